@@ -1,0 +1,1 @@
+"""`everyday`: dialogues with gold AMR graphs, opposites and frames, written for graphneg."""
