@@ -1,0 +1,34 @@
+"""The errors that graphneg raises. Each message says what was wrong, where, and what to do."""
+
+from __future__ import annotations
+
+
+class GraphnegError(Exception):
+    """Base of all errors that graphneg raises on purpose."""
+
+
+class StoreError(GraphnegError):
+    """The store can't be opened or used: no server, wrong credentials, no Java, another schema."""
+
+
+class InputError(GraphnegError):
+    """A file or an argument is not what it should be."""
+
+
+class PenmanError(InputError):
+    """A PENMAN text is malformed. ``code`` is stable; line and column count from 1."""
+
+    def __init__(self, code: str, message: str, line: int, column: int) -> None:
+        super().__init__(f"line {line}, column {column}: {message} [{code}]")
+        self.code = code
+        self.message = message
+        self.line = line
+        self.column = column
+
+
+class TransformError(GraphnegError):
+    """A transform's file, its query or the edits that it proposed are not valid."""
+
+
+class DecoderError(GraphnegError):
+    """A decoder can't be made: its model is missing or its packages are not installed."""
