@@ -75,6 +75,12 @@ def parse_graph(text: str, id: str = "", first_line: int = 1) -> AmrGraph:
     return _Reader(text, id, first_line).read()
 
 
+def parse_located(text: str, id: str = "", first_line: int = 1) -> tuple[AmrGraph, list[int]]:
+    """As :func:`parse_graph`, with the line in which the text introduces each node."""
+    reader = _Reader(text, id, first_line)
+    return reader.read(), reader.node_lines()
+
+
 def format_graph(graph: AmrGraph) -> str:
     """Write a graph as the ``penman`` package lays it out, comment lines first.
 
@@ -186,6 +192,7 @@ class _Reader:
         self._first_line = first_line
         self._metadata: list[str] = []
         self._nodes: list[list[Any]] = []
+        self._node_lines: list[int] = []
         self._atoms: list[tuple[int, _Token]] = []
         self._variables: dict[str, int] = {}
         self._here = _Token("end", "", first_line, 1)
@@ -204,6 +211,10 @@ class _Reader:
         for token in tokens:
             raise self._error("trailing-text", f"unexpected {token.text[:40]!r} behind the graph", token)
         return self._finished()
+
+    def node_lines(self) -> list[int]:
+        mentioned = {k for k, atom in self._atoms if atom.text in self._variables}
+        return [line for k, line in enumerate(self._node_lines) if k not in mentioned]
 
     def _tokens(self) -> Iterator[_Token]:
         for number, line in enumerate(self._lines, self._first_line):
@@ -249,6 +260,7 @@ class _Reader:
                 self._atoms.append((k, atom))
                 node = [k, k, None, None, atom.text, frame.k, role.text[1:], pos, align, role_align]
                 self._nodes.append(node)
+                self._node_lines.append(atom.line)
             else:
                 raise self._error("dangling-role", f"role {role.text} has no target", role)
 
@@ -279,6 +291,7 @@ class _Reader:
         token, align = self._alignment(tokens)
         node = [k, k, variable.text, concept.text, None, up, role, pos, align, role_align]
         self._nodes.append(node)
+        self._node_lines.append(variable.line)
         return token
 
     def _alignment(self, tokens: Iterator[_Token]) -> tuple[_Token, str | None]:

@@ -1,0 +1,1 @@
+"""Edits of AMR graphs: overlaying them on a graph, proposing, picking and storing them."""

@@ -1,0 +1,361 @@
+"""An edited graph is the original seen through its edits: pure functions from graph to graph.
+
+The five operations keep a graph well formed whatever they are given, or refuse: a graph stays
+one tree with unique variables, every mention has its node, ``:sntN`` and ``:opN`` count up.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from graphneg.errors import TransformError
+from graphneg.lexeme import lexeme
+from graphneg.model import AmrGraph, AmrNode, Edit, Mention
+
+PRONOUNS = frozenset({"i", "you", "he", "she", "it", "we", "they", "one"})
+_NUMBERED = re.compile(r"^(op|snt)(\d+)$")
+_LETTER = re.compile(r"[a-z]")
+
+
+class _Twig:
+    """A mutable node, or (``target`` set) a mention of one, while edits are at work."""
+
+    __slots__ = ("align", "below", "concept", "key", "role", "role_align", "target", "up", "value", "var")
+
+    def __init__(self, role: str | None, key: tuple[str, int] | None = None) -> None:
+        self.role = role
+        self.key = key
+        self.role_align: str | None = None
+        self.align: str | None = None
+        self.var: str | None = None
+        self.concept: str | None = None
+        self.value: str | None = None
+        self.target: _Twig | None = None
+        self.up: _Twig | None = None
+        self.below: list[_Twig] = []
+
+    def attach(self, child: _Twig, at: int | None = None) -> None:
+        child.up = self
+        self.below.insert(len(self.below) if at is None else at, child)
+
+    def detach(self) -> int:
+        """Take the twig off its parent; returns where it stood."""
+        assert self.up is not None
+        at = next(i for i, sibling in enumerate(self.up.below) if sibling is self)
+        del self.up.below[at]
+        self.up = None
+        return at
+
+    def walk(self) -> Iterator[_Twig]:
+        """The twigs at and under this one, in written order."""
+        pending = [self]
+        while pending:
+            twig = pending.pop()
+            yield twig
+            pending.extend(reversed(twig.below))
+
+
+def apply_edits(graph: AmrGraph, edits: Sequence[Edit], sources: Mapping[str, AmrGraph]) -> AmrGraph:
+    """The graph under its edits, with the nodes numbered anew.
+
+    ``sources`` holds the graphs that grafts copy from. Without edits the graph itself comes back;
+    with some, its metadata lines (which speak of the text before them) are gone.
+
+    Raises:
+        TransformError: an edit names a node that is not there (any more), or asks for what no
+            well-formed graph can show (a concept for a constant, a graft into itself).
+    """
+    return _Tree(graph).under(edits, sources)
+
+
+class _Tree:
+    def __init__(self, graph: AmrGraph) -> None:
+        self._graph = graph
+        self._twigs = _twigs(graph, graph.id)
+        self._top = self._twigs[(graph.id, 0)]
+
+    def under(self, edits: Sequence[Edit], sources: Mapping[str, AmrGraph]) -> AmrGraph:
+        if not edits:
+            return self._graph
+        for edit in edits:
+            if edit.op == "set":
+                self._set(edit)
+            elif edit.op == "add":
+                self._add(edit)
+            elif edit.op == "drop":
+                self._drop(edit)
+            elif edit.op == "graft":
+                self._graft(edit, sources)
+            elif edit.op == "wrap":
+                self._wrap(edit)
+            else:
+                raise TransformError(f"{_name(edit)}: unknown operation {edit.op!r}")
+        return _frozen(self._graph, self._top)
+
+    def _at(self, edit: Edit) -> _Twig:
+        if edit.k == -1:
+            return self._top
+        twig = self._twigs.get((edit.copy_of or edit.amr, edit.k))
+        if twig is None:
+            raise TransformError(f"{_name(edit)}: there is no node {edit.k}")
+        return twig
+
+    def _set(self, edit: Edit) -> None:
+        twig = self._at(edit)
+        if twig.value is not None:
+            if edit.value is None:
+                raise TransformError(f"{_name(edit)}: a constant is set by 'value'")
+            twig.value = edit.value
+        elif edit.concept is None:
+            raise TransformError(f"{_name(edit)}: a concept is set by 'concept'")
+        else:
+            if twig.var is not None and twig.var[0] == _letter(twig.concept or ""):
+                twig.var = None
+            twig.concept = edit.concept
+        twig.align = None
+
+    def _add(self, edit: Edit) -> None:
+        twig = self._at(edit)
+        if edit.role is None or (edit.concept is None) == (edit.value is None):
+            raise TransformError(f"{_name(edit)}: 'add' needs a role and a concept or a value")
+        _refuse_constant(twig, edit)
+        if edit.role in ("polarity", "mode") and any(child.role == edit.role for child in twig.below):
+            raise TransformError(f"{_name(edit)}: the node has :{edit.role} already")
+        leaf = _Twig(edit.role)
+        leaf.concept, leaf.value = edit.concept, edit.value
+        twig.attach(leaf, 0)
+
+    def _drop(self, edit: Edit) -> None:
+        twig = self._at(edit)
+        parent = twig.up
+        if parent is None:
+            raise TransformError(f"{_name(edit)}: the top can't be dropped")
+        twig.detach()
+        self._rescue(twig)
+        _renumber(parent)
+
+    def _rescue(self, gone: _Twig) -> None:
+        """Give each node that a removed subtree introduced and others mention a place at its mention.
+
+        What mentions a removed node from inside the subtree goes with it.
+        """
+        while True:
+            lost = {id(twig) for twig in gone.walk()}
+            mention = next((t for t in self._top.walk() if t.target is not None and id(t.target) in lost), None)
+            if mention is None:
+                break
+            kept, parent = mention.target, mention.up
+            assert kept is not None and parent is not None
+            if kept is gone:
+                kept.role, kept.role_align = mention.role, mention.role_align
+                parent.attach(kept, mention.detach())
+                return
+            place = kept.up
+            assert place is not None
+            stub = _Twig(kept.role)
+            stub.target = kept
+            place.attach(stub, kept.detach())
+            kept.role, kept.role_align = mention.role, mention.role_align
+            parent.attach(kept, mention.detach())
+        for twig in gone.walk():
+            if twig.key is not None:
+                self._twigs.pop(twig.key, None)
+
+    def _graft(self, edit: Edit, sources: Mapping[str, AmrGraph]) -> None:
+        source = sources.get(edit.from_amr or "")
+        if source is None or edit.from_k is None or not 0 <= edit.from_k < len(source.nodes):
+            raise TransformError(f"{_name(edit)}: there is no node {edit.from_amr}.{edit.from_k} to graft")
+        if source.id == self._graph.id:
+            raise TransformError(f"{_name(edit)}: a graft copies from another graph")
+        twig = self._at(edit)
+        if any(key[0] == source.id for key in self._twigs):
+            raise TransformError(f"{_name(edit)}: {source.id} is grafted here already")
+        place = twig if edit.role is not None else twig.up
+        if place is not None:
+            _refuse_constant(place, edit)
+        copies = _twigs(source, source.id)
+        copy = copies[(source.id, edit.from_k)]
+        if copy.up is not None:
+            copy.detach()
+        for inner in copy.walk():
+            inner.var = inner.align = inner.role_align = None
+        self._localise(copy, None if edit.role is not None else twig)
+        if edit.role is not None:
+            copy.role = _next_role(twig, edit.role)
+            twig.attach(copy)
+        else:
+            self._replace(twig, copy)
+        self._twigs.update({inner.key: inner for inner in copy.walk() if inner.key is not None})
+
+    def _localise(self, copy: _Twig, leaving: _Twig | None) -> None:
+        """Mentions, inside a copied subtree, of nodes outside it: the same pronoun of this graph
+        (unless that is what the copy replaces), or a copy of the node with its name."""
+        inside = {id(twig) for twig in copy.walk()}
+        own = {t.concept: t for t in self._top.walk() if t.concept in PRONOUNS and t is not leaving}
+        for twig in list(copy.walk()):
+            target = twig.target
+            if target is None or id(target) in inside:
+                continue
+            concept = target.concept or ""
+            if concept in own:
+                twig.target = own[concept]
+                continue
+            twig.target, twig.concept, twig.align = None, concept, None
+            inside.add(id(twig))
+            for later in copy.walk():
+                if later.target is target:
+                    later.target = twig
+            for child in target.below:
+                if child.role == "name" and child.target is None:
+                    twig.attach(_copied(child))
+
+    def _replace(self, old: _Twig, new: _Twig) -> None:
+        """Put ``new`` in the place of ``old``; mentions of ``old`` become mentions of ``new``."""
+        if new.concept is None and old.concept is not None:
+            raise TransformError(f"{self._graph.id}: a constant can't take the place of a variable")
+        new.role, new.role_align = old.role, old.role_align
+        for twig in self._top.walk():
+            if twig.target is old:
+                twig.target = new
+        parent = old.up
+        if parent is None:
+            self._top = new
+            new.up = None
+        else:
+            parent.attach(new, old.detach())
+        self._rescue(old)
+
+    def _wrap(self, edit: Edit) -> None:
+        twig = self._at(edit)
+        if edit.concept is None or edit.role is None:
+            raise TransformError(f"{_name(edit)}: 'wrap' needs a concept and a role")
+        _refuse_constant(twig, edit)
+        above = _Twig(twig.role)
+        above.concept, above.role_align = edit.concept, twig.role_align
+        parent = twig.up
+        if parent is None:
+            self._top = above
+        else:
+            parent.attach(above, twig.detach())
+        twig.role, twig.role_align = edit.role, None
+        above.attach(twig)
+
+
+def _name(edit: Edit) -> str:
+    return f"{edit.transform} at {edit.amr}.{edit.k}"
+
+
+def _refuse_constant(twig: _Twig, edit: Edit) -> None:
+    if twig.value is not None:
+        raise TransformError(f"{_name(edit)}: a constant can't have roles")
+
+
+def _twigs(graph: AmrGraph, origin: str) -> dict[tuple[str, int], _Twig]:
+    """The graph as twigs, by (graph id, k)."""
+    twigs = [_Twig(node.role, (origin, node.k)) for node in graph.nodes]
+    branches: list[list[tuple[int, _Twig]]] = [[] for _ in graph.nodes]
+    for node, twig in zip(graph.nodes, twigs, strict=True):
+        twig.var, twig.concept, twig.value = node.var, node.concept, node.value
+        twig.align, twig.role_align = node.align, node.role_align
+        if node.up is not None:
+            branches[node.up].append((node.pos, twig))
+    for mention in graph.mentions:
+        twig = _Twig(mention.role)
+        twig.target, twig.align, twig.role_align = twigs[mention.target], mention.align, mention.role_align
+        branches[mention.up].append((mention.pos, twig))
+    for twig, below in zip(twigs, branches, strict=True):
+        below.sort(key=_place)
+        for _, child in below:
+            child.up = twig
+            twig.below.append(child)
+    return {(origin, k): twig for k, twig in enumerate(twigs)}
+
+
+def _place(branch: tuple[int, _Twig]) -> int:
+    return branch[0]
+
+
+def _copied(twig: _Twig) -> _Twig:
+    copy = _Twig(twig.role)
+    copy.concept, copy.value = twig.concept, twig.value
+    for child in twig.below:
+        if child.target is None:
+            copy.attach(_copied(child))
+    return copy
+
+
+def _next_role(twig: _Twig, role: str) -> str:
+    """``snt`` and ``op`` become the next number; other roles stay."""
+    if role not in ("snt", "op"):
+        return role
+    taken = [int(m[2]) for child in twig.below if (m := _NUMBERED.match(child.role or "")) and m[1] == role]
+    return f"{role}{max(taken, default=0) + 1}"
+
+
+def _renumber(parent: _Twig) -> None:
+    """Close the gap that a dropped ``:opN`` or ``:sntN`` left."""
+    counts: dict[str, int] = {}
+    for child in sorted(
+        (c for c in parent.below if _NUMBERED.match(c.role or "")), key=lambda c: int(_number(c.role)[1])
+    ):
+        kind = _number(child.role)[0]
+        counts[kind] = counts.get(kind, 0) + 1
+        child.role = f"{kind}{counts[kind]}"
+
+
+def _number(role: str | None) -> tuple[str, str]:
+    match = _NUMBERED.match(role or "")
+    assert match is not None
+    return match[1], match[2]
+
+
+def _frozen(original: AmrGraph, top: _Twig) -> AmrGraph:
+    """Twigs as an immutable graph: order made sound, variables filled in, everything numbered."""
+    top.role, top.role_align = None, None
+    twigs = [twig for twig in top.walk() if twig.target is None]
+    number = {id(twig): k for k, twig in enumerate(twigs)}
+    taken = {twig.var for twig in twigs if twig.var is not None}
+    for twig in twigs:
+        if twig.value is None and twig.var is None:
+            twig.var = _fresh(twig.concept or "", taken)
+            taken.add(twig.var)
+    lasts = _lasts(twigs, number)
+    nodes: list[AmrNode] = []
+    mentions: list[Mention] = []
+    for k, twig in enumerate(twigs):
+        up = None if twig.up is None else number[id(twig.up)]
+        pos = 0 if twig.up is None else next(i for i, c in enumerate(twig.up.below) if c is twig)
+        row = AmrNode(k, lasts[k], twig.var, twig.concept, twig.value, up, twig.role, pos, twig.align)
+        nodes.append(row._replace(role_align=twig.role_align) if twig.role_align else row)
+        for i, child in enumerate(twig.below):
+            if child.target is not None:
+                target = number[id(child.target)]
+                mentions.append(Mention(k, child.role or "", i, target, child.align, child.role_align))
+    return AmrGraph(original.id, tuple(nodes), tuple(mentions))
+
+
+def _lasts(twigs: Sequence[_Twig], number: Mapping[int, int]) -> list[int]:
+    lasts = list(range(len(twigs)))
+    for k in range(len(twigs) - 1, 0, -1):
+        parent = twigs[k].up
+        assert parent is not None
+        up = number[id(parent)]
+        lasts[up] = max(lasts[up], lasts[k])
+    return lasts
+
+
+def _letter(concept: str) -> str:
+    found = _LETTER.search(lexeme(concept))
+    return found[0] if found else "x"
+
+
+def _fresh(concept: str, taken: set[str | None]) -> str:
+    """A variable by the concept's first letter, as annotators write them."""
+    letter = _letter(concept)
+    if letter not in taken:
+        return letter
+    number = 2
+    while f"{letter}{number}" in taken:
+        number += 1
+    return f"{letter}{number}"
