@@ -1,0 +1,1 @@
+"""The Cypher that graphneg runs, one statement a file: schema, loading, reading, editing, transforms."""

@@ -1,0 +1,21 @@
+// The schema: one key a label, and the indexes that graphs are read through.
+// Applied once, when a store is opened for the first time; each statement may run again.
+// Parameters: $version, the schema's version, which the last statement writes.
+
+CREATE CONSTRAINT graphneg_schema IF NOT EXISTS FOR (n:GraphnegSchema) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT graphneg_dialogue IF NOT EXISTS FOR (n:Dialogue) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT graphneg_utterance IF NOT EXISTS FOR (n:Utterance) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT graphneg_response IF NOT EXISTS FOR (n:Response) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT graphneg_amr IF NOT EXISTS FOR (n:Amr) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT graphneg_amr_node IF NOT EXISTS FOR (n:AmrNode) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT graphneg_term IF NOT EXISTS FOR (n:Term) REQUIRE n.text IS UNIQUE;
+CREATE CONSTRAINT graphneg_frame IF NOT EXISTS FOR (n:Frame) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT graphneg_sentence IF NOT EXISTS FOR (n:Sentence) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT graphneg_variant IF NOT EXISTS FOR (n:Variant) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT graphneg_edit IF NOT EXISTS FOR (n:Edit) REQUIRE n.id IS UNIQUE;
+
+CREATE INDEX graphneg_amr_node_of IF NOT EXISTS FOR (n:AmrNode) ON (n.amr);
+CREATE INDEX graphneg_dialogue_corpus IF NOT EXISTS FOR (n:Dialogue) ON (n.corpus);
+CREATE INDEX graphneg_frame_lemma IF NOT EXISTS FOR (n:Frame) ON (n.lemma);
+
+MERGE (s:GraphnegSchema {id: 'graphneg'}) ON CREATE SET s.version = $version;

@@ -1,0 +1,177 @@
+"""Joining and leaving the server of an embedded store.
+
+A process joins by holding one control connection to the directory's keeper (see
+``keeper.py``); where there is no keeper, it starts one. It leaves by closing the connection, in
+order or by dying.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.metadata
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from graphneg.errors import StoreError
+from graphneg.store import keeper
+from graphneg.store.directory import Endpoint, log_tail, prepare, read_endpoint
+from graphneg.store.engine import Engine, find_engine
+
+START_SECONDS = 120.0
+STARTS = 3
+POLL_SECONDS = 0.02
+GREETING_SECONDS = 5.0
+LEAVING_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Membership:
+    """This process's hold on a running server. The server runs at least as long as this is open."""
+
+    directory: Path
+    control: socket.socket
+    bolt_port: int
+    password: str
+    java: int
+    process: int
+
+    def alive(self) -> bool:
+        """Whether the server still runs."""
+        self.control.settimeout(0)
+        try:
+            return self.control.recv(1) != b""
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+
+    def leave(self) -> None:
+        """Let the server go. If this was its last user, wait until it has stopped.
+
+        A forked child only drops its copy of the connection, which its parent goes on using.
+        """
+        if os.getpid() == self.process:
+            with contextlib.suppress(OSError):
+                self.control.shutdown(socket.SHUT_WR)
+                self.control.settimeout(LEAVING_SECONDS)
+                while self.control.recv(64):
+                    pass
+        self.control.close()
+
+
+def join(directory: Path) -> Membership:
+    """Join the server of ``directory``; make the store and start the server where there is none.
+
+    Raises:
+        StoreError: the directory is no store, the engine is missing, or the server does not start.
+    """
+    engine = find_engine()
+    prepare(directory, engine.version)
+    deadline = time.monotonic() + START_SECONDS
+    starts = 0
+    starting: subprocess.Popen[bytes] | None = None
+    while time.monotonic() < deadline:
+        endpoint = read_endpoint(directory)
+        membership = greet(directory, endpoint, deadline) if endpoint else None
+        if membership:
+            return membership
+        if starting is None or starting.poll() is not None:
+            check_start(directory, starting, starts)
+            starting = None
+            if lock_is_free(directory):
+                starting = start_keeper(directory, engine)
+                starts += 1
+        time.sleep(POLL_SECONDS)
+    raise StoreError(
+        f"{directory} has been locked by another process for {START_SECONDS:.0f} s, but no server answers: "
+        "end the graphneg and java processes that use it, then try again"
+    )
+
+
+def check_start(directory: Path, keeper_process: subprocess.Popen[bytes] | None, starts: int) -> None:
+    """Give up where the keeper could not work, or the server has ended ``STARTS`` times already."""
+    if keeper_process is not None and keeper_process.returncode not in (0, keeper.EXIT_BUSY):
+        assert keeper_process.stderr
+        said = keeper_process.stderr.read().decode(errors="replace").strip().splitlines()
+        raise StoreError(
+            f"the server of {directory} can't be started: {said[-1] if said else 'its keeper was ended'}"
+        )
+    if starts >= STARTS:
+        raise StoreError(f"the server of {directory} ended while it started; {log_tail(directory)}")
+
+
+def start_keeper(directory: Path, engine: Engine) -> subprocess.Popen[bytes]:
+    """Start a keeper of its own session, so that Ctrl-C here does not reach the server."""
+    order = {
+        "directory": str(directory),
+        "java": str(engine.java),
+        "jars": str(engine.jars),
+        "heap": engine.heap,
+        "graphneg": importlib.metadata.version("graphneg"),
+    }
+    process = subprocess.Popen(
+        [sys.executable, "-I", keeper.__file__],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    assert process.stdin
+    with contextlib.suppress(BrokenPipeError), process.stdin as stdin:
+        stdin.write(json.dumps(order).encode())
+    # The keeper may outlive this use of the store: someone has to collect its exit status.
+    threading.Thread(target=process.wait, name="graphneg-keeper", daemon=True).start()
+    return process
+
+
+def lock_is_free(directory: Path) -> bool:
+    try:
+        with (directory / keeper.LOCK).open("ab") as lock:
+            return keeper.lock_exclusively(lock)
+    except OSError as error:
+        raise StoreError(f"can't lock {directory}: {error.strerror or error}") from error
+
+
+def greet(directory: Path, endpoint: Endpoint, deadline: float) -> Membership | None:
+    """Connect to a keeper and wait for its server. ``None`` where it is stopping or gone."""
+    try:
+        control = socket.create_connection(("127.0.0.1", endpoint.control_port), GREETING_SECONDS)
+    except OSError:
+        return None
+    try:
+        control.sendall(endpoint.token.encode() + b"\n")
+        lines = control.makefile("rb")
+        if lines.readline() != keeper.WELCOME:
+            control.close()
+            return None
+        control.settimeout(max(deadline - time.monotonic(), POLL_SECONDS))
+        port = lines.readline().strip()
+    except OSError:
+        port = b""
+    if not port:
+        control.close()
+        return None
+    return Membership(directory, control, int(port), endpoint.password, endpoint.java, os.getpid())
+
+
+def wait_until(ready: Callable[[], bool], membership: Membership) -> None:
+    """Wait for the server's first answer: its port opens a moment before its database exists.
+
+    Raises:
+        StoreError: the server ended, or did not answer in time.
+    """
+    deadline = time.monotonic() + START_SECONDS
+    while not ready():
+        if not membership.alive():
+            raise StoreError(f"the server of {membership.directory} ended; {log_tail(membership.directory)}")
+        if time.monotonic() > deadline:
+            raise StoreError(f"the server of {membership.directory} does not answer; {log_tail(membership.directory)}")
+        time.sleep(POLL_SECONDS)

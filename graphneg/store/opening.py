@@ -1,0 +1,138 @@
+"""Opening a store: which server a target means, how to connect to it, and whether it will do."""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import ExitStack
+from pathlib import Path
+
+from neo4j import Auth, Driver, GraphDatabase, NotificationMinimumSeverity, basic_auth
+from neo4j.exceptions import DriverError, Neo4jError
+
+from graphneg.errors import StoreError
+from graphneg.store import embedded
+from graphneg.store.connection import Capabilities, Store
+from graphneg.store.failures import explained
+from graphneg.store.schema import ensure_schema
+
+DEFAULT_DIRECTORY = "graphneg-store"
+EMBEDDED_DATABASE = "neo4j"
+EMBEDDED_USER = "root"
+OLDEST_NEO4J = (5, 26)
+SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
+CONNECT_SECONDS = 5.0
+EMBEDDED_RETRY_SECONDS = 15.0
+
+
+def open_store(
+    target: str | Path | None = None,
+    *,
+    username: str | None = None,
+    password: str | None = None,
+    database: str | None = None,
+) -> Store:
+    """Open a directory as an embedded store, or a Neo4j server by its URI.
+
+    Without a target the environment decides: NEO4J_URI, else the directory ``graphneg-store``.
+    What is not given for a server comes from NEO4J_USERNAME, NEO4J_PASSWORD and NEO4J_DATABASE.
+
+    Raises:
+        StoreError: the server can't be reached or will not do, the credentials are wrong, the
+            directory is no store, or its schema is of another version.
+    """
+    if target is None:
+        target = os.environ.get("NEO4J_URI") or DEFAULT_DIRECTORY
+    scheme = re.match(r"([A-Za-z][A-Za-z0-9+.-]+)://", str(target))
+    if scheme is None:
+        return open_embedded(Path(target).expanduser().absolute())
+    if scheme[1].lower() not in SCHEMES:
+        raise StoreError(f"{target} is no Neo4j address: it starts with one of {', '.join(SCHEMES)} and ://")
+    username = username or os.environ.get("NEO4J_USERNAME")
+    password = password if password is not None else os.environ.get("NEO4J_PASSWORD")
+    auth = basic_auth(username or "neo4j", password or "") if username or password else None
+    return open_server(str(target), auth, database or os.environ.get("NEO4J_DATABASE") or None)
+
+
+def open_server(uri: str, auth: Auth | None, database: str | None) -> Store:
+    """Connect to a Neo4j server or cluster."""
+    with ExitStack() as opened:
+        with explained(uri):
+            driver = opened.enter_context(
+                GraphDatabase.driver(
+                    uri,
+                    auth=auth,
+                    connection_timeout=CONNECT_SECONDS,
+                    notifications_min_severity=NotificationMinimumSeverity.OFF,
+                )
+            )
+            agent = driver.get_server_info().agent
+            version = server_version(agent, uri)
+            with driver.session(database=database) as session:
+                answered = session.run("RETURN 1").consume().database
+        name = database or answered
+        description = f"{version} at {uri}" + (f", database {name}" if name else "")
+        return finish(driver, database, capabilities_of(agent), description, opened)
+
+
+def open_embedded(directory: Path) -> Store:
+    """Join the directory's server, starting it where none runs."""
+    with ExitStack() as opened:
+        membership = embedded.join(directory)
+        opened.callback(membership.leave)
+        driver = opened.enter_context(
+            GraphDatabase.driver(
+                f"bolt://127.0.0.1:{membership.bolt_port}",
+                auth=basic_auth(EMBEDDED_USER, membership.password),
+                connection_timeout=CONNECT_SECONDS,
+                max_transaction_retry_time=EMBEDDED_RETRY_SECONDS,
+                notifications_min_severity=NotificationMinimumSeverity.OFF,
+            )
+        )
+        embedded.wait_until(lambda: answers(driver), membership)
+        description = f"embedded store at {directory}"
+        with explained(description):
+            agent = driver.get_server_info().agent
+        return finish(driver, EMBEDDED_DATABASE, capabilities_of(agent), description, opened)
+
+
+def finish(
+    driver: Driver, database: str | None, capabilities: Capabilities, description: str, opened: ExitStack
+) -> Store:
+    """Bring the schema up and hand what was opened over to the store."""
+    store = Store(driver, database, capabilities, description, opened.pop_all())
+    try:
+        ensure_schema(store)
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+def answers(driver: Driver) -> bool:
+    """Whether the embedded server's database answers a query yet."""
+    try:
+        with driver.session(database=EMBEDDED_DATABASE) as session:
+            session.run("RETURN 1").consume()
+    except (Neo4jError, DriverError):
+        return False
+    return True
+
+
+def server_version(agent: str, uri: str) -> str:
+    """The server's name and version, as users know it: ``Neo4j 5.26.30``.
+
+    Raises:
+        StoreError: it is older than Neo4j 5.26, or no server that says it is compatible.
+    """
+    found = re.match(r"Neo4j/v?(\d+)\.(\d+)(\S*)(?: compatible \((.+)\))?", agent)
+    if not found:
+        raise StoreError(f"{uri} is {agent}: graphneg needs Neo4j 5.26 or newer")
+    if (int(found[1]), int(found[2])) < OLDEST_NEO4J:
+        raise StoreError(f"{uri} is Neo4j {found[1]}.{found[2]}{found[3]}: graphneg needs Neo4j 5.26 or newer")
+    return found[4] or f"Neo4j {found[1]}.{found[2]}{found[3]}"
+
+
+def capabilities_of(agent: str) -> Capabilities:
+    """What a server can do, by the name that it gives itself."""
+    return Capabilities(enforces_read_access="compatible" not in agent)
