@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any, LiteralString, Self, TypeVar, cast
+from typing import Any, Self, TypeVar
 
-from neo4j import READ_ACCESS, Driver, EagerResult, GraphDatabase, ManagedTransaction, Record, Session
+from neo4j import (
+    READ_ACCESS,
+    WRITE_ACCESS,
+    Driver,
+    EagerResult,
+    GraphDatabase,
+    ManagedTransaction,
+    Record,
+    Session,
+)
 
+from graphneg.store.driver import as_literal, open_session
 from graphneg.store.failures import explained
 from graphneg.store.guard import refuse_writes
 
 T = TypeVar("T")
-
-FETCH_ROWS = 1000
-
-# The driver logs each retry as a warning, which Python prints where a program has set up no logging.
-logging.getLogger("neo4j").addHandler(logging.NullHandler())
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +71,7 @@ class Store:
 
     def write(self, work: Callable[[ManagedTransaction], T]) -> T:
         """Do ``work`` in one write transaction. It may be called again, so it must be idempotent."""
-        with explained(self.description), self._session(None) as session:
+        with explained(self.description), self._session(WRITE_ACCESS) as session:
             return session.execute_write(work)
 
     def query_read(self, text: str, parameters: Mapping[str, Any] | None = None) -> EagerResult:
@@ -86,7 +90,7 @@ class Store:
         Raises:
             StoreError: the query is not valid or fails; then nothing is written.
         """
-        with explained(self.description), self._session(None) as session:
+        with explained(self.description), self._session(WRITE_ACCESS) as session:
             return session.execute_write(run_eagerly, text, parameters)
 
     def close(self) -> None:
@@ -102,17 +106,11 @@ class Store:
     def __repr__(self) -> str:
         return f"<Store: {self.description}>"
 
-    def _session(self, access: str | None) -> Session:
-        options: dict[str, Any] = {"default_access_mode": access} if access else {}
-        return self._driver.session(
-            database=self._database, bookmark_manager=self._bookmarks, fetch_size=FETCH_ROWS, **options
-        )
+    def _session(self, access: str) -> Session:
+        return open_session(self._driver, self._database, access, self._bookmarks)
 
 
-def run_eagerly(transaction: ManagedTransaction, text: str, parameters: Mapping[str, Any] | None) -> EagerResult:
+def run_eagerly(
+    transaction: ManagedTransaction, text: str, parameters: Mapping[str, Any] | None
+) -> EagerResult:
     return transaction.run(as_literal(text), dict(parameters or {})).to_eager_result()
-
-
-def as_literal(text: str) -> LiteralString:
-    """The driver wants its queries literal, which the texts of files are not to a type checker."""
-    return cast("LiteralString", text)

@@ -58,10 +58,10 @@ def refuse_what_is_no_store(directory: Path) -> None:
     if directory.exists() and not directory.is_dir():
         raise StoreError(f"{directory} is a file: a store is a directory, name one that is empty or new")
     if directory.is_dir() and not (directory / MARK).exists():
-        strange = next((entry.name for entry in directory.iterdir() if not entry.name.startswith(OWN_NAMES)), None)
-        if strange is not None:
+        strange = [entry.name for entry in directory.iterdir() if not entry.name.startswith(OWN_NAMES)]
+        if strange:
             raise StoreError(
-                f"{directory} is not a graphneg store (it holds {strange} and no {MARK}): "
+                f"{directory} is not a graphneg store (it holds {min(strange)} and no {MARK}): "
                 "name a store, or a directory that is empty or new"
             )
 

@@ -173,5 +173,7 @@ def wait_until(ready: Callable[[], bool], membership: Membership) -> None:
         if not membership.alive():
             raise StoreError(f"the server of {membership.directory} ended; {log_tail(membership.directory)}")
         if time.monotonic() > deadline:
-            raise StoreError(f"the server of {membership.directory} does not answer; {log_tail(membership.directory)}")
+            raise StoreError(
+                f"the server of {membership.directory} does not answer; {log_tail(membership.directory)}"
+            )
         time.sleep(POLL_SECONDS)

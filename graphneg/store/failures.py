@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ssl
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 
 from neo4j.exceptions import (
@@ -22,32 +22,30 @@ from graphneg.errors import StoreError
 
 ADVICE = {
     "Neo.ClientError.Security.Unauthorized": (
-        "{place} refuses these credentials: set NEO4J_USERNAME and NEO4J_PASSWORD, or pass username and password"
+        "{place} refuses these credentials: set NEO4J_USERNAME and NEO4J_PASSWORD, "
+        "or pass username and password"
     ),
     "Neo.ClientError.Security.AuthenticationRateLimit": (
-        "{place} refuses more attempts for now after too many wrong passwords: wait a few seconds, then try again"
+        "{place} refuses more attempts after too many wrong passwords: wait a few seconds, then try again"
     ),
     "Neo.ClientError.Security.CredentialsExpired": (
         "{place} wants a new password first: run ALTER CURRENT USER SET PASSWORD FROM 'OLD' TO 'NEW' "
         "on its database system"
     ),
     "Neo.ClientError.Database.DatabaseNotFound": (
-        "{place} has no such database: name one that exists with NEO4J_DATABASE, or leave it unset ({message})"
+        "{place} has no such database ({message}): name one that exists with NEO4J_DATABASE, "
+        "or leave it unset"
     ),
 }
 
 
 @contextmanager
-def explained(place: str) -> Iterator[None]:
+def explained(place: str) -> Generator[None]:
     """Turn what the driver raises inside into a ``StoreError`` about ``place``."""
     try:
         yield
     except (Neo4jError, DriverError) as error:
         raise StoreError(explain(error, place)) from error
-    except (ValueError, OSError) as error:
-        if not raised_by_driver(error):
-            raise
-        raise StoreError(f"can't reach {place}: {error}") from error
 
 
 def explain(error: Neo4jError | DriverError, place: str) -> str:
@@ -77,7 +75,7 @@ def explain_answer(error: Neo4jError, place: str) -> str:
     return f"{place} failed: {message} [{error.code}]"
 
 
-def explain_silence(error: DriverError, place: str) -> str:
+def explain_silence(error: ServiceUnavailable | SessionExpired, place: str) -> str:
     for cause in causes(error):
         if isinstance(cause, ssl.SSLCertVerificationError):
             return (
@@ -86,8 +84,9 @@ def explain_silence(error: DriverError, place: str) -> str:
             )
         if isinstance(cause, ssl.SSLError):
             return f"{place} does not speak TLS: use bolt:// or neo4j://, or switch TLS on at the server"
+    *_, origin = causes(error)
     return (
-        f"no Neo4j server answers at {place} ({first_line(error)}): start it, check host and Bolt port "
+        f"no Neo4j server answers at {place} ({first_line(origin)}): start it, check host and Bolt port "
         "(7687 by default), and whether it wants TLS (bolt+s://, neo4j+s://)"
     )
 
@@ -98,13 +97,6 @@ def causes(error: BaseException) -> Iterator[BaseException]:
     while current is not None:
         yield current
         current = current.__cause__ or current.__context__
-
-
-def raised_by_driver(error: BaseException) -> bool:
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    return trace is not None and str(trace.tb_frame.f_globals.get("__name__", "")).startswith(("neo4j", "socket"))
 
 
 def first_line(error: BaseException) -> str:

@@ -13,8 +13,11 @@ from collections.abc import Sequence
 from graphneg.errors import StoreError
 
 WRITE_WORDS = frozenset(
-    "ALTER CREATE DEALLOCATE DELETE DENY DETACH DROP DRYRUN ENABLE FOREACH GRANT INSERT LOAD MERGE NODETACH "
-    "REALLOCATE REMOVE RENAME REVOKE SET START STOP TERMINATE".split()
+    re.findall(
+        r"\w+",
+        "ALTER CREATE DELETE DENY DETACH DROP ENABLE FOREACH GRANT INSERT LOAD MERGE NODETACH "
+        "REALLOCATE DEALLOCATE REMOVE RENAME REVOKE SET START STOP TERMINATE",
+    )
 )
 READ_PROCEDURES = re.compile(
     r"db\.(labels|propertykeys|relationshiptypes|schema\.\w+|index\.\w+\.query\w+)|dbms\.components|(meta|path|algo)\.\w+",
@@ -42,7 +45,10 @@ def refuse_writes(query: str, server_enforces_read_access: bool) -> None:
     for place in range(len(words)):
         word = words[place].upper()
         if word in WRITE_WORDS and not is_name(words, place):
-            raise StoreError(f"this query would write ({word}), and only reading is allowed here: say `--write` to allow it")
+            raise StoreError(
+                f"this query would write ({word}), and only reading is allowed here: "
+                "say `--write` to allow it"
+            )
         if word == "CALL" and not server_enforces_read_access:
             refuse_unknown_procedure(words, place + 1)
 

@@ -6,13 +6,15 @@ import os
 import re
 from contextlib import ExitStack
 from pathlib import Path
+from urllib.parse import urlsplit
 
-from neo4j import Auth, Driver, GraphDatabase, NotificationMinimumSeverity, basic_auth
+from neo4j import Auth, Driver, basic_auth
 from neo4j.exceptions import DriverError, Neo4jError
 
 from graphneg.errors import StoreError
 from graphneg.store import embedded
 from graphneg.store.connection import Capabilities, Store
+from graphneg.store.driver import ask, connect, server_agent
 from graphneg.store.failures import explained
 from graphneg.store.schema import ensure_schema
 
@@ -21,7 +23,6 @@ EMBEDDED_DATABASE = "neo4j"
 EMBEDDED_USER = "root"
 OLDEST_NEO4J = (5, 26)
 SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
-CONNECT_SECONDS = 5.0
 EMBEDDED_RETRY_SECONDS = 15.0
 
 
@@ -43,34 +44,41 @@ def open_store(
     """
     if target is None:
         target = os.environ.get("NEO4J_URI") or DEFAULT_DIRECTORY
-    scheme = re.match(r"([A-Za-z][A-Za-z0-9+.-]+)://", str(target))
-    if scheme is None:
+    if not re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", str(target)):
         return open_embedded(Path(target).expanduser().absolute())
-    if scheme[1].lower() not in SCHEMES:
-        raise StoreError(f"{target} is no Neo4j address: it starts with one of {', '.join(SCHEMES)} and ://")
+    check_address(str(target))
     username = username or os.environ.get("NEO4J_USERNAME")
     password = password if password is not None else os.environ.get("NEO4J_PASSWORD")
     auth = basic_auth(username or "neo4j", password or "") if username or password else None
     return open_server(str(target), auth, database or os.environ.get("NEO4J_DATABASE") or None)
 
 
+def check_address(uri: str) -> None:
+    """Refuse what the driver would misread, and passwords, which an error message would show."""
+    parts = urlsplit(uri)
+    if "@" in parts.netloc:
+        raise StoreError(
+            "leave user name and password out of the address "
+            f"{parts.scheme}://{parts.netloc.split('@')[-1]}: "
+            "set NEO4J_USERNAME and NEO4J_PASSWORD, or pass username and password"
+        )
+    try:
+        usable = parts.scheme in SCHEMES and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable:
+        raise StoreError(
+            f"{uri} is no Neo4j address: write SCHEME://HOST:PORT, the scheme one of {', '.join(SCHEMES)}"
+        )
+
+
 def open_server(uri: str, auth: Auth | None, database: str | None) -> Store:
     """Connect to a Neo4j server or cluster."""
-    with ExitStack() as opened:
-        with explained(uri):
-            driver = opened.enter_context(
-                GraphDatabase.driver(
-                    uri,
-                    auth=auth,
-                    connection_timeout=CONNECT_SECONDS,
-                    notifications_min_severity=NotificationMinimumSeverity.OFF,
-                )
-            )
-            agent = driver.get_server_info().agent
-            version = server_version(agent, uri)
-            with driver.session(database=database) as session:
-                answered = session.run("RETURN 1").consume().database
-        name = database or answered
+    with ExitStack() as opened, explained(uri):
+        driver = opened.enter_context(connect(uri, auth))
+        agent = server_agent(uri, driver, auth)
+        version = server_version(agent, uri)
+        name = ask(driver, database, "RETURN 1").summary.database or database
         description = f"{version} at {uri}" + (f", database {name}" if name else "")
         return finish(driver, database, capabilities_of(agent), description, opened)
 
@@ -80,19 +88,13 @@ def open_embedded(directory: Path) -> Store:
     with ExitStack() as opened:
         membership = embedded.join(directory)
         opened.callback(membership.leave)
-        driver = opened.enter_context(
-            GraphDatabase.driver(
-                f"bolt://127.0.0.1:{membership.bolt_port}",
-                auth=basic_auth(EMBEDDED_USER, membership.password),
-                connection_timeout=CONNECT_SECONDS,
-                max_transaction_retry_time=EMBEDDED_RETRY_SECONDS,
-                notifications_min_severity=NotificationMinimumSeverity.OFF,
-            )
-        )
+        uri = f"bolt://127.0.0.1:{membership.bolt_port}"
+        auth = basic_auth(EMBEDDED_USER, membership.password)
+        driver = opened.enter_context(connect(uri, auth, EMBEDDED_RETRY_SECONDS))
         embedded.wait_until(lambda: answers(driver), membership)
         description = f"embedded store at {directory}"
         with explained(description):
-            agent = driver.get_server_info().agent
+            agent = server_agent(uri, driver, auth)
         return finish(driver, EMBEDDED_DATABASE, capabilities_of(agent), description, opened)
 
 
@@ -112,8 +114,7 @@ def finish(
 def answers(driver: Driver) -> bool:
     """Whether the embedded server's database answers a query yet."""
     try:
-        with driver.session(database=EMBEDDED_DATABASE) as session:
-            session.run("RETURN 1").consume()
+        ask(driver, EMBEDDED_DATABASE, "RETURN 1")
     except (Neo4jError, DriverError):
         return False
     return True
@@ -128,9 +129,10 @@ def server_version(agent: str, uri: str) -> str:
     found = re.match(r"Neo4j/v?(\d+)\.(\d+)(\S*)(?: compatible \((.+)\))?", agent)
     if not found:
         raise StoreError(f"{uri} is {agent}: graphneg needs Neo4j 5.26 or newer")
+    name = f"Neo4j {found[1]}.{found[2]}{found[3]}"
     if (int(found[1]), int(found[2])) < OLDEST_NEO4J:
-        raise StoreError(f"{uri} is Neo4j {found[1]}.{found[2]}{found[3]}: graphneg needs Neo4j 5.26 or newer")
-    return found[4] or f"Neo4j {found[1]}.{found[2]}{found[3]}"
+        raise StoreError(f"{uri} is {name}: graphneg needs Neo4j 5.26 or newer")
+    return found[4] or name
 
 
 def capabilities_of(agent: str) -> Capabilities:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from neo4j import ManagedTransaction
 
 from graphneg.errors import StoreError
-from graphneg.store.connection import Store, as_literal
+from graphneg.store.connection import Store
+from graphneg.store.driver import as_literal
 from graphneg.store.statements import cypher_text, statements
 
 SCHEMA_VERSION = 1
