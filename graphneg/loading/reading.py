@@ -1,0 +1,239 @@
+"""Reading input files as streams: bytes, lines and JSON lines, each with its place.
+
+A file is plain or gzip, told apart by its first bytes. What can't be read is yielded as
+`Rejected` at its line, and reading goes on with the next line; memory stays flat.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any, NamedTuple, NoReturn
+
+from graphneg.errors import InputError
+from graphneg.model import Rejected
+from graphneg.progress import NoProgress, Progress
+
+CHUNK = 1 << 18
+LARGEST_ITEM = 4 << 20
+"""No line and no JSON value of an array may be longer: a store takes no larger message."""
+
+_SPLIT = re.compile(
+    r"(?:^|[_.-])((?:train|training|valid|validation|val|dev|test)(?:[_-](?:freq|rare))?)(?=$|[_.-])", re.I
+)
+_SUFFIXES = re.compile(r"(\.(jsonl|json|csv|tsv|txt|gz))+$", re.I)
+_BOM = b"\xef\xbb\xbf"
+
+
+class Refused(Exception):
+    """An item can't become a record; its text is the reason. Loaders turn it into `Rejected`."""
+
+
+class Damaged(Refused):
+    """The compressed stream breaks off: nothing behind this place can be read."""
+
+
+class Line(NamedTuple):
+    """A line of text without its end, and its number from 1."""
+
+    number: int
+    text: str
+
+
+class Item(NamedTuple):
+    """One decoded entry of a file: where it stands, its number from 0 and its key in an object."""
+
+    place: str
+    number: int
+    key: str
+    value: Any
+
+
+def input_files(paths: Sequence[Path], loader: str) -> list[Path]:
+    """The files that a loader was given, each checked to be there and not empty.
+
+    Raises:
+        InputError: no path was given, or one is missing, a directory, unreadable or empty.
+    """
+    if not paths:
+        raise InputError(f"the loader {loader!r} needs the path of a file to read")
+    for path in paths:
+        if path.is_dir():
+            raise InputError(f"{path} is a directory; the loader {loader!r} reads files: name them")
+        require_content(path)
+    return list(paths)
+
+
+def require_content(path: Path) -> None:
+    """Raise `InputError` if the file is missing, unreadable or empty."""
+    if not head(path, 16):
+        raise InputError(f"{path} is empty: there is nothing to load")
+
+
+def split_of(path: Path) -> str:
+    """The split that a file's name speaks of, else ``all``.
+
+    >>> split_of(Path("En_persona_valid.json")), split_of(Path("chats.jsonl"))
+    ('valid', 'all')
+    """
+    found = _SPLIT.findall(path.name)
+    return found[-1].lower() if found else "all"
+
+
+def corpus_of(path: Path) -> str:
+    """A name for the corpus after the file's name, without the split.
+
+    >>> corpus_of(Path("support-chats.train.jsonl.gz")), corpus_of(Path("test.csv"))
+    ('support-chats', 'dialogues')
+    """
+    stem = _SUFFIXES.sub("", path.name)
+    return _SPLIT.sub("", stem).strip("_.- ") or "dialogues"
+
+
+def head(path: Path, size: int = 1 << 16) -> bytes:
+    """The first bytes of a file, decompressed; fewer where the compressed stream is damaged."""
+    found = b""
+    try:
+        for chunk in chunks(path, NoProgress()):
+            found += chunk
+            if len(found) >= size:
+                break
+    except Damaged:
+        return found[:size] or b"\x1f\x8b"
+    return found[:size]
+
+
+def chunks(path: Path, progress: Progress) -> Iterator[bytes]:
+    """The file's content in pieces; progress counts the bytes of the file as it is stored.
+
+    Raises:
+        InputError: the file is missing or can't be read.
+        Damaged: the gzip stream is damaged or ends early.
+    """
+    try:
+        with path.open("rb") as stored:
+            progress.start(path.name, path.stat().st_size, "B")
+            try:
+                yield from _pieces(stored, progress)
+            finally:
+                progress.finish()
+    except FileNotFoundError as error:
+        raise InputError(f"{path}: there is no such file") from error
+    except OSError as error:
+        raise InputError(f"{path} can't be read: {error.strerror or error}") from error
+
+
+def _pieces(stored: IO[bytes], progress: Progress) -> Iterator[bytes]:
+    compressed = stored.read(2) == b"\x1f\x8b"
+    stored.seek(0)
+    stream = gzip.GzipFile(fileobj=stored) if compressed else stored
+    read = 0
+    while True:
+        try:
+            piece = stream.read(CHUNK)
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise Damaged(f"the gzip stream is damaged from here on ({error})") from error
+        progress.advance(stored.tell() - read)
+        read = stored.tell()
+        if not piece:
+            return
+        yield piece
+
+
+def byte_lines(path: Path, progress: Progress) -> Iterator[tuple[int, bytes] | Rejected]:
+    """The file's lines as bytes, numbered from 1, without their ends."""
+    rest, number, skipping = b"", 1, False
+    pieces = chunks(path, progress)
+    while True:
+        try:
+            piece = next(pieces, b"")
+        except Damaged as reason:
+            yield Rejected(f"{path}:{number}", str(reason))
+            return
+        if number == 1 and not rest:
+            piece = piece.removeprefix(_BOM)
+        if not piece:
+            break
+        *whole, rest = (rest + piece).split(b"\n")
+        for line in whole:
+            if not skipping:
+                yield number, line
+            number, skipping = number + 1, False
+        if len(rest) > LARGEST_ITEM:
+            if not skipping:
+                yield Rejected(f"{path}:{number}", f"the line is longer than {LARGEST_ITEM:,} bytes")
+            rest, skipping = b"", True
+    if rest and not skipping:
+        yield number, rest
+
+
+def text_lines(path: Path, progress: Progress) -> Iterator[Line | Rejected]:
+    """The file's lines as text; lines that are not UTF-8 or hold a NUL are rejected."""
+    for line in byte_lines(path, progress):
+        if isinstance(line, Rejected):
+            yield line
+            continue
+        number, data = line
+        try:
+            yield Line(number, decoded(data))
+        except Refused as reason:
+            yield Rejected(f"{path}:{number}", str(reason))
+
+
+def decoded(data: bytes) -> str:
+    """The text of one line.
+
+    Raises:
+        Refused: it is not UTF-8, or holds a NUL.
+    """
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise Refused(
+            f"not UTF-8: byte 0x{data[error.start]:02x} at byte {error.start + 1} of the line"
+        ) from error
+    if "\0" in text:
+        raise Refused(f"a NUL character at column {text.index(chr(0)) + 1}")
+    return text.removesuffix("\r")
+
+
+def json_lines(path: Path, progress: Progress) -> Iterator[Item | Rejected]:
+    """The values of a file with one JSON value a line; blank lines are passed over."""
+    for line in text_lines(path, progress):
+        if isinstance(line, Rejected):
+            yield line
+            continue
+        if not line.text.strip():
+            continue
+        place = f"{path}:{line.number}"
+        try:
+            yield Item(place, line.number - 1, "", parse_json(line.text))
+        except Refused as reason:
+            yield Rejected(place, str(reason))
+
+
+def parse_json(text: str) -> Any:
+    """The value of a JSON text.
+
+    Raises:
+        Refused: the text is not JSON as RFC 8259 has it, or nests too deeply.
+    """
+    try:
+        return DECODER.decode(text)
+    except json.JSONDecodeError as error:
+        raise Refused(f"not JSON: {error.msg} at column {error.colno}") from error
+    except ValueError as error:
+        raise Refused(f"not JSON: {error}") from error
+    except RecursionError as error:
+        raise Refused("the JSON nests too deeply") from error
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON number")
+
+
+DECODER = json.JSONDecoder(parse_constant=_no_constant)

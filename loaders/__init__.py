@@ -1,0 +1,1 @@
+"""The loaders that come with graphneg: one module a corpus or resource."""

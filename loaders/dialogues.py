@@ -1,0 +1,117 @@
+"""`dialogues`: dialogues of one's own, as JSON Lines or as a table (CSV, TSV).
+
+JSON Lines: one dialogue a line, as ``graphneg/schemas/dialogue.schema.json`` describes it;
+keys that the schema does not name are kept as attributes. Tables: one utterance a row, with
+the columns ``dialogue``, ``turn`` (from 0), ``speaker`` and ``text``, and optionally ``split``
+and ``amr``; the rows of a dialogue stand together.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from graphneg.loading.intake import Intake
+from graphneg.loading.reading import Item, Refused, corpus_of, input_files, json_lines, split_of
+from graphneg.loading.recognition import checked
+from graphneg.loading.registry import LoadOptions
+from graphneg.loading.tables import table_dialogues
+from graphneg.model import Dialogue, Record, Rejected, Response, Utterance
+
+_TABLES = {".csv": ",", ".tsv": "\t"}
+_DIALOGUE_KEYS = {"id", "corpus", "split", "turns", "responses"}
+_TURN_KEYS = {"text", "speaker", "amr"}
+
+
+class Loader:
+    """JSON Lines or tables of dialogues in graphneg's own layout."""
+
+    name = "dialogues"
+    summary = "dialogues of your own: JSON Lines (id, turns) or CSV/TSV (dialogue, turn, speaker, text)"
+
+    def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
+        intake = Intake()
+        for path in input_files(paths, self.name):
+            yield from checked(
+                path, self.name, intake.dialogues(_items(path, options), _maker(path, options))
+            )
+
+
+def _items(path: Path, options: LoadOptions) -> Iterator[Item | Rejected]:
+    suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() != ".gz"]
+    delimiter = _TABLES.get(suffixes[-1]) if suffixes else None
+    if delimiter is None:
+        return json_lines(path, options.progress)
+    return table_dialogues(path, delimiter, options.progress)
+
+
+def _maker(path: Path, options: LoadOptions) -> Callable[[Item], Dialogue]:
+    corpus, split = corpus_of(path), split_of(path)
+    return lambda item: dialogue(item.value, options, corpus, split)
+
+
+def dialogue(value: Any, options: LoadOptions, corpus: str, split: str) -> Dialogue:
+    """A dialogue from a JSON value. Options go before what the value says, the arguments after it.
+
+    Raises:
+        Refused: the value does not follow the schema.
+    """
+    _validate(value)
+    corpus, split, name = value.get("corpus", corpus), value.get("split", split), str(value["id"]).strip()
+    name = name.removeprefix(f"{corpus}/{split}/")
+    corpus, split = options.corpus or corpus, options.split or split
+    utterances = tuple(_utterance(turn, one) for turn, one in enumerate(value["turns"]))
+    return Dialogue(
+        id=f"{corpus}/{split}/{name}",
+        corpus=corpus,
+        split=split,
+        utterances=utterances,
+        responses=tuple(_response(one, len(utterances)) for one in value.get("responses", ())),
+        attributes=_others(value, _DIALOGUE_KEYS),
+    )
+
+
+def _utterance(turn: int, value: str | Mapping[str, Any]) -> Utterance:
+    speaker = "AB"[turn % 2]
+    if isinstance(value, str):
+        return Utterance(turn, speaker, value.strip())
+    return Utterance(
+        turn,
+        value.get("speaker", speaker).strip(),
+        value["text"].strip(),
+        value.get("amr"),
+        _others(value, _TURN_KEYS),
+    )
+
+
+def _response(value: Mapping[str, Any], turns: int) -> Response:
+    turn = int(value["turn"])
+    if turn >= turns:
+        raise Refused(f"a response is to turn {turn}, but the last turn is {turns - 1}")
+    text, source = value["text"].strip(), value.get("source", "given").strip()
+    return Response(turn, text, int(value["label"]), source, value.get("amr"))
+
+
+def _others(value: Mapping[str, Any], known: set[str]) -> dict[str, Any]:
+    return {key: one for key, one in value.items() if key not in known}
+
+
+def _validate(value: Any) -> None:
+    import fastjsonschema
+
+    try:
+        _validator()(value)
+    except fastjsonschema.JsonSchemaValueException as error:
+        raise Refused(error.message.replace("data", "the dialogue", 1)) from error
+
+
+@cache
+def _validator() -> Callable[[Any], Any]:
+    import fastjsonschema
+
+    schema = files("graphneg.schemas").joinpath("dialogue.schema.json").read_text("utf-8")
+    return fastjsonschema.compile(json.loads(schema), use_default=False)
