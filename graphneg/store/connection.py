@@ -19,7 +19,7 @@ from neo4j import (
 )
 
 from graphneg.store.driver import as_literal, open_session
-from graphneg.store.failures import explained
+from graphneg.store.failures import Place, explained
 from graphneg.store.guard import refuse_writes
 
 T = TypeVar("T")
@@ -45,11 +45,12 @@ class Store:
         driver: Driver,
         database: str | None,
         capabilities: Capabilities,
-        description: str,
+        place: Place,
         resources: ExitStack,
     ) -> None:
         self.capabilities = capabilities
-        self.description = description
+        self.description = place.name
+        self._place = place
         self._driver = driver
         self._database = database
         self._resources = resources
@@ -61,17 +62,17 @@ class Store:
         def work(transaction: ManagedTransaction) -> list[Record]:
             return list(transaction.run(as_literal(query), parameters))
 
-        with explained(self.description), self._session(READ_ACCESS) as session:
+        with explained(self._place), self._session(READ_ACCESS) as session:
             return session.execute_read(work)
 
     def stream(self, query: str, /, **parameters: Any) -> Iterator[Record]:
         """The rows of a query one by one, in flat memory. Not retried once it has begun."""
-        with explained(self.description), self._session(READ_ACCESS) as session:
+        with explained(self._place), self._session(READ_ACCESS) as session:
             yield from session.run(as_literal(query), parameters)
 
     def write(self, work: Callable[[ManagedTransaction], T]) -> T:
         """Do ``work`` in one write transaction. It may be called again, so it must be idempotent."""
-        with explained(self.description), self._session(WRITE_ACCESS) as session:
+        with explained(self._place), self._session(WRITE_ACCESS) as session:
             return session.execute_write(work)
 
     def query_read(self, text: str, parameters: Mapping[str, Any] | None = None) -> EagerResult:
@@ -81,7 +82,7 @@ class Store:
             StoreError: the query would write, is not valid, or fails.
         """
         refuse_writes(text, self.capabilities.enforces_read_access)
-        with explained(self.description), self._session(READ_ACCESS) as session:
+        with explained(self._place), self._session(READ_ACCESS) as session:
             return session.execute_read(run_eagerly, text, parameters)
 
     def query_write(self, text: str, parameters: Mapping[str, Any] | None = None) -> EagerResult:
@@ -90,7 +91,7 @@ class Store:
         Raises:
             StoreError: the query is not valid or fails; then nothing is written.
         """
-        with explained(self.description), self._session(WRITE_ACCESS) as session:
+        with explained(self._place), self._session(WRITE_ACCESS) as session:
             return session.execute_write(run_eagerly, text, parameters)
 
     def close(self) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, cast
 
@@ -25,8 +25,10 @@ LOG_TROUBLE = re.compile(r"SEVER|ERROR|Exception|Error|WARNI|No space|Permission
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """How to reach the server that runs in a directory."""
+    """How to reach the server that runs in a directory, and which graphneg started it."""
 
+    protocol: int
+    graphneg: str
     java: int
     control_port: int
     token: str
@@ -67,7 +69,7 @@ def refuse_what_is_no_store(directory: Path) -> None:
 
 
 def check_mark(directory: Path, engine_version: str) -> None:
-    mark = read_json(directory / MARK)
+    mark = read_mark(directory / MARK)
     if mark.get("format") != FORMAT:
         raise StoreError(
             f"{directory} has store format {mark.get('format')}, this graphneg reads format {FORMAT}: "
@@ -93,34 +95,28 @@ def write_mark(directory: Path, engine_version: str) -> None:
     if target.exists() and target.read_text(encoding="utf-8") == text:
         return
     scratch = directory / f"{MARK}.{os.getpid()}"
-    scratch.write_text(text, encoding="utf-8")
+    with open(scratch, "w", encoding="utf-8", opener=keeper.private) as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
     scratch.replace(target)
 
 
-def read_json(path: Path) -> dict[str, Any]:
+def read_mark(path: Path) -> dict[str, Any]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise StoreError(f"{path} is damaged: {error}; restore it from a copy of the store") from error
+        raise StoreError(f"{path} is damaged ({error}): restore it from a copy of the store") from error
     return cast("dict[str, Any]", content) if isinstance(content, dict) else {}
 
 
 def read_endpoint(directory: Path) -> Endpoint | None:
-    """How to reach the directory's server, or ``None`` while there is none.
-
-    Raises:
-        StoreError: the server belongs to a graphneg that speaks another protocol.
-    """
+    """How to reach the directory's server; ``None`` where none has said so in a way that can be read."""
     try:
-        content = read_json(directory / keeper.ENDPOINT)
-    except FileNotFoundError:
+        content = json.loads((directory / keeper.ENDPOINT).read_text(encoding="utf-8"))
+        return Endpoint(**{field.name: content[field.name] for field in fields(Endpoint)})
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
         return None
-    if content.get("protocol") != keeper.PROTOCOL:
-        raise StoreError(
-            f"{directory} is in use by graphneg {content.get('graphneg')}, which shares stores in another "
-            "way than this version: wait until that program has ended, or use the same version in both"
-        )
-    return Endpoint(content["java"], content["control_port"], content["token"], content["password"])
 
 
 def log_tail(directory: Path) -> str:

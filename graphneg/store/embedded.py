@@ -134,14 +134,23 @@ def start_keeper(directory: Path, engine: Engine) -> subprocess.Popen[bytes]:
 
 def lock_is_free(directory: Path) -> bool:
     try:
-        with (directory / keeper.LOCK).open("ab") as lock:
+        with open(directory / keeper.LOCK, "ab", opener=keeper.private) as lock:
             return keeper.lock_exclusively(lock)
     except OSError as error:
         raise StoreError(f"can't lock {directory}: {error.strerror or error}") from error
 
 
 def greet(directory: Path, endpoint: Endpoint, deadline: float) -> Membership | None:
-    """Connect to a keeper and wait for its server. ``None`` where it is stopping or gone."""
+    """Connect to a keeper and wait for its server. ``None`` where it is stopping or gone.
+
+    Raises:
+        StoreError: the keeper belongs to a graphneg that speaks another protocol.
+    """
+    if endpoint.protocol != keeper.PROTOCOL and not lock_is_free(directory):
+        raise StoreError(
+            f"{directory} is in use by graphneg {endpoint.graphneg}, which shares stores in another way "
+            "than this version: wait until that program has ended, or use the same version in both"
+        )
     try:
         control = socket.create_connection(("127.0.0.1", endpoint.control_port), GREETING_SECONDS)
     except OSError:

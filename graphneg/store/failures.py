@@ -5,6 +5,7 @@ from __future__ import annotations
 import ssl
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from neo4j.exceptions import (
     ClientError,
@@ -20,6 +21,9 @@ from neo4j.exceptions import (
 
 from graphneg.errors import StoreError
 
+ADVICE_ON_SILENCE = (
+    "check that Neo4j runs there, its host and Bolt port (7687 by default), and whether it wants TLS (neo4j+s://)"
+)
 ADVICE = {
     "Neo.ClientError.Security.Unauthorized": (
         "{place} refuses these credentials: set NEO4J_USERNAME and NEO4J_PASSWORD, "
@@ -39,8 +43,19 @@ ADVICE = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A server as users know it, and what to do where it does not answer."""
+
+    name: str
+    if_silent: str = ADVICE_ON_SILENCE
+
+    def __str__(self) -> str:
+        return self.name
+
+
 @contextmanager
-def explained(place: str) -> Generator[None]:
+def explained(place: Place) -> Generator[None]:
     """Turn what the driver raises inside into a ``StoreError`` about ``place``."""
     try:
         yield
@@ -48,7 +63,7 @@ def explained(place: str) -> Generator[None]:
         raise StoreError(explain(error, place)) from error
 
 
-def explain(error: Neo4jError | DriverError, place: str) -> str:
+def explain(error: Neo4jError | DriverError, place: Place) -> str:
     """One sentence: what was wrong, where, and what to do."""
     if isinstance(error, Neo4jError):
         return explain_answer(error, place)
@@ -59,7 +74,7 @@ def explain(error: Neo4jError | DriverError, place: str) -> str:
     return f"{place}: {first_line(error)}"
 
 
-def explain_answer(error: Neo4jError, place: str) -> str:
+def explain_answer(error: Neo4jError, place: Place) -> str:
     message = (error.message or str(error)).strip()
     advice = ADVICE.get(error.code or "")
     if advice:
@@ -75,7 +90,7 @@ def explain_answer(error: Neo4jError, place: str) -> str:
     return f"{place} failed: {message} [{error.code}]"
 
 
-def explain_silence(error: ServiceUnavailable | SessionExpired, place: str) -> str:
+def explain_silence(error: ServiceUnavailable | SessionExpired, place: Place) -> str:
     for cause in causes(error):
         if isinstance(cause, ssl.SSLCertVerificationError):
             return (
@@ -85,10 +100,7 @@ def explain_silence(error: ServiceUnavailable | SessionExpired, place: str) -> s
         if isinstance(cause, ssl.SSLError):
             return f"{place} does not speak TLS: use bolt:// or neo4j://, or switch TLS on at the server"
     *_, origin = causes(error)
-    return (
-        f"no Neo4j server answers at {place} ({first_line(origin)}): start it, check host and Bolt port "
-        "(7687 by default), and whether it wants TLS (bolt+s://, neo4j+s://)"
-    )
+    return f"{place} does not answer ({first_line(origin)}): {place.if_silent}"
 
 
 def causes(error: BaseException) -> Iterator[BaseException]:

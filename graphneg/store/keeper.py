@@ -64,11 +64,16 @@ def main() -> int:
     order: dict[str, Any] = json.load(sys.stdin)
     os.umask(0o077)
     directory = Path(order["directory"])
-    with (directory / LOCK).open("ab") as lock:
+    with open(directory / LOCK, "ab", opener=private) as lock:
         if not lock_exclusively(lock):
             return EXIT_BUSY
         (directory / ENDPOINT).unlink(missing_ok=True)
         return Keeper(directory, order, lock).run()
+
+
+def private(path: str, flags: int) -> int:
+    """Open a file for its owner alone."""
+    return os.open(path, flags, 0o600)
 
 
 def lock_exclusively(lock: IO[bytes]) -> bool:

@@ -15,7 +15,7 @@ from graphneg.errors import StoreError
 from graphneg.store import embedded
 from graphneg.store.connection import Capabilities, Store
 from graphneg.store.driver import ask, connect, server_agent
-from graphneg.store.failures import explained
+from graphneg.store.failures import Place, explained
 from graphneg.store.schema import ensure_schema
 
 DEFAULT_DIRECTORY = "graphneg-store"
@@ -24,6 +24,10 @@ EMBEDDED_USER = "root"
 OLDEST_NEO4J = (5, 26)
 SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 EMBEDDED_RETRY_SECONDS = 15.0
+SERVER_ENDED = (
+    "its server has ended (server.log there may say why); open the store again and repeat the command, "
+    "all that was acknowledged is kept"
+)
 
 
 def open_store(
@@ -74,13 +78,13 @@ def check_address(uri: str) -> None:
 
 def open_server(uri: str, auth: Auth | None, database: str | None) -> Store:
     """Connect to a Neo4j server or cluster."""
-    with ExitStack() as opened, explained(uri):
+    with ExitStack() as opened, explained(Place(uri)):
         driver = opened.enter_context(connect(uri, auth))
         agent = server_agent(uri, driver, auth)
         version = server_version(agent, uri)
         name = ask(driver, database, "RETURN 1").summary.database or database
-        description = f"{version} at {uri}" + (f", database {name}" if name else "")
-        return finish(driver, database, capabilities_of(agent), description, opened)
+        place = Place(f"{version} at {uri}" + (f", database {name}" if name else ""))
+        return finish(driver, database, capabilities_of(agent), place, opened)
 
 
 def open_embedded(directory: Path) -> Store:
@@ -92,17 +96,17 @@ def open_embedded(directory: Path) -> Store:
         auth = basic_auth(EMBEDDED_USER, membership.password)
         driver = opened.enter_context(connect(uri, auth, EMBEDDED_RETRY_SECONDS))
         embedded.wait_until(lambda: answers(driver), membership)
-        description = f"embedded store at {directory}"
-        with explained(description):
+        place = Place(f"embedded store at {directory}", SERVER_ENDED)
+        with explained(place):
             agent = server_agent(uri, driver, auth)
-        return finish(driver, EMBEDDED_DATABASE, capabilities_of(agent), description, opened)
+        return finish(driver, EMBEDDED_DATABASE, capabilities_of(agent), place, opened)
 
 
 def finish(
-    driver: Driver, database: str | None, capabilities: Capabilities, description: str, opened: ExitStack
+    driver: Driver, database: str | None, capabilities: Capabilities, place: Place, opened: ExitStack
 ) -> Store:
     """Bring the schema up and hand what was opened over to the store."""
-    store = Store(driver, database, capabilities, description, opened.pop_all())
+    store = Store(driver, database, capabilities, place, opened.pop_all())
     try:
         ensure_schema(store)
     except BaseException:

@@ -1,0 +1,167 @@
+"""The real servers that tests and benchmarks run against, and how they are emptied.
+
+Neo4j is the one that NEO4J_URI names, where it is set: an empty database, or any with
+GRAPHNEG_TEST_WIPE=1, because tests wipe it. Otherwise Maven fetches Neo4j's server and a JDK runs it,
+for as long as the ``with`` statement lasts and no longer than this process.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import neo4j
+
+from graphneg.store import Store, open_store
+
+HERE = Path(__file__).parent / "neo4j_server"
+CACHE = Path(__file__).parent.parent / ".cache"
+RESOLVE_SECONDS = 900
+START_SECONDS = 120
+WIPE_ROWS = 5000
+JAVA_FLAGS = (
+    "--add-opens=java.base/java.nio=ALL-UNNAMED",
+    "--add-opens=java.base/java.lang=ALL-UNNAMED",
+    "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
+)
+
+
+class NoServerError(Exception):
+    """There is no Neo4j to test against; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Neo4jServer:
+    """A running Neo4j server and how to sign in."""
+
+    uri: str
+    username: str
+    password: str
+    database: str | None = None
+
+    def open(self) -> Store:
+        return open_store(self.uri, username=self.username, password=self.password, database=self.database)
+
+
+@contextmanager
+def neo4j_server(directory: Path, heap: str = "2g") -> Generator[Neo4jServer]:
+    """The Neo4j that NEO4J_URI names, else one of our own with its data in ``directory``.
+
+    Raises:
+        NoServerError: there is no such server, its database holds data, or Maven or a JDK is missing.
+    """
+    if os.environ.get("NEO4J_URI"):
+        yield named_server()
+        return
+    with launched(directory, heap) as server:
+        yield server
+
+
+def named_server() -> Neo4jServer:
+    server = Neo4jServer(
+        os.environ["NEO4J_URI"],
+        os.environ.get("NEO4J_USERNAME", "neo4j"),
+        os.environ.get("NEO4J_PASSWORD", ""),
+        os.environ.get("NEO4J_DATABASE"),
+    )
+    with server.open() as store:
+        [row] = store.read("MATCH (n) WHERE NOT n:GraphnegSchema RETURN count(n) AS nodes")
+    if row["nodes"] and os.environ.get("GRAPHNEG_TEST_WIPE") != "1":
+        raise NoServerError(
+            f"{server.uri} holds {row['nodes']} nodes and tests would wipe them: set GRAPHNEG_TEST_WIPE=1"
+        )
+    return server
+
+
+@contextmanager
+def launched(directory: Path, heap: str) -> Generator[Neo4jServer]:
+    port = free_port()
+    command = [program("java"), f"-Xmx{heap}", *JAVA_FLAGS, "-cp", class_path()]
+    command += [str(HERE / "Server.java"), str(directory), str(port)]
+    log = directory.with_name(directory.name + ".log")
+    with log.open("wb") as output:
+        # The server ends when its standard input closes, however this process ends.
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=output, stderr=output)
+    try:
+        server = Neo4jServer(f"neo4j://127.0.0.1:{port}", "neo4j", secrets.token_urlsafe(12))
+        wait_until_ready(process, log)
+        set_password(server)
+        yield server
+    finally:
+        process.communicate(timeout=60)
+
+
+def wait_until_ready(process: subprocess.Popen[bytes], log: Path) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while b"ready" not in log.read_bytes():
+        if process.poll() is not None or time.monotonic() > deadline:
+            raise NoServerError(f"Neo4j did not start: {log.read_text()[-2000:]}")
+        time.sleep(0.1)
+
+
+def set_password(server: Neo4jServer) -> None:
+    with neo4j.GraphDatabase.driver(server.uri, auth=("neo4j", "neo4j")) as driver:
+        driver.execute_query(
+            "ALTER CURRENT USER SET PASSWORD FROM 'neo4j' TO $password",
+            password=server.password,
+            database_="system",
+        )
+
+
+def class_path() -> str:
+    """The class path of Neo4j's server, resolved by Maven once for each version of ``pom.xml``."""
+    pom = HERE / "pom.xml"
+    known = CACHE / f"neo4j-{hashlib.sha256(pom.read_bytes()).hexdigest()[:16]}.classpath"
+    if known.exists() and all(Path(jar).exists() for jar in known.read_text().split(os.pathsep)):
+        return known.read_text()
+    CACHE.mkdir(exist_ok=True)
+    fresh = known.with_suffix(f".{os.getpid()}")
+    resolved = subprocess.run(
+        [
+            program("mvn"),
+            "-B",
+            "-q",
+            "-f",
+            str(pom),
+            "dependency:build-classpath",
+            f"-Dmdep.outputFile={fresh}",
+        ],
+        capture_output=True,
+        text=True,
+        timeout=RESOLVE_SECONDS,
+    )
+    if resolved.returncode:
+        raise NoServerError(f"Maven can't fetch Neo4j: {(resolved.stdout + resolved.stderr)[-2000:]}")
+    fresh.replace(known)
+    return known.read_text()
+
+
+def program(name: str) -> str:
+    """A program of Maven or a JDK; a JRE alone can't run ``Server.java``."""
+    found = shutil.which(name)
+    if not found or not shutil.which("javac"):
+        raise NoServerError("there is no NEO4J_URI, and no Maven and JDK 17 or newer to start a Neo4j with")
+    return found
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return int(probe.getsockname()[1])
+
+
+def wipe(store: Store) -> None:
+    """Empty a store, in batches, but for the note of its schema's version."""
+    while store.query_write(
+        "MATCH (n) WHERE NOT n:GraphnegSchema WITH n LIMIT $rows DETACH DELETE n RETURN count(n) AS gone",
+        {"rows": WIPE_ROWS},
+    ).records[0]["gone"]:
+        pass
