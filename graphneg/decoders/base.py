@@ -1,0 +1,106 @@
+"""What a decoder is, and how one is found by name."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Sequence
+from importlib.metadata import entry_points
+from typing import Any, Protocol, runtime_checkable
+
+from graphneg.errors import DecoderError
+from graphneg.model import Decoded, EditedUtterance
+
+ENTRY_POINT_GROUP = "graphneg.decoders"
+_BUILT_IN = {
+    "surface": "graphneg.decoders.surface:SurfaceDecoder",
+    "t5": "graphneg.decoders.t5:T5Decoder",
+}
+
+
+@runtime_checkable
+class Decoder(Protocol):
+    """Turns edited graphs back into text."""
+
+    @property
+    def name(self) -> str:
+        """The name that negatives carry."""
+        ...
+
+    def decode(self, batch: Sequence[EditedUtterance]) -> list[Decoded]:
+        """One answer for each item, in order: a text, or a reason. Never the original text."""
+        ...
+
+
+class Guarded:
+    """A decoder whose answers are checked: the original text, or nothing, is no answer."""
+
+    def __init__(self, decoder: Decoder) -> None:
+        self._decoder = decoder
+
+    @property
+    def name(self) -> str:
+        return self._decoder.name
+
+    def decode(self, batch: Sequence[EditedUtterance]) -> list[Decoded]:
+        answers = self._decoder.decode(batch)
+        if len(answers) != len(batch):
+            raise DecoderError(
+                f"decoder {self.name} answered {len(answers)} of {len(batch)} items; "
+                "it must give one answer for each, in order"
+            )
+        return [refuse_original(item.text, answer) for item, answer in zip(batch, answers, strict=True)]
+
+
+def refuse_original(original: str, answer: Decoded) -> Decoded:
+    """The answer, unless it says what the original says already, or nothing.
+
+    >>> refuse_original("I saw it.", Decoded("I  saw it. ")).reason
+    'unchanged: the decoded text is the original one'
+    """
+    if answer.text is None:
+        return answer
+    if not answer.text.strip():
+        return Decoded(None, "empty: the decoded text has no words")
+    if " ".join(answer.text.split()).casefold() == " ".join(original.split()).casefold():
+        return Decoded(None, "unchanged: the decoded text is the original one")
+    return answer
+
+
+def decoder_names() -> list[str]:
+    """Every decoder that ``get_decoder`` knows, installed ones included."""
+    return sorted({*_BUILT_IN, *(entry.name for entry in entry_points(group=ENTRY_POINT_GROUP))})
+
+
+def get_decoder(name: str, **options: Any) -> Decoder:
+    """The decoder of that name, made with the options it takes.
+
+    Packages add decoders by an entry point in the group ``graphneg.decoders``.
+
+    Raises:
+        DecoderError: no such decoder, it does not take these options, or it can't be imported.
+    """
+    make = _factory(name)
+    try:
+        return Guarded(make(**options))
+    except TypeError as error:
+        raise DecoderError(f"decoder {name} can't be made with options {sorted(options)}: {error}") from error
+
+
+def _factory(name: str) -> Callable[..., Decoder]:
+    for entry in entry_points(group=ENTRY_POINT_GROUP):
+        if entry.name == name:
+            return _loaded(name, entry.load)
+    target = _BUILT_IN.get(name)
+    if target is None:
+        raise DecoderError(f"no decoder named {name!r}; choose one of {', '.join(decoder_names())}")
+    module, _, attribute = target.partition(":")
+    return _loaded(name, lambda: getattr(importlib.import_module(module), attribute))
+
+
+def _loaded(name: str, load: Callable[[], Any]) -> Callable[..., Decoder]:
+    try:
+        return load()
+    except ImportError as error:
+        raise DecoderError(
+            f"decoder {name} can't be imported: {error}; install its packages (pip install 'graphneg[neural]')"
+        ) from error

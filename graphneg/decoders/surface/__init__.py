@@ -1,0 +1,5 @@
+"""The ``surface`` decoder: realises edits on the words of the original utterance. English only."""
+
+from graphneg.decoders.surface.decoder import SurfaceDecoder
+
+__all__ = ["SurfaceDecoder"]

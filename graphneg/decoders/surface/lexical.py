@@ -1,0 +1,250 @@
+"""One word for another, inflected as the old one was: opposites, other concepts, other values."""
+
+from __future__ import annotations
+
+import re
+
+from graphneg.alignment.words import MONTHS, NUMBERS, ORDINALS, readings
+from graphneg.decoders.surface.agreement import agree_with
+from graphneg.decoders.surface.draft import Cell, new
+from graphneg.decoders.surface.forms import (
+    adjective_form,
+    adverb_of,
+    degree,
+    is_form_of,
+    match_case,
+    noun_form,
+    verb_form,
+    verb_lemma,
+)
+from graphneg.decoders.surface.sentence import Sentence, Unrealised
+from graphneg.decoders.surface.tag_tables import NOUNS, VERBS
+from graphneg.lexeme import is_frame, lexeme
+
+_PARTICLES = frozenset("up down out off away back over in on about around through along".split())
+_CAPITALS = frozenset("monday tuesday wednesday thursday friday saturday sunday".split()) | frozenset(MONTHS)
+_ENDINGS = (
+    ("ation", ("ation", "ion", "ment", "al", "ance", "ence", "ing")),
+    ("ion", ("ion", "ation", "ment", "al", "ance", "ence", "ing")),
+    ("ment", ("ment", "ion", "ation", "al", "ing")),
+    ("er", ("er", "or", "r", "ist", "ian")),
+    ("or", ("or", "er", "r", "ist")),
+    ("ness", ("ness", "ity", "ty", "ce")),
+    ("ity", ("ity", "ness", "ty")),
+    ("able", ("able", "ible")),
+    ("ful", ("ful", "ous")),
+    ("al", ("al", "ion", "ment", "ing")),
+)
+
+
+def set_concept(sentence: Sentence, k: int, concept: str) -> None:
+    """Puts the word of another concept where the words of ``k`` stand.
+
+    Raises:
+        Unrealised: ``no-alignment``; ``no-form``, the new word has no form like the old one.
+    """
+    node = sentence.node(k)
+    place = sentence.head(k)
+    cell = sentence.cells[place]
+    old = lexeme(node.concept or node.value or "")
+    wanted = lexeme(concept)
+    if len(sentence.places(k)) > 1:
+        _drop_rest(sentence, k)
+    _drop_particle(sentence, cell, old)
+    words = _inflected(sentence, cell, old, wanted, is_frame(concept)).split(" ")
+    if words[0].lower() == cell.low and len(words) == 1:
+        raise Unrealised("unchanged", f"{wanted} and {old} are the same word here")
+    _write(sentence, cell, words)
+    if cell.tag in NOUNS or cell.tag in ("PN", "PRS"):
+        agree_with(sentence, cell)
+
+
+def _drop_rest(sentence: Sentence, k: int) -> None:
+    """The further words of a multi-word concept go with the first."""
+    cells = [sentence.cells[place] for place in sentence.places(k)]
+    places = sentence.places(k)
+    if places[-1] - places[0] == len(places) - 1:
+        del sentence.cells[places[0] + 1 : places[-1] + 1]
+    else:
+        for cell in cells[1:]:
+            sentence.cells.remove(cell)
+
+
+def _drop_particle(sentence: Sentence, cell: Cell, old: str) -> None:
+    """``take ... away``: the particle of a phrasal verb goes too."""
+    parts = old.split(" ")
+    if len(parts) < 2 or cell.tag not in VERBS:
+        return
+    place = sentence.draft.place(cell)
+    for other in sentence.cells[place + 1 : place + 7]:
+        if other.low == parts[-1] and other.low in _PARTICLES:
+            sentence.cells.remove(other)
+            return
+
+
+def _write(sentence: Sentence, cell: Cell, words: list[str]) -> None:
+    tag = cell.tag
+    first, *rest = words
+    sentence.draft.rewrite(cell, first, tag)
+    place = sentence.draft.place(cell) + 1
+    following = sentence.cells[place] if place < len(sentence.cells) else None
+    if rest and tag in VERBS and following is not None and following.tag == "PRO":
+        place += 1
+    sentence.draft.insert(place, *[new(word, "RB" if tag in VERBS else tag) for word in rest])
+
+
+def _inflected(sentence: Sentence, cell: Cell, old: str, wanted: str, frame: bool) -> str:
+    tag = cell.tag
+    if wanted in _CAPITALS:
+        wanted = wanted.capitalize()
+    if tag in VERBS and tag != "MD" and not (tag in ("VBN", "VBG") and not _is_verb(wanted)):
+        if not _is_verb(wanted):
+            raise Unrealised("no-form", f"{wanted} is no verb")
+        return _verb(wanted, _tense(cell))
+    if tag == "MD":
+        raise Unrealised("unsupported-edit", f"the modal {cell.text} can't become {wanted}")
+    if tag in ("JJ", "VBN", "VBG"):
+        return _adjective(sentence, cell, old, wanted)
+    if tag == "RB":
+        return _adverb(cell, old, wanted)
+    if tag in NOUNS:
+        return _noun(cell, old, wanted, frame)
+    return match_case(wanted, cell.text) if not cell.initial else wanted
+
+
+def _is_verb(wanted: str) -> bool:
+    first = wanted.split(" ")[0]
+    return "VERB" in readings(first) or not readings(first)
+
+
+def _tense(cell: Cell) -> str:
+    if cell.tag != "AX":
+        return cell.tag
+    return {"has": "VBZ", "had": "VBD", "does": "VBZ", "did": "VBD", "'s": "VBZ"}.get(cell.low, "VBP")
+
+
+def _verb(wanted: str, tag: str) -> str:
+    first, _, rest = wanted.partition(" ")
+    form = verb_form(first, tag)
+    return f"{form} {rest}" if rest else form
+
+
+def _adjective(sentence: Sentence, cell: Cell, old: str, wanted: str) -> str:
+    head = wanted.split(" ")[-1]
+    wanted_degree = degree(cell.text) if not is_same_lemma(cell, old) else "JJ"
+    if "ADJ" in readings(head) or not readings(head):
+        if wanted_degree != "JJ" or sentence is None:
+            return adjective_form(wanted, wanted_degree)
+        return wanted
+    if "VERB" in readings(head):
+        return _verb(wanted, "VBG" if cell.low.endswith("ing") else "VBN")
+    if "NOUN" in readings(head) and cell.tag == "JJ":
+        return wanted
+    raise Unrealised("no-form", f"{wanted} has no form like {cell.text}")
+
+
+def is_same_lemma(cell: Cell, old: str) -> bool:
+    return cell.low == old
+
+
+def _adverb(cell: Cell, old: str, wanted: str) -> str:
+    if cell.low.endswith("ly") and not old.endswith("ly"):
+        return adverb_of(wanted)
+    shown = degree(cell.text)
+    if shown != "JJ" and shown is not None and cell.low != old:
+        return adjective_form(wanted, shown)
+    return wanted
+
+
+def _noun(cell: Cell, old: str, wanted: str, frame: bool) -> str:
+    head = old.split(" ")[-1]
+    tag = "NNS" if cell.tag == "NNS" else "NN"
+    if wanted[:1].isupper():
+        return wanted
+    if not frame or (is_form_of(cell.text, head) and "NOUN" in readings(wanted.split(" ")[-1])):
+        if is_form_of(cell.text, head) or not frame:
+            return noun_form(wanted, tag)
+    derived = _derived(cell.low, verb_lemma(wanted), tag)
+    if derived is not None:
+        return derived
+    if "NOUN" in readings(wanted) and not cell.low.endswith(("er", "or", "ers", "ors")):
+        return noun_form(wanted, tag)
+    if "VERB" in readings(wanted.split(" ")[0]) and not cell.low.endswith(("er", "or", "ers", "ors")):
+        return noun_form(_verb(wanted, "VBG"), tag)
+    raise Unrealised("no-form", f"{wanted} has no noun like {cell.text}")
+
+
+def _derived(model: str, wanted: str, tag: str) -> str | None:
+    """``teacher`` for teach gives ``learner`` for learn: the same suffix, where such a word exists."""
+    bare = model[:-1] if tag == "NNS" and model.endswith("s") else model
+    stem = re.sub(r"(?:e|y)$", "", wanted)
+    for ending, tried in _ENDINGS:
+        if bare.endswith(ending):
+            for suffix in tried:
+                for base in (stem, wanted, wanted + wanted[-1:], wanted[:-1] + "i"):
+                    if "NOUN" in readings(base + suffix) or "ADJ" in readings(base + suffix):
+                        return noun_form(base + suffix, tag)
+    return None
+
+
+def set_value(sentence: Sentence, k: int, value: str) -> None:
+    """Puts another constant where that of ``k`` stands: a name, a number, a month, an ordinal.
+
+    Raises:
+        Unrealised: ``no-alignment``; ``unsupported-edit`` for constants that are no words.
+    """
+    node = sentence.node(k)
+    place = sentence.head(k)
+    cell = sentence.cells[place]
+    bare = value.strip('"')
+    if not bare or bare in ("-", "+"):
+        raise Unrealised("unsupported-edit", f"{value} is no word")
+    parent = sentence.node(node.up) if node.up is not None else None
+    shown = _value_word(cell, bare, node.role or "", parent.label if parent is not None else "")
+    if len(sentence.places(k)) > 1:
+        _drop_rest(sentence, k)
+    _write(sentence, cell, shown.split(" "))
+    if node.role in ("quant", "op1") and re.fullmatch(r"\d+", bare):
+        _agree_number(sentence, cell, int(bare))
+
+
+def _value_word(cell: Cell, bare: str, role: str, parent: str) -> str:
+    if parent == "date-entity" and role == "month" and bare.isdigit() and not cell.text.isdigit():
+        month = MONTHS[(int(bare) - 1) % 12].capitalize()
+        return month[:3] if len(cell.text) == 3 and month != "May" else month
+    if parent == "ordinal-entity":
+        words = {number: word for word, number in ORDINALS.items()}
+        if not re.match(r"-?\d+$", bare) or int(bare) not in words:
+            raise Unrealised("no-form", f"no ordinal for {bare}")
+        return words[int(bare)]
+    if re.fullmatch(r"\d+", bare) and not cell.text[0].isdigit():
+        words = {number: word for word, number in NUMBERS.items()}
+        spelled = _number_words(int(bare), words)
+        return spelled if spelled is not None else bare
+    return bare
+
+
+def _number_words(number: int, words: dict[int, str]) -> str | None:
+    if number in words:
+        return words[number]
+    if number < 100:
+        return f"{words[number - number % 10]}-{words[number % 10]}"
+    if number in (100, 1000, 1_000_000):
+        return {100: "one hundred", 1000: "one thousand", 1_000_000: "one million"}[number]
+    return None
+
+
+def _agree_number(sentence: Sentence, cell: Cell, number: int) -> None:
+    """``six years`` and ``one year``."""
+    place = sentence.draft.place(cell) + 1
+    cells = sentence.cells
+    while place < len(cells) and cells[place].tag in ("JJ", "CD", "RB") and cells[place].tag != "EN":
+        place += 1
+    if place >= len(cells) or cells[place].tag not in ("NN", "NNS"):
+        return
+    noun = cells[place]
+    known = readings(noun.low).get("NOUN", (noun.low,))
+    wanted = known[0] if number == 1 else noun_form(known[0], "NNS")
+    if noun.low != wanted and (number == 1) == (noun.tag == "NNS"):
+        sentence.draft.rewrite(noun, wanted, "NN" if number == 1 else "NNS")
+        agree_with(sentence, noun)

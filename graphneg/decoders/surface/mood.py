@@ -1,0 +1,393 @@
+"""Statements, questions and orders turn into one another; a new predicate goes above a sentence."""
+
+from __future__ import annotations
+
+from graphneg.decoders.surface.agreement import person_of
+from graphneg.decoders.surface.clauses import BE, DO, HAVE, Group
+from graphneg.decoders.surface.draft import Cell, is_quote, new
+from graphneg.decoders.surface.forms import (
+    OBJECT,
+    SUBJECT,
+    agree,
+    finite_tag,
+    full_form,
+    pronoun,
+    pronoun_cases,
+    verb_form,
+    verb_lemma,
+)
+from graphneg.decoders.surface.sentence import Sentence, Unrealised
+from graphneg.lexeme import lexeme
+
+_LEADS = frozenset({"CC", "UH", "PU", "QT", "RB"})
+_HAS_AFTER = frozenset({"been", "got", "had", "become", "seen", "done"})
+
+
+def assertion(sentence: Sentence, k: int) -> Group:
+    """The finite group of the clause that a node stands for: its own, else that of its first argument.
+
+    Raises:
+        Unrealised: ``unclear-clause``, there is none.
+    """
+    waiting = [k]
+    while waiting:
+        at = waiting.pop(0)
+        group = sentence.predicate(at)
+        if group is not None and group.kind in ("finite", "imperative"):
+            return group
+        waiting.extend(child.k for child in sentence.graph.children(at) if child.role and not child.role.endswith("-of"))
+    found = [group for group in sentence.groups() if group.kind in ("finite", "imperative")]
+    if k == 0 and found:
+        return found[0]
+    raise Unrealised("unclear-clause", f"{sentence.node(k).label} heads no clause")
+
+
+def to_question(sentence: Sentence, k: int) -> None:
+    """A statement becomes a yes/no question: inversion, do-support, or ``right?`` where neither is safe."""
+    group = assertion(sentence, k)
+    if group.kind == "imperative":
+        _request(sentence, group)
+        return
+    if group.inverted:
+        raise Unrealised("unsupported-edit", "the clause is a question already")
+    main = sentence.cells[group.main]
+    if group.subject is None or not _is_main(sentence, group):
+        _tag_question(sentence, main)
+        return
+    subject = sentence.cells[group.subject[0]]
+    if subject.tag == "WP":
+        raise Unrealised("unsupported-edit", "the clause asks already")
+    auxiliary = _lift_auxiliary(sentence, group)
+    place = sentence.draft.place(subject)
+    sentence.draft.insert(place, *auxiliary)
+    _end_with(sentence, main, "?")
+
+
+def _request(sentence: Sentence, group: Group) -> None:
+    main = sentence.cells[group.main]
+    if group.negations or main.low == "let":
+        raise Unrealised("unclear-clause", "a negative order makes no question")
+    sentence.draft.insert(group.first, new("will", "MD"), new("you", "PRS"))
+    _end_with(sentence, main, "?")
+
+
+def _is_main(sentence: Sentence, group: Group) -> bool:
+    """Only conjunctions, interjections and short adverbs stand before the subject in its sentence."""
+    if group.subject is None or group.subject[1] > group.first:
+        return False
+    start, _ = sentence.sentence_bounds(group.subject[0])
+    opening = sentence.cells[start : group.subject[0]]
+    between = sentence.cells[group.subject[1] : group.first]
+    return all(cell.tag in _LEADS for cell in opening) and all(cell.tag == "RB" for cell in between)
+
+
+def _lift_auxiliary(sentence: Sentence, group: Group) -> list[Cell]:
+    """Takes the auxiliary (and its n't) out of its place, or makes one of do."""
+    draft, cells = sentence.draft, sentence.cells
+    verb = cells[group.first]
+    low = full_form(verb.text)
+    lone_have = low in HAVE | {"'ve"} and len(group.chain) == 1
+    if (verb.tag in ("AX", "MD") and not (low in DO | HAVE and len(group.chain) == 1)) and not lone_have:
+        negation = next((cells[p] for p in group.negations if cells[p].low == "n't"), None)
+        text = _written_out(sentence, group)
+        cells.remove(verb)
+        if negation is None:
+            return [new(text, verb.tag)]
+        cells.remove(negation)
+        stem = {"can": "ca", "will": "wo", "shall": "sha"}.get(text, text)
+        return [new(stem, verb.tag), new("n't", "NEG")]
+    tag = verb.tag if verb.tag in ("VBD", "VBZ", "VBP") else finite_tag(verb.text)
+    if tag == "VBP" and group.subject is not None and verb_form(verb_lemma(verb.text), "VBD") == verb.low:
+        if person_of(cells[group.subject[0] : group.subject[1]]) in ("he", "she", "it"):
+            tag = "VBD"
+    draft.rewrite(verb, verb_form(verb_lemma(full_form(verb.text)), "VB"), "VB")
+    return [new(verb_form("do", tag), "AX")]
+
+
+def _written_out(sentence: Sentence, group: Group) -> str:
+    verb = sentence.cells[group.first]
+    following = sentence.cells[group.chain[1]] if len(group.chain) > 1 else None
+    if verb.low == "'s":
+        return "has" if following is not None and following.low in _HAS_AFTER else "is"
+    if verb.low == "'d":
+        return "had" if following is not None and following.tag == "VBN" else "would"
+    return full_form(verb.text)
+
+
+def _end_with(sentence: Sentence, main: Cell, mark: str) -> None:
+    """Closes the clause of a verb with another end mark: the comma before a closing quote counts too."""
+    cells = sentence.cells
+    place = sentence.draft.place(main) + 1
+    while place < len(cells):
+        cell = cells[place]
+        if cell.tag == "EN" or (
+            cell.text == "," and place + 1 < len(cells) and is_quote(cells[place + 1]) and _quote_open(cells, place)
+        ):
+            cell.text, cell.tag = mark, "EN"
+            return
+        place += 1
+    end = len(cells)
+    while end and is_quote(cells[end - 1]):
+        end -= 1
+    sentence.draft.insert(end, new(mark, "EN"))
+
+
+def _quote_open(cells: list[Cell], place: int) -> bool:
+    following = cells[place + 2 :]
+    return bool(following) and sum(cell.text == '"' for cell in cells[:place]) % 2 == 1
+
+
+def _tag_question(sentence: Sentence, main: Cell) -> None:
+    """``..., right?`` for clauses whose auxiliary can't be moved."""
+    cells = sentence.cells
+    _, end = sentence.sentence_bounds(sentence.draft.place(main))
+    place = end
+    while place and (cells[place - 1].tag == "EN" or is_quote(cells[place - 1])):
+        place -= 1
+    if place < len(cells) and cells[place].tag == "EN" and cells[place].text[0] == "?":
+        raise Unrealised("unsupported-edit", "the sentence is a question already")
+    at_quote = place
+    if at_quote < len(cells) and is_quote(cells[at_quote]):
+        at_quote = min(end, len(cells))
+        while at_quote and cells[at_quote - 1].tag == "EN" and at_quote > place + 1:
+            at_quote -= 1
+    comma = [] if place and cells[place - 1].text == "," else [new(",", "PU")]
+    mark = cells[place] if place < len(cells) and cells[place].tag == "EN" else None
+    if mark is not None:
+        mark.text = "?"
+        sentence.draft.insert(place, *comma, new("right", "UH"))
+    else:
+        sentence.draft.insert(place, *comma, new("right", "UH"), new("?", "EN"))
+
+
+def to_statement(sentence: Sentence, k: int) -> None:
+    """A yes/no question becomes a statement.
+
+    Raises:
+        Unrealised: ``unsupported-edit``, the clause asks with a question word, or asks nothing.
+    """
+    group = assertion(sentence, k)
+    cells, draft = sentence.cells, sentence.draft
+    start, end = sentence.sentence_bounds(group.first)
+    marks = [cell for cell in cells[start:end] if cell.text.startswith("?")]
+    if any(cell.tag == "WP" for cell in cells[start : group.first]) and group.inverted:
+        raise Unrealised("unsupported-edit", "the clause asks with a question word")
+    if not marks and not group.inverted:
+        raise Unrealised("unsupported-edit", "the clause asks nothing")
+    if group.inverted and group.subject is not None:
+        _uninvert(sentence, group)
+    for cell in marks[:1]:
+        cell.text = "."
+
+
+def _uninvert(sentence: Sentence, group: Group) -> None:
+    cells, draft = sentence.cells, sentence.draft
+    assert group.subject is not None
+    verb = cells[group.first]
+    last = cells[group.subject[1] - 1]
+    subject = cells[group.subject[0] : group.subject[1]]
+    main = cells[group.main]
+    contracted = [cells[p] for p in group.negations if cells[p].low == "n't"]
+    negated = bool(group.negations)
+    cells.remove(verb)
+    for cell in contracted:
+        cells.remove(cell)
+    if subject[0].low == "you" or subject[0].tag == "PRO":
+        subject[0].tag = "PRS"
+    if full_form(verb.text) in DO and main is not verb and not negated:
+        tag = finite_tag(verb.text)
+        draft.rewrite(main, verb_form(verb_lemma(main.text), tag), tag)
+        return
+    place = draft.place(last) + 1
+    draft.insert(place, new(full_form(verb.text) if not contracted else verb.low, verb.tag))
+    for cell in reversed(contracted):
+        draft.insert(place + 1, new(cell.low, "NEG"))
+
+
+def to_order(sentence: Sentence, k: int) -> None:
+    """A statement becomes an order: ``You go`` gives ``Go``, ``He goes`` gives ``Let him go``.
+
+    Raises:
+        Unrealised: ``unclear-clause``, the subject is not found.
+    """
+    group = assertion(sentence, k)
+    cells = sentence.cells
+    if group.kind == "imperative":
+        raise Unrealised("unsupported-edit", "the clause is an order already")
+    if group.subject is None or cells[group.subject[0]].tag in ("WP", "EX"):
+        raise Unrealised("unclear-clause", "the clause has no subject that could be told to act")
+    start, end = group.subject
+    subject = cells[start:end]
+    if not group.inverted and not _is_main(sentence, group):
+        raise Unrealised("unclear-clause", "the clause is not the main one")
+    if group.inverted and start and any(cell.tag == "WP" for cell in cells[: group.first]):
+        raise Unrealised("unsupported-edit", "the clause asks with a question word")
+    main = cells[group.main]
+    _strip_to_base(sentence, group)
+    place = sentence.draft.place(subject[0])
+    sentence.draft.cut(place, place + len(subject))
+    negated = [cell for cell in cells[place : sentence.draft.place(main)] if cell.tag == "NEG"]
+    for cell in negated:
+        cells.remove(cell)
+    support = [new("do", "AX"), new("n't" if sentence.draft.contracts else "not", "NEG")] if negated else []
+    person = pronoun_cases(subject[0].text)[:1] if len(subject) == 1 else ()
+    if person and person[0][0] == "you":
+        sentence.draft.insert(place, *support)
+    else:
+        told = _as_object(subject)
+        sentence.draft.insert(place, *support, new("let", "VB"), *told)
+    _end_plain(sentence, main)
+
+
+def _end_plain(sentence: Sentence, main: Cell) -> None:
+    for cell in sentence.cells[sentence.draft.place(main) :]:
+        if cell.tag == "EN":
+            if cell.text == "?":
+                cell.text = "."
+            return
+
+
+def _as_object(subject: list[Cell]) -> list[Cell]:
+    known = pronoun_cases(subject[0].text)
+    if len(subject) == 1 and known:
+        return [new(pronoun(known[0][0], OBJECT), "PRO")]
+    return subject
+
+
+def _strip_to_base(sentence: Sentence, group: Group) -> None:
+    """Drops modals, do and perfect have; the first verb left takes its plain form."""
+    cells, draft = sentence.cells, sentence.draft
+    chain = [cells[place] for place in group.chain]
+    while len(chain) > 1 and (
+        chain[0].tag == "MD" or full_form(chain[0].text) in DO | HAVE or chain[0].low in ("'ll", "'d", "'ve")
+    ):
+        if chain[0].low == "ought":
+            cells.remove(cells[draft.place(chain[0]) + 1])
+        cells.remove(chain.pop(0))
+    first = chain[0]
+    lemma = "be" if full_form(first.text) in BE or first.low == "'s" else verb_lemma(full_form(first.text))
+    draft.rewrite(first, lemma, "VB")
+
+
+def from_order(sentence: Sentence, k: int) -> None:
+    """An order becomes a statement about you: ``Draw me a sheep`` gives ``You draw me a sheep``.
+
+    Raises:
+        Unrealised: ``unclear-clause``, no order is found.
+    """
+    waiting = [k]
+    group = next((one for one in sentence.groups() if one.kind == "imperative" and one.main in sentence.places(k)), None)
+    group = group or next((one for one in sentence.groups() if one.kind == "imperative"), None)
+    if group is None or not waiting:
+        raise Unrealised("unclear-clause", "no order was found")
+    cells = sentence.cells
+    verb = cells[group.first]
+    following = cells[group.first + 1] if group.first + 1 < len(cells) else None
+    if verb.low == "let" and following is not None and following.low in ("'s", "us"):
+        cells.remove(following)
+        cells[group.first : group.first + 1] = [new("we", "PRS")]
+        return
+    if verb.low == "be":
+        sentence.draft.rewrite(verb, "are", "AX")
+    for cell in cells[max(0, group.first - 2) : group.first]:
+        if cell.low == "please":
+            cells.remove(cell)
+    sentence.draft.insert(sentence.draft.place(verb), new("you", "PRS"))
+
+
+_CLAUSE_OPENERS = {
+    "refuse-01": "refuse to accept that",
+    "doubt-01": "doubt that",
+    "order-01": "order that",
+    "command-02": "command that",
+    "demand-01": "demand that",
+    "wonder-01": "wonder whether",
+    "ask-01": "ask whether",
+    "possible-01": "possible",
+    "obligate-01": "necessary",
+    "reject-01": "reject the idea that",
+    "disagree-01": "disagree that",
+    "accept-01": "accept that",
+    "promise-01": "promise that",
+}
+_SUBJUNCTIVE = frozenset({"order-01", "command-02", "demand-01", "recommend-01", "suggest-01", "propose-01"})
+
+
+def wrap(sentence: Sentence, concept: str, person: str) -> None:
+    """Puts ``I agree that`` and its like above the sentence; ``person`` is the new subject.
+
+    Raises:
+        Unrealised: ``unclear-clause``, the sentence has no clause that can stand under a verb.
+    """
+    group = assertion(sentence, 0)
+    cells, draft = sentence.cells, sentence.draft
+    start, _ = sentence.sentence_bounds(group.first)
+    asks = group.inverted
+    if asks and any(cell.tag == "WP" for cell in cells[start : group.first]):
+        raise Unrealised("unclear-clause", "a question with a question word can't stand under a verb")
+    place = start
+    while place < group.first and cells[place].tag in ("CC", "UH", "PU", "QT"):
+        place += 1
+    opener = _opener(concept, person)
+    if asks and group.subject is not None:
+        _uninvert(sentence, group)
+        _end_plain(sentence, cells[place])
+    elif group.kind == "imperative":
+        _order_under(sentence, group, concept, person)
+        return
+    elif concept in _SUBJUNCTIVE and group.subject is not None:
+        _strip_to_base(sentence, group)
+    elif concept == "refuse-01" and group.subject is not None and _same_person(cells, group, person):
+        subject = cells[group.subject[0] : group.subject[1]]
+        _strip_to_base(sentence, group)
+        for cell in subject:
+            cells.remove(cell)
+        opener = [*opener[:2], new("to", "TO")]
+    draft.insert(place, *opener)
+
+
+def _same_person(cells: list[Cell], group: Group, person: str) -> bool:
+    assert group.subject is not None
+    start, end = group.subject
+    return end - start == 1 and cells[start].low == person and not group.negations and end == group.first
+
+
+def _opener(concept: str, person: str) -> list[Cell]:
+    phrase = _CLAUSE_OPENERS.get(concept, f"{lexeme(concept)} that")
+    if concept in ("possible-01", "obligate-01"):
+        return [new("it", "PRS"), new("is", "AX"), new(phrase, "JJ"), new("that", "SC")]
+    verb, *rest = phrase.split(" ")
+    return [
+        new(pronoun(person, SUBJECT), "PRS"),
+        new(agree(verb, "VBP", person), "VBP"),
+        *(new(word, "SC" if word == "that" else "TO" if word == "to" else "NN") for word in rest),
+    ]
+
+
+def _order_under(sentence: Sentence, group: Group, concept: str, person: str) -> None:
+    """``I order you to draw a sheep``, ``I refuse to draw a sheep``, ``I agree that you should``."""
+    cells, draft = sentence.cells, sentence.draft
+    place = group.first
+    negations = [cells[p] for p in group.negations]
+    main = cells[group.main]
+    if main.low == "let" and cells[place + 1].low in ("'s", "us"):
+        raise Unrealised("unclear-clause", "let us can't stand under a verb")
+    verb = lexeme(concept).split(" ")[0]
+    subject = new(pronoun(person, SUBJECT), "PRS")
+    finite = new(agree(verb, "VBP", person), "VBP")
+    if negations:
+        for cell in negations:
+            cells.remove(cell)
+        if cells[place].low == "do" and cells[place] is not main:
+            cells.remove(cells[place])
+    if main.low == "please":
+        raise Unrealised("unclear-clause", "please is no order")
+    no = [new("not", "NEG")] if negations else []
+    if concept in ("order-01", "command-02", "ask-02", "tell-01", "advise-01"):
+        draft.insert(place, subject, finite, new("you", "PRO"), *no, new("to", "TO"))
+    elif concept in ("refuse-01", "promise-01"):
+        draft.insert(place, subject, finite, *no, new("to", "TO"))
+    else:
+        draft.insert(place, *_opener(concept, person), new("you", "PRS"), new("should", "MD"), *no)
+
+

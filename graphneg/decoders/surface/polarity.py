@@ -1,0 +1,309 @@
+"""``not`` in and out: do-support, contractions, ``some`` and ``any``, ``never``, negative words and prefixes."""
+
+from __future__ import annotations
+
+from graphneg.alignment.words import readings
+from graphneg.decoders.surface.clauses import BE, DO, HAVE, Group
+from graphneg.decoders.surface.draft import Cell, new
+from graphneg.decoders.surface.forms import article, finite_tag, full_form, verb_form, verb_lemma
+from graphneg.decoders.surface.sentence import Sentence, Unrealised
+from graphneg.decoders.surface.tag_tables import NOUNS
+
+_ASSERTIVE = {"some": "any", "something": "anything", "someone": "anyone", "somebody": "anybody"}
+_POSITIVE = {
+    "nothing": "something", "nobody": "somebody", "none": "some", "nowhere": "somewhere", "neither": "both",
+    "nor": "and", "any": "some", "anything": "something", "anyone": "someone", "anybody": "somebody",
+    "anywhere": "somewhere", "without": "with", "unless": "if",
+}  # fmt: skip
+_CONTRACTED = {"will": "wo", "can": "ca", "shall": "sha"}
+_EXPANDED = {"ca": "can", "wo": "will", "sha": "shall", "ai": "is"}
+_NEVER_CONTRACTED = frozenset({"am", "'m", "may", "might", "ought", "shall", "'re"})
+_NEGATIVE_WORDS = frozenset(
+    "never no nothing nobody none nowhere neither nor hardly scarcely seldom rarely without".split()
+)
+_SCOPE_ENDS = frozenset({"EN", "SC", "WP", "QT"})
+
+
+def negate(sentence: Sentence, k: int) -> None:
+    """Makes the clause that node ``k`` heads negative.
+
+    Raises:
+        Unrealised: ``unclear-clause``, no clause or noun phrase can carry the negation, or
+            ``already-negative``.
+    """
+    group = sentence.predicate(k)
+    if group is not None:
+        if group.negations or _has_negative(sentence, group):
+            raise Unrealised("already-negative", f"the clause of {sentence.node(k).label} is negative already")
+        _assertive_to_any(sentence, group)
+        _insert_not(sentence, group)
+        return
+    if not _negate_noun_phrase(sentence, k) and not _negate_fragment(sentence, k):
+        raise Unrealised("unclear-clause", f"no clause found for {sentence.node(k).label}")
+
+
+def _has_negative(sentence: Sentence, group: Group) -> bool:
+    cells = sentence.cells
+    start = group.subject[0] if group.subject else group.first
+    end = group.main + 1
+    while end < len(cells) and cells[end].tag not in _SCOPE_ENDS and cells[end].text != ",":
+        end += 1
+    return any(cell.low in _NEGATIVE_WORDS for cell in cells[max(0, start - 1) : end])
+
+
+def _assertive_to_any(sentence: Sentence, group: Group) -> None:
+    for cell in sentence.cells[group.main + 1 :]:
+        if cell.tag in _SCOPE_ENDS or cell.tag in ("PU", "AX", "MD", "VBD", "VBZ", "VBP"):
+            return
+        if cell.low in _ASSERTIVE:
+            sentence.draft.rewrite(cell, _ASSERTIVE[cell.low])
+
+
+def _insert_not(sentence: Sentence, group: Group) -> None:
+    cells = sentence.cells
+    verb = cells[group.first]
+    if group.kind == "imperative":
+        _negate_imperative(sentence, group)
+    elif group.kind != "finite":
+        sentence.draft.insert(group.to if group.to is not None else group.first, new("not", "NEG"))
+    elif _existential_no(sentence, group):
+        return
+    elif _takes_not(sentence, group):
+        _add_negation(sentence, verb, group)
+    else:
+        tag = finite_tag(verb.text) if verb.tag not in ("VBD", "VBZ", "VBP") else verb.tag
+        tag = _base_or_past(sentence, group, tag)
+        place = _before_adverbs(sentence, group)
+        sentence.draft.rewrite(verb, verb_form(verb_lemma(verb.text), "VB"), "VB")
+        support = new(verb_form("do", tag), "AX")
+        if verb.initial or cells[place].initial:
+            support.initial = False
+        sentence.draft.insert(place, support)
+        _add_negation(sentence, support, None)
+
+
+def _base_or_past(sentence: Sentence, group: Group, tag: str) -> str:
+    """``put`` and ``read`` show no tense: the subject tells a third person, else the text's past does."""
+    verb = sentence.cells[group.first]
+    lemma = verb_lemma(verb.text)
+    if verb.low != lemma or verb_form(lemma, "VBD") != lemma:
+        return tag
+    subject = sentence.cells[group.subject[0] : group.subject[1]] if group.subject else []
+    third = bool(subject) and (subject[-1].low in ("he", "she", "it") or subject[-1].tag in ("NN", "NNP"))
+    past = any(cell.tag == "VBD" or cell.low in ("was", "were", "had", "did") for cell in sentence.cells if cell is not verb)
+    return "VBD" if third or past else "VBP"
+
+
+def _takes_not(sentence: Sentence, group: Group) -> bool:
+    verb = sentence.cells[group.first]
+    low = full_form(verb.text)
+    if verb.tag == "MD" or low in BE or low in ("'s", "'d"):
+        return True
+    return (low in HAVE or low in DO or low == "'ve") and len(group.chain) > 1
+
+
+def _before_adverbs(sentence: Sentence, group: Group) -> int:
+    place = group.first
+    while place and sentence.cells[place - 1].tag == "RB" and group.subject and place - 1 >= group.subject[1]:
+        place -= 1
+    return place
+
+
+def _existential_no(sentence: Sentence, group: Group) -> bool:
+    """``there is a way``: ``there is no way``."""
+    cells = sentence.cells
+    if not group.subject or cells[group.subject[0]].tag != "EX" or group.main + 1 >= len(cells):
+        return False
+    following = cells[max(group.main, group.subject[1] - 1) + 1]
+    if following.low in ("a", "an", "some", "any"):
+        sentence.draft.rewrite(following, "no", "DT")
+        return True
+    return False
+
+
+def _add_negation(sentence: Sentence, verb: Cell, group: Group | None) -> None:
+    """Puts not or n't after a finite verb, as the text writes it elsewhere; before the subject only n't."""
+    draft = sentence.draft
+    inverted = group is not None and group.inverted and group.subject is not None
+    if verb.low == "'ve":
+        draft.rewrite(verb, "have")
+    elif verb.low == "'ll":
+        draft.rewrite(verb, "will")
+    elif verb.low == "'d":
+        follows = sentence.cells[group.chain[1]].tag if group is not None and len(group.chain) > 1 else "VB"
+        draft.rewrite(verb, "had" if follows == "VBN" else "would")
+    contract = draft.contracts and verb.low not in _NEVER_CONTRACTED and verb.low != "'s"
+    if contract:
+        draft.rewrite(verb, _CONTRACTED.get(verb.low, verb.text))
+        draft.insert(draft.place(verb) + 1, new("n't", "NEG"))
+    elif inverted and group is not None and group.subject is not None:
+        draft.insert(group.subject[1], new("not", "NEG"))
+    else:
+        draft.insert(draft.place(verb) + 1, new("not", "NEG"))
+
+
+def _negate_imperative(sentence: Sentence, group: Group) -> None:
+    draft = sentence.draft
+    verb = sentence.cells[group.first]
+    following = sentence.cells[group.first + 1] if group.first + 1 < len(sentence.cells) else None
+    if verb.low == "let" and following is not None and following.low in ("'s", "us"):
+        draft.insert(group.first + 2, new("not", "NEG"))
+        return
+    place = group.first
+    while place and sentence.cells[place - 1].low in ("always", "just", "only"):
+        place -= 1
+    support = new("do", "AX")
+    draft.insert(place, support, new("n't" if draft.contracts else "not", "NEG"))
+
+
+def _negate_noun_phrase(sentence: Sentence, k: int) -> bool:
+    """``a way``: ``no way``. Only an indefinite phrase can take it."""
+    places = sentence.places(k)
+    if not places or sentence.cells[places[0]].tag not in NOUNS:
+        return False
+    start, _ = sentence.noun_phrase(places[0])
+    first = sentence.cells[start]
+    if first.low in ("a", "an", "some", "any"):
+        sentence.draft.rewrite(first, "no", "DT")
+        return True
+    return False
+
+
+def _negate_fragment(sentence: Sentence, k: int) -> bool:
+    """A sentence without a verb: ``A queer idea!`` becomes ``Not a queer idea!``."""
+    places = [place for one in range(k, sentence.node(k).last + 1) for place in sentence.places(one)]
+    if not places or any(child.value == "expressive" for child in sentence.graph.children(k)):
+        return False
+    start, end = sentence.sentence_bounds(min(places))
+    if any(start <= group.main < end and group.kind in ("finite", "imperative") for group in sentence.groups()):
+        return False
+    while start < end and sentence.cells[start].tag in ("QT", "PU", "CC", "UH"):
+        start += 1
+    if start >= end or sentence.cells[start].low in _NEGATIVE_WORDS | {"not"} or sentence.cells[start].tag == "WP":
+        return False
+    sentence.draft.insert(start, new("not", "NEG"))
+    return True
+
+
+def affirm(sentence: Sentence, k: int) -> None:
+    """Takes away the negation that the polarity constant ``k`` stands for.
+
+    Raises:
+        Unrealised: ``no-alignment``, no negative word was found.
+    """
+    parent = sentence.node(k).up
+    places = sentence.places(k)
+    group = sentence.predicate(parent) if parent is not None else None
+    if places and sentence.cells[places[0]].low in ("not", "n't"):
+        group = next((one for one in sentence.groups() if places[0] in one.negations), group)
+        _remove_not(sentence, places[0], group)
+    elif places:
+        _make_positive(sentence, places[0], parent)
+    elif group is not None and group.negations:
+        _remove_not(sentence, group.negations[0], group)
+    else:
+        raise Unrealised("no-alignment", "no negative word was found")
+
+
+def _remove_not(sentence: Sentence, place: int, group: Group | None) -> None:
+    cells, draft = sentence.cells, sentence.draft
+    negation = cells[place]
+    inside = group is not None and place in group.negations
+    verb = cells[group.first] if group is not None and inside else None
+    main = cells[group.chain[-1]] if group is not None and len(group.chain) > 1 else None
+    draft.cut(place, place + 1)
+    if group is not None:
+        _any_to_some(sentence, draft.place(cells[min(group.main, len(cells) - 1)]))
+    if verb is None or group is None:
+        if place and cells[place - 1].low in _EXPANDED:
+            draft.rewrite(cells[place - 1], _EXPANDED[cells[place - 1].low])
+        _glue(negation)
+        return
+    if verb.low in _EXPANDED:
+        draft.rewrite(verb, _EXPANDED[verb.low])
+    if verb.low in DO and main is not None and main.tag in ("VB", "VBP") and not group.inverted:
+        tag = "VB" if group.kind == "imperative" else finite_tag(verb.text)
+        initial = verb.initial
+        draft.cut(draft.place(verb), draft.place(verb) + 1)
+        draft.rewrite(main, verb_form(verb_lemma(main.text), tag), tag)
+        main.initial = main.initial or (initial and main.text[:1].isupper())
+
+
+def _glue(negation: Cell) -> None:
+    negation.home = -1
+
+
+def _any_to_some(sentence: Sentence, start: int) -> None:
+    """What only a negative clause can hold: ``any``, ``ever``, ``at all``."""
+    cells, draft = sentence.cells, sentence.draft
+    place = max(start, 0)
+    while place < len(cells) and cells[place].tag not in _SCOPE_ENDS:
+        cell = cells[place]
+        if cell.low in ("anything", "anyone", "anybody") and place + 1 < len(cells) and cells[place + 1].low in ("but", "except"):
+            draft.rewrite(cell, {"anything": "everything"}.get(cell.low, "everyone"))
+        elif cell.low in _POSITIVE and cell.low.startswith("any"):
+            draft.rewrite(cell, _POSITIVE[cell.low])
+        elif cell.low == "ever":
+            draft.cut(place, place + 1)
+            continue
+        elif cell.low == "at" and place + 1 < len(cells) and cells[place + 1].low == "all":
+            draft.cut(place, place + 2)
+            continue
+        elif cell.low == "either" and (place + 1 == len(cells) or cells[place + 1].tag in ("EN", "PU", "QT")):
+            draft.rewrite(cell, "too")
+        place += 1
+
+
+def _make_positive(sentence: Sentence, place: int, parent: int | None) -> None:
+    cells, draft = sentence.cells, sentence.draft
+    cell = cells[place]
+    following = cells[place + 1] if place + 1 < len(cells) else None
+    if cell.low in ("never", "hardly", "scarcely", "rarely", "seldom"):
+        draft.cut(place, place + 1)
+        _any_to_some(sentence, place)
+    elif cell.low == "no" and following is not None:
+        _positive_determiner(sentence, place, following)
+    elif cell.low == "without" and following is not None and following.tag == "VBG":
+        draft.rewrite(cell, "while", "SC")
+    elif cell.low in _POSITIVE:
+        if cell.low == "neither" and any(other.low == "nor" for other in cells[place:]):
+            for other in cells[place:]:
+                if other.low == "nor":
+                    draft.rewrite(other, "and")
+        if cell.low == "nor":
+            raise Unrealised("unclear-clause", "nor can't be undone alone")
+        draft.rewrite(cell, _POSITIVE[cell.low])
+    else:
+        positive = _without_prefix(cell.text, sentence.node(parent).label if parent is not None else "")
+        draft.rewrite(cell, positive)
+    if cells and place < len(cells):
+        _any_to_some(sentence, place)
+
+
+def _positive_determiner(sentence: Sentence, place: int, following: Cell) -> None:
+    cells, draft = sentence.cells, sentence.draft
+    if following.low == "longer":
+        draft.cut(place + 1, place + 2)
+        draft.rewrite(cells[place], "still", "RB")
+    elif following.low == "one":
+        draft.cut(place + 1, place + 2)
+        draft.rewrite(cells[place], "someone", "PN")
+    elif following.low in ("more", "less") or following.tag in ("PU", "EN"):
+        raise Unrealised("unclear-clause", f"no {following.low} can't be undone")
+    else:
+        end = place + 1
+        while end < len(cells) and cells[end].tag in ("JJ", "RB", "CD", "VBN", "VBG", *NOUNS):
+            end += 1
+        plural = cells[end - 1].tag == "NNS"
+        draft.rewrite(cells[place], "some" if plural else article(following.text), "DT")
+
+
+def _without_prefix(word: str, concept: str) -> str:
+    low = word.lower()
+    for prefix in ("un", "in", "im", "ir", "il", "dis", "non-", "non"):
+        rest = low[len(prefix) :]
+        if low.startswith(prefix) and len(rest) > 2 and (readings(rest) or concept.startswith(rest[:4])):
+            return rest
+    if low.endswith("less") and readings(low[:-4] + "ful"):
+        return low[:-4] + "ful"
+    raise Unrealised("unsupported-edit", f"the negative word {word} has no positive form")

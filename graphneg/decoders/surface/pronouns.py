@@ -1,0 +1,57 @@
+"""Pronouns change person: each mention in its own case, and the verbs with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from graphneg.decoders.surface.agreement import agree_with, is_subject
+from graphneg.decoders.surface.draft import Cell
+from graphneg.decoders.surface.forms import OBJECT, OWN, POSSESSIVE, REFLEXIVE, SUBJECT, pronoun, pronoun_cases
+from graphneg.decoders.surface.sentence import Sentence, Unrealised
+
+_TAGS = {SUBJECT: "PRS", OBJECT: "PRO", POSSESSIVE: "PS", OWN: "PN", REFLEXIVE: "PRO"}
+
+
+def set_pronouns(sentence: Sentence, persons: Mapping[int, str]) -> None:
+    """Gives pronoun nodes other persons, all at once, so that I and you can change places.
+
+    Raises:
+        Unrealised: ``no-alignment``, none of the nodes has a word (the subject of an imperative).
+    """
+    changes: list[tuple[Cell, str, int]] = []
+    for k, person in persons.items():
+        old = sentence.node(k).concept or ""
+        for cell in [sentence.cells[place] for place in sentence.places(k)]:
+            case = case_of(sentence, cell, old)
+            if case is not None:
+                changes.append((cell, person, case))
+    if not changes:
+        raise Unrealised("no-alignment", "no pronoun of these nodes is written")
+    for cell, person, case in changes:
+        rewrite_pronoun(sentence, cell, person, case)
+    for cell, _, case in changes:
+        if case == SUBJECT:
+            agree_with(sentence, cell)
+
+
+def rewrite_pronoun(sentence: Sentence, cell: Cell, person: str, case: int) -> None:
+    form = pronoun(person, case)
+    if cell.low == "'s":
+        cell.home = -1
+    if form == "yourself" and cell.low in ("ourselves", "themselves"):
+        form = "yourselves"
+    sentence.draft.rewrite(cell, form, _TAGS[case])
+
+
+def case_of(sentence: Sentence, cell: Cell, person: str) -> int | None:
+    """The case a pronoun stands in; forms that look alike are told apart by their place."""
+    if cell.low == "'s":
+        return OBJECT
+    known = [case for one, case in pronoun_cases(cell.text) if one == person]
+    if not known:
+        return None
+    if len(known) == 1:
+        return known[0]
+    if POSSESSIVE in known:
+        return POSSESSIVE if cell.tag == "PS" else OBJECT if OBJECT in known else OWN
+    return SUBJECT if is_subject(sentence, cell) else OBJECT

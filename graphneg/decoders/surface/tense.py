@@ -1,0 +1,216 @@
+"""Times and tenses: ``yesterday`` at the clause's end, and the verb that fits it."""
+
+from __future__ import annotations
+
+from graphneg.decoders.surface.agreement import person_of
+from graphneg.decoders.surface.clauses import BE, DO, HAVE, Group
+from graphneg.decoders.surface.draft import is_quote, new
+from graphneg.decoders.surface.forms import agree, full_form, verb_form, verb_lemma
+from graphneg.decoders.surface.lexical import set_concept
+from graphneg.decoders.surface.sentence import Sentence, Unrealised
+from graphneg.lexeme import lexeme
+
+PAST = frozenset({"yesterday", "ago", "before", "once"})
+FUTURE = frozenset({"tomorrow", "soon", "later"})
+PRESENT = frozenset({"now", "nowadays"})
+_PAST_MODAL = {"can": "could", "ca": "could", "will": "would", "wo": "would", "'ll": "would"}
+_BARE_MODAL = {"could": "can", "would": "will"}
+
+
+def set_time(sentence: Sentence, k: int, concept: str) -> None:
+    """Replaces a time word, and the tense of the verb it goes with where the two would clash."""
+    word = lexeme(concept)
+    up = sentence.node(k).up
+    group = sentence.predicate(up) if up is not None else None
+    set_concept(sentence, k, concept)
+    wanted = "past" if word in PAST else "future" if word in FUTURE else None
+    if group is not None and wanted is not None and group.kind == "finite":
+        change_tense(sentence, group, wanted)
+
+
+def add_time(sentence: Sentence, k: int, concept: str) -> None:
+    """Adds a time word to the clause that ``k`` heads, and fits the tense.
+
+    Raises:
+        Unrealised: ``unclear-clause``, the node heads no finite clause.
+    """
+    word = lexeme(concept)
+    group = sentence.predicate(k)
+    if group is None or group.kind not in ("finite", "imperative"):
+        raise Unrealised("unclear-clause", f"{sentence.node(k).label} heads no finite clause")
+    marks = sentence.cells[group.main]
+    if group.kind == "finite":
+        change_tense(
+            sentence, group, "past" if word in PAST else "future" if word in FUTURE else "present" if word in PRESENT else ""
+        )
+    elif word in PAST:
+        raise Unrealised("unsupported-edit", "an order can't be about the past")
+    words = [new(part, "RB") for part in word.split(" ")]
+    place = sentence.draft.place(marks)
+    end = _clause_end(sentence, place)
+    if end is None:
+        start = group.subject[0] if group.subject and not group.inverted else None
+        if start is None or not _opens(sentence, start):
+            raise Unrealised("unclear-clause", "no place for a time word")
+        sentence.draft.insert(start, *words)
+    else:
+        sentence.draft.insert(end, *words)
+
+
+def _opens(sentence: Sentence, start: int) -> bool:
+    return start == 0 or sentence.cells[start - 1].tag in ("EN", "QT", "PU", "CC", "SC", "UH")
+
+
+def _clause_end(sentence: Sentence, main: int) -> int | None:
+    """Where the clause of the verb at ``main`` ends; None where another clause follows without a sign."""
+    cells = sentence.cells
+    starts = {
+        group.subject[0] if group.subject and not group.inverted else group.first
+        for group in sentence.groups()
+        if group.kind == "finite" and group.first > main
+    }
+    place = main + 1
+    while place < len(cells):
+        cell = cells[place]
+        if cell.tag in ("EN", "SC") or is_quote(cell) or cell.tag == "PU":
+            return place
+        if cell.tag == "WP":
+            return place if place > main + 1 else None
+        if cell.tag == "CC" and any(place < start <= place + 3 for start in starts):
+            return place
+        if place in starts:
+            return None
+        place += 1
+    return place
+
+
+def change_tense(sentence: Sentence, group: Group, wanted: str) -> None:
+    """Puts a finite verb group into the ``past``, ``future`` or ``present``; "" leaves it."""
+    if wanted == "past":
+        _to_past(sentence, group)
+    elif wanted == "future":
+        _to_future(sentence, group)
+    elif wanted == "present":
+        _to_present(sentence, group)
+
+
+def _person(sentence: Sentence, group: Group) -> str:
+    if group.subject is None:
+        return "he"
+    cells = sentence.cells[group.subject[0] : group.subject[1]]
+    if cells[0].tag == "EX" and group.main + 1 < len(sentence.cells):
+        following = sentence.cells[group.main + 1 : group.main + 5]
+        return "they" if any(cell.tag == "NNS" for cell in following) else "he"
+    return person_of(cells)
+
+
+def _to_past(sentence: Sentence, group: Group) -> None:
+    draft, cells = sentence.draft, sentence.cells
+    verb = cells[group.first]
+    low = full_form(verb.text)
+    if low in BE or (low == "'s" and not _is_perfect(sentence, group)):
+        draft.rewrite(verb, agree("be", "VBD", _person(sentence, group)))
+    elif low in DO and len(group.chain) > 1:
+        draft.rewrite(verb, "did")
+    elif (low in HAVE or low == "'s") and len(group.chain) > 1:
+        if low != "had":
+            _drop_auxiliary(sentence, group, "VBD")
+    elif verb.tag == "MD" or low == "will":
+        _past_modal(sentence, group)
+    elif verb.tag != "VBD":
+        draft.rewrite(verb, verb_form(verb_lemma(verb.text), "VBD"), "AX" if verb.tag == "AX" else "VBD")
+
+
+def _is_perfect(sentence: Sentence, group: Group) -> bool:
+    return len(group.chain) > 1 and sentence.cells[group.chain[1]].low in ("been", "got", "had", "become", "seen")
+
+
+def _past_modal(sentence: Sentence, group: Group) -> None:
+    draft, cells = sentence.draft, sentence.cells
+    verb = cells[group.first]
+    low = full_form(verb.text)
+    main = cells[group.chain[1]] if len(group.chain) > 1 else None
+    if low == "will" and not group.inverted and not group.negations:
+        _drop_auxiliary(sentence, group, "VBD")
+    elif low == "will":
+        draft.rewrite(verb, "did", "AX")
+        if main is not None and main.low == "be":
+            raise Unrealised("unsupported-edit", "will be not has no simple past here")
+    elif low in ("can", "ca"):
+        draft.rewrite(verb, "could")
+    elif low == "must" and not group.negations and not group.inverted and main is not None:
+        draft.rewrite(verb, "had", "AX")
+        draft.insert(draft.place(verb) + 1, new("to", "TO"))
+    elif low in ("may", "might", "should", "must", "would", "could") and main is not None and main.tag == "VB":
+        if main.low == "have":
+            return
+        draft.rewrite(main, verb_form(verb_lemma(main.text), "VBN"), "VBN")
+        draft.insert(draft.place(main), new("have", "VB"))
+
+
+def _drop_auxiliary(sentence: Sentence, group: Group, tag: str) -> None:
+    """``have seen``: ``saw``; with not or before the subject ``did`` takes its place."""
+    draft, cells = sentence.draft, sentence.cells
+    verb, main = cells[group.first], cells[group.chain[1]] if len(group.chain) > 1 else None
+    if main is None:
+        return
+    lemma = verb_lemma(main.text)
+    past = agree("be", "VBD", _person(sentence, group)) if lemma == "be" else verb_form(lemma, tag)
+    if lemma == "be":
+        cells.remove(main)
+        draft.rewrite(verb, past, "AX")
+    elif group.negations or group.inverted:
+        draft.rewrite(verb, "did", "AX")
+        draft.rewrite(main, verb_form(lemma, "VB"), "VB")
+    else:
+        initial = verb.initial
+        cells.remove(verb)
+        draft.rewrite(main, past, "VBD")
+        main.initial = main.initial or initial
+
+
+def _to_future(sentence: Sentence, group: Group) -> None:
+    draft, cells = sentence.draft, sentence.cells
+    verb = cells[group.first]
+    low = full_form(verb.text)
+    main = cells[group.chain[1]] if len(group.chain) > 1 else None
+    if verb.tag == "MD":
+        if low in _BARE_MODAL:
+            draft.rewrite(verb, _BARE_MODAL[low])
+        return
+    if low in DO and main is not None:
+        contracted = any(cells[place].low == "n't" for place in group.negations)
+        draft.rewrite(verb, "wo" if contracted else "will", "MD")
+    elif (low in HAVE or _is_perfect(sentence, group)) and main is not None:
+        draft.rewrite(verb, "will", "MD")
+        draft.rewrite(main, verb_form(verb_lemma(main.text), "VB"), "VB")
+    elif low in BE or low == "'s":
+        contracted = any(cells[place].low == "n't" for place in group.negations)
+        draft.rewrite(verb, "wo" if contracted else "will", "MD")
+        last = group.subject[1] if group.inverted and group.subject else group.first + 1
+        place = max([last, *(one + 1 for one in group.negations)])
+        draft.insert(place, new("be", "VB"))
+    else:
+        lemma = verb_lemma(verb.text)
+        place = group.first
+        while place and cells[place - 1].tag == "RB" and group.subject and place - 1 >= group.subject[1]:
+            place -= 1
+        draft.rewrite(verb, verb_form(lemma, "VB"), "VB")
+        draft.insert(place, new("will", "MD"))
+
+
+def _to_present(sentence: Sentence, group: Group) -> None:
+    draft, cells = sentence.draft, sentence.cells
+    verb = cells[group.first]
+    low = full_form(verb.text)
+    person = _person(sentence, group)
+    if low in ("was", "were"):
+        draft.rewrite(verb, agree("be", "VBP", person))
+    elif low == "did" and len(group.chain) > 1:
+        draft.rewrite(verb, agree("do", "VBP", person))
+    elif low == "had":
+        draft.rewrite(verb, agree("have", "VBP", person))
+    elif low == "could":
+        draft.rewrite(verb, "can")
+    elif verb.tag == "VBD":
+        draft.rewrite(verb, agree(verb_lemma(verb.text), "VBP", person), "VBP")
