@@ -1,0 +1,40 @@
+// negate: Flips the polarity of a main predicate: adds :polarity -, or drops it where it stands.
+// category: C-cont
+// source: DEAM (Ghazarian et al. 2022), section 3.1, contradiction
+//
+// Main predicates are the top, and what it leads to through :sntN, :opN of and/or, the sides of a
+// contrast, the effect of a cause and the words of a report. Modals are negated themselves.
+// Questions, bare nominals and clauses that are negative in other words stay as they are.
+UNWIND $dialogues AS d
+UNWIND d.turns AS t
+MATCH (n:AmrNode {amr: t.amr})
+WITH d.id AS dialogue, t.amr AS amr, collect(n) AS ns
+WITH dialogue, amr, ns,
+     [n IN ns WHERE n.concept IN ['multi-sentence', 'and', 'or', 'contrast-01', 'cause-01', 'have-concession-91',
+       'have-condition-91', 'say-01', 'tell-01', 'report-01', 'announce-01', 'exclaim-01', 'mention-01'] | n.k] AS open,
+     [n IN ns WHERE n.concept IN ['contrast-01', 'reply-01', 'answer-01', 'respond-01'] | n.k] AS second
+WITH dialogue, amr, ns, [n IN ns WHERE n.k = 0 OR n.up IN open AND (n.role = 'ARG1' OR n.role STARTS WITH 'snt'
+       OR n.role STARTS WITH 'op') OR n.up IN second AND n.role = 'ARG2'] AS clauses
+WITH dialogue, amr, ns, clauses, [n IN clauses WHERE n.k = 0 OR n.up = 0 | n.k] AS near
+WITH dialogue, amr, ns, clauses, near + [n IN clauses WHERE n.up IN near AND n.up > 0 | n.k] AS near
+WITH dialogue, amr, ns, clauses, near + [n IN clauses WHERE n.up IN near AND NOT n.k IN near | n.k] AS near
+WITH dialogue, amr, ns,
+     [n IN ns WHERE n.concept = 'amr-unknown' OR n.value = 'interrogative'] AS asked,
+     [n IN ns WHERE n.role = 'polarity' AND n.value = '-'] AS nots,
+     [n IN clauses WHERE n.k IN near AND n.concept IS NOT NULL AND NOT n.concept IN ['multi-sentence', 'and', 'or',
+       'contrast-01', 'cause-01', 'have-concession-91', 'have-condition-91', 'thank-01', 'excuse-01', 'greet-01',
+       'welcome-01', 'congratulate-01']] AS mains
+UNWIND mains AS m
+WITH dialogue, amr, asked, nots, m, [n IN ns WHERE n.up = m.k] AS below
+WHERE NOT any(n IN asked WHERE n.k > m.k AND n.k <= m.last OR n.up = m.up)
+WITH dialogue, amr, nots, m, below, [n IN below | n.k] AS under
+WITH dialogue, amr, m, below, [n IN nots WHERE n.up = m.k | n.k] AS own, [n IN nots WHERE n.up IN under | n.k] AS inner
+WITH dialogue, amr, m, below, inner, CASE WHEN size(own) > 0 THEN own[0] WHEN size(inner) = 1 AND m.concept IN
+       ['possible-01', 'obligate-01', 'recommend-01', 'likely-01', 'permit-01'] THEN inner[0] END AS gone
+WHERE gone IS NOT NULL
+   OR size(inner) = 0 AND (m.frame AND (m.k > 0 OR size(below) > 0) OR any(c IN below WHERE c.role = 'domain'))
+     AND NOT any(c IN below WHERE c.role = 'polarity' OR coalesce(c.concept, c.value) IN ['expressive', 'nothing', 'nobody',
+       'no-one', 'none', 'nowhere', 'never', 'neither', 'hardly', 'no'])
+RETURN dialogue, collect(CASE WHEN gone IS NULL
+    THEN {amr: amr, k: m.k, op: 'add', role: 'polarity', value: '-'}
+    ELSE {amr: amr, k: gone, op: 'drop'} END) AS edits
