@@ -7,7 +7,6 @@ CREATE CONSTRAINT graphneg_dialogue IF NOT EXISTS FOR (n:Dialogue) REQUIRE n.id 
 CREATE CONSTRAINT graphneg_utterance IF NOT EXISTS FOR (n:Utterance) REQUIRE n.id IS UNIQUE;
 CREATE CONSTRAINT graphneg_response IF NOT EXISTS FOR (n:Response) REQUIRE n.id IS UNIQUE;
 CREATE CONSTRAINT graphneg_amr IF NOT EXISTS FOR (n:Amr) REQUIRE n.id IS UNIQUE;
-CREATE CONSTRAINT graphneg_amr_node IF NOT EXISTS FOR (n:AmrNode) REQUIRE n.id IS UNIQUE;
 CREATE CONSTRAINT graphneg_term IF NOT EXISTS FOR (n:Term) REQUIRE n.text IS UNIQUE;
 CREATE CONSTRAINT graphneg_frame IF NOT EXISTS FOR (n:Frame) REQUIRE n.id IS UNIQUE;
 CREATE CONSTRAINT graphneg_sentence IF NOT EXISTS FOR (n:Sentence) REQUIRE n.id IS UNIQUE;
@@ -15,6 +14,8 @@ CREATE CONSTRAINT graphneg_variant IF NOT EXISTS FOR (n:Variant) REQUIRE n.id IS
 CREATE CONSTRAINT graphneg_edit IF NOT EXISTS FOR (n:Edit) REQUIRE n.id IS UNIQUE;
 
 CREATE INDEX graphneg_amr_node_of IF NOT EXISTS FOR (n:AmrNode) ON (n.amr);
+CREATE INDEX graphneg_utterance_key IF NOT EXISTS FOR (n:Utterance) ON (n.key);
+CREATE INDEX graphneg_dialogue_order IF NOT EXISTS FOR (n:Dialogue) ON (n.order);
 CREATE INDEX graphneg_dialogue_corpus IF NOT EXISTS FOR (n:Dialogue) ON (n.corpus);
 CREATE INDEX graphneg_frame_lemma IF NOT EXISTS FOR (n:Frame) ON (n.lemma);
 

@@ -32,6 +32,7 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _BRACKETS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[()]')
+_DIGITS = re.compile(r"[0-9]{1,9}")
 _METADATA = re.compile(r"::(\S+)(?: (.*?))?(?=\s*::|$)")
 _UNWRITTEN_INVERSE = frozenset({"consist-of", "prep-out-of", "prep-on-behalf-of"})
 
@@ -110,6 +111,18 @@ def tree_node(graph: AmrGraph) -> tuple[str, list[Any]]:
             return written
         branches[node.up].append((node.pos, f":{node.role}{node.role_align or ''}", written))
     raise ValueError(f"graph {graph.id!r} has no top")
+
+
+def token_span(align: str | None) -> tuple[int, int] | None:
+    """The token range of an alignment mark: from its first token to behind its last.
+
+    >>> token_span("~e.3"), token_span("~e.2,4")
+    ((3, 4), (2, 5))
+    """
+    if align is None:
+        return None
+    numbers = [int(number) for number in _DIGITS.findall(align)]
+    return min(numbers), max(numbers) + 1
 
 
 def metadata(lines: Sequence[str]) -> dict[str, str]:
@@ -314,7 +327,7 @@ class _Reader:
         """Tell mentions of variables from constants, and number the nodes."""
         mentioned = [(k, atom) for k, atom in self._atoms if atom.text in self._variables]
         if not mentioned:
-            return AmrGraph(self._id, tuple(map(_node, self._nodes)), (), tuple(self._metadata))
+            return self._graph_of([AmrNode(*fields) for fields in self._nodes], [])
         return self._renumbered({k: atom for k, atom in mentioned})
 
     def _renumbered(self, mentioned: dict[int, _Token]) -> AmrGraph:
@@ -339,7 +352,11 @@ class _Reader:
                 nodes.append(
                     AmrNode(k, last - before[last], var, concept, value, above, role, pos, align, role_align)
                 )
-        return AmrGraph(self._id, tuple(nodes), tuple(mentions), tuple(self._metadata))
+        return self._graph_of(nodes, mentions)
+
+    def _graph_of(self, nodes: list[AmrNode], mentions: list[Mention]) -> AmrGraph:
+        spans = {node.k: span for node in nodes if (span := token_span(node.align)) is not None}
+        return AmrGraph(self._id, tuple(nodes), tuple(mentions), tuple(self._metadata), spans)
 
     def _check_unicode(self, token: _Token) -> None:
         for offset, character in enumerate(token.text):
@@ -350,7 +367,3 @@ class _Reader:
     def _error(self, code: str, message: str, token: _Token | None = None) -> PenmanError:
         where = token or self._here
         return PenmanError(code, message, where.line, where.column)
-
-
-def _node(fields: list[Any]) -> AmrNode:
-    return AmrNode(*fields)

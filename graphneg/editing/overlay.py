@@ -49,7 +49,7 @@ class _Twig:
 
     def walk(self) -> Iterator[_Twig]:
         """The twigs at and under this one, in written order."""
-        pending = [self]
+        pending: list[_Twig] = [self]
         while pending:
             twig = pending.pop()
             yield twig
@@ -315,7 +315,7 @@ def _frozen(original: AmrGraph, top: _Twig) -> AmrGraph:
     top.role, top.role_align = None, None
     twigs = [twig for twig in top.walk() if twig.target is None]
     number = {id(twig): k for k, twig in enumerate(twigs)}
-    taken = {twig.var for twig in twigs if twig.var is not None}
+    taken = {twig.var or "" for twig in twigs}
     for twig in twigs:
         if twig.value is None and twig.var is None:
             twig.var = _fresh(twig.concept or "", taken)
@@ -350,7 +350,7 @@ def _letter(concept: str) -> str:
     return found[0] if found else "x"
 
 
-def _fresh(concept: str, taken: set[str | None]) -> str:
+def _fresh(concept: str, taken: set[str]) -> str:
     """A variable by the concept's first letter, as annotators write them."""
     letter = _letter(concept)
     if letter not in taken:

@@ -1,0 +1,9 @@
+// Writes ConceptNet edges between terms that are there; terms that have some are flagged.
+// $opposites: {start, end, relation, weight, source, language}, sorted
+// Columns: opposites
+UNWIND $opposites AS row
+MATCH (a:Term {text: row.start})
+MATCH (b:Term {text: row.end})
+MERGE (a)-[o:OPPOSITE {relation: row.relation, language: row.language}]->(b)
+SET o.weight = row.weight, o.source = row.source, a.opposites = true, b.opposites = true
+RETURN count(*) AS opposites

@@ -1,0 +1,5 @@
+// Utterances by id. $ids: what may be ids of utterances
+// Columns: id
+UNWIND $ids AS id
+MATCH (u:Utterance {id: id})
+RETURN u.id AS id

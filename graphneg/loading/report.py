@@ -1,0 +1,41 @@
+"""What a load did, counted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from graphneg.model import Rejected
+
+KEPT_REJECTIONS = 1000
+
+
+@dataclass(slots=True)
+class LoadReport:
+    """Counts of one load: written, there already, refused.
+
+    ``rejected`` keeps the first 1,000 refusals; ``rejections`` counts all of them.
+    """
+
+    loader: str
+    written: Counter[str] = field(default_factory=Counter[str])
+    present: Counter[str] = field(default_factory=Counter[str])
+    rejected: list[Rejected] = field(default_factory=list[Rejected])
+    rejections: int = 0
+    seconds: float = 0.0
+
+    def reject(self, place: str, reason: str) -> None:
+        self.rejections += 1
+        if len(self.rejected) < KEPT_REJECTIONS:
+            self.rejected.append(Rejected(place, reason))
+
+    def summary(self) -> str:
+        """One line: ``loaded 40 dialogues, 300 utterances; 2 refused``."""
+        parts = [f"{count:,} {kind}" for kind, count in self.written.items() if count]
+        line = f"{self.loader}: loaded {', '.join(parts) if parts else 'nothing new'}"
+        there = [f"{count:,} {kind}" for kind, count in self.present.items() if count]
+        if there:
+            line += f"; already there: {', '.join(there)}"
+        if self.rejections:
+            line += f"; refused: {self.rejections:,}"
+        return line
