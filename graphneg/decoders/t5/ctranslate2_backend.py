@@ -51,7 +51,7 @@ class CTranslate2Backend:
     def draws(
         self, batch: Sequence[Tokens], sampling: Sampling, seeds: Sequence[int], longest: int
     ) -> list[list[Output]]:
-        """Always raises `InputError`: CTranslate2 seeds a thread once, so texts would depend on earlier ones."""
+        """Always raises `InputError`: CTranslate2 seeds a thread once, not each text."""
         raise InputError(NO_SAMPLING)
 
     def _translate(self, batch: Sequence[Tokens], longest: int, **search: int) -> list[list[Output]]:

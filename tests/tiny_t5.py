@@ -1,0 +1,117 @@
+"""A T5 of a few hundred thousand weights, trained on bundled graphs until it knows some by heart."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+from graphneg.decoders.t5 import one_line
+from graphneg.model import AmrGraph, EditedUtterance
+from graphneg.penman_codec import iter_blocks, metadata, parse_graph
+
+GRAPHS = 16
+LONGEST_GRAPH = 170
+STEPS = 700
+
+
+@dataclass(frozen=True)
+class TinyT5:
+    """Two folders of the same weights, and the pairs that the model was trained on."""
+
+    hugging_face: Path
+    amrlib: Path
+    pairs: list[tuple[AmrGraph, str]]
+
+
+def pairs_to_learn() -> list[tuple[AmrGraph, str]]:
+    """The first short bundled graphs with their sentences."""
+    text = (files("graphneg.data.everyday") / "graphs.amr").read_text(encoding="utf-8")
+    graphs = [parse_graph(block, first_line=line) for line, block in iter_blocks(text)]
+    short = [graph for graph in graphs if len(one_line(graph)) <= LONGEST_GRAPH]
+    return [(graph, metadata(graph.metadata)["snt"]) for graph in short[:GRAPHS]]
+
+
+def edited(graph: AmrGraph, text: str, id: str = "own/test/1#0") -> EditedUtterance:
+    """An utterance whose edited graph is ``graph`` and whose original text is ``text``."""
+    return EditedUtterance(id=id, speaker="A", text=text, before=graph, after=graph, edits=())
+
+
+def train(folder: Path) -> TinyT5:
+    """Train on the CPU, about half a minute, and save both folders."""
+    import torch
+    from transformers import T5Config, T5ForConditionalGeneration
+
+    torch.manual_seed(0)
+    pairs = pairs_to_learn()
+    tokenizer = _tokenizer([text for graph, sentence in pairs for text in (one_line(graph), sentence)])
+    config = T5Config(
+        vocab_size=len(tokenizer), d_model=64, d_kv=16, d_ff=256, num_layers=2, num_heads=4, dropout_rate=0.0
+    )
+    config.pad_token_id = config.decoder_start_token_id = tokenizer.pad_token_id
+    config.eos_token_id = tokenizer.eos_token_id
+    model = T5ForConditionalGeneration(config)
+    inputs = tokenizer([one_line(graph) for graph, _ in pairs], padding=True, return_tensors="pt")
+    labels = tokenizer([text for _, text in pairs], padding=True, return_tensors="pt")["input_ids"]
+    labels[labels == tokenizer.pad_token_id] = -100
+    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
+    model.train()
+    for _ in range(STEPS):
+        loss = model(
+            input_ids=inputs["input_ids"], attention_mask=inputs["attention_mask"], labels=labels
+        ).loss
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        if loss.item() < 0.005:
+            break
+    return _saved(model, tokenizer, folder, pairs)
+
+
+def _tokenizer(texts: list[str]):
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
+    from transformers import PreTrainedTokenizerFast
+
+    tokenizer = Tokenizer(models.BPE(unk_token="<unk>"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    tokenizer.decoder = decoders.Metaspace()
+    trainer = trainers.BpeTrainer(
+        vocab_size=600, special_tokens=["<pad>", "</s>", "<unk>"], show_progress=False
+    )
+    tokenizer.train_from_iterator(texts, trainer)
+    tokenizer.post_processor = processors.TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 1)])
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        pad_token="<pad>",
+        eos_token="</s>",
+        unk_token="<unk>",
+        model_max_length=512,
+    )
+
+
+def _saved(model, tokenizer, folder: Path, pairs: list[tuple[AmrGraph, str]]) -> TinyT5:
+    """The amrlib folder says where its tokenizer is and holds none, as released ones do."""
+    hugging_face, amrlib = folder / "hugging-face", folder / "amrlib"
+    model.save_pretrained(hugging_face)
+    tokenizer.save_pretrained(hugging_face)
+    amrlib.mkdir()
+    shutil.copy(hugging_face / "model.safetensors", amrlib)
+    shutil.copy(hugging_face / "generation_config.json", amrlib)
+    config = json.loads((hugging_face / "config.json").read_text())
+    task = {"model_name_or_path": str(hugging_face), "max_in_len": 256, "max_out_len": 64}
+    config["task_specific_params"] = {"translation_amr_to_text": task}
+    (amrlib / "config.json").write_text(json.dumps(config))
+    meta = {
+        "model_type": "gtos",
+        "version": "0.1.0",
+        "date": "2026-01-01",
+        "inference_module": ".generate_xfm.inference",
+        "inference_class": "Inference",
+        "model_fn": "model.safetensors",
+        "base_model": "tiny",
+        "kwargs": {},
+    }
+    (amrlib / "amrlib_meta.json").write_text(json.dumps(meta))
+    return TinyT5(hugging_face, amrlib, pairs)
