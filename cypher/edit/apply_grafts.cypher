@@ -1,0 +1,10 @@
+// Writes the edits that copy a subtree, tied to where they work and to what they copy.
+// $edits: as in apply_edits, with from_amr and from_k
+// Columns: edits
+UNWIND $edits AS row
+MATCH (v:Variant {id: row.variant})
+MATCH (n:AmrNode {amr: row.at}) WHERE n.k = row.k
+MATCH (s:AmrNode {amr: row.from_amr}) WHERE s.k = row.from_k
+CREATE (v)-[:APPLIED {step: row.step}]->(e:Edit)-[:AT]->(n) SET e = row.properties
+CREATE (e)-[:FROM]->(s)
+RETURN count(*) AS edits

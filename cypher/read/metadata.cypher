@@ -1,0 +1,5 @@
+// The comment lines of graphs. $amrs: ids of graphs
+// Columns: amr, metadata
+UNWIND $amrs AS amr
+MATCH (a:Amr {id: amr})
+RETURN amr, a.metadata AS metadata

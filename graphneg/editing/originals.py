@@ -1,0 +1,163 @@
+"""Dialogues and graphs as the store holds them, read in pages and kept for a while."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from graphneg.errors import StoreError
+from graphneg.model import AmrGraph, AmrNode, Mention
+from graphneg.store import Store, cypher_text
+
+PAGE = 20_000
+KEPT_GRAPHS = 50_000
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One utterance as editing sees it; ``amr`` is the id of its graph, if it has one."""
+
+    turn: int
+    speaker: str
+    text: str
+    amr: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDialogue:
+    """A dialogue of the store with its turns in order."""
+
+    id: str
+    corpus: str
+    split: str
+    turns: tuple[Turn, ...]
+
+    @property
+    def graphs(self) -> list[str]:
+        return [turn.amr for turn in self.turns if turn.amr is not None]
+
+    def parameter(self) -> dict[str, Any]:
+        """What a transform's ``$dialogues`` holds for it."""
+        turns = [
+            {"turn": turn.turn, "speaker": turn.speaker, "amr": turn.amr}
+            for turn in self.turns
+            if turn.amr is not None
+        ]
+        return {"id": self.id, "turns": turns}
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which dialogues: of these corpora and splits (all, where empty), at most ``limit``."""
+
+    corpora: tuple[str, ...] = ()
+    splits: tuple[str, ...] = ()
+    limit: int | None = None
+
+    def conditions(self) -> dict[str, list[str]]:
+        return {"corpora": list(self.corpora), "splits": list(self.splits)}
+
+
+def count_dialogues(store: Store, selection: Selection) -> int:
+    found = store.read(cypher_text("read/count"), **selection.conditions())[0]["dialogues"]
+    return found if selection.limit is None else min(found, selection.limit)
+
+
+def dialogue_ids(store: Store, selection: Selection, skip: int = 0) -> Iterator[str]:
+    """Ids in the corpus's natural order, in flat memory; ``skip`` leaves out the first ones."""
+    after, left = "", selection.limit
+    while left is None or left > 0:
+        limit = PAGE if left is None else min(PAGE, left)
+        page = store.read(cypher_text("read/dialogues"), after=after, limit=limit, **selection.conditions())
+        for row in page[skip:]:
+            yield row["id"]
+        skip = max(0, skip - len(page))
+        if len(page) < limit:
+            return
+        after = page[-1]["order"]
+        left = None if left is None else left - len(page)
+
+
+def read_dialogues(store: Store, ids: Sequence[str]) -> list[StoredDialogue]:
+    """The dialogues of these ids, in this order."""
+    found: dict[str, StoredDialogue] = {}
+    for row in store.read(cypher_text("read/turns"), ids=list(ids)):
+        found[row["id"]] = StoredDialogue(row["id"], row["corpus"], row["split"], _turns(row["turns"]))
+    return [found[id] for id in ids if id in found]
+
+
+class Originals:
+    """Graphs by id, read from the store once and kept while there is room (``kept`` graphs)."""
+
+    def __init__(self, store: Store, kept: int = KEPT_GRAPHS) -> None:
+        self._store = store
+        self._kept = kept
+        self._graphs: OrderedDict[str, AmrGraph] = OrderedDict()
+
+    def get(self, ids: Iterable[str]) -> dict[str, AmrGraph]:
+        """The graphs of these ids.
+
+        Raises:
+            StoreError: one of them is not in the store.
+        """
+        wanted = sorted(set(ids))
+        missing = [id for id in wanted if id not in self._graphs]
+        if missing:
+            for graph in read_graphs(self._store, missing):
+                self._graphs[graph.id] = graph
+        found: dict[str, AmrGraph] = {}
+        for id in wanted:
+            if id not in self._graphs:
+                raise StoreError(f"graph {id} is not in the store (any more)")
+            found[id] = self._graphs[id]
+            self._graphs.move_to_end(id)
+        while len(self._graphs) > self._kept:
+            self._graphs.popitem(last=False)
+        return found
+
+
+def read_graphs(store: Store, ids: Sequence[str]) -> Iterator[AmrGraph]:
+    """The graphs of these ids, without their comment lines, in no particular order."""
+    mentions: dict[str, tuple[Mention, ...]] = {}
+    for row in store.read(cypher_text("read/reentrancies"), amrs=list(ids)):
+        mentions[row["amr"]] = tuple(sorted(map(_mention, row["mentions"])))
+    for row in store.read(cypher_text("read/nodes"), amrs=list(ids)):
+        yield _graph(row["amr"], row["nodes"], mentions.get(row["amr"], ()), ())
+
+
+def read_whole_graphs(store: Store, ids: Sequence[str]) -> list[AmrGraph]:
+    """The graphs of these ids with their comment lines, in this order: exactly what was loaded."""
+    metadata: Mapping[str, Any] = {
+        row["amr"]: row["metadata"] or () for row in store.read(cypher_text("read/metadata"), amrs=list(ids))
+    }
+    graphs = {graph.id: graph for graph in read_graphs(store, ids)}
+    return [
+        AmrGraph(id, graphs[id].nodes, graphs[id].mentions, tuple(metadata[id]), graphs[id].spans)
+        for id in ids
+        if id in graphs
+    ]
+
+
+def _turns(rows: list[list[Any]]) -> tuple[Turn, ...]:
+    """Turns in order; of an utterance's graphs, a gold one (``penman``) before a parser's."""
+    rows.sort(key=lambda row: (row[0], row[4] != "penman", row[4] or ""))
+    turns: list[Turn] = []
+    for turn, speaker, text, amr, _ in rows:
+        if not turns or turns[-1].turn != turn:
+            turns.append(Turn(turn, speaker, text, amr))
+    return tuple(turns)
+
+
+def _graph(id: str, rows: list[list[Any]], mentions: tuple[Mention, ...], metadata: tuple[str, ...]) -> AmrGraph:
+    rows.sort()
+    nodes = tuple(AmrNode(*row[:10]) for row in rows)
+    spans = {row[0]: (row[10], row[11]) for row in rows if row[10] is not None}
+    return AmrGraph(id, nodes, mentions, metadata, spans)
+
+
+def _mention(row: list[Any]) -> Mention:
+    start, end, role, inverted, pos, align, role_align = row
+    up, target = (end, start) if inverted else (start, end)
+    return Mention(up, f"{role}-of" if inverted else role, pos, target, align, role_align)

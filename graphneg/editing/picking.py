@@ -1,0 +1,177 @@
+"""Picks what is done to each dialogue: transforms first, sites among their proposals then.
+
+Every choice is a hash of (seed, recipe, slot, dialogue, ...), so it depends on nothing else: not
+on the batch, the order or the server.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from graphneg.editing.originals import StoredDialogue
+from graphneg.editing.proposals import Proposal, paired
+from graphneg.hashing import number, shuffled
+from graphneg.model import Edit
+from graphneg.recipes import Recipe
+from graphneg.recipes.recipe import Target
+
+Proposals = Mapping[str, Sequence[Proposal]]
+Ask = Callable[[str, Sequence[StoredDialogue]], Proposals]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to make of each dialogue: a recipe, a target, a seed."""
+
+    recipe: Recipe
+    target: Target
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """The edits picked for one negative. ``turn`` is the response's; no edits: no site was found."""
+
+    id: str
+    dialogue: StoredDialogue
+    slot: int
+    turn: int
+    edits: tuple[Edit, ...]
+
+
+@dataclass(slots=True)
+class _Slot:
+    """One negative in the making: which transforms are still to be tried, what was picked."""
+
+    dialogue: StoredDialogue
+    number: int
+    turn: int
+    editable: frozenset[str]
+    wanted: int
+    groups: list[list[str]]
+    picked: list[Proposal] = field(default_factory=list[Proposal])
+    edits: list[Edit] = field(default_factory=list[Edit])
+    graphs: set[str] = field(default_factory=set[str])
+
+    def names(self, plan: Plan) -> tuple[str, ...]:
+        return (plan.recipe.name, str(self.number), self.dialogue.id)
+
+    @property
+    def next(self) -> str | None:
+        """The transform to try next; none when the slot is filled or nothing is left."""
+        if len(self.picked) >= self.wanted or not self.groups:
+            return None
+        return self.groups[0][0]
+
+    def leave(self, done: bool) -> None:
+        """Go on to the next transform of the group, or, where the group is done, to the next group."""
+        self.groups[0].pop(0)
+        if done or not self.groups[0]:
+            self.groups.pop(0)
+
+
+def pick(
+    plan: Plan, dialogues: Sequence[StoredDialogue], slots: Mapping[str, Sequence[int]], ask: Ask
+) -> list[Pick]:
+    """Fill the slots of each dialogue (by id: numbers of slots), asking for proposals as needed.
+
+    Transforms are drawn before they are asked, and each is asked once for all dialogues that
+    want it. What finds no site gives way to the next one drawn. Sites that an earlier slot of the
+    dialogue took are left to it where others are free.
+    """
+    open_slots = [
+        slot
+        for dialogue in dialogues
+        for at in slots.get(dialogue.id, ())
+        if (slot := _slot(plan, dialogue, at)) is not None
+    ]
+    known: dict[str, dict[str, Sequence[Proposal]]] = {}
+    while True:
+        _fetch(open_slots, known, ask)
+        moved = False
+        used: dict[str, set[tuple[str, str]]] = {}
+        for slot in open_slots:
+            taken = used.setdefault(slot.dialogue.id, set())
+            while (name := slot.next) is not None and slot.dialogue.id in known.get(name, {}):
+                _try(plan, slot, name, known[name][slot.dialogue.id], taken)
+                moved = True
+            taken.update((one.transform, one.site) for one in slot.picked)
+        if not moved:
+            return [_picked(plan, slot) for slot in open_slots]
+
+
+def _slot(plan: Plan, dialogue: StoredDialogue, at: int) -> _Slot | None:
+    names = (plan.recipe.name, str(at), dialogue.id)
+    groups = [
+        shuffled(group, plan.seed, "transform", *names)
+        for group in shuffled(plan.recipe.groups, plan.seed, "group", *names)
+    ]
+    span = plan.recipe.most - plan.recipe.least + 1
+    wanted = plan.recipe.least + number(plan.seed, "how many", *names) % span
+    if plan.target == "dialogue":
+        graphs = frozenset(dialogue.graphs)
+        return _Slot(dialogue, at, dialogue.turns[-1].turn, graphs, wanted, groups) if graphs else None
+    responses = [turn for turn in dialogue.turns[1:] if turn.amr is not None]
+    if not responses:
+        return None
+    order = shuffled(range(len(responses)), plan.seed, "turn", plan.recipe.name, dialogue.id)
+    turn = responses[order[at % len(order)]]
+    return _Slot(dialogue, at, turn.turn, frozenset({turn.amr or ""}), wanted, groups)
+
+
+def _fetch(slots: Sequence[_Slot], known: dict[str, dict[str, Sequence[Proposal]]], ask: Ask) -> None:
+    """Ask each transform for the dialogues that want it next and have not been asked for."""
+    wanting: dict[str, dict[str, StoredDialogue]] = {}
+    for slot in slots:
+        name = slot.next
+        if name is not None and slot.dialogue.id not in known.get(name, {}):
+            wanting.setdefault(name, {})[slot.dialogue.id] = slot.dialogue
+    for name in sorted(wanting):
+        answer = ask(name, list(wanting[name].values()))
+        for id in wanting[name]:
+            known.setdefault(name, {})[id] = answer.get(id, ())
+
+
+def _try(
+    plan: Plan, slot: _Slot, name: str, proposals: Sequence[Proposal], taken: set[tuple[str, str]]
+) -> None:
+    """Give the slot the first free site of this transform, in the slot's own order of sites."""
+    names = (name, *slot.names(plan))
+    ranked = sorted(proposals, key=lambda one: (number(plan.seed, "site", *names, one.site), one.site))
+    ranked.sort(key=lambda one: (one.transform, one.site) in taken)
+    for proposal in ranked:
+        edits = _edits(plan, slot, proposal, ranked)
+        graphs = {edit.amr for edit in edits}
+        if edits and not graphs & slot.graphs:
+            slot.picked.append(proposal)
+            slot.edits.extend(edits)
+            slot.graphs |= graphs
+            slot.leave(done=True)
+            return
+    slot.leave(done=False)
+
+
+def _edits(plan: Plan, slot: _Slot, proposal: Proposal, ranked: Sequence[Proposal]) -> tuple[Edit, ...]:
+    """The proposal's edits within what may be edited; a pool's member with a partner."""
+    edits = proposal.edits
+    if proposal.pool is not None:
+        partner = next(iter(_partners(slot, proposal, ranked)), None)
+        if partner is None:
+            return ()
+        edits = paired(proposal, partner)
+        return tuple(edit for edit in edits if edit.amr in slot.editable)
+    return edits if proposal.graphs <= slot.editable else ()
+
+
+def _partners(slot: _Slot, proposal: Proposal, ranked: Sequence[Proposal]) -> Iterator[Proposal]:
+    order = {turn.amr: turn.turn for turn in slot.dialogue.turns}
+    for other in ranked:
+        if other.pool == proposal.pool and other.own != proposal.own and not other.graphs & proposal.graphs:
+            if all(order.get(graph, 0) <= slot.turn for graph in other.graphs):
+                yield other
+
+
+def _picked(plan: Plan, slot: _Slot) -> Pick:
+    id = f"{slot.dialogue.id}#{slot.turn}~{plan.recipe.name}.{plan.seed}.{slot.number}"
+    return Pick(id, slot.dialogue, slot.number, slot.turn, tuple(slot.edits))

@@ -1,0 +1,159 @@
+"""Variants: picked edits written to the store, and edited graphs read back from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from neo4j import ManagedTransaction
+
+from graphneg.editing.originals import Originals
+from graphneg.editing.overlay import apply_edits
+from graphneg.editing.picking import Pick, Plan
+from graphneg.errors import TransformError
+from graphneg.loading.rows import Row, digest
+from graphneg.model import AmrGraph, Edit
+from graphneg.store import Store, cypher_text
+from graphneg.store.running import run
+from graphneg.wellformed import check
+
+MAX_ROWS = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class EditedGraph:
+    """One graph of a variant, before and after its edits."""
+
+    before: AmrGraph
+    after: AmrGraph
+    edits: tuple[Edit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """An edited dialogue as the store holds it: by graph id, the graphs that are edited.
+
+    ``fault`` says why it is no use (``ill-formed: ...``, ``unchanged: ...``), where it is none.
+    """
+
+    id: str
+    graphs: Mapping[str, EditedGraph]
+    sources: Mapping[str, AmrGraph]
+    fault: str | None = None
+
+
+def write_variants(store: Store, plan: Plan, picks: Sequence[Pick]) -> None:
+    """Write picks as variants, whole batches in one transaction; the same ones are not written twice.
+
+    A variant of the same id with other edits (a transform was changed) gives way to the new one.
+    """
+    batch: list[Pick] = []
+    rows = 0
+    for one in picks:
+        if not one.edits:
+            continue
+        if batch and rows + 1 + len(one.edits) > MAX_ROWS:
+            _write(store, plan, batch)
+            batch, rows = [], 0
+        batch.append(one)
+        rows += 1 + len(one.edits)
+    if batch:
+        _write(store, plan, batch)
+
+
+def read_edits(store: Store, ids: Sequence[str]) -> dict[str, tuple[Edit, ...]]:
+    """The edits of variants, in their order."""
+    found: dict[str, tuple[Edit, ...]] = {}
+    for row in store.read(cypher_text("edit/variant"), variants=list(ids)):
+        steps: list[list[Any]] = sorted(row["edits"], key=_step)
+        found[row["variant"]] = tuple(Edit(*step[1:]) for step in steps)
+    return found
+
+
+def read_variants(store: Store, originals: Originals, ids: Sequence[str]) -> list[Variant]:
+    """The variants of these ids, in this order: the originals under the edits that the store holds."""
+    edits = read_edits(store, ids)
+    graphs = originals.get(
+        graph
+        for id in ids
+        for edit in edits.get(id, ())
+        for graph in (edit.amr, edit.from_amr)
+        if graph is not None
+    )
+    return [_variant(id, edits[id], graphs) for id in ids if id in edits]
+
+
+def _variant(id: str, edits: Sequence[Edit], graphs: Mapping[str, AmrGraph]) -> Variant:
+    by_graph: dict[str, list[Edit]] = {}
+    for edit in edits:
+        by_graph.setdefault(edit.amr, []).append(edit)
+    edited: dict[str, EditedGraph] = {}
+    sources: dict[str, AmrGraph] = {}
+    for amr, own in by_graph.items():
+        before = graphs[amr]
+        try:
+            after = apply_edits(before, own, graphs)
+        except TransformError as error:
+            return Variant(id, {}, {}, f"ill-formed: {error}")
+        defects = check(after)
+        if defects:
+            return Variant(id, {}, {}, f"ill-formed: {defects[0].code}: {defects[0].message}")
+        if after.nodes == before.nodes and after.mentions == before.mentions:
+            return Variant(id, {}, {}, "unchanged: the edits leave the graph as it is")
+        edited[amr] = EditedGraph(before, after, tuple(own))
+        sources |= {edit.from_amr: graphs[edit.from_amr] for edit in own if edit.from_amr is not None}
+    return Variant(id, edited, sources)
+
+
+def _write(store: Store, plan: Plan, picks: Sequence[Pick]) -> None:
+    variants: dict[str, Row] = {}
+    for one in picks:
+        properties: Row = {"id": one.id, "recipe": plan.recipe.name, "seed": plan.seed, "target": plan.target}
+        properties |= {"turn": one.turn, "slot": one.slot, "digest": digest([list(e) for e in one.edits])}
+        variants[one.id] = {"dialogue": one.dialogue.id, "properties": properties}
+    edits = {one.id: _edit_rows(one) for one in picks}
+    store.write(lambda tx: _write_new(tx, variants, edits))
+
+
+def _write_new(
+    tx: ManagedTransaction, variants: Mapping[str, Row], edits: Mapping[str, Sequence[Row]]
+) -> None:
+    """One transaction: what is there already stays, what is there with other edits goes first."""
+    stale: list[str] = []
+    there: set[str] = set()
+    for row in run(tx, "edit/stored", ids=list(variants)):
+        same = row["digest"] == variants[row["id"]]["properties"]["digest"]
+        (there.add if same else stale.append)(row["id"])
+    if stale:
+        run(tx, "edit/forget", ids=sorted(stale))
+    new = [id for id in sorted(variants) if id not in there]
+    if not new:
+        return
+    run(tx, "edit/apply", variants=[variants[id] for id in new])
+    rows = [row for id in new for row in edits[id]]
+    plain = [row for row in rows if "from_amr" not in row]
+    grafts = [row for row in rows if "from_amr" in row]
+    if plain:
+        run(tx, "edit/apply_edits", edits=plain)
+    if grafts:
+        run(tx, "edit/apply_grafts", edits=grafts)
+
+
+def _edit_rows(one: Pick) -> list[Row]:
+    """Rows for the edits; each is tied to the node that it works at, of the graph it counts in."""
+    rows: list[Row] = []
+    for step, edit in enumerate(one.edits):
+        properties: Row = {name: value for name, value in edit._asdict().items() if value is not None}
+        row: Row = {"variant": one.id, "step": step, "at": edit.copy_of or edit.amr, "k": max(edit.k, 0)}
+        row["properties"] = properties
+        if edit.from_amr is not None:
+            row["from_amr"], row["from_k"] = edit.from_amr, edit.from_k
+        rows.append(row)
+    return rows
+
+
+def _step(row: list[Any]) -> int:
+    return row[0]
+
+

@@ -1,0 +1,96 @@
+"""What a recipe is, and the ones that follow a paper."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from graphneg.errors import InputError
+
+Target = Literal["dialogue", "response"]
+TARGETS: tuple[Target, ...] = ("dialogue", "response")
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """``least`` to ``most`` groups are drawn for each negative, and one transform of each group.
+
+    ``target`` is what is edited where the caller does not say: any turn, or the response alone.
+    """
+
+    name: str
+    summary: str
+    groups: tuple[tuple[str, ...], ...]
+    least: int
+    most: int
+    target: Target
+
+    @property
+    def transforms(self) -> tuple[str, ...]:
+        return tuple(name for group in self.groups for name in group)
+
+
+DEAM = Recipe(
+    name="deam",
+    summary="one to four manipulations of a dialogue: contradiction, coreference, irrelevancy, engagement",
+    groups=(("negate", "oppose", "contradict"), ("corefer",), ("irrelevant",), ("disengage",)),
+    least=1,
+    most=4,
+    target="dialogue",
+)
+"""DEAM (Ghazarian et al. 2022, "DEAM: Dialogue Coherence Evaluation using AMR-based Semantic
+Manipulations", ACL, section 3). Departures: an edit never leaves a graph malformed; no turn is
+edited twice in one negative; what has no site in a dialogue gives way to the next manipulation."""
+
+CONTRADICTION = Recipe(
+    name="contradiction",
+    summary="one contradiction in the response: a flipped polarity, an opposite, or a speaker against itself",
+    groups=(("negate",), ("oppose",), ("contradict",)),
+    least=1,
+    most=1,
+    target="response",
+)
+"""Contradictory responses as Sato et al. 2024 study them, made by DEAM's contradiction edits."""
+
+ALL = Recipe(
+    name="all",
+    summary="one edit of the response, of any kind",
+    groups=tuple(
+        (name,)
+        for name in (
+            "negate", "oppose", "contradict", "corefer", "irrelevant", "disengage",
+            "retime", "respeak", "restrat", "rename",
+        )
+    ),
+    least=1,
+    most=1,
+    target="response",
+)  # fmt: skip
+"""Every transform with equal chances; the categories are those of PNEG (Lee et al. 2022)."""
+
+RECIPES: Mapping[str, Recipe] = {recipe.name: recipe for recipe in (DEAM, CONTRADICTION, ALL)}
+
+
+def get_recipe(name: str) -> Recipe:
+    """The recipe of that name.
+
+    Raises:
+        InputError: there is none.
+    """
+    if name not in RECIPES:
+        raise InputError(f"no recipe is called {name!r}; there are: {', '.join(RECIPES)}")
+    return RECIPES[name]
+
+
+def recipe_of(transforms: Sequence[str]) -> Recipe:
+    """A recipe that draws one of these transforms for each response.
+
+    Raises:
+        InputError: no transform is named.
+    """
+    if not transforms:
+        raise InputError("name at least one transform")
+    names = tuple(dict.fromkeys(transforms))
+    groups = tuple((name,) for name in names)
+    return Recipe("+".join(names), "one edit of the response", groups, 1, 1, "response")
