@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from graphneg.errors import InputError
-from graphneg.loading.reading import input_files, text_lines
-from graphneg.loading.recognition import checked
+from graphneg.loading.reading import Refused, byte_lines, decoded, input_paths
+from graphneg.loading.recognition import checked, recognised
 from graphneg.loading.registry import LoadOptions
 from graphneg.model import GraphText, Record, Rejected
 from graphneg.penman_codec import iter_blocks, metadata
@@ -27,9 +27,11 @@ class Loader:
     summary = "AMR graphs in PENMAN notation, matched to utterances by ::id or ::snt"
 
     def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
-        found = [file for path in paths for file in _graph_files(path)]
-        for path in input_files(found, self.name):
-            yield from checked(path, self.name, graph_texts(path, options.progress))
+        for path in input_paths(paths, self.name):
+            if path.is_dir():
+                yield from _directory(path, options.progress)
+            else:
+                yield from checked(path, self.name, graph_texts(path, options.progress))
 
 
 def graph_texts(path: Path, progress: Progress) -> Iterator[GraphText | Rejected]:
@@ -44,6 +46,10 @@ def graph_texts(path: Path, progress: Progress) -> Iterator[GraphText | Rejected
             yield from faults
             yield Rejected(place, f"graph {id or '(no id)'}: the line at {faults[0].place} can't be read")
             faults.clear()
+        elif not _graph_of(block).startswith("("):
+            yield Rejected(
+                place, "metadata without a graph" if block.startswith("#") else "not a PENMAN graph"
+            )
         elif id is not None and id in places:
             yield Rejected(place, f"the id {id!r} came before in this file, at {places[id]}")
         else:
@@ -53,20 +59,31 @@ def graph_texts(path: Path, progress: Progress) -> Iterator[GraphText | Rejected
     yield from faults
 
 
+def _graph_of(block: str) -> str:
+    return "\n".join(line for line in block.split("\n") if not line.startswith("#")).lstrip()
+
+
 def _lines(path: Path, progress: Progress, faults: list[Rejected]) -> Iterator[str]:
-    """The lines of a file; one that can't be read is noted in ``faults`` and stands as a broken line."""
-    for line in text_lines(path, progress):
+    """The lines of a file; one that can't be read is noted in ``faults`` and stands there as it can."""
+    for line in byte_lines(path, progress):
         if isinstance(line, Rejected):
             faults.append(line)
-            yield "?"
-        else:
-            yield line.text
+            yield ""
+            continue
+        number, data = line
+        try:
+            yield decoded(data)
+        except Refused as reason:
+            faults.append(Rejected(f"{path}:{number}", str(reason)))
+            yield data.decode("utf-8", "replace").rstrip("\r")
 
 
-def _graph_files(path: Path) -> list[Path]:
-    if not path.is_dir():
-        return [path]
-    found = [file for file in sorted(path.rglob("*")) if file.suffix.lower() in _SUFFIXES and file.is_file()]
-    if not found:
+def _directory(path: Path, progress: Progress) -> Iterator[GraphText | Rejected]:
+    files = [file for file in sorted(path.rglob("*")) if file.suffix.lower() in _SUFFIXES and file.is_file()]
+    if not files:
         raise InputError(f"{path} has no files of AMR graphs in it ({', '.join(sorted(_SUFFIXES))})")
-    return found
+    for file in files:
+        if recognised(file, Loader.name):
+            yield from graph_texts(file, progress)
+        else:
+            yield Rejected(f"{file}:1", "the file does not begin with a graph, and is passed over")

@@ -17,7 +17,7 @@ from xml.parsers import expat
 
 from graphneg.errors import InputError
 from graphneg.lexeme import lexeme
-from graphneg.loading.reading import head, input_files
+from graphneg.loading.reading import head, input_paths
 from graphneg.loading.recognition import checked
 from graphneg.loading.registry import LoadOptions
 from graphneg.model import Frame, Record, Rejected
@@ -36,23 +36,13 @@ class Loader:
 
     def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
         inventory = _Inventory(options.progress)
-        for path in _sources(paths, self.name):
+        for path in input_paths(paths, self.name):
             if path.is_dir():
                 yield from inventory.directory(path)
             elif head(path, 512)[257:262] == b"ustar":
                 yield from checked(path, self.name, inventory.archive(path))
             else:
                 yield from checked(path, self.name, inventory.file(path))
-
-
-def _sources(paths: Sequence[Path], loader: str) -> Sequence[Path]:
-    """The paths, each checked: a directory that has frame files, or a file with something in it."""
-    for path in paths:
-        if not path.is_dir():
-            input_files([path], loader)
-        elif next(path.rglob("*.xml"), None) is None:
-            raise InputError(f"{path} has no frame files (*.xml) in it")
-    return paths or input_files(paths, loader)
 
 
 class _Inventory:
@@ -64,6 +54,8 @@ class _Inventory:
 
     def directory(self, path: Path) -> Iterator[Record]:
         found = sorted(path.rglob("*.xml"))
+        if not found:
+            raise InputError(f"{path} has no frame files (*.xml) in it")
         self._progress.start(path.name, len(found), "files")
         try:
             for file in found:
@@ -130,6 +122,8 @@ def rolesets(data: bytes) -> list[tuple[int, Frame | str]]:
         if not any(isinstance(one, str) for _, one in found):
             found.append((error.lineno, _reason(error)))
         return found
+    except (LookupError, ValueError) as error:
+        return [(1, f"the XML declares an encoding that can't be read: {error}")]
     except _EntityDeclared as error:
         return [(error.line, "the file declares an XML entity, which graphneg does not expand")]
 
@@ -137,8 +131,9 @@ def rolesets(data: bytes) -> list[tuple[int, Frame | str]]:
 def _alone(data: bytes, match: re.Match[bytes]) -> list[tuple[int, Frame | str]]:
     """A roleset of a file that is not well-formed, read by itself."""
     above = data.count(b"\n", 0, match.start())
+    indent = b" " * (match.start() - data.rfind(b"\n", 0, match.start()) - 1)
     try:
-        return [(above + line, one) for line, one in _Events().read(match[0])]
+        return [(above + line, one) for line, one in _Events().read(indent + match[0])]
     except expat.ExpatError as error:
         return [(above + error.lineno, _reason(error))]
 

@@ -59,19 +59,24 @@ def input_files(paths: Sequence[Path], loader: str) -> list[Path]:
     Raises:
         InputError: no path was given, or one is missing, a directory, unreadable or empty.
     """
-    if not paths:
-        raise InputError(f"the loader {loader!r} needs the path of a file to read")
-    for path in paths:
+    for path in input_paths(paths, loader):
         if path.is_dir():
             raise InputError(f"{path} is a directory; the loader {loader!r} reads files: name them")
-        require_content(path)
     return list(paths)
 
 
-def require_content(path: Path) -> None:
-    """Raise `InputError` if the file is missing, unreadable or empty."""
-    if not head(path, 16):
-        raise InputError(f"{path} is empty: there is nothing to load")
+def input_paths(paths: Sequence[Path], loader: str) -> list[Path]:
+    """The files and directories that a loader was given, each checked as `input_files` does.
+
+    Raises:
+        InputError: no path was given, or one is missing, unreadable or an empty file.
+    """
+    if not paths:
+        raise InputError(f"the loader {loader!r} needs the path of a file to read")
+    for path in paths:
+        if not path.is_dir() and not head(path, 16):
+            raise InputError(f"{path} is empty: there is nothing to load")
+    return list(paths)
 
 
 def split_of(path: Path) -> str:

@@ -79,7 +79,7 @@ _TURNS = _all_of(_JSON, r'"turns"\s*:')
 _TABLE = _all_of(r"\A\W?(?=[^\n]*\bdialogue\b)(?=[^\n]*\bturn\b)[^\n]*\btext\b")
 _ASSERTIONS = _all_of(r"^[^\t\n]*\t/r/\w+\t/c/[^\t\n]*\t")
 
-_LABELS = re.compile(r"\A[\d \r\n]*\Z")
+_LABELS = re.compile(rb"[\d \r\n]*")
 
 _BINARY = (
     (b"\xff\xd8\xff", "a JPEG image"),
@@ -124,6 +124,11 @@ def checked(path: Path, loader: str, records: Iterable[Record]) -> Iterator[Reco
     )
 
 
+def recognised(path: Path, loader: str) -> bool:
+    """Whether the file begins as the loader's format does."""
+    return any(known.loader == loader for known in _fitting(head(path)))
+
+
 def looks_right(path: Path, loader: str) -> bool:
     """Whether the file begins as the loader's format does; False where nothing speaks for any format.
 
@@ -133,18 +138,22 @@ def looks_right(path: Path, loader: str) -> bool:
     start = head(path)
     if not start:
         raise InputError(f"{path} is empty: there is nothing to load")
-    text = start.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
-    fitting = [known for known in FORMATS if known.matches(text)]
+    fitting = _fitting(start)
     if any(known.loader == loader for known in fitting):
         return True
     found = _binary(start)
     if found is None and fitting:
         found = f"a file for the loader {fitting[0].loader!r} ({fitting[0].expects})"
-    if found is None and _LABELS.match(text):
+    if found is None and _LABELS.fullmatch(start):
         found = "a DailyDialog act or emotion file, which is read along with its dialogues_*.txt"
     if found is not None:
         raise InputError(f"{path} looks like {found}. The loader {loader!r} reads {_expected(loader)}")
     return False
+
+
+def _fitting(start: bytes) -> list[Format]:
+    text = start.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
+    return [known for known in FORMATS if known.matches(text)]
 
 
 def _binary(start: bytes) -> str | None:
