@@ -1,0 +1,37 @@
+// corefer: Makes a pronoun, all its reentrancies with it, another pronoun or an entity of another turn.
+// category: C-cont
+// source: DEAM (Ghazarian et al. 2022), section 3.2, coreference inconsistency
+//
+// Entities are small ARG and op subtrees: people for he and she, things for it, both for they. The kind
+// that was mentioned last before the pronoun, its likely antecedent, is never chosen.
+UNWIND range(0, size($dialogues) - 1) AS i
+UNWIND $dialogues[i].turns AS t
+MATCH (n:AmrNode {amr: t.amr})
+WHERE n.concept IS NOT NULL
+WITH i, t.turn AS turn, n, n.k AS k
+ORDER BY i, turn, k
+WITH i, collect({turn: turn, k: k, amr: n.amr, role: n.role, size: n.last - k, frame: n.frame, concept: n.concept}) AS ns
+WITH i, [n IN ns WHERE n.concept IN ['he', 'she', 'it', 'they', 'we']] AS pronouns,
+     [n IN ns WHERE n.frame IS NULL AND n.size < 4 AND n.role STARTS WITH 'ARG'
+       AND NOT n.role ENDS WITH '-of' AND NOT n.concept IN ['i', 'you', 'he', 'she', 'it', 'we', 'they', 'one', 'this',
+         'that', 'amr-unknown', 'name', 'and', 'or', 'multi-sentence', 'so', 'yes', 'no', 'other', 'all', 'anything',
+         'something', 'nothing', 'everything', 'truth-value', 'more', 'most', 'less', 'least', 'too', 'enough']
+       AND NOT n.concept ENDS WITH '-entity' AND NOT n.concept ENDS WITH '-quantity'
+       AND (n.size > 0 OR NOT n.concept IN ['person', 'thing'])
+       | {turn: n.turn, k: n.k, amr: n.amr, concept: n.concept, person: n.concept IN ['person', 'man', 'woman', 'boy',
+         'girl', 'child', 'kid', 'baby', 'guy', 'lady', 'gentleman', 'friend', 'mother', 'father', 'mom', 'mum', 'dad',
+         'parent', 'brother', 'sister', 'son', 'daughter', 'uncle', 'aunt', 'cousin', 'husband', 'wife', 'grandmother',
+         'grandfather', 'boyfriend', 'girlfriend', 'neighbor', 'neighbour', 'doctor', 'nurse', 'boss', 'king', 'queen',
+         'prince', 'princess', 'student', 'professor', 'officer', 'people', 'family', 'guest', 'stranger']}] AS entities
+UNWIND pronouns AS p
+WITH i, p, [e IN entities WHERE e.amr <> p.amr AND (p.concept = 'they' OR e.person = (p.concept <> 'it'))] AS fit
+WITH i, p, fit, [e IN fit WHERE e.turn < p.turn | e.concept] AS before
+WITH i, p, [e IN fit WHERE size(before) = 0 OR e.concept <> before[size(before) - 1]] AS fit
+WITH i, p, CASE p.concept WHEN 'he' THEN 'she' WHEN 'she' THEN 'he' WHEN 'it' THEN 'they' WHEN 'they' THEN 'it'
+       ELSE 'they' END AS other,
+     CASE WHEN size(fit) > 0 THEN fit[(p.turn + p.k) % size(fit)] END AS entity
+UNWIND CASE WHEN entity IS NULL THEN [null] ELSE [null, entity] END AS e
+RETURN $dialogues[i].id AS dialogue, collect(CASE WHEN e IS NULL
+    THEN {amr: p.amr, k: p.k, op: 'set', concept: other, site: p.amr + '.' + toString(p.k) + '>' + other}
+    ELSE {amr: p.amr, k: p.k, op: 'graft', from_amr: e.amr, from_k: e.k,
+      site: p.amr + '.' + toString(p.k) + '<' + e.amr + '.' + toString(e.k)} END) AS edits

@@ -1,0 +1,38 @@
+// irrelevant: Swaps a small ARG, op or mod subtree with one of the same kind from another turn.
+// category: C-cont
+// source: DEAM (Ghazarian et al. 2022), section 3.3, irrelevancy
+//
+// The pool is the role (objects :ARG1 and :ARG2 share one) and the rough kind: person, thing or frame.
+// Pronouns, function words and question words are never swapped.
+UNWIND $dialogues AS d
+UNWIND d.turns AS t
+MATCH (n:AmrNode {amr: t.amr})
+WITH d.id AS dialogue, t.amr AS amr, collect(n) AS ns
+WITH dialogue, amr, ns,
+     [n IN ns WHERE n.concept IN ['and', 'or'] | n.k] AS joints,
+     [n IN ns WHERE n.concept IN ['have-degree-91', 'have-quant-91', 'have-rel-role-91', 'have-org-role-91'] | n.k] AS fixed,
+     [n IN ns WHERE n.concept IN ['amr-unknown', 'truth-value'] | n.k] AS asked
+WITH dialogue, amr, ns, asked, [n IN ns WHERE n.concept IS NOT NULL AND n.last - n.k < 6
+       AND (n.role IN ['ARG0', 'ARG1', 'ARG2', 'mod'] OR n.role STARTS WITH 'op' AND n.up IN joints)
+       AND NOT n.up IN fixed
+       AND NOT n.concept IN ['i', 'you', 'he', 'she', 'it', 'we', 'they', 'one', 'this', 'that', 'amr-unknown', 'and',
+         'or', 'multi-sentence', 'contrast-01', 'name', 'so', 'yes', 'no', 'all', 'any', 'some', 'each', 'every', 'other',
+         'another', 'such', 'more', 'most', 'less', 'least', 'too', 'enough', 'very', 'only', 'also', 'just', 'even',
+         'again', 'ever', 'still', 'already', 'both', 'anything', 'something', 'nothing', 'everything', 'truth-value',
+         'own', 'same', 'well', 'please', 'perhaps', 'maybe', 'actual', 'indeed', 'cause-01', 'here', 'there', 'ordinal-entity']
+       AND (n.last > n.k OR NOT n.concept IN ['person', 'thing'])] AS found
+UNWIND found AS n
+WITH dialogue, amr, n, ns, asked
+WHERE NOT any(k IN asked WHERE k > n.k AND k <= n.last)
+WITH dialogue, amr, n, [k IN range(n.k + 1, n.last) | [c IN ns WHERE c.k = k | coalesce(c.concept, c.value)][0]] AS inside
+WITH dialogue, {amr: amr, k: n.k, op: 'graft',
+       pool: CASE WHEN n.role IN ['ARG1', 'ARG2'] THEN 'object' WHEN n.role STARTS WITH 'op' THEN 'op' ELSE n.role END
+         + CASE WHEN n.frame THEN ' frame'
+           WHEN n.concept IN ['person', 'man', 'woman', 'boy', 'girl', 'child', 'kid', 'baby', 'guy', 'lady', 'friend',
+             'mother', 'father', 'mom', 'mum', 'dad', 'parent', 'brother', 'sister', 'son', 'daughter', 'uncle', 'aunt',
+             'cousin', 'husband', 'wife', 'doctor', 'nurse', 'boss', 'king', 'queen', 'prince', 'princess', 'student',
+             'professor', 'officer', 'people'] THEN ' person'
+           WHEN n.concept ENDS WITH '-entity' OR n.concept ENDS WITH '-quantity' THEN ' ' + n.concept
+           ELSE ' thing' END,
+       own: reduce(own = n.concept, c IN inside | own + ' ' + c)} AS edit
+RETURN dialogue, collect(edit) AS edits

@@ -1,0 +1,18 @@
+// respeak: Swaps I and you through an utterance: the right content from the wrong speaker.
+// category: C-speaker
+// source: C-speaker
+//
+// All of one graph's pronouns are one site. Where there is neither I nor you, we becomes you.
+// Graphs with an order are left alone: its you is not in the words.
+UNWIND $dialogues AS d
+UNWIND d.turns AS t
+MATCH (n:AmrNode {amr: t.amr})
+WHERE n.concept IN ['i', 'you', 'we'] OR n.value = 'imperative'
+WITH d.id AS dialogue, t.amr AS amr, collect(n) AS ns
+WHERE NOT any(n IN ns WHERE n.role = 'mode')
+WITH dialogue, amr, ns, [n IN ns WHERE n.concept <> 'we'] AS singular
+UNWIND CASE WHEN size(singular) > 0 THEN singular ELSE ns END AS n
+WITH dialogue, amr, n.k AS k, n.concept AS concept
+ORDER BY dialogue, amr, k
+RETURN dialogue, collect({amr: amr, k: k, op: 'set', concept: CASE concept WHEN 'you' THEN 'i' ELSE 'you' END,
+         site: amr}) AS edits
