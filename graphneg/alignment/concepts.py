@@ -51,6 +51,7 @@ _WORDS: dict[str, str] = {
     "have-03": "have has had 've 'd own with",
     "have-degree-91": "more most as too less enough so",
     "have-quant-91": "more many much enough most",
+    "equal-01": "equal make be",
     "except-01": "except but besides",
     "multiple": "times",
     "product-of": "times",

@@ -32,6 +32,8 @@ def _heads(cells: Sequence[Cell], group: Group, place: int) -> bool:
 def head_of(cells: Sequence[Cell], start: int, end: int) -> int:
     """The head noun of a noun phrase: the last noun before any preposition or relative."""
     stop = next((p for p in range(start + 1, end) if cells[p].tag in ("IN", "TO", "WP", "SC", "PU")), end)
+    if cells[start].tag in ("PN", "PRS", "PRO"):
+        return start
     nouns = [p for p in range(start, stop) if cells[p].tag in NOUNS | {"PN", "PRS", "PRO", "CD", "EX"}]
     return nouns[-1] if nouns else stop - 1
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from graphneg.decoders.surface.draft import Cell, is_quote
-from graphneg.decoders.surface.forms import full_form, verb_lemma
+from graphneg.decoders.surface.forms import full_form, is_participle, verb_lemma
 from graphneg.decoders.surface.tag_tables import FINITE, NOUNS
 
 Kind = Literal["finite", "imperative", "infinitive", "bare", "gerund", "participle"]
@@ -34,6 +34,7 @@ class Group:
     negations: list[int] = field(default_factory=list[int])
     subject: tuple[int, int] | None = None
     inverted: bool = False
+    quotative: bool = False
     to: int | None = None
 
     @property
@@ -110,8 +111,24 @@ def _finite(cells: Sequence[Cell], place: int) -> Group:
             _extend(cells, group, end)
             return group
         group.negations.clear()
+    if cell.tag in ("VBD", "VBZ") and place and (is_quote(cells[place - 1]) or cells[place - 1].text == ","):
+        end = noun_phrase_end(cells, place + 1)
+        if end > place + 1 and _tag(cells, end) in ("EN", "PU", "IN", "RB", "TO", "QT", "CC"):
+            group.subject, group.inverted, group.quotative = (place + 1, end), True, True
+            return group
     _extend(cells, group)
     return group
+
+
+def straighten(cells: list[Cell], group: Group) -> None:
+    """``said the king`` becomes ``the king said``."""
+    if not group.quotative or group.subject is None:
+        return
+    verb, end = group.first, group.subject[1]
+    cells.insert(end - 1, cells.pop(verb))
+    group.chain = [end - 1]
+    group.subject = (verb, end - 1)
+    group.inverted = group.quotative = False
 
 
 def _inversion_fits(cells: Sequence[Cell], place: int, end: int) -> bool:
@@ -121,7 +138,8 @@ def _inversion_fits(cells: Sequence[Cell], place: int, end: int) -> bool:
     if low in DO:
         return following in ("VB", "VBP")
     if low in HAVE:
-        return following in ("VBN", "VBD", "VBG")
+        opens = place == 0 or cells[place - 1].tag in ("EN", "QT", "WP")
+        return following in ("VBN", "VBD", "VBG") or (opens and following in ("DT", "NN", "NNS", "CD", "PN"))
     return True
 
 
@@ -174,6 +192,8 @@ def _governed(last: str, tag: str, cells: Sequence[Cell], verb: int) -> str | No
         plain = at in ("VB", "VBP") or (at == "AX" and low in ("have", "do")) or (at == "VBD" and verb_lemma(low) == low)
         return "VB" if plain else None
     if last in HAVE or last == "'ve":
+        if at == "JJ" and is_participle(cells[verb].low) and _tag(cells, verb + 1) not in NOUNS | {"JJ"}:
+            return "VBN"
         return "VBN" if at in ("VBN", "VBD") else None
     if last in BE or last == "'s":
         return at if at in ("VBN", "VBG") else ("VBN" if at == "VBD" else None)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from graphneg.decoders.surface.forms import article
 
-_TOKENISED = re.compile(r"\w [.,!?;:](?:\s|$)|\w n['’]t\b|\w ['’](?:s|m|re|ll|ve|d)\b")  # noqa: RUF001
+_TOKENISED = re.compile(r"\w [.,!?;:]+(?:\s|$)|^[\"'] \w|\w [\"']\s*$|\w n['’]t\b|\w ['’](?:s|m|re|ll|ve|d)\b")  # noqa: RUF001
 _CLOSING = frozenset(".,!?;:)]}%…")
 _OPENING = frozenset("([{$#«“‘")  # noqa: RUF001
 _QUOTES = frozenset("\"'“”‘’«»`")  # noqa: RUF001
@@ -103,7 +103,7 @@ class Draft:
     def _gap(self, before: Cell | None, cell: Cell) -> str:
         if before is None:
             return self.original[: len(self.original) - len(self.original.lstrip())]
-        if cell.home >= 0 and before.home == cell.home - 1:
+        if cell.home > 0 and before.home == cell.home - 1:
             return cell.gap
         if self.tokenised:
             return " "
@@ -185,4 +185,4 @@ def _changed(original: str, cell: Cell) -> bool:
 
 
 def _keeps_capital(word: str) -> bool:
-    return word == "I" or (len(word) > 1 and word.isupper()) or word.startswith("I'")
+    return word == "I" or word[1:] != word[1:].lower()

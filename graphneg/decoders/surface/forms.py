@@ -13,7 +13,7 @@ _CASES = {
     "you": ("you", "you", "your", "yours", "yourself"),
     "he": ("he", "him", "his", "his", "himself"),
     "she": ("she", "her", "her", "hers", "herself"),
-    "it": ("it", "it", "its", "its", "itself"),
+    "it": ("it", "it", "its", "its own", "itself"),
     "we": ("we", "us", "our", "ours", "ourselves"),
     "they": ("they", "them", "their", "theirs", "themselves"),
     "one": ("one", "one", "one's", "one's", "oneself"),
@@ -186,6 +186,12 @@ def finite_tag(word: str) -> str:
     if low == lemma:
         return "VBP"
     return "VBZ" if low == verb_form(lemma, "VBZ") else "VBD"
+
+
+@lru_cache(maxsize=65536)
+def is_participle(word: str) -> bool:
+    """Whether the word can be a past participle."""
+    return any(word in inflections(lemma, "VERB").get("VBN", ()) for lemma in readings(word).get("VERB", ()))
 
 
 def is_form_of(word: str, lemma: str) -> bool:

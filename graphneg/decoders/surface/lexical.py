@@ -6,6 +6,7 @@ import re
 
 from graphneg.alignment.words import MONTHS, NUMBERS, ORDINALS, readings
 from graphneg.decoders.surface.agreement import agree_with
+from graphneg.decoders.surface.countability import may_be_bare, never_counted
 from graphneg.decoders.surface.draft import Cell, new
 from graphneg.decoders.surface.forms import (
     adjective_form,
@@ -18,7 +19,7 @@ from graphneg.decoders.surface.forms import (
     verb_lemma,
 )
 from graphneg.decoders.surface.sentence import Sentence, Unrealised
-from graphneg.decoders.surface.tag_tables import NOUNS, VERBS
+from graphneg.decoders.surface.tag_tables import CLOSED, NOUNS, VERBS
 from graphneg.lexeme import is_frame, lexeme
 
 _PARTICLES = frozenset("up down out off away back over in on about around through along".split())
@@ -55,8 +56,24 @@ def set_concept(sentence: Sentence, k: int, concept: str) -> None:
     if words[0].lower() == cell.low and len(words) == 1:
         raise Unrealised("unchanged", f"{wanted} and {old} are the same word here")
     _write(sentence, cell, words)
+    if cell.tag == "NN":
+        _count(sentence, cell, old)
     if cell.tag in NOUNS or cell.tag in ("PN", "PRS"):
         agree_with(sentence, cell)
+
+
+def _count(sentence: Sentence, cell: Cell, old: str) -> None:
+    """A countable noun that takes the place of a mass noun needs an article, and the other way round."""
+    start, end = sentence.noun_phrase(sentence.draft.place(cell))
+    first = sentence.cells[start]
+    following = sentence.cells[end] if end < len(sentence.cells) else None
+    bare = first.tag not in ("DT", "PS", "CD", "POS", "PN") and end == sentence.draft.place(cell) + 1
+    governed = start > 0 and sentence.cells[start - 1].tag in (*VERBS, "IN", "RB", "NEG") or start == 0
+    if bare and governed and may_be_bare(old) and not may_be_bare(cell.low):
+        if following is None or following.tag not in ("CC", "POS"):
+            sentence.draft.insert(start, new("a", "DT"))
+    elif first.low in ("a", "an") and never_counted(cell.low):
+        sentence.draft.cut(start, start + 1)
 
 
 def _drop_rest(sentence: Sentence, k: int) -> None:
@@ -104,11 +121,14 @@ def _inflected(sentence: Sentence, cell: Cell, old: str, wanted: str, frame: boo
     if tag == "MD":
         raise Unrealised("unsupported-edit", f"the modal {cell.text} can't become {wanted}")
     if tag in ("JJ", "VBN", "VBG"):
-        return _adjective(sentence, cell, old, wanted)
+        return _adjective(sentence, cell, old, wanted, frame)
     if tag == "RB":
         return _adverb(cell, old, wanted)
     if tag in NOUNS:
         return _noun(cell, old, wanted, frame)
+    if wanted not in CLOSED or tag not in CLOSED[wanted]:
+        if tag not in ("PN", "PRS", "PRO", "CD") or "NOUN" not in readings(wanted):
+            raise Unrealised("no-form", f"{wanted} can't stand for {cell.text}")
     return match_case(wanted, cell.text) if not cell.initial else wanted
 
 
@@ -129,16 +149,19 @@ def _verb(wanted: str, tag: str) -> str:
     return f"{form} {rest}" if rest else form
 
 
-def _adjective(sentence: Sentence, cell: Cell, old: str, wanted: str) -> str:
+def _adjective(sentence: Sentence, cell: Cell, old: str, wanted: str, frame: bool) -> str:
     head = wanted.split(" ")[-1]
     wanted_degree = degree(cell.text) if not is_same_lemma(cell, old) else "JJ"
+    place = sentence.draft.place(cell)
+    following = sentence.cells[place + 1] if place + 1 < len(sentence.cells) else None
+    modifies = following is not None and following.tag in NOUNS
+    if cell.low in ("little", "bit") and place and sentence.cells[place - 1].low == "a" and not modifies:
+        raise Unrealised("no-form", f"a {cell.text} is a fixed phrase here")
     if "ADJ" in readings(head) or not readings(head):
-        if wanted_degree != "JJ" or sentence is None:
-            return adjective_form(wanted, wanted_degree)
-        return wanted
-    if "VERB" in readings(head):
-        return _verb(wanted, "VBG" if cell.low.endswith("ing") else "VBN")
-    if "NOUN" in readings(head) and cell.tag == "JJ":
+        return adjective_form(wanted, wanted_degree)
+    if "VERB" in readings(head) and frame:
+        return _verb(wanted, "VBN" if cell.tag == "VBN" or cell.low.endswith(("ed", "en")) else "VBG")
+    if "NOUN" in readings(head) and modifies:
         return wanted
     raise Unrealised("no-form", f"{wanted} has no form like {cell.text}")
 
@@ -148,6 +171,9 @@ def is_same_lemma(cell: Cell, old: str) -> bool:
 
 
 def _adverb(cell: Cell, old: str, wanted: str) -> str:
+    head = wanted.split(" ")[-1]
+    if "ADV" not in readings(head) and "ADJ" not in readings(head) and "RB" not in CLOSED.get(wanted, {}):
+        raise Unrealised("no-form", f"{wanted} is no adverb")
     if cell.low.endswith("ly") and not old.endswith("ly"):
         return adverb_of(wanted)
     shown = degree(cell.text)
@@ -158,6 +184,11 @@ def _adverb(cell: Cell, old: str, wanted: str) -> str:
 
 def _noun(cell: Cell, old: str, wanted: str, frame: bool) -> str:
     head = old.split(" ")[-1]
+    known = readings(wanted.split(" ")[-1])
+    if known and not known.keys() & {"NOUN", "PROPN", "VERB"} and not wanted[:1].isupper():
+        raise Unrealised("no-form", f"{wanted} is no noun")
+    if not frame and "NOUN" not in known and known and not wanted[:1].isupper():
+        raise Unrealised("no-form", f"{wanted} is no noun")
     tag = "NNS" if cell.tag == "NNS" else "NN"
     if wanted[:1].isupper():
         return wanted

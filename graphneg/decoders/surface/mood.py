@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphneg.decoders.surface.agreement import person_of
-from graphneg.decoders.surface.clauses import BE, DO, HAVE, Group
+from graphneg.decoders.surface.clauses import BE, DO, HAVE, Group, straighten
 from graphneg.decoders.surface.draft import Cell, is_quote, new
 from graphneg.decoders.surface.forms import (
     OBJECT,
@@ -17,9 +17,11 @@ from graphneg.decoders.surface.forms import (
     verb_lemma,
 )
 from graphneg.decoders.surface.sentence import Sentence, Unrealised
+from graphneg.decoders.surface.tag_tables import FINITE
 from graphneg.lexeme import lexeme
 
 _LEADS = frozenset({"CC", "UH", "PU", "QT", "RB"})
+_LEAD_ADVERBS = frozenset({"so", "then", "now", "therefore", "however", "thus", "well", "for"})
 _HAS_AFTER = frozenset({"been", "got", "had", "become", "seen", "done"})
 
 
@@ -48,9 +50,12 @@ def to_question(sentence: Sentence, k: int) -> None:
     if group.kind == "imperative":
         _request(sentence, group)
         return
+    main = sentence.cells[group.main]
+    if group.quotative:
+        _tag_question(sentence, main)
+        return
     if group.inverted:
         raise Unrealised("unsupported-edit", "the clause is a question already")
-    main = sentence.cells[group.main]
     if group.subject is None or not _is_main(sentence, group):
         _tag_question(sentence, main)
         return
@@ -77,8 +82,26 @@ def _is_main(sentence: Sentence, group: Group) -> bool:
         return False
     start, _ = sentence.sentence_bounds(group.subject[0])
     opening = sentence.cells[start : group.subject[0]]
+    words = [cell.tag not in ("QT", "PU", "CC", "UH") for cell in opening]
+    if any(is_quote(cell) and any(words[:place]) for place, cell in enumerate(opening)):
+        return False
     between = sentence.cells[group.subject[1] : group.first]
     return all(cell.tag in _LEADS for cell in opening) and all(cell.tag == "RB" for cell in between)
+
+
+def _leads(sentence: Sentence, group: Group) -> bool:
+    """No other clause is open before the subject."""
+    if group.subject is None or group.subject[1] > group.first:
+        return False
+    start, _ = sentence.sentence_bounds(group.subject[0])
+    place = group.subject[0]
+    while place > start and not (is_quote(sentence.cells[place - 1]) or sentence.cells[place - 1].tag == "PU"):
+        place -= 1
+    opening = sentence.cells[place : group.subject[0]]
+    between = sentence.cells[group.subject[1] : group.first]
+    if any(cell.tag in ("SC", "WP", *FINITE) for cell in opening):
+        return False
+    return all(cell.tag in ("RB", "NEG") for cell in between)
 
 
 def _lift_auxiliary(sentence: Sentence, group: Group) -> list[Cell]:
@@ -172,6 +195,12 @@ def to_statement(sentence: Sentence, k: int) -> None:
     marks = [cell for cell in cells[start:end] if cell.text.startswith("?")]
     if any(cell.tag == "WP" for cell in cells[start : group.first]) and group.inverted:
         raise Unrealised("unsupported-edit", "the clause asks with a question word")
+    if group.quotative:
+        for cell in marks[:1]:
+            quoted = draft.place(cell) + 1 < len(cells) and is_quote(cells[draft.place(cell) + 1])
+            cell.text, cell.tag = (",", "PU") if quoted else (".", "EN")
+        if marks:
+            return
     if not marks and not group.inverted:
         raise Unrealised("unsupported-edit", "the clause asks nothing")
     if group.inverted and group.subject is not None:
@@ -214,11 +243,12 @@ def to_order(sentence: Sentence, k: int) -> None:
     cells = sentence.cells
     if group.kind == "imperative":
         raise Unrealised("unsupported-edit", "the clause is an order already")
+    straighten(cells, group)
     if group.subject is None or cells[group.subject[0]].tag in ("WP", "EX"):
         raise Unrealised("unclear-clause", "the clause has no subject that could be told to act")
     start, end = group.subject
     subject = cells[start:end]
-    if not group.inverted and not _is_main(sentence, group):
+    if not group.inverted and not _leads(sentence, group):
         raise Unrealised("unclear-clause", "the clause is not the main one")
     if group.inverted and start and any(cell.tag == "WP" for cell in cells[: group.first]):
         raise Unrealised("unsupported-edit", "the clause asks with a question word")
@@ -319,15 +349,18 @@ def wrap(sentence: Sentence, concept: str, person: str) -> None:
     Raises:
         Unrealised: ``unclear-clause``, the sentence has no clause that can stand under a verb.
     """
-    group = assertion(sentence, 0)
+    group = _first_clause(sentence, assertion(sentence, 0))
     cells, draft = sentence.cells, sentence.draft
     start, _ = sentence.sentence_bounds(group.first)
-    asks = group.inverted
+    asks = group.inverted and not group.quotative
     if asks and any(cell.tag == "WP" for cell in cells[start : group.first]):
         raise Unrealised("unclear-clause", "a question with a question word can't stand under a verb")
     place = start
     while place < group.first and cells[place].tag in ("CC", "UH", "PU", "QT"):
         place += 1
+    while place < group.first and cells[place].low in _LEAD_ADVERBS and cells[place + 1].tag not in ("SC", "JJ", "RB"):
+        place += 1
+        place += cells[place].text == ","
     opener = _opener(concept, person)
     if asks and group.subject is not None:
         _uninvert(sentence, group)
@@ -335,7 +368,9 @@ def wrap(sentence: Sentence, concept: str, person: str) -> None:
     elif group.kind == "imperative":
         _order_under(sentence, group, concept, person)
         return
-    elif concept in _SUBJUNCTIVE and group.subject is not None:
+    elif concept in _SUBJUNCTIVE:
+        if group.subject is None or group.quotative:
+            raise Unrealised("unclear-clause", "no subject that could be ordered")
         _strip_to_base(sentence, group)
     elif concept == "refuse-01" and group.subject is not None and _same_person(cells, group, person):
         subject = cells[group.subject[0] : group.subject[1]]
@@ -344,6 +379,17 @@ def wrap(sentence: Sentence, concept: str, person: str) -> None:
             cells.remove(cell)
         opener = [*opener[:2], new("to", "TO")]
     draft.insert(place, *opener)
+
+
+def _first_clause(sentence: Sentence, found: Group) -> Group:
+    """The first main clause of the sentence: the one that an opener stands before."""
+    start, end = sentence.sentence_bounds(found.first)
+    for group in sentence.groups():
+        if start <= group.first < end and group.kind in ("finite", "imperative"):
+            opens = group.subject[0] if group.subject else group.first
+            if opens == start or sentence.cells[opens - 1].tag not in ("SC", "WP"):
+                return group
+    return found
 
 
 def _same_person(cells: list[Cell], group: Group, person: str) -> bool:

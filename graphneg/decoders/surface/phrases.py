@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from graphneg.decoders.surface.agreement import agree_with, head_of, is_subject, person_of
-from graphneg.decoders.surface.clauses import Group
+from graphneg.decoders.surface.clauses import BE, Group
 from graphneg.decoders.surface.draft import Cell, is_quote, new
-from graphneg.decoders.surface.forms import OBJECT, OWN, POSSESSIVE, SUBJECT, pronoun, pronoun_cases, verb_form, verb_lemma
+from graphneg.decoders.surface.forms import (
+    OBJECT,
+    OWN,
+    POSSESSIVE,
+    SUBJECT,
+    finite_tag,
+    full_form,
+    pronoun,
+    pronoun_cases,
+    verb_form,
+    verb_lemma,
+)
 from graphneg.decoders.surface.pronouns import case_of, rewrite_pronoun
 from graphneg.decoders.surface.sentence import Sentence, Unrealised
-from graphneg.decoders.surface.tag_tables import NOUNS
+from graphneg.decoders.surface.tag_tables import NOUNS, VERBS
 
 _NOMINAL = NOUNS | {"PN", "PRS", "PRO", "CD", "DT"}
+_WORDLESS = re.compile(r"^(?:and|or|person|thing|name|.*-(?:entity|quantity|91))$")
+_VERBAL = frozenset({"verb", "clause", "predicate"})
 _COUNT_FROM = 1_000_000
 
 
@@ -34,8 +48,10 @@ def phrase(sentence: Sentence, k: int) -> Phrase:
     """
     head = _head(sentence, k)
     group = next((one for one in sentence.groups() if head in one.chain), None)
-    low, high = _window(sentence, k, head)
     tag = sentence.cells[head].tag
+    if tag in ("PRS", "PRO") or (tag == "PN" and pronoun_cases(sentence.cells[head].text)):
+        return Phrase(head, head + 1, "nominal", head)
+    low, high = _trimmed(sentence, head, *_window(sentence, k, head))
     if group is not None and tag not in NOUNS:
         return _verb_phrase(sentence, k, group, low, high, head)
     if tag == "PS":
@@ -62,7 +78,7 @@ def _head(sentence: Sentence, k: int) -> int:
         if sentence.cells[places[-1]].tag in NOUNS and places[-1] - places[0] == len(places) - 1:
             return places[-1]
         return places[0]
-    for child in sentence.graph.children(k):
+    for child in sentence.graph.children(k) if _WORDLESS.match(sentence.node(k).label) else []:
         if sentence.places(child.k):
             return sentence.places(child.k)[0]
     raise Unrealised("no-alignment", f"no word stands for {sentence.node(k).label}")
@@ -86,7 +102,8 @@ def _is_ancestor(sentence: Sentence, other: int | None, k: int) -> bool:
 def _window(sentence: Sentence, k: int, head: int) -> tuple[int, int]:
     """Grows from the head over words of the subtree, as long as nothing foreign stands between."""
     owners, last = sentence.owners(), sentence.node(k).last
-    inside = sorted(place for place, owner in owners.items() if k <= owner <= last)
+    outside = _predicated(sentence, k)
+    inside = sorted(p for p, owner in owners.items() if k <= owner <= last and owner not in outside)
     low, high = head, head + 1
     for place in reversed([one for one in inside if one < head]):
         if not _clear(sentence, owners, place + 1, low):
@@ -99,9 +116,35 @@ def _window(sentence: Sentence, k: int, head: int) -> tuple[int, int]:
     return low, high
 
 
+def _predicated(sentence: Sentence, k: int) -> set[int]:
+    """What a noun or adjective is said of, and its negation, are no part of its phrase."""
+    return {
+        node.k
+        for child in sentence.graph.children(k)
+        if child.role in ("domain", "polarity", "mode")
+        for node in sentence.graph.subtree(child.k)
+    }
+
+
+def _trimmed(sentence: Sentence, head: int, low: int, high: int) -> tuple[int, int]:
+    """A phrase takes the whole of the noun phrases at its edges, and no preposition left hanging."""
+    cells = sentence.cells
+    if low < head:
+        while low and cells[low - 1].tag in ("DT", "PS", "JJ") and cells[low].tag in (*NOUNS, "JJ", "CD"):
+            low -= 1
+        if low and cells[low - 1].tag == "IN" and cells[head].tag in VERBS:
+            low -= 1
+    while high - 1 > head and cells[high - 1].tag in ("IN", "TO", "SC", "WP", "CC", "PU", "AX", "MD", "DT", "PS"):
+        high -= 1
+    return low, high
+
+
 def _clear(sentence: Sentence, owners: dict[int, int], start: int, end: int) -> bool:
     between = sentence.cells[start:end]
     if len(between) > 6 or any(cell.tag == "EN" or is_quote(cell) for cell in between):
+        return False
+    marks = [place for place in range(start, end) if sentence.cells[place].tag == "PU"]
+    if marks and not any(cell.tag == "CC" for cell in sentence.cells[max(0, start - 8) : end + 8]):
         return False
     return not any(
         place in owners and sentence.cells[place].tag not in ("PS", "DT", "PRS", "PRO", "CC", "NEG", "MD", "AX")
@@ -148,14 +191,10 @@ def replace_with(sentence: Sentence, k: int, source: Sentence, from_k: int, seri
         raise Unrealised("unchanged", "both phrases have the same words")
     if target.kind in ("nominal", "possessive") and given.kind in ("nominal", "possessive"):
         _replace_nominal(sentence, k, target, cells, source, given)
-    elif target.kind == given.kind and target.kind != "verb":
+    elif target.kind == given.kind and target.kind not in ("verb", "predicate"):
         _splice(sentence, target, cells)
-    elif target.kind == "verb" and given.kind in ("verb", "clause", "predicate"):
+    elif target.kind in _VERBAL and given.kind in _VERBAL:
         _replace_verb(sentence, target, source, given, serial)
-    elif target.kind in ("clause",) and given.kind == "clause":
-        _splice(sentence, target, cells)
-    elif {target.kind, given.kind} <= {"adjective", "adverb"} and sentence.cells[target.head].tag == "RB":
-        raise Unrealised("kind-mismatch", f"a phrase of kind {given.kind} can't stand for {target.kind}")
     else:
         raise Unrealised("kind-mismatch", f"a phrase of kind {given.kind} can't stand for {target.kind}")
 
@@ -178,6 +217,9 @@ def _replace_nominal(
     lone = cells[0] if len(cells) == 1 and pronoun_cases(cells[0].text) and cells[0].tag in ("PRS", "PRO", "PS", "PN") else None
     new_person = pronoun_cases(lone.text)[0][0] if lone is not None else person_of(cells)
     if target.kind == "possessive" or case in (POSSESSIVE, OWN):
+        if lone is None and len(cells) > 1:
+            start, end = source.noun_phrase(given.head)
+            cells = copied(source, Phrase(start, end, given.kind, given.head), 1)
         cells = _possessive(cells, lone)
     elif given.kind == "possessive" or lone is not None:
         form = pronoun(new_person, SUBJECT if subject else OBJECT)
@@ -214,6 +256,8 @@ def _third(cells: list[Cell], person: str) -> str:
     found = person_of(cells)
     if found in ("they", "we"):
         return found
+    if cells[head_of(cells, 0, len(cells))].low in _PEOPLE:
+        return person if person in ("he", "she") else "he"
     return person if person in ("he", "she", "it") else "it"
 
 
@@ -232,20 +276,35 @@ def _follow(sentence: Sentence, cells: list[Cell], old: str, person: str) -> Non
 
 
 def _replace_verb(sentence: Sentence, target: Phrase, source: Sentence, given: Phrase, serial: int) -> None:
-    """An infinitive or gerund takes over the verb phrase of any clause, without its subject."""
+    """A verb phrase takes the place of another: the new verb in the old one's form, subjects left out."""
     group = next(one for one in source.groups() if given.head in one.chain)
     if any(source.cells[place].tag in ("WP", "SC") for place in range(given.start, group.main)):
         raise Unrealised("kind-mismatch", "the clause has a question word")
-    start = group.main
-    passive = len(group.chain) > 1 and source.cells[group.main].tag == "VBN" and verb_lemma(source.cells[group.chain[-2]].text) == "be"
-    rest = copied(source, Phrase(start, max(given.end, start + 1), given.kind, start), serial)
-    wanted = sentence.cells[target.head].tag
-    wanted = wanted if wanted in ("VB", "VBG", "VBN") else "VB"
-    if passive:
-        rest.insert(0, new(verb_form("be", wanted), wanted))
-    else:
-        rest[0].text, rest[0].tag = verb_form(verb_lemma(rest[0].text), wanted), wanted
-    _splice(sentence, target, rest)
+    old = next(one for one in sentence.groups() if target.head in one.chain)
+    start = _content_start(sentence, old)
+    rest_start = _content_start(source, group)
+    rest = copied(source, Phrase(rest_start, max(given.end, rest_start + 1), given.kind, rest_start), serial)
+    wanted = _form(sentence.cells[start])
+    lemma = verb_lemma(full_form(rest[0].text))
+    rest[0].text, rest[0].tag = verb_form("be" if full_form(rest[0].text) in BE else lemma, wanted), wanted
+    if any(cell.tag == "EN" for cell in sentence.cells[start : target.end]):
+        raise Unrealised("unclear-clause", "the phrase goes over the end of a sentence")
+    _splice(sentence, Phrase(start, max(target.end, old.main + 1), target.kind, start), rest)
+    if wanted in ("VBP", "VBZ"):
+        agree_with(sentence, sentence.cells[old.subject[0]]) if old.subject else None
+
+
+def _content_start(sentence: Sentence, group: Group) -> int:
+    """The first verb that says something: the main one, or the be of a passive or progressive."""
+    if len(group.chain) > 1 and full_form(sentence.cells[group.chain[-2]].text) in BE | {"'s"}:
+        return group.chain[-2]
+    return group.main
+
+
+def _form(cell: Cell) -> str:
+    if cell.tag in ("AX", "MD"):
+        return finite_tag(cell.text)
+    return cell.tag if cell.tag in ("VB", "VBG", "VBN", "VBD", "VBZ", "VBP") else "VB"
 
 
 def drop(sentence: Sentence, k: int) -> None:
@@ -298,7 +357,7 @@ def _argument(sentence: Sentence, target: Phrase) -> bool:
     subject = is_subject(sentence, cells[target.head])
     tag = before.tag if before is not None else "EN"
     if target.kind == "verb":
-        if tag == "TO":
+        if tag == "TO" and target.start > 1 and cells[target.start - 2].tag in VERBS:
             cells[target.start - 1 : target.end] = [new("something", "PN")]
             return True
         return False

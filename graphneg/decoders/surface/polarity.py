@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphneg.alignment.words import readings
-from graphneg.decoders.surface.clauses import BE, DO, HAVE, Group
+from graphneg.decoders.surface.clauses import BE, DO, HAVE, Group, straighten
 from graphneg.decoders.surface.draft import Cell, new
 from graphneg.decoders.surface.forms import article, finite_tag, full_form, verb_form, verb_lemma
 from graphneg.decoders.surface.sentence import Sentence, Unrealised
@@ -36,10 +36,35 @@ def negate(sentence: Sentence, k: int) -> None:
         if group.negations or _has_negative(sentence, group):
             raise Unrealised("already-negative", f"the clause of {sentence.node(k).label} is negative already")
         _assertive_to_any(sentence, group)
+        _plain_order(sentence, group)
         _insert_not(sentence, group)
         return
     if not _negate_noun_phrase(sentence, k) and not _negate_fragment(sentence, k):
         raise Unrealised("unclear-clause", f"no clause found for {sentence.node(k).label}")
+
+
+def _plain_order(sentence: Sentence, group: Group) -> None:
+    """``How beautiful you are``: the words asked about go back behind the verb."""
+    cells = sentence.cells
+    if group.subject is None or group.inverted or group.kind != "finite" or group.main + 1 > len(cells):
+        return
+    end = start = group.subject[0]
+    while start and cells[start - 1].tag in ("JJ", "RB", "NN", "DT", "VBN", "WP", "SC"):
+        start -= 1
+        if cells[start].low == "how":
+            break
+    if start == end or cells[start].low != "how" or cells[group.main].low not in BE | {"'s"}:
+        return
+    moved = cells[start + 1 : end]
+    if not moved or moved[-1].tag not in ("JJ", "VBN"):
+        return
+    opened = cells[start].initial
+    cells[group.main + 1 : group.main + 1] = moved
+    del cells[start:end]
+    shift = end - start
+    group.chain = [place - shift for place in group.chain]
+    group.subject = (group.subject[0] - shift, group.subject[1] - shift)
+    cells[start].initial = cells[start].initial and opened
 
 
 def _has_negative(sentence: Sentence, group: Group) -> bool:
@@ -61,6 +86,7 @@ def _assertive_to_any(sentence: Sentence, group: Group) -> None:
 
 def _insert_not(sentence: Sentence, group: Group) -> None:
     cells = sentence.cells
+    straighten(cells, group)
     verb = cells[group.first]
     if group.kind == "imperative":
         _negate_imperative(sentence, group)

@@ -54,4 +54,19 @@ def case_of(sentence: Sentence, cell: Cell, person: str) -> int | None:
         return known[0]
     if POSSESSIVE in known:
         return POSSESSIVE if cell.tag == "PS" else OBJECT if OBJECT in known else OWN
-    return SUBJECT if is_subject(sentence, cell) else OBJECT
+    return SUBJECT if is_subject(sentence, cell) or _opens_clause(sentence, cell) else OBJECT
+
+
+def _opens_clause(sentence: Sentence, cell: Cell) -> bool:
+    """``if you please``, ``Has it any?``: between a sign that a clause begins and its verb."""
+    place = sentence.draft.place(cell)
+    before = sentence.cells[place - 1] if place else None
+    after = sentence.cells[place + 1] if place + 1 < len(sentence.cells) else None
+    if before is None or after is None:
+        return before is None
+    if before.low in ("has", "have") and after.tag in ("DT", "NN", "NNS", "CD") and place == 1 or (
+        place > 1 and before.low in ("has", "have") and sentence.cells[place - 2].tag in ("EN", "QT", "WP", "PU")
+    ):
+        return True
+    opens = before.tag in ("SC", "EN", "QT", "WP") or before.low in ("if", "when", "while", "that", "because")
+    return opens and after.tag not in ("EN", "PU", "QT", "IN")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphneg.decoders.surface.agreement import person_of
-from graphneg.decoders.surface.clauses import BE, DO, HAVE, Group
+from graphneg.decoders.surface.clauses import BE, DO, HAVE, Group, straighten
 from graphneg.decoders.surface.draft import is_quote, new
 from graphneg.decoders.surface.forms import agree, full_form, verb_form, verb_lemma
 from graphneg.decoders.surface.lexical import set_concept
@@ -13,6 +13,7 @@ from graphneg.lexeme import lexeme
 PAST = frozenset({"yesterday", "ago", "before", "once"})
 FUTURE = frozenset({"tomorrow", "soon", "later"})
 PRESENT = frozenset({"now", "nowadays"})
+_CONDITIONS = frozenset({"if", "when", "while", "until", "till", "before", "after", "unless", "as", "once"})
 _PAST_MODAL = {"can": "could", "ca": "could", "will": "would", "wo": "would", "'ll": "would"}
 _BARE_MODAL = {"could": "can", "would": "will"}
 
@@ -72,6 +73,9 @@ def _clause_end(sentence: Sentence, main: int) -> int | None:
     place = main + 1
     while place < len(cells):
         cell = cells[place]
+        if cell.text == "-" and "-" not in (cells[place - 1].text, cells[min(place + 1, len(cells) - 1)].text):
+            place += 1
+            continue
         if cell.tag in ("EN", "SC") or is_quote(cell) or cell.tag == "PU":
             return place
         if cell.tag == "WP":
@@ -88,10 +92,19 @@ def change_tense(sentence: Sentence, group: Group, wanted: str) -> None:
     """Puts a finite verb group into the ``past``, ``future`` or ``present``; "" leaves it."""
     if wanted == "past":
         _to_past(sentence, group)
+    elif wanted == "future" and _under_condition(sentence, group):
+        _to_present(sentence, group)
     elif wanted == "future":
+        straighten(sentence.cells, group)
         _to_future(sentence, group)
     elif wanted == "present":
         _to_present(sentence, group)
+
+
+def _under_condition(sentence: Sentence, group: Group) -> bool:
+    """``if`` and ``when`` clauses speak of the future in the present tense."""
+    start = group.subject[0] if group.subject and not group.inverted else group.first
+    return start > 0 and sentence.cells[start - 1].low in _CONDITIONS
 
 
 def _person(sentence: Sentence, group: Group) -> str:

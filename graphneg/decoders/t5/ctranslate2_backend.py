@@ -76,7 +76,7 @@ def convert(folder: ModelFolder, tokenizer: Any) -> Path:
     try:
         _converter(folder.path, tokenizer).convert(str(unfinished), quantization="int8", force=True)
         _rename(unfinished, target)
-    except (OSError, RuntimeError, ValueError, KeyError) as error:
+    except (OSError, RuntimeError, ValueError, KeyError, AttributeError, TypeError) as error:
         raise DecoderError(
             f"{folder.path}: can't be converted for CTranslate2 ({first_line(error)})"
         ) from error

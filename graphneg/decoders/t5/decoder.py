@@ -15,7 +15,7 @@ from ...errors import DecoderError, InputError
 from ...model import Decoded, EditedUtterance
 from .backend import NO_SAMPLING, Backend, Output, Tokens
 from .batching import in_batches
-from .model_folder import INSTALL, ModelFolder, find_model, load_tokenizer
+from .model_folder import AMRLIB_MODELS, INSTALL, ModelFolder, find_model, load_tokenizer
 from .sampling import Sampling, item_seed
 from .serialise import Serialiser, one_line
 
@@ -53,7 +53,7 @@ class T5Decoder:
 
     def __init__(
         self,
-        model: str | Path,
+        model: str | Path | None = None,
         *,
         backend: Literal["torch", "ctranslate2"] = "torch",
         device: str = "auto",
@@ -72,6 +72,8 @@ class T5Decoder:
             raise InputError(f"batch_size {batch_size}, num_beams {num_beams}: both must be at least 1")
         if sampling is not None and backend == "ctranslate2":
             raise InputError(NO_SAMPLING)
+        if model is None:
+            raise DecoderError(f"the t5 decoder needs a model, a folder or a hub id; amrlib's are at {AMRLIB_MODELS}")
         _check_packages(backend)
         folder = find_model(model, offline=offline)
         self._tokenizer = load_tokenizer(tokenizer or folder.tokenizer, offline=offline)
