@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -17,12 +18,16 @@ from neo4j import (
     Record,
     Session,
 )
+from neo4j.exceptions import ConstraintError
 
 from graphneg.store.driver import as_literal, open_session
 from graphneg.store.failures import Place, explained
 from graphneg.store.guard import refuse_writes
 
 T = TypeVar("T")
+
+MERGE_REPEATS = 5
+MERGE_SECONDS = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +36,9 @@ class Capabilities:
 
     enforces_read_access: bool
     """The server itself refuses a write in a session opened for reading."""
+
+    locks_merged_keys: bool
+    """Two transactions that MERGE one new key wait for each other; else the second breaks the constraint."""
 
 
 class Store:
@@ -72,7 +80,13 @@ class Store:
 
     def write(self, work: Callable[[ManagedTransaction], T]) -> T:
         """Do ``work`` in one write transaction. It may be called again, so it must be idempotent."""
+        repeats = 0 if self.capabilities.locks_merged_keys else MERGE_REPEATS
         with explained(self._place), self._session(WRITE_ACCESS) as session:
+            for repeat in range(repeats):
+                try:
+                    return session.execute_write(work)
+                except ConstraintError:
+                    time.sleep(MERGE_SECONDS * 2**repeat)
             return session.execute_write(work)
 
     def query_read(self, text: str, parameters: Mapping[str, Any] | None = None) -> EagerResult:

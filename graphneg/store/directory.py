@@ -19,7 +19,7 @@ from graphneg.store import keeper
 FORMAT = 1
 MARK = "store.json"
 OWN_NAMES = (MARK, keeper.LOCK, keeper.ENDPOINT, keeper.LOG, keeper.PASSWORD, keeper.ENGINE)
-LOG_NOISE = re.compile(r"incubator|Polyglot|sponsor|Plugins directory")
+LOG_NOISE = re.compile(r"incubator|Polyglot|sponsor|Plugins directory|^\s+at ")
 LOG_TROUBLE = re.compile(r"SEVER|ERROR|Exception|Error|WARNI|No space|Permission|denied|cannot|Could not")
 
 
@@ -126,5 +126,6 @@ def log_tail(directory: Path) -> str:
     except FileNotFoundError:
         return "it left no log"
     lines = [line.strip() for line in lines if line.strip() and not LOG_NOISE.search(line)]
-    trouble = [line for line in lines if LOG_TROUBLE.search(line)]
-    return "\n  ".join(["the end of its log:", *(trouble or lines)[-4:]])
+    trouble = [place for place, line in enumerate(lines) if LOG_TROUBLE.search(line)]
+    end = trouble[-1] + 2 if trouble else len(lines)
+    return "\n  ".join(["the end of its log:", *lines[max(end - 4, 0) : end]])

@@ -28,7 +28,7 @@ from graphneg.store.engine import Engine, find_engine
 START_SECONDS = 120.0
 STARTS = 3
 POLL_SECONDS = 0.02
-GREETING_SECONDS = 5.0
+GREETING_SECONDS = 2.0
 LEAVING_SECONDS = 30.0
 
 

@@ -22,7 +22,8 @@ from neo4j.exceptions import (
 from graphneg.errors import StoreError
 
 ADVICE_ON_SILENCE = (
-    "check that Neo4j runs there, its host and Bolt port (7687 by default), and whether it wants TLS (neo4j+s://)"
+    "check that Neo4j runs there, its host and Bolt port (7687 by default), "
+    "and whether it wants TLS (neo4j+s://)"
 )
 ADVICE = {
     "Neo.ClientError.Security.Unauthorized": (

@@ -1,0 +1,363 @@
+"""The embedded store's server: shared by its users, reached by nobody else, gone with the last of them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Generator
+from contextlib import ExitStack
+from pathlib import Path
+
+import psutil
+import pytest
+
+from graphneg.errors import StoreError
+from graphneg.store import Store, keeper, open_store
+from graphneg.store.directory import MARK, read_endpoint
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and modes of POSIX")
+
+SECONDS = 30.0
+USER = """
+import sys
+from graphneg.store import open_store
+
+with open_store(sys.argv[1]) as store:
+    print("open", flush=True)
+    for line in sys.stdin:
+        text = line.strip()
+        store.write(lambda transaction: transaction.run("MERGE (:Term {text: $text})", text=text).consume())
+        print("wrote", flush=True)
+"""
+
+
+class User:
+    """A process that uses a store: it writes the terms that it is told."""
+
+    def __init__(self, directory: Path) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", USER, str(directory)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def is_open(self) -> bool:
+        return self.hear() == "open"
+
+    def write(self, text: str) -> None:
+        assert self.process.stdin
+        print(text, file=self.process.stdin, flush=True)
+        assert self.hear() == "wrote"
+
+    def hear(self) -> str:
+        assert self.process.stdout
+        return self.process.stdout.readline().strip()
+
+    def leave(self) -> int:
+        self.process.communicate()
+        return self.process.returncode
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.communicate()
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    return tmp_path / "a store"
+
+
+@pytest.fixture
+def user(directory: Path) -> Generator[Callable[[], User]]:
+    """Starts users of the directory; none outlives the test."""
+    with ExitStack() as users:
+
+        def start() -> User:
+            started = User(directory)
+            users.callback(started.kill)
+            return started
+
+        yield start
+
+
+def processes(directory: Path) -> tuple[psutil.Process, psutil.Process]:
+    """The keeper and the Java of a running server."""
+    endpoint = json.loads((directory / keeper.ENDPOINT).read_text())
+    return psutil.Process(endpoint["keeper"]), psutil.Process(endpoint["java"])
+
+
+def gone(process: psutil.Process) -> bool:
+    try:
+        return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
+def await_end(*those: psutil.Process) -> None:
+    deadline = time.monotonic() + SECONDS
+    while not all(gone(process) for process in those):
+        assert time.monotonic() < deadline, f"still running: {those}"
+        time.sleep(0.05)
+
+
+def terms(store: Store) -> set[str]:
+    return {row["text"] for row in store.read("MATCH (t:Term) RETURN t.text AS text")}
+
+
+def test_two_processes_share_one_server_until_both_have_left(
+    directory: Path, user: Callable[[], User]
+) -> None:
+    first, second = user(), user()
+    assert first.is_open() and second.is_open()
+    server = processes(directory)
+    first.write("tea")
+    assert first.leave() == 0
+    second.write("coffee")
+    with open_store(directory) as store:
+        assert processes(directory) == server
+        assert terms(store) == {"tea", "coffee"}
+    assert not gone(server[1])
+    assert second.leave() == 0
+    assert all(gone(process) for process in server)
+    assert not (directory / keeper.ENDPOINT).exists()
+    assert not (directory / keeper.PASSWORD).exists()
+
+
+@pytest.fixture
+def shared(embedded: Store) -> Path:
+    """The directory of a store that is open."""
+    return Path(embedded.description.removeprefix("embedded store at "))
+
+
+def test_only_this_user_on_this_machine_can_reach_it(embedded: Store, shared: Path) -> None:
+    embedded.query_write("MERGE (:Term {text: 'tea'})")
+    secrets = json.loads((shared / keeper.ENDPOINT).read_text())
+    for process in processes(shared):
+        listening = [c for c in process.net_connections() if c.status == psutil.CONN_LISTEN]
+        assert {c.laddr.ip.removeprefix("::ffff:") for c in listening} == {"127.0.0.1"}
+        shown = " ".join(process.cmdline()) + str(process.environ())
+        assert secrets["password"] not in shown
+        assert secrets["token"] not in shown
+    assert not (shared / keeper.PASSWORD).exists()
+    assert stat.S_IMODE(shared.stat().st_mode) == 0o700
+    for path in shared.rglob("*"):
+        assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, path
+
+
+def test_each_start_has_another_password(directory: Path) -> None:
+    passwords: set[str] = set()
+    for _ in range(2):
+        with open_store(directory):
+            passwords.add(json.loads((directory / keeper.ENDPOINT).read_text())["password"])
+    assert len(passwords) == 2
+
+
+def test_a_killed_user_leaves_no_server_and_all_it_wrote(directory: Path, user: Callable[[], User]) -> None:
+    writer = user()
+    assert writer.is_open()
+    server = processes(directory)
+    for n in range(5):
+        writer.write(f"t{n}")
+    writer.kill()
+    await_end(*server)
+    with open_store(directory) as store:
+        assert terms(store) == {f"t{n}" for n in range(5)}
+
+
+@pytest.mark.parametrize("victim", [0, 1], ids=["keeper", "java"])
+def test_a_killed_server_is_said_and_loses_nothing(directory: Path, victim: int) -> None:
+    with open_store(directory) as store:
+        for n in range(5):
+            store.query_write("CREATE (:Term {text: $text})", {"text": f"t{n}"})
+        server = processes(directory)
+        server[victim].kill()
+        await_end(*server)
+        with pytest.raises(StoreError, match=r"does not answer.*open the store again"):
+            next(store.stream("RETURN 1"))
+        with open_store(directory) as again:
+            assert terms(again) == {f"t{n}" for n in range(5)}
+
+
+def test_a_keeper_that_is_asked_to_end_ends_in_order(directory: Path) -> None:
+    with open_store(directory):
+        server = processes(directory)
+        server[0].terminate()
+        await_end(*server)
+        assert not (directory / keeper.ENDPOINT).exists()
+
+
+def test_an_interrupt_does_not_reach_the_server(directory: Path, user: Callable[[], User]) -> None:
+    starter = user()
+    assert starter.is_open()
+    with open_store(directory) as other:
+        os.killpg(starter.process.pid, signal.SIGINT)
+        starter.process.wait(SECONDS)
+        assert terms(other) == set()
+
+
+def test_many_that_start_at_once_get_one_server(directory: Path, user: Callable[[], User]) -> None:
+    users = [user() for _ in range(5)]
+    assert all(each.is_open() for each in users)
+    root = f"-Darcadedb.server.rootPath={directory / keeper.ENGINE}"
+    [java] = [p for p in psutil.process_iter(["cmdline"]) if root in (p.info["cmdline"] or [])]
+    for n, each in enumerate(users):
+        each.write(f"t{n}")
+    for each in users:
+        each.kill()
+    await_end(java)
+
+
+def test_opening_while_the_server_stops_waits_for_it(directory: Path, user: Callable[[], User]) -> None:
+    leaving = user()
+    assert leaving.is_open()
+    leaving.write("tea")
+    _, java = processes(directory)
+    leaving.kill()
+    with open_store(directory) as store:
+        assert terms(store) == {"tea"}
+        assert processes(directory)[1] != java
+
+
+def test_closing_twice_does_no_harm(shared: Path) -> None:
+    store = open_store(shared)
+    store.close()
+    store.close()
+
+
+def test_a_directory_with_any_name_will_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LC_ALL", "C")
+    with open_store(tmp_path / "größe & 大 'x'") as store:
+        store.query_write("CREATE (:Term {text: 'Größe'})")
+        assert terms(store) == {"Größe"}
+
+
+# What can't be opened
+
+
+def test_a_file_is_no_store(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("x")
+    with pytest.raises(StoreError, match=r"is a file.*empty or new"):
+        open_store(file)
+
+
+def test_a_directory_of_other_things_is_no_store_and_stays_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("x")
+    with pytest.raises(StoreError, match=r"holds thesis\.tex"):
+        open_store(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_a_place_that_cannot_be_written_is_one_clear_error() -> None:
+    with pytest.raises(StoreError, match="can't use /proc/graphneg as a store"):
+        open_store("/proc/graphneg")
+
+
+def test_a_full_disk_is_one_clear_error(tmp_path: Path) -> None:
+    """A limit on the size of files stands for a disk without room."""
+    script = (
+        "import resource, signal, sys; from graphneg.store import open_store\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\n"
+        "from graphneg.errors import StoreError\n"
+        "try: open_store(sys.argv[1])\n"
+        "except StoreError as error: print(error)\n"
+    )
+    said = subprocess.run([sys.executable, "-c", script, str(tmp_path / "s")], capture_output=True, text=True)
+    assert "can't use" in said.stdout and "disk with room" in said.stdout, said.stderr
+
+
+@pytest.mark.parametrize(
+    ("mark", "message"),
+    [
+        ("{", "is damaged"),
+        ('{"format": 9, "engine": "arcadedb", "engine_version": "26.10.2"}', "store format 9"),
+        ('{"format": 1, "engine": "arcadedb", "engine_version": "99.1"}', "pip install --upgrade"),
+        ('{"format": 1, "engine": "other", "engine_version": "1.0"}', "written by other"),
+    ],
+)
+def test_a_store_of_another_kind_is_one_clear_error(tmp_path: Path, mark: str, message: str) -> None:
+    (tmp_path / MARK).write_text(mark)
+    with pytest.raises(StoreError, match=message):
+        open_store(tmp_path)
+
+
+def test_a_directory_in_use_by_another_protocol_is_one_clear_error(embedded: Store, shared: Path) -> None:
+    endpoint = shared / keeper.ENDPOINT
+    ours = endpoint.read_text()
+    endpoint.write_text(json.dumps({**json.loads(ours), "protocol": 99, "graphneg": "99.0"}))
+    try:
+        with pytest.raises(StoreError, match=r"in use by graphneg 99\.0"):
+            open_store(shared)
+    finally:
+        endpoint.write_text(ours)
+
+
+@pytest.mark.parametrize("left", ["", "[]", '{"control_port": 1}'])
+def test_an_endpoint_that_can_not_be_read_is_none(tmp_path: Path, left: str) -> None:
+    (tmp_path / keeper.ENDPOINT).write_text(left)
+    assert read_endpoint(tmp_path) is None
+
+
+def test_an_endpoint_of_another_protocol_whose_server_is_gone_is_no_hindrance(directory: Path) -> None:
+    directory.mkdir()
+    left = {"protocol": 99, "graphneg": "99.0", "java": 1, "token": "t", "password": "p", "control_port": 1}
+    (directory / keeper.ENDPOINT).write_text(json.dumps(left))
+    open_store(directory).close()
+
+
+def test_a_stranger_on_the_control_port_is_no_hindrance(directory: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as stranger:
+        directory.mkdir()
+        left = {"protocol": keeper.PROTOCOL, "graphneg": "0", "java": 1, "token": "t", "password": "p"}
+        left["control_port"] = stranger.getsockname()[1]
+        (directory / keeper.ENDPOINT).write_text(json.dumps(left))
+        with open_store(directory) as store:
+            assert terms(store) == set()
+
+
+def test_a_missing_wheel_is_one_clear_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "arcadedb_embedded", None)
+    with pytest.raises(StoreError, match="pip install arcadedb-embedded"):
+        open_store(tmp_path / "s")
+
+
+def test_a_missing_java_is_one_clear_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRAPHNEG_JAVA", "/nowhere/java")
+    with pytest.raises(StoreError, match="GRAPHNEG_JAVA=/nowhere/java"):
+        open_store(tmp_path / "s")
+
+
+def test_a_java_that_does_not_start_shows_its_last_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GRAPHNEG_JAVA_HEAP", "1k")
+    with pytest.raises(StoreError, match=r"(?s)ended while it started.*[Hh]eap"):
+        open_store(tmp_path / "s")
+
+
+def test_a_heap_that_is_no_size_is_one_clear_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRAPHNEG_JAVA_HEAP", "lots")
+    with pytest.raises(StoreError, match="GRAPHNEG_JAVA_HEAP=lots"):
+        open_store(tmp_path / "s")
+
+
+# Where the kernel does not end children with their parent
+
+
+@pytest.mark.parametrize(("said", "outlives"), [(b"", False), (b"done", True)])
+def test_the_watchdog_ends_a_server_whose_keeper_was_killed(said: bytes, outlives: bool) -> None:
+    watchdog = Path(keeper.__file__).with_name("watchdog.py")
+    with subprocess.Popen(["sleep", "60"]) as server:
+        subprocess.run([sys.executable, "-I", watchdog, str(server.pid)], input=said, check=True)
+        time.sleep(0.2)
+        assert (server.poll() is None) == outlives
+        server.kill()

@@ -1,0 +1,318 @@
+"""A store on either server: reading, writing, refusing, and what is said when something is wrong."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Callable, Generator
+
+import pytest
+from neo4j import ManagedTransaction
+
+from graphneg.errors import StoreError
+from graphneg.store import Store, cypher_text, open_store
+from graphneg.store.guard import refuse_writes
+from graphneg.store.opening import server_version
+from graphneg.store.schema import SCHEMA_VERSION, apply
+from graphneg.store.statements import statements
+from tests.servers import Neo4jServer, wipe
+
+Reopen = Callable[[], Store]
+
+
+@pytest.fixture
+def reopen(store: Store, request: pytest.FixtureRequest) -> Reopen:
+    """Opens the same store once more."""
+    if "neo4j" in request.node.callspec.params.values():
+        return request.getfixturevalue("neo4j_instance").open
+    return lambda: open_store(store.description.removeprefix("embedded store at "))
+
+
+@pytest.fixture
+def empty(store: Store) -> Store:
+    wipe(store)
+    return store
+
+
+def add_terms(*texts: str) -> Callable[[ManagedTransaction], None]:
+    def work(transaction: ManagedTransaction) -> None:
+        transaction.run("UNWIND $texts AS text MERGE (t:Term {text: text})", texts=list(texts)).consume()
+
+    return work
+
+
+def terms(store: Store) -> list[str]:
+    return [row["text"] for row in store.read("MATCH (t:Term) RETURN t.text AS text ORDER BY text")]
+
+
+def test_what_is_written_is_read_back(empty: Store) -> None:
+    empty.write(add_terms("tea", "coffee"))
+    assert terms(empty) == ["coffee", "tea"]
+    assert empty.read("MATCH (t:Term {text: $text}) RETURN t.text", text="tea")[0][0] == "tea"
+
+
+def test_a_stream_yields_every_row(store: Store) -> None:
+    rows = store.stream("UNWIND range(1, $last) AS n RETURN n", last=25_000)
+    assert next(rows)["n"] == 1
+    assert sum(row["n"] for row in rows) == 25_000 * 25_001 // 2 - 1
+
+
+def test_a_stream_may_be_left_early(store: Store) -> None:
+    rows = store.stream("UNWIND range(1, 25000) AS n RETURN n")
+    assert next(rows)["n"] == 1
+    rows.close()  # type: ignore[attr-defined]
+    assert store.read("RETURN 1 AS one")[0]["one"] == 1
+
+
+def test_writing_returns_what_the_work_returns(store: Store) -> None:
+    assert store.write(lambda transaction: transaction.run("RETURN 7 AS n").single(strict=True)["n"]) == 7
+
+
+def test_work_that_raises_writes_nothing(empty: Store) -> None:
+    def work(transaction: ManagedTransaction) -> None:
+        add_terms("lost")(transaction)
+        raise LookupError("a reason of the caller's")
+
+    with pytest.raises(LookupError, match="of the caller's"):
+        empty.write(work)
+    assert terms(empty) == []
+
+
+def test_one_key_is_one_vertex(empty: Store) -> None:
+    with pytest.raises(StoreError):
+        empty.query_write("CREATE (:Term {text: 'tea'}) CREATE (:Term {text: 'tea'})")
+    assert terms(empty) == []
+
+
+def test_threads_may_share_a_store(empty: Store) -> None:
+    threads = [
+        threading.Thread(target=lambda n=n: empty.write(add_terms(*(f"t{n}-{i}" for i in range(50)))))
+        for n in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(terms(empty)) == 200
+
+
+def test_processes_may_merge_the_same_keys_at_once(empty: Store) -> None:
+    def work() -> None:
+        for n in range(20):
+            empty.write(add_terms(*(f"t{n}-{i}" for i in range(20))))
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(terms(empty)) == 400
+
+
+def test_a_users_query_comes_with_its_keys(store: Store) -> None:
+    result = store.query_read("UNWIND $ns AS n RETURN n, n * 2 AS twice", {"ns": [1, 2]})
+    assert result.keys == ["n", "twice"]
+    assert [row.values() for row in result.records] == [[1, 2], [2, 4]]
+    assert store.query_read("MATCH (n:Nothing) RETURN n.id AS id").records == []
+
+
+def test_a_query_that_is_not_cypher_is_one_clear_error(store: Store) -> None:
+    with pytest.raises(StoreError, match=r"not valid Cypher for .*RETURN"):
+        store.query_read("MATCH (n:Dialogue RETURN n")
+    with pytest.raises(StoreError, match="name"):
+        store.query_read("RETURN $name")
+
+
+# Reading only
+
+
+WRITING = {
+    "CREATE": "CREATE (n:Term {text: 'x'})",
+    "MERGE": "merge (n:Term {text: 'x'}) RETURN n",
+    "SET": "MATCH (n:GraphnegSchema) SET n.version = 9",
+    "REMOVE": "MATCH (n) /* a comment */ REMOVE n.version",
+    "DELETE": "MATCH (n) DELETE (n)",
+    "DETACH": "MATCH (n)\nDETACH // and\nDELETE n",
+    "FOREACH": "FOREACH (x IN [1] | CREATE (:Term {text: 'x'}))",
+    "DROP": "DROP INDEX graphneg_dialogue_corpus",
+    "INSERT": "INSERT (n:Term {text: 'x'})",
+    "LOAD": "LOAD CSV FROM 'file:///etc/passwd' AS line RETURN line",
+}
+SNEAKING = {
+    "CREATE": "/* /* */ CREATE (n:Term)",
+    "SET": "MATCH (n) WHERE n.text = 'a\\'b' SET n.text = 'b'",
+    "MERGE": 'MATCH (n:`a``b`)MERGE (m:Term {text: "it\'s"})',
+    "DELETE": "MATCH (n) WITH n, 1. AS x DELETE n",
+    "REMOVE": "MATCH (n)REMOVE n:Term",
+    "DETACH": "RETURN 1 // '\rDETACH DELETE n",
+}
+READING = [
+    "MATCH (n:Set {create: 'DELETE'}) WHERE n.set = $merge RETURN n.delete AS remove, n.drop",
+    "MATCH (n) RETURN n.`SET`, 'CREATE (n)', \"DROP // x\" // DELETE n",
+    "MATCH (a)-[:CREATE|MERGE]->(b:Load&!Drop) RETURN a, b /* SET a.x = 1 */",
+    "WITH {set: 1, delete: 2} AS map RETURN map.set, map.delete",
+    "MATCH (e:Edit) WHERE e.op = 'set' RETURN e.op, count(*) AS n",
+    "MATCH p = (a)-[*1..3]->(b) RETURN p",
+    "UNWIND [1, 2] AS set RETURN set",
+    "MATCH (n) RETURN n.created, n.offset, n.dataset",
+    "MATCH (n) CALL (n) { MATCH (n)-->(m) RETURN count(m) AS c } RETURN c",
+    "CALL db.labels() YIELD label RETURN label",
+]
+
+
+@pytest.mark.parametrize("query", [*WRITING.values(), *SNEAKING.values()])
+@pytest.mark.parametrize("enforced", [True, False])
+def test_a_write_is_named_and_refused(query: str, enforced: bool) -> None:
+    known = {text: clause for queries in (WRITING, SNEAKING) for clause, text in queries.items()}
+    with pytest.raises(StoreError, match=rf"would write \({known[query]}\).*--write"):
+        refuse_writes(query, enforced)
+
+
+@pytest.mark.parametrize("query", READING)
+def test_names_strings_and_comments_are_no_writes(query: str) -> None:
+    refuse_writes(query, server_enforces_read_access=False)
+
+
+@pytest.mark.parametrize("query", ["CALL merge.node(['Term'], {})", "CALL `refactor`.mergeNodes([])"])
+def test_unknown_procedures_are_refused_where_the_server_does_not_enforce_reading(query: str) -> None:
+    with pytest.raises(StoreError, match=r"procedure .* may write"):
+        refuse_writes(query, server_enforces_read_access=False)
+
+
+def test_a_read_query_changes_nothing(empty: Store) -> None:
+    for query in WRITING.values():
+        with pytest.raises(StoreError, match="would write"):
+            empty.query_read(query)
+    assert terms(empty) == []
+
+
+def test_a_server_that_enforces_reading_refuses_by_itself(neo4j: Store) -> None:
+    assert neo4j.capabilities.enforces_read_access
+    with pytest.raises(StoreError, match="read access mode"):
+        neo4j.read("CREATE (n:Term {text: 'x'})")
+
+
+def test_a_query_may_write_when_asked_to(empty: Store) -> None:
+    empty.query_write("CREATE (:Term {text: $text})", {"text": "x"})
+    assert terms(empty) == ["x"]
+
+
+# Schema
+
+
+def test_opening_again_finds_the_schema_and_leaves_it(store: Store, reopen: Reopen) -> None:
+    before = {row["name"] for row in store.read("SHOW CONSTRAINTS YIELD name RETURN name")}
+    assert len(before) == cypher_text("schema").count("CREATE CONSTRAINT")
+    with reopen() as again:
+        apply(again)
+        assert {row["name"] for row in again.read("SHOW CONSTRAINTS YIELD name RETURN name")} == before
+
+
+@pytest.mark.parametrize(
+    ("version", "advice"),
+    [(SCHEMA_VERSION + 1, "upgrade graphneg"), (SCHEMA_VERSION - 1, "load the corpora into a new store")],
+)
+def test_another_schema_version_is_refused(store: Store, reopen: Reopen, version: int, advice: str) -> None:
+    note = "MATCH (s:GraphnegSchema) SET s.version = $version"
+    store.query_write(note, {"version": version})
+    try:
+        with pytest.raises(StoreError, match=f"schema version {version}.*{advice}"):
+            reopen()
+    finally:
+        store.query_write(note, {"version": SCHEMA_VERSION})
+
+
+def test_scripts_split_into_statements() -> None:
+    assert statements("// one; two\nRETURN 1;\n// three\nRETURN\n2;\n") == ["RETURN 1", "RETURN\n2"]
+
+
+def test_cypher_files_are_found_by_name() -> None:
+    assert "CREATE CONSTRAINT" in cypher_text("schema")
+    with pytest.raises(FileNotFoundError):
+        cypher_text("no/such/file")
+
+
+# Neo4j
+
+
+@pytest.mark.parametrize("scheme", ["bolt", "neo4j"])
+def test_neo4j_opens_directly_and_through_routing(neo4j_instance: Neo4jServer, scheme: str) -> None:
+    uri = f"{scheme}://{neo4j_instance.uri.partition('://')[2]}"
+    with open_store(uri, username=neo4j_instance.username, password=neo4j_instance.password) as store:
+        assert store.read("RETURN 1 AS one")[0]["one"] == 1
+        assert store.description.startswith("Neo4j ")
+        assert uri in store.description
+
+
+def test_the_environment_names_the_server(
+    neo4j_instance: Neo4jServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NEO4J_URI", neo4j_instance.uri)
+    monkeypatch.setenv("NEO4J_USERNAME", neo4j_instance.username)
+    monkeypatch.setenv("NEO4J_PASSWORD", neo4j_instance.password)
+    with open_store() as store:
+        assert neo4j_instance.uri in store.description
+
+
+def test_a_wrong_password_is_one_clear_error(neo4j_instance: Neo4jServer) -> None:
+    with pytest.raises(StoreError, match=r"refuses these credentials.*NEO4J_PASSWORD"):
+        open_store(neo4j_instance.uri, username=neo4j_instance.username, password="wrong")
+
+
+def test_an_unknown_database_is_one_clear_error(neo4j_instance: Neo4jServer) -> None:
+    with pytest.raises(StoreError, match=r"no such database.*nowhere.*NEO4J_DATABASE"):
+        open_store(
+            neo4j_instance.uri,
+            username=neo4j_instance.username,
+            password=neo4j_instance.password,
+            database="nowhere",
+        )
+
+
+@pytest.mark.parametrize("scheme", ["bolt+s", "neo4j+ssc"])
+def test_a_server_without_tls_is_one_clear_error(neo4j_instance: Neo4jServer, scheme: str) -> None:
+    with pytest.raises(StoreError, match="does not speak TLS"):
+        open_store(f"{scheme}://{neo4j_instance.uri.partition('://')[2]}", password="unused")
+
+
+@pytest.fixture
+def silent_port() -> Generator[int]:
+    """A port that takes connections and never says a word."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        yield listener.getsockname()[1]
+
+
+def test_a_silent_server_is_given_up_in_seconds(silent_port: int) -> None:
+    with pytest.raises(StoreError, match=r"does not answer.*Bolt port"):
+        open_store(f"bolt://127.0.0.1:{silent_port}")
+
+
+@pytest.mark.parametrize("scheme", ["bolt", "neo4j"])
+def test_a_server_that_is_not_there_is_one_clear_error(scheme: str) -> None:
+    with pytest.raises(StoreError, match=r"does not answer.*refused.*Bolt port"):
+        open_store(f"{scheme}://127.0.0.1:1")
+
+
+@pytest.mark.parametrize(
+    "uri", ["http://localhost:7474", "bolt://", "bolt://localhost:99999", "bolt://localhost:bolt"]
+)
+def test_an_address_that_is_none_is_one_clear_error(uri: str) -> None:
+    with pytest.raises(StoreError, match="no Neo4j address"):
+        open_store(uri)
+
+
+def test_a_password_in_the_address_is_refused_and_not_shown() -> None:
+    with pytest.raises(StoreError, match="NEO4J_PASSWORD") as refusal:
+        open_store("neo4j://me:secret@localhost")
+    assert "secret" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("agent", ["Neo4j/5.26.0", "Neo4j/5.27-aura", "Neo4j/2025.10.1"])
+def test_supported_servers_are_named(agent: str) -> None:
+    assert server_version(agent, "bolt://host") == agent.replace("/", " ")
+
+
+@pytest.mark.parametrize("agent", ["Neo4j/5.25.1", "Neo4j/4.4.40", "Something/1.0"])
+def test_servers_that_are_too_old_are_refused(agent: str) -> None:
+    with pytest.raises(StoreError, match=r"needs Neo4j 5\.26"):
+        server_version(agent, "bolt://host")
