@@ -66,6 +66,15 @@ def apply_edits(graph: AmrGraph, edits: Sequence[Edit], sources: Mapping[str, Am
         TransformError: an edit names a node that is not there (any more), or asks for what no
             well-formed graph can show (a concept for a constant, a graft into itself).
     """
+    return overlaid(graph, edits, sources)[0]
+
+
+def overlaid(
+    graph: AmrGraph, edits: Sequence[Edit], sources: Mapping[str, AmrGraph]
+) -> tuple[AmrGraph, dict[tuple[str, int], int]]:
+    """As :func:`apply_edits`, with where each node went: (graph id, k) before to k after."""
+    if not edits:
+        return graph, {(graph.id, node.k): node.k for node in graph.nodes}
     return _Tree(graph).under(edits, sources)
 
 
@@ -75,9 +84,9 @@ class _Tree:
         self._twigs = _twigs(graph, graph.id)
         self._top = self._twigs[(graph.id, 0)]
 
-    def under(self, edits: Sequence[Edit], sources: Mapping[str, AmrGraph]) -> AmrGraph:
-        if not edits:
-            return self._graph
+    def under(
+        self, edits: Sequence[Edit], sources: Mapping[str, AmrGraph]
+    ) -> tuple[AmrGraph, dict[tuple[str, int], int]]:
         for edit in edits:
             if edit.op == "set":
                 self._set(edit)
@@ -310,7 +319,7 @@ def _number(role: str | None) -> tuple[str, str]:
     return match[1], match[2]
 
 
-def _frozen(original: AmrGraph, top: _Twig) -> AmrGraph:
+def _frozen(original: AmrGraph, top: _Twig) -> tuple[AmrGraph, dict[tuple[str, int], int]]:
     """Twigs as an immutable graph: order made sound, variables filled in, everything numbered."""
     top.role, top.role_align = None, None
     twigs = [twig for twig in top.walk() if twig.target is None]
@@ -332,7 +341,8 @@ def _frozen(original: AmrGraph, top: _Twig) -> AmrGraph:
             if child.target is not None:
                 target = number[id(child.target)]
                 mentions.append(Mention(k, child.role or "", i, target, child.align, child.role_align))
-    return AmrGraph(original.id, tuple(nodes), tuple(mentions))
+    places = {twig.key: k for k, twig in enumerate(twigs) if twig.key is not None}
+    return AmrGraph(original.id, tuple(nodes), tuple(mentions)), places
 
 
 def _lasts(twigs: Sequence[_Twig], number: Mapping[int, int]) -> list[int]:

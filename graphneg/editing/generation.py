@@ -1,0 +1,182 @@
+"""From dialogues in the store to negatives: propose, pick, apply, read back, decode."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+from graphneg.decoders import Decoder
+from graphneg.editing.originals import (
+    Originals,
+    Selection,
+    StoredDialogue,
+    count_dialogues,
+    dialogue_ids,
+    read_dialogues,
+)
+from graphneg.editing.picking import Pick, Plan, Proposals, pick
+from graphneg.editing.proposals import propose
+from graphneg.editing.records import edited_utterances, negative_of
+from graphneg.editing.variants import Variant, read_variants, write_variants
+from graphneg.errors import InputError
+from graphneg.model import Decoded, Negative
+from graphneg.output import Summary
+from graphneg.progress import NoProgress, Progress
+from graphneg.store import Store
+from graphneg.transforms import Transform
+
+MAX_WAVES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked for: a plan, how many negatives of each dialogue, which dialogues."""
+
+    plan: Plan
+    transforms: Mapping[str, Transform]
+    per_dialogue: int = 1
+    selection: Selection = field(default_factory=Selection)
+    batch: int = 200
+
+    def __post_init__(self) -> None:
+        missing = [name for name in self.plan.recipe.transforms if name not in self.transforms]
+        if missing:
+            known = ", ".join(self.transforms)
+            raise InputError(f"no transform is called {missing[0]!r}; there are: {known}")
+        if self.per_dialogue < 1 or self.batch < 1:
+            raise InputError("at least one negative of each dialogue, and one dialogue in a batch, please")
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """One batch: how many dialogues are done since the start, and the batch's negatives."""
+
+    dialogues: int
+    negatives: Sequence[Negative]
+
+
+class Generator:
+    """Makes the negatives of a request, batch by batch, in the order of dialogues.
+
+    What gives no negative is counted in ``summary`` with its reason: ``no-site``, a decoder's
+    code, ``duplicate``, ``ill-formed``. Where a decoder refuses, other edits of the dialogue are
+    tried, up to four times as many as were asked for.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        request: Request,
+        decoder: Decoder,
+        summary: Summary | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        self.summary = summary or Summary()
+        self._store = store
+        self._request = request
+        self._decoder = decoder
+        self._progress = progress or NoProgress()
+        self._originals = Originals(store)
+
+    def run(self, skip: int = 0) -> Iterator[Finished]:
+        """Yield each batch when its variants are in the store; ``skip`` dialogues are done already.
+
+        Raises:
+            StoreError: the store is gone.
+            TransformError: a transform's query fails.
+        """
+        selection = self._request.selection
+        self._progress.start("negatives", count_dialogues(self._store, selection), "dialogues")
+        self._progress.advance(skip)
+        ids = dialogue_ids(self._store, selection, skip)
+        done = skip
+        while batch := list(islice(ids, self._request.batch)):
+            negatives = self._batch(read_dialogues(self._store, batch))
+            done += len(batch)
+            self._progress.advance(len(batch))
+            yield Finished(done, negatives)
+        self._progress.finish()
+
+    def _batch(self, dialogues: Sequence[StoredDialogue]) -> list[Negative]:
+        """The negatives of a batch: a first wave of slots, then further ones for those refused."""
+        wanted = self._request.per_dialogue
+        made: dict[str, list[Negative]] = {dialogue.id: [] for dialogue in dialogues}
+        tried = dict.fromkeys(made, 0)
+        dry: set[str] = set()
+        seen: set[tuple[str, ...]] = set()
+        for dialogue in dialogues:
+            if not dialogue.graphs:
+                self.summary.skip("no-graph: no turn of the dialogue has an AMR graph", dialogue.id)
+                dry.add(dialogue.id)
+        for _ in range(MAX_WAVES):
+            slots = {
+                id: range(tried[id], tried[id] + wanted - len(made[id]))
+                for id in made
+                if len(made[id]) < wanted and id not in dry
+            }
+            if not slots:
+                break
+            for id, numbers in slots.items():
+                tried[id] += len(numbers)
+            for one, result in self._slots(dialogues, slots):
+                if isinstance(result, Negative):
+                    key = _key(result)
+                    if key not in seen:
+                        seen.add(key)
+                        made[one.dialogue.id].append(result)
+                        self.summary.add(result)
+                        continue
+                    result = "duplicate: an earlier negative of the dialogue reads the same"
+                self.summary.skip(result, one.id)
+                if result.startswith("no-site"):
+                    dry.add(one.dialogue.id)
+        return [negative for dialogue in dialogues for negative in made[dialogue.id]]
+
+    def _slots(
+        self, dialogues: Sequence[StoredDialogue], slots: Mapping[str, Sequence[int]]
+    ) -> Iterator[tuple[Pick, Negative | str]]:
+        """Each slot's negative, or why there is none."""
+        plan = self._request.plan
+        picks = pick(plan, dialogues, slots, self._ask)
+        write_variants(self._store, plan, picks)
+        ids = [one.id for one in picks if one.edits]
+        variants = {variant.id: variant for variant in read_variants(self._store, self._originals, ids)}
+        texts = self._decode(picks, variants)
+        for one in picks:
+            variant = variants.get(one.id)
+            if variant is None:
+                yield one, "no-site: no transform of the recipe applies"
+                continue
+            for _ in range(max(1, len(variant.graphs))):
+                self.summary.check([variant.fault] if variant.fault else [])
+            refused = variant.fault or next((d.reason for d in texts[one.id].values() if d.text is None), None)
+            if refused is not None:
+                yield one, refused
+                continue
+            decoded = {turn: answer.text or "" for turn, answer in texts[one.id].items()}
+            yield one, negative_of(plan, one, variant, decoded, self._decoder.name)
+
+    def _ask(self, name: str, dialogues: Sequence[StoredDialogue]) -> Proposals:
+        return propose(self._store, self._request.transforms[name], dialogues)
+
+    def _decode(
+        self, picks: Sequence[Pick], variants: Mapping[str, Variant]
+    ) -> dict[str, dict[int, Decoded]]:
+        """Decode all edited turns of a wave at once; the answers by variant and turn."""
+        items = [
+            (one.id, turn, utterance)
+            for one in picks
+            if one.id in variants
+            for turn, utterance in edited_utterances(one.dialogue, variants[one.id]).items()
+        ]
+        answers = self._decoder.decode([utterance for _, _, utterance in items])
+        found: dict[str, dict[int, Decoded]] = {one.id: {} for one in picks}
+        for (id, turn, _), answer in zip(items, answers, strict=True):
+            found[id][turn] = answer
+        return found
+
+
+def _key(negative: Negative) -> tuple[str, ...]:
+    """What two negatives of a dialogue must not share."""
+    return (negative.dialogue, *(turn["text"] for turn in negative.context), negative.response)
