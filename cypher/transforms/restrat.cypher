@@ -1,0 +1,46 @@
+// restrat: Changes the dialogue act: statement, yes/no question, order, refusal, agreement or doubt.
+// category: C-strat
+// source: C-strat
+//
+// A statement's main predicate becomes a question (:polarity amr-unknown) or, with you as its :ARG0, an order
+// (:mode imperative); a whole statement becomes what the speaker refuses, agrees to or doubts. A yes/no
+// question and an order become statements.
+UNWIND $dialogues AS d
+UNWIND d.turns AS t
+MATCH (n:AmrNode {amr: t.amr})
+WITH d.id AS dialogue, t.amr AS amr, collect(n) AS ns
+WITH dialogue, amr, ns,
+     [n IN ns WHERE n.concept IN ['multi-sentence', 'and', 'or', 'contrast-01'] | n.k] AS open,
+     [n IN ns WHERE n.concept = 'amr-unknown' OR n.value IN ['interrogative', 'expressive']] AS asked,
+     [n IN ns WHERE n.role IN ['polarity', 'mode'] AND coalesce(n.concept, n.value) IN ['amr-unknown', 'imperative']] AS acts
+WITH dialogue, amr, ns, asked, acts, [n IN ns WHERE n.k = 0 OR n.up IN open AND n.role <> 'time'] AS clauses
+WITH dialogue, amr, ns, asked, acts, clauses, [n IN clauses WHERE n.k = 0 OR n.up = 0 | n.k] AS near
+WITH dialogue, amr, ns, asked, acts, clauses, near + [n IN clauses WHERE n.up IN near AND n.up > 0 | n.k] AS near
+WITH dialogue, amr, ns, asked, acts,
+     [n IN clauses WHERE n.k IN near AND n.concept IS NOT NULL AND NOT n.concept IN ['multi-sentence', 'and', 'or',
+       'contrast-01', 'thank-01', 'excuse-01', 'greet-01', 'welcome-01', 'congratulate-01', 'name']] AS mains
+UNWIND mains AS m
+WITH dialogue, amr, ns, asked, m, [a IN acts WHERE a.up = m.k] AS act, [n IN ns WHERE n.up = m.k] AS below
+WITH dialogue, amr, m, act, below, any(n IN asked WHERE n.k > m.k AND n.k <= m.last OR n.up = m.up) AS wh,
+     any(n IN below WHERE n.role IN ['polarity', 'mode']) AS marked,
+     [n IN below WHERE n.role = 'ARG0' | n.concept][0] AS who
+WHERE size(act) > 0
+   OR NOT wh AND (m.frame AND (m.k > 0 OR size(below) > 0) OR any(c IN below WHERE c.role = 'domain'))
+UNWIND CASE
+    WHEN size(act) > 0 THEN [a IN act | {amr: amr, k: a.k, op: 'drop'}]
+    WHEN marked THEN []
+    ELSE [{amr: amr, k: m.k, op: 'add', role: 'polarity', concept: 'amr-unknown', site: amr + '.' + toString(m.k) + '?'}]
+      + CASE WHEN who = 'you' THEN
+          [{amr: amr, k: m.k, op: 'add', role: 'mode', value: 'imperative', site: amr + '.' + toString(m.k) + '!'}]
+        ELSE [] END END
+  + CASE WHEN size(act) > 0 OR m.k > 0 OR m.concept IN ['doubt-01', 'refuse-01', 'agree-01'] THEN []
+      WHEN marked THEN [
+        {amr: amr, k: 0, op: 'wrap', role: 'ARG1', concept: 'doubt-01', site: amr + '<doubt-01'},
+        {amr: amr, k: -1, op: 'add', role: 'ARG0', concept: 'i', site: amr + '<doubt-01'}]
+      ELSE [
+        {amr: amr, k: 0, op: 'wrap', role: 'ARG1', concept: 'doubt-01', site: amr + '<doubt-01'},
+        {amr: amr, k: -1, op: 'add', role: 'ARG0', concept: 'i', site: amr + '<doubt-01'},
+        {amr: amr, k: 0, op: 'wrap', role: 'ARG1', concept: CASE who WHEN 'i' THEN 'refuse-01' ELSE 'agree-01' END,
+          site: amr + '<act'},
+        {amr: amr, k: -1, op: 'add', role: 'ARG0', concept: 'i', site: amr + '<act'}] END AS edit
+RETURN dialogue, collect(edit) AS edits

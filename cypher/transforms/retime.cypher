@@ -1,0 +1,61 @@
+// retime: Moves a date, weekday, time of day or duration, or puts an untimed predicate on another day.
+// category: C-time
+// source: C-time
+//
+// A date-entity gets another month, day, year, weekday or hour; today becomes yesterday, before after, an
+// hour a week, six years eighteen. A main predicate without a time gets :time yesterday or :time tomorrow,
+// each a site, unless it is a state, a modal, an order, a question or a reified role.
+UNWIND $dialogues AS d
+UNWIND d.turns AS t
+MATCH (n:AmrNode {amr: t.amr})
+WITH d.id AS dialogue, t.amr AS amr, collect(n) AS ns
+WITH dialogue, amr, ns,
+     [n IN ns WHERE n.concept IN ['multi-sentence', 'and', 'or', 'contrast-01', 'cause-01', 'say-01', 'tell-01'] | n.k] AS open,
+     [n IN ns WHERE n.role IN ['time', 'duration', 'frequency', 'condition', 'polarity', 'mode'] | n.up] AS placed,
+     [n IN ns WHERE n.concept IN ['amr-unknown', 'truth-value']] AS asked,
+     [n IN ns WHERE n.concept IN ['date-entity', 'temporal-quantity'] | n.k] AS dates,
+     [n IN ns WHERE n.role IN ['time', 'duration', 'frequency'] | n.k] AS times
+WITH dialogue, amr, ns, open, placed, asked,
+     [n IN ns WHERE n.up IN dates AND n.value =~ '[1-9][0-9]{0,8}' AND n.role IN ['month', 'day', 'year', 'quant']
+       OR n.up IN dates AND n.role = 'time' AND n.value =~ '"?[0-9]{1,2}:[0-9]{2}"?'] AS numbers,
+     [n IN ns WHERE n.role IN ['time', 'duration', 'frequency', 'weekday', 'dayperiod', 'season', 'unit']
+       OR n.up IN times AND n.role STARTS WITH 'op'
+       OR n.role = 'mod' AND n.concept IN ['next', 'last', 'early', 'late', 'today']] AS words
+WITH dialogue, amr, ns, open, placed, asked,
+     [n IN numbers | {amr: amr, k: n.k, op: 'set', value: CASE n.role
+         WHEN 'month' THEN toString((toInteger(n.value) + 4) % 12 + 1)
+         WHEN 'day' THEN toString((toInteger(n.value) + 9) % 28 + 1)
+         WHEN 'year' THEN toString(toInteger(n.value) + CASE WHEN toInteger(n.value) > 20 THEN -20 ELSE 20 END)
+         WHEN 'quant' THEN toString(toInteger(n.value) * 3)
+         ELSE '"' + toString((toInteger(split(replace(n.value, '"', ''), ':')[0]) + 4) % 12 + 1) + ':'
+           + split(replace(n.value, '"', ''), ':')[1] + '"' END}] AS moved,
+     [n IN words | {amr: amr, k: n.k, op: 'set', concept: CASE n.concept
+         WHEN 'today' THEN 'yesterday' WHEN 'tomorrow' THEN 'yesterday' WHEN 'yesterday' THEN 'tomorrow'
+         WHEN 'tonight' THEN 'yesterday' WHEN 'now' THEN 'yesterday' WHEN 'soon' THEN 'yesterday'
+         WHEN 'morning' THEN 'evening' WHEN 'afternoon' THEN 'morning' WHEN 'evening' THEN 'morning'
+         WHEN 'night' THEN 'morning' WHEN 'noon' THEN 'midnight' WHEN 'midnight' THEN 'noon'
+         WHEN 'before' THEN 'after' WHEN 'after' THEN 'before' WHEN 'early' THEN 'late' WHEN 'late' THEN 'early'
+         WHEN 'next' THEN 'last' WHEN 'last' THEN 'next' WHEN 'often' THEN 'rare' WHEN 'rare' THEN 'often'
+         WHEN 'spring' THEN 'autumn' WHEN 'summer' THEN 'winter' WHEN 'autumn' THEN 'spring'
+         WHEN 'fall' THEN 'spring' WHEN 'winter' THEN 'summer' WHEN 'weekend' THEN 'weekday'
+         WHEN 'monday' THEN 'thursday' WHEN 'tuesday' THEN 'saturday' WHEN 'wednesday' THEN 'sunday'
+         WHEN 'thursday' THEN 'monday' WHEN 'friday' THEN 'tuesday' WHEN 'saturday' THEN 'wednesday'
+         WHEN 'sunday' THEN 'friday' WHEN 'second' THEN 'hour' WHEN 'minute' THEN 'day' WHEN 'hour' THEN 'week'
+         WHEN 'day' THEN 'year' WHEN 'week' THEN 'day' WHEN 'month' THEN 'day' WHEN 'year' THEN 'week' END}] AS said,
+     [n IN ns WHERE n.k = 0 OR n.up IN open AND (n.role = 'ARG1' OR n.role STARTS WITH 'snt' OR n.role STARTS WITH 'op')
+       OR n.role = 'ARG2' AND n.up IN open AND n.frame] AS clauses
+WITH dialogue, amr, asked, placed, clauses, moved + [e IN said WHERE e.concept IS NOT NULL] AS edits,
+     [n IN clauses WHERE n.k = 0 OR n.up = 0 | n.k] AS near
+WITH dialogue, amr, asked, placed, clauses, edits, near + [n IN clauses WHERE n.up IN near AND n.up > 0 | n.k] AS near
+WITH dialogue, amr, edits, [n IN clauses WHERE n.frame AND n.k IN near AND n.last > n.k AND NOT n.k IN placed
+       AND NOT n.concept ENDS WITH '-91' AND NOT n.concept IN ['contrast-01', 'cause-01', 'possible-01', 'obligate-01',
+         'recommend-01', 'likely-01', 'permit-01', 'thank-01', 'excuse-01', 'welcome-01', 'greet-01', 'like-01', 'like-02',
+         'love-01', 'hate-01', 'know-01', 'believe-01', 'think-01', 'opine-01', 'mean-01', 'resemble-01', 'seem-01',
+         'own-01', 'cost-01', 'have-03', 'need-01', 'want-01', 'prefer-01', 'hope-01', 'sound-01', 'belong-01',
+         'equal-01', 'good-02', 'bad-07', 'hello-01']
+       AND NOT any(a IN asked WHERE a.k > n.k AND a.k <= n.last OR a.up = n.up) | n.k] AS untimed
+UNWIND edits
+  + [k IN untimed | {amr: amr, k: k, op: 'add', role: 'time', concept: 'yesterday', site: amr + '.' + toString(k) + '<yesterday'}]
+  + [k IN untimed | {amr: amr, k: k, op: 'add', role: 'time', concept: 'tomorrow', site: amr + '.' + toString(k) + '<tomorrow'}]
+  AS edit
+RETURN dialogue, collect(edit) AS edits
