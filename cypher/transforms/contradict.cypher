@@ -1,10 +1,10 @@
 // contradict: Adds a contradicted copy of an utterance to a later turn of the same speaker, as :sntN.
 // category: C-cont
-// source: DEAM (Ghazarian et al. 2022), section 3.1, contradiction
+// source: DEAM (Ghazarian et al. 2022), contradiction
 //
 // The copy is negated at a main predicate (as negate does), or that predicate becomes its antonym
 // where ConceptNet edges are loaded. Questions are never copied; of a multi-sentence only the :sntN
-// with the predicate is. Later turns: the last one, and one that depends on the source.
+// with the predicate is. Later turns are the speaker's next one, and one more.
 UNWIND range(0, size($dialogues) - 1) AS i
 UNWIND $dialogues[i].turns AS t
 MATCH (n:AmrNode {amr: t.amr})
@@ -36,7 +36,7 @@ WITH i, multis, g, m, [n IN g.ns WHERE n.up = m.k] AS below,
 WHERE size(later) > 0 AND NOT any(n IN g.asked WHERE n.k > s.k AND n.k <= s.last)
 WITH i, multis, g, m, s.k AS top, below, [n IN below | n.k] AS under,
      CASE WHEN size(later) = 1 THEN later
-       ELSE [later[size(later) - 1], later[(g.turn + m.k) % (size(later) - 1)]] END AS later
+       ELSE [later[0], later[1 + (g.turn + m.k) % (size(later) - 1)]] END AS later
 WITH i, multis, g.amr AS source, m, top, below, later, [n IN g.nots WHERE n.up = m.k | n.k] AS own,
      [n IN g.nots WHERE n.up IN under | n.k] AS inner
 WITH i, multis, source, m, top, below, later, inner, CASE WHEN size(own) > 0 THEN own[0] WHEN size(inner) = 1 AND

@@ -1,6 +1,6 @@
 // corefer: Makes a pronoun, all its reentrancies with it, another pronoun or an entity of another turn.
 // category: C-cont
-// source: DEAM (Ghazarian et al. 2022), section 3.2, coreference inconsistency
+// source: DEAM (Ghazarian et al. 2022), coreference inconsistency
 //
 // Entities are small ARG and op subtrees: people for he and she, things for it, both for they. The kind
 // that was mentioned last before the pronoun, its likely antecedent, is never chosen.

@@ -1,6 +1,6 @@
 // irrelevant: Swaps a small ARG, op or mod subtree with one of the same kind from another turn.
 // category: C-cont
-// source: DEAM (Ghazarian et al. 2022), section 3.3, irrelevancy
+// source: DEAM (Ghazarian et al. 2022), irrelevancy
 //
 // The pool is the role (objects :ARG1 and :ARG2 share one) and the rough kind: person, thing or frame.
 // Pronouns, function words and question words are never swapped.

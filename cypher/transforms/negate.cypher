@@ -1,6 +1,6 @@
 // negate: Flips the polarity of a main predicate: adds :polarity -, or drops it where it stands.
 // category: C-cont
-// source: DEAM (Ghazarian et al. 2022), section 3.1, contradiction
+// source: DEAM (Ghazarian et al. 2022), contradiction
 //
 // Main predicates are the top, and what it leads to through :sntN, :opN of and/or, the sides of a
 // contrast, the effect of a cause and the words of a report. Modals are negated themselves.

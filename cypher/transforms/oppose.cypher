@@ -1,6 +1,6 @@
 // oppose: Replaces a concept by its antonym; a verb becomes a frame that exists and has the roles in use.
 // category: C-cont
-// source: DEAM (Ghazarian et al. 2022), section 3.1, contradiction
+// source: DEAM (Ghazarian et al. 2022), contradiction
 // needs: opposites, frames
 //
 // One hop over OPPOSITE, relation Antonym, in either direction; each antonym is a site of its own.

@@ -1,6 +1,6 @@
 // rename: Swaps names of one type of entity, and numbers of one unit, between turns.
 // category: C-ent
-// source: Token-subs
+// source: Gupta et al. (2021), error category C-ent and baseline Token-subs
 //
 // A name that comes with a :wiki of its own moves with the whole entity, where that is all there is.
 UNWIND $dialogues AS d

@@ -1,6 +1,6 @@
 // respeak: Swaps I and you through an utterance: the right content from the wrong speaker.
 // category: C-speaker
-// source: C-speaker
+// source: Gupta et al. (2021), error category C-speaker
 //
 // All of one graph's pronouns are one site. Where there is neither I nor you, we becomes you.
 // Graphs with an order are left alone: its you is not in the words.

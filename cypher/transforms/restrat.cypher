@@ -1,6 +1,6 @@
 // restrat: Changes the dialogue act: statement, yes/no question, order, refusal, agreement or doubt.
 // category: C-strat
-// source: C-strat
+// source: Gupta et al. (2021), error category C-strat
 //
 // A statement's main predicate becomes a question (:polarity amr-unknown) or, with you as its :ARG0, an order
 // (:mode imperative); a whole statement becomes what the speaker refuses, agrees to or doubts. A yes/no

@@ -1,6 +1,6 @@
 // retime: Moves a date, weekday, time of day or duration, or puts an untimed predicate on another day.
 // category: C-time
-// source: C-time
+// source: Gupta et al. (2021), error category C-time
 //
 // A date-entity gets another month, day, year, weekday or hour; today becomes yesterday, before after, an
 // hour a week, six years eighteen. A main predicate without a time gets :time yesterday or :time tomorrow,
