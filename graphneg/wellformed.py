@@ -72,7 +72,9 @@ def check(graph: AmrGraph, frames: Container[str] | None = None) -> list[Defect]
     for node in graph.nodes:
         found.extend(Defect(code, node.k, message) for code, message in _node_defects(node, frames))
         if below[node.k]:
-            found.extend(Defect(code, node.k, message) for code, message in _branch_defects(node, below[node.k]))
+            found.extend(
+                Defect(code, node.k, message) for code, message in _branch_defects(node, below[node.k])
+            )
         elif node.concept == "name":
             found.append(Defect("name-without-op", node.k, "a name has no :op"))
     return found
@@ -130,7 +132,9 @@ def _looks_undefined(node: AmrNode) -> bool:
 def _branch_defects(node: AmrNode, below: list[AmrNode | Mention]) -> Iterator[tuple[str, str]]:
     roles = Counter(branch.role for branch in below)
     negations = sum(
-        1 for branch in below if branch.role == "polarity" and isinstance(branch, AmrNode) and branch.value == "-"
+        1
+        for branch in below
+        if branch.role == "polarity" and isinstance(branch, AmrNode) and branch.value == "-"
     )
     if negations > 1:
         yield "double-polarity", f"{node.label} has :polarity - {negations} times"

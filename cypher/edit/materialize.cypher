@@ -4,5 +4,5 @@
 UNWIND $amrs AS row
 MATCH (v:Variant {id: row.of})
 MATCH (n:AmrNode {amr: row.id}) WHERE n.k = 0
-CREATE (v)-[:MEANS {turn: row.turn}]->(a:Amr)-[:TOP]->(n) SET a = row.properties
+CREATE (v)-[:MEANS]->(a:Amr)-[:TOP]->(n) SET a = row.properties
 RETURN count(*) AS amrs

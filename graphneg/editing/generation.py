@@ -150,7 +150,9 @@ class Generator:
                 continue
             for _ in range(max(1, len(variant.graphs))):
                 self.summary.check([variant.fault] if variant.fault else [])
-            refused = variant.fault or next((d.reason for d in texts[one.id].values() if d.text is None), None)
+            refused = variant.fault or next(
+                (d.reason for d in texts[one.id].values() if d.text is None), None
+            )
             if refused is not None:
                 yield one, refused
                 continue

@@ -150,7 +150,9 @@ def _turns(rows: list[list[Any]]) -> tuple[Turn, ...]:
     return tuple(turns)
 
 
-def _graph(id: str, rows: list[list[Any]], mentions: tuple[Mention, ...], metadata: tuple[str, ...]) -> AmrGraph:
+def _graph(
+    id: str, rows: list[list[Any]], mentions: tuple[Mention, ...], metadata: tuple[str, ...]
+) -> AmrGraph:
     rows.sort()
     nodes = tuple(AmrNode(*row[:10]) for row in rows)
     spans = {row[0]: (row[10], row[11]) for row in rows if row[10] is not None}

@@ -151,7 +151,9 @@ class _Tree:
         """
         while True:
             lost = {id(twig) for twig in gone.walk()}
-            mention = next((t for t in self._top.walk() if t.target is not None and id(t.target) in lost), None)
+            mention = next(
+                (t for t in self._top.walk() if t.target is not None and id(t.target) in lost), None
+            )
             if mention is None:
                 break
             kept, parent = mention.target, mention.up

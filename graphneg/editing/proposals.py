@@ -91,7 +91,9 @@ def _edit(transform: Transform, row: dict[str, Any], graphs: frozenset[str]) -> 
     amr, k, op = row.get("amr"), row.get("k"), row.get("op")
     if unknown or op not in OPERATIONS or not isinstance(k, int) or amr not in graphs:
         reason = f"unknown keys {sorted(unknown)}" if unknown else f"op {op!r} at {amr!r}.{k!r}"
-        raise TransformError(f"{transform.place}: no edit: {reason}; see docs/transforms.md for what a row holds")
+        raise TransformError(
+            f"{transform.place}: no edit: {reason}; see docs/transforms.md for what a row holds"
+        )
     site = row.get("site")
     return Edit(
         transform.name,

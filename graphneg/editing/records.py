@@ -22,7 +22,9 @@ def edited_utterances(dialogue: StoredDialogue, variant: Variant) -> dict[int, E
     for amr, edited in variant.graphs.items():
         turn = by_amr[amr]
         sources = {
-            edit.from_amr: variant.sources[edit.from_amr] for edit in edited.edits if edit.from_amr is not None
+            edit.from_amr: variant.sources[edit.from_amr]
+            for edit in edited.edits
+            if edit.from_amr is not None
         }
         found[turn.turn] = EditedUtterance(
             f"{variant.id}@{turn.turn}",

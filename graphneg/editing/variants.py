@@ -155,5 +155,3 @@ def _edit_rows(one: Pick) -> list[Row]:
 
 def _step(row: list[Any]) -> int:
     return row[0]
-
-

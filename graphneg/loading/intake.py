@@ -9,6 +9,8 @@ from graphneg.loading.reading import Item, Refused
 from graphneg.model import Dialogue, Rejected, Utterance
 
 _LARGEST_INTEGER = 2**63
+LONGEST_KEY = 500
+"""Ids and terms are indexed, and an index takes no long texts."""
 
 
 class Intake:
@@ -72,11 +74,14 @@ def require_storable(dialogue: Dialogue) -> None:
     """Check that a store can hold the dialogue, and that there is something in each turn.
 
     Raises:
-        Refused: no turns, an empty utterance or response, an id with control characters, a
-            character that UTF-8 does not have, or a number of more than 64 bits.
+        Refused: no turns, an empty utterance or response, an id that is too long or has
+            control characters, a character that UTF-8 does not have, or a number of more
+            than 64 bits.
     """
     if not dialogue.utterances:
         raise Refused("the dialogue has no turns")
+    if len(dialogue.id) > LONGEST_KEY:
+        raise Refused(f"the id {dialogue.id[:60]!r}... is longer than {LONGEST_KEY} characters")
     if not dialogue.id.isprintable():
         raise Refused(f"the id {dialogue.id!a} has characters that are not printable")
     for utterance in dialogue.utterances:

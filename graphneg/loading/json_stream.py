@@ -19,7 +19,9 @@ from graphneg.model import Rejected
 from graphneg.progress import Progress
 
 _SPACE = re.compile(r"[ \t\r\n]*")
-_STRUCTURE = re.compile(r'"(?:[^"\\]++|\\.)*+"|[\[\]{}]', re.DOTALL)
+_STRUCTURE = re.compile(r'"(?:[^"\\]++|\\.)*+"|["\[\]{}]', re.DOTALL)
+_LONGEST_TOKEN = 16
+"""An error so far from the end of the window can't come from a token that the window cuts."""
 
 
 def json_items(path: Path, progress: Progress) -> Iterator[Item | Rejected]:
@@ -37,18 +39,22 @@ class _Window:
     def __init__(self, pieces: Iterator[bytes]) -> None:
         self._pieces = pieces
         self._decoder = codecs.getincrementaldecoder("utf-8-sig")("surrogateescape")
-        self._lines_before = 0
+        self._line, self._counted = 1, 0
         self._ended = False
         self._text = ""
         self._at = 0
 
     def line(self) -> int:
-        return 1 + self._lines_before + self._text.count("\n", 0, self._at)
+        """The line of the place where reading stands, from 1."""
+        self._line += self._text.count("\n", self._counted, self._at)
+        self._counted = self._at
+        return self._line
 
     def peek(self) -> str:
         """The next character that is no white space; empty at the end."""
         while True:
-            self._at = _SPACE.match(self._text, self._at).end()  # type: ignore[union-attr]
+            space = _SPACE.match(self._text, self._at)
+            self._at = space.end() if space else self._at
             if self._at < len(self._text):
                 return self._text[self._at]
             if not self._more(1):
@@ -69,7 +75,7 @@ class _Window:
             try:
                 value, end = DECODER.raw_decode(self._text, self._at)
             except json.JSONDecodeError as error:
-                if not self._more(2 * (len(self._text) - self._at)):
+                if not self._may_be_cut(error) or not self._more(2 * (len(self._text) - self._at)):
                     raise Refused(f"not JSON: {error.msg}") from error
             except ValueError as error:
                 raise Refused(f"not JSON: {error}") from error
@@ -86,13 +92,26 @@ class _Window:
         Raises:
             Refused: its brackets don't close within `LARGEST_ITEM` characters.
         """
+        end = self._end_of_value()
+        while end is None:
+            if not self._more(2 * (len(self._text) - self._at)):
+                raise Refused("the value does not end")
+            end = self._end_of_value()
+        self._at = end
+
+    def _end_of_value(self) -> int | None:
         depth = 0
         for match in _STRUCTURE.finditer(self._text, self._at):
+            if match[0] == '"':
+                return None
             depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(match[0], 0)
             if depth <= 0:
-                self._at = match.end() if depth == 0 else match.start()
-                return
-        raise Refused("the value does not end")
+                return match.end() if depth == 0 else match.start()
+        return None
+
+    def _may_be_cut(self, error: json.JSONDecodeError) -> bool:
+        """Whether the text may be invalid only because the window ends too early."""
+        return error.msg.startswith("Unterminated") or error.pos > len(self._text) - _LONGEST_TOKEN
 
     def _more(self, wanted: int) -> bool:
         """Read on until ``wanted`` characters lie ahead; whether there was anything to read."""
@@ -100,7 +119,7 @@ class _Window:
         if self._ended or pending > LARGEST_ITEM:
             return False
         parts, size = [self._text[self._at :]], pending
-        self._lines_before += self._text.count("\n", 0, self._at)
+        self._line, self._counted = self.line(), 0
         while size < max(wanted, pending + 1) and not self._ended:
             piece = next(self._pieces, b"")
             self._ended = not piece

@@ -62,11 +62,11 @@ def placed(
             yield text.id, text
             continue
         content = digest(text.penman.strip())
-        fitting = [
-            id
-            for id, digests in by_key.get(text_key(text.text), ())
-            if not digests or content in digests
-        ] if text.text else []
+        fitting = (
+            [id for id, digests in by_key.get(text_key(text.text), ()) if not digests or content in digests]
+            if text.text
+            else []
+        )
         for id in sorted(fitting):
             yield id, text
         if not fitting:

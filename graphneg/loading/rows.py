@@ -83,7 +83,11 @@ def attributes_row(attributes: Mapping[str, Any]) -> Row:
 
 
 def _is_plain_list(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(one, str) for one in cast(list[Any], value))
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(isinstance(one, str) for one in cast(list[Any], value))
+    )
 
 
 @dataclass(slots=True)

@@ -29,7 +29,7 @@ class _Gathered:
 
     def item(self, index: int) -> Item | Rejected:
         if self.fault:
-            return Rejected(self.place, f"dialogue {self.name!r}: {self.fault}")
+            return Rejected(self.place, f"dialogue {self.name[:60]!r}: {self.fault}")
         value: dict[str, Any] = {"id": self.name, "turns": self.turns}
         return Item(self.place, index, self.name, value | ({"split": self.split} if self.split else {}))
 
@@ -79,7 +79,7 @@ def _add(dialogue: _Gathered, record: dict[str, str], place: str) -> None:
         dialogue.fault = "the column 'dialogue' is empty"
     elif record["turn"].strip() != expected:
         dialogue.fault = (
-            dialogue.fault or f"turn {record['turn']!r} at {place} where {expected} should follow"
+            dialogue.fault or f"turn {record['turn'][:20]!r} at {place} where {expected} should follow"
         )
     elif record.get("split", "").strip() != dialogue.split:
         dialogue.fault = dialogue.fault or f"another split at {place}"

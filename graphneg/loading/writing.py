@@ -253,7 +253,9 @@ def _write_dialogues(tx: ManagedTransaction, dialogues: list[Dialogue], outcome:
             outcome.present["dialogues"] += 1
         else:
             refused.add(dialogue.id)
-            reason = "a dialogue with this id and other content is in the store; load it under another --corpus"
+            reason = (
+                "a dialogue with this id and other content is in the store; load it under another --corpus"
+            )
             outcome.rejected.append((dialogue.id, reason))
     if rows.dialogues:
         run(tx, "load/dialogues", dialogues=rows.dialogues, utterances=rows.utterances, next=rows.next)
@@ -265,10 +267,10 @@ def _write_dialogues(tx: ManagedTransaction, dialogues: list[Dialogue], outcome:
     return refused
 
 
-def _write_graphs(
-    tx: ManagedTransaction, graphs: list[tuple[str, AmrGraph, str]], outcome: _Outcome
-) -> None:
-    stored = {row["id"]: row["digest"] for row in run(tx, "load/stored_graphs", ids=[g.id for _, g, _ in graphs])}
+def _write_graphs(tx: ManagedTransaction, graphs: list[tuple[str, AmrGraph, str]], outcome: _Outcome) -> None:
+    stored = {
+        row["id"]: row["digest"] for row in run(tx, "load/stored_graphs", ids=[g.id for _, g, _ in graphs])
+    }
     rows = GraphRows()
     for utterance, graph, content in graphs:
         if graph.id not in stored:
@@ -284,7 +286,9 @@ def _write_graphs(
         run(tx, "load/graphs", nodes=rows.nodes, lexemes=lexemes, roles=rows.roles)
         tied = run(tx, "load/meanings", amrs=rows.amrs)[0]["amrs"]
         if tied != len(rows.amrs):
-            raise StoreError(f"{len(rows.amrs) - tied} utterances went while their graphs were written; run again")
+            raise StoreError(
+                f"{len(rows.amrs) - tied} utterances went while their graphs were written; run again"
+            )
         outcome.written["graphs"] += len(rows.amrs)
         outcome.written["nodes"] += len(rows.nodes)
 

@@ -54,7 +54,9 @@ def load_transforms(folders: Sequence[str | Path] = ()) -> Mapping[str, Transfor
     for folder in map(Path, folders):
         files = sorted(folder.glob("*.cypher")) if folder.is_dir() else []
         if not files:
-            raise TransformError(f"{folder}: no folder with .cypher files; each transform is a file NAME.cypher")
+            raise TransformError(
+                f"{folder}: no folder with .cypher files; each transform is a file NAME.cypher"
+            )
         for file in files:
             found[file.stem] = parse_transform(file.stem, _text(file), str(file))
     return dict(sorted(found.items()))
@@ -71,7 +73,9 @@ def parse_transform(name: str, text: str, place: str) -> Transform:
     summary, fields, notes = _header(name, text, place)
     category = fields.get("category", "")
     if category not in CATEGORIES:
-        raise TransformError(f"{place}: '// category:' must be one of {', '.join(CATEGORIES)}, not {category!r}")
+        raise TransformError(
+            f"{place}: '// category:' must be one of {', '.join(CATEGORIES)}, not {category!r}"
+        )
     if "$dialogues" not in text:
         raise TransformError(f"{place}: the query does not read $dialogues")
     try:

@@ -1,0 +1,6 @@
+// The reference, adversarial and other responses of dialogues.
+// $ids: ids of dialogues
+// Columns: id, responses (lists of response id, turn, text, label, source)
+UNWIND $ids AS id
+MATCH (d:Dialogue {id: id})-[:HAS_TURN]->(u:Utterance)-[:HAS_RESPONSE]->(r:Response)
+RETURN id, collect([r.id, u.turn, r.text, r.label, r.source]) AS responses

@@ -1,0 +1,207 @@
+"""The public face of graphneg: a dialogue graph that is opened, loaded, edited and read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from graphneg import exports
+from graphneg.decoders import Decoder, get_decoder
+from graphneg.editing.explanation import Explanation, explain, materialize
+from graphneg.editing.generation import Request
+from graphneg.editing.originals import Selection
+from graphneg.editing.picking import Plan
+from graphneg.errors import InputError
+from graphneg.loading.matching import Grouping
+from graphneg.loading.registry import LoadOptions, get_loader
+from graphneg.loading.report import LoadReport
+from graphneg.loading.writing import write_records
+from graphneg.negatives import Negatives
+from graphneg.progress import NoProgress, Progress
+from graphneg.recipes import Recipe, get_recipe, recipe_of
+from graphneg.recipes.recipe import TARGETS, Target
+from graphneg.rows import Rows
+from graphneg.store import Store, cypher_text, open_store
+from graphneg.transforms import load_transforms
+
+
+@dataclass(frozen=True, slots=True)
+class Info:
+    """What a store is and holds: ``counts`` by label or relationship type, ``corpora`` as
+    (corpus, split, dialogues)."""
+
+    description: str
+    counts: Mapping[str, int]
+    corpora: Sequence[tuple[str, str, int]]
+
+
+def open(
+    target: str | Path | None = None,
+    *,
+    username: str | None = None,
+    password: str | None = None,
+    database: str | None = None,
+) -> DialogueGraph:
+    """Open a dialogue graph: a directory (embedded, made if it is not there) or a Neo4j URI.
+
+    Without a target, NEO4J_URI decides, else ``./graphneg-store``; credentials that are not
+    given come from NEO4J_USERNAME, NEO4J_PASSWORD and NEO4J_DATABASE.
+
+    Raises:
+        StoreError: the store can't be opened; the message says why and what to do.
+    """
+    return DialogueGraph(open_store(target, username=username, password=password, database=database))
+
+
+class DialogueGraph:
+    """An open dialogue graph. Use it in a ``with`` statement, or close it."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+    def load(
+        self,
+        corpus: str,
+        *paths: str | Path,
+        name: str | None = None,
+        split: str | None = None,
+        language: str = "en",
+        turns: int = 8,
+        progress: Progress | None = None,
+    ) -> LoadReport:
+        """Load files with the loader ``corpus`` (``dialogues``, ``dailydialog``, ``penman``, ...).
+
+        ``name`` and ``split`` begin the dialogues' ids where the files do not say. Graphs that belong to
+        no utterance become dialogues of ``turns`` turns. What is in the store already is left as it is.
+
+        Raises:
+            InputError: no such loader, or a file is not what it reads.
+            StoreError: the store is gone.
+        """
+        if turns < 1:
+            raise InputError("a dialogue has at least one turn: 'turns' must be 1 or more")
+        loader = get_loader(corpus)
+        files = [Path(path) for path in paths]
+        options = LoadOptions(name, split, language, progress or NoProgress())
+        grouping = Grouping(name or (files[0].stem if files else corpus), split or "all", turns)
+        return write_records(self.store, loader.read(files, options), LoadReport(loader.name), grouping)
+
+    def negatives(
+        self,
+        recipe: str | Recipe = "deam",
+        *,
+        transforms: Sequence[str] = (),
+        folders: Sequence[str | Path] = (),
+        decoder: str | Decoder = "surface",
+        decoder_options: Mapping[str, Any] | None = None,
+        per_dialogue: int = 1,
+        seed: int = 0,
+        target: Target | None = None,
+        corpora: Sequence[str] = (),
+        splits: Sequence[str] = (),
+        limit: int | None = None,
+        batch: int = 200,
+        progress: Progress | None = None,
+    ) -> Negatives:
+        """Negatives of the dialogues in the store, made when they are iterated or written.
+
+        ``transforms`` replaces the recipe by one edit of these transforms each; ``folders`` hold
+        transforms of one's own. ``target`` is ``response`` or ``dialogue``, the recipe's where not given.
+        ``corpora``, ``splits`` and ``limit`` choose dialogues. The same seed gives the same
+        negatives, whatever ``batch`` and the server.
+
+        Raises:
+            InputError: an unknown recipe, transform or target.
+            DecoderError: the decoder can't be made.
+            TransformError: a file in ``folders`` is not a transform.
+        """
+        chosen = (
+            recipe_of(transforms)
+            if transforms
+            else recipe
+            if isinstance(recipe, Recipe)
+            else get_recipe(recipe)
+        )
+        if target is not None and target not in TARGETS:
+            raise InputError(f"target {target!r}: choose one of {', '.join(TARGETS)}")
+        request = Request(
+            Plan(chosen, target or chosen.target, seed),
+            load_transforms(folders),
+            per_dialogue,
+            Selection(tuple(corpora), tuple(splits), limit),
+            batch,
+        )
+        made = get_decoder(decoder, **(decoder_options or {})) if isinstance(decoder, str) else decoder
+        return Negatives(self.store, request, made, progress or NoProgress())
+
+    def cypher(self, query: str, **parameters: Any) -> Rows:
+        """The rows of a query that only reads.
+
+        Raises:
+            StoreError: the query would write, or is not valid.
+        """
+        return Rows(self.store.query_read(query, parameters))
+
+    def cypher_write(self, query: str, **parameters: Any) -> Rows:
+        """The rows of a query that may write."""
+        return Rows(self.store.query_write(query, parameters))
+
+    def export(
+        self,
+        out: str | Path,
+        *,
+        corpora: Sequence[str] = (),
+        splits: Sequence[str] = (),
+        limit: int | None = None,
+        progress: Progress | None = None,
+    ) -> int:
+        """Write what is loaded to a file, in the form that its suffix names; returns how many items.
+
+        ``.jsonl`` and ``.parquet``: dialogues as positives and their responses, in the shape of
+        negatives. ``.amr`` and ``.penman``: AMR graphs, exactly as they were loaded. ``.graphml``: the
+        dialogues and their AMR graphs as one graph.
+
+        Raises:
+            InputError: another suffix, or the file can't be written.
+        """
+        selection = Selection(tuple(corpora), tuple(splits), limit)
+        return exports.export(self.store, Path(out), selection, progress or NoProgress())
+
+    def info(self) -> Info:
+        """What the store is and holds."""
+        counts = {row["kind"]: row["amount"] for row in self.store.read(cypher_text("read/info"))}
+        corpora = [
+            (r["corpus"], r["split"], r["dialogues"]) for r in self.store.read(cypher_text("read/corpora"))
+        ]
+        return Info(self.store.description, counts, corpora)
+
+    def explain(self, id: str, decoder: str | Decoder = "surface") -> Explanation:
+        """One negative that was made from this store: its graphs before and after, and its text.
+
+        Raises:
+            InputError: there is no such negative in the store.
+        """
+        made = get_decoder(decoder) if isinstance(decoder, str) else decoder
+        return explain(self.store, id, made)
+
+    def materialize(self, ids: Sequence[str]) -> int:
+        """Write the edited graphs of negatives as graphs of their own, to explore in Cypher.
+
+        They are ``(:Variant)-[:MEANS]->(:Amr)-[:TOP]->(:AmrNode)``; returns how many are new.
+        """
+        return materialize(self.store, ids)
+
+    def close(self) -> None:
+        """Close the store; an embedded server stops with its last user."""
+        self.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<DialogueGraph: {self.store.description}>"
