@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from graphneg.errors import InputError
+from graphneg.loading.intake import LONGEST_KEY
 from graphneg.loading.reading import Refused, byte_lines, decoded, head, input_files, parse_json
 from graphneg.loading.recognition import checked
 from graphneg.loading.registry import LoadOptions
@@ -99,6 +100,8 @@ def _words(text: str) -> str:
 def _edge(relation: str, start: str, end: str, details: Any, language: str) -> Opposite:
     if not start or not end:
         raise Refused("a term is empty")
+    if max(len(start), len(end)) > LONGEST_KEY:
+        raise Refused(f"a term is longer than {LONGEST_KEY} characters")
     if start == end:
         raise Refused(f"{start!r} is its own opposite ({relation})")
     weight = details.get("weight") if isinstance(details, dict) else None

@@ -127,5 +127,5 @@ def _names(kind: str, line: Any, turns: int) -> list[str]:
         raise Refused(f"{turns} turns, but {len(found)} numbers in line {line.number} of the {kind} file")
     unknown = next((one for one in found if one not in _ANNOTATIONS[kind]), None)
     if unknown is not None:
-        raise Refused(f"{unknown!r} in line {line.number} of the {kind} file names no {kind}")
+        raise Refused(f"{unknown[:20]!r} in line {line.number} of the {kind} file names no {kind}")
     return [_ANNOTATIONS[kind][one] for one in found]

@@ -7,12 +7,12 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from loader_samples import DATA, written
 
 from graphneg.errors import InputError
 from graphneg.loading import LoadOptions, get_loader, loader_names
 from graphneg.model import Dialogue, Frame, GraphText, Opposite, Record, Rejected, Response
 
-DATA = Path(__file__).parent / "loaders_data"
 SHARED = Path(__file__).parents[2] / "shared" / "data"
 NAMES = [
     "conceptnet",
@@ -43,11 +43,6 @@ def ids(records: list[Record]) -> list[str]:
 def said(dialogue: Record) -> list[tuple[str, str]]:
     assert isinstance(dialogue, Dialogue)
     return [(one.speaker, one.text) for one in dialogue.utterances]
-
-
-def written(path: Path, content: str | bytes) -> Path:
-    path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return path
 
 
 class TestFindingLoaders:
