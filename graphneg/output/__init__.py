@@ -6,12 +6,12 @@ imported by the functions that need them.
 
 from __future__ import annotations
 
-from .destination import check_destination
-from .jsonl import negative_from_json, negative_to_json, read_jsonl, write_jsonl
-from .parquet import read_parquet, write_parquet
-from .resumable import ResumableWriter, Resumed, fingerprint
-from .summary import Summary
-from .tables import to_dataset, to_pandas
+from graphneg.output.destination import check_destination
+from graphneg.output.jsonl import negative_from_json, negative_to_json, read_jsonl, write_jsonl
+from graphneg.output.parquet import read_parquet, write_parquet
+from graphneg.output.resumable import ResumableWriter, Resumed, fingerprint
+from graphneg.output.summary import Summary
+from graphneg.output.tables import to_dataset, to_pandas
 
 __all__ = [
     "ResumableWriter",

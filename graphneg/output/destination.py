@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from ..errors import InputError
+from graphneg.errors import InputError
 
 STANDARD_OUTPUT = "-"
 SUFFIXES = (".jsonl", ".parquet")

@@ -7,10 +7,10 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from ..errors import InputError
-from ..model import Negative
-from .destination import check_destination, replace
-from .record import from_record, to_record
+from graphneg.errors import InputError
+from graphneg.model import Negative
+from graphneg.output.destination import check_destination, replace
+from graphneg.output.record import from_record, to_record
 
 
 def negative_to_json(negative: Negative) -> str:

@@ -12,10 +12,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ..errors import InputError
-from ..model import Negative
-from .destination import STANDARD_OUTPUT, check_destination, replace
-from .record import FIELDS, Record, from_record, to_record
+from graphneg.errors import InputError
+from graphneg.model import Negative
+from graphneg.output.destination import STANDARD_OUTPUT, check_destination, replace
+from graphneg.output.record import FIELDS, Record, from_record, to_record
 
 ROWS_PER_GROUP = 2_000
 

@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
-from ..errors import InputError
-from ..model import Negative
+from graphneg.errors import InputError
+from graphneg.model import Negative
 
 FIELDS = tuple(field.name for field in fields(Negative))
 TURN_FIELDS = ("speaker", "text")

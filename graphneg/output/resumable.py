@@ -19,11 +19,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from ..errors import InputError
-from ..model import Negative
-from .destination import STANDARD_OUTPUT, check_destination, replace
-from .jsonl import negative_to_json, read_jsonl
-from .parquet import write_rows
+from graphneg.errors import InputError
+from graphneg.model import Negative
+from graphneg.output.destination import STANDARD_OUTPUT, check_destination, replace
+from graphneg.output.jsonl import negative_to_json, read_jsonl
+from graphneg.output.parquet import write_rows
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..model import Negative
+from graphneg.model import Negative
 
 if TYPE_CHECKING:
     from rich.table import Table

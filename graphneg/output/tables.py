@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import GraphnegError
-from ..model import Negative
-from .parquet import row_batches, schema
-from .record import FIELDS, to_record
+from graphneg.errors import GraphnegError
+from graphneg.model import Negative
+from graphneg.output.parquet import row_batches, schema
+from graphneg.output.record import FIELDS, to_record
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,8 +7,8 @@ imported when a decoder is made.
 
 from __future__ import annotations
 
-from .decoder import T5Decoder
-from .sampling import Sampling
-from .serialise import one_line
+from graphneg.decoders.t5.decoder import T5Decoder
+from graphneg.decoders.t5.sampling import Sampling
+from graphneg.decoders.t5.serialise import one_line
 
 __all__ = ["Sampling", "T5Decoder", "one_line"]

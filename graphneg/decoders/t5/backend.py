@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from .sampling import Sampling
+from graphneg.decoders.t5.sampling import Sampling
 
 Tokens = Sequence[int]
 

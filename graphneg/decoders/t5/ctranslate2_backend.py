@@ -15,10 +15,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ...errors import DecoderError, InputError
-from .backend import NO_SAMPLING, Output, Tokens
-from .model_folder import ModelFolder, first_line
-from .sampling import Sampling
+from graphneg.decoders.t5.backend import NO_SAMPLING, Output, Tokens
+from graphneg.decoders.t5.model_folder import ModelFolder, first_line
+from graphneg.decoders.t5.sampling import Sampling
+from graphneg.errors import DecoderError, InputError
 
 _CONVERTED = "ctranslate2-int8"
 

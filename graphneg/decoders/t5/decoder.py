@@ -11,13 +11,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from ...errors import DecoderError, InputError
-from ...model import Decoded, EditedUtterance
-from .backend import NO_SAMPLING, Backend, Output, Tokens
-from .batching import in_batches
-from .model_folder import AMRLIB_MODELS, INSTALL, ModelFolder, find_model, load_tokenizer
-from .sampling import Sampling, item_seed
-from .serialise import Serialiser, one_line
+from graphneg.decoders.t5.backend import NO_SAMPLING, Backend, Output, Tokens
+from graphneg.decoders.t5.batching import in_batches
+from graphneg.decoders.t5.model_folder import AMRLIB_MODELS, INSTALL, ModelFolder, find_model, load_tokenizer
+from graphneg.decoders.t5.sampling import Sampling, item_seed
+from graphneg.decoders.t5.serialise import Serialiser, one_line
+from graphneg.errors import DecoderError, InputError
+from graphneg.model import Decoded, EditedUtterance
 
 _LONGEST_INPUT = 512
 _LONGEST_OUTPUT = 256
@@ -73,7 +73,9 @@ class T5Decoder:
         if sampling is not None and backend == "ctranslate2":
             raise InputError(NO_SAMPLING)
         if model is None:
-            raise DecoderError(f"the t5 decoder needs a model, a folder or a hub id; amrlib's are at {AMRLIB_MODELS}")
+            raise DecoderError(
+                f"the t5 decoder needs a model, a folder or a hub id; amrlib's are at {AMRLIB_MODELS}"
+            )
         _check_packages(backend)
         folder = find_model(model, offline=offline)
         self._tokenizer = load_tokenizer(tokenizer or folder.tokenizer, offline=offline)
@@ -162,14 +164,14 @@ def _check_packages(backend: str) -> None:
 
 def _make_backend(backend: str, folder: ModelFolder, tokenizer: Any, device: str) -> Backend:
     if backend == "ctranslate2":
-        from .ctranslate2_backend import CTranslate2Backend
+        from graphneg.decoders.t5.ctranslate2_backend import CTranslate2Backend
 
         return CTranslate2Backend(folder, tokenizer, device)
     if backend != "torch":
         raise InputError(f"backend {backend!r}: known are torch and ctranslate2")
     if folder.converted:
         raise DecoderError(f'{folder.path}: converted for CTranslate2; use backend="ctranslate2"')
-    from .torch_backend import TorchBackend
+    from graphneg.decoders.t5.torch_backend import TorchBackend
 
     return TorchBackend(folder.path, tokenizer, device)
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ...errors import DecoderError
+from graphneg.errors import DecoderError
 
 AMRLIB_MODELS = "https://github.com/bjascob/amrlib-models"
 INSTALL = 'pip install "graphneg[neural]"'

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...errors import InputError
+from graphneg.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from ...model import AmrGraph
-from ...penman_codec import format_graph
+from graphneg.model import AmrGraph
+from graphneg.penman_codec import format_graph
 
 Serialiser = Callable[[AmrGraph], str]
 

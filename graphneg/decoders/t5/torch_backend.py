@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ...errors import DecoderError
-from .backend import Output, Tokens
-from .model_folder import first_line
-from .sampling import GumbelNoise, Sampling
+from graphneg.decoders.t5.backend import Output, Tokens
+from graphneg.decoders.t5.model_folder import first_line
+from graphneg.decoders.t5.sampling import GumbelNoise, Sampling
+from graphneg.errors import DecoderError
 
 
 class TorchBackend:
