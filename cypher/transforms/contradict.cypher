@@ -56,9 +56,9 @@ ORDER BY text, id
 WITH i, multis, source, m, top, later, gone, CASE WHEN gone IS NOT NULL THEN []
        WHEN m.frame THEN [c IN collect(CASE WHEN all(r IN roles WHERE r IN f.roles) THEN id END) WHERE c <> m.concept]
        ELSE [c IN collect(text) WHERE NOT c CONTAINS ' '] END AS opposites
-UNWIND later AS amr
-UNWIND [null] + opposites[0..1] AS opposite
-WITH i, source, top, amr, amr IN multis AS joined, opposite,
+UNWIND [amr IN later | {amr: amr}] + [x IN opposites[0..1] | {amr: later[0], opposite: x}] AS plan
+WITH i, multis, source, m, top, gone, plan.amr AS amr, plan.opposite AS opposite
+WITH i, source, top, amr, amr IN multis AS joined,
      amr + '<' + source + '.' + toString(m.k) + coalesce('>' + opposite, '') AS site,
      CASE WHEN opposite IS NOT NULL THEN {op: 'set', k: m.k, concept: opposite}
        WHEN gone IS NULL THEN {op: 'add', k: m.k, role: 'polarity', value: '-'}

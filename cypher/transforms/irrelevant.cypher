@@ -7,7 +7,9 @@
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
-WITH d.id AS dialogue, t.amr AS amr, collect(n) AS ns
+WITH d.id AS dialogue, t.amr AS amr, n, n.k AS k
+ORDER BY amr, k
+WITH dialogue, amr, collect(n) AS ns
 WITH dialogue, amr, ns,
      [n IN ns WHERE n.concept IN ['and', 'or'] | n.k] AS joints,
      [n IN ns WHERE n.concept IN ['have-degree-91', 'have-quant-91', 'have-rel-role-91', 'have-org-role-91'] | n.k] AS fixed,
@@ -24,7 +26,7 @@ WITH dialogue, amr, ns, asked, [n IN ns WHERE n.concept IS NOT NULL AND n.last -
 UNWIND found AS n
 WITH dialogue, amr, n, ns, asked
 WHERE NOT any(k IN asked WHERE k > n.k AND k <= n.last)
-WITH dialogue, amr, n, [k IN range(n.k + 1, n.last) | [c IN ns WHERE c.k = k | coalesce(c.concept, c.value)][0]] AS inside
+WITH dialogue, amr, n, ns[n.k + 1..n.last + 1] AS inside
 WITH dialogue, {amr: amr, k: n.k, op: 'graft',
        pool: CASE WHEN n.role IN ['ARG1', 'ARG2'] THEN 'object' WHEN n.role STARTS WITH 'op' THEN 'op' ELSE n.role END
          + CASE WHEN n.frame THEN ' frame'
@@ -34,5 +36,5 @@ WITH dialogue, {amr: amr, k: n.k, op: 'graft',
              'professor', 'officer', 'people'] THEN ' person'
            WHEN n.concept ENDS WITH '-entity' OR n.concept ENDS WITH '-quantity' THEN ' ' + n.concept
            ELSE ' thing' END,
-       own: reduce(own = n.concept, c IN inside | own + ' ' + c)} AS edit
+       own: reduce(own = n.concept, c IN inside | own + ' ' + coalesce(c.concept, c.value))} AS edit
 RETURN dialogue, collect(edit) AS edits
