@@ -2,7 +2,7 @@
 // category: C-cont
 // source: DEAM (Ghazarian et al. 2022), coreference inconsistency
 //
-// Entities are small ARG and op subtrees: people for he and she, things for it, both for they. The kind
+// Entities are small :ARG0 and :ARG1 subtrees: things for it, people for the others, both for them. The kind
 // that was mentioned last before the pronoun, its likely antecedent, is never chosen.
 UNWIND range(0, size($dialogues) - 1) AS i
 UNWIND $dialogues[i].turns AS t
@@ -12,8 +12,8 @@ WITH i, t.turn AS turn, n, n.k AS k
 ORDER BY i, turn, k
 WITH i, collect({turn: turn, k: k, amr: n.amr, role: n.role, size: n.last - k, frame: n.frame, concept: n.concept}) AS ns
 WITH i, [n IN ns WHERE n.concept IN ['he', 'she', 'it', 'they', 'we']] AS pronouns,
-     [n IN ns WHERE n.frame IS NULL AND n.size < 4 AND n.role STARTS WITH 'ARG'
-       AND NOT n.role ENDS WITH '-of' AND NOT n.concept IN ['i', 'you', 'he', 'she', 'it', 'we', 'they', 'one', 'this',
+     [n IN ns WHERE n.frame IS NULL AND n.size < 4 AND n.role IN ['ARG0', 'ARG1']
+       AND NOT n.concept IN ['i', 'you', 'he', 'she', 'it', 'we', 'they', 'one', 'this',
          'that', 'amr-unknown', 'name', 'and', 'or', 'multi-sentence', 'so', 'yes', 'no', 'other', 'all', 'anything',
          'something', 'nothing', 'everything', 'truth-value', 'more', 'most', 'less', 'least', 'too', 'enough']
        AND NOT n.concept ENDS WITH '-entity' AND NOT n.concept ENDS WITH '-quantity'
@@ -24,7 +24,7 @@ WITH i, [n IN ns WHERE n.concept IN ['he', 'she', 'it', 'they', 'we']] AS pronou
          'grandfather', 'boyfriend', 'girlfriend', 'neighbor', 'neighbour', 'doctor', 'nurse', 'boss', 'king', 'queen',
          'prince', 'princess', 'student', 'professor', 'officer', 'people', 'family', 'guest', 'stranger']}] AS entities
 UNWIND pronouns AS p
-WITH i, p, [e IN entities WHERE e.amr <> p.amr AND (p.concept = 'they' OR e.person = (p.concept <> 'it'))] AS fit
+WITH i, p, [e IN entities WHERE e.amr <> p.amr AND (p.concept = 'they' AND p.role = 'ARG1' OR e.person = (p.concept <> 'it'))] AS fit
 WITH i, p, fit, [e IN fit WHERE e.turn < p.turn | e.concept] AS before
 WITH i, p, [e IN fit WHERE size(before) = 0 OR e.concept <> before[size(before) - 1]] AS fit
 WITH i, p, CASE p.concept WHEN 'he' THEN 'she' WHEN 'she' THEN 'he' WHEN 'it' THEN 'they' WHEN 'they' THEN 'it'

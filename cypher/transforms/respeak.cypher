@@ -3,13 +3,15 @@
 // source: Gupta et al. (2021), error category C-speaker
 //
 // All of one graph's pronouns are one site. Where there is neither I nor you, we becomes you.
-// Graphs with an order are left alone: its you is not in the words.
+// Graphs with an order are left alone (its you is not in the words), and so is who thanks whom.
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
-WHERE n.concept IN ['i', 'you', 'we'] OR n.value = 'imperative'
+WHERE n.concept IN ['i', 'you', 'we', 'thank-01'] OR n.value = 'imperative'
 WITH d.id AS dialogue, t.amr AS amr, collect(n) AS ns
 WHERE NOT any(n IN ns WHERE n.role = 'mode')
+WITH dialogue, amr, ns, [n IN ns WHERE n.concept = 'thank-01' | n.k] AS thanks
+WITH dialogue, amr, [n IN ns WHERE NOT n.k IN thanks AND NOT coalesce(n.up, -1) IN thanks] AS ns
 WITH dialogue, amr, ns, [n IN ns WHERE n.concept <> 'we'] AS singular
 UNWIND CASE WHEN size(singular) > 0 THEN singular ELSE ns END AS n
 WITH dialogue, amr, n.k AS k, n.concept AS concept
