@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from graphneg.alignment.concepts import NEGATIVE_PREFIX, concept_keys, concept_lemma, value_keys
-from graphneg.alignment.words import NUMBERS, lemmas, number_value, stems
+from graphneg.alignment.words import NUMBERS, lemmas, number_value, readings, stems
 from graphneg.model import AmrGraph, AmrNode
 
 Span = tuple[int, int]
@@ -33,6 +33,7 @@ _WH_BY_ROLE = {
     "purpose": ("why", "what"),
     "poss": ("whose",),
 }
+_NOMINAL_ENDINGS = ("ing", "ings", "er", "ers", "or", "ors", "ion", "ions", "ment", "ments")
 _CONNECTIVE = re.compile(r"^(?:op|snt)\d+$")
 
 
@@ -254,9 +255,12 @@ class _Alignment:
                 role = child.role or ""
                 bears_name = child.concept == "name"
                 plays_role = bool(_SHARES.match(node.concept)) and (
-                    role.endswith("-of") or role in ("mod", "ARG2", "weekday", "month", "dayperiod", "value")
+                    role.endswith("-of")
+                    or role in ("mod", "ARG2", "weekday", "month", "dayperiod", "value")
                 )
-                if bears_name or plays_role:
+                word = self.index.tokens[self.spans[child.k][0]].lower()
+                made = role.endswith("-of") and child.concept is not None and "NOUN" in readings(word)
+                if bears_name or plays_role or (made and word.endswith(_NOMINAL_ENDINGS)):
                     self.spans[node.k] = self.spans[child.k]
                     break
 

@@ -14,6 +14,11 @@ _CLITIC = {"am": "'m", "are": "'re", "is": "'s", "have": "'ve", "has": "'s"}
 _HAS_AFTER = frozenset({"been", "got", "had", "become", "come", "gone", "made", "given", "done", "seen"})
 _PLURAL = frozenset({"these", "those", "many", "few", "several", "both", "others", "people"})
 
+PEOPLE = frozenset(
+    "man men woman women boy girl child children people person king queen prince princess friend friends mother "
+    "father brother sister teacher doctor mom dad husband wife son daughter boss guy guys lady gentleman".split()
+)
+
 
 def is_subject(sentence: Sentence, cell: Cell) -> bool:
     """Whether a pronoun or noun is (part of) the subject of a finite verb."""
@@ -31,7 +36,7 @@ def _heads(cells: Sequence[Cell], group: Group, place: int) -> bool:
 
 def head_of(cells: Sequence[Cell], start: int, end: int) -> int:
     """The head noun of a noun phrase: the last noun before any preposition or relative."""
-    stop = next((p for p in range(start + 1, end) if cells[p].tag in ("IN", "TO", "WP", "SC", "PU")), end)
+    stop = next((p for p in range(start + 1, end) if cells[p].tag in ("IN", "TO", "WP", "SC") or cells[p].text == ","), end)
     if cells[start].tag in ("PN", "PRS", "PRO"):
         return start
     nouns = [p for p in range(start, stop) if cells[p].tag in NOUNS | {"PN", "PRS", "PRO", "CD", "EX"}]

@@ -249,12 +249,20 @@ def noun_phrase_end(cells: Sequence[Cell], start: int) -> int:
         elif tag == "POS" and head:
             head = False
             place += 1
+        elif hyphen(cells, place) and place > start:
+            place += 1
         elif head and cells[place].low == "of":
             inner = noun_phrase_end(cells, place + 1)
             return inner if inner > place + 1 else place
         else:
             break
     return place if head else start
+
+
+def hyphen(cells: Sequence[Cell], place: int) -> bool:
+    """A hyphen inside a word, written apart as in ``grown - ups``; two of them are a dash."""
+    around = (cells[place - 1].text if place else "", cells[place + 1].text if place + 1 < len(cells) else "")
+    return cells[place].text == "-" and all(text[:1].isalnum() for text in around)
 
 
 def _subject_before(cells: Sequence[Cell], group: Group, known: list[Group]) -> tuple[int, int] | None:
@@ -302,6 +310,8 @@ def noun_phrase_start(cells: Sequence[Cell], end: int) -> int:
             place -= 1
         elif seen_head and tag == "RB" and _tag(cells, place) in ("JJ", "CD", "VBN"):
             place -= 1
+        elif seen_head and hyphen(cells, place - 1) and place > 1:
+            place -= 2
         elif seen_head and tag in ("DT", "PS"):
             place -= 1
             if place and cells[place - 1].tag in ("DT",):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from graphneg.decoders.surface.forms import article
 
-_TOKENISED = re.compile(r"\w [.,!?;:]+(?:\s|$)|^[\"'] \w|\w [\"']\s*$|\w n['’]t\b|\w ['’](?:s|m|re|ll|ve|d)\b")  # noqa: RUF001
+_TOKENISED = re.compile(r"\w [.,!?;:]+(?:\s|$)|^[\"'] \w|\S [\"']\s*$| - - |\w n['’]t\b|\w ['’](?:s|m|re|ll|ve|d)\b")  # noqa: RUF001
 _CLOSING = frozenset(".,!?;:)]}%…")
 _OPENING = frozenset("([{$#«“‘")  # noqa: RUF001
 _QUOTES = frozenset("\"'“”‘’«»`")  # noqa: RUF001

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 
 from graphneg.alignment.words import MONTHS, NUMBERS, ORDINALS, readings
-from graphneg.decoders.surface.agreement import agree_with
+from graphneg.decoders.surface.agreement import agree_with, person_of
 from graphneg.decoders.surface.countability import may_be_bare, never_counted
 from graphneg.decoders.surface.draft import Cell, new
 from graphneg.decoders.surface.forms import (
     adjective_form,
     adverb_of,
+    agree,
     degree,
     is_form_of,
     match_case,
@@ -52,6 +53,9 @@ def set_concept(sentence: Sentence, k: int, concept: str) -> None:
     if len(sentence.places(k)) > 1:
         _drop_rest(sentence, k)
     _drop_particle(sentence, cell, old)
+    if cell.tag == "MD" and "ADJ" in readings(wanted.split(" ")[-1]):
+        _modal_to_adjective(sentence, cell, wanted)
+        return
     words = _inflected(sentence, cell, old, wanted, is_frame(concept)).split(" ")
     if words[0].lower() == cell.low and len(words) == 1:
         raise Unrealised("unchanged", f"{wanted} and {old} are the same word here")
@@ -60,6 +64,19 @@ def set_concept(sentence: Sentence, k: int, concept: str) -> None:
         _count(sentence, cell, old)
     if cell.tag in NOUNS or cell.tag in ("PN", "PRS"):
         agree_with(sentence, cell)
+
+
+def _modal_to_adjective(sentence: Sentence, cell: Cell, wanted: str) -> None:
+    """``can carry`` becomes ``is unlikely to carry``."""
+    place = sentence.draft.place(cell)
+    group = next((one for one in sentence.groups() if one.first == place), None)
+    if group is None or group.inverted or group.subject is None or len(group.chain) < 2:
+        raise Unrealised("unsupported-edit", f"the modal {cell.text} can't become {wanted} here")
+    subject = sentence.cells[group.subject[0] : group.subject[1]]
+    past = cell.low in ("could", "might", "would")
+    main = sentence.cells[group.chain[1]]
+    sentence.draft.rewrite(cell, agree("be", "VBD" if past else "VBP", person_of(subject)), "AX")
+    sentence.draft.insert(sentence.draft.place(main), new(wanted, "JJ"), new("to", "TO"))
 
 
 def _count(sentence: Sentence, cell: Cell, old: str) -> None:

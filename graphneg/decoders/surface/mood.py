@@ -34,7 +34,7 @@ def assertion(sentence: Sentence, k: int) -> Group:
     waiting = [k]
     while waiting:
         at = waiting.pop(0)
-        group = sentence.predicate(at)
+        group = sentence.finite(sentence.predicate(at))
         if group is not None and group.kind in ("finite", "imperative"):
             return group
         waiting.extend(child.k for child in sentence.graph.children(at) if child.role and not child.role.endswith("-of"))
@@ -62,10 +62,24 @@ def to_question(sentence: Sentence, k: int) -> None:
     subject = sentence.cells[group.subject[0]]
     if subject.tag == "WP":
         raise Unrealised("unsupported-edit", "the clause asks already")
+    if _is_coordinated(sentence, group):
+        _tag_question(sentence, main)
+        return
     auxiliary = _lift_auxiliary(sentence, group)
     place = sentence.draft.place(subject)
     sentence.draft.insert(place, *auxiliary)
     _end_with(sentence, main, "?")
+
+
+def _is_coordinated(sentence: Sentence, group: Group) -> bool:
+    """Whether ``and`` joins another clause with a subject of its own, which inversion would leave behind."""
+    _, end = sentence.sentence_bounds(group.first)
+    for other in sentence.groups():
+        if group.main < other.first < end and other.kind == "finite" and other.subject is not None:
+            start = other.subject[0]
+            if start > group.main and sentence.cells[start - 1].low in ("and", "but", "or"):
+                return True
+    return False
 
 
 def _request(sentence: Sentence, group: Group) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from graphneg.alignment.concepts import PRONOUNS
-from graphneg.decoders.surface import lexical, mood, phrases, polarity, pronouns, tense
+from graphneg.decoders.surface import drops, grafts, lexical, mood, polarity, pronouns, tense
 from graphneg.decoders.surface.reading import Readings
 from graphneg.decoders.surface.sentence import Sentence, Unrealised
 from graphneg.model import AmrGraph, Edit
@@ -57,7 +57,7 @@ def realise(sentence: Sentence, edits: Sequence[Edit], sources: Sources) -> str:
     _change_words(sentence, plain, sources)
     for edit in plain:
         if edit.op == "drop" and not _is_mark(sentence, edit.k):
-            phrases.drop(sentence, edit.k)
+            drops.drop(sentence, edit.k)
     _change_marks(sentence, plain)
     _wrap(sentence, wraps, own)
     text = sentence.draft.text()
@@ -68,11 +68,11 @@ def realise(sentence: Sentence, edits: Sequence[Edit], sources: Sources) -> str:
 
 def _whole_utterance(sentence: Sentence, edits: Sequence[Edit]) -> str | None:
     """All content gone: what is left is one word such as ``Okay``."""
-    top = [edit for edit in edits if edit.op == "set" and edit.k == 0 and edit.copy_of is None]
+    top = [edit for edit in edits if edit.op in ("set", "wrap") and edit.k == 0 and edit.copy_of is None]
     if not top or top[-1].concept not in _INTERJECTIONS:
         return None
     dropped = {edit.k for edit in edits if edit.op == "drop" and edit.copy_of is None}
-    if any(child.k not in dropped for child in sentence.graph.children(0)):
+    if 0 not in dropped and any(child.k not in dropped for child in sentence.graph.children(0)):
         return None
     word = (top[-1].concept or "").split("-")[0]
     quoted = sentence.cells[:1] and sentence.cells[0].text == '"'
@@ -94,7 +94,7 @@ def _change_words(sentence: Sentence, edits: Sequence[Edit], sources: Sources) -
             _set(sentence, edit)
         elif edit.op == "graft":
             source = sources.sentence(edit.from_amr)
-            phrases.replace_with(sentence, edit.k, source, edit.from_k or 0, sources.opened)
+            grafts.replace_with(sentence, edit.k, source, edit.from_k or 0, sources.opened)
 
 
 def _set(sentence: Sentence, edit: Edit) -> None:

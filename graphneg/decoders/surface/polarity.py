@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from graphneg.alignment.concepts import NEGATIVE_PREFIX
 from graphneg.alignment.words import readings
 from graphneg.decoders.surface.clauses import BE, DO, HAVE, Group, straighten
+from graphneg.decoders.surface.countability import may_be_bare
 from graphneg.decoders.surface.draft import Cell, new
 from graphneg.decoders.surface.forms import article, finite_tag, full_form, verb_form, verb_lemma
 from graphneg.decoders.surface.sentence import Sentence, Unrealised
@@ -227,8 +229,25 @@ def affirm(sentence: Sentence, k: int) -> None:
         _make_positive(sentence, places[0], parent)
     elif group is not None and group.negations:
         _remove_not(sentence, group.negations[0], group)
+    elif group is not None and (place := _negative_word(sentence, group)) is not None:
+        _make_positive(sentence, place, parent)
     else:
         raise Unrealised("no-alignment", "no negative word was found")
+
+
+def _negative_word(sentence: Sentence, group: Group) -> int | None:
+    """A negative word, or one with a negative prefix, in the clause of a verb group."""
+    cells = sentence.cells
+    place = group.subject[0] if group.subject else group.first
+    while place < len(cells) and cells[place].tag not in ("EN", "SC", "WP"):
+        low = cells[place].low
+        if low in _NEGATIVE_WORDS:
+            return place
+        if NEGATIVE_PREFIX.match(low) and cells[place].tag in ("JJ", "RB", "VBN", "VBD"):
+            if readings(NEGATIVE_PREFIX.sub("", low)):
+                return place
+        place += 1
+    return None
 
 
 def _remove_not(sentence: Sentence, place: int, group: Group | None) -> None:
@@ -321,7 +340,10 @@ def _positive_determiner(sentence: Sentence, place: int, following: Cell) -> Non
         while end < len(cells) and cells[end].tag in ("JJ", "RB", "CD", "VBN", "VBG", *NOUNS):
             end += 1
         plural = cells[end - 1].tag == "NNS"
-        draft.rewrite(cells[place], "some" if plural else article(following.text), "DT")
+        if not plural and may_be_bare(cells[end - 1].low):
+            draft.cut(place, place + 1)
+        else:
+            draft.rewrite(cells[place], "some" if plural else article(following.text), "DT")
 
 
 def _without_prefix(word: str, concept: str) -> str:

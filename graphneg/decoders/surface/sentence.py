@@ -75,6 +75,16 @@ class Sentence:
             return self._governing(places[0], known)
         return self._between_arguments(k, known)
 
+    def finite(self, group: Group | None) -> Group | None:
+        """The group itself, or the finite one that an infinitive or a conjoined participle hangs on."""
+        if group is None or group.kind in ("finite", "imperative"):
+            return group
+        start, _ = self.sentence_bounds(group.first)
+        before = [one for one in self.groups() if start <= one.first < group.first and one.kind == "finite"]
+        if not before or any(cell.tag in ("SC", "WP", "QT") for cell in self.cells[before[-1].main : group.first]):
+            return None
+        return before[-1]
+
     def _governing(self, place: int, known: Sequence[Group]) -> Group | None:
         """The linking or light verb whose complement the word at ``place`` is."""
         before = [group for group in known if group.main < place]
@@ -83,7 +93,7 @@ class Sentence:
             group = before[-1]
             end = group.subject[1] if group.inverted and group.subject else group.main + 1
             between = self.cells[max(end, group.main + 1) : place]
-            fits = all(cell.tag in _INSIDE_PREDICATE for cell in between) and self._is_light(group, place)
+            fits = all(cell.tag in _INSIDE_PREDICATE or cell.text == "," for cell in between) and self._is_light(group, place)
             if fits and place >= end and not self._attributive(place):
                 return group
         if after and self.cells[after[0].main].low in BE | {"'s"} and after[0].subject is not None:

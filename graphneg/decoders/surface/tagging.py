@@ -56,7 +56,9 @@ def _with_graph(emissions: dict[str, float], frame: str | None) -> dict[str, flo
         if frame == "plain" and is_verb:
             adjusted[known] += 2.0
         elif frame == "verb" and not is_verb and known != "AX":
-            adjusted[known] += 0.7
+            adjusted[known] += 1.2
+        elif frame == "predicate" and known in ("NN", "NNS"):
+            adjusted[known] += 0.3
     return adjusted
 
 

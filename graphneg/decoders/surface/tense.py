@@ -36,7 +36,7 @@ def add_time(sentence: Sentence, k: int, concept: str) -> None:
         Unrealised: ``unclear-clause``, the node heads no finite clause.
     """
     word = lexeme(concept)
-    group = sentence.predicate(k)
+    group = sentence.finite(sentence.predicate(k))
     if group is None or group.kind not in ("finite", "imperative"):
         raise Unrealised("unclear-clause", f"{sentence.node(k).label} heads no finite clause")
     marks = sentence.cells[group.main]
@@ -49,6 +49,8 @@ def add_time(sentence: Sentence, k: int, concept: str) -> None:
     words = [new(part, "RB") for part in word.split(" ")]
     place = sentence.draft.place(marks)
     end = _clause_end(sentence, place)
+    if end is None and group.quotative and group.subject is not None:
+        end = group.subject[1]
     if end is None:
         start = group.subject[0] if group.subject and not group.inverted else None
         if start is None or not _opens(sentence, start):

@@ -1,0 +1,292 @@
+"""One phrase in the place of another: the words of a subtree go in where another subtree has its own.
+
+A phrase of one kind takes the place of another kind by the smallest change that English allows: a verb
+phrase becomes a gerund where a noun was, an adjective ``something`` of that sort, and so on.
+"""
+
+from __future__ import annotations
+
+from graphneg.alignment.words import readings
+from graphneg.decoders.surface.agreement import PEOPLE, agree_with, head_of, inflect_finite, is_subject, person_of
+from graphneg.decoders.surface.clauses import BE, Group
+from graphneg.decoders.surface.countability import may_be_bare
+from graphneg.decoders.surface.draft import Cell, new
+from graphneg.decoders.surface.forms import (
+    OBJECT,
+    OWN,
+    POSSESSIVE,
+    SUBJECT,
+    agree,
+    finite_tag,
+    full_form,
+    pronoun,
+    pronoun_cases,
+    verb_form,
+    verb_lemma,
+)
+from graphneg.decoders.surface.phrases import Phrase, phrase
+from graphneg.decoders.surface.pronouns import case_of, rewrite_pronoun
+from graphneg.decoders.surface.sentence import Sentence, Unrealised
+from graphneg.decoders.surface.tag_tables import VERBS
+
+_COUNT_FROM = 1_000_000
+_VERBAL = frozenset({"verb", "clause", "predicate"})
+_NOUNLIKE = frozenset({"nominal", "possessive"})
+
+
+def copied(sentence: Sentence, span: Phrase, serial: int) -> list[Cell]:
+    """Copies of a phrase's cells, spaced among themselves as in their own text."""
+    found: list[Cell] = []
+    for place in range(span.start, span.end):
+        cell = sentence.cells[place]
+        home = _COUNT_FROM * (serial + 1) + place
+        text = cell.text
+        if cell.initial and cell.tag != "NNP" and text != "I" and place == span.start:
+            text = text[:1].lower() + text[1:]
+        found.append(Cell(text, cell.tag, home, cell.gap))
+    return found
+
+
+def replace_with(sentence: Sentence, k: int, source: Sentence, from_k: int, serial: int) -> None:
+    """Puts the words of a subtree of another sentence where the subtree at ``k`` has its words.
+
+    Raises:
+        Unrealised: ``no-alignment``; ``kind-mismatch``, a noun phrase for a clause and the like.
+    """
+    target, given = phrase(sentence, k), phrase(source, from_k)
+    cells = copied(source, given, serial)
+    if [cell.low for cell in cells] == [cell.low for cell in sentence.cells[target.start : target.end]]:
+        raise Unrealised("unchanged", "both phrases have the same words")
+    if target.kind in _NOUNLIKE and given.kind in _NOUNLIKE:
+        _replace_nominal(sentence, k, target, cells, source, given)
+    elif target.kind in _VERBAL and given.kind in _VERBAL:
+        if target.kind == given.kind == "clause" and not _splits_clause(sentence, target):
+            splice(sentence, target, cells)
+        else:
+            _replace_verb(sentence, target, source, given, serial)
+    elif target.kind == given.kind:
+        splice(sentence, target, cells)
+    else:
+        _convert(sentence, target, source, given, cells, serial)
+
+
+def _splits_clause(sentence: Sentence, target: Phrase) -> bool:
+    return target.start > 0 and sentence.cells[target.start - 1].tag in ("MD", "AX", "PRS", "NEG")
+
+
+def _convert(
+    sentence: Sentence, target: Phrase, source: Sentence, given: Phrase, cells: list[Cell], serial: int
+) -> None:
+    """A phrase of another kind, made to fit."""
+    if target.kind == "nominal" and given.kind in _VERBAL | {"adjective", "modifier"}:
+        head = sentence.cells[target.head]
+        subject = is_subject(sentence, head)
+        if target.end < len(sentence.cells) and sentence.cells[target.end].low == "of":
+            raise Unrealised("kind-mismatch", "what follows needs a noun")
+        fitted = _gerund(source, given, serial) if given.kind in _VERBAL else _something(source, given)
+        splice(sentence, target, fitted)
+        if subject:
+            agree_with(sentence, fitted[0])
+    elif target.kind == "adjective" and given.kind in ("nominal", "modifier", *_VERBAL):
+        splice(sentence, target, _predicative(source, given, cells, serial))
+    elif target.kind == "modifier" and given.kind in ("nominal", "modifier", "adjective", *_VERBAL):
+        splice(sentence, Phrase(target.head, target.head + 1, "modifier", target.head), _attributive(source, given))
+    elif target.kind in _VERBAL and given.kind in ("nominal", "adjective", "modifier"):
+        _verb_to_other(sentence, target, source, given, cells)
+    else:
+        raise Unrealised("kind-mismatch", f"a phrase of kind {given.kind} can't stand for {target.kind}")
+
+
+def _gerund(source: Sentence, given: Phrase, serial: int) -> list[Cell]:
+    group = _group(source, given)
+    start = group.main if group.inverted else _content_start(source, group)
+    cells = copied(source, Phrase(start, max(given.end, start + 1), given.kind, start), serial)
+    lemma = "be" if full_form(cells[0].text) in BE else verb_lemma(full_form(cells[0].text))
+    cells[0] = new(verb_form(lemma, "VBG"), "NN")
+    return cells
+
+
+def _something(source: Sentence, given: Phrase) -> list[Cell]:
+    return [new("something", "PN"), new(source.cells[given.head].low, "JJ")]
+
+
+def _predicative(source: Sentence, given: Phrase, cells: list[Cell], serial: int) -> list[Cell]:
+    if given.kind in _VERBAL:
+        return _gerund(source, given, serial)
+    if given.kind == "modifier":
+        return [new(source.cells[given.head].low, "JJ")] if source.cells[given.head].tag == "JJ" else cells
+    return _with_article(source, given, cells)
+
+
+def _attributive(source: Sentence, given: Phrase) -> list[Cell]:
+    """One word before a noun: an adjective, the head of a compound, a participle."""
+    head = source.cells[given.head]
+    if given.kind in _VERBAL:
+        group = _group(source, given)
+        return [new(verb_form(verb_lemma(source.cells[group.main].text), "VBG"), "JJ")]
+    if head.tag in ("PRS", "PRO", "PN", "CD"):
+        raise Unrealised("kind-mismatch", f"{head.text} can't stand before a noun")
+    if head.tag == "NNS":
+        return [new(min(readings(head.low).get("NOUN", (head.low,)), key=len), "NN")]
+    return [new(head.low if head.tag != "NNP" else head.text, head.tag)]
+
+
+def _verb_to_other(
+    sentence: Sentence, target: Phrase, source: Sentence, given: Phrase, cells: list[Cell]
+) -> None:
+    """A noun phrase as the object in place of a clause; an adjective after a form of be."""
+    before = sentence.cells[target.start - 1] if target.start else None
+    group = _group(sentence, target)
+    if given.kind in ("adjective", "modifier"):
+        start = _content_start(sentence, group)
+        form = _form(sentence.cells[start])
+        person = "he"
+        if group.subject is not None:
+            person = person_of(sentence.cells[group.subject[0] : group.subject[1]])
+        text = agree("be", form, person) if form in ("VBD", "VBP", "VBZ") else verb_form("be", form)
+        adjective = cells if given.kind == "adjective" else [new(source.cells[given.head].low, "JJ")]
+        splice(sentence, Phrase(start, max(target.end, group.main + 1), target.kind, start),
+                [new(text, "AX" if form.startswith("VB") and form != "VB" else "VB"), *adjective])
+        return
+    start = target.start
+    if before is not None and before.tag in ("TO", "SC"):
+        start -= 1
+        before = sentence.cells[start - 1] if start else None
+    governs = before is not None and (before.tag in VERBS or before.tag == "IN") and before.tag != "MD"
+    if not governs or (before is not None and verb_lemma(before.text) in _NO_OBJECT):
+        raise Unrealised("kind-mismatch", "a noun phrase can't stand for this clause")
+    lone = cells[0] if len(cells) == 1 and pronoun_cases(cells[0].text) else None
+    fitted = [new(pronoun(pronoun_cases(lone.text)[0][0], OBJECT), "PRO")] if lone is not None else cells
+    splice(sentence, Phrase(start, target.end, target.kind, start), _with_article(source, given, fitted))
+
+
+_NO_OBJECT = frozenset("think seem appear happen wish hope agree wonder go come hasten try dare tend be have".split())
+
+
+def _group(sentence: Sentence, span: Phrase) -> Group:
+    return next(one for one in sentence.groups() if span.head in one.chain)
+
+
+def splice(sentence: Sentence, target: Phrase, cells: list[Cell]) -> None:
+    first = sentence.cells[target.start]
+    sentence.cells[target.start : target.end] = cells
+    if first.initial and cells:
+        cells[0].home = -1
+        cells[0].initial = True
+        if first.text[:1].isupper():
+            cells[0].text = cells[0].text[:1].upper() + cells[0].text[1:]
+
+
+def _replace_nominal(
+    sentence: Sentence, k: int, target: Phrase, cells: list[Cell], source: Sentence, given: Phrase
+) -> None:
+    head = sentence.cells[target.head]
+    person = sentence.node(k).concept or ""
+    case = case_of(sentence, head, person) if pronoun_cases(head.text) else None
+    others = [sentence.cells[place] for place in sentence.places(k) if sentence.cells[place] is not head]
+    subject = is_subject(sentence, head)
+    lone = cells[0] if len(cells) == 1 and pronoun_cases(cells[0].text) and cells[0].tag in ("PRS", "PRO", "PS", "PN") else None
+    new_person = pronoun_cases(lone.text)[0][0] if lone is not None else person_of(cells)
+    if target.kind == "possessive" or case in (POSSESSIVE, OWN):
+        if lone is None and len(cells) > 1:
+            start, end = source.noun_phrase(given.head)
+            cells = copied(source, Phrase(start, end, given.kind, given.head), 1)
+        cells = _possessive(cells, lone)
+    elif given.kind == "possessive" or lone is not None:
+        form = pronoun(new_person, SUBJECT if subject else OBJECT)
+        cells = [new(form, "PRS" if subject else "PRO")]
+    else:
+        cells = _with_article(source, given, cells)
+    splice(sentence, target, cells)
+    _follow(sentence, others, person, new_person if lone is not None else _third(cells, person))
+    if subject:
+        agree_with(sentence, cells[head_of(cells, 0, len(cells))])
+    else:
+        _agree_existential(sentence, cells)
+
+
+def _agree_existential(sentence: Sentence, cells: list[Cell]) -> None:
+    """``there were`` many, ``there was`` one."""
+    place = sentence.draft.place(cells[0])
+    for group in sentence.groups():
+        after = max(group.main, group.subject[1] - 1 if group.subject else 0) + 1
+        if group.subject and sentence.cells[group.subject[0]].tag == "EX" and after == place:
+            inflect_finite(sentence, group, person_of(cells))
+
+
+def _possessive(cells: list[Cell], lone: Cell | None) -> list[Cell]:
+    if lone is not None:
+        return [new(pronoun(pronoun_cases(lone.text)[0][0], POSSESSIVE), "PS")]
+    last = cells[-1]
+    if last.tag == "POS" or last.low == "'s":
+        return cells
+    return [*cells, new("'" if last.tag == "NNS" and last.low.endswith("s") else "'s", "POS")]
+
+
+def _with_article(source: Sentence, given: Phrase, cells: list[Cell]) -> list[Cell]:
+    """A singular noun taken from inside a compound gets an article."""
+    following = source.cells[given.end] if given.end < len(source.cells) else None
+    first = cells[0]
+    if following is not None and following.tag in ("NN", "NNS") and first.tag in ("NN", "JJ"):
+        return [new("the", "DT"), *cells]
+    head = cells[head_of(cells, 0, len(cells))]
+    if first.tag in ("NN", "JJ") and head.tag == "NN" and not may_be_bare(head.low):
+        return [new("a", "DT"), *cells]
+    return cells
+
+
+def _third(cells: list[Cell], person: str) -> str:
+    if not cells:
+        return person
+    found = person_of(cells)
+    if found in ("they", "we"):
+        return found
+    if cells[head_of(cells, 0, len(cells))].low in PEOPLE:
+        return person if person in ("he", "she") else "he"
+    return person if person in ("he", "she", "it") else "it"
+
+
+def _follow(sentence: Sentence, cells: list[Cell], old: str, person: str) -> None:
+    """The other mentions of a replaced pronoun take the new one's person."""
+    if old == person:
+        return
+    for cell in cells:
+        if sentence.draft.place(cell) < 0:
+            continue
+        case = case_of(sentence, cell, old)
+        if case is not None:
+            rewrite_pronoun(sentence, cell, person, case)
+            if case == SUBJECT:
+                agree_with(sentence, cell)
+
+
+def _replace_verb(sentence: Sentence, target: Phrase, source: Sentence, given: Phrase, serial: int) -> None:
+    """A verb phrase takes the place of another: the new verb in the old one's form, subjects left out."""
+    group = _group(source, given)
+    if any(source.cells[place].tag in ("WP", "SC") for place in range(given.start, group.main)):
+        raise Unrealised("kind-mismatch", "the clause has a question word")
+    old = _group(sentence, target)
+    start = _content_start(sentence, old)
+    rest_start = group.main if group.inverted else _content_start(source, group)
+    rest = copied(source, Phrase(rest_start, max(given.end, rest_start + 1), given.kind, rest_start), serial)
+    wanted = _form(sentence.cells[start])
+    lemma = verb_lemma(full_form(rest[0].text))
+    rest[0].text, rest[0].tag = verb_form("be" if full_form(rest[0].text) in BE else lemma, wanted), wanted
+    if any(cell.tag == "EN" for cell in sentence.cells[start : target.end]):
+        raise Unrealised("unclear-clause", "the phrase goes over the end of a sentence")
+    splice(sentence, Phrase(start, max(target.end, old.main + 1), target.kind, start), rest)
+    if wanted in ("VBP", "VBZ"):
+        agree_with(sentence, sentence.cells[old.subject[0]]) if old.subject else None
+
+
+def _content_start(sentence: Sentence, group: Group) -> int:
+    """The first verb that says something: the main one, or the be of a passive or progressive."""
+    if len(group.chain) > 1 and full_form(sentence.cells[group.chain[-2]].text) in BE | {"'s"}:
+        return group.chain[-2]
+    return group.main
+
+
+def _form(cell: Cell) -> str:
+    if cell.tag in ("AX", "MD"):
+        return finite_tag(cell.text)
+    return cell.tag if cell.tag in ("VB", "VBG", "VBN", "VBD", "VBZ", "VBP") else "VB"
