@@ -31,9 +31,10 @@ _TOKEN = re.compile(
       | (?P<unexpected>[^\ \t\r\n\v\f])""",
     re.VERBOSE,
 )
+_LINE_ENDS = re.compile(r"\r\n|\r|\n")
 _BRACKETS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[()]')
 _DIGITS = re.compile(r"[0-9]{1,9}")
-_METADATA = re.compile(r"::(\S+)(?: (.*?))?(?=\s*::|$)")
+_METADATA = re.compile(r"(?<![^\s#])::(\S+)(?:\s(.*?))?(?=\s+::\S|\s*$)")
 _UNWRITTEN_INVERSE = frozenset({"consist-of", "prep-out-of", "prep-on-behalf-of"})
 
 
@@ -148,7 +149,7 @@ def iter_blocks(lines: Iterator[str] | Sequence[str] | str) -> Iterator[tuple[in
     """
     block: list[str] = []
     start, depth, begun = 1, 0, False
-    for number, raw in enumerate(lines.split("\n") if isinstance(lines, str) else lines, 1):
+    for number, raw in enumerate(_LINE_ENDS.split(lines) if isinstance(lines, str) else lines, 1):
         line = raw.rstrip("\r\n")
         comment = line.startswith("#")
         if block and (begun and (comment or line.startswith("("))):
@@ -165,7 +166,8 @@ def iter_blocks(lines: Iterator[str] | Sequence[str] | str) -> Iterator[tuple[in
         if comment:
             block.append(line)
             continue
-        for piece, depth in _pieces(line, depth):
+        for piece, reached in _pieces(line, depth):
+            depth = reached
             block.append(piece)
             begun = begun or bool(piece.strip())
             if depth <= 0 and begun and (")" in piece):
@@ -201,7 +203,7 @@ class _Reader:
 
     def __init__(self, text: str, id: str, first_line: int) -> None:
         self._id = id
-        self._lines = text.splitlines()
+        self._lines = _LINE_ENDS.split(text)
         self._first_line = first_line
         self._metadata: list[str] = []
         self._nodes: list[list[Any]] = []
@@ -328,7 +330,7 @@ class _Reader:
         mentioned = [(k, atom) for k, atom in self._atoms if atom.text in self._variables]
         if not mentioned:
             return self._graph_of([AmrNode(*fields) for fields in self._nodes], [])
-        return self._renumbered({k: atom for k, atom in mentioned})
+        return self._renumbered(dict(mentioned))
 
     def _renumbered(self, mentioned: dict[int, _Token]) -> AmrGraph:
         number: dict[int, int] = {}
