@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from graphneg.decoders.surface.draft import Cell, is_quote
-from graphneg.decoders.surface.forms import full_form, is_participle, verb_lemma
+from graphneg.decoders.surface.forms import full_form, is_participle, verb_form, verb_lemma
 from graphneg.decoders.surface.tag_tables import FINITE, NOUNS
 
 Kind = Literal["finite", "imperative", "infinitive", "bare", "gerund", "participle"]
@@ -64,6 +64,7 @@ def groups(cells: Sequence[Cell]) -> list[Group]:
 
 
 def _group_at(cells: Sequence[Cell], place: int, before: list[Group]) -> Group | None:
+    _retag_conjunct(cells, place, before)
     tag = cells[place].tag
     if tag in FINITE:
         return _finite(cells, place)
@@ -90,6 +91,24 @@ def _group_at(cells: Sequence[Cell], place: int, before: list[Group]) -> Group |
         _extend(cells, group)
         return group
     return None
+
+
+def _retag_conjunct(cells: Sequence[Cell], place: int, before: list[Group]) -> None:
+    """``sat down and put``: after ``and`` a form that shows no tense has the tense of the verb before."""
+    start = place
+    while start and cells[start - 1].tag in _SKIP:
+        start -= 1
+    if not before or not start or cells[start - 1].low not in ("and", "or", "but"):
+        return
+    earlier = before[-1]
+    main = cells[earlier.main].tag
+    if earlier.kind != "finite" or len(earlier.chain) > 1:
+        return
+    low, tag = cells[place].low, cells[place].tag
+    if tag in ("VBN", "VB", "VBP") and main == "VBD" and verb_form(verb_lemma(low), "VBD") == low:
+        cells[place].tag = "VBD"
+    elif tag == "VB" and main == "VBP":
+        cells[place].tag = "VBP"
 
 
 def _finite(cells: Sequence[Cell], place: int) -> Group:

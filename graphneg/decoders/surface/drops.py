@@ -134,6 +134,10 @@ def _remove(sentence: Sentence, target: Phrase, conjunct: bool) -> None:
             start -= 1
     if target.kind == "nominal" and end + 1 < len(cells) and cells[end].tag == "IN" and cells[end + 1].tag == "PRO":
         end += 2
+    while target.kind in ("verb", "clause", "predicate") and end < len(cells) and cells[end].tag == "PRO":
+        end += 1
+    if conjunct and _last_of_list(sentence, start, end):
+        return
     if conjunct and start and cells[start - 1].tag == "CC" and (end >= len(cells) or cells[end].tag != "CC"):
         start -= 1
     elif conjunct and end < len(cells) and cells[end].tag == "CC" and start and cells[start - 1].tag not in ("PU", "EN"):
@@ -145,6 +149,22 @@ def _remove(sentence: Sentence, target: Phrase, conjunct: bool) -> None:
     if start == 0 and end >= len(cells) - 1:
         raise Unrealised("unclear-clause", "nothing would be left")
     sentence.draft.cut(start, end)
+
+
+def _last_of_list(sentence: Sentence, start: int, end: int) -> bool:
+    """``a, b, and c`` without c is ``a and b``."""
+    cells = sentence.cells
+    if start < 3 or cells[start - 1].low not in ("and", "or"):
+        return False
+    cut = start - 2 if cells[start - 2].text == "," else start - 1
+    comma = next((p for p in range(cut - 1, max(-1, cut - 8), -1) if cells[p].text == ","), None)
+    between = cells[comma + 1 : cut] if comma is not None else []
+    if comma is None or any(cell.tag in (*VERBS, "IN", "SC", "QT") for cell in between):
+        return False
+    joint = cells[start - 1].text
+    sentence.draft.cut(cut, end)
+    cells[comma].text, cells[comma].tag, cells[comma].home = joint, "CC", -1
+    return True
 
 
 def _check_copula(sentence: Sentence, target: Phrase) -> None:

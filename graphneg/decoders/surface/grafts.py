@@ -24,6 +24,7 @@ from graphneg.decoders.surface.forms import (
     verb_form,
     verb_lemma,
 )
+from graphneg.decoders.surface.lexical import set_concept
 from graphneg.decoders.surface.phrases import Phrase, phrase
 from graphneg.decoders.surface.pronouns import case_of, rewrite_pronoun
 from graphneg.decoders.surface.sentence import Sentence, Unrealised
@@ -67,7 +68,12 @@ def replace_with(sentence: Sentence, k: int, source: Sentence, from_k: int, seri
     elif target.kind == given.kind:
         splice(sentence, target, cells)
     else:
-        _convert(sentence, target, source, given, cells, serial)
+        try:
+            _convert(sentence, target, source, given, cells, serial)
+        except Unrealised as why:
+            if why.code != "kind-mismatch" or len(source.graph.subtree(from_k)) > 1:
+                raise
+            set_concept(sentence, k, source.node(from_k).concept or "")
 
 
 def _splits_clause(sentence: Sentence, target: Phrase) -> bool:
@@ -148,16 +154,24 @@ def _verb_to_other(
         splice(sentence, Phrase(start, max(target.end, group.main + 1), target.kind, start),
                 [new(text, "AX" if form.startswith("VB") and form != "VB" else "VB"), *adjective])
         return
+    lone = cells[0] if len(cells) == 1 and pronoun_cases(cells[0].text) else None
+    fitted = [new(pronoun(pronoun_cases(lone.text)[0][0], OBJECT), "PRO")] if lone is not None else cells
+    fitted = _with_article(source, given, fitted)
     start = target.start
     if before is not None and before.tag in ("TO", "SC"):
         start -= 1
         before = sentence.cells[start - 1] if start else None
+    complement = start < target.start or group.kind == "gerund"
     governs = before is not None and (before.tag in VERBS or before.tag == "IN") and before.tag != "MD"
-    if not governs or (before is not None and verb_lemma(before.text) in _NO_OBJECT):
-        raise Unrealised("kind-mismatch", "a noun phrase can't stand for this clause")
-    lone = cells[0] if len(cells) == 1 and pronoun_cases(cells[0].text) else None
-    fitted = [new(pronoun(pronoun_cases(lone.text)[0][0], OBJECT), "PRO")] if lone is not None else cells
-    splice(sentence, Phrase(start, target.end, target.kind, start), _with_article(source, given, fitted))
+    if complement and governs and before is not None and verb_lemma(before.text) not in _NO_OBJECT:
+        splice(sentence, Phrase(start, target.end, target.kind, start), fitted)
+        return
+    start = _content_start(sentence, group)
+    form = _form(sentence.cells[start])
+    have = verb_form("have", form)
+    splice(sentence, Phrase(start, max(target.end, group.main + 1), target.kind, start), [new(have, form), *fitted])
+    if group.subject is not None and form in ("VBP", "VBZ"):
+        agree_with(sentence, sentence.cells[group.subject[0]])
 
 
 _NO_OBJECT = frozenset("think seem appear happen wish hope agree wonder go come hasten try dare tend be have".split())
@@ -203,6 +217,15 @@ def _replace_nominal(
         agree_with(sentence, cells[head_of(cells, 0, len(cells))])
     else:
         _agree_existential(sentence, cells)
+    _agree_relative(sentence, cells)
+
+
+def _agree_relative(sentence: Sentence, cells: list[Cell]) -> None:
+    """``the stars that belong``: a relative clause agrees with what it follows."""
+    after = sentence.draft.place(cells[-1]) + 1
+    for group in sentence.groups():
+        if group.subject == (after, after + 1) and sentence.cells[after].low in ("who", "which", "that"):
+            inflect_finite(sentence, group, person_of(cells))
 
 
 def _agree_existential(sentence: Sentence, cells: list[Cell]) -> None:

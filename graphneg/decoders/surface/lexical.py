@@ -25,6 +25,7 @@ from graphneg.lexeme import is_frame, lexeme
 
 _PARTICLES = frozenset("up down out off away back over in on about around through along".split())
 _CAPITALS = frozenset("monday tuesday wednesday thursday friday saturday sunday".split()) | frozenset(MONTHS)
+_AMOUNTS = frozenset({"little", "much", "more", "less", "enough", "most", "many", "few", "such", "own", "same"})
 _ENDINGS = (
     ("ation", ("ation", "ion", "ment", "al", "ance", "ence", "ing")),
     ("ion", ("ion", "ation", "ment", "al", "ance", "ence", "ing")),
@@ -85,6 +86,8 @@ def _count(sentence: Sentence, cell: Cell, old: str) -> None:
     first = sentence.cells[start]
     following = sentence.cells[end] if end < len(sentence.cells) else None
     bare = first.tag not in ("DT", "PS", "CD", "POS", "PN") and end == sentence.draft.place(cell) + 1
+    if any(one.low in _AMOUNTS for one in sentence.cells[start:end]):
+        return
     governed = start > 0 and sentence.cells[start - 1].tag in (*VERBS, "IN", "RB", "NEG") or start == 0
     if bare and governed and may_be_bare(old) and not may_be_bare(cell.low):
         if following is None or following.tag not in ("CC", "POS"):

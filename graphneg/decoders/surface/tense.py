@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from graphneg.decoders.surface.agreement import person_of
 from graphneg.decoders.surface.clauses import BE, DO, HAVE, Group, straighten
-from graphneg.decoders.surface.draft import is_quote, new
+from graphneg.decoders.surface.draft import Cell, is_quote, new
 from graphneg.decoders.surface.forms import agree, full_form, verb_form, verb_lemma
 from graphneg.decoders.surface.lexical import set_concept
 from graphneg.decoders.surface.sentence import Sentence, Unrealised
+from graphneg.decoders.surface.tag_tables import VERBS
 from graphneg.lexeme import lexeme
 
 PAST = frozenset({"yesterday", "ago", "before", "once"})
@@ -78,6 +79,9 @@ def _clause_end(sentence: Sentence, main: int) -> int | None:
         if cell.text == "-" and "-" not in (cells[place - 1].text, cells[min(place + 1, len(cells) - 1)].text):
             place += 1
             continue
+        if cell.text == "," and _inside_list(sentence, place):
+            place += 1
+            continue
         if cell.tag in ("EN", "SC") or is_quote(cell) or cell.tag == "PU":
             return place
         if cell.tag == "WP":
@@ -90,8 +94,22 @@ def _clause_end(sentence: Sentence, main: int) -> int | None:
     return place
 
 
+def _inside_list(sentence: Sentence, place: int) -> bool:
+    """A comma between nouns of a list: after it no verb comes, but an ``and`` or ``or`` does."""
+    cells = sentence.cells
+    joint = False
+    for cell in cells[place + 1 :]:
+        if cell.tag in ("EN", "QT"):
+            break
+        if cell.tag in VERBS or cell.tag in ("SC", "WP", "PRS", "TO"):
+            return False
+        joint = joint or cell.low in ("and", "or")
+    return joint
+
+
 def change_tense(sentence: Sentence, group: Group, wanted: str) -> None:
     """Puts a finite verb group into the ``past``, ``future`` or ``present``; "" leaves it."""
+    joined = _conjuncts(sentence, group) if wanted else []
     if wanted == "past":
         _to_past(sentence, group)
     elif wanted == "future" and _under_condition(sentence, group):
@@ -101,6 +119,51 @@ def change_tense(sentence: Sentence, group: Group, wanted: str) -> None:
         _to_future(sentence, group)
     elif wanted == "present":
         _to_present(sentence, group)
+    for verb in joined:
+        _follow(sentence, verb, wanted, _person(sentence, group))
+
+
+def _conjuncts(sentence: Sentence, group: Group) -> list[Cell]:
+    """The lone verbs that ``and`` joins to the group, under the same subject."""
+    cells = sentence.cells
+    _, end = sentence.sentence_bounds(group.first)
+    found: list[Cell] = []
+    for other in sentence.groups():
+        if not group.main < other.first < end:
+            continue
+        start = other.first
+        while start and cells[start - 1].tag == "RB":
+            start -= 1
+        joined = cells[start - 1].low == "and" and len(other.chain) == 1 and cells[other.first].tag in _LONE
+        shares = other.kind == "bare" or (other.kind == "finite" and other.subject == group.subject)
+        if other.kind == "finite" and not shares:
+            break
+        if joined and shares and not other.negations:
+            found.append(cells[other.first])
+    return found
+
+
+_LONE = frozenset({"VB", "VBD", "VBZ", "VBP"})
+
+
+def _follow(sentence: Sentence, verb: Cell, wanted: str, person: str) -> None:
+    lemma = verb_lemma(verb.text)
+    if wanted == "future":
+        sentence.draft.rewrite(verb, verb_form(lemma, "VB"), "VB")
+    elif wanted == "past" and not (verb.tag == "VB" and _after_modal(sentence, verb)):
+        sentence.draft.rewrite(verb, verb_form(lemma, "VBD"), "VBD")
+    elif wanted == "present" and verb.tag == "VBD":
+        sentence.draft.rewrite(verb, agree(lemma, "VBP", person), "VBP")
+
+
+def _after_modal(sentence: Sentence, verb: Cell) -> bool:
+    """Whether the verb still hangs on a modal, a form of do, or an infinitive before it."""
+    before = [one for one in sentence.groups() if one.main < sentence.draft.place(verb)]
+    if not before:
+        return False
+    last = before[-1]
+    first = sentence.cells[last.first]
+    return last.kind in ("infinitive", "bare") or first.tag == "MD" or (len(last.chain) > 1 and first.low in DO)
 
 
 def _under_condition(sentence: Sentence, group: Group) -> bool:
