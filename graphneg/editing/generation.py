@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -56,6 +57,39 @@ class Finished:
     negatives: Sequence[Negative]
 
 
+class _Batch:
+    """Dialogues at work: what was made of each, and which slots were tried."""
+
+    def __init__(self, dialogues: Sequence[StoredDialogue], request: Request) -> None:
+        self.dialogues = dialogues
+        self._wanted = request.per_dialogue
+        self._made: dict[str, list[Negative]] = {one.id: [] for one in dialogues if one.graphs}
+        self._tried = dict.fromkeys(self._made, 0)
+        self._seen: set[tuple[str, ...]] = set()
+
+    def open_slots(self) -> dict[str, range]:
+        """New slots for each dialogue that still lacks negatives; they count as tried."""
+        slots: dict[str, range] = {}
+        for id, made in self._made.items():
+            if len(made) < self._wanted:
+                first = self._tried[id]
+                self._tried[id] += self._wanted - len(made)
+                slots[id] = range(first, self._tried[id])
+        return slots
+
+    def keep(self, one: Pick, negative: Negative) -> str | None:
+        """Take a negative in, or say why not."""
+        texts = (one.dialogue.id, *(turn["text"] for turn in negative.context), negative.response)
+        if texts in self._seen:
+            return "duplicate: an earlier negative of the dialogue reads the same"
+        self._seen.add(texts)
+        self._made[one.dialogue.id].append(negative)
+        return None
+
+    def negatives(self) -> list[Negative]:
+        return [negative for made in self._made.values() for negative in made]
+
+
 class Generator:
     """Makes the negatives of a request, batch by batch, in the order of dialogues.
 
@@ -82,6 +116,8 @@ class Generator:
     def run(self, skip: int = 0) -> Iterator[Finished]:
         """Yield each batch when its variants are in the store; ``skip`` dialogues are done already.
 
+        The next batch is proposed and picked while this one is applied and decoded.
+
         Raises:
             StoreError: the store is gone.
             TransformError: a transform's query fails.
@@ -91,54 +127,50 @@ class Generator:
         self._progress.advance(skip)
         ids = dialogue_ids(self._store, selection, skip)
         done = skip
-        while batch := list(islice(ids, self._request.batch)):
-            negatives = self._batch(read_dialogues(self._store, batch))
-            done += len(batch)
-            self._progress.advance(len(batch))
-            yield Finished(done, negatives)
+        with ThreadPoolExecutor(1, thread_name_prefix="graphneg-pick") as ahead:
+            coming = self._submit(ahead, ids)
+            while coming is not None:
+                batch, picks = coming.result()
+                coming = self._submit(ahead, ids)
+                negatives = self._finish(batch, picks)
+                done += len(batch.dialogues)
+                self._progress.advance(len(batch.dialogues))
+                yield Finished(done, negatives)
         self._progress.finish()
 
-    def _batch(self, dialogues: Sequence[StoredDialogue]) -> list[Negative]:
-        """The negatives of a batch: a first wave of slots, then further ones for those refused."""
-        wanted = self._request.per_dialogue
-        made: dict[str, list[Negative]] = {dialogue.id: [] for dialogue in dialogues}
-        tried = dict.fromkeys(made, 0)
-        dry: set[str] = set()
-        seen: set[tuple[str, ...]] = set()
-        for dialogue in dialogues:
+    def _submit(self, ahead: Executor, ids: Iterator[str]) -> Future[tuple[_Batch, list[Pick]]] | None:
+        """Read and pick the next dialogues in the background; none where no more are left."""
+        batch = list(islice(ids, self._request.batch))
+        return ahead.submit(self._begin, batch) if batch else None
+
+    def _begin(self, ids: Sequence[str]) -> tuple[_Batch, list[Pick]]:
+        batch = _Batch(read_dialogues(self._store, ids), self._request)
+        return batch, self._pick(batch)
+
+    def _finish(self, batch: _Batch, picks: Sequence[Pick]) -> list[Negative]:
+        """The negatives of a batch: from its first picks, then from further ones for those refused."""
+        for dialogue in batch.dialogues:
             if not dialogue.graphs:
                 self.summary.skip("no-graph: no turn of the dialogue has an AMR graph", dialogue.id)
-                dry.add(dialogue.id)
-        for _ in range(MAX_WAVES):
-            slots = {
-                id: range(tried[id], tried[id] + wanted - len(made[id]))
-                for id in made
-                if len(made[id]) < wanted and id not in dry
-            }
-            if not slots:
+        for wave in range(MAX_WAVES):
+            picks = self._pick(batch) if wave else picks
+            if not picks:
                 break
-            for id, numbers in slots.items():
-                tried[id] += len(numbers)
-            for one, result in self._slots(dialogues, slots):
-                if isinstance(result, Negative):
-                    key = _key(result)
-                    if key not in seen:
-                        seen.add(key)
-                        made[one.dialogue.id].append(result)
-                        self.summary.add(result)
-                        continue
-                    result = "duplicate: an earlier negative of the dialogue reads the same"
-                self.summary.skip(result, one.id)
-                if result.startswith("no-site"):
-                    dry.add(one.dialogue.id)
-        return [negative for dialogue in dialogues for negative in made[dialogue.id]]
+            for one, result in self._results(picks):
+                refused = result if isinstance(result, str) else batch.keep(one, result)
+                if refused is not None:
+                    self.summary.skip(refused, one.id)
+                elif isinstance(result, Negative):
+                    self.summary.add(result)
+        return batch.negatives()
 
-    def _slots(
-        self, dialogues: Sequence[StoredDialogue], slots: Mapping[str, Sequence[int]]
-    ) -> Iterator[tuple[Pick, Negative | str]]:
+    def _pick(self, batch: _Batch) -> list[Pick]:
+        slots = batch.open_slots()
+        return pick(self._request.plan, batch.dialogues, slots, self._ask) if slots else []
+
+    def _results(self, picks: Sequence[Pick]) -> Iterator[tuple[Pick, Negative | str]]:
         """Each slot's negative, or why there is none."""
         plan = self._request.plan
-        picks = pick(plan, dialogues, slots, self._ask)
         write_variants(self._store, plan, picks)
         ids = [one.id for one in picks if one.edits]
         variants = {variant.id: variant for variant in read_variants(self._store, self._originals, ids)}
@@ -177,8 +209,3 @@ class Generator:
         for (id, turn, _), answer in zip(items, answers, strict=True):
             found[id][turn] = answer
         return found
-
-
-def _key(negative: Negative) -> tuple[str, ...]:
-    """What two negatives of a dialogue must not share."""
-    return (negative.dialogue, *(turn["text"] for turn in negative.context), negative.response)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,15 +46,15 @@ def propose(
     parameters = [dialogue.parameter() for dialogue in dialogues]
     graphs = {dialogue.id: frozenset(dialogue.graphs) for dialogue in dialogues}
     for record in store.read(transform.query, dialogues=parameters):
-        row: Mapping[str, Any] = record.data()
-        if "dialogue" not in row or "edits" not in row:
+        id, edits = record.get("dialogue"), record.get("edits")
+        if id is None or edits is None:
             raise TransformError(f"{transform.place}: the query must return 'dialogue' and 'edits'")
-        of = graphs.get(row["dialogue"])
+        of = graphs.get(id)
         if of is None:
-            raise TransformError(f"{transform.place}: {row['dialogue']!r} is none of the dialogues asked for")
-        proposals = list(_grouped(transform, row["edits"], of))
+            raise TransformError(f"{transform.place}: {id!r} is none of the dialogues asked for")
+        proposals = list(_grouped(transform, edits, of))
         proposals.sort(key=_site)
-        found[row["dialogue"]] = proposals
+        found[id] = proposals
     return found
 
 
