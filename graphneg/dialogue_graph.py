@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -18,6 +18,7 @@ from graphneg.loading.matching import Grouping
 from graphneg.loading.registry import LoadOptions, get_loader
 from graphneg.loading.report import LoadReport
 from graphneg.loading.writing import write_records
+from graphneg.model import Rejected
 from graphneg.negatives import Negatives
 from graphneg.progress import NoProgress, Progress
 from graphneg.recipes import Recipe, get_recipe, recipe_of
@@ -70,11 +71,13 @@ class DialogueGraph:
         language: str = "en",
         turns: int = 8,
         progress: Progress | None = None,
+        on_rejected: Callable[[Rejected], None] | None = None,
     ) -> LoadReport:
         """Load files with the loader ``corpus`` (``dialogues``, ``dailydialog``, ``penman``, ...).
 
         ``name`` and ``split`` begin the dialogues' ids where the files do not say. Graphs that belong to
         no utterance become dialogues of ``turns`` turns. What is in the store already is left as it is.
+        The report keeps the first refusals; ``on_rejected`` is told each, as it happens.
 
         Raises:
             InputError: no such loader, or a file is not what it reads.
@@ -86,7 +89,8 @@ class DialogueGraph:
         files = [Path(path) for path in paths]
         options = LoadOptions(name, split, language, progress or NoProgress())
         grouping = Grouping(name or (files[0].stem if files else corpus), split or "all", turns)
-        return write_records(self.store, loader.read(files, options), LoadReport(loader.name), grouping)
+        report = LoadReport(loader.name, on_rejected=on_rejected)
+        return write_records(self.store, loader.read(files, options), report, grouping)
 
     def negatives(
         self,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from graphneg import __version__
 from graphneg.decoders import Decoder
 from graphneg.editing.generation import Finished, Generator, Request
+from graphneg.errors import InputError
 from graphneg.model import Negative
 from graphneg.output import (
     ResumableWriter,
@@ -16,9 +17,9 @@ from graphneg.output import (
     Summary,
     check_destination,
     fingerprint,
-    negative_to_json,
     to_dataset,
     to_pandas,
+    write_jsonl,
 )
 from graphneg.progress import NoProgress, Progress
 from graphneg.store import Store
@@ -55,11 +56,15 @@ class Negatives:
         Raises:
             InputError: ``out`` can't be written, or another run is writing it.
         """
-        return self._write(out)
+        return self._write(out, ".jsonl")
 
     def to_parquet(self, out: str | Path) -> Summary:
-        """Write a Parquet file, resumable as :meth:`to_jsonl` is."""
-        return self._write(out)
+        """Write a Parquet file, resumable as :meth:`to_jsonl` is.
+
+        Raises:
+            InputError: ``out`` can't be written, or another run is writing it.
+        """
+        return self._write(out, ".parquet")
 
     def to_pandas(self) -> pandas.DataFrame:
         """A data frame, one row a negative."""
@@ -69,9 +74,13 @@ class Negatives:
         """A Hugging Face dataset with typed features."""
         return to_dataset(self)
 
-    def _write(self, out: str | Path) -> Summary:
-        if check_destination(out) is None:
-            return self._print()
+    def _write(self, out: str | Path, suffix: str) -> Summary:
+        path = check_destination(out)
+        if path is None and suffix == ".jsonl":
+            write_jsonl(self, out)
+            return self.summary
+        if path is None or path.suffix != suffix:
+            raise InputError(f"{out}: name a file that ends {suffix}")
         with ResumableWriter(out, fingerprint(self._settings())) as writer:
             self.resumed = writer.resumed
             self.summary = Summary.from_state(self.resumed.notes)
@@ -80,11 +89,6 @@ class Negatives:
                     writer.write(negative)
                 writer.checkpoint(finished.dialogues, self.summary.state())
             writer.finish()
-        return self.summary
-
-    def _print(self) -> Summary:
-        for negative in self:
-            print(negative_to_json(negative), flush=False)
         return self.summary
 
     def _run(self, skip: int) -> Iterator[Finished]:

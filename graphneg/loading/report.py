@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from graphneg.model import Rejected
@@ -14,7 +15,8 @@ KEPT_REJECTIONS = 1000
 class LoadReport:
     """Counts of one load: written, there already, refused.
 
-    ``rejected`` keeps the first 1,000 refusals; ``rejections`` counts all of them.
+    ``rejected`` keeps the first 1,000 refusals; ``rejections`` counts all of them, and
+    ``on_rejected`` is told each.
     """
 
     loader: str
@@ -23,11 +25,15 @@ class LoadReport:
     rejected: list[Rejected] = field(default_factory=list[Rejected])
     rejections: int = 0
     seconds: float = 0.0
+    on_rejected: Callable[[Rejected], None] | None = None
 
     def reject(self, place: str, reason: str) -> None:
         self.rejections += 1
+        one = Rejected(place, reason)
         if len(self.rejected) < KEPT_REJECTIONS:
-            self.rejected.append(Rejected(place, reason))
+            self.rejected.append(one)
+        if self.on_rejected is not None:
+            self.on_rejected(one)
 
     def summary(self) -> str:
         """One line: ``loaded 40 dialogues, 300 utterances; 2 refused``."""

@@ -1,0 +1,50 @@
+# demo: the main job on the bundled corpus; test, bench, lint: for developers; clean: what they leave.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check
+STORE := graphneg-store
+SOURCES := pyproject.toml
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test bench lint clean
+
+help:
+	@echo "make demo    install into $(VENV), load the bundled corpus, make negatives, show some"
+	@echo "make test    install what tests need, and run them"
+	@echo "make bench   print the tables of docs/benchmarks.md"
+	@echo "make lint    ruff and pyright"
+	@echo "make clean   remove $(VENV), the demo's store and output, and caches"
+
+demo: $(VENV)/.core
+	$(BIN)/graphneg --store $(STORE) load everyday
+	$(BIN)/graphneg --store $(STORE) negatives --recipe all --per-dialogue 3 -o negatives.jsonl --show 8
+
+test: $(VENV)/.dev
+	$(BIN)/python -m pytest -q --timeout 900 $(TESTS)
+
+bench: $(VENV)/.dev
+	$(BIN)/python -m benchmarks
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright
+
+clean:
+	rm -rf $(VENV) $(STORE) negatives.jsonl negatives.jsonl.part* build dist *.egg-info
+	rm -rf .pytest_cache .ruff_cache .hypothesis
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "graphneg needs Python 3.11 or newer, and $(PYTHON) is not: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.core: $(SOURCES) | $(BIN)/python
+	$(PIP) --editable .
+	@touch $@
+
+$(VENV)/.dev: $(SOURCES) | $(BIN)/python
+	$(PIP) --editable '.[dev,neural]'
+	@touch $@ $(VENV)/.core

@@ -1,0 +1,76 @@
+"""The program ``graphneg``: its commands, the options before them, and how it ends."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from graphneg import __version__
+from graphneg.cli import check, cypher, export, info, load, negatives, transforms
+from graphneg.cli.storing import Database, Password, StorePlace, Username
+from graphneg.cli.terminal import complain, examples
+from graphneg.errors import GraphnegError
+
+READER_GONE = 141
+"""What shells report of a program that SIGPIPE ended."""
+
+app = typer.Typer(
+    name="graphneg",
+    help="Hard negatives for dialogue systems: edits of AMR meaning graphs, made in Cypher, decoded to text.",
+    epilog=examples(
+        "graphneg load everyday",
+        "graphneg negatives -o negatives.jsonl --show 5",
+        "graphneg --store neo4j://localhost info",
+    ),
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+for command in (load, negatives, transforms, cypher, export, info, check):
+    command.register(app)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"graphneg {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    context: typer.Context,
+    store: StorePlace = None,
+    username: Username = None,
+    password: Password = None,
+    database: Database = None,
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and end.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Options that stand before a command hold for it where it does not say otherwise itself."""
+    given = {"store": store, "username": username, "password": password, "database": database}
+    given = {name: value for name, value in given.items() if value is not None}
+    names = (command.name for command in app.registered_commands if command.name)
+    context.default_map = dict.fromkeys(names, given)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit: 0 done, 1 an error, 2 wrong usage, 130 interrupted."""
+    try:
+        app(args=arguments, prog_name="graphneg")
+    except GraphnegError as error:
+        complain(str(error))
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except BrokenPipeError:
+        # What is still buffered has no reader either, and would complain at the exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(READER_GONE)

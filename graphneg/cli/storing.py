@@ -1,0 +1,69 @@
+"""The options that say which store, and opening it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from graphneg.cli.terminal import messages
+
+if TYPE_CHECKING:
+    from graphneg.dialogue_graph import DialogueGraph
+
+PANEL = "Store"
+
+StorePlace = Annotated[
+    str | None,
+    typer.Option(
+        "--store",
+        metavar="PATH_OR_URI",
+        help="A directory (embedded) or a Neo4j URI; else $NEO4J_URI, else ./graphneg-store.",
+        rich_help_panel=PANEL,
+        show_default=False,
+    ),
+]
+Username = Annotated[
+    str | None,
+    typer.Option("--username", help="Neo4j user; else $NEO4J_USERNAME.", rich_help_panel=PANEL),
+]
+Password = Annotated[
+    str | None,
+    typer.Option(
+        "--password", help="Better left to $NEO4J_PASSWORD, which no list shows.", rich_help_panel=PANEL
+    ),
+]
+Database = Annotated[
+    str | None,
+    typer.Option("--database", help="Neo4j database; else $NEO4J_DATABASE.", rich_help_panel=PANEL),
+]
+
+
+@contextmanager
+def opened(
+    store: str | None, username: str | None, password: str | None, database: str | None
+) -> Generator[DialogueGraph]:
+    """The dialogue graph that the options name, open; says so while its server starts."""
+    with messages().status(f"opening {place(store)}"):
+        import graphneg
+
+        graph = graphneg.open(store, username=username, password=password, database=database)
+    with graph:
+        yield graph
+
+
+def place(store: str | None) -> str:
+    """The store that the options mean, as it was named."""
+    from graphneg.store.opening import DEFAULT_DIRECTORY
+
+    return store or os.environ.get("NEO4J_URI") or f"./{DEFAULT_DIRECTORY}"
+
+
+def exists(store: str | None) -> bool:
+    """Whether there is a store to look into: an embedded one would be made by opening it."""
+    where = place(store)
+    return "://" in where or Path(where).expanduser().is_dir()

@@ -1,0 +1,86 @@
+"""What the commands share in speaking to a user: results on standard output, all else on standard error."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from functools import cache
+from inspect import cleandoc
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+PIPE_WIDTH = 120
+"""Columns of a table that is written to no terminal."""
+
+
+@cache
+def messages() -> Console:
+    """Standard error."""
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False)
+
+
+@cache
+def results() -> Console:
+    """Standard output; wide where it is no terminal, so that tables stay whole."""
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    sized = console.is_terminal or "COLUMNS" in os.environ
+    return console if sized else Console(highlight=False, width=PIPE_WIDTH)
+
+
+def complain(message: str) -> None:
+    """One error on standard error, never wrapped: paths and ids stay whole."""
+    say(message, "[bold red]error:[/] ")
+
+
+def note(message: str) -> None:
+    """Something to know that is no error."""
+    say(message, "[yellow]note:[/] ")
+
+
+def say(message: str, prefix: str = "") -> None:
+    """A line on standard error as it is: square brackets in it are no markup."""
+    from rich.markup import escape
+
+    messages().print(prefix + escape(message), soft_wrap=True)
+
+
+def plain_table(*headers: str, title: str | None = None) -> Table:
+    """A table with one rule under its header, as all commands print them."""
+    from rich import box
+    from rich.table import Table
+
+    return Table(
+        *headers, title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False
+    )
+
+
+def add_command(app: typer.Typer, function: Callable[..., None], *commands: str) -> None:
+    """Make a function the command of its name; its docstring and these examples are the help."""
+    paragraphs = cleandoc(function.__doc__ or "").split("\n\n")
+    text = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+    app.command(function.__name__, help=text, epilog=examples(*commands))(function)
+
+
+def examples(*commands: str) -> str:
+    """Commands as the end of a help text, one a line."""
+    return "\n".join(["[bold]Examples[/]", *(f"[dim]$[/] {command}" for command in commands)])
+
+
+@contextmanager
+def stopping(advice: str) -> Generator[None]:
+    """Where the user presses Ctrl-C inside: says what is kept and how to go on, and ends with 130."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        say(f"stopped: {advice}")
+        raise typer.Exit(130) from None
