@@ -133,7 +133,9 @@ class _Alignment:
         return min(3.0, sum(gaps[:2]) / len(gaps[:2]) / 4) + span[0] / (len(self.index.tokens) + 1) / 10
 
     def _settle_name(self, node: AmrNode) -> None:
-        parts = [child for child in self.graph.children(node.k) if child.role and _CONNECTIVE.match(child.role)]
+        parts = [
+            child for child in self.graph.children(node.k) if child.role and _CONNECTIVE.match(child.role)
+        ]
         words = [(part.value or part.concept or "").strip('"').lower() for part in parts]
         start = self._find_words(words)
         if start is None or node.up is None:
@@ -203,7 +205,9 @@ class _Alignment:
         if node.role == "polarity":
             return []
         parent = self.graph.nodes[node.up].concept if node.up is not None else None
-        fitting = _WH_BY_PARENT.get(parent or "") or _WH_BY_ROLE.get(node.role or "", ("what", "who", "which"))
+        fitting = _WH_BY_PARENT.get(parent or "") or _WH_BY_ROLE.get(
+            node.role or "", ("what", "who", "which")
+        )
         return _best(
             [
                 _Candidate(span, score + 2.0 * (self.index.tokens[span[0]].lower() in fitting))
@@ -255,8 +259,7 @@ class _Alignment:
                 role = child.role or ""
                 bears_name = child.concept == "name"
                 plays_role = bool(_SHARES.match(node.concept)) and (
-                    role.endswith("-of")
-                    or role in ("mod", "ARG2", "weekday", "month", "dayperiod", "value")
+                    role.endswith("-of") or role in ("mod", "ARG2", "weekday", "month", "dayperiod", "value")
                 )
                 word = self.index.tokens[self.spans[child.k][0]].lower()
                 made = role.endswith("-of") and child.concept is not None and "NOUN" in readings(word)

@@ -38,7 +38,7 @@ _WORDS: dict[str, str] = {
     "infer-01": "so then therefore",
     "have-condition-91": "if unless when provided",
     "have-purpose-91": "for to",
-    "possible-01": "can could may might able possible possibly possibility maybe perhaps impossible ca unable",
+    "possible-01": "can could may might able possible possibly possibility maybe perhaps impossible unable",
     "permit-01": "may can let allow permit could",
     "obligate-01": "must have should need ought got obligated obliged shall",
     "recommend-01": "should ought better shall",
@@ -168,7 +168,9 @@ def value_keys(graph: AmrGraph, node: AmrNode) -> tuple[tuple[str, float], ...]:
     value = (node.value or "").strip('"')
     parent = graph.nodes[node.up] if node.up is not None else None
     if node.role == "polarity":
-        return tuple((word, 9.0 - 0.1 * place) for place, word in enumerate(NEGATIVES)) if value == "-" else ()
+        return (
+            tuple((word, 9.0 - 0.1 * place) for place, word in enumerate(NEGATIVES)) if value == "-" else ()
+        )
     if node.role in _ROLE_WORDS or not value:
         return ()
     keys = [(american(value.lower()), 10.0)]

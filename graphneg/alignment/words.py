@@ -15,25 +15,39 @@ CONTRACTED = {
     "'m": "be", "'re": "be", "'ve": "have", "'ll": "will", "n't": "not", "ca": "can", "wo": "will",
     "sha": "shall", "ai": "be", "an": "a",
 }  # fmt: skip
-_UNITS = (
+
+
+def word_list(text: str) -> list[str]:
+    """The words of a list that is written as one string."""
+    return text.split()
+
+
+def word_set(text: str) -> frozenset[str]:
+    """The same as a set."""
+    return frozenset(text.split())
+
+
+_UNITS = word_list(
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
     "sixteen seventeen eighteen nineteen"
-).split()
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
-NUMBERS: dict[str, int] = {word: value for value, word in enumerate(_UNITS)}
-NUMBERS |= {word: 10 * value for value, word in enumerate(_TENS, start=2)}
-SCALES = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9, "dozen": 12}
-_ORDINALS = (
+)
+_TENS = word_list("twenty thirty forty fifty sixty seventy eighty ninety")
+_ORDINALS = word_list(
     "zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth "
     "fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth"
-).split()
-ORDINALS: dict[str, int] = {word: value for value, word in enumerate(_ORDINALS)}
-ORDINALS |= {word[:-1] + "ieth": 10 * value for value, word in enumerate(_TENS, start=2)}
-ORDINALS |= {"last": -1}
-WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
-MONTHS = (
-    "january february march april may june july august september october november december"
-).split()
+)
+NUMBERS: dict[str, int] = {
+    **{word: value for value, word in enumerate(_UNITS)},
+    **{word: 10 * value for value, word in enumerate(_TENS, start=2)},
+}
+SCALES = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9, "dozen": 12}
+ORDINALS: dict[str, int] = {
+    **{word: value for value, word in enumerate(_ORDINALS)},
+    **{word[:-1] + "ieth": 10 * value for value, word in enumerate(_TENS, start=2)},
+    "last": -1,
+}
+WEEKDAYS = word_list("monday tuesday wednesday thursday friday saturday sunday")
+MONTHS = word_list("january february march april may june july august september october november december")
 _IRREGULAR = {
     "thought": "think", "choice": "choose", "death": "die", "dead": "die", "life": "live", "alive": "live",
     "gift": "give", "sight": "see", "loss": "lose", "speech": "speak", "song": "sing", "belief": "believe",

@@ -102,5 +102,6 @@ def _loaded(name: str, load: Callable[[], Any]) -> Callable[..., Decoder]:
         return load()
     except ImportError as error:
         raise DecoderError(
-            f"decoder {name} can't be imported: {error}; install its packages (pip install 'graphneg[neural]')"
+            f"decoder {name} can't be imported: {error}; "
+            "install its packages (pip install 'graphneg[neural]')"
         ) from error

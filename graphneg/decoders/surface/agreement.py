@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from graphneg.alignment.words import word_set
 from graphneg.decoders.surface.clauses import BE, DO, HAVE, Group
 from graphneg.decoders.surface.draft import Cell
 from graphneg.decoders.surface.forms import agree, finite_tag, pronoun_cases, verb_lemma
@@ -11,12 +12,13 @@ from graphneg.decoders.surface.sentence import Sentence
 from graphneg.decoders.surface.tag_tables import NOUNS
 
 _CLITIC = {"am": "'m", "are": "'re", "is": "'s", "have": "'ve", "has": "'s"}
-_HAS_AFTER = frozenset({"been", "got", "had", "become", "come", "gone", "made", "given", "done", "seen"})
+_HAS_AFTER = word_set("been got had become come gone made given done seen")
 _PLURAL = frozenset({"these", "those", "many", "few", "several", "both", "others", "people"})
 
-PEOPLE = frozenset(
-    "man men woman women boy girl child children people person king queen prince princess friend friends mother "
-    "father brother sister teacher doctor mom dad husband wife son daughter boss guy guys lady gentleman".split()
+PEOPLE = word_set(
+    "man men woman women boy girl child children people person king queen prince princess friend "
+    "friends mother father brother sister teacher doctor mom dad husband wife son daughter boss guy "
+    "guys lady gentleman"
 )
 
 
@@ -31,12 +33,21 @@ def _heads(cells: Sequence[Cell], group: Group, place: int) -> bool:
         return False
     start, end = group.subject
     head = head_of(cells, start, end)
-    return place == head or any(cells[one].low in ("and", "or") for one in range(start, end)) or end - start == 1
+    return (
+        place == head or any(cells[one].low in ("and", "or") for one in range(start, end)) or end - start == 1
+    )
 
 
 def head_of(cells: Sequence[Cell], start: int, end: int) -> int:
     """The head noun of a noun phrase: the last noun before any preposition or relative."""
-    stop = next((p for p in range(start + 1, end) if cells[p].tag in ("IN", "TO", "WP", "SC") or cells[p].text == ","), end)
+    stop = next(
+        (
+            p
+            for p in range(start + 1, end)
+            if cells[p].tag in ("IN", "TO", "WP", "SC") or cells[p].text == ","
+        ),
+        end,
+    )
     if cells[start].tag in ("PN", "PRS", "PRO"):
         return start
     nouns = [p for p in range(start, stop) if cells[p].tag in NOUNS | {"PN", "PRS", "PRO", "CD", "EX"}]

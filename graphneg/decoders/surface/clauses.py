@@ -10,18 +10,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from graphneg.alignment.words import word_set
 from graphneg.decoders.surface.draft import Cell, is_quote
 from graphneg.decoders.surface.forms import full_form, is_participle, verb_form, verb_lemma
 from graphneg.decoders.surface.tag_tables import FINITE, NOUNS
 
 Kind = Literal["finite", "imperative", "infinitive", "bare", "gerund", "participle"]
-BE = frozenset({"be", "am", "is", "are", "was", "were", "been", "being", "'m", "'re", "ai"})
+BE = word_set("be am is are was were been being 'm 're ai")
 HAVE = frozenset({"have", "has", "had", "having", "'ve"})
 DO = frozenset({"do", "does", "did"})
 _SKIP = frozenset({"RB", "NEG"})
 _NP = NOUNS | {"JJ", "DT", "PS", "CD", "POS", "PN", "PRS", "PRO", "EX"}
 _TIME_NOUNS = frozenset({"yesterday", "today", "tomorrow", "tonight"})
-_BARE_AFTER = frozenset({"make", "let", "help", "see", "hear", "watch", "feel", "have", "do"})
+_BARE_AFTER = word_set("make let help see hear watch feel have do")
 _SUBORDINATE = frozenset({"SC", "WP"})
 
 
@@ -72,7 +73,9 @@ def _group_at(cells: Sequence[Cell], place: int, before: list[Group]) -> Group |
         to = place if tag == "TO" else place + 1
         verb = _skip(cells, to + 1)
         if _tag(cells, verb) == "VB":
-            group = Group("infinitive", [verb], [place] if tag == "NEG" else _negations(cells, to, verb), to=to)
+            group = Group(
+                "infinitive", [verb], [place] if tag == "NEG" else _negations(cells, to, verb), to=to
+            )
             _extend(cells, group)
             return group
         return None
@@ -170,9 +173,21 @@ def _inverts(cells: Sequence[Cell], place: int) -> bool:
     previous = cells[place - 1] if place else None
     if previous is None or is_quote(previous) or previous.tag in ("EN", "PU", "CC", "UH"):
         return True
-    if previous.tag == "WP" or previous.low in ("how", "why", "never", "nor", "here", "what", "which", "where", "when"):
+    if previous.tag == "WP" or previous.low in (
+        "how",
+        "why",
+        "never",
+        "nor",
+        "here",
+        "what",
+        "which",
+        "where",
+        "when",
+    ):
         return True
-    if _tag(cells, start) == "PRS" or (cells[start].low in ("you", "it", "i", "he", "we") and previous.tag != "PRS"):
+    if _tag(cells, start) == "PRS" or (
+        cells[start].low in ("you", "it", "i", "he", "we") and previous.tag != "PRS"
+    ):
         return previous.tag not in ("PRS", "PN", "EX", "SC")
     sentence = place
     while sentence and cells[sentence - 1].tag not in ("EN", "QT", "PU"):
@@ -208,7 +223,11 @@ def _governed(last: str, tag: str, cells: Sequence[Cell], verb: int) -> str | No
         return "TO"
     if tag == "MD" or last in DO:
         low = cells[verb].low if verb < len(cells) else ""
-        plain = at in ("VB", "VBP") or (at == "AX" and low in ("have", "do")) or (at == "VBD" and verb_lemma(low) == low)
+        plain = (
+            at in ("VB", "VBP")
+            or (at == "AX" and low in ("have", "do"))
+            or (at == "VBD" and verb_lemma(low) == low)
+        )
         return "VB" if plain else None
     if last in HAVE or last == "'ve":
         if at == "JJ" and is_participle(cells[verb].low) and _tag(cells, verb + 1) not in NOUNS | {"JJ"}:
@@ -247,7 +266,11 @@ def _opens_clause(cells: Sequence[Cell], place: int, before: list[Group]) -> boo
     if _clause_start(cells, start) and (not start or cells[start - 1].low not in ("and", "or")):
         return True
     if start and cells[start - 1].low in ("and", "or"):
-        return start < 2 or bool(before) and before[-1].kind == "imperative" or cells[start - 2].tag in ("EN", "QT")
+        return (
+            start < 2
+            or (bool(before) and before[-1].kind == "imperative")
+            or cells[start - 2].tag in ("EN", "QT")
+        )
     return False
 
 
@@ -258,9 +281,11 @@ def noun_phrase_end(cells: Sequence[Cell], start: int) -> int:
         tag = cells[place].tag
         if tag in ("PRS", "PRO", "EX", "PN") and place == start:
             return place + 1
-        if tag in ("DT", "PS", "CD", "POS") and not head or (tag == "RB" and _tag(cells, place + 1) in ("JJ", "CD")):
-            place += 1
-        elif tag in ("JJ", "VBN", "VBG") and not head and place > start - (tag == "JJ"):
+        if (
+            (tag in ("DT", "PS", "CD", "POS") and not head)
+            or (tag == "RB" and _tag(cells, place + 1) in ("JJ", "CD"))
+            or (tag in ("JJ", "VBN", "VBG") and not head and place > start - (tag == "JJ"))
+        ):
             place += 1
         elif tag in NOUNS:
             head = True
@@ -324,10 +349,16 @@ def noun_phrase_start(cells: Sequence[Cell], end: int) -> int:
         if tag in NOUNS and cell.low not in _TIME_NOUNS:
             seen_head = True
             place -= 1
-        elif seen_head and tag in ("JJ", "CD", "POS") or (seen_head and tag in ("VBN", "VBG") and place > 1
-                                                           and _tag(cells, place - 2) in ("DT", "PS", "JJ", "RB")):
-            place -= 1
-        elif seen_head and tag == "RB" and _tag(cells, place) in ("JJ", "CD", "VBN"):
+        elif (
+            (seen_head and tag in ("JJ", "CD", "POS"))
+            or (
+                seen_head
+                and tag in ("VBN", "VBG")
+                and place > 1
+                and _tag(cells, place - 2) in ("DT", "PS", "JJ", "RB")
+            )
+            or (seen_head and tag == "RB" and _tag(cells, place) in ("JJ", "CD", "VBN"))
+        ):
             place -= 1
         elif seen_head and hyphen(cells, place - 1) and place > 1:
             place -= 2
@@ -349,7 +380,11 @@ def _joined(cells: Sequence[Cell], place: int) -> int:
         start = noun_phrase_start(cells, place - 1)
         if cells[place - 1].low == "of" or _clause_start(cells, start) or cells[start].tag in ("DT", "PS"):
             return start
-    if place >= 2 and cells[place - 1].low in ("and", "or") and cells[place - 2].tag in NOUNS | {"PN", "PRS", "PRO"}:
+    if (
+        place >= 2
+        and cells[place - 1].low in ("and", "or")
+        and cells[place - 2].tag in NOUNS | {"PN", "PRS", "PRO"}
+    ):
         start = noun_phrase_start(cells, place - 1)
         if _clause_start(cells, start):
             return start

@@ -12,10 +12,12 @@ from dataclasses import dataclass
 
 from graphneg.decoders.surface.forms import article
 
-_TOKENISED = re.compile(r"\w [.,!?;:]+(?:\s|$)|^[\"'] \w|\S [\"']\s*$| - - |\w n['’]t\b|\w ['’](?:s|m|re|ll|ve|d)\b")  # noqa: RUF001
+_TOKENISED = re.compile(
+    r"\w [.,!?;:]+(?:\s|$)|^[\"'] \w|\S [\"']\s*$| - - |\w n['’]t\b|\w ['’](?:s|m|re|ll|ve|d)\b"
+)
 _CLOSING = frozenset(".,!?;:)]}%…")
-_OPENING = frozenset("([{$#«“‘")  # noqa: RUF001
-_QUOTES = frozenset("\"'“”‘’«»`")  # noqa: RUF001
+_OPENING = frozenset("([{$#«“‘")
+_QUOTES = frozenset("\"'“”‘’«»`")
 _CLITICS = frozenset({"n't", "'s", "'m", "'re", "'ve", "'ll", "'d"})
 
 
@@ -31,7 +33,7 @@ class Cell:
 
     @property
     def low(self) -> str:
-        return self.text.lower().replace("’", "'")  # noqa: RUF001
+        return self.text.lower().replace("’", "'")
 
 
 def new(text: str, tag: str) -> Cell:
@@ -54,7 +56,7 @@ class Draft:
             cell.text[:1].isalpha() for cell in cells
         )
         self.contracts = any(cell.low in _CLITICS and cell.tag != "POS" for cell in cells)
-        self.curly = "’" in text  # noqa: RUF001
+        self.curly = "’" in text
 
     def place(self, cell: Cell) -> int:
         """The index of a cell, -1 where it has been removed."""
@@ -93,7 +95,9 @@ class Draft:
         parts: list[str] = []
         for index, cell in enumerate(self.cells):
             before = self.cells[index - 1] if index else None
-            parts.append(self._gap(before, cell) + (cell.text.replace("'", "’") if self._curl(cell) else cell.text))  # noqa: RUF001
+            parts.append(
+                self._gap(before, cell) + (cell.text.replace("'", "’") if self._curl(cell) else cell.text)
+            )
         tail = self.original[len(self.original.rstrip()) :]
         return "".join(parts) + tail
 
@@ -126,7 +130,7 @@ class Draft:
         for cell in self.cells:
             last = kept[-1] if kept else None
             apart = last is None or last.home != cell.home - 1 or cell.home < 0
-            if cell.text in (",", ";", ":", "--", "-", "–") and apart:  # noqa: RUF001
+            if cell.text in (",", ";", ":", "--", "-", "–") and apart:
                 if last is None or last.tag in ("EN", "PU") or last.text in _OPENING:
                     continue
             elif cell.tag == "EN" and apart and last is not None:
@@ -140,7 +144,7 @@ class Draft:
     def _fix_articles(self) -> None:
         for cell, following in zip(self.cells, self.cells[1:], strict=False):
             if cell.low in ("a", "an") and cell.tag == "DT" and following.text[:1].isalnum():
-                untouched = cell.home >= 0 and following.home == cell.home + 1 and following.gap is not None
+                untouched = cell.home >= 0 and following.home == cell.home + 1
                 wanted = article(following.text)
                 if wanted != cell.low and (not untouched or _changed(self.original, following)):
                     cell.text = wanted.capitalize() if cell.text[0].isupper() else wanted
@@ -162,15 +166,22 @@ def initials(cells: Sequence[Cell]) -> list[bool]:
     for index, cell in enumerate(cells):
         if is_quote(cell) or cell.text in _OPENING:
             after_mark = index == 0 or cells[index - 1].text in (",", ":", "-", "--")
-            opening = not quoted if cell.text not in ("'", "’") else False  # noqa: RUF001
-            opens = opens or (opening and after_mark and index + 1 < len(cells) and cells[index + 1].text[:1].isupper())
+            opening = not quoted if cell.text not in ("'", "’") else False
+            opens = opens or (
+                opening and after_mark and index + 1 < len(cells) and cells[index + 1].text[:1].isupper()
+            )
             quoted = not quoted if cell.text == '"' else quoted
             found.append(False)
         elif cell.tag == "EN":
             found.append(False)
             opens = cell.text[0] in ".!?" and not cell.text.startswith("..")
             nxt = cells[index + 1] if index + 1 < len(cells) else None
-            if nxt is not None and is_quote(nxt) and index + 2 < len(cells) and cells[index + 2].text[:1].islower():
+            if (
+                nxt is not None
+                and is_quote(nxt)
+                and index + 2 < len(cells)
+                and cells[index + 2].text[:1].islower()
+            ):
                 opens = False
         elif cell.tag == "PU" and not cell.text[:1].isalnum():
             found.append(False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from graphneg.alignment.words import word_set
 from graphneg.decoders.surface.agreement import PEOPLE, agree_with, is_subject
 from graphneg.decoders.surface.countability import may_be_bare
 from graphneg.decoders.surface.draft import new
@@ -28,9 +29,9 @@ def drop(sentence: Sentence, k: int) -> None:
     if target.kind == "determiner":
         _drop_determiner(sentence, target)
         return
-    if target.kind in ("predicate", "clause") and not _conjunct(sentence, target):
-        if not _subordinate(sentence, target):
-            raise Unrealised("unclear-clause", "the main clause can't go")
+    main = target.kind in ("predicate", "clause")
+    if main and not (_conjunct(sentence, target) or _subordinate(sentence, target)):
+        raise Unrealised("unclear-clause", "the main clause can't go")
     if target.kind == "possessive":
         sentence.draft.rewrite(sentence.cells[target.start], "the", "DT")
         return
@@ -61,7 +62,12 @@ def _drop_determiner(sentence: Sentence, target: Phrase) -> None:
     if cell.low in ("a", "an", "the", "such", "what", "which") or end == target.end:
         raise Unrealised("unclear-clause", f"{cell.text} can't be left out")
     followed = cells[target.end].tag in ("DT", "PS")
-    if head.tag in ("NNS", "NNP") or determined or followed or may_be_bare(head.low) and cell.low not in _POINTING:
+    if (
+        head.tag in ("NNS", "NNP")
+        or determined
+        or followed
+        or (may_be_bare(head.low) and cell.low not in _POINTING)
+    ):
         if cell.low in _POINTING:
             draft.rewrite(cell, "the", "DT")
         else:
@@ -114,15 +120,17 @@ def _argument(sentence: Sentence, k: int, target: Phrase) -> bool:
         return False
     if any(cell.tag == "CC" for cell in cells[target.end : target.end + 1]) or tag == "CC":
         return False
-    concept = sentence.node(k).concept
-    word = "someone" if concept == "person" or cells[target.head].low in PEOPLE or pronoun_cases(cells[target.head].text)[:1] and not (
-        pronoun_cases(cells[target.head].text)[0][0] == "it"
-    ) else "something"
-    replacement = new(word, "PN")
+    replacement = new("someone" if _is_person(sentence, k, target) else "something", "PN")
     splice(sentence, target, [replacement])
     if subject:
         agree_with(sentence, replacement)
     return True
+
+
+def _is_person(sentence: Sentence, k: int, target: Phrase) -> bool:
+    head = sentence.cells[target.head]
+    known = pronoun_cases(head.text)
+    return sentence.node(k).concept == "person" or head.low in PEOPLE or (bool(known) and known[0][0] != "it")
 
 
 def _remove(sentence: Sentence, target: Phrase, conjunct: bool) -> None:
@@ -132,7 +140,12 @@ def _remove(sentence: Sentence, target: Phrase, conjunct: bool) -> None:
     if target.kind not in ("adjective", "modifier", "adverb"):
         while start and cells[start - 1].tag in ("IN", "TO", "SC", "WP"):
             start -= 1
-    if target.kind == "nominal" and end + 1 < len(cells) and cells[end].tag == "IN" and cells[end + 1].tag == "PRO":
+    if (
+        target.kind == "nominal"
+        and end + 1 < len(cells)
+        and cells[end].tag == "IN"
+        and cells[end + 1].tag == "PRO"
+    ):
         end += 2
     while target.kind in ("verb", "clause", "predicate") and end < len(cells) and cells[end].tag == "PRO":
         end += 1
@@ -140,11 +153,26 @@ def _remove(sentence: Sentence, target: Phrase, conjunct: bool) -> None:
         return
     if conjunct and start and cells[start - 1].tag == "CC" and (end >= len(cells) or cells[end].tag != "CC"):
         start -= 1
-    elif conjunct and end < len(cells) and cells[end].tag == "CC" and start and cells[start - 1].tag not in ("PU", "EN"):
+    elif (
+        conjunct
+        and end < len(cells)
+        and cells[end].tag == "CC"
+        and start
+        and cells[start - 1].tag not in ("PU", "EN")
+    ):
         end += 1
-    if start and cells[start - 1].text == "," and end < len(cells) and cells[end].text in (",", ".", "!", "?"):
+    if (
+        start
+        and cells[start - 1].text == ","
+        and end < len(cells)
+        and cells[end].text in (",", ".", "!", "?")
+    ):
         start -= 1
-    elif end < len(cells) and cells[end].text == "," and (start == 0 or cells[start - 1].tag in ("EN", "QT", "CC", "PU")):
+    elif (
+        end < len(cells)
+        and cells[end].text == ","
+        and (start == 0 or cells[start - 1].tag in ("EN", "QT", "CC", "PU"))
+    ):
         end += 1
     if start == 0 and end >= len(cells) - 1:
         raise Unrealised("unclear-clause", "nothing would be left")
@@ -182,4 +210,4 @@ def _check_copula(sentence: Sentence, target: Phrase) -> None:
         raise Unrealised("unclear-clause", "the verb would have no predicate")
 
 
-_LINKING = frozenset({"be", "is", "am", "are", "was", "were", "'s", "become", "seem"})
+_LINKING = word_set("be is am are was were 's become seem")

@@ -30,13 +30,15 @@ _PREFERRED = {
     ("bear", "VBD"): "bore", ("bear", "VBN"): "borne", ("wind", "VBD"): "wound", ("prove", "VBN"): "proved",
     ("person", "NNS"): "people", ("dream", "VBD"): "dreamed", ("sleep", "VBD"): "slept",
 }  # fmt: skip
-_VOWEL = re.compile(r"^(?:[aio]|e(?!u|w)|u(?!ni(?!n|m)|s[aeiu]|t[ie]|biq|r[aio])|hour|hono|honest|heir|8|11\b|18\b)")
+_VOWEL = re.compile(
+    r"^(?:[aio]|e(?!u|w)|u(?!ni(?!n|m)|s[aeiu]|t[ie]|biq|r[aio])|hour|hono|honest|heir|8|11\b|18\b)"
+)
 _CONSONANT = re.compile(r"^(?:one\b|once\b|oui)")
 
 
 def full_form(word: str) -> str:
     """A clitic or a contracted stem written out; ``'s`` and ``'d`` are left to their sentence."""
-    low = word.lower().replace("’", "'")  # noqa: RUF001
+    low = word.lower().replace("’", "'")
     return _FULL.get(low, low)
 
 

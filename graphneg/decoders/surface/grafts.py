@@ -6,8 +6,15 @@ phrase becomes a gerund where a noun was, an adjective ``something`` of that sor
 
 from __future__ import annotations
 
-from graphneg.alignment.words import readings
-from graphneg.decoders.surface.agreement import PEOPLE, agree_with, head_of, inflect_finite, is_subject, person_of
+from graphneg.alignment.words import readings, word_set
+from graphneg.decoders.surface.agreement import (
+    PEOPLE,
+    agree_with,
+    head_of,
+    inflect_finite,
+    is_subject,
+    person_of,
+)
 from graphneg.decoders.surface.clauses import BE, Group
 from graphneg.decoders.surface.countability import may_be_bare
 from graphneg.decoders.surface.draft import Cell, new
@@ -96,7 +103,11 @@ def _convert(
     elif target.kind == "adjective" and given.kind in ("nominal", "modifier", *_VERBAL):
         splice(sentence, target, _predicative(source, given, cells, serial))
     elif target.kind == "modifier" and given.kind in ("nominal", "modifier", "adjective", *_VERBAL):
-        splice(sentence, Phrase(target.head, target.head + 1, "modifier", target.head), _attributive(source, given))
+        splice(
+            sentence,
+            Phrase(target.head, target.head + 1, "modifier", target.head),
+            _attributive(source, given),
+        )
     elif target.kind in _VERBAL and given.kind in ("nominal", "adjective", "modifier"):
         _verb_to_other(sentence, target, source, given, cells)
     else:
@@ -151,8 +162,11 @@ def _verb_to_other(
             person = person_of(sentence.cells[group.subject[0] : group.subject[1]])
         text = agree("be", form, person) if form in ("VBD", "VBP", "VBZ") else verb_form("be", form)
         adjective = cells if given.kind == "adjective" else [new(source.cells[given.head].low, "JJ")]
-        splice(sentence, Phrase(start, max(target.end, group.main + 1), target.kind, start),
-                [new(text, "AX" if form.startswith("VB") and form != "VB" else "VB"), *adjective])
+        splice(
+            sentence,
+            Phrase(start, max(target.end, group.main + 1), target.kind, start),
+            [new(text, "AX" if form.startswith("VB") and form != "VB" else "VB"), *adjective],
+        )
         return
     lone = cells[0] if len(cells) == 1 and pronoun_cases(cells[0].text) else None
     fitted = [new(pronoun(pronoun_cases(lone.text)[0][0], OBJECT), "PRO")] if lone is not None else cells
@@ -169,12 +183,16 @@ def _verb_to_other(
     start = _content_start(sentence, group)
     form = _form(sentence.cells[start])
     have = verb_form("have", form)
-    splice(sentence, Phrase(start, max(target.end, group.main + 1), target.kind, start), [new(have, form), *fitted])
+    splice(
+        sentence,
+        Phrase(start, max(target.end, group.main + 1), target.kind, start),
+        [new(have, form), *fitted],
+    )
     if group.subject is not None and form in ("VBP", "VBZ"):
         agree_with(sentence, sentence.cells[group.subject[0]])
 
 
-_NO_OBJECT = frozenset("think seem appear happen wish hope agree wonder go come hasten try dare tend be have".split())
+_NO_OBJECT = word_set("think seem appear happen wish hope agree wonder go come hasten try dare tend be have")
 
 
 def _group(sentence: Sentence, span: Phrase) -> Group:
@@ -199,7 +217,11 @@ def _replace_nominal(
     case = case_of(sentence, head, person) if pronoun_cases(head.text) else None
     others = [sentence.cells[place] for place in sentence.places(k) if sentence.cells[place] is not head]
     subject = is_subject(sentence, head)
-    lone = cells[0] if len(cells) == 1 and pronoun_cases(cells[0].text) and cells[0].tag in ("PRS", "PRO", "PS", "PN") else None
+    lone = (
+        cells[0]
+        if len(cells) == 1 and pronoun_cases(cells[0].text) and cells[0].tag in ("PRS", "PRO", "PS", "PN")
+        else None
+    )
     new_person = pronoun_cases(lone.text)[0][0] if lone is not None else person_of(cells)
     if target.kind == "possessive" or case in (POSSESSIVE, OWN):
         if lone is None and len(cells) > 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from graphneg.alignment.words import MONTHS, NUMBERS, ORDINALS, readings
+from graphneg.alignment.words import MONTHS, NUMBERS, ORDINALS, readings, word_set
 from graphneg.decoders.surface.agreement import agree_with, person_of
 from graphneg.decoders.surface.countability import may_be_bare, never_counted
 from graphneg.decoders.surface.draft import Cell, new
@@ -23,9 +23,11 @@ from graphneg.decoders.surface.sentence import Sentence, Unrealised
 from graphneg.decoders.surface.tag_tables import CLOSED, NOUNS, VERBS
 from graphneg.lexeme import is_frame, lexeme
 
-_PARTICLES = frozenset("up down out off away back over in on about around through along".split())
-_CAPITALS = frozenset("monday tuesday wednesday thursday friday saturday sunday".split()) | frozenset(MONTHS)
-_AMOUNTS = frozenset({"little", "much", "more", "less", "enough", "most", "many", "few", "such", "own", "same"})
+_PARTICLES = word_set("up down out off away back over in on about around through along")
+_CAPITALS = frozenset(
+    ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+) | frozenset(MONTHS)
+_AMOUNTS = word_set("little much more less enough most many few such own same")
 _ENDINGS = (
     ("ation", ("ation", "ion", "ment", "al", "ance", "ence", "ing")),
     ("ion", ("ion", "ation", "ment", "al", "ance", "ence", "ing")),
@@ -88,7 +90,7 @@ def _count(sentence: Sentence, cell: Cell, old: str) -> None:
     bare = first.tag not in ("DT", "PS", "CD", "POS", "PN") and end == sentence.draft.place(cell) + 1
     if any(one.low in _AMOUNTS for one in sentence.cells[start:end]):
         return
-    governed = start > 0 and sentence.cells[start - 1].tag in (*VERBS, "IN", "RB", "NEG") or start == 0
+    governed = (start > 0 and sentence.cells[start - 1].tag in (*VERBS, "IN", "RB", "NEG")) or start == 0
     if bare and governed and may_be_bare(old) and not may_be_bare(cell.low):
         if following is None or following.tag not in ("CC", "POS"):
             sentence.draft.insert(start, new("a", "DT"))
@@ -146,9 +148,10 @@ def _inflected(sentence: Sentence, cell: Cell, old: str, wanted: str, frame: boo
         return _adverb(cell, old, wanted)
     if tag in NOUNS:
         return _noun(cell, old, wanted, frame)
-    if wanted not in CLOSED or tag not in CLOSED[wanted]:
-        if tag not in ("PN", "PRS", "PRO", "CD") or "NOUN" not in readings(wanted):
-            raise Unrealised("no-form", f"{wanted} can't stand for {cell.text}")
+    like = tag in CLOSED.get(wanted, {})
+    stands_for_noun = tag in ("PN", "PRS", "PRO", "CD") and "NOUN" in readings(wanted)
+    if not like and not stands_for_noun:
+        raise Unrealised("no-form", f"{wanted} can't stand for {cell.text}")
     return match_case(wanted, cell.text) if not cell.initial else wanted
 
 
@@ -197,7 +200,7 @@ def _adverb(cell: Cell, old: str, wanted: str) -> str:
     if cell.low.endswith("ly") and not old.endswith("ly"):
         return adverb_of(wanted)
     shown = degree(cell.text)
-    if shown != "JJ" and shown is not None and cell.low != old:
+    if shown != "JJ" and cell.low != old:
         return adjective_form(wanted, shown)
     return wanted
 
@@ -212,9 +215,8 @@ def _noun(cell: Cell, old: str, wanted: str, frame: bool) -> str:
     tag = "NNS" if cell.tag == "NNS" else "NN"
     if wanted[:1].isupper():
         return wanted
-    if not frame or (is_form_of(cell.text, head) and "NOUN" in readings(wanted.split(" ")[-1])):
-        if is_form_of(cell.text, head) or not frame:
-            return noun_form(wanted, tag)
+    if not frame or (is_form_of(cell.text, head) and "NOUN" in known):
+        return noun_form(wanted, tag)
     derived = _derived(cell.low, verb_lemma(wanted), tag)
     if derived is not None:
         return derived

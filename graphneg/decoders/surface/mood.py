@@ -1,4 +1,4 @@
-"""Statements, questions and orders turn into one another; a new predicate goes above a sentence."""
+"""Statements, questions and orders turn into one another."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from graphneg.decoders.surface.clauses import BE, DO, HAVE, Group, straighten
 from graphneg.decoders.surface.draft import Cell, is_quote, new
 from graphneg.decoders.surface.forms import (
     OBJECT,
-    SUBJECT,
-    agree,
     finite_tag,
     full_form,
     pronoun,
@@ -18,10 +16,8 @@ from graphneg.decoders.surface.forms import (
 )
 from graphneg.decoders.surface.sentence import Sentence, Unrealised
 from graphneg.decoders.surface.tag_tables import FINITE
-from graphneg.lexeme import lexeme
 
 _LEADS = frozenset({"CC", "UH", "PU", "QT", "RB"})
-_LEAD_ADVERBS = frozenset({"so", "then", "now", "therefore", "however", "thus", "well", "for"})
 _HAS_AFTER = frozenset({"been", "got", "had", "become", "seen", "done"})
 
 
@@ -37,7 +33,9 @@ def assertion(sentence: Sentence, k: int) -> Group:
         group = sentence.finite(sentence.predicate(at))
         if group is not None and group.kind in ("finite", "imperative"):
             return group
-        waiting.extend(child.k for child in sentence.graph.children(at) if child.role and not child.role.endswith("-of"))
+        waiting.extend(
+            child.k for child in sentence.graph.children(at) if child.role and not child.role.endswith("-of")
+        )
     found = [group for group in sentence.groups() if group.kind in ("finite", "imperative")]
     if k == 0 and found:
         return found[0]
@@ -109,7 +107,9 @@ def _leads(sentence: Sentence, group: Group) -> bool:
         return False
     start, _ = sentence.sentence_bounds(group.subject[0])
     place = group.subject[0]
-    while place > start and not (is_quote(sentence.cells[place - 1]) or sentence.cells[place - 1].tag == "PU"):
+    while place > start and not (
+        is_quote(sentence.cells[place - 1]) or sentence.cells[place - 1].tag == "PU"
+    ):
         place -= 1
     opening = sentence.cells[place : group.subject[0]]
     between = sentence.cells[group.subject[1] : group.first]
@@ -134,9 +134,10 @@ def _lift_auxiliary(sentence: Sentence, group: Group) -> list[Cell]:
         stem = {"can": "ca", "will": "wo", "shall": "sha"}.get(text, text)
         return [new(stem, verb.tag), new("n't", "NEG")]
     tag = verb.tag if verb.tag in ("VBD", "VBZ", "VBP") else finite_tag(verb.text)
-    if tag == "VBP" and group.subject is not None and verb_form(verb_lemma(verb.text), "VBD") == verb.low:
-        if person_of(cells[group.subject[0] : group.subject[1]]) in ("he", "she", "it"):
-            tag = "VBD"
+    tenseless = tag == "VBP" and verb_form(verb_lemma(verb.text), "VBD") == verb.low
+    subject = cells[group.subject[0] : group.subject[1]] if group.subject is not None else []
+    if tenseless and subject and person_of(subject) in ("he", "she", "it"):
+        tag = "VBD"
     draft.rewrite(verb, verb_form(verb_lemma(full_form(verb.text)), "VB"), "VB")
     return [new(verb_form("do", tag), "AX")]
 
@@ -158,7 +159,10 @@ def _end_with(sentence: Sentence, main: Cell, mark: str) -> None:
     while place < len(cells):
         cell = cells[place]
         if cell.tag == "EN" or (
-            cell.text == "," and place + 1 < len(cells) and is_quote(cells[place + 1]) and _quote_open(cells, place)
+            cell.text == ","
+            and place + 1 < len(cells)
+            and is_quote(cells[place + 1])
+            and _quote_open(cells, place)
         ):
             cell.text, cell.tag = mark, "EN"
             return
@@ -218,12 +222,12 @@ def to_statement(sentence: Sentence, k: int) -> None:
     if not marks and not group.inverted:
         raise Unrealised("unsupported-edit", "the clause asks nothing")
     if group.inverted and group.subject is not None:
-        _uninvert(sentence, group)
+        uninvert(sentence, group)
     for cell in marks[:1]:
         cell.text = "."
 
 
-def _uninvert(sentence: Sentence, group: Group) -> None:
+def uninvert(sentence: Sentence, group: Group) -> None:
     cells, draft = sentence.cells, sentence.draft
     assert group.subject is not None
     verb = cells[group.first]
@@ -267,7 +271,7 @@ def to_order(sentence: Sentence, k: int) -> None:
     if group.inverted and start and any(cell.tag == "WP" for cell in cells[: group.first]):
         raise Unrealised("unsupported-edit", "the clause asks with a question word")
     main = cells[group.main]
-    _strip_to_base(sentence, group)
+    strip_to_base(sentence, group)
     place = sentence.draft.place(subject[0])
     sentence.draft.cut(place, place + len(subject))
     negated = [cell for cell in cells[place : sentence.draft.place(main)] if cell.tag == "NEG"]
@@ -280,10 +284,10 @@ def to_order(sentence: Sentence, k: int) -> None:
     else:
         told = _as_object(subject)
         sentence.draft.insert(place, *support, new("let", "VB"), *told)
-    _end_plain(sentence, main)
+    end_plain(sentence, main)
 
 
-def _end_plain(sentence: Sentence, main: Cell) -> None:
+def end_plain(sentence: Sentence, main: Cell) -> None:
     for cell in sentence.cells[sentence.draft.place(main) :]:
         if cell.tag == "EN":
             if cell.text == "?":
@@ -298,7 +302,7 @@ def _as_object(subject: list[Cell]) -> list[Cell]:
     return subject
 
 
-def _strip_to_base(sentence: Sentence, group: Group) -> None:
+def strip_to_base(sentence: Sentence, group: Group) -> None:
     """Drops modals, do and perfect have; the first verb left takes its plain form."""
     cells, draft = sentence.cells, sentence.draft
     chain = [cells[place] for place in group.chain]
@@ -320,7 +324,10 @@ def from_order(sentence: Sentence, k: int) -> None:
         Unrealised: ``unclear-clause``, no order is found.
     """
     waiting = [k]
-    group = next((one for one in sentence.groups() if one.kind == "imperative" and one.main in sentence.places(k)), None)
+    group = next(
+        (one for one in sentence.groups() if one.kind == "imperative" and one.main in sentence.places(k)),
+        None,
+    )
     group = group or next((one for one in sentence.groups() if one.kind == "imperative"), None)
     if group is None or not waiting:
         raise Unrealised("unclear-clause", "no order was found")
@@ -337,117 +344,3 @@ def from_order(sentence: Sentence, k: int) -> None:
         if cell.low == "please":
             cells.remove(cell)
     sentence.draft.insert(sentence.draft.place(verb), new("you", "PRS"))
-
-
-_CLAUSE_OPENERS = {
-    "refuse-01": "refuse to accept that",
-    "doubt-01": "doubt that",
-    "order-01": "order that",
-    "command-02": "command that",
-    "demand-01": "demand that",
-    "wonder-01": "wonder whether",
-    "ask-01": "ask whether",
-    "possible-01": "possible",
-    "obligate-01": "necessary",
-    "reject-01": "reject the idea that",
-    "disagree-01": "disagree that",
-    "accept-01": "accept that",
-    "promise-01": "promise that",
-}
-_SUBJUNCTIVE = frozenset({"order-01", "command-02", "demand-01", "recommend-01", "suggest-01", "propose-01"})
-
-
-def wrap(sentence: Sentence, concept: str, person: str) -> None:
-    """Puts ``I agree that`` and its like above the sentence; ``person`` is the new subject.
-
-    Raises:
-        Unrealised: ``unclear-clause``, the sentence has no clause that can stand under a verb.
-    """
-    group = _first_clause(sentence, assertion(sentence, 0))
-    cells, draft = sentence.cells, sentence.draft
-    start, _ = sentence.sentence_bounds(group.first)
-    asks = group.inverted and not group.quotative
-    if asks and any(cell.tag == "WP" for cell in cells[start : group.first]):
-        raise Unrealised("unclear-clause", "a question with a question word can't stand under a verb")
-    place = start
-    while place < group.first and cells[place].tag in ("CC", "UH", "PU", "QT"):
-        place += 1
-    while place < group.first and cells[place].low in _LEAD_ADVERBS and cells[place + 1].tag not in ("SC", "JJ", "RB"):
-        place += 1
-        place += cells[place].text == ","
-    opener = _opener(concept, person)
-    if asks and group.subject is not None:
-        _uninvert(sentence, group)
-        _end_plain(sentence, cells[place])
-    elif group.kind == "imperative":
-        _order_under(sentence, group, concept, person)
-        return
-    elif concept in _SUBJUNCTIVE:
-        if group.subject is None or group.quotative:
-            raise Unrealised("unclear-clause", "no subject that could be ordered")
-        _strip_to_base(sentence, group)
-    elif concept == "refuse-01" and group.subject is not None and _same_person(cells, group, person):
-        subject = cells[group.subject[0] : group.subject[1]]
-        _strip_to_base(sentence, group)
-        for cell in subject:
-            cells.remove(cell)
-        opener = [*opener[:2], new("to", "TO")]
-    draft.insert(place, *opener)
-
-
-def _first_clause(sentence: Sentence, found: Group) -> Group:
-    """The first main clause of the sentence: the one that an opener stands before."""
-    start, end = sentence.sentence_bounds(found.first)
-    for group in sentence.groups():
-        if start <= group.first < end and group.kind in ("finite", "imperative"):
-            opens = group.subject[0] if group.subject else group.first
-            if opens == start or sentence.cells[opens - 1].tag not in ("SC", "WP"):
-                return group
-    return found
-
-
-def _same_person(cells: list[Cell], group: Group, person: str) -> bool:
-    assert group.subject is not None
-    start, end = group.subject
-    return end - start == 1 and cells[start].low == person and not group.negations and end == group.first
-
-
-def _opener(concept: str, person: str) -> list[Cell]:
-    phrase = _CLAUSE_OPENERS.get(concept, f"{lexeme(concept)} that")
-    if concept in ("possible-01", "obligate-01"):
-        return [new("it", "PRS"), new("is", "AX"), new(phrase, "JJ"), new("that", "SC")]
-    verb, *rest = phrase.split(" ")
-    return [
-        new(pronoun(person, SUBJECT), "PRS"),
-        new(agree(verb, "VBP", person), "VBP"),
-        *(new(word, "SC" if word == "that" else "TO" if word == "to" else "NN") for word in rest),
-    ]
-
-
-def _order_under(sentence: Sentence, group: Group, concept: str, person: str) -> None:
-    """``I order you to draw a sheep``, ``I refuse to draw a sheep``, ``I agree that you should``."""
-    cells, draft = sentence.cells, sentence.draft
-    place = group.first
-    negations = [cells[p] for p in group.negations]
-    main = cells[group.main]
-    if main.low == "let" and cells[place + 1].low in ("'s", "us"):
-        raise Unrealised("unclear-clause", "let us can't stand under a verb")
-    verb = lexeme(concept).split(" ")[0]
-    subject = new(pronoun(person, SUBJECT), "PRS")
-    finite = new(agree(verb, "VBP", person), "VBP")
-    if negations:
-        for cell in negations:
-            cells.remove(cell)
-        if cells[place].low == "do" and cells[place] is not main:
-            cells.remove(cells[place])
-    if main.low == "please":
-        raise Unrealised("unclear-clause", "please is no order")
-    no = [new("not", "NEG")] if negations else []
-    if concept in ("order-01", "command-02", "ask-02", "tell-01", "advise-01"):
-        draft.insert(place, subject, finite, new("you", "PRO"), *no, new("to", "TO"))
-    elif concept in ("refuse-01", "promise-01"):
-        draft.insert(place, subject, finite, *no, new("to", "TO"))
-    else:
-        draft.insert(place, *_opener(concept, person), new("you", "PRS"), new("should", "MD"), *no)
-
-

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from graphneg.alignment.words import word_set
 from graphneg.decoders.surface.clauses import Group
 from graphneg.decoders.surface.draft import is_quote
 from graphneg.decoders.surface.forms import pronoun_cases
@@ -13,7 +14,7 @@ from graphneg.decoders.surface.tag_tables import FINITE, NOUNS, VERBS
 
 _NOMINAL = NOUNS | {"PN", "CD"}
 _RELATIVE = frozenset({"WP", "SC", "PRS", "NEG", "RB", "AX", "MD"})
-_DEGREES = frozenset({"very", "so", "too", "quite", "rather", "extremely", "really", "more", "most"})
+_DEGREES = word_set("very so too quite rather extremely really more most")
 _WORDLESS = re.compile(r"^(?:and|or|person|thing|name|.*-(?:entity|quantity|91))$")
 
 
@@ -59,7 +60,9 @@ def phrase(sentence: Sentence, k: int) -> Phrase:
         low = head
         while low and sentence.cells[low - 1].low in _DEGREES:
             low -= 1
-        attributive = _is_noun(sentence, high) or (high < len(sentence.cells) and sentence.cells[high].tag == "JJ")
+        attributive = _is_noun(sentence, high) or (
+            high < len(sentence.cells) and sentence.cells[high].tag == "JJ"
+        )
         if attributive:
             return Phrase(low, max(head + 1, high), "modifier", head)
         return Phrase(low, high, "adjective", head)
@@ -129,9 +132,9 @@ def _window(sentence: Sentence, k: int, head: int) -> tuple[int, int]:
     for place in [one for one in inside if one >= head]:
         if not _clear(sentence, owners, high, place):
             break
-        if any(one.tag == "PU" and one.text != "-" for one in sentence.cells[high:place]):
-            if not _listed(sentence, k, place):
-                break
+        apart = any(one.tag == "PU" and one.text != "-" for one in sentence.cells[high:place])
+        if apart and not _listed(sentence, k, place):
+            break
         if nominal and sentence.cells[place].tag in FINITE and sentence.cells[place - 1].tag not in _RELATIVE:
             break
         high = max(high, place + 1)
@@ -156,7 +159,18 @@ def _trimmed(sentence: Sentence, head: int, low: int, high: int) -> tuple[int, i
             low -= 1
         if low and cells[low - 1].tag == "IN" and cells[head].tag in VERBS:
             low -= 1
-    while high - 1 > head and cells[high - 1].tag in ("IN", "TO", "SC", "WP", "CC", "PU", "AX", "MD", "DT", "PS"):
+    while high - 1 > head and cells[high - 1].tag in (
+        "IN",
+        "TO",
+        "SC",
+        "WP",
+        "CC",
+        "PU",
+        "AX",
+        "MD",
+        "DT",
+        "PS",
+    ):
         high -= 1
     return low, high
 
@@ -179,7 +193,8 @@ def _clear(sentence: Sentence, owners: dict[int, int], start: int, end: int) -> 
     if len(between) > 6 or any(cell.tag == "EN" or is_quote(cell) for cell in between):
         return False
     return not any(
-        place in owners and sentence.cells[place].tag not in ("PS", "DT", "PRS", "PRO", "CC", "NEG", "MD", "AX")
+        place in owners
+        and sentence.cells[place].tag not in ("PS", "DT", "PRS", "PRO", "CC", "NEG", "MD", "AX")
         for place in range(start, end)
     )
 
@@ -194,5 +209,7 @@ def _verb_phrase(sentence: Sentence, k: int, group: Group, low: int, high: int, 
         if mine or sentence.cells[start].tag in ("PRS", "EX", "PN"):
             low = min(low, start)
             return Phrase(low, max(high, end), "clause", head)
-    kind = {"infinitive": "verb", "bare": "verb", "gerund": "verb", "participle": "adjective"}.get(group.kind, "predicate")
+    kind = {"infinitive": "verb", "bare": "verb", "gerund": "verb", "participle": "adjective"}.get(
+        group.kind, "predicate"
+    )
     return Phrase(group.first if kind == "verb" else low, high, kind, head)

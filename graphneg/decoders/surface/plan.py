@@ -10,12 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from graphneg.alignment.concepts import PRONOUNS
-from graphneg.decoders.surface import drops, grafts, lexical, mood, polarity, pronouns, tense
+from graphneg.alignment.words import word_set
+from graphneg.decoders.surface import drops, embedding, grafts, lexical, mood, polarity, pronouns, tense
 from graphneg.decoders.surface.reading import Readings
 from graphneg.decoders.surface.sentence import Sentence, Unrealised
 from graphneg.model import AmrGraph, Edit
 
-_INTERJECTIONS = frozenset("okay ok hmm oh ah uh hum yes no well okay-04 ok-01 hm um huh wow aha".split())
+_INTERJECTIONS = word_set("okay ok hmm oh ah uh hum yes no well okay-04 ok-01 hm um huh wow aha")
 _TIME_CONCEPTS = tense.PAST | tense.FUTURE | tense.PRESENT | {"today", "tonight"}
 _TRANSFER = frozenset({"set", "graft"})
 
@@ -88,7 +89,7 @@ def _change_words(sentence: Sentence, edits: Sequence[Edit], sources: Sources) -
         if edit.op == "set" and edit.concept in PRONOUNS and sentence.node(edit.k).concept in PRONOUNS
     }
     if persons:
-        pronouns.set_pronouns(sentence, {k: person for k, person in persons.items() if person is not None})
+        pronouns.set_pronouns(sentence, persons)
     for edit in edits:
         if edit.op == "set" and edit.k not in persons:
             _set(sentence, edit)
@@ -100,7 +101,9 @@ def _change_words(sentence: Sentence, edits: Sequence[Edit], sources: Sources) -
 def _set(sentence: Sentence, edit: Edit) -> None:
     if edit.value is not None:
         lexical.set_value(sentence, edit.k, edit.value)
-    elif edit.concept is not None and (edit.concept in _TIME_CONCEPTS or sentence.node(edit.k).role == "time"):
+    elif edit.concept is not None and (
+        edit.concept in _TIME_CONCEPTS or sentence.node(edit.k).role == "time"
+    ):
         tense.set_time(sentence, edit.k, edit.concept)
     elif edit.concept is not None:
         lexical.set_concept(sentence, edit.k, edit.concept)
@@ -136,9 +139,9 @@ def _drop_mark(sentence: Sentence, k: int) -> None:
 def _add(sentence: Sentence, edit: Edit) -> None:
     if edit.role == "polarity" and edit.value == "-":
         polarity.negate(sentence, edit.k)
-    elif edit.role == "polarity" and edit.concept == "amr-unknown":
-        mood.to_question(sentence, edit.k)
-    elif edit.role == "mode" and edit.value == "interrogative":
+    elif (edit.role == "polarity" and edit.concept == "amr-unknown") or (
+        edit.role == "mode" and edit.value == "interrogative"
+    ):
         mood.to_question(sentence, edit.k)
     elif edit.role == "mode" and edit.value == "imperative":
         mood.to_order(sentence, edit.k)
@@ -154,8 +157,10 @@ def _wrap(sentence: Sentence, wraps: Sequence[Edit], edits: Sequence[Edit]) -> N
             continue
         if edit.k != 0 or edit.concept is None:
             raise Unrealised("unsupported-edit", "only a whole sentence can be wrapped")
-        person = next((one.concept for one in edits if one.op == "add" and one.k == -1 and one.role == "ARG0"), None)
-        mood.wrap(sentence, edit.concept, person if person in PRONOUNS and person is not None else "i")
+        person = next(
+            (one.concept for one in edits if one.op == "add" and one.k == -1 and one.role == "ARG0"), None
+        )
+        embedding.wrap(sentence, edit.concept, person if person in PRONOUNS else "i")
 
 
 def _append(sentence: Sentence, text: str, graft: Edit, edits: Sequence[Edit], sources: Sources) -> str:
@@ -163,7 +168,11 @@ def _append(sentence: Sentence, text: str, graft: Edit, edits: Sequence[Edit], s
     if graft.role is None or not graft.role.startswith("snt"):
         raise Unrealised("unsupported-edit", f"a subtree can't be added as :{graft.role}")
     source = sources.sentence(graft.from_amr)
-    copy = [edit._replace(copy_of=None) for edit in edits if edit.copy_of == graft.from_amr and edit.site == graft.site]
+    copy = [
+        edit._replace(copy_of=None)
+        for edit in edits
+        if edit.copy_of == graft.from_amr and edit.site == graft.site
+    ]
     inner = Sources(sources.graphs, sources.texts, sources.readings, sources.opened)
     _keep_sentence(source, graft.from_k or 0)
     before = source.draft.text()

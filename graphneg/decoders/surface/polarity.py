@@ -1,9 +1,9 @@
-"""``not`` in and out: do-support, contractions, ``some`` and ``any``, ``never``, negative words and prefixes."""
+"""``not`` in and out: do-support, contractions, ``some`` and ``any``, negative words and prefixes."""
 
 from __future__ import annotations
 
 from graphneg.alignment.concepts import NEGATIVE_PREFIX
-from graphneg.alignment.words import readings
+from graphneg.alignment.words import readings, word_set
 from graphneg.decoders.surface.clauses import BE, DO, HAVE, Group, straighten
 from graphneg.decoders.surface.countability import may_be_bare
 from graphneg.decoders.surface.draft import Cell, new
@@ -20,8 +20,8 @@ _POSITIVE = {
 _CONTRACTED = {"will": "wo", "can": "ca", "shall": "sha"}
 _EXPANDED = {"ca": "can", "wo": "will", "sha": "shall", "ai": "is"}
 _NEVER_CONTRACTED = frozenset({"am", "'m", "may", "might", "ought", "shall", "'re"})
-_NEGATIVE_WORDS = frozenset(
-    "never no nothing nobody none nowhere neither nor hardly scarcely seldom rarely without".split()
+_NEGATIVE_WORDS = word_set(
+    "never no nothing nobody none nowhere neither nor hardly scarcely seldom rarely without"
 )
 _SCOPE_ENDS = frozenset({"EN", "SC", "WP", "QT"})
 
@@ -36,7 +36,9 @@ def negate(sentence: Sentence, k: int) -> None:
     group = sentence.predicate(k)
     if group is not None:
         if group.negations or _has_negative(sentence, group):
-            raise Unrealised("already-negative", f"the clause of {sentence.node(k).label} is negative already")
+            raise Unrealised(
+                "already-negative", f"the clause of {sentence.node(k).label} is negative already"
+            )
         _assertive_to_any(sentence, group)
         _plain_order(sentence, group)
         _insert_not(sentence, group)
@@ -118,7 +120,11 @@ def _base_or_past(sentence: Sentence, group: Group, tag: str) -> str:
         return tag
     subject = sentence.cells[group.subject[0] : group.subject[1]] if group.subject else []
     third = bool(subject) and (subject[-1].low in ("he", "she", "it") or subject[-1].tag in ("NN", "NNP"))
-    past = any(cell.tag == "VBD" or cell.low in ("was", "were", "had", "did") for cell in sentence.cells if cell is not verb)
+    past = any(
+        cell.tag == "VBD" or cell.low in ("was", "were", "had", "did")
+        for cell in sentence.cells
+        if cell is not verb
+    )
     return "VBD" if third or past else "VBP"
 
 
@@ -203,11 +209,17 @@ def _negate_fragment(sentence: Sentence, k: int) -> bool:
     if not places or any(child.value == "expressive" for child in sentence.graph.children(k)):
         return False
     start, end = sentence.sentence_bounds(min(places))
-    if any(start <= group.main < end and group.kind in ("finite", "imperative") for group in sentence.groups()):
+    if any(
+        start <= group.main < end and group.kind in ("finite", "imperative") for group in sentence.groups()
+    ):
         return False
     while start < end and sentence.cells[start].tag in ("QT", "PU", "CC", "UH"):
         start += 1
-    if start >= end or sentence.cells[start].low in _NEGATIVE_WORDS | {"not"} or sentence.cells[start].tag == "WP":
+    if (
+        start >= end
+        or sentence.cells[start].low in _NEGATIVE_WORDS | {"not"}
+        or sentence.cells[start].tag == "WP"
+    ):
         return False
     sentence.draft.insert(start, new("not", "NEG"))
     return True
@@ -243,9 +255,9 @@ def _negative_word(sentence: Sentence, group: Group) -> int | None:
         low = cells[place].low
         if low in _NEGATIVE_WORDS:
             return place
-        if NEGATIVE_PREFIX.match(low) and cells[place].tag in ("JJ", "RB", "VBN", "VBD"):
-            if readings(NEGATIVE_PREFIX.sub("", low)):
-                return place
+        prefixed = NEGATIVE_PREFIX.match(low) and cells[place].tag in ("JJ", "RB", "VBN", "VBD")
+        if prefixed and readings(NEGATIVE_PREFIX.sub("", low)):
+            return place
         place += 1
     return None
 
@@ -284,7 +296,11 @@ def _any_to_some(sentence: Sentence, start: int) -> None:
     place = max(start, 0)
     while place < len(cells) and cells[place].tag not in _SCOPE_ENDS:
         cell = cells[place]
-        if cell.low in ("anything", "anyone", "anybody") and place + 1 < len(cells) and cells[place + 1].low in ("but", "except"):
+        if (
+            cell.low in ("anything", "anyone", "anybody")
+            and place + 1 < len(cells)
+            and cells[place + 1].low in ("but", "except")
+        ):
             draft.rewrite(cell, {"anything": "everything"}.get(cell.low, "everyone"))
         elif cell.low in _POSITIVE and cell.low.startswith("any"):
             draft.rewrite(cell, _POSITIVE[cell.low])

@@ -6,7 +6,15 @@ from collections.abc import Mapping
 
 from graphneg.decoders.surface.agreement import agree_with, is_subject
 from graphneg.decoders.surface.draft import Cell
-from graphneg.decoders.surface.forms import OBJECT, OWN, POSSESSIVE, REFLEXIVE, SUBJECT, pronoun, pronoun_cases
+from graphneg.decoders.surface.forms import (
+    OBJECT,
+    OWN,
+    POSSESSIVE,
+    REFLEXIVE,
+    SUBJECT,
+    pronoun,
+    pronoun_cases,
+)
 from graphneg.decoders.surface.sentence import Sentence, Unrealised
 
 _TAGS = {SUBJECT: "PRS", OBJECT: "PRO", POSSESSIVE: "PS", OWN: "PN", REFLEXIVE: "PRO"}
@@ -64,8 +72,10 @@ def _opens_clause(sentence: Sentence, cell: Cell) -> bool:
     after = sentence.cells[place + 1] if place + 1 < len(sentence.cells) else None
     if before is None or after is None:
         return before is None
-    if before.low in ("has", "have") and after.tag in ("DT", "NN", "NNS", "CD") and place == 1 or (
-        place > 1 and before.low in ("has", "have") and sentence.cells[place - 2].tag in ("EN", "QT", "WP", "PU")
+    if (before.low in ("has", "have") and after.tag in ("DT", "NN", "NNS", "CD") and place == 1) or (
+        place > 1
+        and before.low in ("has", "have")
+        and sentence.cells[place - 2].tag in ("EN", "QT", "WP", "PU")
     ):
         return True
     opens = before.tag in ("SC", "EN", "QT", "WP") or before.low in ("if", "when", "while", "that", "because")

@@ -97,7 +97,7 @@ def _evidence(graph: AmrGraph, spans: dict[int, Span], words: list[str]) -> dict
 
 
 def _mentions(graph: AmrGraph, spans: dict[int, Span], words: list[str]) -> dict[int, tuple[int, ...]]:
-    """The tokens of each node: its span, and for a pronoun every form of it that no like node is nearer to."""
+    """The tokens of each node: its span; for a pronoun every form of it that no like node is nearer to."""
     found = {k: tuple(range(*span)) for k, span in spans.items()}
     by_person: dict[str, list[int]] = {}
     for node in graph.nodes:
@@ -105,7 +105,9 @@ def _mentions(graph: AmrGraph, spans: dict[int, Span], words: list[str]) -> dict
             by_person.setdefault(node.concept, []).append(node.k)
     if not by_person:
         return found
-    taken = {place for k, places in found.items() if graph.nodes[k].concept not in by_person for place in places}
+    taken = {
+        place for k, places in found.items() if graph.nodes[k].concept not in by_person for place in places
+    }
     for place, word in enumerate(words):
         if place in taken or (word.lower() == "its" and "it" not in by_person):
             continue
@@ -120,5 +122,10 @@ def _dummy(word: str, words: list[str], place: int) -> bool:
     """``It is time``, ``it is for that purpose that``: an ``it`` that stands for nothing."""
     if word.lower() != "it":
         return False
-    return re.match(r"(?i)(?:is|was|'s|will|would|might) (?:\w+ )*?(?:that|to|for|time|who)\b",
-                    " ".join(words[place + 1 : place + 7])) is not None
+    return (
+        re.match(
+            r"(?i)(?:is|was|'s|will|would|might) (?:\w+ )*?(?:that|to|for|time|who)\b",
+            " ".join(words[place + 1 : place + 7]),
+        )
+        is not None
+    )

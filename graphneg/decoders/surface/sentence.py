@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from graphneg.alignment.words import word_set
 from graphneg.decoders.surface.clauses import BE, Group, groups, noun_phrase_start
 from graphneg.decoders.surface.draft import Cell, Draft, is_quote
 from graphneg.decoders.surface.forms import verb_lemma
@@ -11,10 +12,24 @@ from graphneg.decoders.surface.reading import Reading, Readings
 from graphneg.decoders.surface.tag_tables import NOUNS
 from graphneg.model import AmrGraph, AmrNode
 
-_LINKING = frozenset(
-    "be become seem look feel grow get remain stay appear sound turn keep taste smell go make have".split()
+_LINKING = word_set(
+    "be become seem look feel grow get remain stay appear sound turn keep taste smell go make have"
 )
-_INSIDE_PREDICATE = NOUNS | {"JJ", "RB", "DT", "PS", "CD", "NEG", "POS", "PRO", "VBN", "VBG", "IN", "TO", "PN"}
+_INSIDE_PREDICATE = NOUNS | {
+    "JJ",
+    "RB",
+    "DT",
+    "PS",
+    "CD",
+    "NEG",
+    "POS",
+    "PRO",
+    "VBN",
+    "VBG",
+    "IN",
+    "TO",
+    "PN",
+}
 
 
 class Unrealised(Exception):
@@ -81,7 +96,9 @@ class Sentence:
             return group
         start, _ = self.sentence_bounds(group.first)
         before = [one for one in self.groups() if start <= one.first < group.first and one.kind == "finite"]
-        if not before or any(cell.tag in ("SC", "WP", "QT") for cell in self.cells[before[-1].main : group.first]):
+        if not before or any(
+            cell.tag in ("SC", "WP", "QT") for cell in self.cells[before[-1].main : group.first]
+        ):
             return None
         return before[-1]
 
@@ -93,12 +110,16 @@ class Sentence:
             group = before[-1]
             end = group.subject[1] if group.inverted and group.subject else group.main + 1
             between = self.cells[max(end, group.main + 1) : place]
-            fits = all(cell.tag in _INSIDE_PREDICATE or cell.text == "," for cell in between) and self._is_light(group, place)
+            fits = all(
+                cell.tag in _INSIDE_PREDICATE or cell.text == "," for cell in between
+            ) and self._is_light(group, place)
             if fits and place >= end and not self._attributive(place):
                 return group
         if after and self.cells[after[0].main].low in BE | {"'s"} and after[0].subject is not None:
             start, end = after[0].subject
-            if place < start and (place == 0 or self.cells[place - 1].low in ("how", "what", "so", "such", '"')):
+            if place < start and (
+                place == 0 or self.cells[place - 1].low in ("how", "what", "so", "such", '"')
+            ):
                 return after[0]
         return None
 
@@ -123,7 +144,10 @@ class Sentence:
             group
             for group in known
             if group.kind in ("finite", "imperative")
-            and (self.cells[group.main].low in BE | {"'s", "have", "has", "had", "'ve"} or not self._owner(group.main))
+            and (
+                self.cells[group.main].low in BE | {"'s", "have", "has", "had", "'ve"}
+                or not self._owner(group.main)
+            )
         ]
         if not around or not fitting:
             return None

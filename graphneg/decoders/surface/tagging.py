@@ -14,12 +14,12 @@ from graphneg.decoders.surface.tag_tables import CLOSED, DEFAULT_FOLLOW, FOLLOWS
 
 _OPEN = {"NOUN": ("NN", "NNS"), "VERB": ("VB", "VBP", "VBZ", "VBD", "VBN", "VBG")}
 _ENDS = frozenset(".!?…")
-_QUOTES = frozenset("\"'“”‘’«»()[]{}`")  # noqa: RUF001
+_QUOTES = frozenset("\"'“”‘’«»()[]{}`")
 _VERB_TAGS = frozenset({"VB", "VBP", "VBZ", "VBD", "VBN", "VBG"})
 
 
 def tag(tokens: Sequence[str], frames: Mapping[int, str]) -> list[str]:
-    """One tag a token. ``frames`` says, by token, ``verb``, ``predicate`` or ``plain`` where the graph knows."""
+    """One tag a token. ``frames``: by token, ``verb``, ``predicate`` or ``plain`` where the graph knows."""
     if not tokens:
         return []
     costs: dict[str, float] = {"START": 0.0}
@@ -65,7 +65,7 @@ def _with_graph(emissions: dict[str, float], frame: str | None) -> dict[str, flo
 @lru_cache(maxsize=65536)
 def _emissions(token: str, sentence_start: bool) -> dict[str, float]:
     """Costs by tag of a token on its own."""
-    low = token.lower().replace("’", "'")  # noqa: RUF001
+    low = token.lower().replace("’", "'")
     if not any(character.isalnum() for character in token):
         return _mark(token)
     if token[0].isdigit():

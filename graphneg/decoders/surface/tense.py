@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from graphneg.alignment.words import word_set
 from graphneg.decoders.surface.agreement import person_of
 from graphneg.decoders.surface.clauses import BE, DO, HAVE, Group, straighten
 from graphneg.decoders.surface.draft import Cell, is_quote, new
@@ -14,7 +15,7 @@ from graphneg.lexeme import lexeme
 PAST = frozenset({"yesterday", "ago", "before", "once"})
 FUTURE = frozenset({"tomorrow", "soon", "later"})
 PRESENT = frozenset({"now", "nowadays"})
-_CONDITIONS = frozenset({"if", "when", "while", "until", "till", "before", "after", "unless", "as", "once"})
+_CONDITIONS = word_set("if when while until till before after unless as once")
 _PAST_MODAL = {"can": "could", "ca": "could", "will": "would", "wo": "would", "'ll": "would"}
 _BARE_MODAL = {"could": "can", "would": "will"}
 
@@ -43,7 +44,9 @@ def add_time(sentence: Sentence, k: int, concept: str) -> None:
     marks = sentence.cells[group.main]
     if group.kind == "finite":
         change_tense(
-            sentence, group, "past" if word in PAST else "future" if word in FUTURE else "present" if word in PRESENT else ""
+            sentence,
+            group,
+            "past" if word in PAST else "future" if word in FUTURE else "present" if word in PRESENT else "",
         )
     elif word in PAST:
         raise Unrealised("unsupported-edit", "an order can't be about the past")
@@ -76,7 +79,10 @@ def _clause_end(sentence: Sentence, main: int) -> int | None:
     place = main + 1
     while place < len(cells):
         cell = cells[place]
-        if cell.text == "-" and "-" not in (cells[place - 1].text, cells[min(place + 1, len(cells) - 1)].text):
+        if cell.text == "-" and "-" not in (
+            cells[place - 1].text,
+            cells[min(place + 1, len(cells) - 1)].text,
+        ):
             place += 1
             continue
         if cell.text == "," and _inside_list(sentence, place):
@@ -163,7 +169,9 @@ def _after_modal(sentence: Sentence, verb: Cell) -> bool:
         return False
     last = before[-1]
     first = sentence.cells[last.first]
-    return last.kind in ("infinitive", "bare") or first.tag == "MD" or (len(last.chain) > 1 and first.low in DO)
+    return (
+        last.kind in ("infinitive", "bare") or first.tag == "MD" or (len(last.chain) > 1 and first.low in DO)
+    )
 
 
 def _under_condition(sentence: Sentence, group: Group) -> bool:
@@ -200,7 +208,13 @@ def _to_past(sentence: Sentence, group: Group) -> None:
 
 
 def _is_perfect(sentence: Sentence, group: Group) -> bool:
-    return len(group.chain) > 1 and sentence.cells[group.chain[1]].low in ("been", "got", "had", "become", "seen")
+    return len(group.chain) > 1 and sentence.cells[group.chain[1]].low in (
+        "been",
+        "got",
+        "had",
+        "become",
+        "seen",
+    )
 
 
 def _past_modal(sentence: Sentence, group: Group) -> None:
@@ -219,7 +233,9 @@ def _past_modal(sentence: Sentence, group: Group) -> None:
     elif low == "must" and not group.negations and not group.inverted and main is not None:
         draft.rewrite(verb, "had", "AX")
         draft.insert(draft.place(verb) + 1, new("to", "TO"))
-    elif low in ("may", "might", "should", "must", "would", "could") and main is not None and main.tag == "VB":
+    elif (
+        low in ("may", "might", "should", "must", "would", "could") and main is not None and main.tag == "VB"
+    ):
         if main.low == "have":
             return
         draft.rewrite(main, verb_form(verb_lemma(main.text), "VBN"), "VBN")
