@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from sys import intern
 from typing import Any
 
 from graphneg.errors import StoreError
@@ -12,7 +13,7 @@ from graphneg.model import AmrGraph, AmrNode, Mention
 from graphneg.store import Store, cypher_text
 
 PAGE = 20_000
-KEPT_GRAPHS = 50_000
+KEPT_NODES = 150_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +90,12 @@ def read_dialogues(store: Store, ids: Sequence[str]) -> list[StoredDialogue]:
 
 
 class Originals:
-    """Graphs by id, read from the store once and kept while there is room (``kept`` graphs)."""
+    """Graphs by id, read from the store once and kept while there is room (for ``kept`` nodes)."""
 
-    def __init__(self, store: Store, kept: int = KEPT_GRAPHS) -> None:
+    def __init__(self, store: Store, kept: int = KEPT_NODES) -> None:
         self._store = store
         self._kept = kept
+        self._nodes = 0
         self._graphs: OrderedDict[str, AmrGraph] = OrderedDict()
 
     def get(self, ids: Iterable[str]) -> dict[str, AmrGraph]:
@@ -107,14 +109,15 @@ class Originals:
         if missing:
             for graph in read_graphs(self._store, missing):
                 self._graphs[graph.id] = graph
+                self._nodes += len(graph.nodes)
         found: dict[str, AmrGraph] = {}
         for id in wanted:
             if id not in self._graphs:
                 raise StoreError(f"graph {id} is not in the store (any more)")
             found[id] = self._graphs[id]
             self._graphs.move_to_end(id)
-        while len(self._graphs) > self._kept:
-            self._graphs.popitem(last=False)
+        while self._nodes > self._kept:
+            self._nodes -= len(self._graphs.popitem(last=False)[1].nodes)
         return found
 
 
@@ -122,7 +125,7 @@ def read_graphs(store: Store, ids: Sequence[str]) -> Iterator[AmrGraph]:
     """The graphs of these ids, without their comment lines, in no particular order."""
     mentions: dict[str, tuple[Mention, ...]] = {}
     for row in store.read(cypher_text("read/reentrancies"), amrs=list(ids)):
-        mentions[row["amr"]] = tuple(sorted(map(_mention, row["mentions"])))
+        mentions[row["amr"]] = tuple(sorted(map(_mention, row["mentions"]), key=_place))
     for row in store.read(cypher_text("read/nodes"), amrs=list(ids)):
         yield _graph(row["amr"], row["nodes"], mentions.get(row["amr"], ()), ())
 
@@ -154,9 +157,21 @@ def _graph(
     id: str, rows: list[list[Any]], mentions: tuple[Mention, ...], metadata: tuple[str, ...]
 ) -> AmrGraph:
     rows.sort()
-    nodes = tuple(AmrNode(*row[:10]) for row in rows)
+    nodes = tuple(map(_node, rows))
     spans = {row[0]: (row[10], row[11]) for row in rows if row[10] is not None}
     return AmrGraph(id, nodes, mentions, metadata, spans)
+
+
+def _place(mention: Mention) -> tuple[int, int]:
+    return mention.up, mention.pos
+
+
+def _node(row: list[Any]) -> AmrNode:
+    """A node whose words are shared with those of other graphs."""
+    k, last, var, concept, value, up, role, pos, align, role_align, _, _ = row
+    words = (None if word is None else intern(word) for word in (var, concept, value, role))
+    var, concept, value, role = words
+    return AmrNode(k, last, var, concept, value, up, role, pos, align, role_align)
 
 
 def _mention(row: list[Any]) -> Mention:

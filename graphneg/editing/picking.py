@@ -165,11 +165,12 @@ def _edits(plan: Plan, slot: _Slot, proposal: Proposal, ranked: Sequence[Proposa
 
 
 def _partners(slot: _Slot, proposal: Proposal, ranked: Sequence[Proposal]) -> Iterator[Proposal]:
-    order = {turn.amr: turn.turn for turn in slot.dialogue.turns}
+    """Members of the pool that are something else, of another graph that was said by then."""
+    said = {turn.amr for turn in slot.dialogue.turns if turn.turn <= slot.turn}
     for other in ranked:
-        if other.pool == proposal.pool and other.own != proposal.own and not other.graphs & proposal.graphs:
-            if all(order.get(graph, 0) <= slot.turn for graph in other.graphs):
-                yield other
+        fits = other.pool == proposal.pool and other.own != proposal.own
+        if fits and other.graphs <= said and not other.graphs & proposal.graphs:
+            yield other
 
 
 def _picked(plan: Plan, slot: _Slot) -> Pick:
