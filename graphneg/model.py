@@ -54,8 +54,8 @@ class Mention(NamedTuple):
 class AmrGraph:
     """An AMR graph as a tree in written order, plus its reentrancies.
 
-    ``nodes[i].k == i``. ``metadata`` holds the comment lines above the graph, as written.
-    ``spans`` gives each node's token range ``(start, end)`` where one is known.
+    ``nodes[i].k == i``; mentions are in the order of ``up``, then ``pos``. ``metadata`` holds
+    the comment lines above the graph, as written. ``spans`` gives each node's token range ``(start, end)`` where one is known.
     """
 
     id: str

@@ -31,6 +31,8 @@ _TOKEN = re.compile(
       | (?P<unexpected>[^\ \t\r\n\v\f])""",
     re.VERBOSE,
 )
+_ATOM = re.compile(r'(?!\#)[^ \t\r\n\v\f"()/:~]+|"(?:[^"\\\r\n]|\\[^\r\n])*"')
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
 _LINE_ENDS = re.compile(r"\r\n|\r|\n")
 _BRACKETS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[()]')
 _DIGITS = re.compile(r"[0-9]{1,9}")
@@ -62,6 +64,15 @@ def is_inverted(role: str) -> bool:
     (True, False, True)
     """
     return role.endswith("-of") and role not in _UNWRITTEN_INVERSE
+
+
+def is_atom(text: str) -> bool:
+    """Whether a text can stand as a concept or a constant.
+
+    >>> is_atom("like-01"), is_atom('"New York"'), is_atom("New York")
+    (True, True, False)
+    """
+    return _ATOM.fullmatch(text) is not None and not _SURROGATE.search(text)
 
 
 def parse_graph(text: str, id: str = "", first_line: int = 1) -> AmrGraph:
@@ -192,6 +203,10 @@ def _pieces(line: str, depth: int) -> Iterator[tuple[str, int]]:
                     begin, depth = match.end(), 0
     if line[begin:].strip():
         yield line[begin:], depth
+
+
+def _mention_place(mention: Mention) -> tuple[int, int]:
+    return mention.up, mention.pos
 
 
 def _position(branch: tuple[int, str, Any]) -> int:
@@ -357,14 +372,15 @@ class _Reader:
         return self._graph_of(nodes, mentions)
 
     def _graph_of(self, nodes: list[AmrNode], mentions: list[Mention]) -> AmrGraph:
+        mentions.sort(key=_mention_place)
         spans = {node.k: span for node in nodes if (span := token_span(node.align)) is not None}
         return AmrGraph(self._id, tuple(nodes), tuple(mentions), tuple(self._metadata), spans)
 
     def _check_unicode(self, token: _Token) -> None:
-        for offset, character in enumerate(token.text):
-            if "\ud800" <= character <= "\udfff":
-                place = token._replace(column=token.column + offset)
-                raise self._error("not-unicode", "a lone surrogate is not a character", place)
+        found = _SURROGATE.search(token.text)
+        if found:
+            place = token._replace(column=token.column + found.start())
+            raise self._error("not-unicode", "a lone surrogate is not a character", place)
 
     def _error(self, code: str, message: str, token: _Token | None = None) -> PenmanError:
         where = token or self._here

@@ -30,10 +30,10 @@ CODES: Mapping[str, str] = {
     "unknown-frame": "a frame is not in the inventory",
     "malformed-role": "a role is not letters, digits and hyphens",
 }
-_NUMBERED = re.compile(r"^(op|snt)(\d+)$")
-_ROLE = re.compile(r"^[A-Za-z][A-Za-z0-9-]*$")
-_VARIABLE = re.compile(r"^[a-z]\d+$")
-_SINGLE_LETTER_VALUE = re.compile(r"^(op\d+|value|li|quant|mode|polarity|wiki|unit|day|month|year)$")
+_NUMBERED = re.compile(r"^(op|snt)(\d+)\Z")
+_ROLE = re.compile(r"^[A-Za-z][A-Za-z0-9-]*\Z")
+_VARIABLE = re.compile(r"^[a-z]\d+\Z")
+_SINGLE_LETTER_VALUE = re.compile(r"^(op\d+|value|li|quant|mode|polarity|wiki|unit|day|month|year)\Z")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from graphneg.errors import TransformError
 from graphneg.lexeme import lexeme
 from graphneg.model import AmrGraph, AmrNode, Edit, Mention
+from graphneg.penman_codec import is_atom
+from graphneg.wellformed import check
 
 PRONOUNS = frozenset({"i", "you", "he", "she", "it", "we", "they", "one"})
 _NUMBERED = re.compile(r"^(op|snt)(\d+)$")
@@ -21,7 +23,9 @@ _LETTER = re.compile(r"[a-z]")
 class _Twig:
     """A mutable node, or (``target`` set) a mention of one, while edits are at work."""
 
-    __slots__ = ("align", "below", "concept", "key", "role", "role_align", "target", "up", "value", "var")
+    __slots__ = (
+        "align", "below", "concept", "key", "role", "role_align", "span", "target", "up", "value", "var",
+    )  # fmt: skip
 
     def __init__(self, role: str | None, key: tuple[str, int] | None = None) -> None:
         self.role = role
@@ -31,6 +35,7 @@ class _Twig:
         self.var: str | None = None
         self.concept: str | None = None
         self.value: str | None = None
+        self.span: tuple[int, int] | None = None
         self.target: _Twig | None = None
         self.up: _Twig | None = None
         self.below: list[_Twig] = []
@@ -64,15 +69,19 @@ def apply_edits(graph: AmrGraph, edits: Sequence[Edit], sources: Mapping[str, Am
 
     Raises:
         TransformError: an edit names a node that is not there (any more), or asks for what no
-            well-formed graph can show (a concept for a constant, a graft into itself).
+            well-formed graph can show (a concept for a constant, a graft into itself), or the
+            edited graph has a defect: its code and message.
     """
-    return overlaid(graph, edits, sources)[0]
+    after = overlaid(graph, edits, sources)[0]
+    for defect in check(after) if edits else ():
+        raise TransformError(f"{defect.code}: {defect.message}")
+    return after
 
 
 def overlaid(
     graph: AmrGraph, edits: Sequence[Edit], sources: Mapping[str, AmrGraph]
 ) -> tuple[AmrGraph, dict[tuple[str, int], int]]:
-    """As :func:`apply_edits`, with where each node went: (graph id, k) before to k after."""
+    """As :func:`apply_edits`, unchecked, with where each node went: (graph id, k) before to k after."""
     if not edits:
         return graph, {(graph.id, node.k): node.k for node in graph.nodes}
     return _Tree(graph).under(edits, sources)
@@ -115,14 +124,16 @@ class _Tree:
         if twig.value is not None:
             if edit.value is None:
                 raise TransformError(f"{_name(edit)}: a constant is set by 'value'")
-            twig.value = edit.value
+            twig.value = _atom(edit.value, edit)
         elif edit.concept is None:
             raise TransformError(f"{_name(edit)}: a concept is set by 'concept'")
-        else:
+        elif edit.concept != twig.concept:
             if twig.var is not None and twig.var[0] == _letter(twig.concept or ""):
                 twig.var = None
-            twig.concept = edit.concept
-        twig.align = None
+            twig.concept = _atom(edit.concept, edit)
+        else:
+            return
+        twig.align = twig.span = None
 
     def _add(self, edit: Edit) -> None:
         twig = self._at(edit)
@@ -133,6 +144,7 @@ class _Tree:
             raise TransformError(f"{_name(edit)}: the node has :{edit.role} already")
         leaf = _Twig(edit.role)
         leaf.concept, leaf.value = edit.concept, edit.value
+        _atom(leaf.concept or leaf.value or "", edit)
         twig.attach(leaf, 0)
 
     def _drop(self, edit: Edit) -> None:
@@ -140,9 +152,10 @@ class _Tree:
         parent = twig.up
         if parent is None:
             raise TransformError(f"{_name(edit)}: the top can't be dropped")
+        role = twig.role
         twig.detach()
         self._rescue(twig)
-        _renumber(parent)
+        _close_gap(parent, role)
 
     def _rescue(self, gone: _Twig) -> None:
         """Give each node that a removed subtree introduced and others mention a place at its mention.
@@ -190,7 +203,7 @@ class _Tree:
         if copy.up is not None:
             copy.detach()
         for inner in copy.walk():
-            inner.var = inner.align = inner.role_align = None
+            inner.var = inner.align = inner.role_align = inner.span = None
         self._localise(copy, None if edit.role is not None else twig)
         if edit.role is not None:
             copy.role = _next_role(twig, edit.role)
@@ -243,7 +256,7 @@ class _Tree:
             raise TransformError(f"{_name(edit)}: 'wrap' needs a concept and a role")
         _refuse_constant(twig, edit)
         above = _Twig(twig.role)
-        above.concept, above.role_align = edit.concept, twig.role_align
+        above.concept, above.role_align = _atom(edit.concept, edit), twig.role_align
         parent = twig.up
         if parent is None:
             self._top = above
@@ -257,6 +270,12 @@ def _name(edit: Edit) -> str:
     return f"{edit.transform} at {edit.amr}.{edit.k}"
 
 
+def _atom(text: str, edit: Edit) -> str:
+    if not is_atom(text):
+        raise TransformError(f"{_name(edit)}: {text!r} can't be written as a concept or a value")
+    return text
+
+
 def _refuse_constant(twig: _Twig, edit: Edit) -> None:
     if twig.value is not None:
         raise TransformError(f"{_name(edit)}: a constant can't have roles")
@@ -268,7 +287,7 @@ def _twigs(graph: AmrGraph, origin: str) -> dict[tuple[str, int], _Twig]:
     branches: list[list[tuple[int, _Twig]]] = [[] for _ in graph.nodes]
     for node, twig in zip(graph.nodes, twigs, strict=True):
         twig.var, twig.concept, twig.value = node.var, node.concept, node.value
-        twig.align, twig.role_align = node.align, node.role_align
+        twig.align, twig.role_align, twig.span = node.align, node.role_align, graph.spans.get(node.k)
         if node.up is not None:
             branches[node.up].append((node.pos, twig))
     for mention in graph.mentions:
@@ -304,21 +323,15 @@ def _next_role(twig: _Twig, role: str) -> str:
     return f"{role}{max(taken, default=0) + 1}"
 
 
-def _renumber(parent: _Twig) -> None:
-    """Close the gap that a dropped ``:opN`` or ``:sntN`` left."""
-    counts: dict[str, int] = {}
-    for child in sorted(
-        (c for c in parent.below if _NUMBERED.match(c.role or "")), key=lambda c: int(_number(c.role)[1])
-    ):
-        kind = _number(child.role)[0]
-        counts[kind] = counts.get(kind, 0) + 1
-        child.role = f"{kind}{counts[kind]}"
-
-
-def _number(role: str | None) -> tuple[str, str]:
-    match = _NUMBERED.match(role or "")
-    assert match is not None
-    return match[1], match[2]
+def _close_gap(parent: _Twig, role: str | None) -> None:
+    """Where ``:opN`` or ``:sntN`` was dropped, the later ones move up."""
+    gone = _NUMBERED.match(role or "")
+    if gone is None or any(child.role == role for child in parent.below):
+        return
+    for child in parent.below:
+        later = _NUMBERED.match(child.role or "")
+        if later and later[1] == gone[1] and int(later[2]) > int(gone[2]):
+            child.role = f"{later[1]}{int(later[2]) - 1}"
 
 
 def _frozen(original: AmrGraph, top: _Twig) -> tuple[AmrGraph, dict[tuple[str, int], int]]:
@@ -326,9 +339,10 @@ def _frozen(original: AmrGraph, top: _Twig) -> tuple[AmrGraph, dict[tuple[str, i
     top.role, top.role_align = None, None
     twigs = [twig for twig in top.walk() if twig.target is None]
     number = {id(twig): k for k, twig in enumerate(twigs)}
-    taken = {twig.var or "" for twig in twigs}
+    constants = {twig.value for twig in twigs if twig.value is not None}
+    taken = {twig.var or "" for twig in twigs} | constants
     for twig in twigs:
-        if twig.value is None and twig.var is None:
+        if twig.value is None and (twig.var is None or twig.var in constants):
             twig.var = _fresh(twig.concept or "", taken)
             taken.add(twig.var)
     lasts = _lasts(twigs, number)
@@ -344,7 +358,8 @@ def _frozen(original: AmrGraph, top: _Twig) -> tuple[AmrGraph, dict[tuple[str, i
                 target = number[id(child.target)]
                 mentions.append(Mention(k, child.role or "", i, target, child.align, child.role_align))
     places = {twig.key: k for k, twig in enumerate(twigs) if twig.key is not None}
-    return AmrGraph(original.id, tuple(nodes), tuple(mentions)), places
+    spans = {k: twig.span for k, twig in enumerate(twigs) if twig.span is not None}
+    return AmrGraph(original.id, tuple(nodes), tuple(mentions), (), spans), places
 
 
 def _lasts(twigs: Sequence[_Twig], number: Mapping[int, int]) -> list[int]:
