@@ -14,11 +14,13 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from graphneg.errors import StoreError
 from graphneg.store import keeper
@@ -75,20 +77,29 @@ def join(directory: Path) -> Membership:
     """
     engine = find_engine()
     prepare(directory, engine.version)
+    with tempfile.TemporaryFile() as errors:
+        return join_or_start(directory, engine, errors)
+
+
+def join_or_start(directory: Path, engine: Engine, errors: IO[bytes]) -> Membership:
+    """Try in turn to join a server and to start one: other processes may start and stop it meanwhile."""
     deadline = time.monotonic() + START_SECONDS
-    starts = 0
+    ended = 0
     starting: subprocess.Popen[bytes] | None = None
     while time.monotonic() < deadline:
         endpoint = read_endpoint(directory)
         membership = greet(directory, endpoint, deadline) if endpoint else None
         if membership:
             return membership
-        if starting is None or starting.poll() is not None:
-            check_start(directory, starting, starts)
+        if starting is not None and starting.poll() is not None:
+            ended += starting.returncode != keeper.EXIT_BUSY
+            if starting.returncode == 1:
+                raise StoreError(f"the server of {directory} can't be started: {last_line(errors)}")
+            if ended >= STARTS:
+                raise StoreError(f"the server of {directory} ended while it started; {log_tail(directory)}")
             starting = None
-            if lock_is_free(directory):
-                starting = start_keeper(directory, engine)
-                starts += 1
+        if starting is None and lock_is_free(directory):
+            starting = start_keeper(directory, engine, errors)
         time.sleep(POLL_SECONDS)
     raise StoreError(
         f"{directory} has been locked by another process for {START_SECONDS:.0f} s, but no server answers: "
@@ -96,20 +107,8 @@ def join(directory: Path) -> Membership:
     )
 
 
-def check_start(directory: Path, keeper_process: subprocess.Popen[bytes] | None, starts: int) -> None:
-    """Give up where the keeper could not work, or the server has ended ``STARTS`` times already."""
-    if keeper_process is not None and keeper_process.returncode not in (0, keeper.EXIT_BUSY):
-        assert keeper_process.stderr
-        said = keeper_process.stderr.read().decode(errors="replace").strip().splitlines()
-        raise StoreError(
-            f"the server of {directory} can't be started: {said[-1] if said else 'its keeper was ended'}"
-        )
-    if starts >= STARTS:
-        raise StoreError(f"the server of {directory} ended while it started; {log_tail(directory)}")
-
-
-def start_keeper(directory: Path, engine: Engine) -> subprocess.Popen[bytes]:
-    """Start a keeper of its own session, so that Ctrl-C here does not reach the server."""
+def start_keeper(directory: Path, engine: Engine, errors: IO[bytes]) -> subprocess.Popen[bytes]:
+    """Start a keeper in a session of its own, so that Ctrl-C here does not reach the server."""
     order = {
         "directory": str(directory),
         "java": str(engine.java),
@@ -119,9 +118,10 @@ def start_keeper(directory: Path, engine: Engine) -> subprocess.Popen[bytes]:
     }
     process = subprocess.Popen(
         [sys.executable, "-I", keeper.__file__],
+        cwd=directory,
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
+        stderr=errors,
         start_new_session=True,
     )
     assert process.stdin
@@ -130,6 +130,12 @@ def start_keeper(directory: Path, engine: Engine) -> subprocess.Popen[bytes]:
     # The keeper may outlive this use of the store: someone has to collect its exit status.
     threading.Thread(target=process.wait, name="graphneg-keeper", daemon=True).start()
     return process
+
+
+def last_line(errors: IO[bytes]) -> str:
+    errors.seek(0)
+    lines = errors.read().decode(errors="replace").strip().splitlines()
+    return lines[-1] if lines else "no reason given"
 
 
 def lock_is_free(directory: Path) -> bool:

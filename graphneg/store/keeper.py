@@ -51,6 +51,7 @@ JAVA_FLAGS = (
     "-XX:+IgnoreUnrecognizedVMOptions",
     "-XX:+UseCompactObjectHeaders",
     "-XX:-UsePerfData",
+    "-XX:+ExitOnOutOfMemoryError",
     "-Djava.awt.headless=true",
     "--add-modules=jdk.incubator.vector",
     "--enable-native-access=ALL-UNNAMED",

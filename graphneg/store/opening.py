@@ -25,8 +25,8 @@ OLDEST_NEO4J = (5, 26)
 SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 EMBEDDED_RETRY_SECONDS = 15.0
 SERVER_ENDED = (
-    "its server has ended (server.log there may say why); open the store again and repeat the command, "
-    "all that was acknowledged is kept"
+    "its server has ended (server.log there may say why; where memory ran out, set GRAPHNEG_JAVA_HEAP=2g); "
+    "open the store again and repeat the command, all that was acknowledged is kept"
 )
 
 
