@@ -1,0 +1,95 @@
+"""``python -m benchmarks [NAME...]``: measure, print the tables, keep them in ``docs/benchmarks.md``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+
+from benchmarks.corpus import Corpus, little_prince
+from benchmarks.instances import KINDS, Host
+from benchmarks.machine import machine_rows
+from benchmarks.registry import BENCHMARKS
+from benchmarks.results import Result, goals_text, grid, merged, table_text
+from benchmarks.sizes import DEFAULT, FULL, QUICK, Sizes
+
+ROOT = Path(__file__).parent.parent
+PAGE = "docs/benchmarks.md"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    asked = _parser().parse_args(arguments)
+    names = asked.names or list(BENCHMARKS)
+    corpus = little_prince(asked.data)
+    machine = machine_rows()
+    results: list[Result] = []
+    servers: list[str] = []
+    with tempfile.TemporaryDirectory(prefix="graphneg-benchmarks-") as folder:
+        for at, kind in enumerate(asked.servers):
+            host = Host(kind, Path(folder))
+            with closing(host):
+                servers.append(host.fresh().store.description.partition(" at ")[0])
+                chosen = [name for name in names if not (BENCHMARKS[name].once and at)]
+                results.extend(measure(host, chosen, corpus, asked.sizes))
+    text = page(results, [*machine, ("servers", "; ".join(servers))])
+    print(text)
+    if asked.out:
+        asked.out.write_text(text, encoding="utf-8")
+
+
+def measure(host: Host, names: Sequence[str], corpus: Corpus, sizes: Sizes) -> Iterator[Result]:
+    for name in names:
+        began = time.monotonic()
+        print(f"{host.kind}: {name} ...", file=sys.stderr, flush=True)
+        yield BENCHMARKS[name].run(host, corpus, sizes)
+        print(f"{host.kind}: {name} took {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
+
+
+def page(results: Sequence[Result], machine: Sequence[tuple[str, str]]) -> str:
+    """The whole page, as Markdown."""
+    tables = merged(table for result in results for table in result.tables)
+    goals = [goal for result in results for goal in result.goals]
+    return "\n".join(
+        [
+            "# Benchmarks\n",
+            "Written by `make bench`. Compare the ratios; absolute numbers are of one machine on one day.\n",
+            f"{grid(('what', 'measured with'), machine)}\n",
+            goals_text(goals) if goals else "",
+            *map(table_text, tables),
+        ]
+    )
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument(
+        "names", nargs="*", choices=[*BENCHMARKS, []], metavar="NAME", help=", ".join(BENCHMARKS)
+    )
+    parser.add_argument("--servers", type=_kinds, default=list(KINDS), help="neo4j,embedded")
+    parser.add_argument(
+        "--data", type=Path, default=ROOT.parent / "shared" / "data", help="folder of corpora"
+    )
+    parser.add_argument("--out", type=Path, help=f"file to write, such as {PAGE}")
+    amount = parser.add_mutually_exclusive_group()
+    amount.add_argument("--quick", dest="sizes", action="store_const", const=QUICK, help="a small run")
+    amount.add_argument(
+        "--full", dest="sizes", action="store_const", const=FULL, help="memory at 100,000 dialogues"
+    )
+    parser.set_defaults(sizes=DEFAULT)
+    return parser
+
+
+def _kinds(text: str) -> list[str]:
+    kinds = text.split(",")
+    for kind in kinds:
+        if kind not in KINDS:
+            raise argparse.ArgumentTypeError(f"{kind!r} is none of {', '.join(KINDS)}")
+    return kinds
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,63 @@
+"""Growth: ten times the dialogues, and what that does to the time of editing them."""
+
+from __future__ import annotations
+
+from benchmarks.corpus import Corpus
+from benchmarks.instances import Host
+from benchmarks.passes import Editor
+from benchmarks.results import Goal, Result, Table, sample, verdict
+from benchmarks.sizes import Sizes
+from graphneg.editing.originals import Originals, Selection
+from graphneg.recipes import get_recipe
+
+WARM_UP = 2_000
+SLACK = 1.1
+
+
+def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
+    recipe = get_recipe("deam")
+    instance = host.loaded(corpus, sizes.copies)
+    store = instance.store
+    editor = Editor(store)
+    editor.run(recipe, WARM_UP, Originals(store))
+    small = [editor.run(recipe, WARM_UP + 1 + seed, Originals(store)) for seed in range(sizes.anew)]
+    host.loaded(corpus, sizes.copies * sizes.growth)
+    few = Selection(limit=small[0].dialogues)
+    editor.run(recipe, WARM_UP + 100, Originals(store), few)
+    large = editor.run(recipe, WARM_UP + 101, Originals(store))
+    again = [editor.run(recipe, WARM_UP + 200 + seed, Originals(store), few) for seed in range(sizes.anew)]
+    before, after = sample(one.total for one in small), sample(one.total for one in again)
+    times = large.dialogues / small[0].dialogues
+    ratio = large.total / before.median
+    rows = (
+        (instance.name, "a store of its own", f"{small[0].dialogues:,}", before.shown(2), "1.00"),
+        (
+            instance.name,
+            "all of a larger store",
+            f"{large.dialogues:,}",
+            f"{large.total:.2f}",
+            f"{ratio:.2f}",
+        ),
+        (
+            instance.name,
+            "as many of the larger store",
+            f"{again[0].dialogues:,}",
+            after.shown(2),
+            f"{after.median / before.median:.2f}",
+        ),
+    )
+    table = Table(
+        "Editing: growth with the corpus",
+        "Recipe deam, originals read anew, in seconds. The last row shows what the larger store "
+        "by itself costs, and how steady the machine was.",
+        ("server", "dialogues of", "dialogues", "seconds", "times the first"),
+        rows,
+    )
+    goal = Goal(
+        f"editing {times:.0f} times the dialogues",
+        instance.name,
+        f"{ratio:.2f} times the time",
+        f"<= {times * SLACK:.1f}",
+        verdict(ratio <= times * SLACK),
+    )
+    return Result((table,), (goal,))

@@ -1,0 +1,177 @@
+"""Loading: graphneg's way against a bare driver loop that sends the very same rows."""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from neo4j import ManagedTransaction
+
+from benchmarks.corpus import Corpus, store_records, write_jsonl
+from benchmarks.instances import Host, Instance
+from benchmarks.results import Goal, Result, Table, sample, verdict
+from benchmarks.sizes import Sizes
+from graphneg.dialogue_graph import DialogueGraph
+from graphneg.loading.rows import DialogueRows, GraphRows, amr_id, digest, utterance_id
+from graphneg.loading.writing import GOLD
+from graphneg.model import Dialogue
+from graphneg.penman_codec import parse_graph
+from graphneg.store.running import run as run_statement
+
+BATCH = 5_000
+GROWTH = 10
+WANTED = 0.8
+SLACK = 1.1
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Rows of one transaction, ready to be sent."""
+
+    dialogues: DialogueRows
+    graphs: GraphRows
+
+    @property
+    def rows(self) -> int:
+        """Nodes and relationships that the batch creates, terms aside."""
+        d, g = self.dialogues, self.graphs
+        created = len(d.dialogues) + 2 * len(d.utterances) + len(d.next)
+        return created + len(g.nodes) + len(g.roles) + 3 * len(g.amrs) + sum(map(len, g.lexemes.values()))
+
+
+def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
+    instance = host.fresh()
+    copies = sizes.load_copies
+    folder = host.directory
+    _bare(instance, _batches(corpus.copies(0, copies, "warm-bare")))
+    _file(instance, write_jsonl(corpus.copies(0, copies, "warm-file"), folder / "warm.jsonl"))
+    seconds: dict[str, list[float]] = {"bare": [], "records": [], "file": []}
+    rows = nodes = 0
+    for repeat in range(sizes.repeats):
+        batches = _batches(corpus.copies(0, copies, f"bare{repeat}-"))
+        rows, nodes = sum(batch.rows for batch in batches), sum(len(batch.graphs.nodes) for batch in batches)
+        seconds["bare"].append(_bare(instance, batches))
+        del batches
+        records = list(corpus.copies(0, copies, f"records{repeat}-"))
+        seconds["records"].append(_records(instance, records))
+        del records
+        path = write_jsonl(corpus.copies(0, copies, f"file{repeat}-"), folder / "load.jsonl")
+        seconds["file"].append(_file(instance, path))
+    path = write_jsonl(corpus.copies(0, copies * GROWTH, "large-"), folder / "load.jsonl")
+    large = _file(instance, path)
+    return _result(instance, seconds, rows, nodes, large)
+
+
+def _result(
+    instance: Instance, seconds: dict[str, list[float]], rows: int, nodes: int, large: float
+) -> Result:
+    labels = {
+        "bare": "bare driver loop, rows at hand",
+        "records": "dialogues in memory",
+        "file": "a JSON Lines file",
+    }
+    bare = sample(seconds["bare"]).median
+    table = Table(
+        "Loading",
+        f"{nodes:,} AMR nodes, {rows:,} nodes and relationships in all, into a store that holds some "
+        "already. The bare loop sends the same rows by the same statements, prepared beforehand, in "
+        f"transactions of up to {BATCH:,} rows; graphneg reads, validates, parses and looks up what is there. "
+        "They take turns; medians, with their range.",
+        ("server", "from", "seconds", "rows/s", "nodes/s", "rate to the bare loop's"),
+        tuple(
+            (
+                instance.name,
+                labels[way],
+                sample(taken).shown(2),
+                sample(rows / one for one in taken).shown(),
+                f"{nodes / sample(taken).median:,.0f}",
+                f"{bare / sample(taken).median:.2f}",
+            )
+            for way, taken in seconds.items()
+        ),
+    )
+    file = sample(seconds["file"]).median
+    ratio = bare / file
+    growth = large / file
+    larger = Table(
+        "Loading: growth with the file",
+        "Ten times the dialogues from a file, against the median above.",
+        ("server", "from", "seconds", "times the time"),
+        ((instance.name, f"a JSON Lines file of {GROWTH} times the size", f"{large:.2f}", f"{growth:.2f}"),),
+    )
+    goals = (
+        Goal(
+            "load rate to the bare loop's",
+            instance.name,
+            f"{ratio:.2f}",
+            f">= {WANTED}",
+            verdict(ratio >= WANTED),
+        ),
+        Goal(
+            f"loading {GROWTH} times the data",
+            instance.name,
+            f"{growth:.2f} times the time",
+            f"<= {GROWTH * SLACK:.0f}",
+            verdict(growth <= GROWTH * SLACK),
+        ),
+    )
+    return Result((table, larger), goals)
+
+
+def _records(instance: Instance, records: Iterable[Dialogue]) -> float:
+    gc.collect()
+    began = time.perf_counter()
+    store_records(instance.store, iter(records))
+    return time.perf_counter() - began
+
+
+def _file(instance: Instance, path: Path) -> float:
+    gc.collect()
+    began = time.perf_counter()
+    DialogueGraph(instance.store).load("dialogues", path)
+    return time.perf_counter() - began
+
+
+def _bare(instance: Instance, batches: list[Batch]) -> float:
+    gc.collect()
+    began = time.perf_counter()
+    with instance.driver.session(database=instance.database) as session:
+        for batch in batches:
+            session.execute_write(_send, batch)
+    return time.perf_counter() - began
+
+
+def _send(transaction: ManagedTransaction, batch: Batch) -> None:
+    dialogues, graphs = batch.dialogues, batch.graphs
+    lexemes = graphs.lexeme_rows()
+    run_statement(
+        transaction,
+        "load/dialogues",
+        dialogues=dialogues.dialogues,
+        utterances=dialogues.utterances,
+        next=dialogues.next,
+    )
+    run_statement(transaction, "load/terms", terms=[row["text"] for row in lexemes])
+    run_statement(transaction, "load/graphs", nodes=graphs.nodes, lexemes=lexemes, roles=graphs.roles)
+    run_statement(transaction, "load/meanings", amrs=graphs.amrs)
+
+
+def _batches(dialogues: Iterator[Dialogue]) -> list[Batch]:
+    """Whole dialogues in batches of up to 5,000 rows, as graphneg cuts them."""
+    batches = [Batch(DialogueRows(), GraphRows())]
+    filled = 0
+    for dialogue in dialogues:
+        graphs = {utterance_id(dialogue.id, one.turn): one.amr or "" for one in dialogue.utterances}
+        parsed = {of: parse_graph(text, amr_id(of, GOLD)) for of, text in graphs.items()}
+        weight = 1 + len(graphs) + sum(2 + 2 * len(g.nodes) + len(g.mentions) for g in parsed.values())
+        if filled and filled + weight > BATCH:
+            batches.append(Batch(DialogueRows(), GraphRows()))
+            filled = 0
+        filled += weight
+        batches[-1].dialogues.add(dialogue)
+        for of, graph in parsed.items():
+            batches[-1].graphs.add(graph, of, GOLD, digest(graphs[of].strip()))
+    return batches

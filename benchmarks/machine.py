@@ -1,0 +1,39 @@
+"""The machine and the versions that numbers were taken with."""
+
+from __future__ import annotations
+
+import os
+import platform
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+
+
+def machine_rows() -> list[tuple[str, str]]:
+    """What to write above the tables, but for the servers."""
+    packages = ", ".join(f"{name} {version(name)}" for name in ("graphneg", "neo4j", "neo4j-rust-ext"))
+    return [
+        ("date", datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")),
+        ("processor", f"{processor()}, {cores()} cores"),
+        ("memory", f"{memory_gib():.0f} GiB"),
+        ("system", platform.platform(terse=True)),
+        ("Python", f"{platform.python_version()}; {packages}"),
+        ("load before the run", f"{os.getloadavg()[0]:.1f} (other work on the machine)"),
+    ]
+
+
+def processor() -> str:
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        for line in cpuinfo.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def memory_gib() -> float:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30

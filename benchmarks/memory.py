@@ -1,0 +1,73 @@
+"""Memory: what a Python process needs at its peak, for a few and for many dialogues."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from benchmarks.corpus import Corpus, store_records, write_jsonl
+from benchmarks.instances import Host, Instance
+from benchmarks.results import Goal, Result, Table, verdict
+from benchmarks.sizes import Sizes
+
+WANTED = 50.0
+ROOT = Path(__file__).parent.parent
+
+
+def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
+    rows: list[tuple[str, ...]] = []
+    peaks: dict[str, list[float]] = {}
+    for amount in (sizes.few, sizes.many):
+        instance = host.fresh()
+        store_records(instance.store, corpus.resources)
+        path = write_jsonl(corpus.several(amount, "memory"), host.directory / "memory.jsonl")
+        out = host.directory / "memory-negatives.jsonl"
+        for work, arguments in (("load", [str(path)]), ("negatives", [str(out)])):
+            peak = measured(instance, work, *arguments)
+            peaks.setdefault(work, []).append(peak["megabytes"])
+            rows.append(
+                (
+                    instance.name,
+                    work,
+                    f"{amount:,}",
+                    f"{peak['megabytes']:.0f}",
+                    f"{peak['seconds']:.0f}",
+                    f"{amount / peak['seconds']:,.0f}",
+                )
+            )
+        path.unlink()
+        out.unlink()
+    table = Table(
+        "Memory",
+        "A fresh Python process for each row: its peak resident set in MB; `negatives` makes one negative "
+        "a dialogue (recipe deam, decoder surface) into a file. Seconds include the start.",
+        ("server", "work", "dialogues", "peak MB", "seconds", "dialogues/s"),
+        tuple(rows),
+    )
+    return Result((table,), tuple(_goal(instance, sizes, work, *both) for work, both in peaks.items()))
+
+
+def measured(instance: Instance, work: str, *arguments: str) -> Mapping[str, Any]:
+    """Run one piece of work in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.process", work, instance.target, *arguments],
+        cwd=ROOT,
+        env={**os.environ, **instance.environment},
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode:
+        raise RuntimeError(f"{work} failed in a process of its own: {done.stderr[-2000:]}")
+    return json.loads(done.stdout)
+
+
+def _goal(instance: Instance, sizes: Sizes, work: str, few: float, many: float) -> Goal:
+    what = f"memory of {work}, {sizes.few:,} against {sizes.many:,} dialogues"
+    return Goal(
+        what, instance.name, f"{many - few:+.0f} MB", f"<= {WANTED:.0f} MB", verdict(many - few <= WANTED)
+    )

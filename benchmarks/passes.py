@@ -1,0 +1,128 @@
+"""One pass over all dialogues of a store: propose, pick, apply, read back; each stage on the clock."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import islice
+
+from graphneg.editing.originals import Originals, Selection, StoredDialogue, dialogue_ids, read_dialogues
+from graphneg.editing.picking import Pick, Plan, Proposals, pick
+from graphneg.editing.proposals import propose
+from graphneg.editing.variants import Variant, read_variants, write_variants
+from graphneg.errors import PenmanError
+from graphneg.penman_codec import format_graph, parse_graph
+from graphneg.recipes import Recipe
+from graphneg.store import Store
+from graphneg.transforms import load_transforms
+from graphneg.wellformed import check
+
+BATCH = 200
+STAGES = ("dialogues", "propose", "pick", "apply", "read", "write PENMAN")
+
+
+@dataclass(slots=True)
+class Pass:
+    """What one pass took, by stage, and what it made."""
+
+    seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(STAGES, 0.0))
+    asked: dict[str, float] = field(default_factory=dict[str, float])
+    dialogues: int = 0
+    proposals: int = 0
+    variants: int = 0
+    graphs: int = 0
+    ill_formed: Counter[str] = field(default_factory=Counter[str])
+
+    @property
+    def total(self) -> float:
+        return sum(self.seconds.values())
+
+    @property
+    def rate(self) -> float:
+        """Dialogues a second."""
+        return self.dialogues / self.total
+
+    def share(self, *stages: str) -> float:
+        return sum(self.seconds[stage] for stage in stages) / self.total
+
+    @contextmanager
+    def stage(self, name: str) -> Generator[None]:
+        began = time.perf_counter()
+        yield
+        self.seconds[name] += time.perf_counter() - began
+
+
+class Editor:
+    """The way of an edit without a decoder, in the product's own functions."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._transforms = load_transforms()
+
+    def run(
+        self, recipe: Recipe, seed: int, originals: Originals, selection: Selection | None = None
+    ) -> Pass:
+        """One negative of each dialogue, as PENMAN; what comes out is checked off the clock."""
+        plan, done = Plan(recipe, "dialogue", seed), Pass()
+        ids = dialogue_ids(self._store, selection or Selection())
+        while True:
+            with done.stage("dialogues"):
+                batch = list(islice(ids, BATCH))
+                dialogues = read_dialogues(self._store, batch) if batch else []
+            if not dialogues:
+                return done
+            texts = self._batch(plan, dialogues, originals, done)
+            done.dialogues += len(dialogues)
+            done.graphs += len(texts)
+            done.ill_formed.update(filter(None, map(fault_of, texts)))
+
+    def _batch(
+        self, plan: Plan, dialogues: Sequence[StoredDialogue], originals: Originals, done: Pass
+    ) -> list[str]:
+        picks = self._picked(plan, dialogues, done)
+        with done.stage("apply"):
+            write_variants(self._store, plan, picks)
+        with done.stage("read"):
+            variants = read_variants(self._store, originals, [one.id for one in picks if one.edits])
+        with done.stage("write PENMAN"):
+            texts = [format_graph(edited.after) for one in variants for edited in one.graphs.values()]
+        done.variants += len(variants)
+        done.ill_formed.update(filter(None, map(_refusal, variants)))
+        return texts
+
+    def _picked(self, plan: Plan, dialogues: Sequence[StoredDialogue], done: Pass) -> list[Pick]:
+        """Picking asks for proposals on its way; that time is theirs."""
+        asking = 0.0
+
+        def ask(name: str, some: Sequence[StoredDialogue]) -> Proposals:
+            nonlocal asking
+            began = time.perf_counter()
+            answer = propose(self._store, self._transforms[name], some)
+            seconds = time.perf_counter() - began
+            asking += seconds
+            done.asked[name] = done.asked.get(name, 0.0) + seconds
+            done.proposals += sum(map(len, answer.values()))
+            return answer
+
+        began = time.perf_counter()
+        picks = pick(plan, dialogues, {one.id: [0] for one in dialogues}, ask)
+        done.seconds["propose"] += asking
+        done.seconds["pick"] += time.perf_counter() - began - asking
+        return picks
+
+
+def fault_of(text: str) -> str | None:
+    """Why a PENMAN text is not well formed, read anew; none where it is."""
+    try:
+        defects = check(parse_graph(text))
+    except PenmanError as error:
+        return error.code
+    return defects[0].code if defects else None
+
+
+def _refusal(variant: Variant) -> str | None:
+    fault = variant.fault or ""
+    return fault if fault.startswith("ill-formed") else None

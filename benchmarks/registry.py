@@ -1,0 +1,30 @@
+"""All benchmarks, by name, in the order in which they run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from benchmarks import editing, growth, loading, memory, surface, transforms
+from benchmarks.corpus import Corpus
+from benchmarks.instances import Host
+from benchmarks.results import Result
+from benchmarks.sizes import Sizes
+
+
+@dataclass(frozen=True, slots=True)
+class Benchmark:
+    """``run`` measures on one server; where the server does not matter, ``once`` is set."""
+
+    run: Callable[[Host, Corpus, Sizes], Result]
+    once: bool = False
+
+
+BENCHMARKS: Mapping[str, Benchmark] = {
+    "editing": Benchmark(editing.run),
+    "transforms": Benchmark(transforms.run),
+    "growth": Benchmark(growth.run),
+    "load": Benchmark(loading.run),
+    "surface": Benchmark(surface.run, once=True),
+    "memory": Benchmark(memory.run),
+}

@@ -1,0 +1,45 @@
+"""How much is measured: the full tables, a quick look, or just enough to test the benchmarks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """``copies`` of the corpus are edited, ``growth`` times as much for the second size.
+
+    ``anew`` seeds read the originals, ``kept`` further ones keep them. ``load_copies`` are loaded
+    ``repeats`` times each way. ``loop_nodes`` make one sample of the bare driver loop. ``slots``
+    negatives of each dialogue are decoded. Memory is taken at ``few`` and ``many`` dialogues.
+    """
+
+    copies: int = 10
+    growth: int = 10
+    anew: int = 3
+    kept: int = 3
+    repeats: int = 5
+    load_copies: int = 3
+    loop_nodes: int = 50_000
+    slots: int = 4
+    few: int = 1_000
+    many: int = 20_000
+
+
+DEFAULT = Sizes()
+QUICK = Sizes(
+    copies=2,
+    growth=3,
+    anew=1,
+    kept=1,
+    repeats=2,
+    load_copies=1,
+    loop_nodes=20_000,
+    slots=1,
+    few=200,
+    many=1_000,
+)
+FULL = Sizes(many=100_000)
+TINY = Sizes(
+    copies=1, growth=2, anew=1, kept=1, repeats=1, load_copies=1, loop_nodes=100, slots=1, few=5, many=10
+)

@@ -1,0 +1,134 @@
+"""The `surface` decoder: edits a second on one core, and how many it realises, by transform."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from benchmarks.corpus import Corpus, store_records
+from benchmarks.instances import Host
+from benchmarks.results import Goal, Result, Table, percent, sample, verdict
+from benchmarks.sizes import Sizes
+from graphneg.decoders import get_decoder
+from graphneg.editing.originals import Originals, Selection, StoredDialogue, dialogue_ids, read_dialogues
+from graphneg.editing.picking import Plan, Proposals, pick
+from graphneg.editing.proposals import propose
+from graphneg.editing.records import edited_utterances
+from graphneg.editing.variants import read_variants, write_variants
+from graphneg.model import EditedUtterance
+from graphneg.recipes import Recipe, get_recipe
+from graphneg.store import Store
+from graphneg.transforms import load_transforms
+
+SEED = 0
+WANTED_RATE = 1_000
+WANTED_SHARE = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class Decoding:
+    """One pass of a new decoder over edits."""
+
+    edits: int
+    realised: int
+    processor_seconds: float
+    reasons: Counter[str]
+
+    @property
+    def rate(self) -> float:
+        """Decoded edits a second of one core: those realised and those refused."""
+        return self.edits / self.processor_seconds
+
+
+def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
+    store = host.fresh().store
+    store_records(store, corpus.resources)
+    store_records(store, corpus.copies(0, 1))
+    deam = get_recipe("deam")
+    recipes = [Recipe(name, "", ((name,),), 1, 1, "dialogue") for name in load_transforms()]
+    rows: list[tuple[str, ...]] = []
+    edits: list[EditedUtterance] = []
+    for recipe in (*recipes, deam):
+        some = edited(store, recipe, sizes.slots)
+        if recipe is not deam:
+            edits += some
+        label = recipe.name if recipe is not deam else "recipe deam"
+        rows.append(_row(label, _decoded(some, sizes.repeats)))
+    overall = _decoded(edits, sizes.repeats)
+    rows.append(_row("all transforms", overall))
+    return Result((_table(corpus, rows),), _goals(overall))
+
+
+def edited(store: Store, recipe: Recipe, slots: int) -> list[EditedUtterance]:
+    """Edited utterances of all dialogues, at most ``slots`` negatives of each."""
+    transforms = load_transforms()
+
+    def ask(name: str, some: Sequence[StoredDialogue]) -> Proposals:
+        return propose(store, transforms[name], some)
+
+    plan = Plan(recipe, "dialogue", SEED)
+    dialogues = read_dialogues(store, list(dialogue_ids(store, Selection())))
+    picks = pick(plan, dialogues, {one.id: range(slots) for one in dialogues}, ask)
+    write_variants(store, plan, picks)
+    variants = {one.id: one for one in read_variants(store, Originals(store), [one.id for one in picks])}
+    found: dict[tuple[str, tuple[object, ...]], EditedUtterance] = {}
+    for one in picks:
+        variant = variants.get(one.id)
+        if variant is not None and variant.fault is None:
+            for utterance in edited_utterances(one.dialogue, variant).values():
+                found[utterance.before.id, utterance.edits] = utterance
+    return list(found.values())
+
+
+def _decoded(edits: Sequence[EditedUtterance], repeats: int) -> list[Decoding]:
+    """Each repeat with a decoder that has seen no utterance yet, so alignment is on the clock."""
+    get_decoder("surface").decode(edits[:5])
+    done: list[Decoding] = []
+    for _ in range(repeats):
+        decoder = get_decoder("surface")
+        began = time.process_time()
+        answers = decoder.decode(edits)
+        seconds = time.process_time() - began
+        reasons = Counter(
+            (answer.reason or "").partition(":")[0] for answer in answers if answer.text is None
+        )
+        done.append(Decoding(len(answers), len(answers) - reasons.total(), seconds, reasons))
+    return done
+
+
+def _row(label: str, passes: Sequence[Decoding]) -> tuple[str, ...]:
+    first = passes[0]
+    return (
+        label,
+        f"{first.edits:,}",
+        sample(one.rate for one in passes if one.edits).shown() if first.edits else "-",
+        percent(first.realised, first.edits, 1),
+        ", ".join(f"{code} {count}" for code, count in first.reasons.most_common(3)) or "-",
+    )
+
+
+def _table(corpus: Corpus, rows: Sequence[tuple[str, ...]]) -> Table:
+    return Table(
+        "Decoding with `surface`",
+        f"Edits that the transforms propose on {corpus.description}. Processor time of one process, "
+        "so of one core, alignment included: each repeat's decoder is new. Not realised: the commonest reasons.",
+        ("edits by", "edits", "decoded/s", "realised", "refused"),
+        tuple(rows),
+    )
+
+
+def _goals(overall: Sequence[Decoding]) -> tuple[Goal, ...]:
+    rate, first = sample(one.rate for one in overall).median, overall[0]
+    share = first.realised / first.edits
+    return (
+        Goal(
+            "surface, on one core",
+            "-",
+            f"{rate:,.0f} edits/s",
+            f">= {WANTED_RATE:,}",
+            verdict(rate >= WANTED_RATE),
+        ),
+        Goal("surface, edits realised", "-", f"{100 * share:.1f}%", ">= 90%", verdict(share >= WANTED_SHARE)),
+    )

@@ -1,0 +1,54 @@
+"""Each transform alone: one edit of each dialogue, over the same dialogues."""
+
+from __future__ import annotations
+
+from benchmarks.corpus import Corpus
+from benchmarks.instances import Host
+from benchmarks.passes import Editor
+from benchmarks.results import Result, Table, percent, sample
+from benchmarks.sizes import Sizes
+from graphneg.editing.originals import Originals
+from graphneg.recipes import Recipe
+from graphneg.transforms import load_transforms
+
+WARM_UP = 1_000
+
+
+def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
+    instance = host.loaded(corpus, sizes.copies)
+    editor, originals = Editor(instance.store), Originals(instance.store)
+    rows: list[tuple[str, ...]] = []
+    for name in load_transforms():
+        recipe = Recipe(name, "", ((name,),), 1, 1, "dialogue")
+        editor.run(recipe, WARM_UP, originals)
+        passes = [editor.run(recipe, seed, originals) for seed in range(sizes.anew)]
+        first = passes[0]
+        faults = sum(one.ill_formed.total() for one in passes)
+        graphs = sum(one.graphs for one in passes)
+        rows.append(
+            (
+                instance.name,
+                name,
+                sample(one.rate for one in passes).shown(),
+                sample(one.dialogues / one.seconds["propose"] for one in passes).shown(),
+                f"{first.proposals / first.dialogues:.1f}",
+                percent(first.variants, first.dialogues),
+                percent(graphs - faults, graphs, 2 if faults else 0),
+            )
+        )
+    table = Table(
+        "Each transform alone",
+        "One edit of each dialogue, warm, originals kept: the whole way, and the transform's query by "
+        "itself. `edited` are the dialogues where it finds a site.",
+        (
+            "server",
+            "transform",
+            "dialogues/s",
+            "query alone, dialogues/s",
+            "sites/dialogue",
+            "edited",
+            "well formed",
+        ),
+        tuple(rows),
+    )
+    return Result((table,))
