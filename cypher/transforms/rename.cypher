@@ -19,8 +19,8 @@ WITH dialogue, amr, n, p,
 WHERE size(wiki) = 0 OR size(below) = 1
 WITH dialogue, amr, n, p, unit, wiki, reduce(own = '', w IN words | own + ' ' + coalesce(w, '')) AS own
 RETURN dialogue, collect(CASE
-    WHEN n.concept IS NULL AND n.role = 'quant' THEN {amr: amr, k: n.k, op: 'set', own: n.value,
+    WHEN n.concept IS NULL AND n.role = 'quant' THEN {amr: amr, k: n.k, op: 'set', value: n.value, own: n.value,
       pool: 'quant ' + CASE WHEN p.concept ENDS WITH '-quantity' THEN coalesce(unit, p.concept) ELSE 'count' END}
-    WHEN n.concept IS NULL THEN {amr: amr, k: n.k, op: 'set', own: n.value, pool: 'value ' + p.concept}
+    WHEN n.concept IS NULL THEN {amr: amr, k: n.k, op: 'set', value: n.value, own: n.value, pool: 'value ' + p.concept}
     WHEN size(wiki) > 0 THEN {amr: amr, k: p.k, op: 'graft', own: own, pool: 'entity ' + p.concept}
     ELSE {amr: amr, k: n.k, op: 'graft', own: own, pool: 'name ' + p.concept} END) AS edits

@@ -35,7 +35,7 @@ WITH dialogue, amr, ns, open, placed, asked,
          WHEN 'morning' THEN 'evening' WHEN 'afternoon' THEN 'morning' WHEN 'evening' THEN 'morning'
          WHEN 'night' THEN 'morning' WHEN 'noon' THEN 'midnight' WHEN 'midnight' THEN 'noon'
          WHEN 'before' THEN 'after' WHEN 'after' THEN 'before' WHEN 'early' THEN 'late' WHEN 'late' THEN 'early'
-         WHEN 'next' THEN 'last' WHEN 'last' THEN 'next' WHEN 'often' THEN 'rare' WHEN 'rare' THEN 'often'
+         WHEN 'next' THEN 'last' WHEN 'last' THEN 'next' WHEN 'often' THEN 'seldom' WHEN 'seldom' THEN 'often'
          WHEN 'spring' THEN 'autumn' WHEN 'summer' THEN 'winter' WHEN 'autumn' THEN 'spring'
          WHEN 'fall' THEN 'spring' WHEN 'winter' THEN 'summer' WHEN 'weekend' THEN 'weekday'
          WHEN 'monday' THEN 'thursday' WHEN 'tuesday' THEN 'saturday' WHEN 'wednesday' THEN 'sunday'

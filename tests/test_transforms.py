@@ -1,0 +1,61 @@
+"""Each transform proposes exactly the right sites on small graphs of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from graphneg.editing.originals import read_dialogues
+from graphneg.editing.proposals import propose
+from graphneg.model import Frame, Opposite
+from graphneg.store import Store
+from tests.servers import wipe
+from tests.transform_runs import TRANSFORMS, dialogue, load, results
+
+OPPOSITES = [
+    Opposite("like", "dislike", "Antonym", 1.0, "test"),
+    Opposite("buy", "sell", "Antonym", 1.0, "test"),
+    Opposite("fish", "walk", "NotCapableOf", 1.0, "test"),
+    Opposite("small", "big", "Antonym", 1.0, "test"),
+    Opposite("small", "of great size", "Antonym", 1.0, "test"),
+    Opposite("person", "nobody", "Antonym", 1.0, "test"),
+]
+FRAMES = [
+    Frame("dislike-01", "dislike", ("ARG0", "ARG1")),
+    Frame("sell-01", "sell", ("ARG0", "ARG1", "ARG2")),
+    Frame("sell-02", "sell", ("ARG0", "ARG1", "ARG2", "ARG3")),
+]
+
+
+@pytest.fixture(scope="module")
+def bare(store: Store) -> Store:
+    """A store with a handful of opposites and frames."""
+    wipe(store)
+    load(store, [*OPPOSITES, *FRAMES])
+    return store
+
+
+def cases() -> Iterator[object]:
+    """The blocks of ``transform_cases.txt``: transform, graphs by turn, graphs that come out."""
+    text = Path(__file__).with_name("transform_cases.txt").read_text(encoding="utf-8")
+    for block in text.split("\n\n")[1:]:
+        head, *lines = block.strip().splitlines()
+        name, _, title = head.partition(": ")
+        at = lines.index("=>")
+        graphs = [one.partition(": ")[2] for one in lines[:at]]
+        yield pytest.param(name, graphs, lines[at + 1 :], id=title)
+
+
+@pytest.mark.parametrize(("name", "penmans", "expected"), cases())
+def test_own_graphs(bare: Store, name: str, penmans: list[str], expected: list[str]) -> None:
+    assert results(bare, name, *penmans) == expected
+
+
+def test_a_dialogue_without_sites_is_left_out(bare: Store) -> None:
+    own = dialogue("(c / chapter :mod 1)", "(y / yes)")
+    load(bare, [own])
+    stored = read_dialogues(bare, [own.id])
+    assert propose(bare, TRANSFORMS["negate"], stored) == {}
+    assert propose(bare, TRANSFORMS["negate"], []) == {}

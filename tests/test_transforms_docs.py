@@ -1,0 +1,123 @@
+"""What docs/transforms.md says of the transforms is what they do."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from graphneg.decoders import get_decoder
+from graphneg.editing.originals import Originals, Selection, StoredDialogue, dialogue_ids, read_dialogues
+from graphneg.editing.proposals import propose
+from graphneg.loading import LoadOptions, get_loader
+from graphneg.model import AmrGraph, Edit, EditedUtterance
+from graphneg.penman_codec import format_graph, parse_graph
+from graphneg.store import Store
+from graphneg.transforms import load_transforms, parse_transform
+from tests.servers import wipe
+from tests.transform_runs import NAMES, TRANSFORMS, applied, dialogue, edit_lists, line, load
+
+PAGE = (Path(__file__).parents[1] / "docs" / "transforms.md").read_text(encoding="utf-8")
+DECODER = get_decoder("surface")
+OWN = re.findall(r"```cypher\n(.*?)```", PAGE, re.S)
+
+
+def examples() -> dict[str, list[str]]:
+    """By transform: utterance, its text and graph, what becomes of both."""
+    found: dict[str, list[str]] = {}
+    for section in PAGE.split("\n## ")[1:]:
+        name = section.partition("\n")[0]
+        if name in TRANSFORMS:
+            block = section.partition("```text\n")[2].partition("\n```")[0]
+            before, _, after = block.partition("\n=>\n")
+            found[name] = [*before.split("\n", 2), *after.split("\n", 1)]
+    return found
+
+
+EXAMPLES = examples()
+
+
+@pytest.fixture(scope="module")
+def everyday(store: Store) -> Store:
+    """A store with the bundled corpus."""
+    wipe(store)
+    load(store, get_loader("everyday").read([], LoadOptions()))
+    return store
+
+
+def all_dialogues(store: Store) -> list[StoredDialogue]:
+    return read_dialogues(store, list(dialogue_ids(store, Selection(corpora=("everyday",)))))
+
+
+def decoded(store: Store, one: StoredDialogue, edits: tuple[Edit, ...]) -> tuple[str, AmrGraph]:
+    """The text and the graph under the edits."""
+    turns = {turn.amr: turn for turn in one.turns}
+    sources = {edit.from_amr for edit in edits if edit.from_amr is not None}
+    graphs = Originals(store).get({edits[0].amr, *sources})
+    after = applied(edits, graphs)
+    turn = turns[edits[0].amr]
+    item = EditedUtterance(
+        one.id,
+        turn.speaker,
+        turn.text,
+        graphs[edits[0].amr],
+        after,
+        edits,
+        {id: graphs[id] for id in sources},
+        {id: turns[id].text for id in sources},
+        {id: turns[id].speaker for id in sources},
+    )
+    return DECODER.decode([item])[0].text or "", after
+
+
+def test_every_transform_is_documented_with_an_example() -> None:
+    assert sorted(EXAMPLES) == NAMES
+    for name, transform in TRANSFORMS.items():
+        assert f"| [{name}](#{name}) | {transform.category} |" in PAGE
+        assert transform.source != "-"
+        assert transform.summary.endswith(".")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_example_is_what_the_engine_makes(everyday: Store, name: str) -> None:
+    utterance, before, graph, after, edited = EXAMPLES[name]
+    id, _, number = utterance.partition("#")
+    [one] = [known for known in all_dialogues(everyday) if known.id == id]
+    turn = one.turns[int(number)]
+    assert turn.text == before
+    assert turn.amr is not None
+    assert line(Originals(everyday).get([turn.amr])[turn.amr]) == " ".join(graph.split())
+    proposals = propose(everyday, TRANSFORMS[name], [one])[id]
+    here = [edits for _, edits in edit_lists(proposals) if edits[0].amr == turn.amr]
+    made = [decoded(everyday, one, edits) for edits in here]
+    assert (after, " ".join(edited.split())) in [(text, line(result)) for text, result in made]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_site_of_the_bundled_corpus_finds_words_or_a_reason(everyday: Store, name: str) -> None:
+    """No transform proposes what the default decoder mostly refuses."""
+    texts = [
+        decoded(everyday, one, edits)[0]
+        for one in all_dialogues(everyday)
+        for _, edits in edit_lists(propose(everyday, TRANSFORMS[name], [one]).get(one.id, []))
+    ]
+    assert len(texts) > 5
+    assert sum(map(bool, texts)) > 0.75 * len(texts)
+
+
+def test_a_file_in_a_folder_is_a_transform(everyday: Store, tmp_path: Path) -> None:
+    (tmp_path / "regift.cypher").write_text(OWN[0], encoding="utf-8")
+    regift = load_transforms([tmp_path])["regift"]
+    assert regift.summary == "Buying becomes giving."
+    own = dialogue("(b / buy-01 :ARG0 (i / i) :ARG1 (h / hat))")
+    load(everyday, [own])
+    [stored] = read_dialogues(everyday, [own.id])
+    [site] = propose(everyday, regift, [stored])[own.id]
+    graphs = Originals(everyday).get(stored.graphs)
+    expected = parse_graph("(g / give-01 :ARG0 (i / i) :ARG1 (h / hat))")
+    assert line(applied(site.edits, graphs)) == " ".join(format_graph(expected).split())
+
+
+def test_a_query_of_the_page_is_a_transform() -> None:
+    assert parse_transform("regift", OWN[0], "regift.cypher").category == "C-cont"

@@ -1,0 +1,142 @@
+"""On the Little Prince, every site of every transform is a good edit, on every server the same."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from graphneg.editing.originals import (
+    Originals,
+    Selection,
+    StoredDialogue,
+    Turn,
+    dialogue_ids,
+    read_dialogues,
+)
+from graphneg.editing.proposals import propose
+from graphneg.loading import LoadOptions, get_loader
+from graphneg.loading.matching import Grouping
+from graphneg.loading.report import LoadReport
+from graphneg.loading.writing import write_records
+from graphneg.model import AmrGraph
+from graphneg.store import Store
+from graphneg.wellformed import check
+from tests.servers import wipe
+from tests.transform_runs import NAMES, TRANSFORMS, applied, dialogue, edit_lists, line, load
+
+SHARED = Path(__file__).parents[2] / "shared" / "data"
+LITTLE_PRINCE = [SHARED / "amr_little_prince" / f"lpp-{part}.txt" for part in ("train", "dev")]
+DIALOGUES = 178
+
+
+@pytest.fixture(scope="module")
+def prince(store: Store) -> Store:
+    """A store with the Little Prince in dialogues of eight turns, ConceptNet's opposites and PropBank."""
+    fill(store)
+    return store
+
+
+def fill(store: Store) -> None:
+    missing = [path.name for path in LITTLE_PRINCE if not path.exists()]
+    if missing:
+        pytest.skip(f"no {', '.join(missing)} in {SHARED}")
+    if len(everything(store)) == DIALOGUES and store.read("MATCH (f:Frame {id: 'like-01'}) RETURN f.id"):
+        return
+    wipe(store)
+    for loader, paths in (
+        ("penman", LITTLE_PRINCE),
+        ("conceptnet", [SHARED / "conceptnet" / "assertions-en-opposites.csv.gz"]),
+        ("propbank", [SHARED / "propbank" / "propbank-frames-3.4.tar.gz"]),
+    ):
+        records = get_loader(loader).read(paths, LoadOptions())
+        write_records(store, records, LoadReport(loader), Grouping("prince", "all", 8))
+
+
+def everything(store: Store) -> list[StoredDialogue]:
+    return read_dialogues(store, list(dialogue_ids(store, Selection(corpora=("prince",)))))
+
+
+def faults(name: str, store: Store, dialogues: Sequence[StoredDialogue], kept: Originals) -> list[str]:
+    """What is wrong with any graph that the transform makes of the dialogues."""
+    found: list[str] = []
+    for proposals in propose(store, TRANSFORMS[name], dialogues).values():
+        for one, edits in edit_lists(proposals):
+            graphs = kept.get({id for edit in edits for id in (edit.amr, edit.from_amr) if id is not None})
+            before, after = graphs[edits[0].amr], applied(edits, graphs)
+            new = Counter(d.code for d in check(after)) - Counter(d.code for d in check(before))
+            found += [f"{one.transform} {one.site}: {code}" for code in new]
+            if line(after) == line(before):
+                found.append(f"{one.transform} {one.site}: unchanged")
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_every_site_gives_a_well_formed_graph_that_differs(prince: Store, name: str) -> None:
+    assert faults(name, prince, everything(prince), Originals(prince)) == []
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_any_graphs_make_a_dialogue(prince: Store, data: st.DataObject) -> None:
+    known = everything(prince)
+    turns = [turn for one in known[:40] for turn in one.turns]
+    several = st.lists(st.sampled_from(turns), min_size=1, max_size=6, unique_by=lambda turn: turn.amr)
+    drawn = data.draw(several)
+    speakers = data.draw(st.lists(st.sampled_from("ABC"), min_size=len(drawn), max_size=len(drawn)))
+    said = tuple(Turn(n, speakers[n], turn.text, turn.amr) for n, turn in enumerate(drawn))
+    mixed = StoredDialogue("mixed", "own", "test", said)
+    kept = Originals(prince)
+    assert [fault for name in NAMES for fault in faults(name, prince, [mixed], kept)] == []
+
+
+@pytest.mark.slow
+def test_both_servers_propose_the_same(embedded: Store, neo4j: Store) -> None:
+    for store in (embedded, neo4j):
+        fill(store)
+    dialogues = everything(embedded)
+    assert dialogues == everything(neo4j)
+    for name in NAMES:
+        first, second = (propose(store, TRANSFORMS[name], dialogues) for store in (embedded, neo4j))
+        assert first == second, name
+        assert len(first) > len(dialogues) / 3, f"{name} finds too little"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_proposals_do_not_depend_on_the_batch(prince: Store, name: str) -> None:
+    dialogues = everything(prince)[:12]
+    together = propose(prince, TRANSFORMS[name], dialogues)
+    backwards = propose(prince, TRANSFORMS[name], dialogues[::-1])
+    alone = {id: found for one in dialogues for id, found in propose(prince, TRANSFORMS[name], [one]).items()}
+    assert together == backwards == alone
+
+
+def triples(graph: AmrGraph) -> Counter[tuple[str, str, str]]:
+    """The graph without the order of its branches."""
+    nodes = graph.nodes
+    names = [node.var or node.value or "" for node in nodes]
+    found = Counter((names[n.k], "instance", n.concept) for n in nodes if n.concept is not None)
+    found.update((names[n.up], n.role or "", names[n.k]) for n in nodes if n.up is not None)
+    found.update((names[m.up], m.role, names[m.target]) for m in graph.mentions)
+    return found
+
+
+def test_negating_twice_gives_the_original_back(prince: Store) -> None:
+    negate = TRANSFORMS["negate"]
+    dialogues = everything(prince)[:30]
+    graphs = Originals(prince).get([id for one in dialogues for id in one.graphs])
+    sites = [site for found in propose(prince, negate, dialogues).values() for site in found]
+    turned = [applied(site.edits, graphs) for site in sites]
+    twice = [dialogue(line(graph)) for graph in turned]
+    load(prince, {one.id: one for one in twice}.values())
+    again = propose(prince, negate, read_dialogues(prince, sorted({one.id for one in twice})))
+    for site, graph, own in zip(sites, turned, twice, strict=True):
+        [back] = read_dialogues(prince, [own.id])
+        edited = Originals(prince).get(back.graphs)
+        known = [triples(applied(one.edits, edited)) for one in again.get(own.id, ())]
+        assert triples(graphs[site.edits[0].amr]) in known, line(graph)

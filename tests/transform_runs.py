@@ -1,0 +1,64 @@
+"""What tests of transforms share: small dialogues, and what becomes of a proposal's graphs."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from graphneg.editing.originals import Originals, read_dialogues
+from graphneg.editing.overlay import apply_edits
+from graphneg.editing.proposals import Proposal, paired, propose
+from graphneg.loading.matching import Grouping
+from graphneg.loading.report import LoadReport
+from graphneg.loading.writing import write_records
+from graphneg.model import AmrGraph, Dialogue, Edit, Record, Utterance
+from graphneg.penman_codec import format_graph
+from graphneg.store import Store
+from graphneg.transforms import load_transforms
+
+TRANSFORMS = load_transforms()
+NAMES = sorted(TRANSFORMS)
+
+
+def load(store: Store, records: Iterable[Record]) -> None:
+    report = write_records(store, records, LoadReport("test"), Grouping("prince", "all", 8))
+    assert report.rejections == 0, report.rejected
+
+
+def dialogue(*penmans: str) -> Dialogue:
+    """A dialogue of two speakers in turn whose utterances have these graphs."""
+    digest = hashlib.sha256("\n".join(penmans).encode()).hexdigest()[:16]
+    turns = [Utterance(turn, "AB"[turn % 2], "...", penman) for turn, penman in enumerate(penmans)]
+    return Dialogue(f"own/test/{digest}", "own", "test", tuple(turns))
+
+
+def edit_lists(proposals: Sequence[Proposal]) -> Iterator[tuple[Proposal, tuple[Edit, ...]]]:
+    """What each proposal does to its own graph; a pool's member with the first partner that fits."""
+    for one in proposals:
+        if one.pool is None:
+            yield one, one.edits
+            continue
+        fit = (o for o in proposals if o.pool == one.pool and o.own != one.own and not o.graphs & one.graphs)
+        partner = next(fit, None)
+        if partner is not None:
+            yield one, paired(one, partner)[:1]
+
+
+def applied(edits: Sequence[Edit], graphs: Mapping[str, AmrGraph]) -> AmrGraph:
+    return apply_edits(graphs[edits[0].amr], edits, graphs)
+
+
+def line(graph: AmrGraph) -> str:
+    return " ".join(format_graph(AmrGraph("", graph.nodes, graph.mentions)).split())
+
+
+def results(store: Store, name: str, *penmans: str) -> list[str]:
+    """Each graph that the transform makes of the dialogue, on a line, as ``turn: graph``."""
+    own = dialogue(*penmans)
+    load(store, [own])
+    [stored] = read_dialogues(store, [own.id])
+    graphs = Originals(store).get(stored.graphs)
+    turns = {turn.amr: turn.turn for turn in stored.turns}
+    proposals = propose(store, TRANSFORMS[name], [stored]).get(own.id, [])
+    lists = (edits for _, edits in edit_lists(proposals))
+    return sorted(f"{turns[edits[0].amr]}: {line(applied(edits, graphs))}" for edits in lists)
