@@ -64,7 +64,7 @@ _IRREGULAR = {
     "shot": "shoot", "seat": "sit", "worth": "worthy", "afraid": "fear", "asleep": "sleep",
     "awake": "wake", "height's": "high", "warmth": "warm", "youth": "young", "broken": "break",
     "written": "write", "drunk": "drink", "drunkard": "drink", "judgment": "judge", "freedom": "free",
-    "boredom": "bored", "thirst": "thirsty", "fault": "fault", "hers": "she",
+    "boredom": "bored", "destruction": "destroy", "thirst": "thirsty", "fault": "fault", "hers": "she",
 }  # fmt: skip
 _SUFFIX = re.compile(
     r"(?:ization|isation|ication|ations?|itions?|utions?|[st]?ions?|ements?|ments?|iness|ness|ances?|ences?"
@@ -123,6 +123,7 @@ def stems(word: str) -> frozenset[str]:
         for known in tuple(found):
             if (match := _SUFFIX.search(known)) and match.start() >= 3:
                 found.add(known[: match.start()])
+    found |= {known[:-1] for known in found if len(known) > 4 and known[-1] in "dts"}
     return frozenset(_fold(stem) for stem in found if len(stem) >= 3)
 
 

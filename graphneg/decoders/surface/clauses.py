@@ -21,7 +21,7 @@ HAVE = frozenset({"have", "has", "had", "having", "'ve"})
 DO = frozenset({"do", "does", "did"})
 _SKIP = frozenset({"RB", "NEG"})
 _NP = NOUNS | {"JJ", "DT", "PS", "CD", "POS", "PN", "PRS", "PRO", "EX"}
-_TIME_NOUNS = frozenset({"yesterday", "today", "tomorrow", "tonight"})
+TIME_NOUNS = frozenset({"yesterday", "today", "tomorrow", "tonight"})
 _BARE_AFTER = word_set("make let help see hear watch feel have do")
 _SUBORDINATE = frozenset({"SC", "WP"})
 
@@ -346,7 +346,7 @@ def noun_phrase_start(cells: Sequence[Cell], end: int) -> int:
         if tag in ("PRS", "PRO", "PN", "EX") and not seen_head:
             place -= 1
             return _joined(cells, place)
-        if tag in NOUNS and cell.low not in _TIME_NOUNS:
+        if tag in NOUNS and cell.low not in TIME_NOUNS:
             seen_head = True
             place -= 1
         elif (

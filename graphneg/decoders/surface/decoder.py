@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from graphneg.alignment import get_aligner
 from graphneg.decoders.base import refuse_original
 from graphneg.decoders.surface.plan import Sources, realise
 from graphneg.decoders.surface.reading import Readings
@@ -17,15 +18,17 @@ _LATIN_SHARE = 0.5
 class SurfaceDecoder:
     """Realises edits on the original words, through the alignment of the original graph.
 
-    What no edit touches stays, character for character. Answers without text give one of these codes:
+    ``aligner`` is ``rules`` or ``rbw``. What no edit touches stays, character for character. Answers
+    without text give one of these codes:
     ``no-alignment``, ``unsupported-edit``, ``unclear-clause``, ``already-negative``, ``kind-mismatch``,
-    ``no-form``, ``no-source``, ``unchanged``, ``empty``, ``not-english``, ``too-long``.
+    ``no-form``, ``no-source``, ``unchanged``, ``empty``, ``not-english``, ``too-long``. A defect of the
+    decoder itself is ``internal-error``, reported like the rest, so that one odd text does not end a run.
     """
 
     name = "surface"
 
-    def __init__(self) -> None:
-        self._readings = Readings()
+    def __init__(self, aligner: str = "rules") -> None:
+        self._readings = Readings(get_aligner(aligner))
 
     def decode(self, batch: Sequence[EditedUtterance]) -> list[Decoded]:
         """One answer for each utterance: its text under the edits, or a reason."""
@@ -46,6 +49,8 @@ class SurfaceDecoder:
             text = realise(Sentence(reading, self._readings), item.edits, sources)
         except Unrealised as why:
             return Decoded(None, str(why))
+        except Exception as error:
+            return Decoded(None, f"internal-error: {type(error).__name__}: {error}")
         return refuse_original(item.text, Decoded(text))
 
 

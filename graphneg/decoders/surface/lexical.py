@@ -264,7 +264,7 @@ def set_value(sentence: Sentence, k: int, value: str) -> None:
 def _value_word(cell: Cell, bare: str, role: str, parent: str) -> str:
     if parent == "date-entity" and role == "month" and bare.isdigit() and not cell.text.isdigit():
         month = MONTHS[(int(bare) - 1) % 12].capitalize()
-        return month[:3] if len(cell.text) == 3 and month != "May" else month
+        return month[:3] if len(cell.text) == 3 and cell.low != "may" else month
     if parent == "ordinal-entity":
         words = {number: word for word, number in ORDINALS.items()}
         if not re.match(r"-?\d+$", bare) or int(bare) not in words:

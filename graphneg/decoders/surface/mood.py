@@ -63,10 +63,18 @@ def to_question(sentence: Sentence, k: int) -> None:
     if _is_coordinated(sentence, group):
         _tag_question(sentence, main)
         return
+    joined = sentence.conjuncts(group)
     auxiliary = _lift_auxiliary(sentence, group)
+    if auxiliary[0].low in DO:
+        _to_base(sentence, joined)
     place = sentence.draft.place(subject)
     sentence.draft.insert(place, *auxiliary)
     _end_with(sentence, main, "?")
+
+
+def _to_base(sentence: Sentence, verbs: list[Cell]) -> None:
+    for verb in verbs:
+        sentence.draft.rewrite(verb, verb_form(verb_lemma(verb.text), "VB"), "VB")
 
 
 def _is_coordinated(sentence: Sentence, group: Group) -> bool:
@@ -271,6 +279,14 @@ def to_order(sentence: Sentence, k: int) -> None:
     if group.inverted and start and any(cell.tag == "WP" for cell in cells[: group.first]):
         raise Unrealised("unsupported-edit", "the clause asks with a question word")
     main = cells[group.main]
+    if group.inverted:
+        uninvert(sentence, group)
+        at = sentence.draft.place(subject[0])
+        group = next((one for one in sentence.groups() if one.subject and one.subject[0] == at), None)
+        if group is None or group.subject is None:
+            raise Unrealised("unclear-clause", "the clause has no subject that could be told to act")
+        subject, main = cells[group.subject[0] : group.subject[1]], cells[group.main]
+    _to_base(sentence, sentence.conjuncts(group))
     strip_to_base(sentence, group)
     place = sentence.draft.place(subject[0])
     sentence.draft.cut(place, place + len(subject))
@@ -307,7 +323,10 @@ def strip_to_base(sentence: Sentence, group: Group) -> None:
     cells, draft = sentence.cells, sentence.draft
     chain = [cells[place] for place in group.chain]
     while len(chain) > 1 and (
-        chain[0].tag == "MD" or full_form(chain[0].text) in DO | HAVE or chain[0].low in ("'ll", "'d", "'ve")
+        chain[0].tag == "MD"
+        or (chain[0].low == "'s" and chain[1].low in _HAS_AFTER)
+        or full_form(chain[0].text) in DO | HAVE
+        or chain[0].low in ("'ll", "'d", "'ve")
     ):
         if chain[0].low == "ought":
             cells.remove(cells[draft.place(chain[0]) + 1])

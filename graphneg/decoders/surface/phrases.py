@@ -94,9 +94,11 @@ def _head(sentence: Sentence, k: int) -> int:
         if sentence.cells[places[-1]].tag in NOUNS and places[-1] - places[0] == len(places) - 1:
             return places[-1]
         return places[0]
-    for child in sentence.graph.children(k) if _WORDLESS.match(sentence.node(k).label) else []:
-        if sentence.places(child.k):
-            return sentence.places(child.k)[0]
+    if _WORDLESS.match(sentence.node(k).label):
+        found = [places[0] for child in sentence.graph.children(k) if (places := sentence.places(child.k))]
+        found.sort(key=lambda place: sentence.cells[place].tag in ("DT", "CD"))
+        if found:
+            return found[0]
     raise Unrealised("no-alignment", f"no word stands for {sentence.node(k).label}")
 
 

@@ -41,10 +41,23 @@ def negate(sentence: Sentence, k: int) -> None:
             )
         _assertive_to_any(sentence, group)
         _plain_order(sentence, group)
+        _but_for_and(sentence, group)
         _insert_not(sentence, group)
         return
     if not _negate_noun_phrase(sentence, k) and not _negate_fragment(sentence, k):
         raise Unrealised("unclear-clause", f"no clause found for {sentence.node(k).label}")
+
+
+def _but_for_and(sentence: Sentence, group: Group) -> None:
+    """``did not go home but watched``: what ``and`` joins stays affirmed."""
+    if group.kind != "finite" or group.subject is None:
+        return
+    for verb in sentence.conjuncts(group)[:1]:
+        place = sentence.draft.place(verb)
+        while place and sentence.cells[place].low != "and":
+            place -= 1
+        if verb.tag in ("VBD", "VBZ", "VBP"):
+            sentence.draft.rewrite(sentence.cells[place], "but", "CC")
 
 
 def _plain_order(sentence: Sentence, group: Group) -> None:
@@ -166,6 +179,9 @@ def _add_negation(sentence: Sentence, verb: Cell, group: Group | None) -> None:
     elif verb.low == "'d":
         follows = sentence.cells[group.chain[1]].tag if group is not None and len(group.chain) > 1 else "VB"
         draft.rewrite(verb, "had" if follows == "VBN" else "would")
+    if verb.low == "can" and not draft.contracts and not draft.tokenised and not inverted:
+        draft.rewrite(verb, "cannot")
+        return
     contract = draft.contracts and verb.low not in _NEVER_CONTRACTED and verb.low != "'s"
     if contract:
         draft.rewrite(verb, _CONTRACTED.get(verb.low, verb.text))
@@ -197,6 +213,8 @@ def _negate_noun_phrase(sentence: Sentence, k: int) -> bool:
         return False
     start, _ = sentence.noun_phrase(places[0])
     first = sentence.cells[start]
+    if start and sentence.cells[start - 1].low in ("what", "such", "not"):
+        return False
     if first.low in ("a", "an", "some", "any"):
         sentence.draft.rewrite(first, "no", "DT")
         return True

@@ -35,11 +35,23 @@ def set_pronouns(sentence: Sentence, persons: Mapping[int, str]) -> None:
                 changes.append((cell, person, case))
     if not changes:
         raise Unrealised("no-alignment", "no pronoun of these nodes is written")
+    for cell, person, _ in changes:
+        _address(sentence, cell, person)
     for cell, person, case in changes:
         rewrite_pronoun(sentence, cell, person, case)
     for cell, _, case in changes:
         if case == SUBJECT:
             agree_with(sentence, cell)
+
+
+def _address(sentence: Sentence, cell: Cell, person: str) -> None:
+    """``Let's go`` said of you is ``Go``: let goes, and the pronoun with it."""
+    place = sentence.draft.place(cell)
+    if person == "you" and place > 0 and cell.low in ("'s", "us") and sentence.cells[place - 1].low == "let":
+        opened = sentence.cells[place - 1].initial
+        sentence.draft.cut(place - 1, place + 1)
+        if opened and place - 1 < len(sentence.cells):
+            sentence.cells[place - 1].home = -1
 
 
 def rewrite_pronoun(sentence: Sentence, cell: Cell, person: str, case: int) -> None:

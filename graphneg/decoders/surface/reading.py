@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
-from graphneg.alignment import Span, Token, align, tokenize
+from graphneg.alignment import Aligner, Span, Token, align, tokenize
 from graphneg.alignment.concepts import PRONOUNS
 from graphneg.alignment.words import readings
 from graphneg.decoders.surface.draft import Cell, Draft, initials
@@ -45,8 +45,8 @@ class Reading:
 class Readings:
     """Readings by text and graph; the last few thousand are kept."""
 
-    def __init__(self) -> None:
-        self._read = lru_cache(maxsize=_KEPT)(_read)
+    def __init__(self, aligner: Aligner = align) -> None:
+        self._read = lru_cache(maxsize=_KEPT)(partial(_read, aligner))
 
     def of(self, text: str, graph: AmrGraph) -> Reading:
         return self._read(_Key(text, graph))
@@ -72,10 +72,10 @@ class _Key:
         )
 
 
-def _read(key: _Key) -> Reading:
+def _read(aligner: Aligner, key: _Key) -> Reading:
     tokens = tokenize(key.text)
     words = [token.text for token in tokens]
-    spans = align(key.graph, words)
+    spans = aligner(key.graph, words)
     tags = tag(words, _evidence(key.graph, spans, words))
     return Reading(key.text, key.graph, tokens, tuple(tags), spans, _mentions(key.graph, spans, words))
 

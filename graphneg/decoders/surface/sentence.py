@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from graphneg.alignment.words import word_set
-from graphneg.decoders.surface.clauses import BE, Group, groups, noun_phrase_start
+from graphneg.decoders.surface.clauses import BE, TIME_NOUNS, Group, groups, noun_phrase_start
 from graphneg.decoders.surface.draft import Cell, Draft, is_quote
 from graphneg.decoders.surface.forms import verb_lemma
 from graphneg.decoders.surface.reading import Reading, Readings
@@ -102,6 +102,24 @@ class Sentence:
             return None
         return before[-1]
 
+    def conjuncts(self, group: Group) -> list[Cell]:
+        """The lone verbs that ``and`` joins to a finite group, under the same subject."""
+        _, end = self.sentence_bounds(group.first)
+        found: list[Cell] = []
+        for other in self.groups():
+            if not group.main < other.first < end:
+                continue
+            start = other.first
+            while start and self.cells[start - 1].tag == "RB":
+                start -= 1
+            shares = other.kind == "bare" or (other.kind == "finite" and other.subject == group.subject)
+            if other.kind == "finite" and not shares:
+                break
+            lone = len(other.chain) == 1 and self.cells[other.first].tag in ("VB", "VBD", "VBZ", "VBP")
+            if lone and shares and self.cells[start - 1].low == "and" and not other.negations:
+                found.append(self.cells[other.first])
+        return found
+
     def _governing(self, place: int, known: Sequence[Group]) -> Group | None:
         """The linking or light verb whose complement the word at ``place`` is."""
         before = [group for group in known if group.main < place]
@@ -186,7 +204,9 @@ class Sentence:
     def noun_phrase(self, place: int) -> tuple[int, int]:
         """The simple noun phrase around a noun: determiner, modifiers, head."""
         end = place + 1
-        while end < len(self.cells) and self.cells[end].tag in NOUNS:
+        while (
+            end < len(self.cells) and self.cells[end].tag in NOUNS and self.cells[end].low not in TIME_NOUNS
+        ):
             end += 1
         return min(noun_phrase_start_simple(self.cells, end), place), end
 

@@ -26,7 +26,10 @@ def tag(tokens: Sequence[str], frames: Mapping[int, str]) -> list[str]:
     back: list[dict[str, str]] = []
     for place, token in enumerate(tokens):
         start = place == 0 or tokens[place - 1] in _ENDS or tokens[place - 1] in _QUOTES
-        emissions = _with_graph(_emissions(token, start), frames.get(place))
+        if token.lower() in ("'s", "’s") and place and tokens[place - 1].lower() == "let":
+            emissions = {"PRO": 0.0}
+        else:
+            emissions = _with_graph(_emissions(token, start), frames.get(place))
         now: dict[str, float] = {}
         came: dict[str, str] = {}
         for current, emission in emissions.items():

@@ -38,6 +38,8 @@ def add_time(sentence: Sentence, k: int, concept: str) -> None:
         Unrealised: ``unclear-clause``, the node heads no finite clause.
     """
     word = lexeme(concept)
+    if any(cell.low == word for cell in sentence.cells):
+        raise Unrealised("unchanged", f"the utterance says {word} already")
     group = sentence.finite(sentence.predicate(k))
     if group is None or group.kind not in ("finite", "imperative"):
         raise Unrealised("unclear-clause", f"{sentence.node(k).label} heads no finite clause")
@@ -115,7 +117,7 @@ def _inside_list(sentence: Sentence, place: int) -> bool:
 
 def change_tense(sentence: Sentence, group: Group, wanted: str) -> None:
     """Puts a finite verb group into the ``past``, ``future`` or ``present``; "" leaves it."""
-    joined = _conjuncts(sentence, group) if wanted else []
+    joined = sentence.conjuncts(group) if wanted else []
     if wanted == "past":
         _to_past(sentence, group)
     elif wanted == "future" and _under_condition(sentence, group):
@@ -127,29 +129,6 @@ def change_tense(sentence: Sentence, group: Group, wanted: str) -> None:
         _to_present(sentence, group)
     for verb in joined:
         _follow(sentence, verb, wanted, _person(sentence, group))
-
-
-def _conjuncts(sentence: Sentence, group: Group) -> list[Cell]:
-    """The lone verbs that ``and`` joins to the group, under the same subject."""
-    cells = sentence.cells
-    _, end = sentence.sentence_bounds(group.first)
-    found: list[Cell] = []
-    for other in sentence.groups():
-        if not group.main < other.first < end:
-            continue
-        start = other.first
-        while start and cells[start - 1].tag == "RB":
-            start -= 1
-        joined = cells[start - 1].low == "and" and len(other.chain) == 1 and cells[other.first].tag in _LONE
-        shares = other.kind == "bare" or (other.kind == "finite" and other.subject == group.subject)
-        if other.kind == "finite" and not shares:
-            break
-        if joined and shares and not other.negations:
-            found.append(cells[other.first])
-    return found
-
-
-_LONE = frozenset({"VB", "VBD", "VBZ", "VBP"})
 
 
 def _follow(sentence: Sentence, verb: Cell, wanted: str, person: str) -> None:
@@ -194,7 +173,9 @@ def _to_past(sentence: Sentence, group: Group) -> None:
     draft, cells = sentence.draft, sentence.cells
     verb = cells[group.first]
     low = full_form(verb.text)
-    if low in BE or (low == "'s" and not _is_perfect(sentence, group)):
+    if _is_would(sentence, group):
+        _past_modal(sentence, group)
+    elif low in BE or (low == "'s" and not _is_perfect(sentence, group)):
         draft.rewrite(verb, agree("be", "VBD", _person(sentence, group)))
     elif low in DO and len(group.chain) > 1:
         draft.rewrite(verb, "did")
@@ -217,10 +198,16 @@ def _is_perfect(sentence: Sentence, group: Group) -> bool:
     )
 
 
+def _is_would(sentence: Sentence, group: Group) -> bool:
+    """``'d`` before a plain verb form is would, before a participle had."""
+    following = sentence.cells[group.chain[1]].tag if len(group.chain) > 1 else ""
+    return sentence.cells[group.first].low == "'d" and following == "VB"
+
+
 def _past_modal(sentence: Sentence, group: Group) -> None:
     draft, cells = sentence.draft, sentence.cells
     verb = cells[group.first]
-    low = full_form(verb.text)
+    low = "would" if verb.low == "'d" else full_form(verb.text)
     main = cells[group.chain[1]] if len(group.chain) > 1 else None
     if low == "will" and not group.inverted and not group.negations:
         _drop_auxiliary(sentence, group, "VBD")
@@ -268,7 +255,8 @@ def _to_future(sentence: Sentence, group: Group) -> None:
     verb = cells[group.first]
     low = full_form(verb.text)
     main = cells[group.chain[1]] if len(group.chain) > 1 else None
-    if verb.tag == "MD":
+    if verb.tag == "MD" or _is_would(sentence, group):
+        low = "would" if low == "'d" else low
         if low in _BARE_MODAL:
             draft.rewrite(verb, _BARE_MODAL[low])
         return
