@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from graphneg.loading.rows import digest, text_key
+from graphneg.loading.rows import digest, text_key, utterance_id
 from graphneg.model import Dialogue, GraphText, Utterance
 from graphneg.store import Store, cypher_text
 
@@ -20,17 +20,22 @@ SPEAKERS = ("A", "B")
 
 @dataclass(slots=True)
 class Grouping:
-    """Dialogues made of graphs: ``turns`` each, called ``corpus/split/0`` and so on."""
+    """Dialogues made of graphs: ``turns`` each, called ``corpus/split/0`` and so on.
+
+    ``places`` has, by utterance id, where the graph of each stands in its file, until it is taken.
+    """
 
     corpus: str
     split: str
     turns: int
     made: int = 0
     waiting: list[Utterance] = field(default_factory=list[Utterance])
+    places: dict[str, str] = field(default_factory=dict[str, str])
 
     def add(self, text: GraphText) -> Iterator[Dialogue]:
         turn = len(self.waiting)
         said = (text.text or "").strip()
+        self.places[utterance_id(self._id(), turn)] = text.place
         self.waiting.append(Utterance(turn, SPEAKERS[turn % 2], said, amr=text.penman))
         if len(self.waiting) == self.turns:
             yield from self.rest()
@@ -38,11 +43,13 @@ class Grouping:
     def rest(self) -> Iterator[Dialogue]:
         """The dialogue that is not full yet, if any."""
         if self.waiting:
-            id = f"{self.corpus}/{self.split}/{self.made}"
             attributes = {"made_of": "graphs"}
-            yield Dialogue(id, self.corpus, self.split, tuple(self.waiting), attributes=attributes)
+            yield Dialogue(self._id(), self.corpus, self.split, tuple(self.waiting), attributes=attributes)
             self.made += 1
             self.waiting = []
+
+    def _id(self) -> str:
+        return f"{self.corpus}/{self.split}/{self.made}"
 
 
 def placed(

@@ -30,7 +30,7 @@ from graphneg.loading.rows import (
     utterance_id,
 )
 from graphneg.model import AmrGraph, Dialogue, Frame, GraphText, Opposite, Record, Rejected
-from graphneg.penman_codec import parse_graph
+from graphneg.penman_codec import metadata, parse_graph
 from graphneg.store import Store
 from graphneg.store.running import run
 
@@ -67,8 +67,9 @@ def write_records(
 ) -> LoadReport:
     """Write records to the store and count them in ``report``.
 
-    ``grouping`` says what becomes of graphs that belong to no utterance of the store. The reading of one batch overlaps with the writing of the batch before. On an interrupt,
-    what was handed to the store is finished first.
+    ``grouping`` says what becomes of graphs that belong to no utterance of the store. The reading of
+    one batch overlaps with the writing of the batch before. On an interrupt, what was handed to the
+    store is finished first.
 
     Raises:
         StoreError: the store is gone.
@@ -162,7 +163,7 @@ class _Writer:
         for utterance in dialogue.utterances:
             if utterance.amr is not None:
                 at = utterance_id(dialogue.id, utterance.turn)
-                graph = self._parsed(utterance.amr, at, at)
+                graph = self._parsed(utterance.amr, at, self._grouping.places.pop(at, at))
                 if graph is not None:
                     graphs.append(graph)
         rows = 1 + len(dialogue.utterances) + len(dialogue.responses) + sum(map(_weight, graphs))
@@ -186,9 +187,10 @@ class _Writer:
 
     def _parsed(self, penman: str, utterance: str, place: str) -> tuple[str, AmrGraph, str] | None:
         try:
-            graph = parse_graph(penman, amr_id(utterance, GOLD))
+            graph = parse_graph(penman, amr_id(utterance, GOLD), _first_line(place))
         except PenmanError as error:
-            self._report.reject(place, f"malformed AMR graph: {error}")
+            id = metadata([line for line in penman.splitlines() if line.startswith("#")]).get("id", utterance)
+            self._report.reject(place, f"malformed AMR graph {id}: {error}")
             return None
         return utterance, graph, digest(penman.strip())
 
@@ -291,6 +293,12 @@ def _write_graphs(tx: ManagedTransaction, graphs: list[tuple[str, AmrGraph, str]
             )
         outcome.written["graphs"] += len(rows.amrs)
         outcome.written["nodes"] += len(rows.nodes)
+
+
+def _first_line(place: str) -> int:
+    """The line of a place in a file (``graphs.amr:12``); 1 where it is no such place."""
+    line = place.rpartition(":")[2]
+    return int(line) if line.isdecimal() else 1
 
 
 def _weight(graph: tuple[str, AmrGraph, str]) -> int:
