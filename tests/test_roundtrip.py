@@ -1,0 +1,119 @@
+"""Graphs through a store: loaded from a file and exported again, they are what they were."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Generator, Sequence
+from pathlib import Path
+
+import penman
+import pytest
+
+from graphneg.dialogue_graph import DialogueGraph
+from graphneg.editing.originals import read_whole_graphs
+from graphneg.errors import PenmanError
+from graphneg.penman_codec import format_graph, iter_blocks, parse_graph
+from graphneg.store import Store
+from tests.graphs import BUNDLED, SHARED, texts
+from tests.servers import wipe
+from tests.test_penman_codec import CORPORA, ROUND_TRIPS
+
+LITTLE_PRINCE = [name for name in CORPORA if name.startswith("amr_little_prince")]
+SICK = [name for name in CORPORA if name.startswith("sick")]
+
+
+@pytest.fixture
+def dialogues(store: Store) -> Generator[DialogueGraph]:
+    """An empty dialogue graph on each server, emptied again behind the test."""
+    logging.getLogger("penman").setLevel(logging.ERROR)
+    wipe(store)
+    yield DialogueGraph(store)
+    wipe(store)
+
+
+def exported(dialogues: DialogueGraph, out: Path, corpora: Sequence[str] = ()) -> list[str]:
+    dialogues.export(out, corpora=corpora)
+    return [block for _, block in iter_blocks(out.read_text(encoding="utf-8"))]
+
+
+def assert_same(before: str, after: str) -> None:
+    """The same tree, comment lines, and text once white space is normalised."""
+    was, now = penman.parse(before), penman.parse(after)
+    assert (now.node, now.metadata) == (was.node, was.metadata)
+    assert penman.format(now) == penman.format(was)
+    assert format_graph(parse_graph(before)) == after
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("corpora", [LITTLE_PRINCE, SICK], ids=["the little prince", "sick"])
+def test_a_corpus_is_exported_as_it_was_loaded(
+    dialogues: DialogueGraph, corpora: list[str], tmp_path: Path
+) -> None:
+    if not (SHARED / corpora[0]).exists():
+        pytest.skip(f"{corpora[0]} is not on this machine")
+    for corpus in corpora:
+        report = dialogues.load("penman", SHARED / corpus, name=Path(corpus).stem)
+        assert report.rejections == 0
+    for corpus in corpora:
+        before = texts(SHARED / corpus)
+        after = exported(dialogues, tmp_path / "out.amr", [Path(corpus).stem])
+        assert len(after) == len(before)
+        for was, now in zip(before, after, strict=True):
+            assert_same(was, now)
+
+
+def test_the_bundled_graphs_are_exported_as_they_were_loaded(
+    dialogues: DialogueGraph, tmp_path: Path
+) -> None:
+    dialogues.load("everyday")
+    after = {block.split("\n")[0]: block for block in exported(dialogues, tmp_path / "out.amr")}
+    before = {block.split("\n")[0]: block for block in texts(BUNDLED)}
+    assert after.keys() == before.keys()
+    for id, was in before.items():
+        assert_same(was, after[id])
+
+
+def test_graphs_of_any_characters_are_exported_as_they_were_loaded(
+    dialogues: DialogueGraph, tmp_path: Path
+) -> None:
+    file = tmp_path / "odd.amr"
+    wanted = [format_graph(parse_graph(text)) for text in ROUND_TRIPS.values()]
+    file.write_bytes(b"\xef\xbb\xbf" + "\n\n".join(ROUND_TRIPS.values()).replace("\n", "\r\n").encode())
+    report = dialogues.load("penman", file)
+    assert [one.reason for one in report.rejected] == []
+    assert exported(dialogues, tmp_path / "out.amr") == wanted
+    ids = [row["id"] for row in dialogues.store.read("MATCH (a:Amr) RETURN a.id AS id")]
+    found = {format_graph(graph): graph for graph in read_whole_graphs(dialogues.store, ids)}
+    for text in wanted:
+        graph = parse_graph(text, found[text].id)
+        assert found[text] == graph
+
+
+def test_a_malformed_graph_costs_only_itself(dialogues: DialogueGraph, tmp_path: Path) -> None:
+    file = tmp_path / "mixed.amr"
+    good = [f"# ::id {n}\n(b{n} / boy\n    :quant {n})" for n in range(3)]
+    bad = ["# ::id x\n(c / cat :mod (c / cute))", "# ::id y\n(c / cat\n   :mod )"]
+    file.write_text("\n\n".join([good[0], bad[0], good[1], bad[1], good[2]]))
+    report = dialogues.load("penman", file)
+    assert [(one.place, one.reason) for one in report.rejected] == [
+        (
+            f"{file}:5",
+            "malformed AMR graph x: line 6, column 16: variable c is introduced twice [duplicate-variable]",
+        ),
+        (
+            f"{file}:12",
+            "malformed AMR graph y: line 14, column 4: role :mod has no target [dangling-role]",
+        ),
+    ]
+    assert exported(dialogues, tmp_path / "out.amr") == good
+    with pytest.raises(PenmanError):
+        parse_graph(bad[0])
+
+
+def test_loading_again_changes_nothing(dialogues: DialogueGraph, tmp_path: Path) -> None:
+    dialogues.load("everyday")
+    once = (exported(dialogues, tmp_path / "once.amr"), dialogues.info().counts)
+    report = dialogues.load("everyday")
+    assert (exported(dialogues, tmp_path / "twice.amr"), dialogues.info().counts) == once
+    assert not report.written["dialogues"] and not report.written["graphs"]
+    assert report.present["graphs"] == len(once[0])
