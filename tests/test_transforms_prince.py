@@ -23,7 +23,7 @@ from graphneg.loading import LoadOptions, get_loader
 from graphneg.loading.matching import Grouping
 from graphneg.loading.report import LoadReport
 from graphneg.loading.writing import write_records
-from graphneg.model import AmrGraph
+from graphneg.model import AmrGraph, Edit
 from graphneg.store import Store
 from graphneg.wellformed import check
 from tests.servers import wipe
@@ -126,11 +126,19 @@ def triples(graph: AmrGraph) -> Counter[tuple[str, str, str]]:
     return found
 
 
+def frees_a_modal(graph: AmrGraph, edit: Edit) -> bool:
+    """Must not go becomes must go, whose negation is need not go."""
+    above = graph.nodes[graph.nodes[edit.k].up or 0]
+    modal = graph.nodes[above.up or 0].concept
+    return edit.op == "drop" and modal in {"possible-01", "obligate-01", "recommend-01", "permit-01"}
+
+
 def test_negating_twice_gives_the_original_back(prince: Store) -> None:
     negate = TRANSFORMS["negate"]
     dialogues = everything(prince)[:30]
     graphs = Originals(prince).get([id for one in dialogues for id in one.graphs])
-    sites = [site for found in propose(prince, negate, dialogues).values() for site in found]
+    found = [site for sites in propose(prince, negate, dialogues).values() for site in sites]
+    sites = [site for site in found if not frees_a_modal(graphs[site.edits[0].amr], site.edits[0])]
     turned = [applied(site.edits, graphs) for site in sites]
     twice = [dialogue(line(graph)) for graph in turned]
     load(prince, {one.id: one for one in twice}.values())
