@@ -1,4 +1,5 @@
 # demo: the main job on the bundled corpus; test, bench, lint: for developers; clean: what they leave.
+# Without a GPU, PIP_EXTRA_INDEX_URL set to PyTorch's index of CPU wheels makes `make test` install far less.
 
 PYTHON ?= python3
 VENV := .venv
@@ -39,12 +40,14 @@ clean:
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo "graphneg needs Python 3.11 or newer, and $(PYTHON) is not: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
-	$(PYTHON) -m venv $(VENV)
+	@$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.core: $(SOURCES) | $(BIN)/python
-	$(PIP) --editable .
+	@echo "installing graphneg into $(VENV)"
+	@$(PIP) --editable .
 	@touch $@
 
 $(VENV)/.dev: $(SOURCES) | $(BIN)/python
-	$(PIP) --editable '.[dev,neural]'
+	@echo "installing graphneg and what its tests need, PyTorch among it, into $(VENV)"
+	@$(PIP) --editable '.[dev,neural]'
 	@touch $@ $(VENV)/.core

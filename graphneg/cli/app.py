@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from typing import Annotated
@@ -14,9 +13,6 @@ from graphneg.cli import check, cypher, export, info, load, negatives, transform
 from graphneg.cli.storing import Database, Password, StorePlace, Username
 from graphneg.cli.terminal import complain, examples
 from graphneg.errors import GraphnegError
-
-READER_GONE = 141
-"""What shells report of a program that SIGPIPE ended."""
 
 app = typer.Typer(
     name="graphneg",
@@ -70,7 +66,3 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)
-    except BrokenPipeError:
-        # What is still buffered has no reader either, and would complain at the exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(READER_GONE)

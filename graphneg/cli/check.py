@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from graphneg.cli.storing import Database, Password, StorePlace, Username, opened
-from graphneg.cli.terminal import add_command, complain, say, stopping
+from graphneg.cli.terminal import add_command, complain, counted, say, stopping
 from graphneg.errors import InputError
 
 
@@ -45,7 +45,7 @@ def check(
             except InputError as error:
                 complain(str(error))
                 unreadable += 1
-    say(f"{len(files) - unreadable:,} files checked, {defects:,} defects")
+    say(f"{counted(len(files) - unreadable, 'file')} checked, {counted(defects, 'defect')}")
     if defects or unreadable:
         raise typer.Exit(1)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graphneg.cli.storing import Database, Password, StorePlace, Username, opened
-from graphneg.cli.terminal import add_command, plain_table, results, say, stopping
+from graphneg.cli.terminal import add_command, counted, plain_table, results, say, stopping
 from graphneg.errors import InputError
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def cypher(
     {Format.table: _print_table, Format.json: _print_json, Format.csv: _print_csv}[format](rows)
     if write:
         changes = {name: count for name, count in vars(rows.summary.counters).items() if _counts(count)}
-        done = (f"{count:,} {name.replace('_', ' ')}" for name, count in changes.items())
+        done = (f"{name.replace('_', ' ')}: {count:,}" for name, count in changes.items())
         say(", ".join(done) or "no changes")
 
 
@@ -101,7 +101,7 @@ def _print_table(rows: Rows) -> None:
             if all(isinstance(cell, int | float) and not isinstance(cell, bool) for cell in cells):
                 column.justify = "right"
         results().print(table)
-    say(f"{len(rows):,} row{'' if len(rows) == 1 else 's'}")
+    say(counted(len(rows), "row"))
 
 
 def _print_json(rows: Rows) -> None:

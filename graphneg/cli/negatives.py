@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graphneg.cli.storing import Database, Password, StorePlace, Username, opened
-from graphneg.cli.terminal import add_command, messages, note, say, stopping
+from graphneg.cli.terminal import add_command, counted, messages, note, say, stopping
 from graphneg.errors import InputError
 from graphneg.recipes import RECIPES
 
@@ -193,7 +193,7 @@ def _tell(made: Negatives, out: str, show: int) -> None:
     went_on = f", going on after {done:,} dialogues of a run before" if done else ""
     if out == STANDARD_OUTPUT:
         return
-    say(f"{out}: {made.summary.negatives:,} negatives{went_on}")
+    say(f"{out}: {counted(made.summary.negatives, 'negative')}{went_on}")
     if show:
         from graphneg.cli.showing import show_briefly
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import Any
 
+import penman
 from rich.table import Table
 from rich.text import Text
 
@@ -13,6 +14,7 @@ from graphneg.cli.terminal import note, plain_table, results
 from graphneg.model import Negative
 
 GONE, NEW, QUIET = "red", "green", "dim"
+INDENT = 3
 
 
 def show_briefly(negatives: Sequence[Negative]) -> None:
@@ -29,7 +31,7 @@ def show_briefly(negatives: Sequence[Negative]) -> None:
             before, after = worded(original[turn][1], edited[turn][1])
             table.add_row(Text(edit["transform"], "bold"), before, after)
             graphs = (Text(edit[name], QUIET) for name in ("before", "after"))
-            table.add_row(Text(f"{edit['category']}\nturn {turn}", QUIET), *graphs)
+            table.add_row(Text(f"{edit['category']}, turn {turn}", QUIET), *graphs)
         table.add_section()
     results().print(table)
     closely = f"graphneg negatives --explain {negatives[0].id}"
@@ -103,8 +105,10 @@ def _graph_table(turn: str, before: str, after: str) -> Table:
     return table
 
 
-def _lines(penman: str) -> list[str]:
-    return [line for line in penman.splitlines() if not line.startswith("#")]
+def _lines(text: str) -> list[str]:
+    """A graph with narrow indentation, so that two fit side by side."""
+    lines = penman.format(penman.parse(text), indent=INDENT).splitlines()
+    return [line for line in lines if not line.startswith("#")]
 
 
 def _bare(line: str) -> str:

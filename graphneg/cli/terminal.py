@@ -24,17 +24,21 @@ def messages() -> Console:
     """Standard error."""
     from rich.console import Console
 
-    return Console(stderr=True, highlight=False)
+    return _sized(Console(stderr=True, highlight=False))
 
 
 @cache
 def results() -> Console:
-    """Standard output; wide where it is no terminal, so that tables stay whole."""
+    """Standard output."""
     from rich.console import Console
 
-    console = Console(highlight=False)
-    sized = console.is_terminal or "COLUMNS" in os.environ
-    return console if sized else Console(highlight=False, width=PIPE_WIDTH)
+    return _sized(Console(highlight=False))
+
+
+def _sized(console: Console) -> Console:
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = PIPE_WIDTH
+    return console
 
 
 def complain(message: str) -> None:
@@ -52,6 +56,11 @@ def say(message: str, prefix: str = "") -> None:
     from rich.markup import escape
 
     messages().print(prefix + escape(message), soft_wrap=True)
+
+
+def counted(amount: int, noun: str) -> str:
+    """``1 row``, ``2,000 rows``."""
+    return f"{amount:,} {noun}" if amount == 1 else f"{amount:,} {noun}s"
 
 
 def plain_table(*headers: str, title: str | None = None) -> Table:
