@@ -9,7 +9,7 @@ from graphneg.decoders.surface.draft import Cell, is_quote, new
 from graphneg.decoders.surface.forms import agree, full_form, verb_form, verb_lemma
 from graphneg.decoders.surface.lexical import set_concept
 from graphneg.decoders.surface.sentence import Sentence, Unrealised
-from graphneg.decoders.surface.tag_tables import VERBS
+from graphneg.decoders.surface.tag_tables import NOUNS, VERBS
 from graphneg.lexeme import lexeme
 
 PAST = frozenset({"yesterday", "ago", "before", "once"})
@@ -55,15 +55,24 @@ def add_time(sentence: Sentence, k: int, concept: str) -> None:
     words = [new(part, "RB") for part in word.split(" ")]
     place = sentence.draft.place(marks)
     end = _clause_end(sentence, place)
+    start = group.subject[0] if group.subject and not group.inverted else None
+    if end is not None and start is not None and _before_relative(sentence, end) and _opens(sentence, start):
+        end = start
     if end is None and group.quotative and group.subject is not None:
         end = group.subject[1]
     if end is None:
-        start = group.subject[0] if group.subject and not group.inverted else None
         if start is None or not _opens(sentence, start):
             raise Unrealised("unclear-clause", "no place for a time word")
         sentence.draft.insert(start, *words)
     else:
         sentence.draft.insert(end, *words)
+
+
+def _before_relative(sentence: Sentence, place: int) -> bool:
+    """Between a noun and its relative clause there is no room for a time word."""
+    cells = sentence.cells
+    relative = place < len(cells) and cells[place].low in ("who", "whom", "which", "that", "where")
+    return relative and place > 0 and cells[place - 1].tag in (*NOUNS, "PN")
 
 
 def _opens(sentence: Sentence, start: int) -> bool:
