@@ -6,7 +6,7 @@ on the batch, the order or the server.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from graphneg.editing.originals import StoredDialogue
@@ -153,24 +153,19 @@ def _try(
 
 
 def _edits(plan: Plan, slot: _Slot, proposal: Proposal, ranked: Sequence[Proposal]) -> tuple[Edit, ...]:
-    """The proposal's edits within what may be edited; a pool's member with a partner."""
-    edits = proposal.edits
-    if proposal.pool is not None:
-        partner = next(iter(_partners(slot, proposal, ranked)), None)
-        if partner is None:
-            return ()
-        edits = paired(proposal, partner)
-        return tuple(edit for edit in edits if edit.amr in slot.editable)
-    return edits if proposal.graphs <= slot.editable else ()
+    """The proposal's edits, where they touch only what may be edited and copy only what was said by then.
 
-
-def _partners(slot: _Slot, proposal: Proposal, ranked: Sequence[Proposal]) -> Iterator[Proposal]:
-    """Members of the pool that are something else, of another graph that was said by then."""
+    Of a pool's swap, the half that may be made.
+    """
     said = {turn.amr for turn in slot.dialogue.turns if turn.turn <= slot.turn}
+    if proposal.pool is None:
+        copied = {edit.from_amr for edit in proposal.edits if edit.from_amr is not None}
+        return proposal.edits if proposal.graphs <= slot.editable and copied <= said else ()
     for other in ranked:
         fits = other.pool == proposal.pool and other.own != proposal.own
         if fits and other.graphs <= said and not other.graphs & proposal.graphs:
-            yield other
+            return tuple(edit for edit in paired(proposal, other) if edit.amr in slot.editable)
+    return ()
 
 
 def _picked(plan: Plan, slot: _Slot) -> Pick:

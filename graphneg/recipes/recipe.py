@@ -67,7 +67,8 @@ ALL = Recipe(
     most=1,
     target="response",
 )  # fmt: skip
-"""Every transform with equal chances; the categories are those of PNEG (Lee et al. 2022)."""
+"""Every transform with equal chances; the categories are those of Gupta et al. 2021 ("Synthesizing
+Adversarial Negative Responses for Robust Response Ranking and Evaluation", Findings of ACL)."""
 
 RECIPES: Mapping[str, Recipe] = {recipe.name: recipe for recipe in (DEAM, CONTRADICTION, ALL)}
 
