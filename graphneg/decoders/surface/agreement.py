@@ -103,3 +103,11 @@ def inflect_finite(sentence: Sentence, group: Group, person: str) -> None:
             form = clitic
     if form != low:
         sentence.draft.rewrite(verb, form)
+
+
+def agree_relative(sentence: Sentence, cells: Sequence[Cell]) -> None:
+    """``the stars that belong``: a relative clause agrees with what it follows."""
+    after = sentence.draft.place(cells[-1]) + 1
+    for group in sentence.groups():
+        if group.subject == (after, after + 1) and sentence.cells[after].low in ("who", "which", "that"):
+            inflect_finite(sentence, group, person_of(cells))

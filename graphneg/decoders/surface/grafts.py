@@ -9,6 +9,7 @@ from __future__ import annotations
 from graphneg.alignment.words import readings, word_set
 from graphneg.decoders.surface.agreement import (
     PEOPLE,
+    agree_relative,
     agree_with,
     head_of,
     inflect_finite,
@@ -63,6 +64,9 @@ def replace_with(sentence: Sentence, k: int, source: Sentence, from_k: int, seri
     """
     target, given = phrase(sentence, k), phrase(source, from_k)
     cells = copied(source, given, serial)
+    if sentence.node(k).concept == source.node(from_k).concept == "name":
+        _rename(sentence, target, cells)
+        return
     if [cell.low for cell in cells] == [cell.low for cell in sentence.cells[target.start : target.end]]:
         raise Unrealised("unchanged", "both phrases have the same words")
     if target.kind in _NOUNLIKE and given.kind in _NOUNLIKE:
@@ -81,6 +85,12 @@ def replace_with(sentence: Sentence, k: int, source: Sentence, from_k: int, seri
             if why.code != "kind-mismatch" or len(source.graph.subtree(from_k)) > 1:
                 raise
             set_concept(sentence, k, source.node(from_k).concept or "")
+
+
+def _rename(sentence: Sentence, target: Phrase, cells: list[Cell]) -> None:
+    if [cell.low for cell in cells] == [cell.low for cell in sentence.cells[target.start : target.end]]:
+        raise Unrealised("unchanged", "both names have the same words")
+    splice(sentence, target, cells)
 
 
 def _splits_clause(sentence: Sentence, target: Phrase) -> bool:
@@ -239,15 +249,7 @@ def _replace_nominal(
         agree_with(sentence, cells[head_of(cells, 0, len(cells))])
     else:
         _agree_existential(sentence, cells)
-    _agree_relative(sentence, cells)
-
-
-def _agree_relative(sentence: Sentence, cells: list[Cell]) -> None:
-    """``the stars that belong``: a relative clause agrees with what it follows."""
-    after = sentence.draft.place(cells[-1]) + 1
-    for group in sentence.groups():
-        if group.subject == (after, after + 1) and sentence.cells[after].low in ("who", "which", "that"):
-            inflect_finite(sentence, group, person_of(cells))
+    agree_relative(sentence, cells)
 
 
 def _agree_existential(sentence: Sentence, cells: list[Cell]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from graphneg.alignment.words import MONTHS, NUMBERS, ORDINALS, readings, word_set
-from graphneg.decoders.surface.agreement import agree_with, person_of
+from graphneg.decoders.surface.agreement import agree_relative, agree_with, person_of
 from graphneg.decoders.surface.countability import may_be_bare, never_counted
 from graphneg.decoders.surface.draft import Cell, new
 from graphneg.decoders.surface.forms import (
@@ -180,6 +180,8 @@ def _adjective(sentence: Sentence, cell: Cell, old: str, wanted: str, frame: boo
     modifies = following is not None and following.tag in NOUNS
     if cell.low in ("little", "bit") and place and sentence.cells[place - 1].low == "a" and not modifies:
         raise Unrealised("no-form", f"a {cell.text} is a fixed phrase here")
+    if "JJ" not in CLOSED.get(head, {"JJ": 0.0}):
+        raise Unrealised("no-form", f"{wanted} is no adjective")
     if "ADJ" in readings(head) or not readings(head):
         return adjective_form(wanted, wanted_degree)
     if "VERB" in readings(head) and frame:
@@ -269,7 +271,13 @@ def _value_word(cell: Cell, bare: str, role: str, parent: str) -> str:
         words = {number: word for word, number in ORDINALS.items()}
         if not re.match(r"-?\d+$", bare) or int(bare) not in words:
             raise Unrealised("no-form", f"no ordinal for {bare}")
+        if cell.tag == "RB" and int(bare) not in (1, -1):
+            raise Unrealised("no-form", f"{words[int(bare)]} is no adverb")
         return words[int(bare)]
+    if re.fullmatch(r"\d+", bare) and cell.low in ("once", "twice"):
+        return {1: "once", 2: "twice"}.get(
+            int(bare), f"{_value_word(new('one', 'CD'), bare, role, parent)} times"
+        )
     if re.fullmatch(r"\d+", bare) and not cell.text[0].isdigit():
         words = {number: word for word, number in NUMBERS.items()}
         spelled = _number_words(int(bare), words)
@@ -301,3 +309,4 @@ def _agree_number(sentence: Sentence, cell: Cell, number: int) -> None:
     if noun.low != wanted and (number == 1) == (noun.tag == "NNS"):
         sentence.draft.rewrite(noun, wanted, "NN" if number == 1 else "NNS")
         agree_with(sentence, noun)
+        agree_relative(sentence, [noun])

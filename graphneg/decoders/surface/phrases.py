@@ -36,6 +36,8 @@ def phrase(sentence: Sentence, k: int) -> Phrase:
     """
     if sentence.node(k).concept in ("and", "or"):
         return _coordination(sentence, k)
+    if sentence.node(k).concept == "name" and (own := sentence.places(k)):
+        return Phrase(own[0], own[-1] + 1, "nominal", own[-1])
     head = _head(sentence, k)
     group = next((one for one in sentence.groups() if head in one.chain), None)
     cell = sentence.cells[head]

@@ -80,6 +80,7 @@ class Sentence:
 
     def predicate(self, k: int) -> Group | None:
         """The verb group that asserts a node: its own, or the copula or light verb before it."""
+        self.node(k)
         known = self.groups()
         places = self.places(k)
         for place in places:

@@ -218,9 +218,9 @@ def _past_modal(sentence: Sentence, group: Group) -> None:
     verb = cells[group.first]
     low = "would" if verb.low == "'d" else full_form(verb.text)
     main = cells[group.chain[1]] if len(group.chain) > 1 else None
-    if low == "will" and not group.inverted and not group.negations:
+    if low in ("will", "shall") and not group.inverted and not group.negations:
         _drop_auxiliary(sentence, group, "VBD")
-    elif low == "will":
+    elif low in ("will", "shall"):
         draft.rewrite(verb, "did", "AX")
         if main is not None and main.low == "be":
             raise Unrealised("unsupported-edit", "will be not has no simple past here")
@@ -268,6 +268,10 @@ def _to_future(sentence: Sentence, group: Group) -> None:
         low = "would" if low == "'d" else low
         if low in _BARE_MODAL:
             draft.rewrite(verb, _BARE_MODAL[low])
+        if main is not None and main.low == "have" and len(group.chain) > 2:
+            given = cells[group.chain[2]]
+            draft.rewrite(given, verb_form(verb_lemma(given.text), "VB"), "VB")
+            cells.remove(main)
         return
     if low in DO and main is not None:
         contracted = any(cells[place].low == "n't" for place in group.negations)
