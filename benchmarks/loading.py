@@ -78,8 +78,8 @@ def _result(
         "Loading",
         f"{nodes:,} AMR nodes, {rows:,} nodes and relationships in all, into a store that holds some "
         "already. The bare loop sends the same rows by the same statements, prepared beforehand, in "
-        f"transactions of up to {BATCH:,} rows; graphneg reads, validates, parses and looks up what is there. "
-        "They take turns; medians, with their range.",
+        f"transactions of up to {BATCH:,} rows; graphneg reads, validates, parses and "
+        "looks up what is there. They take turns; medians, with their range.",
         ("server", "from", "seconds", "rows/s", "nodes/s", "rate to the bare loop's"),
         tuple(
             (

@@ -113,7 +113,7 @@ def _table(corpus: Corpus, rows: Sequence[tuple[str, ...]]) -> Table:
     return Table(
         "Decoding with `surface`",
         f"Edits that the transforms propose on {corpus.description}. Processor time of one process, "
-        "so of one core, alignment included: each repeat's decoder is new. Not realised: the commonest reasons.",
+        "so of one core, alignment included: each repeat's decoder is new. `refused`: the commonest reasons.",
         ("edits by", "edits", "decoded/s", "realised", "refused"),
         tuple(rows),
     )
