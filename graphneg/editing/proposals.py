@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
+
+from neo4j import Record
+from neo4j.exceptions import Neo4jError
 
 from graphneg.editing.originals import StoredDialogue
-from graphneg.errors import TransformError
+from graphneg.errors import StoreError, TransformError
 from graphneg.model import Edit
 from graphneg.store import Store
 from graphneg.transforms import Transform
 
 OPERATIONS = frozenset({"set", "add", "drop", "graft", "wrap"})
-_KEYS = frozenset(
-    {"amr", "k", "op", "role", "concept", "value", "from_amr", "from_k", "copy_of", "site", "pool", "own"}
-)
+_KINDS: Mapping[str, type] = {
+    **dict.fromkeys(("k", "from_k"), int),
+    **dict.fromkeys(("amr", "op", "role", "concept", "value", "from_amr", "copy_of"), str),
+    **dict.fromkeys(("site", "pool", "own"), object),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,17 +50,27 @@ def propose(
     found: dict[str, list[Proposal]] = {}
     parameters = [dialogue.parameter() for dialogue in dialogues]
     graphs = {dialogue.id: frozenset(dialogue.graphs) for dialogue in dialogues}
-    for record in store.read(transform.query, dialogues=parameters):
+    for record in _answer(store, transform, parameters):
         id, edits = record.get("dialogue"), record.get("edits")
-        if id is None or edits is None:
+        if id is None or not isinstance(edits, list):
             raise TransformError(f"{transform.place}: the query must return 'dialogue' and 'edits'")
         of = graphs.get(id)
         if of is None:
             raise TransformError(f"{transform.place}: {id!r} is none of the dialogues asked for")
-        proposals = list(_grouped(transform, edits, of))
+        proposals = list(_grouped(transform, cast("list[Any]", edits), of))
         proposals.sort(key=_site)
         found[id] = proposals
     return found
+
+
+def _answer(store: Store, transform: Transform, parameters: Sequence[Mapping[str, Any]]) -> list[Record]:
+    try:
+        return store.read(transform.query, dialogues=parameters)
+    except StoreError as error:
+        refusal = error.__cause__
+        if isinstance(refusal, Neo4jError) and not refusal.is_retryable():
+            raise TransformError(f"{transform.place}: {error}") from error
+        raise
 
 
 def paired(proposal: Proposal, partner: Proposal) -> tuple[Edit, ...]:
@@ -67,7 +82,7 @@ def _given(edit: Edit, giver: Proposal) -> Edit:
     gift = giver.edits[0]
     if edit.op == "graft":
         return edit._replace(from_amr=gift.amr, from_k=gift.k)
-    if edit.value is None and giver.own is not None and giver.own.startswith('"'):
+    if edit.value is not None:
         return edit._replace(value=giver.own)
     return edit._replace(concept=giver.own)
 
@@ -87,21 +102,17 @@ def _grouped(transform: Transform, rows: list[dict[str, Any]], graphs: frozenset
 
 def _edit(transform: Transform, row: dict[str, Any], graphs: frozenset[str]) -> Edit:
     """One map of a query's answer as an edit, or a clear refusal: it may be a user's transform."""
-    unknown = row.keys() - _KEYS
-    amr, k, op = row.get("amr"), row.get("k"), row.get("op")
-    if unknown or op not in OPERATIONS or not isinstance(k, int) or amr not in graphs:
-        reason = f"unknown keys {sorted(unknown)}" if unknown else f"op {op!r} at {amr!r}.{k!r}"
-        raise TransformError(
-            f"{transform.place}: no edit: {reason}; see docs/transforms.md for what a row holds"
-        )
+    fault = _fault(row, graphs)
+    if fault is not None:
+        raise TransformError(f"{transform.place}: no edit: {fault}; docs/transforms.md says what a row holds")
     site = row.get("site")
     return Edit(
         transform.name,
         transform.category,
-        f"{amr}.{k}" if site is None else str(site),
-        op,
-        amr,
-        k,
+        f"{row['amr']}.{row['k']}" if site is None else str(site),
+        row["op"],
+        row["amr"],
+        row["k"],
         row.get("role"),
         row.get("concept"),
         row.get("value"),
@@ -109,6 +120,24 @@ def _edit(transform: Transform, row: dict[str, Any], graphs: frozenset[str]) -> 
         row.get("from_k"),
         row.get("copy_of"),
     )
+
+
+def _fault(row: Any, graphs: frozenset[str]) -> str | None:
+    """Why a row is no edit of these graphs; none where it is one."""
+    if not isinstance(row, dict):
+        return f"a row is a map, and {row!r} is none"
+    for name, value in cast("dict[str, Any]", row).items():
+        if value is not None and not isinstance(value, _KINDS.get(name, ())):
+            return f"{name} can't be {value!r}" if name in _KINDS else f"there is no key {name!r}"
+    fields = cast("dict[str, Any]", row)
+    if fields.get("op") not in OPERATIONS:
+        return f"op {fields.get('op')!r} is none of {', '.join(sorted(OPERATIONS))}"
+    if fields.get("k") is None or fields.get("amr") not in graphs:
+        return f"{fields.get('amr')!r}.{fields.get('k')!r} is no node of the dialogue"
+    source = fields.get("from_amr")
+    if source is not None and source not in graphs:
+        return f"from_amr {source!r} is no graph of the dialogue"
+    return None
 
 
 def _site(proposal: Proposal) -> str:

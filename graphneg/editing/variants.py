@@ -105,9 +105,9 @@ def _variant(id: str, edits: Sequence[Edit], graphs: Mapping[str, AmrGraph]) -> 
 def _write(store: Store, plan: Plan, picks: Sequence[Pick]) -> None:
     variants: dict[str, Row] = {}
     for one in picks:
-        properties: Row = {"id": one.id, "recipe": plan.recipe.name, "seed": plan.seed, "target": plan.target}
-        properties |= {"turn": one.turn, "slot": one.slot, "digest": digest([list(e) for e in one.edits])}
-        variants[one.id] = {"dialogue": one.dialogue.id, "properties": properties}
+        row: Row = {"dialogue": one.dialogue.id, "id": one.id, "recipe": plan.recipe.name, "seed": plan.seed}
+        row |= {"target": plan.target, "turn": one.turn, "slot": one.slot}
+        variants[one.id] = row | {"digest": digest([list(edit) for edit in one.edits])}
     edits = {one.id: _edit_rows(one) for one in picks}
     store.write(lambda tx: _write_new(tx, variants, edits))
 
@@ -119,7 +119,7 @@ def _write_new(
     stale: list[str] = []
     there: set[str] = set()
     for row in run(tx, "edit/stored", ids=list(variants)):
-        same = row["digest"] == variants[row["id"]]["properties"]["digest"]
+        same = row["digest"] == variants[row["id"]]["digest"]
         (there.add if same else stale.append)(row["id"])
     if stale:
         run(tx, "edit/forget", ids=sorted(stale))
@@ -130,22 +130,29 @@ def _write_new(
     rows = [row for id in new for row in edits[id]]
     plain = [row for row in rows if "from_amr" not in row]
     grafts = [row for row in rows if "from_amr" in row]
-    if plain:
-        run(tx, "edit/apply_edits", edits=plain)
-    if grafts:
-        run(tx, "edit/apply_grafts", edits=grafts)
+    written = run(tx, "edit/apply_edits", edits=plain)[0]["edits"] if plain else 0
+    written += run(tx, "edit/apply_grafts", edits=grafts)[0]["edits"] if grafts else 0
+    if written != len(rows):
+        _refuse_missing(tx, rows)
+
+
+def _refuse_missing(tx: ManagedTransaction, rows: Sequence[Row]) -> None:
+    """Name an edit that works at a node, or copies one, that is not there."""
+    ends = [(row, row["at"], row["at_k"]) for row in rows]
+    ends += [(row, row["from_amr"], row["from_k"]) for row in rows if "from_amr" in row]
+    amrs = sorted({amr for _, amr, _ in ends})
+    sizes = {row["amr"]: len(row["nodes"]) for row in run(tx, "read/nodes", amrs=amrs)}
+    for row, amr, k in ends:
+        if k is None or not 0 <= k < sizes.get(amr, 0):
+            raise TransformError(f"{row['transform']}: there is no node {k} in graph {amr}")
 
 
 def _edit_rows(one: Pick) -> list[Row]:
     """Rows for the edits; each is tied to the node that it works at, of the graph it counts in."""
     rows: list[Row] = []
     for step, edit in enumerate(one.edits):
-        properties: Row = {name: value for name, value in edit._asdict().items() if value is not None}
-        row: Row = {"variant": one.id, "step": step, "at": edit.copy_of or edit.amr, "k": max(edit.k, 0)}
-        row["properties"] = properties
-        if edit.from_amr is not None:
-            row["from_amr"], row["from_k"] = edit.from_amr, edit.from_k
-        rows.append(row)
+        row: Row = {"variant": one.id, "step": step, "at": edit.copy_of or edit.amr, "at_k": max(edit.k, 0)}
+        rows.append(row | {name: value for name, value in edit._asdict().items() if value is not None})
     return rows
 
 
