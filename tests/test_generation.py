@@ -1,0 +1,359 @@
+"""Negatives from loaded dialogues: the same on every server and for every batch, well formed, resumable."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphneg.decoders import Decoder, get_decoder
+from graphneg.dialogue_graph import DialogueGraph
+from graphneg.errors import InputError, TransformError
+from graphneg.model import Decoded, EditedUtterance, Negative
+from graphneg.negatives import Negatives
+from graphneg.output import negative_to_json
+from graphneg.penman_codec import format_graph, parse_graph
+from graphneg.store import Store
+from graphneg.wellformed import check
+from tests.servers import wipe
+
+DIALOGUES = 12
+"""Of the bundled dialogues with graphs: enough for every transform, few enough to be made often."""
+
+DOUBT = """// doubt: Puts what is said in doubt.
+// category: C-cont
+UNWIND $dialogues AS d
+UNWIND d.turns AS t
+MATCH (n:AmrNode {amr: t.amr})
+WHERE n.k = 0 AND n.frame
+RETURN d.id AS dialogue, collect({amr: t.amr, k: 0, op: 'wrap', concept: 'CONCEPT', role: 'ARG1'}) AS edits
+"""
+
+
+class Speller:
+    """A decoder without grammar: it names the concepts of the edited graph."""
+
+    name = "speller"
+
+    def decode(self, batch: Sequence[EditedUtterance]) -> list[Decoded]:
+        return [Decoded(" ".join(node.label for node in one.after.nodes)) for one in batch]
+
+
+class Interrupted:
+    """Another decoder's answers, until the interrupt at a given number of calls."""
+
+    def __init__(self, decoder: Decoder, calls: int) -> None:
+        self.name = decoder.name
+        self._decoder = decoder
+        self._calls = calls
+
+    def decode(self, batch: Sequence[EditedUtterance]) -> list[Decoded]:
+        self._calls -= 1
+        if self._calls < 0:
+            raise KeyboardInterrupt
+        return self._decoder.decode(batch)
+
+
+@pytest.fixture(scope="module")
+def dialogues(store: Store) -> Generator[DialogueGraph]:
+    """The bundled corpus on each server."""
+    wipe(store)
+    graph = DialogueGraph(store)
+    graph.load("everyday")
+    yield graph
+    wipe(store)
+
+
+def lines(negatives: Iterable[Negative]) -> list[str]:
+    return [negative_to_json(one) for one in negatives]
+
+
+def made(dialogues: DialogueGraph, **options: Any) -> list[Negative]:
+    return list(
+        dialogues.negatives(**{"limit": DIALOGUES, "splits": ["train"], "decoder": Speller(), **options})
+    )
+
+
+def write(negatives: Negatives, out: Path) -> None:
+    if out.suffix == ".parquet":
+        negatives.to_parquet(out)
+    else:
+        negatives.to_jsonl(out)
+
+
+def transform_folder(folder: Path, query: str, name: str = "doubt") -> Path:
+    folder.mkdir(exist_ok=True)
+    (folder / f"{name}.cypher").write_text(query, encoding="utf-8")
+    return folder
+
+
+def amounts(dialogues: DialogueGraph) -> dict[str, int]:
+    return {kind: dialogues.info().counts[kind] for kind in ("Variant", "Edit", "AmrNode", "Term")}
+
+
+ORIGINAL: dict[tuple[str, str], list[str]] = {}
+"""The first output of each request, on whichever server came first."""
+
+
+class TestTheSameSeed:
+    @pytest.mark.parametrize("recipe", ["deam", "all"])
+    @pytest.mark.parametrize("decoder", ["surface", "speller"])
+    @pytest.mark.parametrize("batch", [1, 7, 200])
+    def test_gives_the_same_bytes_for_every_batch_on_every_server(
+        self, dialogues: DialogueGraph, recipe: str, decoder: str, batch: int
+    ) -> None:
+        chosen = Speller() if decoder == "speller" else decoder
+        found = lines(made(dialogues, recipe=recipe, decoder=chosen, batch=batch, per_dialogue=2))
+        assert len(found) > DIALOGUES / 2
+        assert found == ORIGINAL.setdefault((recipe, decoder), found)
+
+    def test_gives_the_same_file(self, dialogues: DialogueGraph, tmp_path: Path) -> None:
+        for name, batch in (("one", 3), ("two", 50)):
+            dialogues.negatives(
+                "all", limit=DIALOGUES, splits=["train"], decoder=Speller(), batch=batch
+            ).to_jsonl(tmp_path / f"{name}.jsonl")
+        first = (tmp_path / "one.jsonl").read_bytes()
+        assert first and first == (tmp_path / "two.jsonl").read_bytes()
+        assert first.decode().splitlines() == lines(made(dialogues, recipe="all"))
+
+    def test_gives_the_first_dialogues_the_same_negatives_whatever_the_limit(
+        self, dialogues: DialogueGraph
+    ) -> None:
+        few, many = made(dialogues, limit=4), made(dialogues, limit=8)
+        assert lines(few) == lines(many)[: len(few)]
+
+    def test_is_not_the_same_as_another_seed(self, dialogues: DialogueGraph) -> None:
+        one, other = made(dialogues, recipe="deam"), made(dialogues, recipe="deam", seed=1)
+        assert not {n.id for n in one} & {n.id for n in other}
+        assert {str(n.edits) for n in one} != {str(n.edits) for n in other}
+
+
+class TestNegatives:
+    @pytest.fixture(scope="class", params=["deam", "contradiction", "all"])
+    def negatives(self, request: pytest.FixtureRequest, dialogues: DialogueGraph) -> list[Negative]:
+        return list(dialogues.negatives(request.param, per_dialogue=4))
+
+    def test_have_ids_of_their_own_and_no_more_than_asked_of_each_dialogue(
+        self, negatives: list[Negative]
+    ) -> None:
+        assert negatives
+        assert len({one.id for one in negatives}) == len(negatives)
+        by_dialogue: dict[str, int] = {}
+        for one in negatives:
+            by_dialogue[one.dialogue] = by_dialogue.get(one.dialogue, 0) + 1
+        assert max(by_dialogue.values()) <= 4
+
+    def test_never_repeat_the_original_or_each_other(self, negatives: list[Negative]) -> None:
+        seen: set[tuple[str, ...]] = set()
+        for one in negatives:
+            said = tuple(turn["text"] for turn in one.context)
+            context = one.original["context"]
+            before = said if context is None else tuple(turn["text"] for turn in context)
+            response = one.original["response"]
+            edited = {int(turn) for turn in one.amr}
+            assert edited == {
+                turn for turn, (a, b) in enumerate(zip(said, before, strict=True)) if a != b
+            } | (set() if response is None else {one.turn})
+            assert response is None or one.response.casefold() != response.casefold()
+            key = (one.dialogue, *said, one.response)
+            assert key not in seen
+            seen.add(key)
+
+    def test_have_graphs_that_are_well_formed_and_changed(self, negatives: list[Negative]) -> None:
+        for one in negatives:
+            assert one.amr
+            for graphs in one.amr.values():
+                after = parse_graph(graphs["after"])
+                assert check(after) == []
+                assert format_graph(after) == graphs["after"] != graphs["before"]
+
+    def test_name_what_was_edited(self, negatives: list[Negative]) -> None:
+        for one in negatives:
+            assert {str(edit["turn"]) for edit in one.edits} == set(one.amr)
+            assert set(one.categories) == {edit["category"] for edit in one.edits}
+            assert all(edit["before"] or edit["after"] for edit in one.edits)
+            assert all(edit["before"] != edit["after"] for edit in one.edits)
+
+    def test_with_the_response_as_target_leave_the_context_alone(self, dialogues: DialogueGraph) -> None:
+        found = made(dialogues, recipe="deam", target="response", per_dialogue=3)
+        assert found
+        for one in found:
+            assert one.original["context"] is None
+            assert set(one.amr) == {str(one.turn)}
+            assert one.response != one.original["response"]
+
+    def test_with_the_dialogue_as_target_edit_any_turn(self, dialogues: DialogueGraph) -> None:
+        turns = {
+            int(turn)
+            for one in made(dialogues, recipe="all", target="dialogue", limit=50)
+            for turn in one.amr
+        }
+        assert len(turns) > 3
+
+    def test_that_are_asked_for_once_come_once(self, dialogues: DialogueGraph) -> None:
+        assert {one.dialogue: 1 for one in made(dialogues, recipe="all")} == {
+            one.dialogue: 1 for one in made(dialogues, recipe="all", per_dialogue=3)
+        }
+
+    def test_of_transforms_by_name_use_these_alone(self, dialogues: DialogueGraph) -> None:
+        found = made(dialogues, transforms=["negate", "respeak"], per_dialogue=3, limit=50)
+        assert {edit["transform"] for one in found for edit in one.edits} == {"negate", "respeak"}
+
+    def test_of_split_or_corpus_are_of_these_alone(self, dialogues: DialogueGraph) -> None:
+        assert made(dialogues, corpora=["everyday"], splits=["train"])
+        assert made(dialogues, corpora=["other"]) == []
+
+
+class TestTheStore:
+    def test_holds_nothing_new_after_the_same_run(self, dialogues: DialogueGraph) -> None:
+        first = lines(made(dialogues, recipe="deam", seed=3))
+        once = amounts(dialogues)
+        assert lines(made(dialogues, recipe="deam", seed=3, batch=5)) == first
+        assert amounts(dialogues) == once
+
+    def test_holds_every_edit_of_every_variant(self, dialogues: DialogueGraph) -> None:
+        made(dialogues, recipe="deam", seed=4)
+        rows = dialogues.cypher(
+            "MATCH (v:Variant {seed: 4}) OPTIONAL MATCH (v)-[s:APPLIED]->(e:Edit)-[:AT]->(n:AmrNode) "
+            "WITH v, s.step AS step ORDER BY step RETURN v.id AS id, collect(step) AS steps"
+        )
+        assert len(rows) and all(row["steps"] == list(range(len(row["steps"]))) for row in rows)
+
+    def test_explains_each_negative_as_it_was_made(self, dialogues: DialogueGraph) -> None:
+        for one in dialogues.negatives("deam", splits=["train"], limit=3, per_dialogue=2):
+            explained = dialogues.explain(one.id)
+            assert negative_to_json(explained.negative) == negative_to_json(one)
+            assert explained.refused == {}
+
+    def test_knows_no_negative_that_it_did_not_make(self, dialogues: DialogueGraph) -> None:
+        with pytest.raises(InputError, match="no negative of this id"):
+            dialogues.explain("everyday/train/1#1~deam.999.0")
+
+    def test_shows_edited_graphs_as_graphs_of_their_own(self, dialogues: DialogueGraph) -> None:
+        [one, *_] = made(dialogues, recipe="all", seed=5)
+        before = amounts(dialogues)["AmrNode"]
+        assert dialogues.materialize([one.id]) == len(one.amr)
+        assert dialogues.materialize([one.id]) == 0
+        added = sum(len(parse_graph(graphs["after"]).nodes) for graphs in one.amr.values())
+        assert amounts(dialogues)["AmrNode"] == before + added
+        found = dialogues.cypher(
+            "MATCH (:Variant {id: $id})-[:MEANS]->(:Amr)-[:TOP]->(n:AmrNode) RETURN n.concept AS top",
+            id=one.id,
+        )
+        assert {row["top"] for row in found} == {
+            parse_graph(g["after"]).top.concept for g in one.amr.values()
+        }
+
+
+class TestResuming:
+    @pytest.mark.parametrize("calls", [0, 1, 3])
+    @pytest.mark.parametrize("suffix", [".jsonl", ".parquet"])
+    def test_a_run_that_was_interrupted_ends_with_the_same_bytes(
+        self, dialogues: DialogueGraph, tmp_path: Path, calls: int, suffix: str
+    ) -> None:
+        options: dict[str, Any] = {
+            "recipe": "deam",
+            "limit": DIALOGUES,
+            "splits": ["train"],
+            "batch": 3,
+            "seed": 6,
+        }
+        whole, part = tmp_path / f"whole{suffix}", tmp_path / f"part{suffix}"
+        surface = get_decoder("surface")
+        negatives = dialogues.negatives(decoder=surface, **options)
+        write(negatives, whole)
+        with pytest.raises(KeyboardInterrupt):
+            write(dialogues.negatives(decoder=Interrupted(surface, calls), **options), part)
+        assert not part.exists()
+        resumed = dialogues.negatives(decoder=surface, **options)
+        write(resumed, part)
+        assert part.read_bytes() == whole.read_bytes()
+        assert resumed.summary.state() == negatives.summary.state()
+
+
+class TestTransformsOfOnesOwn:
+    def test_are_files_in_a_folder(self, dialogues: DialogueGraph, tmp_path: Path) -> None:
+        folder = transform_folder(tmp_path / "own", DOUBT.replace("CONCEPT", "possible-01"))
+        found = made(dialogues, transforms=["doubt"], folders=[folder])
+        assert len(found) >= DIALOGUES / 2
+        for one in found:
+            assert one.recipe == "doubt"
+            assert one.response.startswith("possible-01 ")
+            assert one.categories == ["C-cont"]
+
+    def test_that_changed_replace_what_they_made(self, dialogues: DialogueGraph, tmp_path: Path) -> None:
+        folder = transform_folder(tmp_path / "own", DOUBT.replace("CONCEPT", "possible-01"))
+        before = made(dialogues, transforms=["doubt"], folders=[folder])
+        once = amounts(dialogues)
+        transform_folder(folder, DOUBT.replace("CONCEPT", "obligate-01"))
+        after = made(dialogues, transforms=["doubt"], folders=[folder])
+        assert [one.id for one in after] == [one.id for one in before]
+        assert all(one.response.startswith("obligate-01 ") for one in after)
+        assert amounts(dialogues) == once
+        assert {
+            row["c"] for row in dialogues.cypher("MATCH (e:Edit {transform: 'doubt'}) RETURN e.concept AS c")
+        } == {"obligate-01"}
+
+    @pytest.mark.parametrize(
+        ("old", "new", "reason"),
+        [
+            ("category: C-cont", "category: C-odd", "'// category:' must be one of"),
+            ("// doubt: Puts", "// Puts", "the first line must be '// doubt: what it does'"),
+            ("$dialogues", "[]", r"does not read \$dialogues"),
+            ("RETURN", "CREATE (:Term) RETURN", "writes nothing"),
+            ("RETURN", "RETURNING", r"doubt\.cypher: the query is not valid Cypher"),
+            ("AS edits", "AS changes", "must return 'dialogue' and 'edits'"),
+            (" AS edits", "[0] AS edits", "must return 'dialogue' and 'edits'"),
+            ("d.id AS dialogue", "d.id + 'x' AS dialogue", "is none of the dialogues asked for"),
+            ("'wrap'", "'warp'", "op 'warp' is none of add, drop, graft, set, wrap"),
+            ("role:", "`rôle`:", "there is no key 'rôle'"),
+            ("role: 'ARG1'", "rank: 'ARG1'", "there is no key 'rank'"),
+            ("role: 'ARG1'", "role: 1", "role can't be 1"),
+            ("k: 0", "k: 'top'", "k can't be 'top'"),
+            ("k: 0", "k: null", "is no node of the dialogue"),
+            ("k: 0", "k: 999", "doubt: there is no node 999 in graph everyday/"),
+            ("amr: t.amr, k", "amr: 'other', k", "'other'.0 is no node of the dialogue"),
+            ("op: 'wrap'", "op: 'graft', from_amr: 'other', from_k: 0", "from_amr 'other' is no graph of"),
+            ("op: 'wrap'", "op: 'graft', from_amr: t.amr, from_k: 999", "there is no node 999 in graph"),
+        ],
+    )
+    def test_that_are_wrong_are_clear_errors(
+        self, dialogues: DialogueGraph, tmp_path: Path, old: str, new: str, reason: str
+    ) -> None:
+        query = DOUBT.replace("CONCEPT", "possible-01")
+        assert old in query
+        folder = transform_folder(tmp_path / "own", query.replace(old, new))
+        with pytest.raises(TransformError, match=reason):
+            made(dialogues, transforms=["doubt"], folders=[folder])
+
+    def test_that_break_a_graph_are_counted_and_give_nothing(
+        self, dialogues: DialogueGraph, tmp_path: Path
+    ) -> None:
+        folder = transform_folder(tmp_path / "own", DOUBT.replace("CONCEPT", "two words"))
+        negatives = dialogues.negatives(
+            transforms=["doubt"], folders=[folder], splits=["train"], decoder=Speller()
+        )
+        assert list(negatives) == []
+        assert any(reason.startswith("ill-formed") for reason in negatives.summary.skipped)
+
+    def test_need_a_folder_that_holds_some(self, dialogues: DialogueGraph, tmp_path: Path) -> None:
+        with pytest.raises(TransformError, match=r"no folder with \.cypher files"):
+            made(dialogues, folders=[tmp_path])
+
+    def test_that_nobody_wrote_are_named(self, dialogues: DialogueGraph) -> None:
+        with pytest.raises(InputError, match="no transform is called 'doubt'; there are: contradict, "):
+            made(dialogues, transforms=["doubt"])
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [({"recipe": "none"}, "no recipe is called 'none'"), ({"target": "context"}, "target 'context'"),
+     ({"per_dialogue": 0}, "at least one negative"), ({"batch": 0}, "one dialogue in a batch")],
+)  # fmt: skip
+def test_a_request_that_makes_no_sense_is_an_error(
+    dialogues: DialogueGraph, options: dict[str, Any], reason: str
+) -> None:
+    with pytest.raises(InputError, match=reason):
+        made(dialogues, **options)
