@@ -1,8 +1,10 @@
 // Writes the edits of variants, each tied to the node where it works.
-// $edits: {variant: id, step, at: graph id, k, properties}
+// $edits: {variant: id, step, at: graph id, at_k, and properties of an Edit}
 // Columns: edits
 UNWIND $edits AS row
 MATCH (v:Variant {id: row.variant})
-MATCH (n:AmrNode {amr: row.at}) WHERE n.k = row.k
-CREATE (v)-[:APPLIED {step: row.step}]->(e:Edit)-[:AT]->(n) SET e = row.properties
+MATCH (n:AmrNode {amr: row.at}) WHERE n.k = row.at_k
+CREATE (v)-[:APPLIED {step: row.step}]->(e:Edit {
+  transform: row.transform, category: row.category, site: row.site, op: row.op, amr: row.amr, k: row.k,
+  role: row.role, concept: row.concept, value: row.value, copy_of: row.copy_of})-[:AT]->(n)
 RETURN count(*) AS edits

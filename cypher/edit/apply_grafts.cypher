@@ -3,8 +3,10 @@
 // Columns: edits
 UNWIND $edits AS row
 MATCH (v:Variant {id: row.variant})
-MATCH (n:AmrNode {amr: row.at}) WHERE n.k = row.k
+MATCH (n:AmrNode {amr: row.at}) WHERE n.k = row.at_k
 MATCH (s:AmrNode {amr: row.from_amr}) WHERE s.k = row.from_k
-CREATE (v)-[:APPLIED {step: row.step}]->(e:Edit)-[:AT]->(n) SET e = row.properties
+CREATE (v)-[:APPLIED {step: row.step}]->(e:Edit {
+  transform: row.transform, category: row.category, site: row.site, op: row.op, amr: row.amr, k: row.k,
+  role: row.role, from_amr: row.from_amr, from_k: row.from_k, copy_of: row.copy_of})-[:AT]->(n)
 CREATE (e)-[:FROM]->(s)
 RETURN count(*) AS edits

@@ -1,14 +1,17 @@
 // Writes dialogues that are not in the store yet, with their turns.
-// $dialogues:  properties of a Dialogue each
-// $utterances: {dialogue: place in $dialogues, properties}
+// $dialogues:  properties of a Dialogue each; attributes of its corpus in the map `more`
+// $utterances: {dialogue: place in $dialogues, properties of an Utterance, more}
 // $next:       [place of an utterance in $utterances, place of the one that follows]
-// Columns: utterances
+// Columns: pairs
 UNWIND $dialogues AS row
-CREATE (d:Dialogue) SET d = row
+CREATE (d:Dialogue {id: row.id, corpus: row.corpus, split: row.split, order: row.order, digest: row.digest})
+SET d += row.more
 WITH collect(d) AS dialogues
 UNWIND $utterances AS row
-WITH dialogues[row.dialogue] AS d, row.properties AS properties
-CREATE (d)-[:HAS_TURN]->(u:Utterance) SET u = properties
+WITH dialogues[row.dialogue] AS d, row
+CREATE (d)-[:HAS_TURN]->(u:Utterance {
+  id: row.id, turn: row.turn, speaker: row.speaker, text: row.text, key: row.key})
+SET u += row.more
 WITH collect(u) AS utterances
 UNWIND $next AS pair
 WITH utterances[pair[0]] AS a, utterances[pair[1]] AS b

@@ -1,16 +1,22 @@
 // Writes the nodes of AMR graphs, tied to each other and to their terms. Nodes are numbered by
-// their place in $nodes, so that no relationship needs an index.
+// their place in $nodes, so that no relationship needs an index. Properties are named in CREATE:
+// that is up to twice as fast as SET from a map.
 // $nodes:   properties of an AmrNode each
-// $roles:   {from: place, to: place, properties}
+// $roles:   {from: place, to: place, and properties}
 // $lexemes: {text, nodes: places}
 // Columns: lexemes
 UNWIND $nodes AS row
-CREATE (n:AmrNode) SET n = row
+CREATE (n:AmrNode {
+  id: row.id, amr: row.amr, k: row.k, last: row.last, var: row.var, concept: row.concept, value: row.value,
+  frame: row.frame, up: row.up, role: row.role, pos: row.pos, start: row.start, end: row.end,
+  align: row.align, role_align: row.role_align})
 WITH collect(n) AS ns
 FOREACH (row IN $roles |
   FOREACH (a IN [ns[row.from]] |
     FOREACH (b IN [ns[row.to]] |
-      CREATE (a)-[r:ROLE]->(b) SET r = row.properties)))
+      CREATE (a)-[:ROLE {
+        role: row.role, pos: row.pos, inverted: row.inverted, reentrant: row.reentrant,
+        align: row.align, role_align: row.role_align}]->(b))))
 WITH ns
 UNWIND $lexemes AS row
 MATCH (t:Term {text: row.text})

@@ -1,7 +1,7 @@
 // Writes reference, adversarial and random responses of dialogues that this transaction wrote.
-// $responses: {utterance: id, properties}
+// $responses: {utterance: id, properties of a Response}
 // Columns: responses
 UNWIND $responses AS row
 MATCH (u:Utterance {id: row.utterance})
-CREATE (u)-[:HAS_RESPONSE]->(r:Response) SET r = row.properties
+CREATE (u)-[:HAS_RESPONSE]->(r:Response {id: row.id, text: row.text, label: row.label, source: row.source})
 RETURN count(*) AS responses

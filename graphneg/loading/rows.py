@@ -101,8 +101,8 @@ class DialogueRows:
 
     def add(self, dialogue: Dialogue) -> None:
         place = len(self.dialogues)
-        row = attributes_row(dialogue.attributes)
-        row |= {
+        row: Row = {
+            "more": attributes_row(dialogue.attributes),
             "id": dialogue.id,
             "corpus": dialogue.corpus,
             "split": dialogue.split,
@@ -111,8 +111,9 @@ class DialogueRows:
         }
         self.dialogues.append(row)
         for i, utterance in enumerate(dialogue.utterances):
-            properties = attributes_row(utterance.attributes)
-            properties |= {
+            row = {
+                "more": attributes_row(utterance.attributes),
+                "dialogue": place,
                 "id": utterance_id(dialogue.id, utterance.turn),
                 "turn": utterance.turn,
                 "speaker": utterance.speaker,
@@ -121,12 +122,12 @@ class DialogueRows:
             }
             if i:
                 self.next.append([len(self.utterances) - 1, len(self.utterances)])
-            self.utterances.append({"dialogue": place, "properties": properties})
+            self.utterances.append(row)
         for i, response in enumerate(dialogue.responses):
             at = utterance_id(dialogue.id, response.turn)
-            properties = {"id": f"{at}/r{i}", "text": response.text}
-            properties |= {"label": response.label, "source": response.source}
-            self.responses.append({"utterance": at, "properties": properties})
+            row = {"utterance": at, "id": f"{at}/r{i}", "text": response.text}
+            row |= {"label": response.label, "source": response.source}
+            self.responses.append(row)
 
 
 @dataclass(slots=True)
@@ -179,10 +180,9 @@ class GraphRows:
     def _role(self, first: int, up: int, target: int, role: str, properties: Row) -> None:
         """One edge, from predicate to argument whichever way the text writes it."""
         inverted = is_inverted(role)
-        properties["role"] = role[:-3] if inverted else role
-        properties["inverted"] = inverted
         start, end = (target, up) if inverted else (up, target)
-        self.roles.append({"from": first + start, "to": first + end, "properties": properties})
+        properties["role"] = role[:-3] if inverted else role
+        self.roles.append({"from": first + start, "to": first + end, "inverted": inverted, **properties})
 
     def lexeme_rows(self) -> list[Row]:
         return [{"text": text, "nodes": self.lexemes[text]} for text in sorted(self.lexemes)]
