@@ -194,6 +194,8 @@ def _tell(made: Negatives, out: str, show: int) -> None:
     if out == STANDARD_OUTPUT:
         return
     say(f"{out}: {counted(made.summary.negatives, 'negative')}{went_on}")
+    if not made.summary.negatives:
+        note("no negative came of these dialogues; the table says why")
     if show:
         from graphneg.cli.showing import show_briefly
 

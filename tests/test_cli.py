@@ -1,0 +1,391 @@
+"""The command line, as its users meet it: what it prints, where to, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import graphneg
+from graphneg.cli import main
+from tests.servers import Neo4jServer, wipe
+
+PROGRAM = shutil.which("graphneg", path=str(Path(sys.executable).parent))
+ILL_FORMED = "# ::id twice\n(l / like-01\n   :polarity -\n   :polarity -\n   :ARG0 (i / i))\n"
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A command that has ended: its status, standard output and standard error."""
+
+    status: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Ended]
+
+
+@pytest.fixture(autouse=True)
+def no_neo4j_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("NEO4J_URI", "NEO4J_USERNAME", "NEO4J_PASSWORD", "NEO4J_DATABASE"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def run(capfd: pytest.CaptureFixture[str]) -> Run:
+    """Runs the command line in this process."""
+
+    def once(*arguments: str | Path) -> Ended:
+        capfd.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main([str(one) for one in arguments])
+        out, err = capfd.readouterr()
+        return Ended(int(ended.value.code or 0), out, err)
+
+    return once
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory: pytest.TempPathFactory) -> Generator[Path]:
+    """An embedded store that holds the bundled corpus; its server stays up for all tests here."""
+    path = tmp_path_factory.mktemp("cli") / "store"
+    with graphneg.open(path) as graph:
+        graph.load("everyday")
+        yield path
+
+
+@pytest.fixture(scope="module", params=["embedded", "neo4j"])
+def place(request: pytest.FixtureRequest) -> list[str]:
+    """The options that name a store with the bundled corpus, on each server."""
+    if request.param == "embedded":
+        return ["--store", str(request.getfixturevalue("directory"))]
+    server: Neo4jServer = request.getfixturevalue("neo4j_instance")
+    with server.open() as store:
+        wipe(store)
+        graphneg.DialogueGraph(store).load("everyday")
+    return ["--store", server.uri, "--username", server.username, "--password", server.password]
+
+
+class TestHelp:
+    def test_the_program_answers_in_half_a_second(self) -> None:
+        assert PROGRAM, "graphneg is not installed in this environment"
+        durations: list[float] = []
+        for _ in range(3):
+            began = time.perf_counter()
+            subprocess.run([PROGRAM, "--help"], check=True, capture_output=True)
+            durations.append(time.perf_counter() - began)
+        assert min(durations) < 0.5
+
+    def test_nothing_heavy_is_imported_for_the_help(self) -> None:
+        code = "import sys, graphneg.cli; print(*sys.modules)"
+        loaded = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout
+        assert not {"neo4j", "pandas", "torch", "penman"} & set(loaded.split())
+
+    @pytest.mark.parametrize(
+        "command", ["load", "negatives", "transforms", "cypher", "export", "info", "check"]
+    )
+    def test_every_command_has_help_with_examples(self, run: Run, command: str) -> None:
+        ended = run(command, "--help")
+        assert ended.status == 0
+        assert f"$ graphneg {command}" in ended.out
+        assert "--store" in ended.out
+
+    def test_the_version_is_printed(self, run: Run) -> None:
+        assert run("--version").out == f"graphneg {graphneg.__version__}\n"
+
+
+class TestLoad:
+    def test_without_arguments_all_loaders_are_listed(self, run: Run) -> None:
+        ended = run("load")
+        assert ended.status == 0
+        for name in ("everyday", "dailydialog", "penman", "conceptnet"):
+            assert name in ended.out
+
+    def test_the_bundled_corpus_is_loaded_and_a_second_time_passed_over(
+        self, run: Run, place: list[str]
+    ) -> None:
+        ended = run("load", "everyday", *place)
+        assert ended.status == 0
+        assert "already there: 50 dialogues" in ended.err
+        assert ended.out == ""
+
+    def test_refusals_are_told_with_their_place_and_written_to_a_file(
+        self, run: Run, place: list[str], tmp_path: Path
+    ) -> None:
+        lines = ['{"id": "good", "turns": ["Hello.", "Hi."]}', *['{"id": 1}'] * 30]
+        (tmp_path / "mixed.jsonl").write_text("\n".join(lines))
+        rejected = tmp_path / "rejected.txt"
+        ended = run("load", "dialogues", tmp_path / "mixed.jsonl", "--rejected", rejected, *place)
+        assert ended.status == 0
+        assert "refused: 30" in ended.err
+        assert "mixed.jsonl:2:" in ended.err
+        assert "and 10 more" in ended.err
+        assert len(rejected.read_text().splitlines()) == 30
+
+    def test_a_file_where_nothing_is_good_ends_with_1(
+        self, run: Run, directory: Path, tmp_path: Path
+    ) -> None:
+        (tmp_path / "bad.jsonl").write_text('{"id": 1}\n{"id": 2}\n')
+        assert run("load", "dialogues", tmp_path / "bad.jsonl", "--store", directory).status == 1
+
+    def test_a_file_for_another_loader_is_one_clear_error(
+        self, run: Run, directory: Path, tmp_path: Path
+    ) -> None:
+        (tmp_path / "graphs.amr").write_text(ILL_FORMED)
+        ended = run("load", "dialogues", tmp_path / "graphs.amr", "--store", directory)
+        assert ended.status == 1
+        assert ended.err.startswith("error: ")
+        assert "'penman'" in ended.err
+        assert ended.err.count("\n") == 1
+
+    def test_an_unknown_loader_is_refused_before_a_store_is_made(self, run: Run, tmp_path: Path) -> None:
+        ended = run("load", "nothing", "--store", tmp_path / "store")
+        assert ended.status == 1
+        assert "no loader is called 'nothing'" in ended.err
+        assert not (tmp_path / "store").exists()
+
+
+class TestNegatives:
+    def test_a_file_is_written_and_a_table_tells_what_was_made(
+        self, run: Run, place: list[str], tmp_path: Path
+    ) -> None:
+        out = tmp_path / "out.jsonl"
+        ended = run("negatives", "-o", out, "--recipe", "all", "--per-dialogue", "2", "--show", "3", *place)
+        assert ended.status == 0
+        records = [json.loads(line) for line in out.read_text().splitlines()]
+        assert len(records) > 20
+        assert f"{out}: {len(records)} negatives" in ended.err
+        assert "well-formed graphs" in ended.err
+        assert "graphneg negatives --explain" in ended.out
+
+    def test_standard_output_holds_the_negatives_and_nothing_else(
+        self, run: Run, place: list[str], tmp_path: Path
+    ) -> None:
+        arguments = ["--transform", "negate", "--split", "train", *place]
+        printed = run("negatives", "-o", "-", *arguments)
+        run("negatives", "-o", tmp_path / "out.jsonl", *arguments)
+        assert printed.out == (tmp_path / "out.jsonl").read_text()
+
+    def test_a_second_run_gives_the_same_bytes(self, run: Run, place: list[str], tmp_path: Path) -> None:
+        for name, batch in (("a", "200"), ("b", "3")):
+            run("negatives", "-o", tmp_path / f"{name}.jsonl", "--batch", batch, *place)
+        assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "b.jsonl").read_bytes()
+
+    def test_one_negative_is_explained(self, run: Run, place: list[str], tmp_path: Path) -> None:
+        out = tmp_path / "out.jsonl"
+        run("negatives", "-o", out, "--transform", "negate", "--split", "train", *place)
+        record = json.loads(out.read_text().splitlines()[0])
+        ended = run("negatives", "--explain", record["id"], *place)
+        assert ended.status == 0
+        for text in (record["id"], "C-cont", ":polarity -", "original", "edited", "speaker"):
+            assert text in ended.out
+
+    def test_an_unknown_id_is_one_clear_error(self, run: Run, directory: Path) -> None:
+        ended = run("negatives", "--explain", "nowhere#1~deam.0.0", "--store", directory)
+        assert ended.status == 1
+        assert "no negative of this id" in ended.err
+
+    def test_transforms_of_a_folder_are_used(self, run: Run, place: list[str], tmp_path: Path) -> None:
+        folder = doubting(tmp_path)
+        out = tmp_path / "out.jsonl"
+        ended = run("negatives", "-o", out, "--transforms-dir", folder, "--transform", "doubt", *place)
+        assert ended.status == 0
+        first = json.loads(out.read_text().splitlines()[0])
+        assert first["edits"][0]["transform"] == "doubt"
+        assert "(p / possible-01" in first["amr"][str(first["turn"])]["after"]
+
+    def test_without_an_output_the_usage_is_told(self, run: Run) -> None:
+        ended = run("negatives")
+        assert ended.status == 2
+        assert "-o FILE" in ended.err
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (["-o", "out.txt"], "use .jsonl or .parquet"),
+            (["-o", "out.jsonl", "--recipe", "none"], "no recipe is called 'none'"),
+            (["-o", "out.jsonl", "--transform", "none"], "no transform is called 'none'"),
+            (["-o", "out.jsonl", "--corpus", "none"], "no dialogues of none"),
+            (["-o", "out.jsonl", "--decoder", "none"], "no decoder named 'none'"),
+            (["-o", "out.jsonl", "--decoder", "t5"], "the t5 decoder needs a model"),
+        ],
+    )
+    def test_a_wrong_choice_is_one_clear_error(
+        self, run: Run, directory: Path, arguments: list[str], message: str
+    ) -> None:
+        ended = run("negatives", *arguments, "--store", directory)
+        assert ended.status == 1
+        assert message in ended.err
+        assert "Traceback" not in ended.err
+
+    def test_dialogues_without_graphs_are_told_of(self, run: Run, directory: Path, tmp_path: Path) -> None:
+        ended = run("negatives", "-o", tmp_path / "out.jsonl", "--split", "test", "--store", directory)
+        assert "no-graph" in ended.err
+        assert "no negative came of these dialogues" in ended.err
+
+
+class TestCypher:
+    QUERY = "MATCH (d:Dialogue {corpus: 'everyday'}) RETURN d.split AS split, count(*) AS n ORDER BY split"
+
+    def test_rows_are_a_table(self, run: Run, place: list[str]) -> None:
+        ended = run("cypher", self.QUERY, *place)
+        assert ended.status == 0
+        assert [line.split() for line in ended.out.splitlines() if line.strip()][2:] == [
+            ["test", "14"],
+            ["train", "36"],
+        ]
+        assert ended.err == "2 rows\n"
+
+    def test_rows_are_json_or_csv_for_other_programs(self, run: Run, place: list[str]) -> None:
+        printed = run("cypher", self.QUERY, "--format", "json", *place).out
+        assert [json.loads(line)["n"] for line in printed.splitlines()] == [14, 36]
+        assert run("cypher", self.QUERY, "--format", "csv", *place).out == "split,n\ntest,14\ntrain,36\n"
+
+    def test_nodes_are_json_too(self, run: Run, place: list[str]) -> None:
+        query = "MATCH (d:Dialogue {id: 'everyday/train/1'}) RETURN d"
+        printed = run("cypher", query, "--format", "json", *place).out
+        assert json.loads(printed)["d"]["labels"] == ["Dialogue"]
+
+    def test_parameters_are_json_or_text(self, run: Run, place: list[str]) -> None:
+        arguments = ["--param", "number=[1, 2]", "--param", "word=tea cup", "--format", "json"]
+        ended = run("cypher", "RETURN $number AS number, $word AS word", *arguments, *place)
+        assert json.loads(ended.out) == {"number": [1, 2], "word": "tea cup"}
+
+    def test_a_query_comes_from_a_file(self, run: Run, place: list[str], tmp_path: Path) -> None:
+        (tmp_path / "query.cypher").write_text(self.QUERY)
+        assert "train" in run("cypher", tmp_path / "query.cypher", *place).out
+
+    def test_a_query_that_writes_needs_leave(self, run: Run, place: list[str]) -> None:
+        query = "MATCH (d:Dialogue {id: 'everyday/train/1'}) SET d.seen = true"
+        refused = run("cypher", query, *place)
+        assert refused.status == 1
+        assert "--write" in refused.err
+        assert "properties set: 1" in run("cypher", "--write", query, *place).err
+
+    def test_a_query_that_is_no_cypher_is_one_clear_error(self, run: Run, place: list[str]) -> None:
+        ended = run("cypher", "MATCH (n RETURN n", *place)
+        assert ended.status == 1
+        assert ended.err.startswith("error: the query is not valid Cypher")
+
+
+class TestOtherCommands:
+    def test_info_tells_what_is_there(self, run: Run, place: list[str]) -> None:
+        table = run("info", *place)
+        assert "everyday" in table.out
+        found = json.loads(run("info", "--json", *place).out)
+        assert found["counts"]["Frame"] > 0
+        assert {"corpus": "everyday", "split": "train", "dialogues": 36} in found["corpora"]
+
+    def test_the_store_may_stand_before_the_command(self, run: Run, place: list[str]) -> None:
+        assert run(*place, "info").out == run("info", *place).out
+
+    def test_graphs_that_were_exported_pass_the_check(
+        self, run: Run, place: list[str], tmp_path: Path
+    ) -> None:
+        exported = run("export", tmp_path / "graphs.amr", "--corpus", "everyday", *place)
+        assert exported.status == 0
+        assert "graphs" in exported.err
+        checked = run("check", "--frames", tmp_path / "graphs.amr", *place)
+        assert (checked.status, checked.out) == (0, "")
+
+    def test_export_refuses_an_unknown_suffix(self, run: Run, directory: Path) -> None:
+        assert "the suffix must be one of" in run("export", "out.doc", "--store", directory).err
+
+    def test_defects_are_told_with_file_line_id_and_code(self, run: Run, tmp_path: Path) -> None:
+        path = tmp_path / "bad.amr"
+        path.write_text(ILL_FORMED)
+        ended = run("check", path)
+        assert ended.status == 1
+        assert ended.out.startswith(f"{path}:2: twice: double-polarity: ")
+
+    def test_a_check_goes_on_after_a_file_that_is_missing(self, run: Run, tmp_path: Path) -> None:
+        (tmp_path / "bad.amr").write_text(ILL_FORMED)
+        ended = run("check", tmp_path / "none.amr", tmp_path / "bad.amr")
+        assert ended.status == 1
+        assert "none.amr" in ended.err
+        assert "double-polarity" in ended.out
+
+    def test_transforms_are_listed_with_their_categories(self, run: Run) -> None:
+        ended = run("transforms")
+        for text in ("negate", "C-cont", "respeak", "C-speaker", "opposites", "deam"):
+            assert text in ended.out
+
+    def test_a_transform_is_shown_with_an_edit_and_nothing_is_written(
+        self, run: Run, place: list[str], tmp_path: Path
+    ) -> None:
+        before = run("info", "--json", *place).out
+        ended = run("transforms", "doubt", "--transforms-dir", doubting(tmp_path), *place)
+        assert ended.status == 0
+        assert "UNWIND $dialogues" in ended.out
+        assert "possible-01" in ended.out
+        assert run("info", "--json", *place).out == before
+
+    def test_a_transform_is_shown_without_a_store_too(self, run: Run, tmp_path: Path) -> None:
+        ended = run("transforms", "negate", "--store", tmp_path / "none")
+        assert ended.status == 0
+        assert "graphneg load everyday" in ended.err
+        assert not (tmp_path / "none").exists()
+
+    def test_a_server_that_is_not_there_is_one_clear_error(self, run: Run) -> None:
+        ended = run("info", "--store", "bolt://127.0.0.1:1")
+        assert ended.status == 1
+        assert "does not answer" in ended.err
+
+
+class TestStopping:
+    def test_ctrl_c_keeps_what_was_made_and_the_same_command_goes_on(
+        self, directory: Path, run: Run, tmp_path: Path
+    ) -> None:
+        assert PROGRAM
+        arguments = ["negatives", "--per-dialogue", "8", "--batch", "1", "--store", str(directory)]
+        out = tmp_path / "out.jsonl"
+        process = subprocess.Popen(
+            [PROGRAM, *arguments, "-o", str(out)], stderr=subprocess.PIPE, text=True, start_new_session=True
+        )
+        state = tmp_path / "out.jsonl.part.json"
+        while not (state.exists() and '"dialogues": 0' not in state.read_text()):
+            assert process.poll() is None, "the run ended before it could be stopped"
+            time.sleep(0.02)
+        os.killpg(process.pid, signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+        assert process.returncode == 130
+        assert "the same command goes on from there" in err
+        went_on = run(*arguments, "-o", out)
+        assert "going on after" in went_on.err
+        run(*arguments, "-o", tmp_path / "unstopped.jsonl")
+        assert out.read_bytes() == (tmp_path / "unstopped.jsonl").read_bytes()
+
+    def test_a_reader_that_goes_away_is_no_error(self, directory: Path) -> None:
+        assert PROGRAM
+        query = "UNWIND range(1, 100000) AS n RETURN n"
+        command = [PROGRAM, "cypher", query, "--format", "csv", "--store", str(directory)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            assert process.stdout and process.stderr
+            process.stdout.readline()
+            process.stdout.close()
+            assert process.stderr.read() == b""
+
+
+def doubting(folder: Path) -> Path:
+    """A folder with a transform of one's own."""
+    (folder / "doubt.cypher").write_text(
+        "// doubt: The speaker is no longer sure.\n"
+        "// category: C-strat\n"
+        "UNWIND $dialogues AS d UNWIND d.turns AS t\n"
+        "MATCH (n:AmrNode {amr: t.amr}) WHERE n.k = 0 AND n.frame AND n.concept <> 'possible-01'\n"
+        "RETURN d.id AS dialogue,\n"
+        "  collect({amr: t.amr, k: n.k, op: 'wrap', concept: 'possible-01', role: 'ARG1'}) AS edits\n"
+    )
+    return folder

@@ -1,0 +1,150 @@
+"""The code in README.md and docs/ runs as it stands there.
+
+The blocks of one document run in their order, in one new folder with one embedded store; those
+that are marked `python` share their variables, `bash` and `cypher` speak for themselves, other
+languages are not run. A comment before a block says what else there is to it:
+
+    <!-- file: NAME -->   the block is the content of a file that later blocks read
+    <!-- needs: neo4j --> it runs where there is a Neo4j
+    <!-- needs: model --> it does not run: it names a model that nobody ships
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import graphneg
+from tests.servers import Neo4jServer, wipe
+
+ROOT = Path(__file__).parent.parent
+BIN = Path(sys.executable).parent
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(
+    r"(?:^<!-- (?P<key>file|needs): (?P<value>\S+) -->\n)?"
+    r"^```(?P<language>\w+)\n(?P<code>.*?)^```$",
+    re.M | re.S,
+)
+CHANGES_THE_MACHINE = re.compile(r"^\s*(pip|make|git|docker|hf|python3?|pytest) ", re.M)
+SECONDS = 180
+
+
+@dataclass(frozen=True)
+class Block:
+    line: int
+    language: str
+    code: str
+    file: str | None
+    needs: str | None
+
+
+def blocks(document: Path) -> Iterator[Block]:
+    text = document.read_text(encoding="utf-8")
+    for match in BLOCK.finditer(text):
+        line = text.count("\n", 0, match.start("code")) + 1
+        of = {match["key"]: match["value"]}
+        yield Block(line, match["language"], match["code"], of.get("file"), of.get("needs"))
+
+
+def runs(block: Block) -> bool:
+    """Whether the block is code for readers to run here: no file, model, server, or set-up of a machine."""
+    if block.file or block.needs:
+        return False
+    if block.language == "bash":
+        return not CHANGES_THE_MACHINE.search(block.code)
+    return block.language in ("python", "cypher")
+
+
+def run(block: Block, document: Path, variables: dict[str, Any], store: graphneg.DialogueGraph) -> None:
+    place = f"{document.name}, line {block.line}"
+    if block.language == "python":
+        code = "\n" * (block.line - 1) + block.code
+        exec(compile(code, str(document), "exec"), variables)
+    elif block.language == "bash":
+        ended = run_bash(block.code)
+        assert ended.returncode == 0, f"{place} ended with {ended.returncode}: {ended.stderr}"
+    elif "$dialogues" not in block.code:
+        assert len(store.cypher(block.code)) > 0, f"{place}: the query finds nothing"
+
+
+def run_bash(code: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(["bash", "-euc", code], capture_output=True, text=True, timeout=SECONDS)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A new working folder, with this environment's programs first and no Neo4j named."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", f"{BIN}{os.pathsep}{os.environ['PATH']}")
+    for name in ("NEO4J_URI", "NEO4J_USERNAME", "NEO4J_PASSWORD", "NEO4J_DATABASE"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path
+
+
+@contextlib.contextmanager
+def files_of(document: Path, folder: Path) -> Generator[None]:
+    for block in blocks(document):
+        if block.file:
+            path = folder / block.file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(block.code, encoding="utf-8")
+    yield
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_the_code_of_a_document_runs_in_its_order(document: Path, folder: Path) -> None:
+    code = [block for block in blocks(document) if runs(block)]
+    if not code:
+        pytest.skip(f"{document.name} has no code that runs here")
+    variables: dict[str, Any] = {"__name__": "documentation"}
+    with files_of(document, folder), graphneg.open("graphneg-store") as store:
+        for block in code:
+            run(block, document, variables, store)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [path for path in DOCUMENTS if any(block.needs == "neo4j" for block in blocks(path))],
+    ids=lambda path: path.name,
+)
+def test_the_code_for_neo4j_runs_on_neo4j(
+    document: Path, folder: Path, neo4j_instance: Neo4jServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with neo4j_instance.open() as store:
+        wipe(store)
+    monkeypatch.setenv("NEO4J_URI", neo4j_instance.uri)
+    monkeypatch.setenv("NEO4J_USERNAME", neo4j_instance.username)
+    monkeypatch.setenv("NEO4J_PASSWORD", neo4j_instance.password)
+    for block in blocks(document):
+        if block.needs != "neo4j":
+            continue
+        # The document exports an address and a password of its reader's; here they are set already.
+        code = re.sub(r"^export .*$", "", block.code, flags=re.M)
+        if block.language == "python":
+            exec(compile(code, str(document), "exec"), {"__name__": "documentation"})
+        else:
+            ended = run_bash(code)
+            assert ended.returncode == 0, f"{document.name}, line {block.line}: {ended.stderr}"
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_links_between_documents_lead_somewhere(document: Path) -> None:
+    for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", document.read_text(encoding="utf-8")):
+        assert (document.parent / target).exists(), f"{document.name} links to {target}, which is not there"
+
+
+def test_every_command_is_documented() -> None:
+    from graphneg.cli.app import app
+
+    text = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    for command in app.registered_commands:
+        assert f"`graphneg {command.name}" in text
