@@ -1,0 +1,323 @@
+"""Kill -9 at any moment: what was acknowledged is there, nothing is half there, the next run completes it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import secrets
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+
+from benchmarks.corpus import bundled, write_jsonl
+from graphneg.dialogue_graph import DialogueGraph
+from graphneg.store import Store, open_store
+from tests import servers
+from tests.servers import NoServerError, wipe
+
+DIALOGUES = 40
+PATIENCE = 120
+PROCESS_KILLS = 8
+SERVER_KILLS = 2
+"""Kills of each kind, of a load and of making negatives: 2 * (8 + 2) = 20 on each server."""
+
+Content = dict[str, set[str]]
+"""What a store holds: rows by what must be there as a whole, a dialogue with its graphs or a variant."""
+
+pytestmark = pytest.mark.slow
+
+
+class Server(Protocol):
+    """A server that can be killed and started again, with its data."""
+
+    target: str
+    environment: Mapping[str, str]
+
+    def open(self) -> Store: ...
+
+    def kill(self) -> None: ...
+
+
+@dataclass
+class Embedded:
+    directory: Path
+    environment: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def target(self) -> str:
+        return str(self.directory)
+
+    def open(self) -> Store:
+        return open_store(self.directory)
+
+    def kill(self) -> None:
+        endpoint = json.loads((self.directory / "endpoint.json").read_text())
+        os.kill(endpoint["java"], signal.SIGKILL)
+
+
+class Neo4j:
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._port = servers.free_port()
+        self.target = f"neo4j://127.0.0.1:{self._port}"
+        self.environment = {"NEO4J_USERNAME": "neo4j", "NEO4J_PASSWORD": secrets.token_urlsafe(12)}
+        self._process = self._started()
+        servers.set_password(servers.Neo4jServer(self.target, *self.environment.values()))
+
+    def open(self) -> Store:
+        if self._process.poll() is not None:
+            self._process = self._started()
+        username, password = self.environment.values()
+        return open_store(self.target, username=username, password=password)
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.wait()
+
+    def stop(self) -> None:
+        self._process.communicate(timeout=60)
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        command = [servers.program("java"), "-Xmx1g", *servers.JAVA_FLAGS, "-cp", servers.class_path()]
+        command += [str(servers.HERE / "Server.java"), str(self._directory), str(self._port)]
+        log = self._directory.with_name(self._directory.name + ".log")
+        with log.open("wb") as output:
+            process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=output, stderr=output)
+        servers.wait_until_ready(process, log)
+        return process
+
+
+@pytest.fixture(scope="module", params=["embedded", "neo4j"])
+def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Generator[Server]:
+    """A server of this module's own: it will not end well."""
+    folder = tmp_path_factory.mktemp("killed")
+    if request.param == "embedded":
+        yield Embedded(folder / "store")
+        return
+    try:
+        neo4j = Neo4j(folder / "neo4j")
+    except NoServerError as reason:
+        if os.environ.get("CI"):
+            raise
+        pytest.skip(f"no Neo4j: {reason}")
+    yield neo4j
+    neo4j.stop()
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The bundled graphs as dialogues, copied, in a file."""
+    dialogues = bundled().several(DIALOGUES, "copy")
+    return write_jsonl(dialogues, tmp_path_factory.mktemp("corpus") / "dialogues.jsonl")
+
+
+@dataclass
+class Undisturbed:
+    """What a command leaves behind that nobody kills, and how long it takes."""
+
+    loaded: Content
+    load_seconds: float
+    made: Content
+    made_seconds: float
+    negatives: bytes
+
+
+@pytest.fixture(scope="module")
+def undisturbed(server: Server, corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
+    """One run of each command, from beginning to end."""
+    with server.open() as store:
+        wipe(store)
+        DialogueGraph(store).load("everyday")
+        forget_dialogues(store)
+        loading = Run(server, "load", corpus)
+        loading.finish()
+        loaded = content(store)
+        out = tmp_path_factory.mktemp("negatives") / "negatives.jsonl"
+        making = Run(server, "negatives", out)
+        making.finish()
+        return Undisturbed(loaded, loading.seconds, content(store), making.seconds, out.read_bytes())
+
+
+class Run:
+    """A command in a process of its own, with what it has acknowledged so far."""
+
+    def __init__(self, server: Server, command: str, file: Path) -> None:
+        self.acknowledged = 0
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.killable", command, server.target, str(file)],
+            env={**os.environ, **server.environment},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert self._process.stdout
+        assert self._process.stdout.readline() == "begin\n", self._process.communicate()[1]
+        self.began = time.monotonic()
+        self.seconds = 0.0
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def ended_within(self, seconds: float) -> bool:
+        """Whether the command ended by itself before this time was over."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(seconds)
+            return True
+        return False
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.wait()
+        self._reader.join()
+
+    def finish(self) -> None:
+        self._process.wait(PATIENCE)
+        self._reader.join()
+        assert self._process.stderr
+        assert self._process.returncode == 0, self._process.stderr.read()
+
+    def _read(self) -> None:
+        assert self._process.stdout
+        for line in self._process.stdout:
+            self.acknowledged = int(line.split()[1])
+        self.seconds = time.monotonic() - self.began
+
+
+NODES = ("Dialogue", "Utterance", "Amr", "AmrNode", "Variant")
+EDGES = ("HAS_TURN", "NEXT", "MEANS", "TOP", "ROLE", "LEXEME", "VARIANT_OF")
+ROWS = [
+    f"MATCH (n:{label}) RETURN n.id AS id, labels(n) AS kind, properties(n) AS properties" for label in NODES
+]
+ROWS += [
+    f"MATCH (a)-[r:{kind}]->(b) "
+    "RETURN a.id AS id, coalesce(b.id, b.text) AS other, type(r) AS kind, properties(r) AS properties"
+    for kind in EDGES
+]
+ROWS += [
+    "MATCH (a:Variant)-[r:APPLIED]->(e:Edit)-[at]->(b:AmrNode) "
+    "RETURN a.id AS id, b.id AS other, r.step AS step, type(at) AS kind, properties(e) AS properties"
+]
+LOOSE = "MATCH (e:Edit) WHERE NOT EXISTS { (:Variant)-[:APPLIED]->(e) } RETURN count(e) AS edits"
+
+
+def content(store: Store) -> Content:
+    """All that a store holds of dialogues, graphs and variants."""
+    assert store.read(LOOSE)[0]["edits"] == 0
+    found: Content = {}
+    for query in ROWS:
+        for row in store.read(query):
+            whole: str = row["id"] if "~" in row["id"] else row["id"].partition("#")[0]
+            found.setdefault(whole, set()).add(json.dumps(row.data(), sort_keys=True))
+    return found
+
+
+def assert_whole(found: Content, expected: Content) -> None:
+    """Whatever is there is there entirely, and belongs there."""
+    assert found.keys() <= expected.keys()
+    assert [key for key in found if found[key] != expected[key]] == []
+
+
+def moments(seed: str, seconds: float) -> Generator[float]:
+    """Times to strike at, between the beginning and most of the way to the end."""
+    source = random.Random(seed)
+    while True:
+        yield source.uniform(0, 0.8 * seconds)
+
+
+def names(file: Path) -> list[str]:
+    return [item["id"] for item in map(json.loads, file.read_text().splitlines())]
+
+
+def acknowledged_negatives(out: Path) -> set[str]:
+    """Ids of the negatives that the last checkpoint of an unfinished file covers."""
+    state = json.loads(out.with_name(out.name + ".part.json").read_bytes())
+    lines = out.with_name(out.name + ".part").read_bytes()[: state["offset"]].splitlines()
+    assert len(lines) == state["negatives"]
+    return {json.loads(line)["id"] for line in lines}
+
+
+def forget_dialogues(store: Store) -> None:
+    forget_variants(store)
+    for label in ("Dialogue", "Utterance", "Amr", "AmrNode"):
+        store.query_write(f"MATCH (n:{label}) DETACH DELETE n")
+
+
+def forget_variants(store: Store) -> None:
+    for label in ("Variant", "Edit"):
+        store.query_write(f"MATCH (n:{label}) DETACH DELETE n")
+
+
+class TestALoad:
+    @pytest.mark.parametrize("victim", ["process", "server"])
+    def test_that_was_killed_is_completed_by_running_it_again(
+        self, server: Server, undisturbed: Undisturbed, corpus: Path, victim: str
+    ) -> None:
+        order = names(corpus)
+        times = moments(f"load {victim}", undisturbed.load_seconds)
+        kills, store = 0, server.open()
+        forget_dialogues(store)
+        while kills < (PROCESS_KILLS if victim == "process" else SERVER_KILLS):
+            run = Run(server, "load", corpus)
+            if run.ended_within(next(times)):
+                run.finish()
+                assert content(store) == undisturbed.loaded
+                forget_dialogues(store)
+                continue
+            kills += 1
+            store = struck(server, store, run, victim)
+            found = content(store)
+            assert_whole(found, undisturbed.loaded)
+            assert set(order[: run.acknowledged]) <= found.keys()
+        Run(server, "load", corpus).finish()
+        assert content(store) == undisturbed.loaded
+        store.close()
+
+
+class TestMakingNegatives:
+    @pytest.mark.parametrize("victim", ["process", "server"])
+    def test_that_was_killed_is_completed_by_running_it_again(
+        self, server: Server, undisturbed: Undisturbed, corpus: Path, tmp_path: Path, victim: str
+    ) -> None:
+        Run(server, "load", corpus).finish()
+        times = moments(f"negatives {victim}", undisturbed.made_seconds)
+        kills, store, out = 0, server.open(), tmp_path / "negatives.jsonl"
+        forget_variants(store)
+        while kills < (PROCESS_KILLS if victim == "process" else SERVER_KILLS):
+            run = Run(server, "negatives", out)
+            if run.ended_within(next(times)):
+                run.finish()
+                assert (content(store), out.read_bytes()) == (undisturbed.made, undisturbed.negatives)
+                forget_variants(store)
+                out.unlink()
+                continue
+            kills += 1
+            store = struck(server, store, run, victim)
+            found = content(store)
+            assert_whole(found, undisturbed.made)
+            assert undisturbed.loaded.keys() <= found.keys()
+            assert not out.exists()
+            assert acknowledged_negatives(out) <= found.keys()
+        Run(server, "negatives", out).finish()
+        assert content(store) == undisturbed.made
+        assert out.read_bytes() == undisturbed.negatives
+        store.close()
+
+
+def struck(server: Server, store: Store, run: Run, victim: str) -> Store:
+    """Kill the process, or the server and then the process that lost it; returns a store to look into."""
+    if victim == "process":
+        run.kill()
+        return store
+    server.kill()
+    run.kill()
+    store.close()
+    return server.open()
