@@ -17,13 +17,14 @@ import re
 import subprocess
 import sys
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import graphneg
+from graphneg import DialogueGraph
 from tests.servers import Neo4jServer, wipe
 
 ROOT = Path(__file__).parent.parent
@@ -64,7 +65,7 @@ def runs(block: Block) -> bool:
     return block.language in ("python", "cypher")
 
 
-def run(block: Block, document: Path, variables: dict[str, Any], store: graphneg.DialogueGraph) -> None:
+def run(block: Block, document: Path, variables: dict[str, Any], store: DialogueGraph) -> None:
     place = f"{document.name}, line {block.line}"
     if block.language == "python":
         code = "\n" * (block.line - 1) + block.code
@@ -129,11 +130,8 @@ def test_the_code_for_neo4j_runs_on_neo4j(
             continue
         # The document exports an address and a password of its reader's; here they are set already.
         code = re.sub(r"^export .*$", "", block.code, flags=re.M)
-        if block.language == "python":
-            exec(compile(code, str(document), "exec"), {"__name__": "documentation"})
-        else:
-            ended = run_bash(code)
-            assert ended.returncode == 0, f"{document.name}, line {block.line}: {ended.stderr}"
+        with neo4j_instance.open() as store:
+            run(replace(block, code=code), document, {"__name__": "documentation"}, DialogueGraph(store))
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
