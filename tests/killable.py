@@ -14,6 +14,7 @@ from typing import Any
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.loading import writing
 from graphneg.store import open_store
+from tests.speller import Speller
 
 LOAD_ROWS = 500
 DIALOGUES = 4
@@ -44,7 +45,7 @@ def load(dialogues: DialogueGraph, file: Path) -> None:
 
 
 def make_negatives(dialogues: DialogueGraph, file: Path) -> None:
-    dialogues.negatives("deam", per_dialogue=4, batch=DIALOGUES).to_jsonl(file)
+    dialogues.negatives("deam", per_dialogue=4, batch=DIALOGUES, decoder=Speller()).to_jsonl(file)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from graphneg.penman_codec import format_graph, parse_graph
 from graphneg.store import Store
 from graphneg.wellformed import check
 from tests.servers import wipe
+from tests.speller import Speller
 
 DIALOGUES = 12
 """Of the bundled dialogues with graphs: enough for every transform, few enough to be made often."""
@@ -30,15 +31,6 @@ MATCH (n:AmrNode {amr: t.amr})
 WHERE n.k = 0 AND n.frame
 RETURN d.id AS dialogue, collect({amr: t.amr, k: 0, op: 'wrap', concept: 'CONCEPT', role: 'ARG1'}) AS edits
 """
-
-
-class Speller:
-    """A decoder without grammar: it names the concepts of the edited graph."""
-
-    name = "speller"
-
-    def decode(self, batch: Sequence[EditedUtterance]) -> list[Decoded]:
-        return [Decoded(" ".join(node.label for node in one.after.nodes)) for one in batch]
 
 
 class Interrupted:
@@ -284,16 +276,21 @@ class TestTransformsOfOnesOwn:
             assert one.categories == ["C-cont"]
 
     def test_that_changed_replace_what_they_made(self, dialogues: DialogueGraph, tmp_path: Path) -> None:
-        folder = transform_folder(tmp_path / "own", DOUBT.replace("CONCEPT", "possible-01"))
+        denied = "{amr: t.amr, k: -1, op: 'add', role: 'polarity', value: '-', site: t.amr + '.0'}"
+        query = DOUBT.replace("'ARG1'})", f"'ARG1'}}) + collect({denied})")
+        folder = transform_folder(tmp_path / "own", query.replace("CONCEPT", "possible-01"))
         before = made(dialogues, transforms=["doubt"], folders=[folder])
         once = amounts(dialogues)
-        transform_folder(folder, DOUBT.replace("CONCEPT", "obligate-01"))
+        transform_folder(folder, query.replace("CONCEPT", "obligate-01"))
         after = made(dialogues, transforms=["doubt"], folders=[folder])
         assert [one.id for one in after] == [one.id for one in before]
-        assert all(one.response.startswith("obligate-01 ") for one in after)
+        assert all(one.response.startswith("obligate-01 - ") for one in after)
         assert amounts(dialogues) == once
         assert {
-            row["c"] for row in dialogues.cypher("MATCH (e:Edit {transform: 'doubt'}) RETURN e.concept AS c")
+            row["c"]
+            for row in dialogues.cypher(
+                "MATCH (e:Edit {transform: 'doubt', op: 'wrap'}) RETURN e.concept AS c"
+            )
         } == {"obligate-01"}
 
     @pytest.mark.parametrize(
