@@ -138,7 +138,7 @@ class DialogueGraph:
             batch,
         )
         made = get_decoder(decoder, **(decoder_options or {})) if isinstance(decoder, str) else decoder
-        return Negatives(self.store, request, made, progress or NoProgress())
+        return Negatives(self.store, request, made, progress, decoder_options)
 
     def cypher(self, query: str, **parameters: Any) -> Rows:
         """The rows of a query that only reads.

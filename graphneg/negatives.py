@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +33,12 @@ class Negatives:
     """The negatives of a request. Each use makes them anew; ``summary`` tells of the last one."""
 
     def __init__(
-        self, store: Store, request: Request, decoder: Decoder, progress: Progress | None = None
+        self,
+        store: Store,
+        request: Request,
+        decoder: Decoder,
+        progress: Progress | None = None,
+        decoder_options: Mapping[str, Any] | None = None,
     ) -> None:
         self.summary = Summary()
         self.resumed = Resumed()
@@ -41,6 +46,7 @@ class Negatives:
         self._request = request
         self._decoder = decoder
         self._progress = progress or NoProgress()
+        self._decoder_options = {name: repr(value) for name, value in (decoder_options or {}).items()}
 
     def __iter__(self) -> Iterator[Negative]:
         self.summary = Summary()
@@ -108,5 +114,5 @@ class Negatives:
             "seed": plan.seed,
             "per_dialogue": self._request.per_dialogue,
             "selection": [selection.corpora, selection.splits, selection.limit],
-            "decoder": self._decoder.name,
+            "decoder": [self._decoder.name, self._decoder_options],
         }
