@@ -1,0 +1,121 @@
+"""Whatever can be chosen by name is documented, complete, and found; modules stay small and light."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from graphneg.loading.registry import get_loader
+from graphneg.recipes import RECIPES
+from graphneg.transforms import load_transforms
+from graphneg.transforms.registry import CATEGORIES
+
+ROOT = Path(__file__).parent.parent
+MODULES = [file for folder in ("graphneg", "loaders") for file in sorted((ROOT / folder).rglob("*.py"))]
+QUERIES = sorted((ROOT / "cypher").rglob("*.cypher"))
+TRANSFORMS = load_transforms()
+LONGEST = 400
+IMPORT_SECONDS = 0.3
+
+
+def document(name: str) -> str:
+    return (ROOT / "docs" / name).read_text(encoding="utf-8")
+
+
+def loader_names() -> list[str]:
+    return sorted(entry.name for entry in importlib.metadata.entry_points(group="graphneg.loaders"))
+
+
+class TestTransforms:
+    @pytest.mark.parametrize("name", TRANSFORMS)
+    def test_each_says_what_it_does_to_what_effect_and_from_where(self, name: str) -> None:
+        transform = TRANSFORMS[name]
+        assert transform.summary.endswith(".")
+        assert transform.category in CATEGORIES
+        assert transform.source not in ("", "-")
+
+    @pytest.mark.parametrize("name", TRANSFORMS)
+    def test_each_is_documented_with_an_edit(self, name: str) -> None:
+        text = document("transforms.md")
+        section = re.search(rf"^## {name}\n(.*?)(?=^## |\Z)", text, re.M | re.S)
+        assert section is not None
+        assert "=>" in section[1]
+        row = re.search(rf"^\| \[{name}\]\(#{name}\) \| (\S+) \|", text, re.M)
+        assert row is not None and row[1] == TRANSFORMS[name].category
+
+    def test_each_is_one_file(self) -> None:
+        files = {file.stem for file in (ROOT / "cypher" / "transforms").iterdir()}
+        assert files == TRANSFORMS.keys()
+
+
+class TestRecipes:
+    @pytest.mark.parametrize("name", RECIPES)
+    def test_each_draws_from_transforms_that_exist(self, name: str) -> None:
+        recipe = RECIPES[name]
+        assert set(recipe.transforms) <= TRANSFORMS.keys()
+        assert 1 <= recipe.least <= recipe.most <= len(recipe.groups)
+        assert recipe.name == name and recipe.summary
+
+    def test_one_of_them_draws_from_every_transform(self) -> None:
+        assert set(RECIPES["all"].transforms) == TRANSFORMS.keys()
+
+
+class TestLoaders:
+    def test_each_file_has_an_entry_point_of_its_name(self) -> None:
+        files = {file.stem for file in (ROOT / "loaders").glob("*.py")} - {"__init__"}
+        assert files == set(loader_names())
+
+    @pytest.mark.parametrize("name", loader_names())
+    def test_each_is_found_and_documented(self, name: str) -> None:
+        loader = get_loader(name)
+        assert loader.name == name and loader.summary
+        assert re.search(rf"^## {name}$", document("loaders.md"), re.M)
+
+
+class TestFiles:
+    @pytest.mark.parametrize("file", MODULES, ids=lambda file: str(file.relative_to(ROOT)))
+    def test_a_module_is_short_and_says_what_it_is_for(self, file: Path) -> None:
+        lines = file.read_text(encoding="utf-8").splitlines()
+        assert len(lines) <= LONGEST
+        assert lines and lines[0].startswith('"""')
+
+    @pytest.mark.parametrize("file", QUERIES, ids=lambda file: str(file.relative_to(ROOT)))
+    def test_a_query_opens_with_what_it_does_and_names_each_parameter(self, file: Path) -> None:
+        lines = file.read_text(encoding="utf-8").splitlines()
+        header = []
+        for line in lines:
+            if not line.startswith("//"):
+                break
+            header.append(line)
+        assert header
+        if file.parent.name == "transforms":
+            return
+        used = set(re.findall(r"\$(\w+)", "\n".join(lines[len(header) :])))
+        assert used <= set(re.findall(r"\$(\w+)", "\n".join(header)))
+
+    def test_nothing_in_the_package_is_called_by_what_it_is_not(self) -> None:
+        vague = {"utils", "util", "helpers", "helper", "common", "manager", "misc"}
+        assert [str(file) for file in MODULES if file.stem in vague or file.parent.name in vague] == []
+
+
+class TestImport:
+    def test_is_quick_and_brings_nothing_heavy(self) -> None:
+        heavy = "torch transformers spacy pandas pyarrow datasets networkx lemminflect typer rich"
+        code = (
+            "import sys, time; began = time.process_time(); import graphneg; "
+            "print(time.process_time() - began, *sorted(set(sys.argv[1:]) & set(sys.modules)))"
+        )
+        command = [sys.executable, "-c", code, *heavy.split()]
+        times: list[float] = []
+        for _ in range(3):
+            seconds, *loaded = subprocess.run(
+                command, capture_output=True, text=True, check=True
+            ).stdout.split()
+            assert loaded == []
+            times.append(float(seconds))
+        assert min(times) < IMPORT_SECONDS
