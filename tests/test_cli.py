@@ -79,12 +79,8 @@ def place(request: pytest.FixtureRequest) -> list[str]:
 class TestHelp:
     def test_the_program_answers_in_half_a_second(self) -> None:
         assert PROGRAM, "graphneg is not installed in this environment"
-        durations: list[float] = []
-        for _ in range(3):
-            began = time.perf_counter()
-            subprocess.run([PROGRAM, "--help"], check=True, capture_output=True)
-            durations.append(time.perf_counter() - began)
-        assert min(durations) < 0.5
+        seconds = [processor_seconds([PROGRAM, "--help"]) for _ in range(3)]
+        assert min(seconds) < 0.5
 
     def test_nothing_heavy_is_imported_for_the_help(self) -> None:
         code = "import sys, graphneg.cli; print(*sys.modules)"
@@ -376,6 +372,14 @@ class TestStopping:
             process.stdout.readline()
             process.stdout.close()
             assert process.stderr.read() == b""
+
+
+def processor_seconds(command: list[str]) -> float:
+    """What a command costs, whatever else the machine does meanwhile."""
+    before = os.times()
+    subprocess.run(command, check=True, capture_output=True)
+    after = os.times()
+    return after.children_user + after.children_system - before.children_user - before.children_system
 
 
 def doubting(folder: Path) -> Path:
