@@ -55,7 +55,8 @@ class AmrGraph:
     """An AMR graph as a tree in written order, plus its reentrancies.
 
     ``nodes[i].k == i``; mentions are in the order of ``up``, then ``pos``. ``metadata`` holds
-    the comment lines above the graph, as written. ``spans`` gives each node's token range ``(start, end)`` where one is known.
+    the comment lines above the graph, as written. ``spans`` gives each node's token range
+    ``(start, end)`` where one is known.
     """
 
     id: str

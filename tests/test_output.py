@@ -489,7 +489,7 @@ def test_lengths_and_overlap_compare_only_edited_texts():
 def test_the_table_shows_what_was_counted():
     table = rendered(filled())
     assert "negate (C-cont)" in table
-    assert "no-alignment" in table and "own/test/2#1: the node has no words" in table
+    assert "no-alignment" in table and "own/test/0#1: the node has no words" in table
     assert "75.0%" in table
 
 

@@ -1,4 +1,4 @@
-// A page of dialogues that have a graph, in their order.
+// A page of dialogues, in their order.
 // $after: order of the last one of the page before ('' at the start); $limit: how many
 // $corpora, $splits: lists of names; an empty list is no condition
 // Columns: id, order

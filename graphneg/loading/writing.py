@@ -32,7 +32,7 @@ from graphneg.loading.rows import (
 from graphneg.model import AmrGraph, Dialogue, Frame, GraphText, Opposite, Record, Rejected
 from graphneg.penman_codec import metadata, parse_graph
 from graphneg.store import Store
-from graphneg.store.running import run
+from graphneg.store.running import run, run_counted
 
 MAX_ROWS = 5_000
 MAX_BYTES = 4_000_000
@@ -222,6 +222,10 @@ class _Outcome:
         self.present: Counter[str] = Counter()
         self.rejected: list[tuple[str, str]] = []
 
+    def count(self, kind: str, new: int, given: int) -> None:
+        self.written[kind] += new
+        self.present[kind] += given - new
+
 
 def _write_batch(tx: ManagedTransaction, batch: _Batch) -> _Outcome:
     outcome = _Outcome()
@@ -233,13 +237,13 @@ def _write_batch(tx: ManagedTransaction, batch: _Batch) -> _Outcome:
         terms = sorted({text for one in batch.opposites for text in (one.start, one.end)})
         run(tx, "load/terms", terms=terms)
         rows = sorted(map(opposite_row, batch.opposites), key=_edge_key)
-        run(tx, "load/opposites", opposites=rows)
-        outcome.written["opposites"] += len(rows)
+        new = run_counted(tx, "load/opposites", opposites=rows).relationships_created
+        outcome.count("opposites", new, len(rows))
     if batch.frames:
         rows = sorted(map(frame_row, batch.frames), key=itemgetter("id"))
         run(tx, "load/terms", terms=sorted({row["term"] for row in rows}))
-        run(tx, "load/frames", frames=rows)
-        outcome.written["frames"] += len(rows)
+        new = run_counted(tx, "load/frames", frames=rows).nodes_created
+        outcome.count("frames", new, len(rows))
     return outcome
 
 
@@ -255,9 +259,7 @@ def _write_dialogues(tx: ManagedTransaction, dialogues: list[Dialogue], outcome:
             outcome.present["dialogues"] += 1
         else:
             refused.add(dialogue.id)
-            reason = (
-                "a dialogue with this id and other content is in the store; load it under another --corpus"
-            )
+            reason = "a dialogue with this id and other content is in the store; load it under another --name"
             outcome.rejected.append((dialogue.id, reason))
     if rows.dialogues:
         run(tx, "load/dialogues", dialogues=rows.dialogues, utterances=rows.utterances, next=rows.next)

@@ -87,7 +87,7 @@ class Summary:
         table.add_section()
         table.add_row("skipped", f"{self.skipped.total():,}")
         for code, count in sorted(self.skipped.items(), key=_most_first):
-            examples = "\n".join(self.examples[code])
+            examples = next(iter(self.examples[code]), "")
             table.add_row(f"  {code}", f"{count:,}", _share(count, self.skipped.total()), examples)
         table.add_section()
         table.add_row("well-formed graphs", f"{self.well_formed:,}", _share(self.well_formed, self.graphs))
