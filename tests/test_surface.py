@@ -246,7 +246,7 @@ def test_a_statement_becomes_an_order() -> None:
 
 
 def test_an_order_becomes_a_statement() -> None:
-    assert decode(OPEN, {"op": "drop", "k": place(OPEN[1], "imperative")}) == "You open the window, please."
+    assert decode(OPEN, {"op": "drop", "k": place(OPEN[1], "imperative")}) == "You open the window."
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ OPTIONAL MATCH (x)<-[:LEXEME]-(f:Frame)
 WITH i, multis, source, m, top, later, gone, [r IN roles WHERE r STARTS WITH 'ARG'] AS roles, f,
      x.text AS text, f.id AS id
 ORDER BY text, id
-WITH i, multis, source, m, top, later, gone, CASE WHEN gone IS NOT NULL THEN []
+WITH i, multis, source, m, top, later, gone, CASE WHEN gone IS NOT NULL OR m.concept IN ['say-01', 'tell-01'] THEN []
        WHEN m.frame THEN [c IN collect(CASE WHEN all(r IN roles WHERE r IN f.roles) THEN id END) WHERE c <> m.concept]
        ELSE [c IN collect(text) WHERE NOT c CONTAINS ' '] END AS opposites
 UNWIND [amr IN later | {amr: amr}] + [x IN opposites[0..1] | {amr: later[0], opposite: x}] AS plan

@@ -15,9 +15,13 @@ WITH i, [n IN ns WHERE n.concept IN ['he', 'she', 'it', 'they', 'we']] AS pronou
      [n IN ns WHERE n.frame IS NULL AND n.size < 4 AND n.role IN ['ARG0', 'ARG1']
        AND NOT n.concept IN ['i', 'you', 'he', 'she', 'it', 'we', 'they', 'one', 'this',
          'that', 'amr-unknown', 'name', 'and', 'or', 'multi-sentence', 'so', 'yes', 'no', 'other', 'all', 'anything',
-         'something', 'nothing', 'everything', 'truth-value', 'more', 'most', 'less', 'least', 'too', 'enough']
-       AND NOT n.concept ENDS WITH '-entity' AND NOT n.concept ENDS WITH '-quantity'
-       AND (n.size > 0 OR NOT n.concept IN ['person', 'thing'])
+         'something', 'nothing', 'everything', 'truth-value', 'more', 'most', 'less', 'least', 'too', 'enough',
+         'thing', 'someone', 'somebody', 'anyone', 'anybody', 'everyone', 'everybody', 'no-one', 'nobody', 'none', 'self',
+         'oneself', 'lot', 'kind', 'sort', 'way', 'location', 'place', 'sire', 'sir', 'madam', 'hello', 'goodbye', 'hi', 'oh',
+         'ah', 'morning', 'afternoon', 'evening', 'night', 'up', 'down', 'over', 'out', 'away', 'back', 'far', 'near', 'once',
+         'against', 'in', 'on', 'off', 'from', 'to', 'with', 'else', 'alone', 'little', 'much', 'many', 'few', 'bit']
+       AND NOT n.concept ENDS WITH '-of' AND NOT n.concept ENDS WITH '-entity' AND NOT n.concept ENDS WITH '-quantity'
+       AND (n.size > 0 OR n.concept <> 'person')
        | {turn: n.turn, k: n.k, amr: n.amr, concept: n.concept, person: n.concept IN ['person', 'man', 'woman', 'boy',
          'girl', 'child', 'kid', 'baby', 'guy', 'lady', 'gentleman', 'friend', 'mother', 'father', 'mom', 'mum', 'dad',
          'parent', 'brother', 'sister', 'son', 'daughter', 'uncle', 'aunt', 'cousin', 'husband', 'wife', 'grandmother',

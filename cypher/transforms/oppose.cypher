@@ -3,8 +3,11 @@
 // source: DEAM (Ghazarian et al. 2022), contradiction
 // needs: opposites, frames
 //
-// One hop over OPPOSITE, relation Antonym, in either direction; each antonym is a site of its own.
-// Function words, questions and what is negated already stay as they are.
+// One hop over OPPOSITE, relation Antonym, in either direction; each antonym that has half the weight of
+// the word's heaviest is a site of its own. Questions and what is negated already stay as they are.
+// Antonyms of another word class are no opposites of the text: a preposition or an adverb of place needs
+// another one, a noun that is no verb needs a noun that is none, a modifier takes no noun in -ness,
+// and plural and -ing terms stand only for such.
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
@@ -19,21 +22,42 @@ WITH dialogue, denied, questions, n
 WHERE n.concept IS NOT NULL AND NOT n.k IN denied AND NOT any(q IN questions WHERE n.k >= q.k AND n.k <= q.last)
   AND NOT n.concept IN ['i', 'you', 'he', 'she', 'it', 'we', 'they', 'one', 'this', 'that', 'person', 'thing', 'name',
     'and', 'or', 'multi-sentence', 'amr-unknown', 'all', 'any', 'some', 'no', 'yes', 'so', 'too', 'very', 'only', 'also',
-    'just', 'again', 'ever', 'even', 'other', 'such', 'cause-01', 'contrast-01', 'say-01', 'do-02', 'thank-01']
+    'just', 'again', 'ever', 'even', 'other', 'such', 'course', 'something', 'cause-01', 'contrast-01', 'say-01', 'do-02',
+    'thank-01']
 MATCH (n)-[:LEXEME]->(w:Term {opposites: true})
 OPTIONAL MATCH (n)-[r:ROLE]->(:AmrNode)
 WITH w, dialogue, n, collect(r.role) AS roles
 WITH w, collect({dialogue: dialogue, amr: n.amr, k: n.k, verb: n.frame, concept: n.concept,
+       modifies: n.role IN ['mod', 'manner', 'degree', 'extent', 'frequency', 'time', 'location', 'direction', 'domain']
+         OR n.role ENDS WITH '-of' OR n.role IS NULL,
        roles: [r IN roles WHERE r STARTS WITH 'ARG']}) AS places
-MATCH (w)-[:OPPOSITE {relation: 'Antonym'}]-(x:Term)
-WITH DISTINCT w, places, x
+OPTIONAL MATCH (w)<-[:LEXEME]-(v:Frame)
+WITH w, places, count(v) > 0 AS verbal
+MATCH (w)-[o:OPPOSITE {relation: 'Antonym'}]-(x:Term)
+WITH w, places, verbal, x, max(coalesce(o.weight, 1.0)) AS weight
 OPTIONAL MATCH (x)<-[:LEXEME]-(f:Frame)
-WITH w, places, x, f, f.id AS id
+WITH w, places, verbal, x, weight, f, f.id AS id
 ORDER BY id
-WITH w, places, x, collect({id: id, roles: f.roles}) AS frames
+WITH w, places, verbal, x, weight, collect({id: id, roles: f.roles}) AS frames
+WITH w, places, verbal, collect({text: x.text, weight: weight, frames: [f IN frames WHERE f.id IS NOT NULL]}) AS found,
+     max(weight) AS most,
+     ['up', 'down', 'in', 'out', 'inside', 'outside', 'on', 'off', 'over', 'under', 'above', 'below', 'beneath',
+       'before', 'after', 'behind', 'ahead', 'beyond', 'between', 'around', 'across', 'along', 'with', 'without', 'within',
+       'for', 'against', 'to', 'from', 'into', 'out of', 'toward', 'away', 'back', 'near', 'here', 'there',
+       'now', 'then', 'once', 'already', 'yet', 'still', 'always', 'never', 'often', 'seldom', 'rarely', 'more', 'less',
+       'most', 'least', 'enough', 'many', 'few', 'much', 'both', 'either', 'neither', 'or', 'none', 'well', 'can', 'being',
+       'everything', 'nothing', 'everybody', 'nobody', 'somebody', 'everyone', 'no one', 'someone', 'anyone'] AS closed
+UNWIND found AS x
+WITH w, places, verbal, x.text AS text, x.frames AS frames, closed
+WHERE x.weight * 2 >= most AND (text IN closed) = (w.text IN closed) AND NOT 'much' IN [text, w.text]
+  AND (w.text =~ '.+[^su]s' OR NOT text =~ '.+[^siu]s' AND NOT text IN ['men', 'women', 'feet', 'children'])
+  AND (w.text ENDS WITH 'ing' OR NOT text ENDS WITH 'ing' OR text IN ['evening', 'morning', 'spring', 'king', 'nothing',
+    'everything', 'beginning', 'ceiling'])
 UNWIND places AS p
 WITH p, CASE WHEN p.verb THEN [f IN frames WHERE all(r IN p.roles WHERE r IN f.roles) | f.id][0]
-       WHEN NOT x.text CONTAINS ' ' THEN x.text END AS concept
+       WHEN text CONTAINS ' ' THEN null
+       WHEN p.modifies AND NOT text =~ '.*(ness|ment|tion|hood|ship|ism)' THEN text
+       WHEN NOT p.modifies AND (verbal OR size(frames) = 0) THEN text END AS concept
 WHERE concept IS NOT NULL AND concept <> p.concept
 RETURN p.dialogue AS dialogue, collect({amr: p.amr, k: p.k, op: 'set', concept: concept,
          site: p.amr + '.' + toString(p.k) + '>' + concept}) AS edits

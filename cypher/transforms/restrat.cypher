@@ -4,7 +4,7 @@
 //
 // A statement's main predicate becomes a question (:polarity amr-unknown) or, with you as its :ARG0, an order
 // (:mode imperative); a whole statement becomes what the speaker refuses, agrees to or doubts. A yes/no
-// question and an order become statements.
+// question becomes a statement, and an order a yes/no question: "You open the window" would still be an order.
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
@@ -27,7 +27,9 @@ WITH dialogue, amr, m, act, below, any(n IN asked WHERE n.k > m.k AND n.k <= m.l
 WHERE size(act) > 0
    OR NOT wh AND (m.frame AND (m.k > 0 OR size(below) > 0) OR any(c IN below WHERE c.role = 'domain'))
 UNWIND CASE
-    WHEN size(act) > 0 THEN [a IN act | {amr: amr, k: a.k, op: 'drop'}]
+    WHEN size(act) > 0 THEN [a IN act | {amr: amr, k: a.k, op: 'drop', site: amr + '.' + toString(a.k)}]
+      + [a IN act WHERE a.value = 'imperative' AND NOT any(n IN below WHERE n.role = 'polarity') |
+          {amr: amr, k: m.k, op: 'add', role: 'polarity', concept: 'amr-unknown', site: amr + '.' + toString(a.k)}]
     WHEN marked THEN []
     ELSE [{amr: amr, k: m.k, op: 'add', role: 'polarity', concept: 'amr-unknown', site: amr + '.' + toString(m.k) + '?'}]
       + CASE WHEN who = 'you' THEN

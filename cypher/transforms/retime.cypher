@@ -4,24 +4,31 @@
 //
 // A date-entity gets another month, day, year, weekday or hour; today becomes yesterday, before after, an
 // hour a week, six years eighteen. A main predicate without a time gets :time yesterday or :time tomorrow,
-// each a site, unless it is a state, a modal, an order, a question or a reified role.
+// each a site, unless it is a state, a modal, an order, a question or a reified role. What the text puts in the
+// past already gets no yesterday and what it puts in the future no tomorrow: that would not clash with anything.
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
 WITH d.id AS dialogue, t.amr AS amr, collect(n) AS ns
+OPTIONAL MATCH (:Amr {id: amr})<-[:MEANS]-(u)
+WITH dialogue, amr, ns, toLower(coalesce(max(u.text), '')) AS text
 WITH dialogue, amr, ns,
+     text =~ "(?s).*(\\b(will|shall|going to|gon na|wo|won't|let)\\b|['’]ll\\b).*" AS later,
+     text =~ "(?s).*\\b(was|were|did|had|could|[a-z]{3,}ed|[a-z]{2,}ied|said|told|went|came|took|saw|made|got|gave|knew|thought|found|left|felt|became|began|kept|stood|sat|heard|ran|lost|won|met|sent|spoke|wrote|read|put|brought|bought|fell|grew|drew|let|drank|ate|held|cut|woke|slept|threw|forgot|understood|broke|hid|led|set|built|spent|paid|sold|taught|caught|rose|sang|shone|shook|swept|wore|drove|flew|meant)\\b.*" AS earlier,
      [n IN ns WHERE n.concept IN ['multi-sentence', 'and', 'or', 'contrast-01', 'cause-01', 'say-01', 'tell-01'] | n.k] AS open,
      [n IN ns WHERE n.role IN ['time', 'duration', 'frequency', 'condition', 'polarity', 'mode'] | n.up] AS placed,
      [n IN ns WHERE n.concept IN ['amr-unknown', 'truth-value']] AS asked,
      [n IN ns WHERE n.concept IN ['date-entity', 'temporal-quantity'] | n.k] AS dates,
      [n IN ns WHERE n.role IN ['time', 'duration', 'frequency'] | n.k] AS times
-WITH dialogue, amr, ns, open, placed, asked,
+WITH dialogue, amr, ns, later, earlier, open, placed, asked,
      [n IN ns WHERE n.up IN dates AND n.value =~ '[1-9][0-9]{0,8}' AND n.role IN ['month', 'day', 'year', 'quant']
+         AND NOT (n.role = 'quant' AND n.value = '1')
        OR n.up IN dates AND n.role = 'time' AND n.value =~ '"?[0-9]{1,2}:[0-9]{2}"?'] AS numbers,
-     [n IN ns WHERE n.role IN ['time', 'duration', 'frequency', 'weekday', 'dayperiod', 'season', 'unit']
-       OR n.up IN times AND n.role STARTS WITH 'op'
-       OR n.role = 'mod' AND n.concept IN ['next', 'last', 'early', 'late', 'today']] AS words
-WITH dialogue, amr, ns, open, placed, asked,
+     [n IN ns WHERE NOT (n.concept IN ['before', 'after'] AND any(c IN ns WHERE c.up = n.k AND c.role = 'quant'))
+       AND (n.role IN ['time', 'duration', 'frequency', 'weekday', 'dayperiod', 'season', 'unit']
+       OR n.up IN times AND n.role STARTS WITH 'op' AND n.concept <> 'now'
+       OR n.role = 'mod' AND n.concept IN ['next', 'last', 'early', 'late', 'today'])] AS words
+WITH dialogue, amr, ns, later, earlier, open, placed, asked,
      [n IN numbers | {amr: amr, k: n.k, op: 'set', value: CASE n.role
          WHEN 'month' THEN toString((toInteger(n.value) + 4) % 12 + 1)
          WHEN 'day' THEN toString((toInteger(n.value) + 9) % 28 + 1)
@@ -44,10 +51,10 @@ WITH dialogue, amr, ns, open, placed, asked,
          WHEN 'day' THEN 'year' WHEN 'week' THEN 'day' WHEN 'month' THEN 'day' WHEN 'year' THEN 'week' END}] AS said,
      [n IN ns WHERE n.k = 0 OR n.up IN open AND (n.role = 'ARG1' OR n.role STARTS WITH 'snt' OR n.role STARTS WITH 'op')
        OR n.role = 'ARG2' AND n.up IN open AND n.frame] AS clauses
-WITH dialogue, amr, asked, placed, clauses, moved + [e IN said WHERE e.concept IS NOT NULL] AS edits,
+WITH dialogue, amr, later, earlier, asked, placed, clauses, moved + [e IN said WHERE e.concept IS NOT NULL] AS edits,
      [n IN clauses WHERE n.k = 0 OR n.up = 0 | n.k] AS near
-WITH dialogue, amr, asked, placed, clauses, edits, near + [n IN clauses WHERE n.up IN near AND n.up > 0 | n.k] AS near
-WITH dialogue, amr, edits, [n IN clauses WHERE n.frame AND n.k IN near AND n.last > n.k AND NOT n.k IN placed
+WITH dialogue, amr, later, earlier, asked, placed, clauses, edits, near + [n IN clauses WHERE n.up IN near AND n.up > 0 | n.k] AS near
+WITH dialogue, amr, later, earlier, edits, [n IN clauses WHERE n.frame AND n.k IN near AND n.last > n.k AND NOT n.k IN placed
        AND NOT n.concept ENDS WITH '-91' AND NOT n.concept IN ['contrast-01', 'cause-01', 'possible-01', 'obligate-01',
          'recommend-01', 'likely-01', 'permit-01', 'thank-01', 'excuse-01', 'welcome-01', 'greet-01', 'like-01', 'like-02',
          'love-01', 'hate-01', 'know-01', 'believe-01', 'think-01', 'opine-01', 'mean-01', 'resemble-01', 'seem-01',
@@ -55,7 +62,9 @@ WITH dialogue, amr, edits, [n IN clauses WHERE n.frame AND n.k IN near AND n.las
          'equal-01', 'good-02', 'bad-07', 'hello-01']
        AND NOT any(a IN asked WHERE a.k > n.k AND a.k <= n.last OR a.up = n.up) | n.k] AS untimed
 UNWIND edits
-  + [k IN untimed | {amr: amr, k: k, op: 'add', role: 'time', concept: 'yesterday', site: amr + '.' + toString(k) + '<yesterday'}]
-  + [k IN untimed | {amr: amr, k: k, op: 'add', role: 'time', concept: 'tomorrow', site: amr + '.' + toString(k) + '<tomorrow'}]
+  + [k IN untimed WHERE NOT earlier |
+      {amr: amr, k: k, op: 'add', role: 'time', concept: 'yesterday', site: amr + '.' + toString(k) + '<yesterday'}]
+  + [k IN untimed WHERE NOT later |
+      {amr: amr, k: k, op: 'add', role: 'time', concept: 'tomorrow', site: amr + '.' + toString(k) + '<tomorrow'}]
   AS edit
 RETURN dialogue, collect(edit) AS edits

@@ -97,10 +97,15 @@ def _group_at(cells: Sequence[Cell], place: int, before: list[Group]) -> Group |
 
 
 def _retag_conjunct(cells: Sequence[Cell], place: int, before: list[Group]) -> None:
-    """``sat down and put``: after ``and`` a form that shows no tense has the tense of the verb before."""
+    """``sat down and put``: after ``and`` a form that shows no tense has the tense of the verb before.
+
+    So is ``I only have`` finite, after a subject and its adverb.
+    """
     start = place
     while start and cells[start - 1].tag in _SKIP:
         start -= 1
+    if cells[place].tag == "VB" and 0 < start < place and cells[start - 1].tag == "PRS":
+        cells[place].tag = "VBP"
     if not before or not start or cells[start - 1].low not in ("and", "or", "but"):
         return
     earlier = before[-1]

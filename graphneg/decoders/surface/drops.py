@@ -29,6 +29,8 @@ def drop(sentence: Sentence, k: int) -> None:
     if target.kind == "determiner":
         _drop_determiner(sentence, target)
         return
+    if node.role == "condition" and not _subordinate(sentence, target):
+        raise Unrealised("unclear-clause", "no clause with if was found")
     main = target.kind in ("predicate", "clause")
     if main and not (_conjunct(sentence, target) or _subordinate(sentence, target)):
         raise Unrealised("unclear-clause", "the main clause can't go")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphneg.decoders.surface.clauses import Group
+from graphneg.decoders.surface.clauses import Group, straighten
 from graphneg.decoders.surface.draft import Cell, new
 from graphneg.decoders.surface.forms import SUBJECT, agree, pronoun
 from graphneg.decoders.surface.mood import assertion, end_plain, strip_to_base, uninvert
@@ -51,6 +51,8 @@ def wrap(sentence: Sentence, concept: str, person: str) -> None:
         place += 1
         place += cells[place].text == ","
     opener = _opener(concept, person)
+    if group.quotative and place == group.first:
+        straighten(cells, group)
     if asks and group.subject is not None:
         uninvert(sentence, group)
         end_plain(sentence, cells[place])

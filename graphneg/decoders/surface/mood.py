@@ -356,10 +356,27 @@ def from_order(sentence: Sentence, k: int) -> None:
     if verb.low == "let" and following is not None and following.low in ("'s", "us"):
         cells.remove(following)
         cells[group.first : group.first + 1] = [new("we", "PRS")]
+        if len(group.chain) == 1 and following.tag != "EN":
+            _as_finite(cells, group.first + 1)
         return
     if verb.low == "be":
         sentence.draft.rewrite(verb, "are", "AX")
-    for cell in cells[max(0, group.first - 2) : group.first]:
-        if cell.low == "please":
-            cells.remove(cell)
+    elif verb.tag == "VB" and len(group.chain) == 1:
+        verb.tag = "VBP"
+    _drop_please(sentence, sentence.draft.place(verb))
     sentence.draft.insert(sentence.draft.place(verb), new("you", "PRS"))
+
+
+def _as_finite(cells: list[Cell], place: int) -> None:
+    if place < len(cells) and cells[place].tag == "VB":
+        cells[place].tag = "VBP"
+
+
+def _drop_please(sentence: Sentence, verb: int) -> None:
+    """No ``please``, and no comma that goes with it, in what is no order any more."""
+    start, end = sentence.sentence_bounds(verb)
+    cells = sentence.cells
+    for cell in [one for one in cells[start:end] if one.low == "please"]:
+        place = sentence.draft.place(cell)
+        first = place - 1 if place and cells[place - 1].text == "," else place
+        sentence.draft.cut(first, place + 1)

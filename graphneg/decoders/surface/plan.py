@@ -175,6 +175,7 @@ def _append(sentence: Sentence, text: str, graft: Edit, edits: Sequence[Edit], s
     ]
     inner = Sources(sources.graphs, sources.texts, sources.readings, sources.opened)
     _keep_sentence(source, graft.from_k or 0)
+    _drop_opening(source)
     before = source.draft.text()
     appended = realise(source, copy, inner).strip()
     if copy and appended == before.strip():
@@ -183,11 +184,11 @@ def _append(sentence: Sentence, text: str, graft: Edit, edits: Sequence[Edit], s
 
 
 def _keep_sentence(source: Sentence, k: int) -> None:
-    """Leaves only the words of one ``:sntN`` of a turn."""
+    """Leaves only the words of one ``:sntN`` of a turn; what it mentions first may be said again later."""
     if k == 0:
         return
     last = source.node(k).last
-    places = [place for one in range(k, last + 1) for place in source.places(one)]
+    places = [place for one in range(k, last + 1) for place in source.places(one)[:1]]
     if not places:
         raise Unrealised("no-alignment", "no word stands for the sentence that is copied")
     start, _ = source.sentence_bounds(min(places))
@@ -195,7 +196,16 @@ def _keep_sentence(source: Sentence, k: int) -> None:
     source.cells[:] = source.cells[start:end]
 
 
+def _drop_opening(source: Sentence) -> None:
+    """``Yes, I turned it off``: what answers the turn before is no part of what is said again."""
+    cells = source.cells
+    while len(cells) > 2 and cells[0].low in _INTERJECTIONS and cells[1].text in (",", "."):
+        source.draft.cut(0, 2)
+
+
 def _joined(text: str, appended: str, tokenised: bool) -> str:
+    if appended.count('"') == 1:
+        appended = appended.strip('"').strip()
     body = text.rstrip()
     tail = body[-1:]
     if tail.isalnum():

@@ -23,6 +23,7 @@ _NEVER_CONTRACTED = frozenset({"am", "'m", "may", "might", "ought", "shall", "'r
 _NEGATIVE_WORDS = word_set(
     "never no nothing nobody none nowhere neither nor hardly scarcely seldom rarely without"
 )
+_OUTSIDE_NOT = frozenset({"still", "certainly", "probably", "also"})
 _SCOPE_ENDS = frozenset({"EN", "SC", "WP", "QT"})
 
 
@@ -151,7 +152,8 @@ def _takes_not(sentence: Sentence, group: Group) -> bool:
 
 def _before_adverbs(sentence: Sentence, group: Group) -> int:
     place = group.first
-    while place and sentence.cells[place - 1].tag == "RB" and group.subject and place - 1 >= group.subject[1]:
+    first = group.subject[1] if group.subject else place
+    while place > first and (cell := sentence.cells[place - 1]).tag == "RB" and cell.low not in _OUTSIDE_NOT:
         place -= 1
     return place
 
