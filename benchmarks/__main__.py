@@ -35,7 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 servers.append(host.fresh().store.description.partition(" at ")[0])
                 chosen = [name for name in names if not (BENCHMARKS[name].once and at)]
                 results.extend(measure(host, chosen, corpus, asked.sizes))
-    text = page(results, [*machine, ("servers", "; ".join(servers))])
+    measured = [*machine, ("servers", "; ".join(servers)), ("size of the run", asked.sizes.name)]
+    text = page(results, measured)
     print(text)
     if asked.out:
         asked.out.write_text(text, encoding="utf-8")

@@ -14,6 +14,7 @@ class Sizes:
     negatives of each dialogue are decoded. Memory is taken at ``few`` and ``many`` dialogues.
     """
 
+    name: str = "default"
     copies: int = 10
     growth: int = 10
     anew: int = 3
@@ -28,6 +29,7 @@ class Sizes:
 
 DEFAULT = Sizes()
 QUICK = Sizes(
+    name="quick: for a look, too small to judge by",
     copies=2,
     growth=3,
     anew=1,
@@ -39,7 +41,17 @@ QUICK = Sizes(
     few=200,
     many=1_000,
 )
-FULL = Sizes(many=100_000)
+FULL = Sizes("full", many=100_000)
 TINY = Sizes(
-    copies=1, growth=2, anew=1, kept=1, repeats=1, load_copies=1, loop_nodes=100, slots=1, few=5, many=10
+    name="tiny",
+    copies=1,
+    growth=2,
+    anew=1,
+    kept=1,
+    repeats=1,
+    load_copies=1,
+    loop_nodes=100,
+    slots=1,
+    few=5,
+    many=10,
 )
