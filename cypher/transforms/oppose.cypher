@@ -22,7 +22,7 @@ WITH dialogue, denied, questions, n
 WHERE n.concept IS NOT NULL AND NOT n.k IN denied AND NOT any(q IN questions WHERE n.k >= q.k AND n.k <= q.last)
   AND NOT n.concept IN ['i', 'you', 'he', 'she', 'it', 'we', 'they', 'one', 'this', 'that', 'person', 'thing', 'name',
     'and', 'or', 'multi-sentence', 'amr-unknown', 'all', 'any', 'some', 'no', 'yes', 'so', 'too', 'very', 'only', 'also',
-    'just', 'again', 'ever', 'even', 'other', 'such', 'course', 'something', 'cause-01', 'contrast-01', 'say-01', 'do-02',
+    'just', 'again', 'ever', 'even', 'other', 'such', 'next', 'last', 'course', 'something', 'cause-01', 'contrast-01', 'say-01', 'do-02',
     'thank-01']
 MATCH (n)-[:LEXEME]->(w:Term {opposites: true})
 OPTIONAL MATCH (n)-[r:ROLE]->(:AmrNode)

@@ -69,7 +69,7 @@ def to_question(sentence: Sentence, k: int) -> None:
         _to_base(sentence, joined)
     place = sentence.draft.place(subject)
     sentence.draft.insert(place, *auxiliary)
-    _end_with(sentence, main, "?")
+    _end_with(sentence, subject, "?")
 
 
 def _to_base(sentence: Sentence, verbs: list[Cell]) -> None:
