@@ -1,7 +1,9 @@
-// The nodes of graphs, as lists in the order of AmrNode's fields, then the token span.
-// $amrs: ids of graphs
-// Columns: amr, nodes
-UNWIND $amrs AS amr
-MATCH (n:AmrNode {amr: amr})
-RETURN amr, collect([n.k, n.last, n.var, n.concept, n.value, n.up, n.role, n.pos,
-                     n.align, n.role_align, n.start, n.end]) AS nodes
+// The nodes of graphs, as lists: the place of the graph, the fields of AmrNode, the token span.
+// Many graphs come in one record, since a record costs the driver more than the nodes in it.
+// $parts: lists of ids of graphs
+// Columns: part (place in $parts), nodes
+UNWIND range(0, size($parts) - 1) AS i
+UNWIND range(0, size($parts[i]) - 1) AS j
+MATCH (n:AmrNode {amr: $parts[i][j]})
+RETURN i AS part, collect([j, n.k, n.last, n.var, n.concept, n.value, n.up, n.role, n.pos,
+                           n.align, n.role_align, n.start, n.end]) AS nodes

@@ -13,6 +13,7 @@ from graphneg.model import AmrGraph, AmrNode, Mention
 from graphneg.store import Store, cypher_text
 
 PAGE = 20_000
+PART = 50
 KEPT_NODES = 150_000
 
 
@@ -123,11 +124,25 @@ class Originals:
 
 def read_graphs(store: Store, ids: Sequence[str]) -> Iterator[AmrGraph]:
     """The graphs of these ids, without their comment lines, in no particular order."""
-    mentions: dict[str, tuple[Mention, ...]] = {}
-    for row in store.read(cypher_text("read/reentrancies"), amrs=list(ids)):
-        mentions[row["amr"]] = tuple(sorted(map(_mention, row["mentions"]), key=_place))
-    for row in store.read(cypher_text("read/nodes"), amrs=list(ids)):
-        yield _graph(row["amr"], row["nodes"], mentions.get(row["amr"], ()), ())
+    mentions: dict[str, list[Mention]] = {}
+    for id, row in in_parts(store, "read/reentrancies", "mentions", ids):
+        mentions.setdefault(id, []).append(_mention(row))
+    nodes: dict[str, list[list[Any]]] = {}
+    for id, row in in_parts(store, "read/nodes", "nodes", ids):
+        nodes.setdefault(id, []).append(row)
+    for id, rows in nodes.items():
+        yield _graph(id, rows, tuple(sorted(mentions.get(id, ()), key=_place)))
+
+
+def in_parts(
+    store: Store, statement: str, column: str, ids: Sequence[str]
+) -> Iterator[tuple[str, list[Any]]]:
+    """The rows that a statement collects for ids, many ids to a record; each with its id."""
+    parts = [list(ids[start : start + PART]) for start in range(0, len(ids), PART)]
+    for record in store.read(cypher_text(statement), parts=parts):
+        part = parts[record["part"]]
+        for row in record[column]:
+            yield part[row[0]], row[1:]
 
 
 def read_whole_graphs(store: Store, ids: Sequence[str]) -> list[AmrGraph]:
@@ -153,13 +168,15 @@ def _turns(rows: list[list[Any]]) -> tuple[Turn, ...]:
     return tuple(turns)
 
 
-def _graph(
-    id: str, rows: list[list[Any]], mentions: tuple[Mention, ...], metadata: tuple[str, ...]
-) -> AmrGraph:
-    rows.sort()
+def _graph(id: str, rows: list[list[Any]], mentions: tuple[Mention, ...]) -> AmrGraph:
+    rows.sort(key=_first)
     nodes = tuple(map(_node, rows))
     spans = {row[0]: (row[10], row[11]) for row in rows if row[10] is not None}
-    return AmrGraph(id, nodes, mentions, metadata, spans)
+    return AmrGraph(id, nodes, mentions, (), spans)
+
+
+def _first(row: list[Any]) -> int:
+    return row[0]
 
 
 def _place(mention: Mention) -> tuple[int, int]:
@@ -169,9 +186,18 @@ def _place(mention: Mention) -> tuple[int, int]:
 def _node(row: list[Any]) -> AmrNode:
     """A node whose words are shared with those of other graphs."""
     k, last, var, concept, value, up, role, pos, align, role_align, _, _ = row
-    words = (None if word is None else intern(word) for word in (var, concept, value, role))
-    var, concept, value, role = words
-    return AmrNode(k, last, var, concept, value, up, role, pos, align, role_align)
+    return AmrNode(
+        k,
+        last,
+        var and intern(var),
+        concept and intern(concept),
+        value and intern(value),
+        up,
+        role and intern(role),
+        pos,
+        align,
+        role_align,
+    )
 
 
 def _mention(row: list[Any]) -> Mention:

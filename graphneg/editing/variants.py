@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from neo4j import ManagedTransaction
 
-from graphneg.editing.originals import Originals
+from graphneg.editing.originals import Originals, in_parts
 from graphneg.editing.overlay import apply_edits
 from graphneg.editing.picking import Pick, Plan
 from graphneg.errors import TransformError
 from graphneg.loading.rows import Row, digest
 from graphneg.model import AmrGraph, Edit
-from graphneg.store import Store, cypher_text
+from graphneg.store import Store
 from graphneg.store.running import run
 
 MAX_ROWS = 5_000
@@ -63,11 +64,10 @@ def write_variants(store: Store, plan: Plan, picks: Sequence[Pick]) -> None:
 
 def read_edits(store: Store, ids: Sequence[str]) -> dict[str, tuple[Edit, ...]]:
     """The edits of variants, in their order."""
-    found: dict[str, tuple[Edit, ...]] = {}
-    for row in store.read(cypher_text("edit/variant"), variants=list(ids)):
-        steps: list[list[Any]] = sorted(row["edits"], key=_step)
-        found[row["variant"]] = tuple(Edit(*step[1:]) for step in steps)
-    return found
+    steps: dict[str, list[list[Any]]] = {}
+    for id, row in in_parts(store, "edit/variant", "edits", ids):
+        steps.setdefault(id, []).append(row)
+    return {id: tuple(Edit(*row[1:]) for row in sorted(rows, key=_step)) for id, rows in steps.items()}
 
 
 def read_variants(store: Store, originals: Originals, ids: Sequence[str]) -> list[Variant]:
@@ -141,9 +141,10 @@ def _refuse_missing(tx: ManagedTransaction, rows: Sequence[Row]) -> None:
     ends = [(row, row["at"], row["at_k"]) for row in rows]
     ends += [(row, row["from_amr"], row["from_k"]) for row in rows if "from_amr" in row]
     amrs = sorted({amr for _, amr, _ in ends})
-    sizes = {row["amr"]: len(row["nodes"]) for row in run(tx, "read/nodes", amrs=amrs)}
+    found = run(tx, "read/nodes", parts=[amrs])
+    sizes = Counter(amrs[row[0]] for record in found for row in record["nodes"])
     for row, amr, k in ends:
-        if k is None or not 0 <= k < sizes.get(amr, 0):
+        if k is None or not 0 <= k < sizes[amr]:
             raise TransformError(f"{row['transform']}: there is no node {k} in graph {amr}")
 
 
