@@ -24,6 +24,8 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
     nodes_per_second(instance, loop_rows)
     editor, recipe = Editor(instance.store), get_recipe("deam")
     warm_up = editor.run(recipe, WARM_UP, Originals(instance.store))
+    for extra in range(1, sizes.warm_ups):
+        editor.run(recipe, WARM_UP + extra, Originals(instance.store))
     anew: list[Pass] = []
     loops: list[float] = []
     for seed in range(sizes.anew):
@@ -69,8 +71,9 @@ def _rates(
     return Table(
         "Editing: recipe deam",
         "From proposals to PENMAN read back, one negative of each dialogue. "
-        f"{corpus.description}. Rates are medians over seeds, with their range; shares are of the "
-        "time: reading the dialogues' turns, asking transforms for proposals, picking, writing variants, "
+        f"{corpus.description}. Rates are medians over seeds, with their range, of the time that "
+        "passed; the next batch is picked while one is finished, and shares are of the work: reading the "
+        "dialogues' turns, asking transforms for proposals, picking, writing variants, "
         "reading them back (edits, originals, overlay, check), and writing PENMAN. Beside them, in the same "
         "run, what a bare driver loop creates (nodes/s, batches of 5,000).",
         (
@@ -97,7 +100,7 @@ def _queries(instance: Instance, anew: Sequence[Pass], kept: Sequence[Pass]) -> 
     ]
     return Table(
         "Editing: share of each transform's query",
-        "Of the time of the warm passes above.",
+        "Of the work of the warm passes above.",
         ("server", "transform", "share"),
         tuple(rows),
     )

@@ -26,16 +26,16 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
     editor.run(recipe, WARM_UP + 100, Originals(store), few)
     large = editor.run(recipe, WARM_UP + 101, Originals(store))
     again = [editor.run(recipe, WARM_UP + 200 + seed, Originals(store), few) for seed in range(sizes.anew)]
-    before, after = sample(one.total for one in small), sample(one.total for one in again)
+    before, after = sample(one.wall for one in small), sample(one.wall for one in again)
     times = large.dialogues / small[0].dialogues
-    ratio = large.total / before.median
+    ratio = large.wall / before.median
     rows = (
         (instance.name, "a store of its own", f"{small[0].dialogues:,}", before.shown(2), "1.00"),
         (
             instance.name,
             "all of a larger store",
             f"{large.dialogues:,}",
-            f"{large.total:.2f}",
+            f"{large.wall:.2f}",
             f"{ratio:.2f}",
         ),
         (

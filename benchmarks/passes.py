@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from graphneg.editing.originals import Originals, Selection, StoredDialogue, dialogue_ids, read_dialogues
+from graphneg.editing.overlap import one_ahead
 from graphneg.editing.picking import Pick, Plan, Proposals, pick
 from graphneg.editing.proposals import propose
 from graphneg.editing.variants import Variant, read_variants, write_variants
@@ -30,6 +31,7 @@ class Pass:
 
     seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(STAGES, 0.0))
     asked: dict[str, float] = field(default_factory=dict[str, float])
+    wall: float = 0.0
     dialogues: int = 0
     proposals: int = 0
     variants: int = 0
@@ -38,12 +40,13 @@ class Pass:
 
     @property
     def total(self) -> float:
+        """Seconds of work; more than passed, since the next batch is picked while one is finished."""
         return sum(self.seconds.values())
 
     @property
     def rate(self) -> float:
-        """Dialogues a second."""
-        return self.dialogues / self.total
+        """Dialogues a second of the time that passed."""
+        return self.dialogues / self.wall
 
     def share(self, *stages: str) -> float:
         return sum(self.seconds[stage] for stage in stages) / self.total
@@ -68,21 +71,23 @@ class Editor:
         """One negative of each dialogue, as PENMAN; what comes out is checked off the clock."""
         plan, done = Plan(recipe, "dialogue", seed), Pass()
         ids = dialogue_ids(self._store, selection or Selection())
-        while True:
-            with done.stage("dialogues"):
-                batch = list(islice(ids, BATCH))
-                dialogues = read_dialogues(self._store, batch) if batch else []
-            if not dialogues:
-                return done
-            texts = self._batch(plan, dialogues, originals, done)
+        batches = iter(lambda: list(islice(ids, BATCH)), [])
+        texts: list[str] = []
+        began = time.perf_counter()
+        for dialogues, picks in one_ahead(lambda batch: self._begin(plan, batch, done), batches):
+            texts += self._finish(plan, picks, originals, done)
             done.dialogues += len(dialogues)
-            done.graphs += len(texts)
-            done.ill_formed.update(filter(None, map(fault_of, texts)))
+        done.wall = time.perf_counter() - began
+        done.graphs = len(texts)
+        done.ill_formed.update(filter(None, map(fault_of, texts)))
+        return done
 
-    def _batch(
-        self, plan: Plan, dialogues: Sequence[StoredDialogue], originals: Originals, done: Pass
-    ) -> list[str]:
-        picks = self._picked(plan, dialogues, done)
+    def _begin(self, plan: Plan, batch: Sequence[str], done: Pass) -> tuple[list[StoredDialogue], list[Pick]]:
+        with done.stage("dialogues"):
+            dialogues = read_dialogues(self._store, batch)
+        return dialogues, self._picked(plan, dialogues, done)
+
+    def _finish(self, plan: Plan, picks: Sequence[Pick], originals: Originals, done: Pass) -> list[str]:
         with done.stage("apply"):
             write_variants(self._store, plan, picks)
         with done.stage("read"):

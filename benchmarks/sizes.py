@@ -9,14 +9,15 @@ from dataclasses import dataclass
 class Sizes:
     """``copies`` of the corpus are edited, ``growth`` times as much for the second size.
 
-    ``anew`` seeds read the originals, ``kept`` further ones keep them. ``load_copies`` are loaded
-    ``repeats`` times each way. ``loop_nodes`` make one sample of the bare driver loop. ``slots``
+    ``warm_ups`` passes come first; ``anew`` seeds read the originals, ``kept`` further ones keep
+    them. ``load_copies`` are loaded ``repeats`` times each way. ``loop_nodes`` make one sample of the bare driver loop. ``slots``
     negatives of each dialogue are decoded. Memory is taken at ``few`` and ``many`` dialogues.
     """
 
     name: str = "default"
     copies: int = 10
     growth: int = 10
+    warm_ups: int = 3
     anew: int = 3
     kept: int = 3
     repeats: int = 5
@@ -32,6 +33,7 @@ QUICK = Sizes(
     name="quick: for a look, too small to judge by",
     copies=2,
     growth=3,
+    warm_ups=1,
     anew=1,
     kept=1,
     repeats=2,
@@ -46,6 +48,7 @@ TINY = Sizes(
     name="tiny",
     copies=1,
     growth=2,
+    warm_ups=1,
     anew=1,
     kept=1,
     repeats=1,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -16,6 +15,7 @@ from graphneg.editing.originals import (
     dialogue_ids,
     read_dialogues,
 )
+from graphneg.editing.overlap import one_ahead
 from graphneg.editing.picking import Pick, Plan, Proposals, pick
 from graphneg.editing.proposals import propose
 from graphneg.editing.records import edited_utterances, negative_of
@@ -126,22 +126,14 @@ class Generator:
         self._progress.start("negatives", count_dialogues(self._store, selection), "dialogues")
         self._progress.advance(skip)
         ids = dialogue_ids(self._store, selection, skip)
+        batches = iter(lambda: list(islice(ids, self._request.batch)), [])
         done = skip
-        with ThreadPoolExecutor(1, thread_name_prefix="graphneg-pick") as ahead:
-            coming = self._submit(ahead, ids)
-            while coming is not None:
-                batch, picks = coming.result()
-                coming = self._submit(ahead, ids)
-                negatives = self._finish(batch, picks)
-                done += len(batch.dialogues)
-                self._progress.advance(len(batch.dialogues))
-                yield Finished(done, negatives)
+        for batch, picks in one_ahead(self._begin, batches):
+            negatives = self._finish(batch, picks)
+            done += len(batch.dialogues)
+            self._progress.advance(len(batch.dialogues))
+            yield Finished(done, negatives)
         self._progress.finish()
-
-    def _submit(self, ahead: Executor, ids: Iterator[str]) -> Future[tuple[_Batch, list[Pick]]] | None:
-        """Read and pick the next dialogues in the background; none where no more are left."""
-        batch = list(islice(ids, self._request.batch))
-        return ahead.submit(self._begin, batch) if batch else None
 
     def _begin(self, ids: Sequence[str]) -> tuple[_Batch, list[Pick]]:
         batch = _Batch(read_dialogues(self._store, ids), self._request)
