@@ -10,7 +10,8 @@ class Sizes:
     """``copies`` of the corpus are edited, ``growth`` times as much for the second size.
 
     ``warm_ups`` passes come first; ``anew`` seeds read the originals, ``kept`` further ones keep
-    them. ``load_copies`` are loaded ``repeats`` times each way. ``loop_nodes`` make one sample of the bare driver loop. ``slots``
+    them. ``load_copies`` are loaded ``repeats`` times each way. ``loop_nodes`` make one sample of the
+    bare driver loop. ``slots``
     negatives of each dialogue are decoded. Memory is taken at ``few`` and ``many`` dialogues.
     """
 
