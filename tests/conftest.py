@@ -1,15 +1,20 @@
-"""The stores that tests share: each server is started once a session."""
+"""What tests share: each server is started, and the tiny T5 trained, once a session."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from contextlib import ExitStack
+from typing import TYPE_CHECKING
 
 import pytest
 
+from graphneg.model import Decoded, EditedUtterance
 from graphneg.store import Store, open_store
 from tests.servers import Neo4jServer, NoServerError, neo4j_server
+
+if TYPE_CHECKING:
+    from tests.tiny_t5 import TinyT5
 
 
 @pytest.fixture(scope="session")
@@ -43,3 +48,28 @@ def neo4j(neo4j_instance: Neo4jServer) -> Generator[Store]:
 def store(request: pytest.FixtureRequest) -> Store:
     """A store on each server in turn; what it holds is left from the tests before (see ``wipe``)."""
     return request.getfixturevalue(request.param)
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TinyT5]:
+    import torch
+
+    from tests.tiny_t5 import train
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # the tensors are too small to be worth sharing
+    yield train(tmp_path_factory.mktemp("tiny-t5"))
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture(scope="session")
+def utterances(tiny: TinyT5) -> list[EditedUtterance]:
+    """The graphs that the model knows, as edits of utterances that said something else."""
+    from tests.tiny_t5 import edited
+
+    return [edited(graph, "Nobody said this.", f"own/test/{n}#0") for n, (graph, _) in enumerate(tiny.pairs)]
+
+
+@pytest.fixture(scope="session")
+def sentences(tiny: TinyT5) -> list[Decoded]:
+    return [Decoded(text) for _, text in tiny.pairs]

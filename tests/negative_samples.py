@@ -1,0 +1,95 @@
+"""Negatives for tests: one example, and strategies that make any."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+
+from graphneg.model import Negative
+
+EXAMPLE = Negative(
+    id="own/test/1#2~deam.0",
+    corpus="own",
+    split="test",
+    dialogue="own/test/1",
+    turn=2,
+    context=(
+        {"speaker": "A", "text": "Do you like the café?"},
+        {"speaker": "B", "text": "Yes, I like it a lot."},
+    ),
+    response="I don't like it.",
+    label=0,
+    original={"context": None, "response": "I like it."},
+    categories=("C-cont",),
+    recipe="deam",
+    target="dialogue",
+    seed=7,
+    decoder="surface",
+    edits=(
+        {
+            "turn": 2,
+            "transform": "negate",
+            "category": "C-cont",
+            "node": "1",
+            "before": "(like-01 :ARG0 i)",
+            "after": "(like-01 :polarity - :ARG0 i)",
+        },
+    ),
+    amr={
+        "2": {
+            "before": "(l / like-01 :ARG0 (i / i))",
+            "after": "(l / like-01 :polarity - :ARG0 (i / i))",
+        }
+    },
+    scores={"nli": 0.5},
+)
+
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+numbers = st.integers(-(2**63), 2**63 - 1)
+turns = st.fixed_dictionaries({"speaker": texts, "text": texts})
+contexts = st.lists(turns, max_size=3).map(tuple)
+maybe_text = st.none() | texts
+edits = st.fixed_dictionaries(
+    {
+        "turn": numbers,
+        "transform": texts,
+        "category": texts,
+        "node": maybe_text,
+        "before": maybe_text,
+        "after": maybe_text,
+    }
+)
+graphs = st.dictionaries(
+    st.integers(0, 10**6).map(str),
+    st.fixed_dictionaries({"before": maybe_text, "after": maybe_text}),
+    max_size=3,
+)
+negatives = st.builds(
+    Negative,
+    id=texts,
+    corpus=texts,
+    split=texts,
+    dialogue=texts,
+    turn=numbers,
+    context=contexts,
+    response=texts,
+    label=st.integers(0, 1),
+    original=st.fixed_dictionaries({"context": st.none() | contexts, "response": maybe_text}),
+    categories=st.lists(texts, max_size=2).map(tuple),
+    recipe=texts,
+    target=st.sampled_from(["response", "dialogue"]),
+    seed=numbers,
+    decoder=texts,
+    edits=st.lists(edits, max_size=2).map(tuple),
+    amr=graphs,
+    scores=st.dictionaries(texts, st.floats(allow_nan=False, allow_infinity=False), max_size=3),
+)
+in_one_folder = settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None
+)
+
+
+def some(count: int) -> list[Negative]:
+    return [replace(EXAMPLE, id=f"own/test/{i}#2~deam.0", dialogue=f"own/test/{i}") for i in range(count)]

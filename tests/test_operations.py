@@ -1,0 +1,222 @@
+"""Each of the five operations on its own graphs: what goes, what stays, what is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from graphneg.editing.overlay import overlaid
+from graphneg.errors import TransformError
+from graphneg.model import Edit
+from graphneg.penman_codec import format_graph, parse_graph
+from tests.edit_samples import (
+    AMR,
+    after,
+    edit,
+    text_after,
+)
+
+
+class TestDropping:
+    def test_a_node_that_is_mentioned_elsewhere_moves_there(self) -> None:
+        text = "(w / want-01 :ARG0 (b / boy :mod (o / old)) :ARG1 (g / go-02 :ARG0 b))"
+        assert text_after(text, edit("drop", 1)) == (
+            "(w / want-01 :ARG1 (g / go-02 :ARG0 (b / boy :mod (o / old))))"
+        )
+
+    def test_a_node_inside_that_is_mentioned_elsewhere_moves_there(self) -> None:
+        text = "(s / say-01 :ARG1 (w / want-01 :ARG0 (b / boy :ARG1-of w)) :ARG0 b)"
+        assert text_after(text, edit("drop", 1)) == (
+            "(s / say-01 :ARG0 (b / boy :ARG1-of (w / want-01 :ARG0 b)))"
+        )
+
+    def test_mentions_inside_go_with_it(self) -> None:
+        text = "(w / want-01 :ARG0 (b / boy) :ARG1 (g / go-02 :ARG0 b))"
+        assert text_after(text, edit("drop", 2)) == "(w / want-01 :ARG0 (b / boy))"
+
+    def test_later_numbers_move_up(self) -> None:
+        text = "(a / and :op1 (x / x) :op2 (y / y) :op3 (z / z))"
+        assert text_after(text, edit("drop", 2)) == "(a / and :op1 (x / x) :op2 (z / z))"
+
+    def test_numbers_that_have_no_gap_stay(self) -> None:
+        text = "(a / and :mod (b / but) :op2 (x / x))"
+        assert text_after(text, edit("drop", 1)) == "(a / and :op2 (x / x))"
+
+    def test_the_top_stays(self) -> None:
+        with pytest.raises(TransformError, match="the top can't be dropped"):
+            text_after("(a / a)", edit("drop", 0))
+
+    def test_a_name_keeps_its_last_word(self) -> None:
+        with pytest.raises(TransformError, match=r"^name-without-op: "):
+            text_after('(c / city :name (n / name :op1 "Rome"))', edit("drop", 2))
+
+
+class TestSetting:
+    def test_the_variable_follows_the_concept(self) -> None:
+        text = "(w / want-01 :ARG0 (b / boy) :ARG1 (g / go-02 :ARG0 b))"
+        assert text_after(text, edit("set", 1, concept="girl")) == (
+            "(w / want-01 :ARG0 (g2 / girl) :ARG1 (g / go-02 :ARG0 g2))"
+        )
+
+    def test_a_variable_of_the_annotators_own_kind_stays(self) -> None:
+        assert text_after("(xv0 / boy)", edit("set", 0, concept="girl")) == "(xv0 / girl)"
+
+    def test_the_same_concept_changes_nothing(self) -> None:
+        graph = parse_graph("(b3 / boy~e.4 :mod b3)", AMR)
+        result = overlaid(graph, [edit("set", 0, concept="boy")], {})[0]
+        assert result == graph
+
+    def test_the_alignment_goes_with_the_word_that_it_named(self) -> None:
+        graph = parse_graph("(b / boy~e.4 :mod (o / old~e.3))", AMR)
+        result = after(graph, edit("set", 0, concept="girl"))
+        assert format_graph(result).split() == ["(g", "/", "girl", ":mod", "(o", "/", "old~e.3))"]
+        assert result.spans == {1: (3, 4)}
+
+    def test_a_value_that_reads_like_a_variable_stays_a_value(self) -> None:
+        text = "(b / boy :ARG0-of (w / want-01 :ARG1 b) :li 1)"
+        assert text_after(text, edit("set", 2, value="b")) == (
+            "(b2 / boy :ARG0-of (w / want-01 :ARG1 b2) :li b)"
+        )
+
+    def test_a_fresh_variable_is_no_constant_either(self) -> None:
+        text = "(w / want-01 :li g :ARG0 (b / boy))"
+        assert text_after(text, edit("set", 2, concept="girl")) == "(w / want-01 :li g :ARG0 (g2 / girl))"
+
+    @pytest.mark.parametrize("label", ["two words", "", "a:b", "(", "#a", '"', '"a\nb"', "a~e.1", "\ud800"])
+    def test_what_can_not_be_written_is_refused(self, label: str) -> None:
+        with pytest.raises(TransformError, match=r"test at .*\.[01]: .* can't be written"):
+            text_after("(b / boy :quant 1)", edit("set", 0, concept=label))
+        with pytest.raises(TransformError, match="can't be written"):
+            text_after("(b / boy :quant 1)", edit("set", 1, value=label))
+        with pytest.raises(TransformError, match="can't be written"):
+            text_after("(b / boy :quant 1)", edit("wrap", 0, concept=label, role="ARG1"))
+        with pytest.raises(TransformError, match="can't be written"):
+            text_after("(b / boy :quant 1)", edit("add", 0, role="mod", value=label))
+
+    def test_kinds_are_not_mixed(self) -> None:
+        with pytest.raises(TransformError, match="a constant is set by 'value'"):
+            text_after("(b / boy :quant 1)", edit("set", 1, concept="two"))
+        with pytest.raises(TransformError, match="a concept is set by 'concept'"):
+            text_after("(b / boy :quant 1)", edit("set", 0, value="two"))
+
+
+class TestAdding:
+    def test_a_leaf_comes_first(self) -> None:
+        text = "(w / want-01 :ARG0 (b / boy))"
+        assert text_after(text, edit("add", 0, role="polarity", value="-")) == (
+            "(w / want-01 :polarity - :ARG0 (b / boy))"
+        )
+
+    @pytest.mark.parametrize(
+        ("text", "wanted", "reason"),
+        [
+            (
+                "(w / want-01 :polarity -)",
+                edit("add", 0, role="polarity", value="-"),
+                "has :polarity already",
+            ),
+            ("(w / want-01 :mode imperative)", edit("add", 0, role="mode", value="x"), "has :mode already"),
+            ("(b / boy :quant 1)", edit("add", 1, role="mod", value="-"), "a constant can't have roles"),
+            ("(b / boy)", edit("add", 0, value="-"), "needs a role"),
+            ("(b / boy)", edit("add", 0, role="mod"), "needs a role and a concept or a value"),
+            ("(b / boy)", edit("add", 0, role="mod", concept="a", value="b"), "a concept or a value"),
+            ("(b / boy)", edit("add", 0, role="two words", value="-"), "^malformed-role: "),
+            ("(b / boy)", edit("add", 0, role="op3", value="x"), "^op-order: "),
+            ("(b / boy)", edit("add", 0, role="ARG0-of", value="x"), "^constant-inverted: "),
+            ("(b / boy)", edit("add", 0, role="mod", value="x7"), "^undefined-variable: "),
+            ("(b / boy)", edit("add", 0, role="name", concept="name"), "^name-without-op: "),
+            ("(b / boy)", edit("add", 9, role="mod", value="x"), "there is no node 9"),
+            ("(b / boy)", edit("sing", 0), "unknown operation 'sing'"),
+            ("(b / boy)", edit("wrap", 0, concept="want-01"), "needs a concept and a role"),
+        ],
+    )
+    def test_what_makes_no_sense_is_refused(self, text: str, wanted: Edit, reason: str) -> None:
+        with pytest.raises(TransformError, match=reason):
+            text_after(text, wanted)
+
+
+class TestGrafting:
+    SOURCE = "(s / see-01 :ARG0 (b / boy :mod (o / old)) :ARG1 (d / dog :poss b) :time (n / now))"
+
+    def test_sentences_and_operands_are_numbered_in_order(self) -> None:
+        text = "(m / multi-sentence :snt1 (g / go-02))"
+        assert text_after(
+            text, edit("graft", 0, role="snt", from_amr="other", from_k=4), other=self.SOURCE
+        ) == ("(m / multi-sentence :snt1 (g / go-02) :snt2 (n / now))")
+
+    def test_in_place_of_a_node_mentions_of_it_follow(self) -> None:
+        text = "(w / want-01 :ARG0 (c / cat) :ARG1 (g / go-02 :ARG0 c))"
+        assert text_after(text, edit("graft", 1, from_amr="other", from_k=1), other=self.SOURCE) == (
+            "(w / want-01 :ARG0 (b / boy :mod (o / old)) :ARG1 (g / go-02 :ARG0 b))"
+        )
+
+    def test_what_the_old_node_held_for_others_stays(self) -> None:
+        text = "(w / want-01 :ARG0 (f / friend :poss (i / i)) :ARG1 (g / go-02 :ARG0 i))"
+        assert text_after(text, edit("graft", 1, from_amr="other", from_k=4), other=self.SOURCE) == (
+            "(w / want-01 :ARG0 (n / now) :ARG1 (g / go-02 :ARG0 (i / i)))"
+        )
+
+    def test_a_mention_of_what_is_not_copied_becomes_a_node(self) -> None:
+        text = "(w / want-01 :ARG1 (c / cat))"
+        assert text_after(text, edit("graft", 1, from_amr="other", from_k=3), other=self.SOURCE) == (
+            "(w / want-01 :ARG1 (d / dog :poss (b / boy)))"
+        )
+
+    def test_a_pronoun_that_is_here_already_is_shared(self) -> None:
+        text = "(w / want-01 :ARG0 (i / i) :ARG1 (c / cat))"
+        source = "(s / see-01 :ARG0 (i / i) :ARG1 (d / dog :poss i))"
+        assert text_after(text, edit("graft", 2, from_amr="other", from_k=2), other=source) == (
+            "(w / want-01 :ARG0 (i / i) :ARG1 (d / dog :poss i))"
+        )
+
+    def test_in_place_of_the_top_the_whole_graph_gives_way(self) -> None:
+        text = "(w / want-01 :ARG0 (i / i))"
+        wanted = edit("graft", 0, from_amr="other", from_k=1)
+        assert text_after(text, wanted, other=self.SOURCE) == "(b / boy :mod (o / old))"
+
+    def test_edits_may_go_on_in_the_copy(self) -> None:
+        text = "(w / want-01 :ARG1 (c / cat))"
+        first = edit("graft", 1, from_amr="other", from_k=3)
+        then = edit("set", 3, concept="horse", copy_of="other")
+        assert (
+            text_after(text, first, then, other=self.SOURCE)
+            == "(w / want-01 :ARG1 (h / horse :poss (b / boy)))"
+        )
+
+    @pytest.mark.parametrize(
+        ("wanted", "reason"),
+        [
+            (edit("graft", 1, from_amr="other", from_k=99), r"there is no node other\.99"),
+            (edit("graft", 1, from_amr="nowhere", from_k=0), r"there is no node nowhere\.0"),
+            (edit("graft", 1, from_amr="other"), "there is no node"),
+            (edit("graft", 2, role="mod", from_amr="other", from_k=0), "a constant can't have roles"),
+            (edit("graft", 1, from_amr="other", from_k=5), "a constant can't take the place of a variable"),
+        ],
+    )
+    def test_what_can_not_be_copied_is_refused(self, wanted: Edit, reason: str) -> None:
+        source = self.SOURCE[:-1] + " :polarity -)"
+        with pytest.raises(TransformError, match=reason):
+            text_after("(w / want-01 :ARG1 (c / cat) :quant 2)", wanted, other=source)
+
+    def test_a_graph_is_not_grafted_onto_itself(self) -> None:
+        graph = parse_graph(self.SOURCE, AMR)
+        with pytest.raises(TransformError, match="copies from another graph"):
+            after(graph, edit("graft", 1, from_amr=AMR, from_k=0), sources=[graph])
+
+
+class TestWrapping:
+    def test_the_top_gets_a_new_top(self) -> None:
+        assert text_after(
+            "(g / go-02 :ARG0 (i / i))", edit("wrap", 0, concept="possible-01", role="ARG1")
+        ) == ("(p / possible-01 :ARG1 (g / go-02 :ARG0 (i / i)))")
+
+    def test_the_top_as_it_stands_by_then_is_minus_one(self) -> None:
+        text = "(g / go-02)"
+        first = edit("wrap", 0, concept="possible-01", role="ARG1")
+        then = edit("add", -1, role="polarity", value="-")
+        assert text_after(text, first, then) == "(p / possible-01 :polarity - :ARG1 (g / go-02))"
+
+    def test_an_inner_node_keeps_its_place(self) -> None:
+        text = "(a / and :op1 (x / x) :op2 (g / go-02))"
+        assert text_after(text, edit("wrap", 1, concept="possible-01", role="ARG1")) == (
+            "(a / and :op1 (p / possible-01 :ARG1 (x / x)) :op2 (g / go-02))"
+        )

@@ -1,0 +1,86 @@
+"""What a run made and what it skipped, counted."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from graphneg.output import (
+    Summary,
+)
+from tests.negative_samples import EXAMPLE, some
+
+
+def rendered(summary: Summary) -> str:
+    console = Console(file=StringIO(), width=120)
+    console.print(summary.table())
+    return console.file.getvalue()  # type: ignore[attr-defined]
+
+
+def filled() -> Summary:
+    summary = Summary()
+    for negative in some(3):
+        summary.add(negative)
+        summary.check([])
+    summary.check(["no-top"])
+    for number in range(5):
+        summary.skip("no-alignment: the node has no words", f"own/test/{number}#1")
+    summary.skip("no-site", "own/test/9")
+    return summary
+
+
+def test_the_summary_counts_by_transform_and_by_reason():
+    summary = filled()
+    assert summary.negatives == 3
+    assert summary.transforms == {("negate", "C-cont"): 3}
+    assert summary.skipped == {"no-alignment": 5, "no-site": 1}
+    assert len(summary.examples["no-alignment"]) == 3
+    assert (summary.graphs, summary.well_formed) == (4, 3)
+
+
+def test_lengths_and_overlap_compare_only_edited_texts():
+    summary = filled()
+    assert summary.words_before == 3
+    assert summary.words_after == 4
+    assert summary.overlap == pytest.approx(3 / 4)
+    turned = replace(
+        EXAMPLE,
+        original={
+            "context": ({"speaker": "A", "text": "Do you hate the café?"}, EXAMPLE.context[1]),
+            "response": None,
+        },
+    )
+    alone = Summary()
+    alone.add(turned)
+    assert alone.overlap == pytest.approx(4 / 6)
+
+
+def test_the_table_shows_what_was_counted():
+    table = rendered(filled())
+    assert "negate (C-cont)" in table
+    assert "no-alignment" in table and "own/test/0#1: the node has no words" in table
+    assert "75.0%" in table
+
+
+def test_an_empty_summary_has_a_table_too():
+    assert "negatives" in rendered(Summary())
+
+
+def test_a_summary_goes_on_from_its_state():
+    whole, first = filled(), Summary()
+    first.add(EXAMPLE)
+    first.check([])
+    second = Summary.from_state(json.loads(json.dumps(first.state())))
+    for negative in some(2):
+        second.add(negative)
+        second.check([])
+    second.check(["no-top"])
+    for number in range(5):
+        second.skip("no-alignment: the node has no words", f"own/test/{number}#1")
+    second.skip("no-site", "own/test/9")
+    assert second.state() == whole.state()
+    assert Summary.from_state({}).state() == Summary().state()
