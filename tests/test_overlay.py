@@ -135,7 +135,7 @@ class TestOneEditAnywhere:
         assert all(
             source not in kept
             or target not in kept
-            or target == node.var
+            or node.var in (source, target)
             or (source, role, target) in numbered
             for source, role, target in lost
             if role != ":instance" and target in {one.var for one in graph.nodes}
