@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from graphneg import exports
-from graphneg.decoders import Decoder, get_decoder
+from graphneg.decoders import Decoder, get_decoder, guarded
 from graphneg.editing.explanation import Explanation, explain, materialize
 from graphneg.editing.generation import Request
 from graphneg.editing.originals import Selection
@@ -137,7 +137,9 @@ class DialogueGraph:
             Selection(tuple(corpora), tuple(splits), limit),
             batch,
         )
-        made = get_decoder(decoder, **(decoder_options or {})) if isinstance(decoder, str) else decoder
+        made = (
+            get_decoder(decoder, **(decoder_options or {})) if isinstance(decoder, str) else guarded(decoder)
+        )
         return Negatives(self.store, request, made, progress, decoder_options)
 
     def cypher(self, query: str, **parameters: Any) -> Rows:
@@ -187,7 +189,7 @@ class DialogueGraph:
         Raises:
             InputError: there is no such negative in the store.
         """
-        made = get_decoder(decoder) if isinstance(decoder, str) else decoder
+        made = get_decoder(decoder) if isinstance(decoder, str) else guarded(decoder)
         return explain(self.store, id, made)
 
     def materialize(self, ids: Sequence[str]) -> int:

@@ -51,6 +51,11 @@ class Guarded:
         return [refuse_original(item.text, answer) for item, answer in zip(batch, answers, strict=True)]
 
 
+def guarded(decoder: Decoder) -> Decoder:
+    """The decoder with its answers checked; one that is guarded already stays as it is."""
+    return decoder if isinstance(decoder, Guarded) else Guarded(decoder)
+
+
 def refuse_original(original: str, answer: Decoded) -> Decoded:
     """The answer, unless it says what the original says already, or nothing.
 
@@ -81,7 +86,7 @@ def get_decoder(name: str, **options: Any) -> Decoder:
     """
     make = _factory(name)
     try:
-        return Guarded(make(**options))
+        return guarded(make(**options))
     except TypeError as error:
         raise DecoderError(f"decoder {name} can't be made with options {sorted(options)}: {error}") from error
 
