@@ -32,3 +32,7 @@ class TransformError(GraphnegError):
 
 class DecoderError(GraphnegError):
     """A decoder can't be made: its model is missing or its packages are not installed."""
+
+
+class ParserError(GraphnegError):
+    """A parser can't be made (its model is missing, say), or it does not answer as parsers do."""

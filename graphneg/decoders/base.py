@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable, Sequence
-from importlib.metadata import entry_points
+from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from graphneg.errors import DecoderError
 from graphneg.model import Decoded, EditedUtterance
+from graphneg.plugins import Plugins
 
-ENTRY_POINT_GROUP = "graphneg.decoders"
-_BUILT_IN = {
-    "surface": "graphneg.decoders.surface:SurfaceDecoder",
-    "t5": "graphneg.decoders.t5:T5Decoder",
-}
+PLUGINS = Plugins(
+    kind="decoder",
+    group="graphneg.decoders",
+    built_in={
+        "surface": "graphneg.decoders.surface:SurfaceDecoder",
+        "t5": "graphneg.decoders.t5:T5Decoder",
+    },
+    error=DecoderError,
+)
 
 
 @runtime_checkable
@@ -73,7 +76,7 @@ def refuse_original(original: str, answer: Decoded) -> Decoded:
 
 def decoder_names() -> list[str]:
     """Every decoder that ``get_decoder`` knows, installed ones included."""
-    return sorted({*_BUILT_IN, *(entry.name for entry in entry_points(group=ENTRY_POINT_GROUP))})
+    return PLUGINS.names()
 
 
 def get_decoder(name: str, **options: Any) -> Decoder:
@@ -84,29 +87,5 @@ def get_decoder(name: str, **options: Any) -> Decoder:
     Raises:
         DecoderError: no such decoder, it does not take these options, or it can't be imported.
     """
-    make = _factory(name)
-    try:
-        return guarded(make(**options))
-    except TypeError as error:
-        raise DecoderError(f"decoder {name} can't be made with options {sorted(options)}: {error}") from error
-
-
-def _factory(name: str) -> Callable[..., Decoder]:
-    for entry in entry_points(group=ENTRY_POINT_GROUP):
-        if entry.name == name:
-            return _loaded(name, entry.load)
-    target = _BUILT_IN.get(name)
-    if target is None:
-        raise DecoderError(f"no decoder named {name!r}; choose one of {', '.join(decoder_names())}")
-    module, _, attribute = target.partition(":")
-    return _loaded(name, lambda: getattr(importlib.import_module(module), attribute))
-
-
-def _loaded(name: str, load: Callable[[], Any]) -> Callable[..., Decoder]:
-    try:
-        return load()
-    except ImportError as error:
-        raise DecoderError(
-            f"decoder {name} can't be imported: {error}; "
-            "install its packages (pip install 'graphneg[neural]')"
-        ) from error
+    made: Decoder = PLUGINS.make(name, options)
+    return guarded(made)

@@ -1,0 +1,210 @@
+"""What a parser is, how one is found by name, and how its answers are checked."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, runtime_checkable
+
+from graphneg.errors import ParserError, PenmanError
+from graphneg.model import AmrGraph, AmrNode
+from graphneg.penman_codec import format_graph, parse_graph
+from graphneg.plugins import Plugins
+from graphneg.wellformed import check
+
+PLUGINS = Plugins(
+    kind="parser",
+    group="graphneg.parsers",
+    built_in={
+        "dependency": "graphneg.parsers.dependency:DependencyParser",
+        "amrlib": "graphneg.parsers.amrlib:AmrlibParser",
+    },
+    error=ParserError,
+)
+EMPTY = AmrGraph("", (AmrNode(0, 0, "a", "amr-empty", None, None, None, 0),))
+"""The graph of a text without words (AMR guidelines 1.2.6, ``amr-empty``)."""
+
+_REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+_NO_TEXT = frozenset({"Cc", "Cs"})
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A text's graph, or none, and what went wrong on the way.
+
+    A warning starts with a stable code, a colon and a sentence: ``truncated: ...``. Where there
+    is no graph, a warning says why. ``graph.spans`` are ranges over the tokens of
+    :func:`graphneg.alignment.tokenize`.
+    """
+
+    graph: AmrGraph | None
+    warnings: tuple[str, ...] = ()
+
+
+Answer = AmrGraph | str | Parsed | None
+"""What a parser may give for a text: a graph, its PENMAN text, either with warnings, or nothing."""
+
+
+@runtime_checkable
+class Parser(Protocol):
+    """Turns texts into AMR graphs.
+
+    ``version`` changes whenever the same text may get another graph: a store keeps what was
+    parsed by name and version. A class that sets ``parallel = True`` may be made once in each of
+    several processes; others are made once.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def version(self) -> str: ...
+
+    def parse_batch(self, texts: Sequence[str]) -> Sequence[Answer]:
+        """One answer for each text, in order."""
+        ...
+
+
+class CheckedParser:
+    """A parser whose answers are checked: one for each text, each a well-formed graph or a warning.
+
+    Texts without words are not handed on, and characters that are no text (control characters,
+    halves of surrogate pairs) are handed on as U+FFFD, so that tokens keep their numbers.
+    """
+
+    def __init__(self, parser: Parser) -> None:
+        self.name = str(getattr(parser, "name", type(parser).__name__))
+        self.version = str(getattr(parser, "version", ""))
+        self.parallel = bool(getattr(parser, "parallel", False))
+        self._parser = parser
+
+    def parse_batch(self, texts: Sequence[str]) -> list[Parsed]:
+        """Checked answers, one for each text, in order.
+
+        Raises:
+            ParserError: the parser answered too few or too many, or with something else.
+        """
+        readable = [readable_text(text) for text in texts]
+        worded = [i for i, text in enumerate(readable) if not text.isspace() and text]
+        answers = self._parser.parse_batch([readable[i] for i in worded]) if worded else []
+        if len(answers) != len(worded):
+            raise ParserError(
+                f"parser {self.name} answered {len(answers)} of {len(worded)} texts; "
+                "it must give one answer for each, in order"
+            )
+        parsed = [Parsed(EMPTY, ("empty: the text has no words",))] * len(texts)
+        for i, answer in zip(worded, answers, strict=True):
+            one = self._checked(answer)
+            if readable[i] != texts[i]:
+                one = replace(one, warnings=(*one.warnings, _unreadable(texts[i], readable[i])))
+            parsed[i] = one
+        return parsed
+
+    def _checked(self, answer: Any) -> Parsed:
+        if answer is None:
+            return Parsed(None, ("no-graph: the parser gave none",))
+        if isinstance(answer, str):
+            return checked_penman(answer)
+        if isinstance(answer, AmrGraph):
+            return checked_graph(answer)
+        if not isinstance(answer, Parsed):
+            raise ParserError(
+                f"parser {self.name} answered with a {type(answer).__name__}; "
+                "an answer is an AmrGraph, a PENMAN text, a Parsed, or None"
+            )
+        if answer.graph is None:
+            return answer if answer.warnings else self._checked(None)
+        checked = checked_graph(answer.graph)
+        return Parsed(checked.graph, (*answer.warnings, *checked.warnings))
+
+
+def checked(parser: Parser | CheckedParser) -> CheckedParser:
+    """The parser with its answers checked; one that is checked already stays as it is.
+
+    One without a name gets that of its class; what one without a version parsed is not reused.
+
+    Raises:
+        ParserError: it has no ``parse_batch``.
+    """
+    if isinstance(parser, CheckedParser):
+        return parser
+    if not callable(getattr(parser, "parse_batch", None)):
+        raise ParserError(
+            f"{type(parser).__name__} is no parser: it has no parse_batch(texts), "
+            "which gives one graph for each text"
+        )
+    return CheckedParser(parser)
+
+
+def checked_penman(text: str) -> Parsed:
+    """A PENMAN text as a graph, or the reason why it is none."""
+    try:
+        return _well_formed(parse_graph(text))
+    except PenmanError as error:
+        return Parsed(None, (f"ill-formed: {error}",))
+
+
+def checked_graph(graph: AmrGraph) -> Parsed:
+    """The graph if it can be written, read back as it is, and is well formed; else the reason."""
+    try:
+        again = parse_graph(format_graph(graph))
+    except (PenmanError, LookupError, RecursionError) as error:
+        return Parsed(None, (f"ill-formed: the graph can't be written ({error})",))
+    if again.nodes != graph.nodes or again.mentions != graph.mentions:
+        return Parsed(None, ("ill-formed: the graph reads back as another one",))
+    return _well_formed(graph)
+
+
+def _well_formed(graph: AmrGraph) -> Parsed:
+    defects = check(graph)
+    if defects:
+        return Parsed(None, (f"ill-formed: {defects[0].message} [{defects[0].code}]",))
+    return Parsed(graph)
+
+
+def readable_text(text: str) -> str:
+    """The text with each character that is none as U+FFFD.
+
+    >>> readable_text("a\\x00b\\ud800")
+    'a��b'
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(_REPLACEMENT if _is_no_text(character) else character for character in text)
+
+
+def _is_no_text(character: str) -> bool:
+    return not character.isspace() and unicodedata.category(character) in _NO_TEXT
+
+
+def _unreadable(text: str, readable: str) -> str:
+    count = sum(a != b for a, b in zip(text, readable, strict=True))
+    return f"characters: {count} that are no text were read as U+FFFD"
+
+
+def parser_names() -> list[str]:
+    """Every parser that ``get_parser`` knows, installed ones included."""
+    return PLUGINS.names()
+
+
+def get_parser(name: str, **options: Any) -> CheckedParser:
+    """The parser of that name, made with the options it takes, its answers checked.
+
+    Packages add parsers by an entry point in the group ``graphneg.parsers``.
+
+    Raises:
+        ParserError: no such parser, it does not take these options, its model is missing, or
+            it can't be imported.
+    """
+    made: Parser = PLUGINS.make(name, options)
+    return checked(made)
+
+
+def warning_code(warning: str) -> str:
+    """What a warning is counted under.
+
+    >>> warning_code("truncated: 12 of 600 tokens were left out")
+    'truncated'
+    """
+    return warning.partition(":")[0]
