@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given
@@ -117,3 +119,15 @@ def test_an_unknown_aligner_is_refused_by_name() -> None:
 def test_amrlibs_aligner_can_be_asked_for() -> None:
     found = words_of("She bought a car", "(b / buy-01 :ARG0 (s / she) :ARG1 (c / car))", "rbw")
     assert found["buy-01"] == "bought"
+
+
+@pytest.mark.skipif(importlib.util.find_spec("spacy") is None, reason="spaCy is not installed")
+def test_words_are_looked_up_without_spacy_and_lemminflect_stays_whole_for_others() -> None:
+    code = (
+        "import sys; from graphneg.alignment.words import inflections, readings\n"
+        "print(inflections('see', 'VERB')['VBD'], readings('mice')['NOUN'], 'spacy' in sys.modules)\n"
+        "import lemminflect, spacy\n"
+        "print(lemminflect.getInflection('see', 'VBD'), spacy.tokens.Token.has_extension('inflect'))\n"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert said.splitlines() == ["('saw',) ('mouse',) False", "('saw',) True"]

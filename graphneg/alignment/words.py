@@ -7,7 +7,9 @@ and a list of the irregular pairs.
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import re
+import sys
 from functools import lru_cache
 from typing import Any
 
@@ -75,21 +77,41 @@ _SUFFIX = re.compile(
 
 
 @lru_cache(maxsize=1)
-def _lemminflect() -> Any:
-    return importlib.import_module("lemminflect")
+def _lemminflect() -> tuple[Any, Any]:
+    """lemminflect's lemmatizer and its inflections.
+
+    Its package imports spaCy, and torch with it, wherever they are installed, to extend spaCy's tokens:
+    seconds for what is not used here. So its modules are imported below an empty package, which makes
+    room at once: a program that imports lemminflect itself gets all of it, over the same modules.
+    """
+    name = "lemminflect"
+    spec = importlib.util.find_spec(name)
+    if name not in sys.modules and spec is not None:
+        sys.modules[name] = importlib.util.module_from_spec(spec)
+        try:
+            return _lemminflect_modules()
+        finally:
+            del sys.modules[name]
+    return _lemminflect_modules()
+
+
+def _lemminflect_modules() -> tuple[Any, Any]:
+    lemmatizer = importlib.import_module("lemminflect.core.Lemmatizer")
+    inflections = importlib.import_module("lemminflect.core.Inflections")
+    return lemmatizer.Lemmatizer(), inflections.Inflections()
 
 
 @lru_cache(maxsize=65536)
 def readings(word: str) -> dict[str, tuple[str, ...]]:
     """The lemmas of a word by universal part of speech: ``saw`` is a NOUN and two VERBs."""
-    found: dict[str, tuple[str, ...]] = _lemminflect().getAllLemmas(word)
+    found: dict[str, tuple[str, ...]] = _lemminflect()[0].getAllLemmas(word)
     return found
 
 
 @lru_cache(maxsize=65536)
 def inflections(lemma: str, upos: str) -> dict[str, tuple[str, ...]]:
     """The forms of a lemma by Penn tag, for one universal part of speech."""
-    found: dict[str, tuple[str, ...]] = _lemminflect().getAllInflections(lemma, upos)
+    found: dict[str, tuple[str, ...]] = _lemminflect()[1].getAllInflections(lemma, upos)
     return found
 
 
