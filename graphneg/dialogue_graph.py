@@ -113,8 +113,8 @@ class DialogueGraph:
 
         ``transforms`` replaces the recipe by one edit of these transforms each; ``folders`` hold
         transforms of one's own. ``target`` is ``response`` or ``dialogue``, the recipe's where not given.
-        ``corpora``, ``splits`` and ``limit`` choose dialogues. The same seed gives the same
-        negatives, whatever ``batch`` and the server.
+        ``corpora`` and ``splits`` choose dialogues, ``limit`` the first ones that have graphs. The same
+        seed gives the same negatives, whatever ``batch`` and the server.
 
         Raises:
             InputError: an unknown recipe, transform or target.
@@ -134,7 +134,7 @@ class DialogueGraph:
             Plan(chosen, target or chosen.target, seed),
             load_transforms(folders),
             per_dialogue,
-            Selection(tuple(corpora), tuple(splits), limit),
+            Selection(tuple(corpora), tuple(splits), limit, with_graphs=limit is not None),
             batch,
         )
         made = (

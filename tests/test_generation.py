@@ -116,6 +116,12 @@ class TestTheSameSeed:
         few, many = made(dialogues, limit=4), made(dialogues, limit=8)
         assert lines(few) == lines(many)[: len(few)]
 
+    def test_takes_no_dialogue_without_graphs_for_one_of_the_limit(self, dialogues: DialogueGraph) -> None:
+        """The first dialogues of the bundled corpus, its test split, have no graphs."""
+        few = dialogues.negatives("all", limit=3, decoder=Speller())
+        assert len({one.dialogue for one in few}) == 3
+        assert not few.summary.skipped
+
     def test_is_not_the_same_as_another_seed(self, dialogues: DialogueGraph) -> None:
         one, other = made(dialogues, recipe="deam"), made(dialogues, recipe="deam", seed=1)
         assert not {n.id for n in one} & {n.id for n in other}

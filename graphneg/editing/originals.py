@@ -52,14 +52,22 @@ class StoredDialogue:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which dialogues: of these corpora and splits (all, where empty), at most ``limit``."""
+    """Which dialogues: of these corpora and splits (all, where empty), at most ``limit``.
+
+    ``with_graphs`` leaves out those of which no turn has an AMR graph.
+    """
 
     corpora: tuple[str, ...] = ()
     splits: tuple[str, ...] = ()
     limit: int | None = None
+    with_graphs: bool = False
 
-    def conditions(self) -> dict[str, list[str]]:
-        return {"corpora": list(self.corpora), "splits": list(self.splits)}
+    def conditions(self) -> dict[str, Any]:
+        return {
+            "corpora": list(self.corpora),
+            "splits": list(self.splits),
+            "with_graphs": self.with_graphs,
+        }
 
 
 def count_dialogues(store: Store, selection: Selection) -> int:
