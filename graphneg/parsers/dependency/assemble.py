@@ -1,0 +1,250 @@
+"""Closes a draft into a well-formed graph: one top, connected, inverse roles, reentrancies.
+
+The tree that is written is the one with the fewest inverse roles, then the shallowest
+(Goodman 2020 calls a choice of it a layout); what it leaves out become reentrancies.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+
+from graphneg.model import AmrGraph, AmrNode, Mention
+from graphneg.parsers.dependency.draft import Draft
+from graphneg.parsers.dependency.repair import repair
+from graphneg.parsers.dependency.spans import token_spans
+from graphneg.penman_codec import is_inverted
+
+DEEPEST = 100
+_NUMBERED = re.compile(r"(op|snt)\d+\Z")
+_INVERSES = {"mod": "domain", "domain": "mod"}
+_ARGUMENT = re.compile(r"ARG\d\Z")
+
+
+@dataclass(slots=True)
+class _Branch:
+    """A role that the tree writes under ``up``: to a new node, or naming one again."""
+
+    up: int
+    role: str
+    to: int
+    is_mention: bool
+    order: tuple[int, str, int]
+
+
+@dataclass(slots=True)
+class Pool:
+    """Nodes and arcs of one or several drafts, numbered through, with one top."""
+
+    concepts: list[str | None] = field(default_factory=list[str | None])
+    values: list[str | None] = field(default_factory=list[str | None])
+    places: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    arcs: list[tuple[int, int, str]] = field(default_factory=list[tuple[int, int, str]])
+    tops: list[int] = field(default_factory=list[int])
+    homes: list[int] = field(default_factory=list[int])
+
+    def add(self, concept: str | None, value: str | None, place: tuple[int, int], home: int) -> int:
+        """Adds a node; ``home`` is the number of the top that it falls to when nothing links it."""
+        self.concepts.append(concept)
+        self.values.append(value)
+        self.places.append(place)
+        self.homes.append(home)
+        return len(self.concepts) - 1
+
+
+def assemble(drafts: Sequence[Draft], text: str) -> AmrGraph:
+    """One well-formed graph for the drafts of a text, sentences under ``multi-sentence``.
+
+    Spans are ranges over the tokens of :func:`graphneg.alignment.tokenize`.
+    """
+    pool = Pool()
+    for draft in drafts:
+        repair(draft)
+        _gather(pool, draft)
+    if not pool.tops:
+        pool.tops.append(pool.add("amr-empty", None, (-1, -1), 0))
+    top = pool.tops[0]
+    if len(pool.tops) > 1:
+        top = pool.add("multi-sentence", None, (-1, -1), 0)
+        pool.arcs.extend((top, one, f"snt{n}") for n, one in enumerate(pool.tops, 1))
+    return _written(pool, top, text)
+
+
+def _gather(pool: Pool, draft: Draft) -> None:
+    """Adds a draft's nodes, arcs and tops to the pool, without what stands twice."""
+    numbers: dict[int, int] = {}
+    places = {sentence: len(pool.tops) + n for n, sentence in enumerate(sorted(draft.tops))}
+    for k, node in enumerate(draft.nodes):
+        if not node.gone:
+            home = places.get(node.sentence, len(pool.tops))
+            numbers[k] = pool.add(node.concept, node.value, (node.start, node.end), home)
+    pool.tops.extend(numbers[draft.tops[sentence]] for sentence in sorted(draft.tops))
+    seen: set[tuple[int, int]] = set()
+    for arc in draft.arcs:
+        if arc.head in numbers and arc.dep in numbers:
+            head, dep = numbers[arc.head], numbers[arc.dep]
+            if head != dep and pool.concepts[head] is not None and (head, dep) not in seen:
+                seen.add((head, dep))
+                pool.arcs.append((head, dep, arc.role))
+
+
+def _written(pool: Pool, top: int, text: str) -> AmrGraph:
+    branches, depths = _tree(pool, top)
+    while len(depths) < len(pool.concepts):
+        _adopt(pool, top, depths)
+        branches, depths = _tree(pool, top)
+    return _layout(pool, top, branches, text)
+
+
+def _tree(pool: Pool, top: int) -> tuple[dict[int, list[_Branch]], dict[int, int]]:
+    """The branches below each node, and the depth of every node that was reached."""
+    ahead: list[list[tuple[int, str]]] = [[] for _ in pool.concepts]
+    back: list[list[tuple[int, str]]] = [[] for _ in pool.concepts]
+    for head, dep, role in pool.arcs:
+        ahead[head].append((dep, role))
+        if pool.concepts[dep] is not None:
+            back[dep].append((head, role))
+    branches: dict[int, list[_Branch]] = {k: [] for k in range(len(pool.concepts))}
+    depths: dict[int, int] = {}
+    used: set[tuple[int, int]] = set()
+    queue: list[tuple[int, int, int, int, int, str]] = [(0, 0, 0, top, -1, "")]
+    count = 0
+    while queue:
+        inverses, depth, _, node, up, role = heappop(queue)
+        if node in depths:
+            continue
+        depths[node] = depth
+        if up >= 0:
+            used.add((up, node))
+            branches[up].append(_Branch(up, role, node, False, _order(role, len(branches[up]))))
+        if depth >= DEEPEST:
+            continue
+        for dep, forward in ahead[node]:
+            if dep not in depths:
+                count += 1
+                heappush(queue, (inverses, depth + 1, count, dep, node, forward))
+        for head, inner in back[node]:
+            if head not in depths:
+                count += 1
+                heappush(queue, (inverses + 1, depth + 1, count, head, node, inverse(inner)))
+    for head, dep, role in pool.arcs:
+        reached = head in depths and dep in depths and pool.concepts[dep] is not None
+        if reached and (head, dep) not in used and (dep, head) not in used:
+            branches[head].append(_Branch(head, role, dep, True, _order(role, len(branches[head]))))
+    return branches, depths
+
+
+def inverse(role: str) -> str:
+    """The role read from the other side.
+
+    >>> inverse("ARG0"), inverse("mod"), inverse("consist-of"), inverse("ARG0-of")
+    ('ARG0-of', 'domain', 'consist-of-of', 'ARG0')
+    """
+    if role in _INVERSES:
+        return _INVERSES[role]
+    return role[:-3] if is_inverted(role) else f"{role}-of"
+
+
+def _order(role: str, n: int) -> tuple[int, str, int]:
+    """Arguments and numbered roles first, by number; the rest as they came."""
+    if _ARGUMENT.match(role):
+        return 0, role, n
+    match = _NUMBERED.match(role)
+    if match:
+        return 1, match[1] + role[len(match[1]) :].zfill(6), n
+    return 2, "", n
+
+
+def _adopt(pool: Pool, top: int, depths: dict[int, int]) -> None:
+    """Links what no arc reaches to the top of its sentence, one node of each loose part.
+
+    Part heads come first: those that are no other's argument, in order of the text.
+    """
+    below = {dep for head, dep, _ in pool.arcs if head not in depths}
+    loose = [k for k in range(len(pool.concepts)) if k not in depths]
+    links: dict[int, list[int]] = {}
+    for head, dep, _ in pool.arcs:
+        links.setdefault(head, []).append(dep)
+        links.setdefault(dep, []).append(head)
+    reached = set(depths)
+    for k in sorted(loose, key=lambda k: (k in below, pool.values[k] is not None, k)):
+        if k in reached:
+            continue
+        home = pool.tops[pool.homes[k]]
+        pool.arcs.append((home if home in depths and depths[home] < DEEPEST else top, k, "mod"))
+        part = [k]
+        reached.add(k)
+        for one in part:
+            new = [other for other in links.get(one, ()) if other not in reached]
+            reached.update(new)
+            part.extend(new)
+
+
+def _layout(pool: Pool, top: int, branches: dict[int, list[_Branch]], text: str) -> AmrGraph:
+    numbers: dict[int, int] = {}
+    order: list[tuple[int, int | None, str | None, int]] = []
+    last: dict[int, int] = {}
+    stack: list[tuple[int, int | None, str | None, int]] = [(top, None, None, 0)]
+    mentions: list[tuple[int, str, int, int]] = []
+    while stack:
+        k, up, role, pos = stack.pop()
+        if k < 0:
+            last[~k] = len(order) - 1
+            continue
+        numbers[k] = len(order)
+        order.append((k, up, role, pos))
+        stack.append((~k, None, None, 0))
+        below = _numbered(sorted(branches[k], key=lambda one: one.order))
+        for n, (branch, name) in reversed(list(enumerate(below))):
+            if branch.is_mention:
+                mentions.append((k, name, n, branch.to))
+            else:
+                stack.append((branch.to, k, name, n))
+    variables = _variables([pool.concepts[k] for k, *_ in order])
+    nodes = tuple(
+        AmrNode(
+            numbers[k],
+            numbers[k] if pool.values[k] is not None else last[k],
+            variables[numbers[k]],
+            pool.concepts[k],
+            pool.values[k],
+            None if up is None else numbers[up],
+            role,
+            pos,
+        )
+        for k, up, role, pos in order
+    )
+    named = [Mention(numbers[k], role, pos, numbers[to]) for k, role, pos, to in mentions]
+    places = [pool.places[k] for k, *_ in order]
+    spans = token_spans(text, places)
+    return AmrGraph("", nodes, tuple(sorted(named, key=lambda one: (one.up, one.pos))), (), spans)
+
+
+def _numbered(branches: list[_Branch]) -> list[tuple[_Branch, str]]:
+    """The branches with ``:opN`` and ``:sntN`` counted up from 1."""
+    counts = {"op": 0, "snt": 0}
+    named: list[tuple[_Branch, str]] = []
+    for branch in branches:
+        match = _NUMBERED.match(branch.role)
+        if match:
+            counts[match[1]] += 1
+            named.append((branch, f"{match[1]}{counts[match[1]]}"))
+        else:
+            named.append((branch, branch.role))
+    return named
+
+
+def _variables(concepts: Sequence[str | None]) -> list[str | None]:
+    """``b``, ``b2``, …: the concept's first letter, numbered from the second on."""
+    counts: dict[str, int] = {}
+    found: list[str | None] = []
+    for concept in concepts:
+        if concept is None:
+            found.append(None)
+            continue
+        letter = concept[0].lower() if concept[0].isascii() and concept[0].isalpha() else "x"
+        counts[letter] = counts.get(letter, 0) + 1
+        found.append(letter if counts[letter] == 1 else f"{letter}{counts[letter]}")
+    return found
