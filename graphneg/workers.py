@@ -1,0 +1,188 @@
+"""Worker processes: a function with state that is costly to make, run over a stream in a few children.
+
+A child is a plain Python program that reads requests from its standard input and writes answers
+to its standard output, both pickled. So it inherits no thread, lock or connection of the parent
+(a fork would), it does not run the caller's main module again (``multiprocessing`` would), and
+it ends when the parent does, however that ends: its input is then at an end.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import traceback
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from queue import SimpleQueue
+from types import TracebackType
+from typing import Any, BinaryIO, Generic, Self, TypeVar
+
+from graphneg.errors import GraphnegError
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+AHEAD = 3
+"""Items that are read before their turn, for each child: enough that none waits, and memory stays flat."""
+
+_BOOT = (
+    "import pickle, sys\n"
+    "sys.path[:] = pickle.load(sys.stdin.buffer)\n"
+    "from graphneg.workers import serve\n"
+    "serve()\n"
+)
+_ONE_THREAD: dict[str, str] = dict.fromkeys(
+    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"
+)
+
+
+class WorkerError(GraphnegError):
+    """A worker process ended in the middle of its work."""
+
+
+class Workers(Generic[Item, Result]):
+    """Child processes that each call ``target`` once, and what it returns for each item.
+
+    ``target`` is ``module:function``; called with ``arguments`` it returns a function of one item.
+    With ``count`` above 1 each child keeps to one thread. Use it in a ``with`` statement.
+    """
+
+    def __init__(self, target: str, arguments: tuple[Any, ...], count: int) -> None:
+        self._idle: SimpleQueue[_Child] = SimpleQueue()
+        self._children = [_Child(target, arguments, _ONE_THREAD if count > 1 else {}) for _ in range(count)]
+        for child in self._children:
+            self._idle.put(child)
+        self._pool = ThreadPoolExecutor(count, thread_name_prefix="graphneg-worker")
+
+    def ask(self, item: Item) -> Result:
+        """The result of one item, from whichever child is idle.
+
+        Raises:
+            WorkerError: the child ended. What the target raised is raised here as well.
+        """
+        child = self._idle.get()
+        try:
+            return child.ask(item)
+        finally:
+            self._idle.put(child)
+
+    def map(self, items: Iterable[Item]) -> Iterator[Result]:
+        """The result of each item, in order; a few items are read ahead of their turn."""
+        waiting: deque[Future[Result]] = deque()
+        for item in items:
+            waiting.append(self._pool.submit(self.ask, item))
+            if len(waiting) >= AHEAD * len(self._children):
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+    def close(self) -> None:
+        """End the children, in the middle of their work if need be."""
+        for child in self._children:
+            child.end()
+        self._pool.shutdown(cancel_futures=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class _Child:
+    """One process; it takes one request at a time."""
+
+    def __init__(self, target: str, arguments: tuple[Any, ...], environment: dict[str, str]) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", _BOOT],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, **environment},
+        )
+        with contextlib.suppress(BrokenPipeError):
+            self._send(sys.path)
+            self._send((target, arguments))
+
+    def ask(self, item: Any) -> Any:
+        try:
+            self._send(item)
+            found, answer = pickle.load(self._pipe(self._process.stdout))
+        except (EOFError, OSError, ValueError) as error:
+            code = self._process.wait()
+            how = f"by signal {-code}; did memory run out?" if code < 0 else f"with status {code}"
+            raise WorkerError(f"a worker process was ended {how}") from error
+        if not found:
+            raise answer
+        return answer
+
+    def end(self) -> None:
+        self._process.kill()
+        self._process.wait()
+        with contextlib.suppress(OSError):
+            self._pipe(self._process.stdin).close()
+
+    def _send(self, what: Any) -> None:
+        stream = self._pipe(self._process.stdin)
+        pickle.dump(what, stream, protocol=pickle.HIGHEST_PROTOCOL)
+        stream.flush()
+
+    @staticmethod
+    def _pipe(stream: Any) -> BinaryIO:
+        return stream
+
+
+def serve() -> None:
+    """What a child does: make the function that the first message names, then answer the others.
+
+    Where the function can't be made, the reason is the answer to every request.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    requests, answers = sys.stdin.buffer, _private_output()
+    with contextlib.suppress(EOFError, BrokenPipeError):
+        made, work = _attempt(_made, *pickle.load(requests))
+        while True:
+            item = pickle.load(requests)
+            answer = _attempt(work, item) if made else (False, work)
+            pickle.dump(answer, answers, protocol=pickle.HIGHEST_PROTOCOL)
+            answers.flush()
+
+
+def _attempt(function: Callable[..., Any], *arguments: Any) -> tuple[bool, Any]:
+    """Whether the function returned, and what; or what it raised."""
+    try:
+        return True, function(*arguments)
+    except Exception as error:
+        return False, _portable(error)
+
+
+def _private_output() -> BinaryIO:
+    """Standard output for answers alone: what libraries print goes to standard error."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    return answers
+
+
+def _made(target: str, arguments: tuple[Any, ...]) -> Callable[[Any], Any]:
+    module, _, name = target.partition(":")
+    return getattr(importlib.import_module(module), name)(*arguments)
+
+
+def _portable(error: Exception) -> Exception:
+    """The error, or one that says the same, where it can't be pickled; with where it came from."""
+    where = "in a worker process:\n" + "".join(traceback.format_exception(error))
+    try:
+        portable: Exception = pickle.loads(pickle.dumps(error))
+    except Exception:
+        kind = GraphnegError if isinstance(error, GraphnegError) else RuntimeError
+        portable = kind(f"{type(error).__name__}: {error}")
+    if not isinstance(portable, GraphnegError):
+        portable.add_note(where)
+    return portable
