@@ -16,10 +16,12 @@ from pathlib import Path
 
 import psutil
 import pytest
+from neo4j import Driver
 
 from graphneg.errors import StoreError
-from graphneg.store import Store, keeper, open_store
+from graphneg.store import Store, keeper, open_store, opening
 from graphneg.store.directory import MARK, read_endpoint
+from graphneg.store.opening import answering_agent
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and modes of POSIX")
 
@@ -224,6 +226,25 @@ def test_opening_while_the_server_stops_waits_for_it(directory: Path, user: Call
     with open_store(directory) as store:
         assert terms(store) == {"tea"}
         assert processes(directory)[1] != java
+
+
+def test_opening_when_the_joined_server_is_killed_starts_the_next(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server is killed when it was joined and has not answered yet."""
+    killed: list[psutil.Process] = []
+
+    def ask_the_dying(driver: Driver) -> str | None:
+        if not killed:
+            _, java = processes(directory)
+            java.kill()
+            killed.append(java)
+        return answering_agent(driver)
+
+    monkeypatch.setattr(opening, "answering_agent", ask_the_dying)
+    with open_store(directory) as store:
+        assert terms(store) == set()
+        assert processes(directory)[1] != killed[0]
 
 
 def test_closing_twice_does_no_harm(shared: Path) -> None:

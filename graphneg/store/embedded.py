@@ -177,18 +177,21 @@ def greet(directory: Path, endpoint: Endpoint, deadline: float) -> Membership | 
     return Membership(directory, control, int(port), endpoint.password, endpoint.java, os.getpid())
 
 
-def wait_until(ready: Callable[[], bool], membership: Membership) -> None:
-    """Wait for the server's first answer: its port opens a moment before its database exists.
+def first_answer(ask: Callable[[], str | None], membership: Membership) -> str | None:
+    """Ask until the server answers: its port opens a moment before its database exists.
+
+    ``None`` where the server ends first.
 
     Raises:
-        StoreError: the server ended, or did not answer in time.
+        StoreError: it did not answer in time.
     """
     deadline = time.monotonic() + START_SECONDS
-    while not ready():
+    while (answer := ask()) is None:
         if not membership.alive():
-            raise StoreError(f"the server of {membership.directory} ended; {log_tail(membership.directory)}")
+            return None
         if time.monotonic() > deadline:
             raise StoreError(
                 f"the server of {membership.directory} does not answer; {log_tail(membership.directory)}"
             )
         time.sleep(POLL_SECONDS)
+    return answer

@@ -14,6 +14,7 @@ from neo4j.exceptions import DriverError, Neo4jError
 from graphneg.errors import StoreError
 from graphneg.store import embedded
 from graphneg.store.connection import Capabilities, Store
+from graphneg.store.directory import log_tail
 from graphneg.store.driver import ask, connect, server_agent
 from graphneg.store.failures import Place, explained
 from graphneg.store.schema import ensure_schema
@@ -24,6 +25,7 @@ EMBEDDED_USER = "root"
 OLDEST_NEO4J = (5, 26)
 SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 EMBEDDED_RETRY_SECONDS = 15.0
+JOINS = 3
 SERVER_ENDED = (
     "its server has ended (server.log there may say why; where memory ran out, set GRAPHNEG_JAVA_HEAP=2g); "
     "open the store again and repeat the command, all that was acknowledged is kept"
@@ -88,17 +90,28 @@ def open_server(uri: str, auth: Auth | None, database: str | None) -> Store:
 
 
 def open_embedded(directory: Path) -> Store:
-    """Join the directory's server, starting it where none runs."""
+    """Join the directory's server, starting it where none runs.
+
+    A server that was killed a moment ago can still be joined; when it is gone, the next one is.
+    """
+    for _ in range(JOINS):
+        store = open_joined(embedded.join(directory))
+        if store is not None:
+            return store
+    raise StoreError(f"the server of {directory} ended while it was opened; {log_tail(directory)}")
+
+
+def open_joined(membership: embedded.Membership) -> Store | None:
+    """Connect to a server that was joined; ``None``, and it is left, where it ends meanwhile."""
     with ExitStack() as opened:
-        membership = embedded.join(directory)
         opened.callback(membership.leave)
         uri = f"bolt://127.0.0.1:{membership.bolt_port}"
         auth = basic_auth(EMBEDDED_USER, membership.password)
         driver = opened.enter_context(connect(uri, auth, EMBEDDED_RETRY_SECONDS))
-        embedded.wait_until(lambda: answers(driver), membership)
-        place = Place(f"embedded store at {directory}", SERVER_ENDED)
-        with explained(place):
-            agent = server_agent(uri, driver, auth)
+        agent = embedded.first_answer(lambda: answering_agent(driver), membership)
+        if agent is None:
+            return None
+        place = Place(f"embedded store at {membership.directory}", SERVER_ENDED)
         return finish(driver, EMBEDDED_DATABASE, capabilities_of(agent), place, opened)
 
 
@@ -115,13 +128,12 @@ def finish(
     return store
 
 
-def answers(driver: Driver) -> bool:
-    """Whether the embedded server's database answers a query yet."""
+def answering_agent(driver: Driver) -> str | None:
+    """The name that the embedded server gives itself, if its database answers a query yet."""
     try:
-        ask(driver, EMBEDDED_DATABASE, "RETURN 1")
+        return ask(driver, EMBEDDED_DATABASE, "RETURN 1").summary.server.agent
     except (Neo4jError, DriverError):
-        return False
-    return True
+        return None
 
 
 def server_version(agent: str, uri: str) -> str:
