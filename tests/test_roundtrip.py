@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import penman
 import pytest
 
+from benchmarks.corpus import bundled, write_jsonl
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.editing.originals import read_whole_graphs
 from graphneg.errors import PenmanError
@@ -117,3 +120,18 @@ def test_loading_again_changes_nothing(dialogues: DialogueGraph, tmp_path: Path)
     assert (exported(dialogues, tmp_path / "twice.amr"), dialogues.info().counts) == once
     assert not report.written["dialogues"] and not report.written["graphs"]
     assert report.present["graphs"] == len(once[0])
+
+
+def test_the_same_file_loaded_three_times_at_once_is_there_once(
+    dialogues: DialogueGraph, tmp_path: Path
+) -> None:
+    file = write_jsonl(bundled().several(20, "copy"), tmp_path / "dialogues.jsonl")
+    start = threading.Barrier(3)
+
+    def load(_: int) -> int:
+        start.wait()
+        return dialogues.load("dialogues", file).written["dialogues"]
+
+    with ThreadPoolExecutor(3) as pool:
+        assert sum(pool.map(load, range(3))) == 20
+    assert dialogues.info().counts["Dialogue"] == 20

@@ -26,8 +26,8 @@ from graphneg.store.guard import refuse_writes
 
 T = TypeVar("T")
 
-MERGE_REPEATS = 5
-MERGE_SECONDS = 0.02
+KEY_REPEATS = 5
+KEY_SECONDS = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +36,6 @@ class Capabilities:
 
     enforces_read_access: bool
     """The server itself refuses a write in a session opened for reading."""
-
-    locks_merged_keys: bool
-    """Two transactions that MERGE one new key wait for each other; else the second breaks the constraint."""
 
 
 class Store:
@@ -79,14 +76,17 @@ class Store:
             yield from session.run(as_literal(query), parameters)
 
     def write(self, work: Callable[[ManagedTransaction], T]) -> T:
-        """Do ``work`` in one write transaction. It may be called again, so it must be idempotent."""
-        repeats = 0 if self.capabilities.locks_merged_keys else MERGE_REPEATS
+        """Do ``work`` in one write transaction. It may be called again, so it must be idempotent.
+
+        A key that another transaction wrote since ``work`` looked for it breaks a constraint; the next
+        attempt sees that key.
+        """
         with explained(self._place), self._session(WRITE_ACCESS) as session:
-            for repeat in range(repeats):
+            for repeat in range(KEY_REPEATS):
                 try:
                     return session.execute_write(work)
                 except ConstraintError:
-                    time.sleep(MERGE_SECONDS * 2**repeat)
+                    time.sleep(KEY_SECONDS * 2**repeat)
             return session.execute_write(work)
 
     def query_read(self, text: str, parameters: Mapping[str, Any] | None = None) -> EagerResult:

@@ -153,5 +153,4 @@ def server_version(agent: str, uri: str) -> str:
 
 def capabilities_of(agent: str) -> Capabilities:
     """What a server can do, by the name that it gives itself."""
-    genuine = "compatible" not in agent
-    return Capabilities(enforces_read_access=genuine, locks_merged_keys=genuine)
+    return Capabilities(enforces_read_access="compatible" not in agent)
