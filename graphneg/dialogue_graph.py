@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -20,6 +21,17 @@ from graphneg.loading.report import LoadReport
 from graphneg.loading.writing import write_records
 from graphneg.model import Rejected
 from graphneg.negatives import Negatives
+from graphneg.parsers import Parser
+from graphneg.parsing import (
+    Existing,
+    Kind,
+    ParseReport,
+    ParserPool,
+    Wanted,
+    open_pool,
+    parse_store,
+    source_of,
+)
 from graphneg.progress import NoProgress, Progress
 from graphneg.recipes import Recipe, get_recipe, recipe_of
 from graphneg.recipes.recipe import TARGETS, Target
@@ -91,6 +103,45 @@ class DialogueGraph:
         grouping = Grouping(name or (files[0].stem if files else corpus), split or "all", turns)
         report = LoadReport(loader.name, on_rejected=on_rejected)
         return write_records(self.store, loader.read(files, options), report, grouping)
+
+    def parse(
+        self,
+        parser: str | Parser | ParserPool = "dependency",
+        *,
+        parser_options: Mapping[str, Any] | None = None,
+        processes: int | None = None,
+        of: Sequence[Kind] = ("utterances",),
+        existing: Existing = "keep",
+        corpora: Sequence[str] = (),
+        splits: Sequence[str] = (),
+        limit: int | None = None,
+        progress: Progress | None = None,
+        on_warning: Callable[[str, str], None] | None = None,
+    ) -> ParseReport:
+        """Parse the utterances that have no AMR graph, and write the graphs.
+
+        ``parser`` is a name, an object with ``parse_batch(texts)``, or a pool that the caller has opened;
+        one that is named is made with ``parser_options`` in ``processes`` processes (as many as there
+        are cores, where it can). ``of`` may name ``responses`` as well. ``existing`` is ``keep``, or
+        ``replace`` for graphs of other parsers and versions, never gold ones. ``corpora``, ``splits``
+        and ``limit`` choose dialogues. A text is parsed once for each version of a parser: the store
+        remembers it. Stopped at any moment, the same call goes on from there. ``on_warning`` is told
+        the id of a text and what went wrong with it.
+
+        Raises:
+            ParserError: the parser can't be made, or does not answer as parsers do.
+            InputError: something else is asked for than utterances and responses.
+            StoreError: the store is gone.
+        """
+        wanted = Wanted(Selection(tuple(corpora), tuple(splits), limit), tuple(of), existing)
+        with ExitStack() as opened:
+            pool = (
+                parser
+                if isinstance(parser, ParserPool)
+                else opened.enter_context(open_pool(parser, parser_options, processes))
+            )
+            report = ParseReport(source_of(pool), on_warning=on_warning)
+            return parse_store(self.store, pool, wanted, report, progress or NoProgress())
 
     def negatives(
         self,

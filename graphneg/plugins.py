@@ -35,7 +35,7 @@ class Plugins:
             GraphnegError: (its own kind) there is none of the name, it does not take these
                 options, or it can't be imported.
         """
-        factory = self._factory(name)
+        factory = self.find(name)
         try:
             return factory(**options)
         except TypeError as error:
@@ -43,7 +43,12 @@ class Plugins:
                 f"{self.kind} {name} can't be made with options {sorted(options)}: {error}"
             ) from error
 
-    def _factory(self, name: str) -> Callable[..., Any]:
+    def find(self, name: str) -> Callable[..., Any]:
+        """What makes the part of that name: mostly its class.
+
+        Raises:
+            GraphnegError: (its own kind) there is none of the name, or it can't be imported.
+        """
         for entry in entry_points(group=self.group):
             if entry.name == name:
                 return self._loaded(name, entry.load)

@@ -1,0 +1,7 @@
+// Removes graphs with their nodes. $amrs: ids of graphs
+// Columns: nodes
+UNWIND $amrs AS amr
+MATCH (a:Amr {id: amr})
+MATCH (n:AmrNode {amr: amr})
+DETACH DELETE n, a
+RETURN count(*) AS nodes

@@ -1,0 +1,221 @@
+"""``graphneg parse``: AMR graphs for utterances of the store, or for the lines of a file."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
+
+import typer
+
+from graphneg.cli.storing import Database, Password, StorePlace, Username, opened, place
+from graphneg.cli.terminal import add_command, complain, counted, messages, note, say, stopping
+from graphneg.errors import InputError, ParserError
+
+if TYPE_CHECKING:
+    from graphneg.parsing import ParseReport, ParserPool
+
+STANDARD = "-"
+CHOICE, PARSING, TEXT = "Which dialogues", "Parser", "Without a store"
+
+
+def register(app: typer.Typer) -> None:
+    add_command(
+        app,
+        parse,
+        "graphneg parse",
+        "graphneg parse --corpus dailydialog --split test --responses",
+        "graphneg parse --parser amrlib --model path/to/model --again",
+        "graphneg parse --text sentences.txt -o graphs.amr",
+        "echo 'I never said that.' | graphneg parse --text - -o -",
+    )
+
+
+def parse(
+    text: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Parse a file of one utterance a line; - is standard input.",
+            rich_help_panel=TEXT,
+        ),
+    ] = None,
+    out: Annotated[
+        str | None,
+        typer.Option(
+            "--out", "-o", metavar="FILE", help="PENMAN file; - is standard output.", rich_help_panel=TEXT
+        ),
+    ] = None,
+    parser: Annotated[
+        str,
+        typer.Option(help="dependency or amrlib, or one that is installed.", rich_help_panel=PARSING),
+    ] = "dependency",
+    model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME_OR_PATH",
+            help="dependency: a spaCy model; amrlib: the directory of a model.",
+            rich_help_panel=PARSING,
+        ),
+    ] = None,
+    device: Annotated[
+        str | None,
+        typer.Option(help="cpu, cuda, mps; else the best there is; amrlib only.", rich_help_panel=PARSING),
+    ] = None,
+    batch: Annotated[
+        int | None, typer.Option(min=1, help="Texts at a time; amrlib only.", rich_help_panel=PARSING)
+    ] = None,
+    processes: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Worker processes; else one a core for dependency, one for amrlib.",
+            rich_help_panel=PARSING,
+            show_default=False,
+        ),
+    ] = None,
+    again: Annotated[
+        bool,
+        typer.Option(
+            "--again", help="Replace graphs of other parsers and versions; never those that were loaded."
+        ),
+    ] = False,
+    responses: Annotated[bool, typer.Option("--responses", help="Parse responses as well.")] = False,
+    corpus: Annotated[
+        list[str] | None, typer.Option(help="Only this corpus; repeatable.", rich_help_panel=CHOICE)
+    ] = None,
+    split: Annotated[
+        list[str] | None, typer.Option(help="Only this split; repeatable.", rich_help_panel=CHOICE)
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="At most so many dialogues.", rich_help_panel=CHOICE)
+    ] = None,
+    store: StorePlace = None,
+    username: Username = None,
+    password: Password = None,
+    database: Database = None,
+) -> None:
+    """Parse utterances to AMR graphs.
+
+    Utterances of the store that have no graph get one. A run that was stopped is completed by the
+    same command, and a text that was parsed before is not parsed again. With --text, a file of one
+    utterance a line becomes a PENMAN file, and no store is opened.
+    """
+    if (text is None) != (out is None):
+        raise typer.BadParameter("--text FILE and -o FILE belong together; a store needs neither")
+    if text is not None and (again or responses or corpus or split or limit):
+        raise typer.BadParameter("--again, --responses, --corpus, --split and --limit are for a store")
+    given = {"model": model, "device": device, "batch": batch}
+    options = {name: value for name, value in given.items() if value is not None}
+    if text is not None and out is not None:
+        _parse_file(text, out, parser, options, processes)
+        return
+    from graphneg.cli.bars import Bars
+
+    with (
+        _pool(parser, options, processes) as pool,
+        opened(store, username, password, database) as graph,
+        stopping("what was written is kept; the same command again parses the rest"),
+        Bars() as bars,
+    ):
+        report = graph.parse(
+            pool,
+            of=("utterances", "responses") if responses else ("utterances",),
+            existing="replace" if again else "keep",
+            corpora=corpus or (),
+            splits=split or (),
+            limit=limit,
+            progress=bars,
+        )
+        empty = not report.graphs and not graph.info().counts["Utterance"]
+    if empty:
+        raise InputError(f"no dialogues are in {place(store)}: graphneg load brings some")
+    _tell(report)
+
+
+@contextmanager
+def _pool(parser: str, options: dict[str, Any], processes: int | None) -> Generator[ParserPool]:
+    """The parser, ready; where it can't be had, nothing else is done and the status is 2."""
+    from graphneg.parsing import open_pool
+
+    try:
+        with messages().status(f"preparing the parser {parser}"):
+            pool = open_pool(parser, options, processes)
+    except ParserError as error:
+        complain(str(error))
+        raise typer.Exit(2) from None
+    with pool:
+        yield pool
+
+
+def _parse_file(source: str, out: str, parser: str, options: dict[str, Any], processes: int | None) -> None:
+    from graphneg.cli.bars import BYTES, Bars
+    from graphneg.parsing import ParseReport, source_of
+    from graphneg.parsing.lines import decoded_lines, parse_lines
+
+    with (
+        _input(source) as lines,
+        _output(out) as output,
+        stopping("OUT is written when it is complete; run the command again"),
+        _pool(parser, options, processes) as pool,
+        Bars() as bars,
+    ):
+        report = ParseReport(source_of(pool))
+        bars.start("parse", None if source == STANDARD else os.path.getsize(source), BYTES)
+        for number, block in enumerate(parse_lines(pool, decoded_lines(lines, bars), report)):
+            output.write((("\n" if number else "") + block).encode())
+        bars.finish()
+    _tell(report)
+
+
+@contextmanager
+def _input(source: str) -> Generator[BinaryIO]:
+    if source == STANDARD:
+        yield sys.stdin.buffer
+        return
+    try:
+        stream = Path(source).open("rb")
+    except OSError as error:
+        raise InputError(f"{source}: can't be read: {error.strerror}") from error
+    with stream:
+        yield stream
+
+
+@contextmanager
+def _output(out: str) -> Generator[BinaryIO]:
+    """A file beside OUT that takes its place when all is written; or standard output."""
+    if out == STANDARD:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    from graphneg.output.destination import replace
+
+    path = Path(out)
+    unfinished = path.with_name(f".{path.name}.tmp")
+    try:
+        stream = unfinished.open("wb")
+    except OSError as error:
+        raise InputError(f"{out}: can't be written: {error.strerror}") from error
+    try:
+        with stream:
+            yield stream
+        replace(unfinished, path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _tell(report: ParseReport) -> None:
+    say(report.summary())
+    for line in _warnings(report):
+        say(f"  {line}")
+    if report.failed:
+        note(f"{counted(report.failed, 'text')} got no graph; the warnings say why")
+
+
+def _warnings(report: ParseReport) -> Iterator[str]:
+    for code, count in report.warnings.most_common():
+        where, warning = report.examples[code][0]
+        yield f"{code}: {count:,}, {where} first: {warning.partition(':')[2].strip()}"
