@@ -1,5 +1,6 @@
 // How many responses have none of the graphs that are kept.
-// $corpora, $splits: lists of names; an empty list is no condition; $limit: how many dialogues at most
+// $corpora, $splits: lists of names; an empty list is no condition; $limit: how many
+// dialogues at most; the server sets memory aside for as many, so it is no more than there are
 // $any: whether every graph is kept; $kept: else the sources whose graphs are
 // Columns: texts
 MATCH (d:Dialogue)

@@ -171,17 +171,12 @@ def _parse_file(source: str, out: str, parser: str, options: dict[str, Any], pro
     _tell(report)
 
 
-@contextmanager
-def _input(source: str) -> Generator[BinaryIO]:
-    if source == STANDARD:
-        yield sys.stdin.buffer
-        return
+def _input(source: str) -> BinaryIO:
+    """A file, or standard input; both end with the program."""
     try:
-        stream = Path(source).open("rb")
+        return sys.stdin.buffer if source == STANDARD else Path(source).open("rb")
     except OSError as error:
         raise InputError(f"{source}: can't be read: {error.strerror}") from error
-    with stream:
-        yield stream
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Literal
 
-from graphneg.editing.originals import Selection, dialogue_ids
+from graphneg.editing.originals import Selection, count_dialogues, dialogue_ids
 from graphneg.errors import InputError
 from graphneg.loading.writing import GOLD
 from graphneg.store import Store, cypher_text
@@ -18,7 +18,6 @@ KINDS: tuple[Kind, ...] = ("utterances", "responses")
 EXISTING: tuple[Existing, ...] = ("keep", "replace")
 
 _DIALOGUES = 50
-_ALL = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +58,7 @@ def count_waiting(store: Store, wanted: Wanted, parser: str) -> int:
     conditions: dict[str, Any] = {
         "corpora": list(wanted.selection.corpora),
         "splits": list(wanted.selection.splits),
-        "limit": wanted.selection.limit or _ALL,
+        "limit": max(1, count_dialogues(store, wanted.selection)),
         "any": wanted.existing == "keep",
         "kept": [GOLD, parser],
     }
