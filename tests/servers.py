@@ -85,12 +85,8 @@ def named_server() -> Neo4jServer:
 @contextmanager
 def launched(directory: Path, heap: str) -> Generator[Neo4jServer]:
     port = free_port()
-    command = [program("java"), f"-Xmx{heap}", *JAVA_FLAGS, "-cp", class_path()]
-    command += [str(HERE / "Server.java"), str(directory), str(port)]
     log = directory.with_name(directory.name + ".log")
-    with log.open("wb") as output:
-        # The server ends when its standard input closes, however this process ends.
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=output, stderr=output)
+    process = start_neo4j(directory, port, heap, log)
     try:
         server = Neo4jServer(f"neo4j://127.0.0.1:{port}", "neo4j", secrets.token_urlsafe(12))
         wait_until_ready(process, log)
@@ -98,6 +94,14 @@ def launched(directory: Path, heap: str) -> Generator[Neo4jServer]:
         yield server
     finally:
         process.communicate(timeout=60)
+
+
+def start_neo4j(directory: Path, port: int, heap: str, log: Path) -> subprocess.Popen[bytes]:
+    """Start a server, which ends when its standard input closes, however this process ends."""
+    command = [program("java"), f"-Xmx{heap}", *JAVA_FLAGS, "-cp", class_path()]
+    command += [str(HERE / "Server.java"), str(directory), str(port)]
+    with log.open("wb") as output:
+        return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=output, stderr=output)
 
 
 def wait_until_ready(process: subprocess.Popen[bytes], log: Path) -> None:

@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import random
-import secrets
-import subprocess
-import sys
-import threading
-import time
-from collections.abc import Generator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Generator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
-import psutil
 import pytest
 
 from benchmarks.corpus import bundled, write_jsonl
 from graphneg.dialogue_graph import DialogueGraph
-from graphneg.store import Store, open_store
-from tests import servers
+from graphneg.store import Store
+from tests.killable import Run
+from tests.killed_servers import Embedded, Neo4j, Server
 from tests.servers import NoServerError, wipe
 
-DIALOGUES = 30
-PATIENCE = 120
-SETTLING = 2
+DIALOGUES = 12
 PROCESS_KILLS = 8
 SERVER_KILLS = 2
 """Kills of each kind, of a load and of making negatives: 2 * (8 + 2) = 20 on each server."""
@@ -36,69 +27,6 @@ Content = dict[str, set[str]]
 """What a store holds: rows by what must be there as a whole, a dialogue with its graphs or a variant."""
 
 pytestmark = pytest.mark.slow
-
-
-class Server(Protocol):
-    """A server that can be killed and started again, with its data."""
-
-    target: str
-    environment: Mapping[str, str]
-
-    def open(self) -> Store: ...
-
-    def kill(self) -> None: ...
-
-
-@dataclass
-class Embedded:
-    directory: Path
-    environment: Mapping[str, str] = field(default_factory=dict[str, str])
-
-    @property
-    def target(self) -> str:
-        return str(self.directory)
-
-    def open(self) -> Store:
-        return open_store(self.directory)
-
-    def kill(self) -> None:
-        endpoint = json.loads((self.directory / "endpoint.json").read_text())
-        java = psutil.Process(endpoint["java"])
-        keeper = java.parent()
-        java.kill()
-        psutil.wait_procs([java, keeper], timeout=PATIENCE)
-
-
-class Neo4j:
-    def __init__(self, directory: Path) -> None:
-        self._directory = directory
-        self._port = servers.free_port()
-        self.target = f"neo4j://127.0.0.1:{self._port}"
-        self.environment = {"NEO4J_USERNAME": "neo4j", "NEO4J_PASSWORD": secrets.token_urlsafe(12)}
-        self._process = self._started()
-        servers.set_password(servers.Neo4jServer(self.target, *self.environment.values()))
-
-    def open(self) -> Store:
-        if self._process.poll() is not None:
-            self._process = self._started()
-        username, password = self.environment.values()
-        return open_store(self.target, username=username, password=password)
-
-    def kill(self) -> None:
-        self._process.kill()
-        self._process.wait()
-
-    def stop(self) -> None:
-        self._process.communicate(timeout=60)
-
-    def _started(self) -> subprocess.Popen[bytes]:
-        command = [servers.program("java"), "-Xmx1g", *servers.JAVA_FLAGS, "-cp", servers.class_path()]
-        command += [str(servers.HERE / "Server.java"), str(self._directory), str(self._port)]
-        log = self._directory.with_name(self._directory.name + ".log")
-        with log.open("wb") as output:
-            process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=output, stderr=output)
-        servers.wait_until_ready(process, log)
-        return process
 
 
 @pytest.fixture(scope="module", params=["embedded", "neo4j"])
@@ -145,56 +73,12 @@ def undisturbed(server: Server, corpus: Path, tmp_path_factory: pytest.TempPathF
         DialogueGraph(store).load("everyday")
         for _ in range(2):  # the second time the server is warm, as it will be for those that are killed
             forget_dialogues(store)
-            loading = Run(server, "load", corpus)
+            loading = run_on(server, "load", corpus)
             loading.finish()
             loaded = content(store)
-            making = Run(server, "negatives", out)
+            making = run_on(server, "negatives", out)
             making.finish()
         return Undisturbed(loaded, loading.seconds, content(store), making.seconds, out.read_bytes())
-
-
-class Run:
-    """A command in a process of its own, with what it has acknowledged so far."""
-
-    def __init__(self, server: Server, command: str, file: Path) -> None:
-        self.acknowledged = 0
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.killable", command, server.target, str(file)],
-            env={**os.environ, **server.environment},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        assert self._process.stdout
-        assert self._process.stdout.readline() == "begin\n", self._process.communicate()[1]
-        self.began = time.monotonic()
-        self.seconds = 0.0
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
-
-    def ended_within(self, seconds: float) -> bool:
-        """Whether the command ended by itself before this time was over."""
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(seconds)
-            return True
-        return False
-
-    def kill(self) -> None:
-        self._process.kill()
-        self._process.wait()
-        self._reader.join()
-
-    def finish(self) -> None:
-        self._process.wait(PATIENCE)
-        self._reader.join()
-        assert self._process.stderr
-        assert self._process.returncode == 0, self._process.stderr.read()
-
-    def _read(self) -> None:
-        assert self._process.stdout
-        for line in self._process.stdout:
-            self.acknowledged = int(line.split()[1])
-        self.seconds = time.monotonic() - self.began
 
 
 NODES = ("Dialogue", "Utterance", "Amr", "AmrNode", "Variant")
@@ -225,20 +109,17 @@ def content(store: Store) -> Content:
     return found
 
 
-def settled(store: Store, expected: Content) -> Content:
-    """What a store holds, all of it whole.
-
-    A commit that was sent just before its sender was killed may land while we read; what is half
-    there then is read again.
-    """
+def judged(store: Store, expected: Content) -> Content:
+    """What a store holds, all of it whole."""
     found = content(store)
-    if any(found[key] != expected.get(key) for key in found):
-        time.sleep(SETTLING)
-        found = content(store)
     assert found.keys() <= expected.keys()
     for key, rows in found.items():
         assert (key, expected[key] - rows, rows - expected[key]) == (key, set(), set())
     return found
+
+
+def run_on(server: Server, command: str, file: Path) -> Run:
+    return Run(server.target, server.environment, command, file)
 
 
 def moments(seed: str, seconds: float) -> Generator[float]:
@@ -281,7 +162,7 @@ class TestALoad:
         kills, store = 0, server.open()
         forget_dialogues(store)
         while kills < (PROCESS_KILLS if victim == "process" else SERVER_KILLS):
-            run = Run(server, "load", corpus)
+            run = run_on(server, "load", corpus)
             if run.ended_within(next(times)):
                 run.finish()
                 assert content(store) == undisturbed.loaded
@@ -289,9 +170,9 @@ class TestALoad:
                 continue
             kills += 1
             store = struck(server, store, run, victim)
-            found = settled(store, undisturbed.loaded)
+            found = judged(store, undisturbed.loaded)
             assert set(order[: run.acknowledged]) <= found.keys()
-        Run(server, "load", corpus).finish()
+        run_on(server, "load", corpus).finish()
         assert content(store) == undisturbed.loaded
         store.close()
 
@@ -301,12 +182,12 @@ class TestMakingNegatives:
     def test_that_was_killed_is_completed_by_running_it_again(
         self, server: Server, undisturbed: Undisturbed, corpus: Path, tmp_path: Path, victim: str
     ) -> None:
-        Run(server, "load", corpus).finish()
+        run_on(server, "load", corpus).finish()
         times = moments(f"negatives {victim}", undisturbed.made_seconds)
         kills, store, out = 0, server.open(), tmp_path / "negatives.jsonl"
         forget_variants(store)
         while kills < (PROCESS_KILLS if victim == "process" else SERVER_KILLS):
-            run = Run(server, "negatives", out)
+            run = run_on(server, "negatives", out)
             if run.ended_within(next(times)):
                 run.finish()
                 assert (content(store), out.read_bytes()) == (undisturbed.made, undisturbed.negatives)
@@ -315,13 +196,13 @@ class TestMakingNegatives:
                 continue
             kills += 1
             store = struck(server, store, run, victim)
-            found = settled(store, undisturbed.made)
+            found = judged(store, undisturbed.made)
             assert undisturbed.loaded.keys() <= found.keys()
             if out.exists():
                 assert (found, out.read_bytes()) == (undisturbed.made, undisturbed.negatives)
             else:
                 assert acknowledged_negatives(out) <= found.keys()
-        Run(server, "negatives", out).finish()
+        run_on(server, "negatives", out).finish()
         assert content(store) == undisturbed.made
         assert out.read_bytes() == undisturbed.negatives
         store.close()
@@ -331,6 +212,7 @@ def struck(server: Server, store: Store, run: Run, victim: str) -> Store:
     """Kill the process, or the server and then the process that lost it; returns a store to look into."""
     if victim == "process":
         run.kill()
+        server.settle(store)
         return store
     server.kill()
     run.kill()
