@@ -43,14 +43,14 @@ class Pool:
     places: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
     arcs: list[tuple[int, int, str]] = field(default_factory=list[tuple[int, int, str]])
     tops: list[int] = field(default_factory=list[int])
-    homes: list[int] = field(default_factory=list[int])
+    homes: dict[int, int] = field(default_factory=dict[int, int])
+    """The top that a node falls to when nothing links it."""
 
-    def add(self, concept: str | None, value: str | None, place: tuple[int, int], home: int) -> int:
-        """Adds a node; ``home`` is the number of the top that it falls to when nothing links it."""
+    def add(self, concept: str | None, value: str | None, place: tuple[int, int]) -> int:
+        """Adds a node; returns its number."""
         self.concepts.append(concept)
         self.values.append(value)
         self.places.append(place)
-        self.homes.append(home)
         return len(self.concepts) - 1
 
 
@@ -64,10 +64,10 @@ def assemble(drafts: Sequence[Draft], text: str) -> AmrGraph:
         repair(draft)
         _gather(pool, draft)
     if not pool.tops:
-        pool.tops.append(pool.add("amr-empty", None, (-1, -1), 0))
+        pool.tops.append(pool.add("amr-empty", None, (-1, -1)))
     top = pool.tops[0]
     if len(pool.tops) > 1:
-        top = pool.add("multi-sentence", None, (-1, -1), 0)
+        top = pool.add("multi-sentence", None, (-1, -1))
         pool.arcs.extend((top, one, f"snt{n}") for n, one in enumerate(pool.tops, 1))
     return _written(pool, top, text)
 
@@ -75,12 +75,21 @@ def assemble(drafts: Sequence[Draft], text: str) -> AmrGraph:
 def _gather(pool: Pool, draft: Draft) -> None:
     """Adds a draft's nodes, arcs and tops to the pool, without what stands twice."""
     numbers: dict[int, int] = {}
-    places = {sentence: len(pool.tops) + n for n, sentence in enumerate(sorted(draft.tops))}
     for k, node in enumerate(draft.nodes):
         if not node.gone:
-            home = places.get(node.sentence, len(pool.tops))
-            numbers[k] = pool.add(node.concept, node.value, (node.start, node.end), home)
-    pool.tops.extend(numbers[draft.tops[sentence]] for sentence in sorted(draft.tops))
+            numbers[k] = pool.add(node.concept, node.value, (node.start, node.end))
+    spare = next((k for k in numbers.values() if pool.concepts[k] is not None), None)
+    homes: dict[int, int] = {}
+    for sentence in sorted(draft.tops):
+        top = numbers.get(draft.tops[sentence], spare)
+        if top is not None:
+            homes[sentence] = top
+            if top not in pool.tops:
+                pool.tops.append(top)
+    for k, number in numbers.items():
+        home = homes.get(draft.nodes[k].sentence)
+        if home is not None:
+            pool.homes[number] = home
     seen: set[tuple[int, int]] = set()
     for arc in draft.arcs:
         if arc.head in numbers and arc.dep in numbers:
@@ -172,7 +181,7 @@ def _adopt(pool: Pool, top: int, depths: dict[int, int]) -> None:
     for k in sorted(loose, key=lambda k: (k in below, pool.values[k] is not None, k)):
         if k in reached:
             continue
-        home = pool.tops[pool.homes[k]]
+        home = pool.homes.get(k, top)
         pool.arcs.append((home if home in depths and depths[home] < DEEPEST else top, k, "mod"))
         part = [k]
         reached.add(k)

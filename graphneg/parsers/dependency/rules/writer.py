@@ -1,30 +1,59 @@
-"""Writes the draft of a piece of text: weak but complete."""
+"""Writes the draft of a piece of text: the order in which the rules run."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from graphneg.parsers.dependency.draft import Draft
+from graphneg.parsers.dependency.lexicon import Lexicon, load_lexicon
+from graphneg.parsers.dependency.rules.clauses import write_modals, write_moods, write_negation
+from graphneg.parsers.dependency.rules.concepts import write_concepts
+from graphneg.parsers.dependency.rules.coordination import write_coordination, write_openers
+from graphneg.parsers.dependency.rules.copulas import resolve_copulas
+from graphneg.parsers.dependency.rules.degrees import write_degrees
+from graphneg.parsers.dependency.rules.entities import write_entities
+from graphneg.parsers.dependency.rules.nominals import write_nominals
+from graphneg.parsers.dependency.rules.questions import write_question_words, write_whys
+from graphneg.parsers.dependency.rules.reference import merge_pronouns, write_shared
+from graphneg.parsers.dependency.rules.roles import write_roles
+from graphneg.parsers.dependency.rules.sketch import Sketch
 from graphneg.parsers.dependency.words import Word
 
-_SILENT = frozenset({"AUX", "DET", "PUNCT", "ADP", "PART", "CCONJ", "SCONJ", "SPACE"})
+
+def write_draft(text: str, words: Sequence[Word], lexicon: Lexicon | None = None) -> Draft:
+    """The draft of a piece of text; ``text`` is the whole text that the words count characters in."""
+    sketch = Sketch(Draft(text, words), words, lexicon or load_lexicon())
+    write_entities(sketch)
+    resolve_copulas(sketch)
+    write_question_words(sketch)
+    write_concepts(sketch)
+    write_modals(sketch)
+    write_negation(sketch)
+    write_degrees(sketch)
+    write_nominals(sketch)
+    written = write_coordination(sketch)
+    write_roles(sketch)
+    write_whys(sketch)
+    write_shared(sketch, written)
+    roots = [word for word in words if word.head == word.i]
+    for root in roots:
+        write_moods(sketch, root)
+        write_openers(sketch, root)
+    _write_tops(sketch, roots)
+    merge_pronouns(sketch)
+    return sketch.draft
 
 
-def write_draft(text: str, words: Sequence[Word]) -> Draft:
-    draft = Draft(text, words)
-    made: dict[int, int] = {}
-    for word in words:
-        if word.pos not in _SILENT:
-            concept = f"{word.lemma}-01" if word.pos == "VERB" else word.lemma
-            made[word.i] = draft.concept(concept, word.i, "word")
-    for word in words:
-        if word.i in made:
-            head = words[word.head]
-            while head.i not in made and head.head != head.i:
-                head = words[head.head]
-            if head.i in made and head.i != word.i:
-                draft.link(made[head.i], "ARG0" if word.dep == "nsubj" else "ARG1", made[word.i], "word")
-            draft.tops.setdefault(word.sentence, made[word.i])
-    if not made and words:
-        draft.tops[0] = draft.concept(words[0].text, words[0].i, "word")
-    return draft
+def _write_tops(sketch: Sketch, roots: Sequence[Word]) -> None:
+    """The top of each sentence is what stands over its root; without one, its first node."""
+    draft = sketch.draft
+    for root in roots:
+        speaker = sketch.speaker(root.i)
+        if speaker in sketch.outer and draft.nodes[sketch.outer[speaker]].concept is not None:
+            draft.tops.setdefault(root.sentence, sketch.outer[speaker])
+    for k, node in enumerate(draft.nodes):
+        if node.concept is not None and not node.gone:
+            draft.tops.setdefault(node.sentence, k)
+    if not draft.tops and sketch.words:
+        word = next((one for one in sketch.words if one.text.strip()), sketch.words[0])
+        draft.tops[word.sentence] = draft.concept(word.text.strip() or "amr-empty", word.i, "word")

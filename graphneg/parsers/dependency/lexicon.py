@@ -1,0 +1,119 @@
+"""The tables behind the rules: PropBank's frames, and what words and roles were in annotated graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib.resources import files
+
+DELETED = "-"
+_CLASSES = {"v": "v", "n": "n", "j": "j", "r": "j"}
+Counts = dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class FrameEntry:
+    """A frame: its roles' functions by number (``{"0": "PAG"}``) and its examples' roles by signature."""
+
+    id: str
+    functions: Mapping[str, str]
+    verbal: bool
+    examples: int
+    seen: Mapping[str, Counts]
+
+
+@dataclass(slots=True)
+class Lexicon:
+    """Frames by lemma, concepts by lemma and word class, roles by signature.
+
+    ``roles`` has three kinds of keys: ``("F", concept, signature)``, ``("W", lemma, signature)``
+    and ``("S", class, signature)``.
+    """
+
+    frames: dict[str, FrameEntry] = field(default_factory=dict[str, FrameEntry])
+    aliases: dict[tuple[str, str], list[str]] = field(default_factory=dict[tuple[str, str], list[str]])
+    concepts: dict[tuple[str, str], Counts] = field(default_factory=dict[tuple[str, str], Counts])
+    roles: dict[tuple[str, str, str], Counts] = field(default_factory=dict[tuple[str, str, str], Counts])
+    totals: Counts = field(default_factory=dict[str, int])
+
+    def add_frames(self, rows: Iterable[str]) -> None:
+        """Reads rows of ``frames.tsv``."""
+        for row in rows:
+            id, roles, aliases, examples, seen = row.split("\t")
+            pairs = [alias.split(":", 1) for alias in aliases.split()]
+            verbal = any(pos == "v" for pos, _ in pairs)
+            functions = dict(role.split(":") for role in roles.split())
+            self.frames[id] = FrameEntry(id, functions, verbal, int(examples), _seen(seen))
+            for pos, lemma in pairs:
+                self.aliases.setdefault((pos, lemma.lower()), []).append(id)
+
+    def add_concepts(self, rows: Iterable[Sequence[str]]) -> None:
+        """Reads rows ``lemma, class, concept, count``."""
+        for lemma, kind, concept, count in rows:
+            known = self.concepts.setdefault((lemma, kind), {})
+            known[concept] = known.get(concept, 0) + int(count)
+            if concept != DELETED:
+                self.totals[concept] = self.totals.get(concept, 0) + int(count)
+
+    def add_roles(self, rows: Iterable[Sequence[str]]) -> None:
+        """Reads rows ``kind, key, signature, role, count``."""
+        for kind, key, form, role, count in rows:
+            known = self.roles.setdefault((kind, key, form), {})
+            known[role] = known.get(role, 0) + int(count)
+
+    def best_concept(self, lemma: str, kind: str) -> str | None:
+        """The concept that the word most often became, ``-`` where it mostly had none; else ``None``."""
+        known = self.concepts.get((lemma, kind))
+        return max(known, key=lambda one: known[one]) if known else None
+
+    def candidates(self, lemma: str, kind: str) -> list[str]:
+        """The frames of a lemma in a word class, in PropBank's order."""
+        return self.aliases.get((_CLASSES.get(kind, kind), lemma), [])
+
+    def role_scores(self, head: str, kind: str, form: str, dependent: str) -> dict[str, float]:
+        """The weight of each role seen with these, by a product of smoothed ratios to the general one."""
+        general = self.roles.get(("S", kind, form), {})
+        by_head = self.roles.get(("F", head, form), {})
+        by_word = self.roles.get(("W", dependent, form), {})
+        in_frame = self._frame_roles(head, form)
+        total = sum(general.values()) + 5.0
+        n_head, n_word, n_frame = sum(by_head.values()), sum(by_word.values()), sum(in_frame.values())
+        scores: dict[str, float] = {}
+        for role in {**general, **by_head, **by_word, **in_frame}:
+            base = (general.get(role, 0) + 0.2) / total
+            head_ratio = (by_head.get(role, 0) + 2 * base) / (n_head + 2) / base
+            word_ratio = (by_word.get(role, 0) + 2 * base) / (n_word + 2) / base
+            frame_ratio = (in_frame.get(role, 0) + base) / (n_frame + 1) / base if n_frame else 1.0
+            scores[role] = base * head_ratio * word_ratio * frame_ratio
+        return scores
+
+    def _frame_roles(self, frame: str, form: str) -> dict[str, float]:
+        """The annotated examples' roles of a signature, as AMR's."""
+        entry = self.frames.get(frame)
+        if entry is None or form not in entry.seen:
+            return {}
+        return {f"ARG{role}": float(count) for role, count in entry.seen[form].items() if role != "M"}
+
+
+def _seen(text: str) -> dict[str, Counts]:
+    found: dict[str, Counts] = {}
+    for one in text.split():
+        form, _, rest = one.rpartition("=")
+        role, _, count = rest.partition(":")
+        found.setdefault(form, {})[role] = int(count)
+    return found
+
+
+@lru_cache(maxsize=1)
+def load_lexicon() -> Lexicon:
+    """The tables that come with the package."""
+    lexicon = Lexicon()
+    lexicon.add_frames(_lines("frames.tsv"))
+    lexicon.add_concepts(line.split("\t") for line in _lines("concepts.tsv"))
+    lexicon.add_roles(line.split("\t") for line in _lines("roles.tsv"))
+    return lexicon
+
+
+def _lines(name: str) -> list[str]:
+    return files("graphneg.parsers.dependency").joinpath("data", name).read_text("utf-8").splitlines()

@@ -1,0 +1,142 @@
+"""What stands over or beside a clause: modals, negation, moods, questions."""
+
+from __future__ import annotations
+
+from graphneg.parsers.dependency.rules.closed_classes import INNER_NEGATION, MODALS
+from graphneg.parsers.dependency.rules.sketch import Sketch
+from graphneg.parsers.dependency.words import Word
+
+_NEGATIONS = frozenset({"not", "n't", "nt", "nor", "neither"})
+_SUBJECTS = ("nsubj", "nsubjpass", "csubj", "expl")
+
+
+def write_negation(sketch: Sketch) -> None:
+    """``:polarity -`` for *not*, on the modal where that is what is denied, else on the predicate."""
+    for word in sketch.words:
+        if word.lemma in _NEGATIONS and word.tag in {"RB", "CC", "DT"} and word.i not in sketch.core:
+            target = _negated(sketch, word)
+            if target is not None:
+                sketch.mark(target, "polarity", "-", word.i, "negation")
+        elif word.lower == "never" and word.i in sketch.core:
+            target = _negated(sketch, word)
+            if target is not None:
+                sketch.mark(target, "polarity", "-", word.i, "never")
+        elif (
+            word.lower == "no"
+            and word.tag == "DT"
+            and word.dep in {"det", "neg"}
+            and word.i not in sketch.core
+        ):
+            head = sketch.core.get(sketch.speaker(word.head))
+            if head is not None:
+                sketch.mark(head, "polarity", "-", word.i, "no")
+        elif word.lower == "without":
+            inner = sketch.kid(word.i, "pobj", "pcomp")
+            if inner is not None and sketch.speaker(inner.i) in sketch.core:
+                sketch.mark(sketch.core[sketch.speaker(inner.i)], "polarity", "-", word.i, "without")
+
+
+def _negated(sketch: Sketch, word: Word) -> int | None:
+    head = sketch.words[word.head]
+    if word.lower == "neither" or word.lower == "nor":
+        return None
+    speaker = sketch.speaker(head.i)
+    if speaker == word.i:
+        return None
+    modal = sketch.kid(head.i, "aux")
+    for modal in sketch.kids(head.i, "aux"):
+        if modal.lemma in MODALS and modal.lemma not in INNER_NEGATION and speaker in sketch.outer:
+            outer = sketch.outer[speaker]
+            return (
+                outer if sketch.draft.nodes[outer].concept == MODALS[modal.lemma][0] else sketch.core[speaker]
+            )
+    return sketch.core.get(speaker)
+
+
+def write_modals(sketch: Sketch) -> None:
+    """``possible-01``, ``obligate-01``, ``recommend-01`` over the verb of a modal."""
+    for word in sketch.words:
+        if word.tag == "MD" and word.dep == "aux" and word.lemma in MODALS:
+            speaker = sketch.speaker(word.head)
+            if speaker in sketch.outer and not _would_rather(sketch, word):
+                concept, role = MODALS[word.lemma]
+                sketch.above(concept, word.i, speaker, role, "modal")
+        elif word.lemma == "have" and word.i in sketch.core:
+            _write_have_to(sketch, word)
+        elif word.lower == "able" and word.i in sketch.core:
+            _write_able(sketch, word)
+
+
+def _would_rather(sketch: Sketch, word: Word) -> bool:
+    """*I should have liked*, *I should like*: no duty."""
+    head = sketch.words[word.head]
+    return word.lower == "should" and head.lemma in {"like", "love", "prefer", "say", "think"}
+
+
+def _write_have_to(sketch: Sketch, word: Word) -> None:
+    inner = sketch.kid(word.i, "xcomp")
+    if inner is None or not any(one.tag == "TO" for one in sketch.kids(inner.i, "aux")):
+        return
+    if sketch.kid(word.i, "dobj") is not None or sketch.speaker(inner.i) not in sketch.core:
+        return
+    node = sketch.core[word.i]
+    sketch.draft.nodes[node].concept = "obligate-01"
+    sketch.draft.nodes[node].rule = "modal"
+
+
+def _write_able(sketch: Sketch, word: Word) -> None:
+    if sketch.kid(word.i, "xcomp") is not None:
+        node = sketch.core[word.i]
+        sketch.draft.nodes[node].concept = "possible-01"
+        sketch.draft.nodes[node].rule = "modal"
+
+
+def write_moods(sketch: Sketch, root: Word) -> None:
+    """``:mode imperative`` with ``you``, ``:polarity (a / amr-unknown)`` for yes/no questions."""
+    speaker = sketch.speaker(root.i)
+    if speaker not in sketch.core:
+        return
+    for word in [
+        root,
+        *[one for one in sketch.kids(root.i, "ccomp", "conj", "parataxis") if one.tag == "VB"],
+    ]:
+        if _is_imperative(sketch, word):
+            core = sketch.core.get(sketch.speaker(word.i))
+            if core is not None:
+                sketch.mark(core, "mode", "imperative", None, "imperative")
+                if not any(arc.head == core and arc.role == "ARG0" for arc in sketch.draft.arcs):
+                    you = sketch.draft.concept("you", None, "imperative", word.sentence)
+                    sketch.link(core, "ARG0", you, "imperative")
+    if _asks(sketch, root):
+        unknown = sketch.draft.concept("amr-unknown", None, "question", root.sentence)
+        sketch.link(sketch.core[speaker], "polarity", unknown, "question")
+
+
+def _is_imperative(sketch: Sketch, word: Word) -> bool:
+    if word.tag not in {"VB", "VBP"} or sketch.kid(word.i, *_SUBJECTS, "mark") is not None:
+        return False
+    if any(one.tag in {"MD", "TO"} or one.lemma in {"have"} for one in sketch.kids(word.i, "aux")):
+        return False
+    return not (word.tag == "VBP" and word.dep != "ROOT")
+
+
+def _asks(sketch: Sketch, root: Word) -> bool:
+    """A question mark, an auxiliary or *be* before the subject, and no question word."""
+    words = sketch.words
+    members = [word for word in words if word.sentence == root.sentence]
+    if not any(word.text.startswith("?") for word in members[-3:]):
+        return False
+    asking = [word for word in members if word.tag in {"WP", "WRB", "WDT", "WP$"}]
+    return not any(_is_main(sketch, word, root) for word in asking)
+
+
+def _is_main(sketch: Sketch, word: Word, root: Word) -> bool:
+    """Whether a question word belongs to the main clause."""
+    head = word
+    for _ in range(len(sketch.words)):
+        if head.dep in {"relcl", "acl", "advcl", "ccomp"} and head.i != root.i:
+            return head.dep == "ccomp" and sketch.words[head.head].i == root.i and word.i < root.i
+        if head.head == head.i:
+            return True
+        head = sketch.words[head.head]
+    return True

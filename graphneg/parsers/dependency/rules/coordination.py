@@ -1,0 +1,97 @@
+"""Coordination: ``and``, ``or``, ``contrast-01`` over conjuncts, and a conjunction that opens a sentence."""
+
+from __future__ import annotations
+
+from graphneg.parsers.dependency.rules.sketch import Sketch
+from graphneg.parsers.dependency.words import Word
+
+_CONCEPTS = {
+    "and": "and",
+    "or": "or",
+    "nor": "or",
+    "&": "and",
+    "but": "contrast-01",
+    "yet": "contrast-01",
+    "plus": "and",
+}
+_OPENERS = {
+    "but": ("contrast-01", "ARG2"),
+    "and": ("and", "op2"),
+    "or": ("or", "op2"),
+    "yet": ("contrast-01", "ARG2"),
+}
+_PAIRED = frozenset({"both", "either", "neither"})
+
+
+def groups(sketch: Sketch) -> list[list[int]]:
+    """The conjuncts of each coordination, speakers that have a node, in order of the text."""
+    found: dict[int, list[int]] = {}
+    for word in sketch.words:
+        if word.dep != "conj":
+            continue
+        first = word
+        for _ in range(len(sketch.words)):
+            if first.dep != "conj" or first.head == first.i:
+                break
+            first = sketch.words[first.head]
+        found.setdefault(first.i, [first.i]).append(word.i)
+    return list(found.values())
+
+
+def write_coordination(sketch: Sketch) -> dict[int, list[int]]:
+    """Puts a conjunction over each group of conjuncts; gives each group's speakers by its first."""
+    written: dict[int, list[int]] = {}
+    for group in reversed(groups(sketch)):
+        members = [one for one in dict.fromkeys(sketch.speaker(i) for i in group) if one in sketch.outer]
+        if len(members) < 2:
+            continue
+        concept, anchor = _conjunction(sketch, group)
+        node = sketch.draft.concept(concept, anchor, "coordination", sketch.words[members[0]].sentence)
+        for n, member in enumerate(members, 1):
+            role = f"ARG{min(n, 2)}" if concept == "contrast-01" else f"op{n}"
+            sketch.link(node, role, sketch.outer[member], "coordination")
+        sketch.outer[members[0]] = node
+        for member in members[1:]:
+            sketch.done.add(member)
+        written[members[0]] = members
+    return written
+
+
+def _conjunction(sketch: Sketch, group: list[int]) -> tuple[str, int | None]:
+    found: list[Word] = []
+    for one in group:
+        found.extend(sketch.kids(one, "cc"))
+    for cc in found:
+        if cc.lower in _CONCEPTS and cc.lower not in _PAIRED:
+            concept = _CONCEPTS[cc.lower]
+            if concept == "contrast-01" and len(group) > 2:
+                continue
+            return concept, cc.i
+    if any(cc.lower in {"either", "neither"} for cc in found):
+        return "or", found[0].i
+    return "and", None
+
+
+def write_openers(sketch: Sketch, root: Word) -> None:
+    """*But …* and *And …* at the start of a sentence: ``contrast-01 :ARG2``, ``and :op2``."""
+    speaker = sketch.speaker(root.i)
+    if speaker not in sketch.outer:
+        return
+    found = sketch.kids(root.i, "cc")
+    if speaker != root.i:
+        found += sketch.kids(speaker, "cc")
+    for cc in found[::-1]:
+        if cc.i < root.i and cc.lower in _OPENERS and _opens(sketch, cc):
+            concept, role = _OPENERS[cc.lower]
+            sketch.above(concept, cc.i, speaker, role, "opener")
+
+
+def _opens(sketch: Sketch, cc: Word) -> bool:
+    """Whether nothing but marks, interjections and other conjunctions stand before it."""
+    place = cc.i - 1
+    while place >= 0 and sketch.words[place].sentence == cc.sentence:
+        before = sketch.words[place]
+        if before.tag not in {"``", "''", "CC", "UH", ",", ":", ".", "-LRB-", "NFP", "HYPH"}:
+            return False
+        place -= 1
+    return True

@@ -1,0 +1,79 @@
+"""Copulas: the predicate speaks for *be*; places, likeness and mere being get a frame of their own."""
+
+from __future__ import annotations
+
+from graphneg.parsers.dependency.rules.closed_classes import TIME_NOUNS
+from graphneg.parsers.dependency.rules.sketch import Sketch
+from graphneg.parsers.dependency.rules.word_sets import word_set
+from graphneg.parsers.dependency.words import Word
+
+_PLACES = frozenset(
+    {"here", "there", "where", "away", "outside", "inside", "upstairs", "downstairs", "home", "nearby"}
+)
+_PREDICATES = ("acomp", "attr", "oprd", "ccomp", "xcomp")
+_LOCATIVE = word_set("""
+    in on at near behind under above below beside between among inside outside around over
+""")
+
+
+def resolve_copulas(sketch: Sketch) -> None:
+    """Finds the word that speaks for each *be* that is no auxiliary."""
+    for word in sketch.words:
+        if word.lemma == "be" and word.tag[:2] == "VB" and word.dep not in {"aux", "auxpass"}:
+            _resolve(sketch, word)
+
+
+def _resolve(sketch: Sketch, be: Word) -> None:
+    existential = sketch.kid(be.i, "expl") is not None
+    predicate = _predicate(sketch, be)
+    if predicate is not None and existential:
+        verb = sketch.kid(predicate.i, "acl")
+        place = _place(sketch, be)
+        if verb is None and place is not None and place.tag != "WRB":
+            sketch.add("be-located-at-91", be.i, "copula")
+            return
+    if predicate is not None:
+        sketch.stand_in[be.i] = predicate.i
+        return
+    place = _place(sketch, be)
+    if place is not None:
+        like = place.lower == "like"
+        sketch.add("resemble-01" if like else "be-located-at-91", be.i, "copula")
+        return
+    other = sketch.kid(be.i, "prep", "advmod", "npadvmod", "advcl", "nsubj")
+    if other is not None and other.dep == "prep":
+        inner = sketch.kid(other.i, "pobj", "pcomp")
+        other = inner or other
+    if other is not None and other.dep != "nsubj" and other.tag not in {"WRB", "RB"}:
+        sketch.stand_in[be.i] = other.i
+    elif other is not None and other.tag == "WRB":
+        sketch.add("be-located-at-91", be.i, "copula")
+    elif other is not None and other.dep == "nsubj":
+        sketch.stand_in[be.i] = other.i
+
+
+def _predicate(sketch: Sketch, be: Word) -> Word | None:
+    found = sketch.kids(be.i, *_PREDICATES)
+    for dep in _PREDICATES:
+        for one in found:
+            if one.dep == dep and one.tag != "WRB" and not (one.lower in _PLACES and dep == "acomp"):
+                return one
+    return None
+
+
+def _place(sketch: Sketch, be: Word) -> Word | None:
+    """The preposition or adverb that says where."""
+    for k in be.kids:
+        one = sketch.words[k]
+        if one.dep == "prep" and (one.lower in _LOCATIVE or one.lower == "like"):
+            inner = sketch.kid(one.i, "pobj")
+            if inner is not None and inner.lemma not in TIME_NOUNS:
+                return one
+        if one.dep in {"advmod", "acomp"} and one.lower in _PLACES:
+            return one
+    return None
+
+
+def is_copular(sketch: Sketch, word: Word) -> bool:
+    """Whether a *be* is linked to its predicate by a stand-in."""
+    return word.lemma == "be" and word.i in sketch.stand_in

@@ -1,0 +1,248 @@
+"""Entities of several words: names, dates, times, money, numbers, addresses, emoticons."""
+
+from __future__ import annotations
+
+import re
+
+from graphneg.parsers.dependency.repair import quoted
+from graphneg.parsers.dependency.rules import gazetteer as known
+from graphneg.parsers.dependency.rules.numbers import number_value, ordinal_value
+from graphneg.parsers.dependency.rules.sketch import Sketch
+from graphneg.parsers.dependency.words import Word
+
+_CLOCK = re.compile(r"\d{1,2}[:.]\d{2}(?:[ap]\.?m\.?)?|\d{1,2}[ap]\.?m\.?", re.IGNORECASE)
+_ADDRESS = re.compile(r"(?:https?://|www\.)\S+|\S+@\S+\.\w+")
+_PERIODS = {"am": "morning", "a.m.": "morning", "pm": "afternoon", "p.m.": "afternoon", "a.m": "morning"}
+_YEAR = re.compile(r"1[0-9]{3}|20[0-9]{2}")
+_PROPER = frozenset({"NNP", "NNPS"})
+
+
+def write_entities(sketch: Sketch) -> None:
+    """Writes what is recognised by its own words; those words are done."""
+    words = sketch.words
+    i = 0
+    while i < len(words):
+        i += _entity(sketch, words[i]) or 1
+
+
+def _entity(sketch: Sketch, word: Word) -> int:
+    """The number of words taken, 0 where none is an entity's."""
+    if word.tag == "CD" or word.tag == "$" or word.text in known.MONEY:
+        taken = _write_amount(sketch, word)
+        if taken:
+            return taken
+    if word.lower in known.WEEKDAYS or (word.lower in known.MONTHS and word.tag in _PROPER):
+        return _write_date(sketch, word)
+    if _ADDRESS.fullmatch(word.text):
+        node = sketch.add("email-address-entity" if "@" in word.text else "url-entity", word.i, "address")
+        sketch.mark(node, "value", quoted(word.text), word.i, "address")
+        sketch.done.add(word.i)
+        return 1
+    if word.text in known.EMOTICONS or (
+        len(word.text) <= 2 and ord(word.text[0]) >= 0x2600 and not word.text.isalnum()
+    ):
+        node = sketch.add("emoticon", word.i, "emoticon")
+        sketch.mark(node, "value", quoted(word.text), word.i, "emoticon")
+        sketch.done.add(word.i)
+        return 1
+    if word.tag in {"JJ", "NNP", "NNPS", "NNS", "NN"} and word.text[:1].isupper():
+        nation = known.NATIONALITIES.get(word.lower)
+        if nation is not None and not (
+            word.lower in known.LANGUAGES and word.dep in {"dobj", "pobj", "nsubj"}
+        ):
+            _write_name(sketch, "country", [word], word, [nation])
+            return 1
+    if word.tag in _PROPER and _is_name(sketch, word):
+        return _write_proper(sketch, word)
+    return 0
+
+
+def _is_name(sketch: Sketch, word: Word) -> bool:
+    """A capitalised word that no table knows as a common one."""
+    if not word.text[:1].isupper():
+        return False
+    first = (
+        word.i == 0
+        or sketch.words[word.i - 1].sentence != word.sentence
+        or sketch.words[word.i - 1].tag == "``"
+    )
+    common = (word.lemma, "n") in sketch.lexicon.concepts or (word.lower, "uh") in sketch.lexicon.concepts
+    if word.text.isupper() and len(word.text) > 1:
+        return not common and not word.lower.endswith("ing")
+    return not (first and common)
+
+
+def _write_proper(sketch: Sketch, word: Word) -> int:
+    words = sketch.words
+    run = [word]
+    while run[-1].i + 1 < len(words):
+        after = words[run[-1].i + 1]
+        if (after.tag in _PROPER and after.sentence == word.sentence and after.text[:1].isupper()) or (
+            after.tag == "CD" and after.head in {one.i for one in run} and len(run) < 4
+        ):
+            run.append(after)
+        else:
+            break
+    head = next((one for one in run if not run[0].i <= one.head <= run[-1].i or one.head == one.i), run[-1])
+    lowers = [one.lower for one in run]
+    texts = [one.text for one in run]
+    _write_name(sketch, _kind(sketch, run, lowers, head), run, head, texts)
+    return len(run)
+
+
+def _kind(sketch: Sketch, run: list[Word], lowers: list[str], head: Word) -> str:
+    whole = " ".join(lowers)
+    last = lowers[-1]
+    if whole in known.COUNTRIES or last in {"states", "kingdom"}:
+        return "country"
+    if whole in known.CITIES or whole in {
+        "new york",
+        "los angeles",
+        "san francisco",
+        "las vegas",
+        "hong kong",
+    }:
+        return "city"
+    if whole in known.STATES:
+        return "state"
+    if whole in known.CONTINENTS:
+        return "continent"
+    if last in known.FESTIVALS or last in {"day", "eve", "festival"}:
+        return "festival"
+    if whole in known.LANGUAGES:
+        return "language"
+    if last in known.PLACE_KINDS and len(run) > 1:
+        return last
+    if whole in {"earth", "mars", "venus", "jupiter"}:
+        return "planet"
+    preposition = sketch.words[head.head]
+    if head.dep == "pobj" and preposition.lower in {"in", "at"} and lowers[0] not in known.TITLES:
+        return "city" if preposition.lower == "in" else "organization"
+    return "person"
+
+
+def _write_name(sketch: Sketch, kind: str, run: list[Word], head: Word, texts: list[str]) -> None:
+    entity = sketch.draft.concept(kind, run[0].i, "name", last=run[-1].i)
+    name = sketch.draft.concept("name", run[0].i, "name", last=run[-1].i)
+    sketch.link(entity, "name", name, "name")
+    for n, text in enumerate(texts, 1):
+        at = run[n - 1].i if len(texts) == len(run) else head.i
+        op = sketch.draft.constant(quoted(text), at, "name")
+        sketch.link(name, f"op{n}", op, "name")
+    sketch.draft.nodes[entity].token = head.i
+    sketch.core[head.i] = sketch.outer[head.i] = entity
+    for one in run:
+        sketch.done.add(one.i)
+        if one.i != head.i:
+            sketch.stand_in[one.i] = head.i
+
+
+def _write_date(sketch: Sketch, word: Word) -> int:
+    """*Monday*, *June 12*, *June 12, 1990*."""
+    node = sketch.add("date-entity", word.i, "date")
+    sketch.done.add(word.i)
+    if word.lower in known.WEEKDAYS:
+        day = sketch.draft.concept(word.lower, word.i, "date")
+        sketch.link(node, "weekday", day, "date")
+        return 1
+    sketch.mark(node, "month", str(known.MONTHS[word.lower]), word.i, "date")
+    taken = 1
+    for after in sketch.words[word.i + 1 : word.i + 4]:
+        number = after.lower if after.lower.isdigit() else ordinal_value(after.lower)
+        if after.tag == "," and taken == 2:
+            taken += 1
+            continue
+        if number is None or after.sentence != word.sentence:
+            break
+        role = "year" if _YEAR.fullmatch(number) else "day"
+        sketch.mark(node, role, number, after.i, "date")
+        sketch.done.add(after.i)
+        sketch.stand_in[after.i] = word.i
+        taken += 1
+    return taken
+
+
+def _write_amount(sketch: Sketch, word: Word) -> int:
+    words = sketch.words
+    after = words[word.i + 1] if word.i + 1 < len(words) else None
+    if word.text in known.MONEY and word.tag != "CD":
+        if after is None or after.tag != "CD":
+            return 0
+        run = _number_run(sketch, after)
+        return 1 + _write_quantity(sketch, "monetary-quantity", known.MONEY[word.text], run, word, run[-1].i)
+    if _CLOCK.fullmatch(word.text) or (after is not None and after.lower in {"o'clock", *_PERIODS}):
+        return _write_clock(sketch, word, after)
+    if (
+        _YEAR.fullmatch(word.text)
+        and word.dep in {"pobj", "npadvmod"}
+        and (after is None or after.tag[:2] != "NN")
+    ):
+        node = sketch.add("date-entity", word.i, "date")
+        sketch.mark(node, "year", word.text, word.i, "date")
+        sketch.done.add(word.i)
+        return 1
+    run = _number_run(sketch, word)
+    if len(run) > 1:
+        value = number_value(" ".join(one.lower for one in run))
+        head = next((one for one in run if not run[0].i <= one.head <= run[-1].i), run[-1])
+        node = sketch.draft.constant(value or "1", run[0].i, "number", last=run[-1].i)
+        sketch.core[head.i] = sketch.outer[head.i] = node
+        for one in run:
+            sketch.done.add(one.i)
+            if one.i != head.i:
+                sketch.stand_in[one.i] = head.i
+        return len(run)
+    return 0
+
+
+def _number_run(sketch: Sketch, word: Word) -> list[Word]:
+    """The numerals from here on that read as one number."""
+    run = [word]
+    for after in sketch.words[word.i + 1 : word.i + 6]:
+        joined = " ".join(one.lower for one in (*run, after))
+        if after.tag != "CD" or number_value(joined) is None or after.text[0].isdigit():
+            break
+        run.append(after)
+    return run
+
+
+def _write_quantity(sketch: Sketch, kind: str, unit: str, run: list[Word], sign: Word, last: int) -> int:
+    node = sketch.draft.concept(kind, sign.i, "quantity", last=last)
+    sketch.mark(
+        node, "quant", number_value(" ".join(one.lower for one in run)) or run[0].lower, run[0].i, "quantity"
+    )
+    inner = sketch.draft.concept(unit, sign.i, "quantity")
+    sketch.link(node, "unit", inner, "quantity")
+    taken = [*run, sign]
+    head = next((one for one in taken if one.head not in {other.i for other in taken}), run[-1])
+    sketch.core[head.i] = sketch.outer[head.i] = node
+    for one in taken:
+        sketch.done.add(one.i)
+        if one.i != head.i:
+            sketch.stand_in[one.i] = head.i
+    return len(run)
+
+
+def _write_clock(sketch: Sketch, word: Word, after: Word | None) -> int:
+    match = re.match(r"(\d{1,2})[:.]?(\d{2})?", word.lower)
+    hour = f"{match[1]}:{match[2] or '00'}" if match else f"{number_value(word.lower) or word.lower}:00"
+    node = sketch.add("date-entity", word.i, "time")
+    sketch.mark(node, "time", quoted(hour), word.i, "time")
+    sketch.done.add(word.i)
+    taken = 1
+    period = next((one for suffix, one in _PERIODS.items() if word.lower.endswith(suffix)), None)
+    if after is not None and after.lower in {"o'clock", *_PERIODS}:
+        period = _PERIODS.get(after.lower, period)
+        sketch.done.add(after.i)
+        sketch.stand_in[after.i] = word.i
+        if after.head != word.i:
+            sketch.stand_in.pop(after.i)
+            sketch.core[after.i] = sketch.outer[after.i] = node
+            sketch.core.pop(word.i)
+            sketch.outer.pop(word.i)
+            sketch.stand_in[word.i] = after.i
+        taken = 2
+    if period is not None:
+        inner = sketch.draft.concept(period, word.i, "time")
+        sketch.link(node, "dayperiod", inner, "time")
+    return taken

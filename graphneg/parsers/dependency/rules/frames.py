@@ -1,0 +1,164 @@
+"""Which concept an open-class word becomes: a PropBank frame with its sense, or its lemma."""
+
+from __future__ import annotations
+
+from graphneg.parsers.dependency.lexicon import DELETED
+from graphneg.parsers.dependency.rules.closed_classes import RELATIVES
+from graphneg.parsers.dependency.rules.numbers import ordinal_value
+from graphneg.parsers.dependency.rules.sketch import Sketch
+from graphneg.parsers.dependency.signatures import signature
+from graphneg.parsers.dependency.words import Word
+
+_AGENT = ("er", "or", "ist")
+_EVENT = ("tion", "sion", "ment", "ance", "ence", "al", "ing", "ure")
+
+
+def verb_concept(sketch: Sketch, word: Word) -> tuple[str, str, int | None]:
+    """The verb's frame, the rule that chose it, and the last of its words (a particle's)."""
+    lexicon = sketch.lexicon
+    particle = sketch.kid(word.i, "prt")
+    if particle is None:
+        particle = next((one for one in sketch.kids(word.i, "advmod", "prep") if one.tag == "RP"), None)
+    if particle is not None:
+        joined = f"{word.lemma}_{particle.lower}"
+        frames = lexicon.candidates(joined, "v")
+        if frames:
+            sketch.done.add(particle.i)
+            last = particle.i if particle.i == word.i + 1 else None
+            return best_sense(sketch, word, frames), "particle", last
+    frames = [one for one in lexicon.candidates(word.lemma, "v") if "_" not in one]
+    known = lexicon.concepts.get((word.lemma, "v"), {})
+    known = {concept: count for concept, count in known.items() if concept != DELETED}
+    if known:
+        options = {**dict.fromkeys(frames[:12], 0), **known}
+        return best_sense(sketch, word, list(options)), "table", None
+    if frames:
+        return best_sense(sketch, word, frames), "frame", None
+    return f"{word.lemma}-01", "unknown", None
+
+
+def best_sense(sketch: Sketch, word: Word, frames: list[str]) -> str:
+    """The sense that fits the arguments found, what was seen in graphs, and PropBank's order."""
+    lexicon = sketch.lexicon
+    if len(frames) == 1:
+        return frames[0]
+    known = lexicon.concepts.get((word.lemma, "v"), {})
+    total = sum(known.values())
+    forms = _forms(sketch, word)
+    best, best_score = frames[0], -1.0
+    for rank, frame in enumerate(frames):
+        entry = lexicon.frames.get(frame)
+        prior = (known.get(frame, 0) + 2 * _prior(rank, 0 if entry is None else entry.examples)) / (total + 2)
+        score = prior
+        for form in forms:
+            score *= _fit(sketch, frame, form)
+        if score > best_score:
+            best, best_score = frame, score
+    return best
+
+
+def _prior(rank: int, examples: int) -> float:
+    return 0.5 / (1 + rank) + 0.02 * min(examples, 10)
+
+
+def _forms(sketch: Sketch, word: Word) -> list[str]:
+    forms: list[str] = []
+    for k in word.kids:
+        kid = sketch.words[k]
+        target = k
+        if kid.dep in {"prep", "dative"} and kid.tag in {"IN", "TO"}:
+            inner = sketch.kid(k, "pobj", "pcomp")
+            target = inner.i if inner is not None else k
+        form = signature(sketch.words, word.i, target)
+        if form is not None and kid.dep not in {"punct", "aux", "cc", "conj", "neg", "mark", "auxpass"}:
+            forms.append(form)
+    return forms
+
+
+def _fit(sketch: Sketch, frame: str, form: str) -> float:
+    """How much more often the frame takes the form than not: between 0.5 and 2.5."""
+    entry = sketch.lexicon.frames.get(frame)
+    graphs = sketch.lexicon.roles.get(("F", frame, form), {})
+    seen = sum(count for role, count in (entry.seen.get(form, {}) if entry else {}).items() if role != "M")
+    examples = entry.examples if entry else 0
+    trained = sketch.lexicon.totals.get(frame, 0)
+    rate = (seen + 0.5 * sum(graphs.values()) + 0.15) / (examples + 0.5 * trained + 1.0)
+    return 0.3 + min(rate, 1.0)
+
+
+def adjective_concept(sketch: Sketch, word: Word) -> tuple[str, str]:
+    """The adjective's frame where it was seen as one or comes from a verb, else its lemma."""
+    lexicon = sketch.lexicon
+    known = {k: v for k, v in lexicon.concepts.get((word.lemma, "j"), {}).items() if k != DELETED}
+    if known:
+        return max(known, key=lambda one: known[one]), "table"
+    frames = lexicon.candidates(word.lemma, "j")
+    verbal = [one for one in frames if lexicon.frames[one].verbal]
+    if verbal:
+        return verbal[0], "frame"
+    if frames:
+        return frames[0], "frame"
+    if word.lemma.endswith(("ed", "ing")):
+        from graphneg.parsers.dependency.lemmas import lemma_of
+
+        verb = lemma_of(word.lower, "VBN" if word.lemma.endswith("ed") else "VBG")
+        found = lexicon.candidates(verb, "v")
+        if found and verb != word.lower:
+            return found[0], "participle"
+    return word.lemma, "word"
+
+
+def noun_concept(sketch: Sketch, word: Word) -> None:
+    """Writes the noun's nodes: its lemma, a frame, ``person :ARG0-of`` a frame, a kinship role."""
+    lexicon = sketch.lexicon
+    lemma = word.lemma
+    if lemma in RELATIVES and _is_relation(sketch, word):
+        _write_relation(sketch, word)
+        return
+    known = {k: v for k, v in lexicon.concepts.get((lemma, "n"), {}).items() if k != DELETED}
+    if known:
+        best = max(known, key=lambda one: known[one])
+        if best == "person" or best == "thing":
+            _write_agent(sketch, word, best)
+        else:
+            sketch.add(best, word.i, "table")
+        return
+    frames = [one for one in lexicon.candidates(lemma, "n") if lexicon.frames[one].verbal]
+    if frames and lemma.endswith(_EVENT):
+        sketch.add(frames[0], word.i, "nominal")
+        return
+    sketch.add(lemma, word.i, "word")
+
+
+def _write_agent(sketch: Sketch, word: Word, concept: str) -> None:
+    """*painter*: ``(person :ARG0-of paint-01)`` where the verb has a frame."""
+    node = sketch.add(concept, word.i, "agent")
+    if not word.lemma.endswith(_AGENT) or concept != "person":
+        return
+    for stem in (word.lemma[:-2], word.lemma[:-1], word.lemma[:-3]):
+        frames = sketch.lexicon.candidates(stem, "v")
+        if frames:
+            inner = sketch.draft.concept(frames[0], word.i, "agent")
+            sketch.link(inner, "ARG0", node, "agent")
+            sketch.core[word.i] = inner
+            return
+
+
+def _is_relation(sketch: Sketch, word: Word) -> bool:
+    """Whether it is somebody's: *my friend*, *a friend of mine*."""
+    if sketch.kid(word.i, "poss") is not None:
+        return True
+    return any(one.lower == "of" for one in sketch.kids(word.i, "prep"))
+
+
+def _write_relation(sketch: Sketch, word: Word) -> None:
+    person = sketch.add("person", word.i, "relation")
+    role = sketch.draft.concept("have-rel-role-91", word.i, "relation")
+    kind = sketch.draft.concept(RELATIVES[word.lemma], word.i, "relation")
+    sketch.link(role, "ARG0", person, "relation")
+    sketch.link(role, "ARG2", kind, "relation")
+
+
+def is_ordinal(word: Word) -> bool:
+    """Whether the adjective is an ordinal number."""
+    return word.tag[:2] in {"JJ", "RB"} and ordinal_value(word.lower) is not None

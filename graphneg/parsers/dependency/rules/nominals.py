@@ -1,0 +1,45 @@
+"""Nouns with what belongs to them: kin and office, units, ages."""
+
+from __future__ import annotations
+
+from graphneg.parsers.dependency.rules.gazetteer import QUANTITY_KINDS
+from graphneg.parsers.dependency.rules.sketch import Sketch
+from graphneg.parsers.dependency.words import Word
+
+
+def write_nominals(sketch: Sketch) -> None:
+    """Quantities of units, and whose kin somebody is."""
+    for word in sketch.words:
+        if word.tag in {"NN", "NNS"} and word.i in sketch.core and word.i not in sketch.done:
+            if word.lemma in QUANTITY_KINDS and _is_amount(sketch, word):
+                _write_quantity(sketch, word)
+            elif sketch.concept_of(word.i) == "person":
+                _write_kin(sketch, word)
+
+
+def _is_amount(sketch: Sketch, word: Word) -> bool:
+    return any(one.tag == "CD" and one.i in sketch.core for one in sketch.kids(word.i, "nummod"))
+
+
+def _write_quantity(sketch: Sketch, word: Word) -> None:
+    """*five years*: ``temporal-quantity :quant 5 :unit year``."""
+    unit = sketch.core[word.i]
+    sketch.draft.nodes[unit].concept = word.lemma
+    kind = sketch.draft.concept(QUANTITY_KINDS[word.lemma], word.i, "quantity")
+    sketch.link(kind, "unit", unit, "quantity")
+    sketch.core[word.i] = sketch.outer[word.i] = kind
+
+
+def _write_kin(sketch: Sketch, word: Word) -> None:
+    """*my friend*: ``person :ARG0-of (have-rel-role-91 :ARG1 i :ARG2 friend)``."""
+    person = sketch.core[word.i]
+    role = next((arc.head for arc in sketch.draft.arcs if arc.dep == person and arc.role == "ARG0"), None)
+    if role is None or sketch.draft.nodes[role].concept != "have-rel-role-91":
+        return
+    owner = sketch.kid(word.i, "poss")
+    if owner is None:
+        of = next((one for one in sketch.kids(word.i, "prep") if one.lower == "of"), None)
+        owner = sketch.kid(of.i, "pobj") if of is not None else None
+    if owner is not None and sketch.speaker(owner.i) in sketch.outer:
+        sketch.link(role, "ARG1", sketch.outer[sketch.speaker(owner.i)], "relation")
+        sketch.done.add(sketch.speaker(owner.i))

@@ -1,0 +1,104 @@
+"""Reentrancy: shared subjects and objects, control, and pronouns that mean the same."""
+
+from __future__ import annotations
+
+from graphneg.parsers.dependency.rules.roles import subject_role
+from graphneg.parsers.dependency.rules.sketch import Sketch
+from graphneg.parsers.dependency.rules.word_sets import word_set
+from graphneg.parsers.dependency.words import Word
+
+_SUBJECTS = ("nsubj", "nsubjpass")
+_OBJECT_CONTROL = word_set("""
+    ask tell want make let help force allow order beg invite teach advise permit persuade enable expect
+    see hear watch get have need like require urge command oblige cause leave keep find send set
+""")
+_SAME = frozenset({"i", "you", "he", "she", "it", "we", "they"})
+
+
+def write_shared(sketch: Sketch, written: dict[int, list[int]]) -> None:
+    """Conjoined verbs share a subject; infinitives and participles take the one above them."""
+    for first, members in written.items():
+        subject = _subject(sketch, first)
+        if subject is None:
+            continue
+        for member in members[1:]:
+            _lend(sketch, member, subject)
+    for word in sketch.words:
+        if word.dep in {"xcomp", "advcl", "pcomp"} and sketch.speaker(word.i) in sketch.core:
+            giver = _controller(sketch, word)
+            if giver is not None:
+                _lend(sketch, sketch.speaker(word.i), giver)
+                for member in written.get(sketch.speaker(word.i), [])[1:]:
+                    _lend(sketch, member, giver)
+
+
+def _subject(sketch: Sketch, verb: int) -> Word | None:
+    own = sketch.kid(verb, *_SUBJECTS)
+    if own is None:
+        head = sketch.words[verb]
+        if sketch.stand_in.get(head.head) == verb:
+            own = sketch.kid(head.head, *_SUBJECTS)
+    return own
+
+
+def _controller(sketch: Sketch, word: Word) -> Word | None:
+    """The word whose referent does what the clause says."""
+    if sketch.kid(word.i, *_SUBJECTS) is not None:
+        return None
+    head = sketch.words[word.head]
+    if word.dep == "pcomp":
+        head = sketch.words[head.head]
+    if word.dep == "advcl" and word.tag not in {"VBG", "VB", "VBN"}:
+        return None
+    if word.dep == "xcomp":
+        given = sketch.kid(head.i, "dobj", "dative")
+        if given is not None and head.lemma in _OBJECT_CONTROL and given.i < word.i:
+            return given
+    for _ in range(8):
+        found = _subject(sketch, head.i)
+        if found is not None:
+            return found
+        if head.dep not in {"conj", "xcomp"} or head.head == head.i:
+            return None
+        head = sketch.words[head.head]
+    return None
+
+
+def _lend(sketch: Sketch, verb: int, subject: Word) -> None:
+    """Links a verb that has no subject to another's."""
+    word = sketch.words[verb]
+    giver = sketch.speaker(subject.i)
+    if word.tag[:2] not in {"VB", "JJ"} or giver not in sketch.outer or _subject(sketch, verb) is not None:
+        return
+    passive = any(one.dep == "auxpass" for one in sketch.kids(verb, "auxpass")) or word.tag == "VBN"
+    form = "nsubjpass" if passive else ("cop_subj" if word.tag[:2] == "JJ" else "nsubj")
+    role = subject_role(sketch, verb, form, subject.lemma)
+    if role is not None:
+        sketch.link(sketch.core[verb], role, sketch.outer[giver], "shared")
+
+
+def merge_pronouns(sketch: Sketch) -> None:
+    """One node for all mentions of a pronoun in the text."""
+    first: dict[str, int] = {}
+    for k, node in enumerate(sketch.draft.nodes):
+        if node.gone or node.concept not in _SAME or node.rule not in {"pronoun", "imperative"}:
+            continue
+        same = first.setdefault(node.concept, k)
+        if same != k:
+            redirect(sketch, k, same)
+
+
+def redirect(sketch: Sketch, old: int, new: int) -> None:
+    """Lets all arcs of one node be another's."""
+    for arc in sketch.draft.arcs:
+        arc.head = new if arc.head == old else arc.head
+        arc.dep = new if arc.dep == old else arc.dep
+    sketch.draft.arcs = [arc for arc in sketch.draft.arcs if arc.head != arc.dep]
+    sketch.draft.nodes[old].gone = True
+    for sentence, top in sketch.draft.tops.items():
+        if top == old:
+            sketch.draft.tops[sentence] = new
+    for places in (sketch.core, sketch.outer):
+        for word, node in places.items():
+            if node == old:
+                places[word] = new

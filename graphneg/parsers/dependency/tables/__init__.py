@@ -1,0 +1,1 @@
+"""Builds the tables in ``data/``: ``python -m graphneg.parsers.dependency.tables --help``."""
