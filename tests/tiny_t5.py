@@ -15,6 +15,7 @@ from graphneg.penman_codec import iter_blocks, metadata, parse_graph
 GRAPHS = 16
 LONGEST_GRAPH = 170
 STEPS = 700
+BART_SIZES = {"layers": 2, "attention_heads": 4, "ffn_dim": 128}
 
 
 @dataclass(frozen=True)
@@ -41,33 +42,54 @@ def edited(graph: AmrGraph, text: str, id: str = "own/test/1#0") -> EditedUttera
 
 def train(folder: Path) -> TinyT5:
     """Train on the CPU, less than half a minute, and save both folders."""
+    pairs = pairs_to_learn()
+    model, tokenizer = fitted("t5", [one_line(graph) for graph, _ in pairs], [text for _, text in pairs])
+    return _saved(model, tokenizer, folder, pairs)
+
+
+def fitted(kind: str, inputs: list[str], outputs: list[str]):
+    """A model of that kind (``t5`` or ``bart``) that knows the outputs by heart, and its tokenizer."""
     import torch
-    from transformers import T5Config, T5ForConditionalGeneration
 
     torch.manual_seed(0)
-    pairs = pairs_to_learn()
-    tokenizer = _tokenizer([text for graph, sentence in pairs for text in (one_line(graph), sentence)])
-    config = T5Config(
-        vocab_size=len(tokenizer), d_model=64, d_kv=16, d_ff=128, num_layers=2, num_heads=4, dropout_rate=0.0
-    )
-    config.pad_token_id = config.decoder_start_token_id = tokenizer.pad_token_id
-    config.eos_token_id = tokenizer.eos_token_id
-    model = T5ForConditionalGeneration(config)
-    inputs = tokenizer([one_line(graph) for graph, _ in pairs], padding=True, return_tensors="pt")
-    labels = tokenizer([text for _, text in pairs], padding=True, return_tensors="pt")["input_ids"]
+    tokenizer = _tokenizer([text for pair in zip(inputs, outputs, strict=True) for text in pair])
+    model = _model(kind, tokenizer)
+    read = tokenizer(inputs, padding=True, return_tensors="pt")
+    labels = tokenizer(outputs, padding=True, return_tensors="pt")["input_ids"]
     labels[labels == tokenizer.pad_token_id] = -100
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
     model.train()
     for _ in range(STEPS):
-        loss = model(
-            input_ids=inputs["input_ids"], attention_mask=inputs["attention_mask"], labels=labels
-        ).loss
+        loss = model(input_ids=read["input_ids"], attention_mask=read["attention_mask"], labels=labels).loss
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
         if loss.item() < 0.02:
             break
-    return _saved(model, tokenizer, folder, pairs)
+    return model, tokenizer
+
+
+def _model(kind: str, tokenizer):
+    from transformers import BartConfig, BartForConditionalGeneration, T5Config, T5ForConditionalGeneration
+
+    ends = {
+        "pad_token_id": tokenizer.pad_token_id,
+        "decoder_start_token_id": tokenizer.pad_token_id,
+        "eos_token_id": tokenizer.eos_token_id,
+    }
+    if kind == "bart":
+        size = {f"{part}_{what}": n for part in ("encoder", "decoder") for what, n in BART_SIZES.items()}
+        config = BartConfig(
+            vocab_size=len(tokenizer), d_model=64, dropout=0.0, attention_dropout=0.0, bos_token_id=None,
+            forced_eos_token_id=None, max_position_embeddings=256, **size, **ends,
+        )  # fmt: skip
+        return BartForConditionalGeneration(config)
+    config = T5Config(
+        vocab_size=len(tokenizer), d_model=64, d_kv=16, d_ff=128, num_layers=2, num_heads=4, dropout_rate=0.0
+    )
+    for name, value in ends.items():
+        setattr(config, name, value)
+    return T5ForConditionalGeneration(config)
 
 
 def _tokenizer(texts: list[str]):

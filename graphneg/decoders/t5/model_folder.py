@@ -65,7 +65,7 @@ def find_model(model: str | Path, *, offline: bool) -> ModelFolder:
     task = (config.get("task_specific_params") or {}).get(_AMRLIB_TASK) or {}
     return ModelFolder(
         path=path,
-        tokenizer=_tokenizer_source(path, task),
+        tokenizer=tokenizer_source(path, task),
         max_input=task.get("max_in_len")
         or config.get("max_position_embeddings")
         or config.get("n_positions"),
@@ -143,7 +143,7 @@ def _how_to_get(model: str | Path) -> str:
     return f"amrlib's are at {AMRLIB_MODELS}; get any other with: {command}"
 
 
-def _tokenizer_source(path: Path, task: Mapping[str, Any]) -> str:
+def tokenizer_source(path: Path, task: Mapping[str, Any]) -> str:
     """The folder itself, else the base model that amrlib's training noted: it saves no tokenizer."""
     if any((path / name).is_file() for name in _TOKENIZER_FILES):
         return str(path)
