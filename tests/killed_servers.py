@@ -17,6 +17,8 @@ from graphneg.store import Store, open_store
 from tests import servers
 
 PATIENCE = 120
+QUICK_START = ("-Xmx1g", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+"""Flags for a Java that is started often and does little: half of the time until it is ready."""
 
 
 class Server(Protocol):
@@ -107,6 +109,6 @@ class Neo4j:
 
     def _started(self) -> subprocess.Popen[bytes]:
         log = self._directory.with_name(self._directory.name + ".log")
-        process = servers.start_neo4j(self._directory, self._port, "1g", log)
+        process = servers.start_neo4j(self._directory, self._port, log, *QUICK_START)
         servers.wait_until_ready(process, log)
         return process

@@ -86,7 +86,7 @@ def named_server() -> Neo4jServer:
 def launched(directory: Path, heap: str) -> Generator[Neo4jServer]:
     port = free_port()
     log = directory.with_name(directory.name + ".log")
-    process = start_neo4j(directory, port, heap, log)
+    process = start_neo4j(directory, port, log, f"-Xmx{heap}")
     try:
         server = Neo4jServer(f"neo4j://127.0.0.1:{port}", "neo4j", secrets.token_urlsafe(12))
         wait_until_ready(process, log)
@@ -96,10 +96,11 @@ def launched(directory: Path, heap: str) -> Generator[Neo4jServer]:
         process.communicate(timeout=60)
 
 
-def start_neo4j(directory: Path, port: int, heap: str, log: Path) -> subprocess.Popen[bytes]:
+def start_neo4j(directory: Path, port: int, log: Path, *flags: str) -> subprocess.Popen[bytes]:
     """Start a server, which ends when its standard input closes, however this process ends."""
-    command = [program("java"), f"-Xmx{heap}", *JAVA_FLAGS, "-cp", class_path()]
-    command += [str(HERE / "Server.java"), str(directory), str(port)]
+    path = class_path()
+    command = [program("java"), *flags, *JAVA_FLAGS, "-cp", f"{compiled(path)}{os.pathsep}{path}"]
+    command += ["Server", str(directory), str(port)]
     with log.open("wb") as output:
         return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=output, stderr=output)
 
@@ -119,6 +120,15 @@ def set_password(server: Neo4jServer) -> None:
             password=server.password,
             database_="system",
         )
+
+
+def compiled(path: str) -> Path:
+    """The folder of the compiled ``Server.java``; compiled once for each version of it."""
+    source = HERE / "Server.java"
+    folder = CACHE / f"server-{hashlib.sha256(source.read_bytes()).hexdigest()[:16]}"
+    if not (folder / "Server.class").exists():
+        subprocess.run([program("javac"), "-cp", path, "-d", str(folder), str(source)], check=True)
+    return folder
 
 
 def class_path() -> str:

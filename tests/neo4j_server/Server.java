@@ -6,7 +6,7 @@ import org.neo4j.configuration.helpers.SocketAddress;
 import org.neo4j.dbms.api.DatabaseManagementServiceBuilder;
 import org.neo4j.io.ByteUnit;
 
-/** A Neo4j server on 127.0.0.1: {@code java Server.java DIRECTORY PORT}. Ends when its standard input closes. */
+/** A Neo4j server on 127.0.0.1: {@code java Server DIRECTORY PORT}. Ends when its standard input closes. */
 public class Server {
     public static void main(String[] arguments) throws Exception {
         var address = new SocketAddress("127.0.0.1", Integer.parseInt(arguments[1]));
