@@ -1,4 +1,5 @@
-# demo: the main job on the bundled corpus; test, bench, lint: for developers; clean: what they leave.
+# demo: the main job on the bundled corpus, part of which comes without graphs;
+# test, bench, lint: for developers; clean: what they leave.
 # Without a GPU, PIP_EXTRA_INDEX_URL set to PyTorch's index of CPU wheels makes `make test` install far less.
 
 PYTHON ?= python3
@@ -12,7 +13,7 @@ SOURCES := pyproject.toml
 .PHONY: help demo test bench lint clean
 
 help:
-	@echo "make demo    install into $(VENV), load the bundled corpus, make negatives, show some"
+	@echo "make demo    install into $(VENV), load the bundled corpus, parse it, make negatives, show some"
 	@echo "make test    install what tests need, and run them"
 	@echo "make bench   print the tables of docs/benchmarks.md"
 	@echo "make lint    ruff and pyright"
@@ -20,6 +21,7 @@ help:
 
 demo: $(VENV)/.core
 	$(BIN)/graphneg --store $(STORE) load everyday
+	$(BIN)/graphneg --store $(STORE) parse
 	$(BIN)/graphneg --store $(STORE) negatives --recipe all --per-dialogue 3 -o negatives.jsonl --show 8
 
 test: $(VENV)/.dev
@@ -43,8 +45,8 @@ $(BIN)/python:
 	@$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.core: $(SOURCES) | $(BIN)/python
-	@echo "installing graphneg into $(VENV)"
-	@$(PIP) --editable .
+	@echo "installing graphneg and a spaCy model into $(VENV)"
+	@$(PIP) --editable '.[english]'
 	@touch $@
 
 $(VENV)/.dev: $(SOURCES) | $(BIN)/python

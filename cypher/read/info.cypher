@@ -14,6 +14,8 @@ MATCH (n:Term) RETURN 'Term' AS kind, count(n) AS amount
 UNION ALL
 MATCH (n:Frame) RETURN 'Frame' AS kind, count(n) AS amount
 UNION ALL
+MATCH (n:Parse) RETURN 'Parse' AS kind, count(n) AS amount
+UNION ALL
 MATCH (n:Sentence) RETURN 'Sentence' AS kind, count(n) AS amount
 UNION ALL
 MATCH (n:Variant) RETURN 'Variant' AS kind, count(n) AS amount

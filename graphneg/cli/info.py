@@ -24,6 +24,7 @@ KINDS = {
     "OPPOSITE": "opposites",
     "SHIFTS_TO": "keyword shifts",
     "Frame": "frames",
+    "Parse": "texts that were parsed",
     "Sentence": "sentences of no dialogue",
     "Variant": "negatives tried",
     "Edit": "edits",

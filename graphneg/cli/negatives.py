@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graphneg.cli.storing import Database, Password, StorePlace, Username, opened
+from graphneg.cli.storing import Database, Password, StorePlace, Username, opened, require_dialogues
 from graphneg.cli.terminal import add_command, counted, messages, note, say, stopping
-from graphneg.errors import InputError
 from graphneg.recipes import RECIPES
 
 if TYPE_CHECKING:
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from graphneg.negatives import Negatives
 
 STANDARD_OUTPUT = "-"
+NO_GRAPH = "no-graph"
 CHOICE, DECODING = "Which dialogues", "Decoder"
 
 
@@ -142,7 +142,7 @@ def negatives(
                 batch=batch,
                 progress=bars,
             )
-            _refuse_nothing(graph, corpus or (), split or ())
+            require_dialogues(graph, corpus or (), split or ())
             _write(made, out or STANDARD_OUTPUT)
         _tell(made, out or STANDARD_OUTPUT, show)
 
@@ -155,19 +155,6 @@ def _explain(graph: DialogueGraph, id: str, decoder: str, options: dict[str, Any
     with stopping("nothing was changed"):
         found = graph.explain(id, made)
         show_closely(found.negative, found.refused)
-
-
-def _refuse_nothing(graph: DialogueGraph, corpora: Sequence[str], splits: Sequence[str]) -> None:
-    """An empty file would say that there are no negatives, where there are no dialogues."""
-    from graphneg.editing.originals import Selection, count_dialogues
-
-    if count_dialogues(graph.store, Selection(tuple(corpora), tuple(splits))):
-        return
-    chosen = " of " + ", ".join([*corpora, *splits]) if corpora or splits else ""
-    raise InputError(
-        f"no dialogues{chosen} are in the {graph.store.description}: graphneg info lists what is, "
-        "graphneg load brings more"
-    )
 
 
 def _write(made: Negatives, out: str) -> None:
@@ -196,6 +183,9 @@ def _tell(made: Negatives, out: str, show: int) -> None:
     say(f"{out}: {counted(made.summary.negatives, 'negative')}{went_on}")
     if not made.summary.negatives:
         note("no negative came of these dialogues; the table says why")
+    without = made.summary.skipped[NO_GRAPH]
+    if without:
+        note(f"{counted(without, 'dialogue')} without AMR graphs: graphneg parse makes some")
     if show:
         from graphneg.cli.showing import show_briefly
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
-from graphneg.cli.storing import Database, Password, StorePlace, Username, opened, place
+from graphneg.cli.storing import Database, Password, StorePlace, Username, opened, require_dialogues
 from graphneg.cli.terminal import add_command, complain, counted, messages, note, say, stopping
 from graphneg.errors import InputError, ParserError
 
@@ -121,6 +121,7 @@ def parse(
         stopping("what was written is kept; the same command again parses the rest"),
         Bars() as bars,
     ):
+        require_dialogues(graph, corpus or (), split or ())
         report = graph.parse(
             pool,
             of=("utterances", "responses") if responses else ("utterances",),
@@ -130,9 +131,6 @@ def parse(
             limit=limit,
             progress=bars,
         )
-        empty = not report.graphs and not graph.info().counts["Utterance"]
-    if empty:
-        raise InputError(f"no dialogues are in {place(store)}: graphneg load brings some")
     _tell(report)
 
 

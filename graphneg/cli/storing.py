@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graphneg.cli.terminal import messages
+from graphneg.errors import InputError
 
 if TYPE_CHECKING:
     from graphneg.dialogue_graph import DialogueGraph
@@ -67,3 +68,20 @@ def exists(store: str | None) -> bool:
     """Whether there is a store to look into: an embedded one would be made by opening it."""
     where = place(store)
     return "://" in where or Path(where).expanduser().is_dir()
+
+
+def require_dialogues(graph: DialogueGraph, corpora: Sequence[str], splits: Sequence[str]) -> None:
+    """A result without anything in it would say that nothing came of dialogues, where there are none.
+
+    Raises:
+        InputError: the store has no dialogues of these corpora and splits.
+    """
+    from graphneg.editing.originals import Selection, count_dialogues
+
+    if count_dialogues(graph.store, Selection(tuple(corpora), tuple(splits))):
+        return
+    chosen = " of " + ", ".join([*corpora, *splits]) if corpora or splits else ""
+    raise InputError(
+        f"no dialogues{chosen} are in the {graph.store.description}: graphneg info lists what is, "
+        "graphneg load brings more"
+    )

@@ -167,7 +167,7 @@ def readable_text(text: str) -> str:
     """The text with each character that is none as U+FFFD.
 
     >>> readable_text("a\\x00b\\ud800")
-    'a��b'
+    'a�b�'
     """
     if text.isascii() and text.isprintable():
         return text
