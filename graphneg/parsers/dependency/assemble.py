@@ -233,7 +233,7 @@ def _layout(pool: Pool, top: int, branches: dict[int, list[_Branch]], text: str)
 
 def _numbered(branches: list[_Branch]) -> list[tuple[_Branch, str]]:
     """The branches with ``:opN`` and ``:sntN`` counted up from 1."""
-    counts = {"op": 0, "snt": 0}
+    counts = {"op": 1 if _opens_at_two(branches) else 0, "snt": 0}
     named: list[tuple[_Branch, str]] = []
     for branch in branches:
         match = _NUMBERED.match(branch.role)
@@ -243,6 +243,12 @@ def _numbered(branches: list[_Branch]) -> list[tuple[_Branch, str]]:
         else:
             named.append((branch, branch.role))
     return named
+
+
+def _opens_at_two(branches: list[_Branch]) -> bool:
+    """Whether the first conjunct is left out, as in *And …*."""
+    ops = [branch.role for branch in branches if branch.role.startswith("op") and branch.role[2:].isdigit()]
+    return bool(ops) and min(int(role[2:]) for role in ops) == 2
 
 
 def _variables(concepts: Sequence[str | None]) -> list[str | None]:

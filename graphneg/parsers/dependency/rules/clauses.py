@@ -85,10 +85,11 @@ def _write_have_to(sketch: Sketch, word: Word) -> None:
 
 
 def _write_able(sketch: Sketch, word: Word) -> None:
-    if sketch.kid(word.i, "xcomp") is not None:
+    inner = sketch.kid(word.i, "xcomp")
+    if inner is not None and sketch.speaker(inner.i) in sketch.core:
         node = sketch.core[word.i]
         sketch.draft.nodes[node].concept = "possible-01"
-        sketch.draft.nodes[node].rule = "modal"
+        sketch.draft.nodes[node].rule = "able"
 
 
 def write_moods(sketch: Sketch, root: Word) -> None:

@@ -26,7 +26,7 @@ _FALLBACK = frozenset(
 def write_concepts(sketch: Sketch) -> None:
     """Gives each word that is not done its concept."""
     for word in sketch.words:
-        if word.i not in sketch.done and word.i not in sketch.stand_in:
+        if word.i not in sketch.done and word.i not in sketch.stand_in and word.i not in sketch.core:
             _write(sketch, word)
 
 
@@ -35,7 +35,7 @@ def _write(sketch: Sketch, word: Word) -> None:
     if tag in SILENT_TAGS or word.lower in ARTICLES:
         return
     if tag[:2] == "VB":
-        if word.dep not in {"aux", "auxpass"}:
+        if word.dep not in {"aux", "auxpass"} and word.lemma != "be":
             concept, rule, last = verb_concept(sketch, word)
             sketch.add(concept, word.i, rule, last)
     elif tag == "MD":
@@ -49,7 +49,9 @@ def _write(sketch: Sketch, word: Word) -> None:
         _write_noun(sketch, word)
     elif tag[:2] == "JJ":
         concept, rule = adjective_concept(sketch, word)
-        sketch.add(concept, word.i, rule)
+        node = sketch.add(concept, word.i, rule)
+        if rule == "negative":
+            sketch.mark(node, "polarity", "-", word.i, rule)
     elif tag[:2] == "RB":
         _write_adverb(sketch, word)
     elif tag == "CD":

@@ -86,6 +86,23 @@ def write_openers(sketch: Sketch, root: Word) -> None:
             sketch.above(concept, cc.i, speaker, role, "opener")
 
 
+def write_consequence(sketch: Sketch, root: Word) -> None:
+    """*So …*: ``cause-01 :ARG1``; *Because …* alone: ``cause-01 :ARG0``."""
+    speaker = sketch.speaker(root.i)
+    if speaker not in sketch.outer:
+        return
+    for one in sketch.kids(root.i, "advmod", "mark", "cc"):
+        if one.lower in {"so", "therefore", "thus"} and one.i < root.i and _opens(sketch, one):
+            if one.i in sketch.core:
+                node = sketch.core[one.i]
+                sketch.draft.drop(node)
+                sketch.core.pop(one.i)
+                sketch.outer.pop(one.i)
+            sketch.above("cause-01", one.i, speaker, "ARG1", "so")
+        elif one.lower == "because" and one.dep == "mark":
+            sketch.above("cause-01", one.i, speaker, "ARG0", "because")
+
+
 def _opens(sketch: Sketch, cc: Word) -> bool:
     """Whether nothing but marks, interjections and other conjunctions stand before it."""
     place = cc.i - 1

@@ -11,6 +11,7 @@ _PLACES = frozenset(
     {"here", "there", "where", "away", "outside", "inside", "upstairs", "downstairs", "home", "nearby"}
 )
 _PREDICATES = ("acomp", "attr", "oprd", "ccomp", "xcomp")
+_LIGHT = word_set("not also just too now then always never only still already ever indeed really so again yet")
 _LOCATIVE = word_set("""
     in on at near behind under above below beside between among inside outside around over
 """)
@@ -40,16 +41,21 @@ def _resolve(sketch: Sketch, be: Word) -> None:
         like = place.lower == "like"
         sketch.add("resemble-01" if like else "be-located-at-91", be.i, "copula")
         return
-    other = sketch.kid(be.i, "prep", "advmod", "npadvmod", "advcl", "nsubj")
-    if other is not None and other.dep == "prep":
-        inner = sketch.kid(other.i, "pobj", "pcomp")
-        other = inner or other
-    if other is not None and other.dep != "nsubj" and other.tag not in {"WRB", "RB"}:
+    other = _other(sketch, be)
+    if other is not None:
         sketch.stand_in[be.i] = other.i
-    elif other is not None and other.tag == "WRB":
-        sketch.add("be-located-at-91", be.i, "copula")
-    elif other is not None and other.dep == "nsubj":
-        sketch.stand_in[be.i] = other.i
+
+
+def _other(sketch: Sketch, be: Word) -> Word | None:
+    """What speaks for *be* without a predicate: a phrase, an adverb that can be one, the subject."""
+    for one in sketch.kids(be.i, "prep"):
+        inner = sketch.kid(one.i, "pobj", "pcomp")
+        if inner is not None:
+            return inner
+    for one in sketch.kids(be.i, "npadvmod", "advmod", "advcl"):
+        if one.tag not in {"WRB", "RB"} or (one.i > be.i and one.lower not in _LIGHT):
+            return one
+    return sketch.kid(be.i, "nsubj")
 
 
 def _predicate(sketch: Sketch, be: Word) -> Word | None:

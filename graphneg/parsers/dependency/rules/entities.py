@@ -191,14 +191,16 @@ def _write_amount(sketch: Sketch, word: Word) -> int:
             sketch.done.add(one.i)
             if one.i != head.i:
                 sketch.stand_in[one.i] = head.i
-        return len(run)
+        return run[-1].i - word.i + 1
     return 0
 
 
 def _number_run(sketch: Sketch, word: Word) -> list[Word]:
     """The numerals from here on that read as one number."""
     run = [word]
-    for after in sketch.words[word.i + 1 : word.i + 6]:
+    for after in sketch.words[word.i + 1 : word.i + 8]:
+        if after.text == "-" and after.i + 1 < len(sketch.words) and sketch.words[after.i + 1].tag == "CD":
+            continue
         joined = " ".join(one.lower for one in (*run, after))
         if after.tag != "CD" or number_value(joined) is None or after.text[0].isdigit():
             break

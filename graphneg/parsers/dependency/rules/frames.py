@@ -9,6 +9,7 @@ from graphneg.parsers.dependency.rules.sketch import Sketch
 from graphneg.parsers.dependency.signatures import signature
 from graphneg.parsers.dependency.words import Word
 
+_PREFIXES = ("un", "im", "in", "ir", "il", "dis")
 _AGENT = ("er", "or", "ist")
 _EVENT = ("tion", "sion", "ment", "ance", "ence", "al", "ing", "ure")
 
@@ -92,6 +93,9 @@ def adjective_concept(sketch: Sketch, word: Word) -> tuple[str, str]:
     known = {k: v for k, v in lexicon.concepts.get((word.lemma, "j"), {}).items() if k != DELETED}
     if known:
         return max(known, key=lambda one: known[one]), "table"
+    base = positive(sketch, word.lemma)
+    if base is not None:
+        return base, "negative"
     frames = lexicon.candidates(word.lemma, "j")
     verbal = [one for one in frames if lexicon.frames[one].verbal]
     if verbal:
@@ -106,6 +110,21 @@ def adjective_concept(sketch: Sketch, word: Word) -> tuple[str, str]:
         if found and verb != word.lower:
             return found[0], "participle"
     return word.lemma, "word"
+
+
+def positive(sketch: Sketch, lemma: str) -> str | None:
+    """The concept of an adjective without its *un-* or *im-*, where it has a frame; else ``None``."""
+    lexicon = sketch.lexicon
+    for prefix in _PREFIXES:
+        stem = lemma[len(prefix) :]
+        if lemma.startswith(prefix) and len(stem) > 3:
+            known = lexicon.best_concept(stem, "j")
+            if known is not None and known != DELETED:
+                return known
+            frames = lexicon.candidates(stem, "j")
+            if frames:
+                return frames[0]
+    return None
 
 
 def noun_concept(sketch: Sketch, word: Word) -> None:

@@ -9,6 +9,9 @@ from graphneg.parsers.dependency.words import Word
 
 def write_nominals(sketch: Sketch) -> None:
     """Quantities of units, and whose kin somebody is."""
+    for noun, amount in sketch.amounts.items():
+        if noun in sketch.core:
+            sketch.link(sketch.core[noun], "quant", amount, "amount")
     for word in sketch.words:
         if word.tag in {"NN", "NNS"} and word.i in sketch.core and word.i not in sketch.done:
             if word.lemma in QUANTITY_KINDS and _is_amount(sketch, word):

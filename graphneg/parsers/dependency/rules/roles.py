@@ -25,6 +25,9 @@ _DEFAULTS = {
     "intj": "mod", "cop_subj": "domain", "pobj": "op1", "pcomp": "op1", "quantmod": "mod", "neg": "time",
     "appos": "mod", "nmod": "mod", "prep": "location",
 }  # fmt: skip
+_FREE = frozenset({"intj", "det", "predet", "neg", "meta", "dep", "punct", "quantmod", "nummod", "appos"})
+_FREE = frozenset({"intj", "det", "predet", "neg", "meta", "dep", "punct", "quantmod", "nummod", "appos"})
+_TEMPORAL = frozenset({"npadvmod", "prep_in", "prep_on", "prep_at", "prep_during"})
 _CORE = frozenset(f"ARG{n}" for n in range(7))
 
 
@@ -56,6 +59,13 @@ def _written(sketch: Sketch, found: Dependency) -> bool:
         return True
     if form.startswith(("relcl", "acl")):
         return _write_relative(sketch, found)
+    rule = sketch.draft.nodes[head].rule
+    if rule in {"able", "modal"} and form.startswith("xcomp"):
+        able = sketch.draft.nodes[head].concept == "possible-01"
+        sketch.link(head, "ARG1" if able else "ARG2", dep, rule)
+        return True
+    if rule == "able" and found.through.dep in {"nsubj", "csubj"}:
+        return True
     if form.startswith("advcl"):
         return _write_adverbial(sketch, found)
     if form == "amod" and kid.tag[:2] in {"JJ", "VB"}:
@@ -150,6 +160,8 @@ def _gap(sketch: Sketch, clause: Word) -> str:
         if clause.tag == "VBN":
             return "nsubjpass"
         return "nsubj" if clause.tag == "VBG" else "dobj"
+    if any(one.tag == "TO" for one in sketch.kids(clause.i, "aux")) and sketch.kid(clause.i, "dobj") is None:
+        return "dobj"
     bare = next((one for one in sketch.kids(clause.i, "prep") if not one.kids), None)
     if bare is not None:
         return f"prep_{bare.lower}"
@@ -226,14 +238,14 @@ def _scores(sketch: Sketch, concept: str, found: Dependency) -> dict[str, float]
     if found.form == "nummod":
         return {"quant": 1.0}
     scores = sketch.lexicon.role_scores(concept, kind, found.form, kid.lemma)
-    if (
-        found.preposition is not None
-        and kid.lemma in TIME_NOUNS
-        and found.preposition.lower in {"in", "on", "at", "during"}
-    ):
+    if found.form in _FREE:
+        scores = {role: weight for role, weight in scores.items() if role not in _CORE} or {"mod": 1.0}
+    if found.form == "prep_of" and ("F", concept, "prep_of") not in sketch.lexicon.roles:
+        scores.pop("consist-of", None)
+    if kid.lemma in TIME_NOUNS and found.form in _TEMPORAL:
         scores["time"] = scores.get("time", 0.0) + 0.4
-    if found.form == "npadvmod" and kid.lemma in TIME_NOUNS:
-        scores["time"] = scores.get("time", 0.0) + 0.4
+    if found.form == "advmod" and sketch.draft.nodes[sketch.core[kid.i]].rule == "adverb":
+        scores["manner"] = scores.get("manner", 0.0) + 0.4
     return scores
 
 

@@ -16,7 +16,8 @@ class Sketch:
 
     They differ where something stands over the word: a modal, a conjunction, ``person`` over
     ``paint-01``. ``stand_in`` leads from a word without a node to the one that speaks for it (a
-    copula to its predicate). ``done`` are words that need no further rule.
+    copula to its predicate). ``done`` are words that need no further rule; ``amounts`` the nodes of
+    amounts (*a lot of*) by the noun that they measure.
     """
 
     draft: Draft
@@ -26,6 +27,7 @@ class Sketch:
     outer: dict[int, int] = field(default_factory=dict[int, int])
     stand_in: dict[int, int] = field(default_factory=dict[int, int])
     done: set[int] = field(default_factory=set[int])
+    amounts: dict[int, int] = field(default_factory=dict[int, int])
 
     def add(self, concept: str, word: int, rule: str, last: int | None = None) -> int:
         """Makes a concept the node of a word."""

@@ -8,15 +8,21 @@ from graphneg.parsers.dependency.draft import Draft
 from graphneg.parsers.dependency.lexicon import Lexicon, load_lexicon
 from graphneg.parsers.dependency.rules.clauses import write_modals, write_moods, write_negation
 from graphneg.parsers.dependency.rules.concepts import write_concepts
-from graphneg.parsers.dependency.rules.coordination import write_coordination, write_openers
+from graphneg.parsers.dependency.rules.coordination import (
+    write_consequence,
+    write_coordination,
+    write_openers,
+)
 from graphneg.parsers.dependency.rules.copulas import resolve_copulas
 from graphneg.parsers.dependency.rules.degrees import write_degrees
 from graphneg.parsers.dependency.rules.entities import write_entities
+from graphneg.parsers.dependency.rules.multiwords import write_multiwords
 from graphneg.parsers.dependency.rules.nominals import write_nominals
 from graphneg.parsers.dependency.rules.questions import write_question_words, write_whys
 from graphneg.parsers.dependency.rules.reference import merge_pronouns, write_shared
 from graphneg.parsers.dependency.rules.roles import write_roles
 from graphneg.parsers.dependency.rules.sketch import Sketch
+from graphneg.parsers.dependency.rules.speech import join_speech
 from graphneg.parsers.dependency.words import Word
 
 
@@ -24,6 +30,7 @@ def write_draft(text: str, words: Sequence[Word], lexicon: Lexicon | None = None
     """The draft of a piece of text; ``text`` is the whole text that the words count characters in."""
     sketch = Sketch(Draft(text, words), words, lexicon or load_lexicon())
     write_entities(sketch)
+    write_multiwords(sketch)
     resolve_copulas(sketch)
     write_question_words(sketch)
     write_concepts(sketch)
@@ -38,8 +45,9 @@ def write_draft(text: str, words: Sequence[Word], lexicon: Lexicon | None = None
     roots = [word for word in words if word.head == word.i]
     for root in roots:
         write_moods(sketch, root)
+        write_consequence(sketch, root)
         write_openers(sketch, root)
-    _write_tops(sketch, roots)
+    _write_tops(sketch, join_speech(sketch, roots))
     merge_pronouns(sketch)
     return sketch.draft
 
