@@ -19,7 +19,9 @@ from graphneg.penman_codec import is_inverted
 UNWORDED = frozenset({"multi-sentence"})
 _COMPARED = frozenset({"JJR", "JJS", "RBR", "RBS", "VB"})
 _WITH_PARENT = frozenset({"more", "most", "you", "amr-unknown", "ever", "so"})
-_BY_PUNCTUATION = frozenset({"and", "amr-unknown", "mode=expressive", "request-confirmation-91", "polarity=amr-unknown"})
+_BY_PUNCTUATION = frozenset(
+    {"and", "amr-unknown", "mode=expressive", "request-confirmation-91", "polarity=amr-unknown"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +93,9 @@ class Anchoring:
         dropped = {node.k for node in graph.nodes if node.role == "wiki"}
         number = {k: i for i, k in enumerate(node.k for node in graph.nodes if node.k not in dropped)}
         nodes = tuple(
-            GoldNode(node.concept, node.value, anchors.get(node.k)) for node in graph.nodes if node.k not in dropped
+            GoldNode(node.concept, node.value, anchors.get(node.k))
+            for node in graph.nodes
+            if node.k not in dropped
         )
         arcs = frozenset((number[h], role, number[d]) for h, role, d in plain_arcs(graph))
         return GoldGraph(graph.id, text, nodes, arcs, 0)

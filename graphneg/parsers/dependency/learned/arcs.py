@@ -1,0 +1,28 @@
+"""Which pairs of nodes are scored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from graphneg.parsers.dependency.learned.features import DraftFeatures
+
+_NEAR = 24
+
+
+def scored_pairs(seen: DraftFeatures) -> Iterator[tuple[int, int]]:
+    """Ordered pairs of a draft's nodes that may be head and argument: of one sentence, not far apart.
+
+    Constants head nothing; the words of names keep the arcs that the rules gave them.
+    """
+    nodes = seen.draft.nodes
+    alive = sorted(seen.alive, key=lambda i: seen.order[i])
+    for at, a in enumerate(alive):
+        if nodes[a].label[:1] == '"':
+            continue
+        for b in alive[at + 1 : at + _NEAR]:
+            if nodes[b].label[:1] == '"' or nodes[a].sentence != nodes[b].sentence:
+                continue
+            if nodes[a].concept is not None and nodes[a].concept != "name":
+                yield a, b
+            if nodes[b].concept is not None and nodes[b].concept != "name":
+                yield b, a

@@ -1,0 +1,145 @@
+"""The candidates for what a word means, and what the chooser looks at."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from graphneg.parsers.dependency.learned.features import kind_of, stem_of
+from graphneg.parsers.dependency.learned.fragments import read_fragment, write_fragment
+from graphneg.parsers.dependency.learned.lexicon import Lexicon, letter_of, sense_keys, word_key
+from graphneg.parsers.dependency.words import Word
+
+_NO_COUNTS = (0, 0)
+_FIXED = frozenset({"name", "date-entity", "url-entity", "email-address-entity", "phone-number-entity"})
+Counts = tuple[int, int]
+
+
+@dataclass(slots=True)
+class Candidate:
+    """A fragment, where it comes from, and its features."""
+
+    fragment: str
+    features: list[str]
+
+
+def candidates(
+    lexicon: Lexicon, words: Sequence[Word], i: int, given: str, left_out: Mapping[str, Counts]
+) -> list[Candidate]:
+    """The fragments that a word may stand for, the rules' own (``given``) first.
+
+    ``left_out`` are counts to take off, those of the sentence itself while training.
+    """
+    word = words[i]
+    letter = letter_of(word)
+    found: dict[str, list[str]] = {given: ["rules"]}
+    total = [0, 0]
+    for seen in lexicon.seen.get(word_key(word), ()):
+        counts = _less(seen.counts, left_out.get(seen.fragment, _NO_COUNTS))
+        if counts != _NO_COUNTS:
+            total[0] += counts[0]
+            total[1] += counts[1]
+    for seen in lexicon.seen.get(word_key(word), ()):
+        counts = _less(seen.counts, left_out.get(seen.fragment, _NO_COUNTS))
+        if counts == _NO_COUNTS:
+            continue
+        marks = found.setdefault(seen.fragment, [])
+        for name, count, whole in zip("ab", counts, total, strict=True):
+            if count:
+                marks.append(f"{name}{_share(count, whole)}")
+                marks.append(f"{name}n{_level(count)}")
+    if letter:
+        _add_senses(found, lexicon, words, word, letter)
+        found.setdefault(word.lemma, []).append("lemma")
+    _add_variants(found, given)
+    known = f"{_level(total[0])}{_level(total[1])}"
+    return [Candidate(text, _features(word, text, marks, known, given)) for text, marks in found.items()]
+
+
+def is_fixed(fragment: str) -> bool:
+    """Whether the rules' fragment stands: names and their parts, dates, numbers."""
+    return any(
+        label in _FIXED or label[:2] == '="' or label[1:2].isdigit() and label[0] == "="
+        for label in read_fragment(fragment).labels
+    )
+
+
+def _add_senses(
+    found: dict[str, list[str]], lexicon: Lexicon, words: Sequence[Word], word: Word, letter: str
+) -> None:
+    for key in sense_keys(words, word):
+        senses = lexicon.senses.get(key, ())
+        whole = sum(sense.examples for sense in senses)
+        for n, sense in enumerate(senses):
+            if sense.letter != letter and not (
+                sense.letter == "v" and word.tag in {"VBG", "VBN", "NN", "JJ"}
+            ):
+                continue
+            marks = found.setdefault(sense.frame, [])
+            marks.append(f"pb{min(n, 3)}{'+' if '_' in key else ''}{sense.letter}{letter}")
+            marks.append(f"pbx{_share(sense.examples, whole)}")
+
+
+def _add_variants(found: dict[str, list[str]], given: str) -> None:
+    """The rules' fragment of several nodes, with each other frame in place of its own."""
+    labels, arcs = read_fragment(given)
+    places = [n for n, label in enumerate(labels) if kind_of(label) == "frame"]
+    if len(labels) < 2 or len(places) != 1:
+        return
+    for text in [one for one in found if kind_of(one) == "frame" and " " not in one]:
+        if text != labels[places[0]]:
+            other = [text if n == places[0] else label for n, label in enumerate(labels)]
+            found.setdefault(write_fragment(other, arcs), []).append("variant")
+
+
+def _less(counts: Counts, other: Counts) -> Counts:
+    return max(counts[0] - other[0], 0), max(counts[1] - other[1], 0)
+
+
+def _share(count: int, whole: int) -> str:
+    return str(round(4 * count / whole)) if whole else ""
+
+
+def _level(count: int) -> int:
+    return min(int(math.log2(count + 1)), 5)
+
+
+def _features(word: Word, text: str, marks: list[str], known: str, given: str) -> list[str]:
+    fragment = read_fragment(text)
+    shape = "+".join(_shape(label, word.lemma) for label in fragment.labels)
+    sources = ",".join(sorted(mark for mark in marks if not mark.startswith(("an", "bn"))))
+    found = [*(f"m={mark}" for mark in marks), f"s={shape}", f"src={sources}", f"srck={sources},{known}"]
+    found += [
+        f"f={text}", f"fl={text},{word.lemma}", f"st={shape},{word.tag}", f"sd={shape},{word.dep}",
+        f"rt={'rules' in marks},{word.tag},{word.dep}", f"g={given == ''},{text == ''},{known}",
+    ]  # fmt: skip
+    return found
+
+
+def _shape(label: str, lemma: str) -> str:
+    if label == lemma:
+        return "L"
+    kind = kind_of(label[1:] if label[:1] == "=" else label)
+    same = stem_of(label) == lemma
+    return f"{kind}{'=' if same else ''}"
+
+
+def context_features(lexicon: Lexicon, words: Sequence[Word], i: int) -> list[str]:
+    """What stands around a word, to be crossed with its candidates by the network."""
+    word = words[i]
+    head = words[word.head]
+    found = [
+        f"l={word.lemma}", f"t={word.tag}", f"d={word.dep}", f"hl={head.lemma}", f"ht={head.tag}",
+        f"pl={words[i - 1].lower if i else '^'}", f"nl={words[i + 1].lower if i + 1 < len(words) else '$'}",
+        f"w={word.lower}", f"nt={words[i + 1].tag if i + 1 < len(words) else '$'}",
+        f"pt={words[i - 1].tag if i else '^'}",
+    ]  # fmt: skip
+    found += [f"g={n}" for n in lexicon.clusters.get(word.lemma, ())]
+    found += [f"hg={n}" for n in lexicon.clusters.get(head.lemma, ())]
+    for kid in word.kids:
+        below = words[kid]
+        found.append(f"kd={below.dep}")
+        found += [f"kg={below.dep},{n}" for n in lexicon.clusters.get(below.lemma, ())[:1]]
+        found.append(f"kl={below.dep},{below.lemma}")
+    return found

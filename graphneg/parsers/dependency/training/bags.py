@@ -1,0 +1,45 @@
+"""Bags of features as arrays: the form in which the networks are trained."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+def vocabulary(bags: Iterable[Sequence[str]], at_least: int) -> dict[str, int]:
+    """Numbers for the features that are frequent enough, from 0, the most frequent first."""
+    counts: Counter[str] = Counter()
+    for bag in bags:
+        counts.update(set(bag))
+    kept = sorted((feature for feature, n in counts.items() if n >= at_least), key=lambda f: (-counts[f], f))
+    return {feature: i for i, feature in enumerate(kept)}
+
+
+@dataclass(frozen=True, slots=True)
+class Bags:
+    """``ids[starts[i]:starts[i + 1]]`` are the features of bag ``i``."""
+
+    ids: Any
+    starts: Any
+
+    @classmethod
+    def of(cls, bags: Iterable[Sequence[str]], known: dict[str, int]) -> Bags:
+        """The bags with their features numbered; unknown features are left out."""
+        ids: list[int] = []
+        starts = [0]
+        for bag in bags:
+            ids.extend(known[feature] for feature in bag if feature in known)
+            starts.append(len(ids))
+        return cls(np.array(ids, np.int32), np.array(starts, np.int64))
+
+    def take(self, rows: Any) -> tuple[Any, Any]:
+        """The features of some bags, one after the other, and where each bag begins."""
+        sizes = self.starts[rows + 1] - self.starts[rows]
+        begins = np.zeros(len(rows), np.int64)
+        np.cumsum(sizes[:-1], out=begins[1:])
+        places = np.arange(int(sizes.sum())) - np.repeat(begins - self.starts[rows], sizes)
+        return self.ids[places], begins

@@ -1,0 +1,206 @@
+"""Trains the chooser: which fragment a word stands for, among its candidates."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from graphneg.parsers.dependency.draft import Draft
+from graphneg.parsers.dependency.learned.concepts import Candidate, candidates, context_features, is_fixed
+from graphneg.parsers.dependency.learned.fragments import (
+    draft_fragments,
+    marked,
+    read_fragment,
+    write_fragment,
+)
+from graphneg.parsers.dependency.learned.lexicon import Lexicon, Seen, Sense, word_key
+from graphneg.parsers.dependency.training.bags import Bags, vocabulary
+from graphneg.parsers.dependency.training.gold import GoldGraph
+from graphneg.parsers.dependency.training.propbank import Roleset
+from graphneg.parsers.dependency.words import Word
+
+
+@dataclass(slots=True)
+class Choice:
+    """One word: its context, its candidates, and the number of the right one."""
+
+    context: list[str]
+    found: list[Candidate]
+    right: int
+    weight: float
+    sentence: int = -1
+
+
+def gold_fragments(gold: GoldGraph) -> dict[int, str]:
+    """The fragment of each word that has nodes."""
+    members: defaultdict[int, list[int]] = defaultdict(list)
+    for i, node in enumerate(gold.nodes):
+        if node.token is not None:
+            members[node.token].append(i)
+    found: dict[int, str] = {}
+    for token, group in members.items():
+        place = {i: n for n, i in enumerate(group)}
+        arcs = [(place[h], role, place[d]) for h, role, d in gold.arcs if h in place and d in place]
+        found[token] = write_fragment(
+            [marked(gold.nodes[i].concept, gold.nodes[i].value) for i in group], arcs
+        )
+    return found
+
+
+def build_lexicon(
+    corpora: Sequence[Sequence[tuple[GoldGraph, Sequence[Word]]]], rolesets: Sequence[Roleset]
+) -> Lexicon:
+    """What the words of each corpus stood for, with PropBank's senses by alias."""
+    counts: defaultdict[str, dict[str, list[int]]] = defaultdict(dict)
+    for which, corpus in enumerate(corpora):
+        for gold, words in corpus:
+            fragments = gold_fragments(gold)
+            for word in words:
+                text = fragments.get(word.i, "")
+                counts[word_key(word)].setdefault(text, [0, 0])[which] += 1
+    seen = {
+        key: [Seen(text, (n[0], n[1])) for text, n in sorted(found.items())]
+        for key, found in sorted(counts.items())
+    }
+    senses: defaultdict[str, list[Sense]] = defaultdict(list)
+    for one in sorted(rolesets, key=lambda one: one.id):
+        if one.in_amr and not one.id.endswith("-91"):
+            for alias, letter in dict.fromkeys(one.aliases):
+                senses[alias.lower()].append(Sense(one.id, letter, len(one.examples)))
+    roles = {one.id: [f"{role}={tag}" for role, tag in one.roles] for one in rolesets if one.in_amr}
+    return Lexicon(seen, dict(sorted(senses.items())), dict(sorted(roles.items())), clusters)
+
+
+def sentence_counts(
+    gold: GoldGraph, words: Sequence[Word], which: int
+) -> dict[str, dict[str, tuple[int, int]]]:
+    """What one sentence added to the lexicon."""
+    fragments = gold_fragments(gold)
+    counts: Counter[tuple[str, str]] = Counter((word_key(word), fragments.get(word.i, "")) for word in words)
+    found: defaultdict[str, dict[str, tuple[int, int]]] = defaultdict(dict)
+    for (key, text), n in counts.items():
+        found[key][text] = (n, 0) if which == 0 else (0, n)
+    return found
+
+
+def choices(
+    lexicon: Lexicon, draft: Draft, gold: GoldGraph, which: int, weight: float, sentence: int
+) -> list[Choice]:
+    """The choices that a sentence teaches."""
+    given = draft_fragments(draft)
+    right = gold_fragments(gold)
+    own = sentence_counts(gold, draft.words, which)
+    found: list[Choice] = []
+    for word in draft.words:
+        mine = given.get(word.i, ("", []))[0]
+        if is_fixed(mine):
+            continue
+        options = candidates(lexicon, draft.words, word.i, mine, own[word_key(word)])
+        best = max(range(len(options)), key=lambda i: (_fit(options[i].fragment, right.get(word.i, "")), -i))
+        if len(options) > 1 and _fit(options[best].fragment, right.get(word.i, "")) > 0:
+            found.append(Choice(context_features(lexicon, draft.words, word.i), options, best, weight, sentence))
+    return found
+
+
+def _fit(text: str, right: str) -> float:
+    """How well a fragment matches: 1 for the same text, else the F1 of the labels, below 1."""
+    if text == right:
+        return 1.0
+    a, b = Counter(read_fragment(text).labels), Counter(read_fragment(right).labels)
+    return 0.9 * 2 * (a & b).total() / max(a.total() + b.total(), 1)
+
+
+@dataclass(slots=True)
+class ChooserModel:
+    """Weights: ``context`` and ``candidate`` rows by feature, ``linear`` by candidate feature."""
+
+    context_features: dict[str, int]
+    candidate_features: dict[str, int]
+    arrays: dict[str, Any] = field(default_factory=dict[str, Any])
+
+
+def train_chooser(
+    data: Sequence[Choice], size: int, epochs: int, seed: int, at_least: int = 2
+) -> ChooserModel:
+    """Fits ``v·relu(context + candidate) + w·candidate`` by the softmax over each word's candidates."""
+    import torch
+    from torch.nn import functional
+
+    torch.manual_seed(seed)
+    rng = np.random.default_rng(seed)
+    model = ChooserModel(
+        vocabulary((one.context for one in data), at_least),
+        vocabulary((option.features for one in data for option in one.found), at_least),
+    )
+    around = Bags.of((one.context for one in data), model.context_features)
+    options = Bags.of((option.features for one in data for option in one.found), model.candidate_features)
+    first = np.cumsum([0] + [len(one.found) for one in data])
+    right = np.array([one.right for one in data])
+    weight = np.array([one.weight for one in data], np.float32)
+    context = torch.nn.Parameter(torch.randn(len(model.context_features), size) * 0.05)
+    candidate = torch.nn.Parameter(torch.randn(len(model.candidate_features), size) * 0.05)
+    linear = torch.nn.Parameter(torch.zeros(len(model.candidate_features), 1))
+    out = torch.nn.Parameter(torch.randn(size) * 0.1)
+    bias = torch.nn.Parameter(torch.zeros(size))
+    parameters = [context, candidate, linear, out, bias]
+    optimizer = torch.optim.AdamW(parameters, lr=4e-3, weight_decay=1e-3)
+    batch = 512
+    steps = epochs * (len(data) // batch + 1)
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: max(1 - step / steps, 0.02))
+    for _ in range(epochs):
+        order = rng.permutation(len(data))
+        for begin in range(0, len(order), batch):
+            rows = order[begin : begin + batch]
+            sizes = first[rows + 1] - first[rows]
+            flat = np.concatenate([np.arange(first[r], first[r + 1]) for r in rows])
+            segment = torch.from_numpy(np.repeat(np.arange(len(rows)), sizes))
+            a = _bag(context, around.take(rows), 0.15, rng)
+            b = _bag(candidate, options.take(flat), 0.15, rng)
+            c = _bag(linear, options.take(flat), 0.15, rng)[:, 0]
+            hidden = functional.dropout(torch.relu(a[segment] + b + bias), 0.2)
+            scores = hidden @ out + c
+            top = torch.full((len(rows),), -1e9).scatter_reduce(0, segment, scores, "amax")
+            total = torch.zeros(len(rows)).index_add(0, segment, torch.exp(scores - top[segment]))
+            places = torch.from_numpy(np.cumsum(np.concatenate([[0], sizes[:-1]])) + right[rows])
+            loss = (torch.log(total) + top - scores[places]) * torch.from_numpy(weight[rows])
+            optimizer.zero_grad()
+            loss.mean().backward()
+            optimizer.step()
+            schedule.step()
+    names = ("context", "candidate", "linear", "out", "bias")
+    model.arrays = {name: one.detach().numpy() for name, one in zip(names, parameters, strict=True)}
+    return model
+
+
+def _bag(table: Any, bags: tuple[Any, Any], dropped: float, rng: Any) -> Any:
+    """Sums of rows; each feature is left out with probability ``dropped``."""
+    import torch
+    from torch.nn import functional
+
+    ids, starts = bags
+    kept = torch.from_numpy((rng.random(len(ids)) >= dropped).astype(np.float32) / (1 - dropped))
+    return functional.embedding_bag(
+        torch.from_numpy(ids).long(), table, torch.from_numpy(starts), mode="sum", per_sample_weights=kept
+    )
+
+
+def choose(model: ChooserModel, data: Iterable[Choice]) -> list[int]:
+    """The number of the chosen candidate for each word."""
+    found: list[int] = []
+    arrays = model.arrays
+    for one in data:
+        base = arrays["bias"].copy()
+        for feature in one.context:
+            if feature in model.context_features:
+                base += arrays["context"][model.context_features[feature]]
+        scores: list[float] = []
+        for option in one.found:
+            ids = [model.candidate_features[f] for f in option.features if f in model.candidate_features]
+            hidden = np.maximum(base + arrays["candidate"][ids].sum(0), 0)
+            scores.append(float(hidden @ arrays["out"] + arrays["linear"][ids].sum()))
+        found.append(int(np.argmax(scores)))
+    return found
