@@ -18,6 +18,7 @@ def repair(draft: Draft) -> None:
             node.concept = writable_concept(node.concept)
         elif not is_atom(node.value or "") or _is_variable(node.value or ""):
             node.value = quoted(node.value or "")
+    draft.arcs = [arc for arc in draft.arcs if draft.nodes[arc.head].value is None]
     _drop_doubled(draft)
     _fill_names(draft)
 

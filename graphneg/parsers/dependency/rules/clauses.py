@@ -28,7 +28,7 @@ def write_negation(sketch: Sketch) -> None:
             and word.i not in sketch.core
         ):
             head = sketch.core.get(sketch.speaker(word.head))
-            if head is not None:
+            if head is not None and word.i not in sketch.done:
                 sketch.mark(head, "polarity", "-", word.i, "no")
         elif word.lower == "without":
             inner = sketch.kid(word.i, "pobj", "pcomp")

@@ -81,6 +81,18 @@ RELATIVES = {
     "stepmother": "stepmother", "stepfather": "stepfather", "grandchild": "grandchild", "kid": "kid",
     "spouse": "spouse", "mate": "mate", "buddy": "buddy",
 }  # fmt: skip
+BODY_PARTS = word_set("""
+    eye hand head face arm foot leg hair nose mouth ear finger heart neck shoulder back skin tail wing thorn
+    claw leaf branch lip tooth tongue knee toe chest stomach chin forehead cheek brain
+""")
+AGENT_NOUNS = word_set("""
+    teacher driver worker player singer dancer runner writer painter baker farmer manager leader owner buyer
+    seller winner loser speaker listener reader user lover killer builder designer employer swimmer surfer
+    rider climber hiker hunter fighter dealer reporter director actor conductor inventor investor visitor
+    editor instructor supporter explorer waiter cleaner traveler traveller trainer designer performer maker
+    helper follower believer thinker beginner stranger murderer robber walker jumper boxer wrestler skater skier
+    drummer sailor commander gardener hairdresser interviewer trader banker learner viewer
+""")
 OFFICES = word_set("""
     boss manager president secretary director chairman ceo minister mayor king queen captain teacher
     professor principal coach assistant colleague employee member leader chief head owner dean editor

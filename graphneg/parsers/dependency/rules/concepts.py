@@ -35,7 +35,8 @@ def _write(sketch: Sketch, word: Word) -> None:
     if tag in SILENT_TAGS or word.lower in ARTICLES:
         return
     if tag[:2] == "VB":
-        if word.dep not in {"aux", "auxpass"} and word.lemma != "be":
+        lexical = word.lemma != "be" and any(one.isalpha() for one in word.text)
+        if word.dep not in {"aux", "auxpass"} and lexical:
             concept, rule, last = verb_concept(sketch, word)
             sketch.add(concept, word.i, rule, last)
     elif tag == "MD":

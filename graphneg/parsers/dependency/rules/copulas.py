@@ -11,7 +11,9 @@ _PLACES = frozenset(
     {"here", "there", "where", "away", "outside", "inside", "upstairs", "downstairs", "home", "nearby"}
 )
 _PREDICATES = ("acomp", "attr", "oprd", "ccomp", "xcomp")
-_LIGHT = word_set("not also just too now then always never only still already ever indeed really so again yet")
+_LIGHT = word_set(
+    "not also just too now then always never only still already ever indeed really so again yet"
+)
 _LOCATIVE = word_set("""
     in on at near behind under above below beside between among inside outside around over
 """)
@@ -35,6 +37,7 @@ def _resolve(sketch: Sketch, be: Word) -> None:
             return
     if predicate is not None:
         sketch.stand_in[be.i] = predicate.i
+        _resolve_extraposed(sketch, be, predicate)
         return
     place = _place(sketch, be)
     if place is not None:
@@ -44,6 +47,23 @@ def _resolve(sketch: Sketch, be: Word) -> None:
     other = _other(sketch, be)
     if other is not None:
         sketch.stand_in[be.i] = other.i
+
+
+def _resolve_extraposed(sketch: Sketch, be: Word, predicate: Word) -> None:
+    """*It is hard to say*: the clause is the subject, *it* is nothing."""
+    it = next((one for one in sketch.kids(be.i, "nsubj", "expl") if one.lower == "it"), None)
+    if it is None or predicate.tag[:2] not in {"JJ", "NN"}:
+        return
+    for one in (
+        *sketch.kids(predicate.i, "xcomp", "ccomp"),
+        *sketch.kids(be.i, "ccomp", "xcomp", "advcl", "csubj"),
+    ):
+        infinitive = any(k.tag == "TO" for k in sketch.kids(one.i, "aux"))
+        that = any(k.lower == "that" for k in sketch.kids(one.i, "mark"))
+        if one.i > predicate.i and (infinitive or that):
+            sketch.forms[one.i] = "cop_subj"
+            sketch.done.add(it.i)
+            return
 
 
 def _other(sketch: Sketch, be: Word) -> Word | None:

@@ -54,7 +54,7 @@ def _write(sketch: Sketch, word: Word, kind: str, marker: Word) -> None:
         node = sketch.draft.concept(kind, marker.i, "degree")
     sketch.link(degree, "ARG3", node, "degree")
     if marker.i != word.i:
-        sketch.done.add(marker.i)
+        sketch.placed.add(marker.i)
     sketch.core[word.i] = sketch.outer[word.i] = degree
     for one in sketch.kids(word.i, "prep", "advcl", "ccomp", "xcomp"):
         _write_standard(sketch, one, degree, kind, marker)
@@ -82,4 +82,4 @@ def _write_standard(sketch: Sketch, one: Word, degree: int, kind: str, marker: W
     else:
         return
     sketch.link(degree, role, sketch.outer[speaker], "degree")
-    sketch.done.add(speaker)
+    sketch.placed.add(speaker)

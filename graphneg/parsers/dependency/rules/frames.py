@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphneg.parsers.dependency.lexicon import DELETED
-from graphneg.parsers.dependency.rules.closed_classes import RELATIVES
+from graphneg.parsers.dependency.rules.closed_classes import AGENT_NOUNS, RELATIVES
 from graphneg.parsers.dependency.rules.numbers import ordinal_value
 from graphneg.parsers.dependency.rules.sketch import Sketch
 from graphneg.parsers.dependency.signatures import signature
@@ -137,10 +137,13 @@ def noun_concept(sketch: Sketch, word: Word) -> None:
     known = {k: v for k, v in lexicon.concepts.get((lemma, "n"), {}).items() if k != DELETED}
     if known:
         best = max(known, key=lambda one: known[one])
-        if best == "person" or best == "thing":
+        if best in {"person", "thing"} and not word.lemma == best:
             _write_agent(sketch, word, best)
         else:
             sketch.add(best, word.i, "table")
+        return
+    if lemma in AGENT_NOUNS:
+        _write_agent(sketch, word, "person")
         return
     frames = [one for one in lexicon.candidates(lemma, "n") if lexicon.frames[one].verbal]
     if frames and lemma.endswith(_EVENT):

@@ -29,6 +29,8 @@ class Dependency(NamedTuple):
 def dependency(sketch: Sketch, dependent: int) -> Dependency | None:
     """The dependency of a word that has a node; ``None`` where it depends on no other such word."""
     words = sketch.words
+    if dependent in sketch.placed:
+        return None
     through = _represented(sketch, words[dependent])
     preposition: Word | None = None
     copular = False
@@ -62,6 +64,8 @@ def _represented(sketch: Sketch, word: Word) -> Word:
 
 
 def _form(sketch: Sketch, through: Word, preposition: Word | None, below: Word, copular: bool) -> str:
+    if through.i in sketch.forms:
+        return sketch.forms[through.i]
     if preposition is not None:
         return "agent" if preposition.dep == "agent" else f"prep_{preposition.lower}"
     if copular and through.dep in _SUBJECTS and through.i == below.i:

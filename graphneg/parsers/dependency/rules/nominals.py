@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphneg.parsers.dependency.rules.gazetteer import QUANTITY_KINDS
+from graphneg.parsers.dependency.rules.gazetteer import QUANTITY_KINDS, TEMPORAL_UNITS
 from graphneg.parsers.dependency.rules.sketch import Sketch
 from graphneg.parsers.dependency.words import Word
 
@@ -16,11 +16,16 @@ def write_nominals(sketch: Sketch) -> None:
         if word.tag in {"NN", "NNS"} and word.i in sketch.core and word.i not in sketch.done:
             if word.lemma in QUANTITY_KINDS and _is_amount(sketch, word):
                 _write_quantity(sketch, word)
+            elif word.lemma in TEMPORAL_UNITS and word.dep == "npadvmod" and _every(sketch, word):
+                _write_rate(sketch, word)
             elif sketch.concept_of(word.i) == "person":
                 _write_kin(sketch, word)
 
 
 def _is_amount(sketch: Sketch, word: Word) -> bool:
+    """Whether a number counts it; *one day* is no amount."""
+    if word.dep == "npadvmod" and any(one.lower == "one" for one in sketch.kids(word.i, "nummod")):
+        return False
     return any(one.tag == "CD" and one.i in sketch.core for one in sketch.kids(word.i, "nummod"))
 
 
@@ -31,6 +36,26 @@ def _write_quantity(sketch: Sketch, word: Word) -> None:
     kind = sketch.draft.concept(QUANTITY_KINDS[word.lemma], word.i, "quantity")
     sketch.link(kind, "unit", unit, "quantity")
     sketch.core[word.i] = sketch.outer[word.i] = kind
+
+
+def _every(sketch: Sketch, word: Word) -> Word | None:
+    return next((one for one in sketch.kids(word.i, "det") if one.lower in {"every", "each"}), None)
+
+
+def _write_rate(sketch: Sketch, word: Word) -> None:
+    """*every day*: ``rate-entity-91 :ARG3 (temporal-quantity :quant 1 :unit day)``."""
+    unit = sketch.core[word.i]
+    every = _every(sketch, word)
+    kind = sketch.draft.concept("temporal-quantity", word.i, "rate")
+    sketch.link(kind, "unit", unit, "rate")
+    sketch.mark(kind, "quant", "1", every.i if every is not None else None, "rate")
+    node = sketch.draft.concept("rate-entity-91", word.i, "rate")
+    sketch.link(node, "ARG3", kind, "rate")
+    if every is not None and every.i in sketch.core:
+        sketch.draft.drop(sketch.core.pop(every.i))
+        sketch.outer.pop(every.i)
+    sketch.core[word.i] = sketch.outer[word.i] = node
+    sketch.forms[word.i] = "rate"
 
 
 def _write_kin(sketch: Sketch, word: Word) -> None:
@@ -45,4 +70,4 @@ def _write_kin(sketch: Sketch, word: Word) -> None:
         owner = sketch.kid(of.i, "pobj") if of is not None else None
     if owner is not None and sketch.speaker(owner.i) in sketch.outer:
         sketch.link(role, "ARG1", sketch.outer[sketch.speaker(owner.i)], "relation")
-        sketch.done.add(sketch.speaker(owner.i))
+        sketch.placed.add(sketch.speaker(owner.i))

@@ -45,6 +45,12 @@ def _write_adverb(sketch: Sketch, word: Word, clause: Word, asked: bool, direct:
     if asked:
         if word.lower == "why":
             return
+        measured = sketch.words[word.head]
+        if word.lower == "how" and measured.lower in {"many", "much"}:
+            sketch.add("amr-unknown", measured.i, "question")
+            sketch.done.update((word.i, measured.i))
+            sketch.forms[measured.i] = "how-many"
+            return
         sketch.add("amr-unknown", word.i, "question")
     elif word.lower == "how" and sketch.words[word.head].tag[:2] in {"JJ", "RB"} and direct:
         sketch.add("so", word.i, "exclamation")

@@ -12,6 +12,15 @@ _OBJECT_CONTROL = word_set("""
     ask tell want make let help force allow order beg invite teach advise permit persuade enable expect
     see hear watch get have need like require urge command oblige cause leave keep find send set
 """)
+_PEOPLE = word_set("""
+    man woman boy girl child king queen prince princess father mother brother sister son daughter uncle aunt
+    friend teacher doctor student player baby lady gentleman guy kid person husband wife boss guest
+    geographer astronomer businessman fellow
+""")
+_REFERS = {
+    "it": "thing", "its": "thing", "he": "person", "she": "person", "his": "person", "him": "person",
+    "her": "person", "they": "people", "them": "people", "their": "people",
+}  # fmt: skip
 _SAME = frozenset({"i", "you", "he", "she", "it", "we", "they"})
 
 
@@ -86,6 +95,55 @@ def merge_pronouns(sketch: Sketch) -> None:
         same = first.setdefault(node.concept, k)
         if same != k:
             redirect(sketch, k, same)
+
+
+def merge_nouns(sketch: Sketch) -> None:
+    """*it* and *its* mean the nearest thing named before in the sentence; *his* the subject's person."""
+    words = sketch.words
+    named: dict[int, list[Word]] = {}
+    for word in words:
+        if word.tag in {"NN", "NNP", "NNS"} and word.i in sketch.outer and word.i not in sketch.done:
+            named.setdefault(word.sentence, []).append(word)
+        elif word.lower in _REFERS and word.i in sketch.core:
+            found = _antecedent(sketch, word, named.get(word.sentence, []))
+            node = sketch.core[word.i]
+            if found is not None and not sketch.draft.nodes[node].gone:
+                sketch.draft.nodes[node].rule = "coreference"
+                redirect(sketch, node, sketch.outer[found.i])
+
+
+def _antecedent(sketch: Sketch, pronoun: Word, named: list[Word]) -> Word | None:
+    kind = _REFERS[pronoun.lower]
+    if kind == "thing" and _is_expletive(sketch, pronoun):
+        return None
+    best, score = None, 0.0
+    for noun in named:
+        fits = _fits(sketch, noun, kind)
+        if not fits or noun.head == pronoun.head or pronoun.head == noun.i:
+            continue
+        weight = 1.0 / (1 + (pronoun.i - noun.i) / 10)
+        if noun.dep in {"nsubj", "nsubjpass", "dobj"}:
+            weight += 0.5
+        if weight > score:
+            best, score = noun, weight
+    return best
+
+
+def _is_expletive(sketch: Sketch, pronoun: Word) -> bool:
+    """*it is late*, *it seems*, *it is good to …*."""
+    head = sketch.words[pronoun.head]
+    return pronoun.dep == "nsubj" and (
+        head.lemma in {"be", "seem", "rain", "snow", "take", "happen", "matter"}
+    )
+
+
+def _fits(sketch: Sketch, noun: Word, kind: str) -> bool:
+    human = noun.lemma in _PEOPLE or sketch.concept_of(noun.i) == "person" or noun.tag == "NNP"
+    if kind == "people":
+        return noun.tag == "NNS"
+    if noun.tag == "NNS":
+        return False
+    return human if kind == "person" else not human
 
 
 def redirect(sketch: Sketch, old: int, new: int) -> None:

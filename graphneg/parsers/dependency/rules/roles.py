@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from graphneg.lexeme import is_frame
 from graphneg.parsers.dependency.rules.closed_classes import (
+    BODY_PARTS,
     MARK_ROLES,
     PREPOSITION_ROLES,
     TIME_NOUNS,
@@ -28,6 +29,7 @@ _DEFAULTS = {
 _FREE = frozenset({"intj", "det", "predet", "neg", "meta", "dep", "punct", "quantmod", "nummod", "appos"})
 _FREE = frozenset({"intj", "det", "predet", "neg", "meta", "dep", "punct", "quantmod", "nummod", "appos"})
 _TEMPORAL = frozenset({"npadvmod", "prep_in", "prep_on", "prep_at", "prep_during"})
+_CONSTANT = frozenset({"polarity", "mode", "wiki", "name", "value", "unit", "op2", "op3"})
 _CORE = frozenset(f"ARG{n}" for n in range(7))
 
 
@@ -230,14 +232,24 @@ def _link(sketch: Sketch, head: int, role: str, dep: int, found: Dependency) -> 
 def _scores(sketch: Sketch, concept: str, found: Dependency) -> dict[str, float]:
     kid = sketch.words[found.dependent]
     kind = word_class(sketch.words[found.governor])
+    if kid.tag == "WRB" and found.form == "advmod" and concept == "be-located-at-91":
+        return {"ARG2": 1.0}
     if kid.tag == "WRB" and found.form == "advmod":
         adjective = sketch.words[found.governor].tag[:2] in {"JJ", "RB"}
         return {"degree" if adjective else _WH_ROLES.get(kid.lower, "manner"): 1.0}
     if found.form in {"det", "advmod"} and kid.tag in {"WDT", "WP", "WP$"}:
         return {"mod": 1.0}
-    if found.form == "nummod":
+    if found.form == "rate":
+        return {"frequency": 1.0}
+    if found.form in {"nummod", "how-many"}:
         return {"quant": 1.0}
     scores = sketch.lexicon.role_scores(concept, kind, found.form, kid.lemma)
+    if concept.endswith("-91") and found.form in {"cop_subj", "nsubj"}:
+        return {"ARG1": 1.0}
+    if concept == "be-located-at-91" and (found.form.startswith("prep_") or found.form in {"acomp", "attr"}):
+        scores["ARG2"] = scores.get("ARG2", 0.0) + 1.0
+    if found.form == "poss" and sketch.words[found.governor].lemma in BODY_PARTS:
+        return {"part-of": 1.0}
     if found.form in _FREE:
         scores = {role: weight for role, weight in scores.items() if role not in _CORE} or {"mod": 1.0}
     if found.form == "prep_of" and ("F", concept, "prep_of") not in sketch.lexicon.roles:
@@ -259,6 +271,8 @@ def _best(sketch: Sketch, concept: str, scores: dict[str, float], used: set[str]
 
 
 def _allowed(sketch: Sketch, concept: str, role: str) -> bool:
+    if role in _CONSTANT:
+        return False
     if role.startswith(("snt", "op")) and not (role == "op1" and not is_frame(concept)):
         return False
     if role not in _CORE:

@@ -16,8 +16,9 @@ class Sketch:
 
     They differ where something stands over the word: a modal, a conjunction, ``person`` over
     ``paint-01``. ``stand_in`` leads from a word without a node to the one that speaks for it (a
-    copula to its predicate). ``done`` are words that need no further rule; ``amounts`` the nodes of
-    amounts (*a lot of*) by the noun that they measure.
+    copula to its predicate). ``done`` are words that need no further rule; ``placed`` those
+    whose node has its role. ``forms`` are relations that a rule has put right, ``amounts`` the nodes
+    of amounts (*a lot of*) by the noun that they measure.
     """
 
     draft: Draft
@@ -27,6 +28,8 @@ class Sketch:
     outer: dict[int, int] = field(default_factory=dict[int, int])
     stand_in: dict[int, int] = field(default_factory=dict[int, int])
     done: set[int] = field(default_factory=set[int])
+    forms: dict[int, str] = field(default_factory=dict[int, str])
+    placed: set[int] = field(default_factory=set[int])
     amounts: dict[int, int] = field(default_factory=dict[int, int])
 
     def add(self, concept: str, word: int, rule: str, last: int | None = None) -> int:

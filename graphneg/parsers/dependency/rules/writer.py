@@ -16,10 +16,11 @@ from graphneg.parsers.dependency.rules.coordination import (
 from graphneg.parsers.dependency.rules.copulas import resolve_copulas
 from graphneg.parsers.dependency.rules.degrees import write_degrees
 from graphneg.parsers.dependency.rules.entities import write_entities
+from graphneg.parsers.dependency.rules.mending import mend
 from graphneg.parsers.dependency.rules.multiwords import write_multiwords
 from graphneg.parsers.dependency.rules.nominals import write_nominals
 from graphneg.parsers.dependency.rules.questions import write_question_words, write_whys
-from graphneg.parsers.dependency.rules.reference import merge_pronouns, write_shared
+from graphneg.parsers.dependency.rules.reference import merge_nouns, merge_pronouns, write_shared
 from graphneg.parsers.dependency.rules.roles import write_roles
 from graphneg.parsers.dependency.rules.sketch import Sketch
 from graphneg.parsers.dependency.rules.speech import join_speech
@@ -29,6 +30,7 @@ from graphneg.parsers.dependency.words import Word
 def write_draft(text: str, words: Sequence[Word], lexicon: Lexicon | None = None) -> Draft:
     """The draft of a piece of text; ``text`` is the whole text that the words count characters in."""
     sketch = Sketch(Draft(text, words), words, lexicon or load_lexicon())
+    mend(words)
     write_entities(sketch)
     write_multiwords(sketch)
     resolve_copulas(sketch)
@@ -48,6 +50,7 @@ def write_draft(text: str, words: Sequence[Word], lexicon: Lexicon | None = None
         write_consequence(sketch, root)
         write_openers(sketch, root)
     _write_tops(sketch, join_speech(sketch, roots))
+    merge_nouns(sketch)
     merge_pronouns(sketch)
     return sketch.draft
 

@@ -22,7 +22,9 @@ DATA = Path(__file__).parent.parent / "data"
 def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m graphneg.parsers.dependency.tables", description=__doc__)
-    parser.add_argument("--propbank", type=Path, help="propbank-frames-3.4.tar.gz, for frames.tsv")
+    parser.add_argument(
+        "--propbank", type=Path, nargs="*", default=[], help="PropBank's .tar.gz and .xml files"
+    )
     parser.add_argument("--gold", type=Path, nargs="*", default=[], help="PENMAN files that people annotated")
     parser.add_argument("--silver", type=Path, nargs="*", default=[], help="PENMAN files that a parser wrote")
     parser.add_argument("--exclude", type=Path, nargs="*", default=[], help="PENMAN files kept for testing")

@@ -5,10 +5,11 @@ PropBank frames are licensed CC BY-SA 4.0; see ``data/NOTICE``.
 
 from __future__ import annotations
 
+import re
 import tarfile
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from typing import Any
 from graphneg.parsers.dependency.signatures import phrase_head, signature
 from graphneg.parsers.dependency.words import read_words
 
+_ROLESET = re.compile(r"<roleset\b.*?</roleset>", re.DOTALL)
 _POS = frozenset("vnj")
 
 
@@ -36,37 +38,44 @@ class _Example:
     arguments: list[tuple[str, int, int]]
 
 
-def write_frames(source: Path, nlp: Any, target: Path) -> int:
+def write_frames(sources: Sequence[Path], nlp: Any, target: Path) -> int:
     """Writes the table of the frames that AMR uses; returns how many there are.
 
-    ``source`` is the release's ``.tar.gz``. One row a frame: id, roles as ``number:function``,
+    ``sources`` are the release's ``.tar.gz`` and single ``.xml`` files. One row a frame: id, roles as ``number:function``,
     aliases as ``pos:lemma``, number of examples, and ``signature=role:count``.
     """
     rolesets: list[_Roleset] = []
     examples: list[_Example] = []
-    for frameset in _framesets(source):
-        for element in frameset.iter("roleset"):
-            roleset = _roleset(element)
-            if roleset is not None:
-                rolesets.append(roleset)
-                examples.extend(_examples(roleset, element))
+    for element in (one for source in sources for one in _elements(source)):
+        roleset = _roleset(element)
+        if roleset is not None:
+            rolesets.append(roleset)
+            examples.extend(_examples(roleset, element))
     _count(nlp, examples)
     rolesets.sort(key=lambda one: one.id)
     target.write_text("".join(f"{_row(one)}\n" for one in rolesets), encoding="utf-8")
     return len(rolesets)
 
 
-def _framesets(source: Path) -> Iterator[ElementTree.Element]:
-    """The frame files that are well-formed XML (two of release 3.4 are not)."""
+def _elements(source: Path) -> Iterator[ElementTree.Element]:
+    """The rolesets that are well-formed XML; some files of release 3.4 are not, as a whole."""
+    for name, text in _files(source):
+        for match in _ROLESET.finditer(text):
+            try:
+                yield ElementTree.fromstring(match.group())
+            except ElementTree.ParseError as error:
+                print(f"{name}: a roleset was left out, it is not well-formed XML ({error})")
+
+
+def _files(source: Path) -> Iterator[tuple[str, str]]:
+    if source.suffix == ".xml":
+        yield source.name, source.read_text(encoding="utf-8", errors="replace")
+        return
     with tarfile.open(source) as archive:
         for member in archive:
-            if member.name.startswith("frames/") and member.name.endswith(".xml"):
-                file = archive.extractfile(member)
-                assert file is not None
-                try:
-                    yield ElementTree.fromstring(file.read())
-                except ElementTree.ParseError as error:
-                    print(f"{member.name}: left out, it is not well-formed XML ({error})")
+            file = archive.extractfile(member) if member.name.endswith(".xml") else None
+            if file is not None and member.name.startswith("frames/"):
+                yield member.name, file.read().decode("utf-8", errors="replace")
 
 
 def _roleset(element: ElementTree.Element) -> _Roleset | None:

@@ -1,0 +1,56 @@
+"""Puts right what the dependency parser often gets wrong, before any rule reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from graphneg.parsers.dependency.rules.speech import SPEECH
+from graphneg.parsers.dependency.words import Word
+
+_SUBJECTS = frozenset({"nsubj", "nsubjpass", "csubj", "expl"})
+_QUOTES = frozenset({'"', "\u201c", "\u201d", "''", "``"})
+
+
+def mend(words: Sequence[Word]) -> None:
+    """Changes heads and relations in place."""
+    for word in words:
+        if word.lemma in SPEECH and word.tag[:2] == "VB":
+            _mend_inversion(words, word)
+            _mend_resumed(words, word)
+
+
+def _retie(words: Sequence[Word], word: Word, head: int, dep: str) -> None:
+    words[word.head].kids.remove(word.i)
+    word.head, word.dep = head, dep
+    words[head].kids.append(word.i)
+    words[head].kids.sort()
+
+
+def _mend_inversion(words: Sequence[Word], said: Word) -> None:
+    """*"…" asked the prince*: what looks like an object is the subject."""
+    kids = [words[k] for k in said.kids]
+    if any(one.dep in _SUBJECTS or one.dep == "aux" for one in kids) or said.i == 0:
+        return
+    before = words[said.i - 1].text
+    quoted = before in _QUOTES or (
+        before in {",", "?", "!"} and any(k.dep == "ccomp" and k.i < said.i for k in kids)
+    )
+    after = next((one for one in kids if one.dep == "dobj" and one.i > said.i), None)
+    if quoted and after is not None and said.tag in {"VBD", "VBZ"}:
+        after.dep = "nsubj"
+
+
+def _mend_resumed(words: Sequence[Word], said: Word) -> None:
+    """*"…", he said, "and …"*: the second clause is joined to the first, not to *said*."""
+    content = next((words[k] for k in said.kids if words[k].dep == "ccomp" and k < said.i), None)
+    if content is None:
+        return
+    for k in list(said.kids):
+        one = words[k]
+        if one.dep in {"conj", "parataxis"} and one.i > said.i and one.tag[:2] in {"VB", "MD"}:
+            first = min([one.i, *one.kids])
+            between = words[said.i + 1 : first + 1]
+            if any(mark.text in _QUOTES for mark in between):
+                _retie(words, one, content.i, "conj")
+                for cc in [words[j] for j in said.kids if words[j].dep == "cc" and j > said.i]:
+                    _retie(words, cc, content.i, "cc")
