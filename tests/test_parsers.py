@@ -1,0 +1,133 @@
+"""What a parser is, how it is found, and that nothing but well-formed graphs comes out of one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphneg.decoders import decoder_names, get_decoder
+from graphneg.errors import DecoderError, ParserError
+from graphneg.model import AmrGraph, AmrNode
+from graphneg.parsers import Parsed, checked, get_parser, parser_names
+from graphneg.penman_codec import format_graph, parse_graph
+from tests.toy_parser import ToyParser, install
+
+GOOD = "(l / like-01 :ARG0 (i / i))"
+
+
+class Fixed:
+    """Gives the same answers whatever it is asked."""
+
+    name, version = "fixed", "1"
+
+    def __init__(self, *answers: Any) -> None:
+        self.answers = answers
+        self.texts: list[str] = []
+
+    def parse_batch(self, texts: Sequence[str]) -> Sequence[Any]:
+        self.texts += texts
+        return self.answers
+
+
+def only(answer: Any, text: str = "A text.") -> Parsed:
+    [parsed] = checked(Fixed(answer)).parse_batch([text])
+    return parsed
+
+
+class TestAnAnswer:
+    @pytest.mark.parametrize("answer", [GOOD, parse_graph(GOOD), Parsed(parse_graph(GOOD))])
+    def test_may_be_a_graph_or_penman_or_either_with_warnings(self, answer: Any) -> None:
+        parsed = only(answer)
+        assert parsed.graph is not None and format_graph(parsed.graph) == format_graph(parse_graph(GOOD))
+        assert parsed.warnings == ()
+
+    def test_keeps_its_warnings_and_spans(self) -> None:
+        graph = AmrGraph("", parse_graph(GOOD).nodes, spans={0: (1, 2)})
+        parsed = only(Parsed(graph, ("truncated: 3 of 9 tokens were not read",)))
+        assert parsed.warnings == ("truncated: 3 of 9 tokens were not read",)
+        assert parsed.graph is not None and parsed.graph.spans == {0: (1, 2)}
+
+    @pytest.mark.parametrize(
+        ("answer", "warning"),
+        [
+            (None, "no-graph: the parser gave none"),
+            (Parsed(None), "no-graph: the parser gave none"),
+            (Parsed(None, ("out-of-memory: too long",)), "out-of-memory: too long"),
+            ("(l / like-01", "ill-formed: line 1, column 6"),
+            ("", "ill-formed: "),
+            ("(l / like-01 :polarity - :polarity -)", "ill-formed: like-01 has :polarity - 2 times"),
+            (AmrGraph("", (AmrNode(0, 5, "l", "like-01", None, None, None, 0),)), "ill-formed: "),
+            (AmrGraph("", (AmrNode(0, 0, "a b", "like-01", None, None, None, 0),)), "ill-formed: "),
+        ],
+    )
+    def test_that_is_no_graph_becomes_a_warning(self, answer: Any, warning: str) -> None:
+        parsed = only(answer)
+        assert parsed.graph is None
+        assert parsed.warnings[0].startswith(warning)
+
+    def test_of_another_kind_is_an_error(self) -> None:
+        with pytest.raises(ParserError, match="answered with a int"):
+            only(42)
+
+    @pytest.mark.parametrize("answers", [[], [GOOD], [GOOD] * 3])
+    def test_is_given_for_each_text(self, answers: list[str]) -> None:
+        with pytest.raises(ParserError, match=rf"answered {len(answers)} of 2 texts"):
+            checked(Fixed(*answers)).parse_batch(["One.", "Two."])
+
+
+class TestAText:
+    @pytest.mark.parametrize("text", ["", " ", "\n\t "])
+    def test_without_words_is_empty_and_not_asked_about(self, text: str) -> None:
+        parser = Fixed(GOOD)
+        first, second = checked(parser).parse_batch([text, "Words."])
+        assert parser.texts == ["Words."]
+        assert first.graph is not None and first.graph.top.concept == "amr-empty"
+        assert first.warnings == ("empty: the text has no words",)
+        assert second.warnings == ()
+
+    def test_is_handed_on_without_what_is_no_text(self) -> None:
+        parser = Fixed(GOOD)
+        [parsed] = checked(parser).parse_batch(["a\x00b \ud83d ok\nü"])
+        assert parser.texts == ["a�b � ok\nü"]
+        assert parsed.warnings == ("characters: 2 that are no text were read as U+FFFD",)
+
+
+class TestFinding:
+    def test_names_those_that_ship_and_those_that_are_installed(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        assert {"amrlib", "dependency"} <= set(parser_names())
+        install(tmp_path)
+        monkeypatch.syspath_prepend(tmp_path)
+        assert "toy" in parser_names()
+        assert get_parser("toy", version="7").version == "7"
+
+    def test_an_unknown_name_lists_the_known_ones(self) -> None:
+        with pytest.raises(ParserError, match="no parser named 'none'; choose one of amrlib, dependency"):
+            get_parser("none")
+
+    def test_an_option_that_it_does_not_take_is_named(self) -> None:
+        with pytest.raises(ParserError, match=r"dependency can't be made with options .*'beams'"):
+            get_parser("dependency", beams=4)
+
+    def test_a_parser_of_ones_own_needs_parse_batch_alone(self) -> None:
+        class Bare:
+            def parse_batch(self, texts: Sequence[str]) -> list[str]:
+                return [GOOD for _ in texts]
+
+        parser = checked(Bare())  # type: ignore[arg-type]
+        assert (parser.name, parser.version) == ("Bare", "")
+        with pytest.raises(ParserError, match="object is no parser: it has no parse_batch"):
+            checked(object())  # type: ignore[arg-type]
+
+    def test_one_that_is_checked_stays_as_it_is(self) -> None:
+        parser = checked(ToyParser())
+        assert checked(parser) is parser  # type: ignore[arg-type]
+
+    def test_decoders_are_found_the_same_way(self) -> None:
+        assert {"surface", "t5"} <= set(decoder_names())
+        with pytest.raises(DecoderError, match="no decoder named 'none'"):
+            get_decoder("none")

@@ -1,0 +1,53 @@
+"""A parser for tests that are not about graphs: the words of a text, under one node."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from graphneg.alignment import tokenize
+from graphneg.model import AmrGraph, AmrNode
+from graphneg.parsers import Parsed
+
+NOT_A_WORD = re.compile(r"[^a-z]")
+
+
+class ToyParser:
+    """``(s / say-01 :op1 (w0 / first-word) ...)``; texts with "nothing" in them get no graph.
+
+    ``seen`` keeps the texts that it was given.
+    """
+
+    name = "toy"
+    parallel = True
+
+    def __init__(self, version: str = "1", model: str | None = None) -> None:
+        if model is not None and not Path(model).is_dir():
+            from graphneg.errors import ParserError
+
+            raise ParserError(f"{model}: there is no such directory")
+        self.version = version
+        self.seen: list[str] = []
+
+    def parse_batch(self, texts: Sequence[str]) -> list[Parsed]:
+        self.seen += texts
+        return [self._parsed(text) for text in texts]
+
+    def _parsed(self, text: str) -> Parsed:
+        if "nothing" in text:
+            return Parsed(None, ("no-graph: there is nothing",))
+        words = [NOT_A_WORD.sub("", token.text.lower()) or "mark" for token in tokenize(text)]
+        nodes = [AmrNode(0, len(words), "s", "say-01", None, None, None, 0)]
+        nodes += [AmrNode(k, k, f"w{k}", word, None, 0, f"op{k}", k - 1) for k, word in enumerate(words, 1)]
+        spans = {k: (k - 1, k) for k in range(1, len(words) + 1)}
+        graph = AmrGraph("", tuple(nodes), spans=spans)
+        return Parsed(graph, ("long: more than 9 words",) if len(words) > 9 else ())
+
+
+def install(folder: Path) -> None:
+    """Make a folder in which Python finds the parser as that of an installed package."""
+    info = folder / "toy_parser-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: toy-parser\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[graphneg.parsers]\ntoy = tests.toy_parser:ToyParser\n")
