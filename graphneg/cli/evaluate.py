@@ -72,7 +72,7 @@ def evaluate(
 
 
 def _print(found: Evaluation) -> None:
-    table = plain_table("measure", "precision", "recall", "F1", "95%", "macro F1", "95%", "pairs")
+    table = plain_table("measure", "P", "R", "F1", "95%", "macro", "95%", "pairs")
     for column in table.columns[1:]:
         column.justify = "right"
     for name, one in found.measures.items():
