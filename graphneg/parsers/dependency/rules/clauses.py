@@ -27,7 +27,10 @@ def write_negation(sketch: Sketch) -> None:
             and word.dep in {"det", "neg"}
             and word.i not in sketch.core
         ):
-            head = sketch.core.get(sketch.speaker(word.head))
+            noun = sketch.words[word.head]
+            verb = sketch.words[noun.head]
+            denies = noun.dep == "dobj" and verb.lemma == "have" and verb.i in sketch.core
+            head = sketch.core.get(sketch.speaker(verb.i if denies else noun.i))
             if head is not None and word.i not in sketch.done:
                 sketch.mark(head, "polarity", "-", word.i, "no")
         elif word.lower == "without":
@@ -109,8 +112,22 @@ def write_moods(sketch: Sketch, root: Word) -> None:
                     you = sketch.draft.concept("you", None, "imperative", word.sentence)
                     sketch.link(core, "ARG0", you, "imperative")
     if _asks(sketch, root):
+        if _drop_negation(sketch, sketch.core[speaker]):
+            node = sketch.draft.concept("request-confirmation-91", None, "question", root.sentence)
+            sketch.link(node, "ARG1", sketch.outer[speaker], "question")
+            return
         unknown = sketch.draft.concept("amr-unknown", None, "question", root.sentence)
         sketch.link(sketch.core[speaker], "polarity", unknown, "question")
+
+
+def _drop_negation(sketch: Sketch, node: int) -> bool:
+    """*Don't you see?* asks for agreement: its negation goes; tells whether there was one."""
+    for arc in sketch.draft.arcs:
+        negation = sketch.draft.nodes[arc.dep].value == "-"
+        if arc.head == node and arc.role == "polarity" and negation:
+            sketch.draft.drop(arc.dep)
+            return True
+    return False
 
 
 def _is_imperative(sketch: Sketch, word: Word) -> bool:

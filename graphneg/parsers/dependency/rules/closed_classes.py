@@ -16,7 +16,7 @@ REFLEXIVES = word_set("""
     myself yourself yourselves himself herself itself ourselves themselves oneself
 """)
 INDEFINITE = {
-    "nobody": ("somebody", True), "nothing": ("nothing", False), "noone": ("somebody", True),
+    "nobody": ("nobody", False), "nothing": ("nothing", False), "noone": ("nobody", False),
     "somebody": ("somebody", False), "someone": ("someone", False), "something": ("something", False),
     "anybody": ("anybody", False), "anyone": ("anyone", False), "anything": ("anything", False),
     "everybody": ("everybody", False), "everyone": ("everyone", False),
@@ -36,7 +36,7 @@ SILENT_TAGS = frozenset(
 ARTICLES = frozenset({"the", "a", "an"})
 PREPOSITION_CONCEPTS = word_set("""
     above across after against along amid amidst among amongst around atop before behind below beneath
-    beside besides between beyond inside near nearby off opposite out outside over past since throughout
+    beside besides between beyond inside nearby off opposite out outside over past since throughout
     toward towards under underneath until till up within down through
 """)
 PREPOSITION_ROLES = {
@@ -92,6 +92,15 @@ AGENT_NOUNS = word_set("""
     editor instructor supporter explorer waiter cleaner traveler traveller trainer designer performer maker
     helper follower believer thinker beginner stranger murderer robber walker jumper boxer wrestler skater skier
     drummer sailor commander gardener hairdresser interviewer trader banker learner viewer
+""")
+CLOTHES = word_set("""
+    shirt t-shirt tee hat cap coat jacket dress skirt suit uniform jeans pants shorts trousers shoe boot glove
+    scarf sweater sunglasses glasses costume helmet vest tie bikini swimsuit robe outfit clothes clothing hoodie
+    blouse sock sandal mask wig apron top overalls
+""")
+OWNERS = word_set("""
+    man woman boy girl child kid person people dog cat lady gentleman guy baby player rider house room hotel
+    animal bird friend student teacher family
 """)
 OFFICES = word_set("""
     boss manager president secretary director chairman ceo minister mayor king queen captain teacher

@@ -13,7 +13,7 @@ from graphneg.parsers.dependency.rules.closed_classes import (
     SILENT_TAGS,
     WH_WORDS,
 )
-from graphneg.parsers.dependency.rules.frames import adjective_concept, noun_concept, verb_concept
+from graphneg.parsers.dependency.rules.frames import adjective_concept, noun_concept, positive, verb_concept
 from graphneg.parsers.dependency.rules.numbers import number_value
 from graphneg.parsers.dependency.rules.sketch import Sketch
 from graphneg.parsers.dependency.words import Word
@@ -97,6 +97,11 @@ def _write_adverb(sketch: Sketch, word: Word) -> None:
         return
     stem = adverb_stem(word.lower)
     frames = sketch.lexicon.candidates(stem, "j")
+    base = positive(sketch, stem) if stem != word.lower else None
+    if base is not None:
+        node = sketch.add(base, word.i, "adverb")
+        sketch.mark(node, "polarity", "-", word.i, "negative")
+        return
     if stem != word.lower:
         table = sketch.lexicon.best_concept(stem, "j")
         concept = table if table not in {None, DELETED} else (frames[0] if frames else stem)

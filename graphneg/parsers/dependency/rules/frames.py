@@ -96,6 +96,10 @@ def adjective_concept(sketch: Sketch, word: Word) -> tuple[str, str]:
     base = positive(sketch, word.lemma)
     if base is not None:
         return base, "negative"
+    if word.lemma.endswith("less") and len(word.lemma) > 6:
+        verbs = lexicon.candidates(word.lemma[:-4], "v")
+        if verbs:
+            return lexicon.best_concept(word.lemma[:-4], "v") or verbs[0], "negative"
     frames = lexicon.candidates(word.lemma, "j")
     verbal = [one for one in frames if lexicon.frames[one].verbal]
     if verbal:

@@ -9,6 +9,7 @@ from graphneg.parsers.dependency.signatures import clause_form
 from graphneg.parsers.dependency.words import Word
 
 _SUBJECTS = frozenset({"nsubj", "nsubjpass", "csubj", "csubjpass"})
+_OUTER = frozenset({"because", "instead", "due", "out", "such", "despite"})
 _PREPOSITIONS = frozenset({"prep", "agent", "dative", "pcomp"})
 
 
@@ -45,8 +46,9 @@ def dependency(sketch: Sketch, dependent: int) -> Dependency | None:
         if speaker in sketch.core and speaker != dependent:
             form = _form(sketch, through, preposition, below, copular)
             return Dependency(speaker, dependent, through, form, preposition)
-        if head.dep in _PREPOSITIONS and head.tag in {"IN", "TO", "RP"} and preposition is None:
-            preposition = head
+        if head.dep in _PREPOSITIONS and head.tag in {"IN", "TO", "RP"}:
+            if preposition is None or head.lower in _OUTER:
+                preposition = head
     return None
 
 

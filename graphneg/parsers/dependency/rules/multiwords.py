@@ -14,6 +14,9 @@ in order to:- | kind of:kind-of | sort of:sort-of | as usual:as-usual | from now
 to be sure:to-be-sure | all the same:all-the-same | first of all:first-of-all | on the contrary:on-the-contrary
 a great many:many | a good deal:deal | a great deal:deal | as soon as possible:as-soon-as-possible | at first:at-first
 """
+_PREPOSITIONS = {
+    ("in", "front", "of"): "in-front-of", ("next", "to"): "next-to", ("on", "top", "of"): "on-top-of",
+}  # fmt: skip
 _EXPRESSIONS: dict[str, list[tuple[tuple[str, ...], str]]] = {}
 for _entry in _LIST.replace("\n", "|").split("|"):
     _words, _, _concept = _entry.strip().partition(":")
@@ -28,7 +31,21 @@ def write_multiwords(sketch: Sketch) -> None:
     words = sketch.words
     i = 0
     while i < len(words):
-        i += _expression(sketch, i) or _hyphenated(sketch, i) or 1
+        i += _preposition(sketch, i) or _expression(sketch, i) or _hyphenated(sketch, i) or 1
+
+
+def _preposition(sketch: Sketch, i: int) -> int:
+    """*in front of the house*: ``(in-front-of :op1 house)``."""
+    words = sketch.words
+    for forms, concept in _PREPOSITIONS.items():
+        run = words[i : i + len(forms)]
+        if tuple(one.lower for one in run) == forms:
+            inner = sketch.kid(run[-1].i, "pobj", "pcomp")
+            if inner is not None:
+                _write(sketch, run, concept)
+                sketch.forms[inner.i] = "pobj"
+                return len(run)
+    return 0
 
 
 def _expression(sketch: Sketch, i: int) -> int:

@@ -7,7 +7,9 @@ from typing import NamedTuple
 from graphneg.lexeme import is_frame
 from graphneg.parsers.dependency.rules.closed_classes import (
     BODY_PARTS,
+    CLOTHES,
     MARK_ROLES,
+    OWNERS,
     PREPOSITION_ROLES,
     TIME_NOUNS,
 )
@@ -74,6 +76,13 @@ def _written(sketch: Sketch, found: Dependency) -> bool:
         return _write_adjective(sketch, found)
     if form == "advmod" and kid.tag[:2] == "JJ" and is_frame(sketch.concept_of(kid.i)):
         return _write_adjective(sketch, found)
+    if form in {"prep_in", "prep_with", "prep_without"} and _write_having(sketch, found):
+        return True
+    if form == "prep_near" and sketch.draft.nodes[head].concept is not None:
+        node = sketch.draft.concept("near-02", found.preposition.i if found.preposition else None, "near")
+        sketch.link(node, "ARG1", head, "near")
+        sketch.link(node, "ARG2", dep, "near")
+        return True
     if found.preposition is not None and found.preposition.lower == "because":
         return _write_cause(sketch, dep, head, found.preposition.i)
     if (
@@ -119,6 +128,20 @@ def _write_adjective(sketch: Sketch, found: Dependency) -> bool:
     if found.form == "advmod":
         role = "ARG1"
     sketch.link(dep, role, head, "modifier")
+    return True
+
+
+def _write_having(sketch: Sketch, found: Dependency) -> bool:
+    """*a man in a hat*, *a dog with a ball*: ``wear-01``, ``have-03``."""
+    owner, thing = sketch.words[found.governor], sketch.words[found.dependent]
+    if owner.tag not in {"NN", "NNS"} or found.preposition is None or is_frame(sketch.concept_of(owner.i)):
+        return False
+    wears = thing.lemma in CLOTHES
+    if not wears and (found.form == "prep_in" or owner.lemma not in OWNERS):
+        return False
+    node = sketch.draft.concept("wear-01" if wears else "have-03", found.preposition.i, "having")
+    sketch.link(node, "ARG0", sketch.core[found.governor], "having")
+    sketch.link(node, "ARG1", sketch.outer[found.dependent], "having")
     return True
 
 
@@ -241,6 +264,8 @@ def _scores(sketch: Sketch, concept: str, found: Dependency) -> dict[str, float]
         return {"mod": 1.0}
     if found.form == "rate":
         return {"frequency": 1.0}
+    if found.form == "pobj" and found.dependent in sketch.forms:
+        return {"op1": 1.0}
     if found.form in {"nummod", "how-many"}:
         return {"quant": 1.0}
     scores = sketch.lexicon.role_scores(concept, kind, found.form, kid.lemma)
