@@ -19,6 +19,7 @@ class DraftNode:
     ``token`` is the index in :attr:`Draft.words` of the word that it stands for, ``None`` where no
     word does; ``start`` and ``end`` are its characters in the text, -1 where there are none.
     ``rule`` names the rule that made it. A node that is ``gone`` has been deleted.
+    ``mentions`` are further words that mean the same.
     """
 
     concept: str | None
@@ -29,6 +30,7 @@ class DraftNode:
     sentence: int
     rule: str
     gone: bool = False
+    mentions: list[int] = field(default_factory=list[int])
 
     @property
     def label(self) -> str:

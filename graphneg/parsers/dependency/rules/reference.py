@@ -152,7 +152,9 @@ def redirect(sketch: Sketch, old: int, new: int) -> None:
         arc.head = new if arc.head == old else arc.head
         arc.dep = new if arc.dep == old else arc.dep
     sketch.draft.arcs = [arc for arc in sketch.draft.arcs if arc.head != arc.dep]
-    sketch.draft.nodes[old].gone = True
+    gone, kept = sketch.draft.nodes[old], sketch.draft.nodes[new]
+    gone.gone = True
+    kept.mentions.extend(gone.mentions if gone.token is None else [gone.token, *gone.mentions])
     for sentence, top in sketch.draft.tops.items():
         if top == old:
             sketch.draft.tops[sentence] = new
