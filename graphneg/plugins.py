@@ -6,6 +6,7 @@ import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import entry_points
+from inspect import Parameter, signature
 from typing import Any
 
 from graphneg.errors import GraphnegError
@@ -36,6 +37,13 @@ class Plugins:
                 options, or it can't be imported.
         """
         factory = self.find(name)
+        taken = signature(factory).parameters
+        strange = [option for option in options if option not in taken]
+        if strange and Parameter.VAR_KEYWORD not in (one.kind for one in taken.values()):
+            raise self.error(
+                f"{self.kind} {name} takes no option {' or '.join(map(repr, strange))}; "
+                f"it takes {', '.join(taken) or 'none'}"
+            )
         try:
             return factory(**options)
         except TypeError as error:

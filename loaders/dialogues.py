@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from graphneg.loading.intake import Intake
 from graphneg.loading.reading import Item, Refused, corpus_of, input_files, json_lines, split_of
@@ -22,9 +22,16 @@ from graphneg.loading.registry import LoadOptions
 from graphneg.loading.tables import table_dialogues
 from graphneg.model import Dialogue, Record, Rejected, Response, Utterance
 
+if TYPE_CHECKING:
+    from fastjsonschema import JsonSchemaValueException
+
 _TABLES = {".csv": ",", ".tsv": "\t"}
 _DIALOGUE_KEYS = {"id", "corpus", "split", "turns", "responses"}
 _TURN_KEYS = {"text", "speaker", "amr"}
+_KINDS = {
+    "object": "a JSON object", "array": "a list", "string": "a string", "integer": "an integer",
+    "null": "null",
+}  # fmt: skip
 
 
 class Loader:
@@ -106,7 +113,21 @@ def _validate(value: Any) -> None:
     try:
         _validator()(value)
     except fastjsonschema.JsonSchemaValueException as error:
-        raise Refused(error.message.replace("data", "the dialogue", 1)) from error
+        raise Refused(_fault(error)) from error
+
+
+def _fault(error: JsonSchemaValueException) -> str:
+    """What does not follow the schema, in words: ``turns[0] lacks 'text'``."""
+    what = str(error.name).removeprefix("data").removeprefix(".") or "the dialogue"
+    wanted: Any = error.rule_definition
+    if error.rule == "required":
+        return f"{what} lacks {', '.join(repr(key) for key in wanted if key not in error.value)}"
+    if error.rule == "type":
+        kinds = [wanted] if isinstance(wanted, str) else wanted
+        return f"{what} is not {' or '.join(_KINDS[kind] for kind in kinds)}"
+    if error.rule in ("pattern", "minItems"):
+        return f"{what} is empty"
+    return error.message.replace("data.", "", 1)
 
 
 @cache

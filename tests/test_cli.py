@@ -9,30 +9,17 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 
 import graphneg
-from graphneg.cli import main
+from tests.cli_runs import Run, command_line
 from tests.servers import Neo4jServer, wipe
 
 PROGRAM = shutil.which("graphneg", path=str(Path(sys.executable).parent))
 ILL_FORMED = "# ::id twice\n(l / like-01\n   :polarity -\n   :polarity -\n   :ARG0 (i / i))\n"
-
-
-@dataclass(frozen=True)
-class Ended:
-    """A command that has ended: its status, standard output and standard error."""
-
-    status: int
-    out: str
-    err: str
-
-
-Run = Callable[..., Ended]
 
 
 @pytest.fixture(autouse=True)
@@ -44,15 +31,7 @@ def no_neo4j_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def run(capfd: pytest.CaptureFixture[str]) -> Run:
     """Runs the command line in this process."""
-
-    def once(*arguments: str | Path) -> Ended:
-        capfd.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            main([str(one) for one in arguments])
-        out, err = capfd.readouterr()
-        return Ended(int(ended.value.code or 0), out, err)
-
-    return once
+    return command_line(capfd)
 
 
 @pytest.fixture(scope="module")
@@ -206,25 +185,6 @@ class TestNegatives:
         ended = run("negatives")
         assert ended.status == 2
         assert "-o FILE" in ended.err
-
-    @pytest.mark.parametrize(
-        ("arguments", "message"),
-        [
-            (["-o", "out.txt"], "use .jsonl or .parquet"),
-            (["-o", "out.jsonl", "--recipe", "none"], "no recipe is called 'none'"),
-            (["-o", "out.jsonl", "--transform", "none"], "no transform is called 'none'"),
-            (["-o", "out.jsonl", "--corpus", "none"], "no dialogues of none"),
-            (["-o", "out.jsonl", "--decoder", "none"], "no decoder named 'none'"),
-            (["-o", "out.jsonl", "--decoder", "t5"], "the t5 decoder needs a model"),
-        ],
-    )
-    def test_a_wrong_choice_is_one_clear_error(
-        self, run: Run, directory: Path, arguments: list[str], message: str
-    ) -> None:
-        ended = run("negatives", *arguments, "--store", directory)
-        assert ended.status == 1
-        assert message in ended.err
-        assert "Traceback" not in ended.err
 
     def test_dialogues_without_graphs_are_told_of(self, run: Run, directory: Path, tmp_path: Path) -> None:
         ended = run("negatives", "-o", tmp_path / "out.jsonl", "--split", "test", "--store", directory)

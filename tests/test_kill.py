@@ -134,8 +134,11 @@ def names(file: Path) -> list[str]:
 
 
 def acknowledged_negatives(out: Path) -> set[str]:
-    """Ids of the negatives that the last checkpoint of an unfinished file covers."""
-    state = json.loads(out.with_name(out.name + ".part.json").read_bytes())
+    """Ids of the negatives that the last checkpoint of an unfinished file covers, if there is one yet."""
+    checkpoint = out.with_name(out.name + ".part.json")
+    if not checkpoint.exists():
+        return set()
+    state = json.loads(checkpoint.read_bytes())
     lines = out.with_name(out.name + ".part").read_bytes()[: state["offset"]].splitlines()
     assert len(lines) == state["negatives"]
     return {json.loads(line)["id"] for line in lines}

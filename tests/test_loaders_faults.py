@@ -120,9 +120,9 @@ class TestBadItems:
         assert [one.id for one in records if isinstance(one, Dialogue)] == ["chats/all/1", "chats/all/19"]
         assert refusals(records) == [
             "chats.jsonl:2 not JSON: Expecting ',' delimiter at column 31",
-            "chats.jsonl:3 item 2: the dialogue.turns[0] must match pattern \\S",
-            "chats.jsonl:4 item 3: the dialogue.turns must contain at least 1 items",
-            "chats.jsonl:5 item 4: the dialogue.turns[0] must contain ['text'] properties",
+            "chats.jsonl:3 item 2: turns[0] is empty",
+            "chats.jsonl:4 item 3: turns is empty",
+            "chats.jsonl:5 item 4: turns[0] lacks 'text'",
             "chats.jsonl:6 not UTF-8: byte 0xe9 at byte 27 of the line",
             "chats.jsonl:7 item 6: turn 0 has half of a surrogate pair, U+D83D",
             "chats.jsonl:8 item 7: turn 0 has a NUL character",

@@ -73,8 +73,10 @@ def _text(query: str) -> str:
         return query
     try:
         return Path(query).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{query}: can't be read: {error}") from error
+    except OSError as error:
+        raise InputError(f"{query}: can't be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{query}: can't be read: not UTF-8 at byte {error.start + 1}") from error
 
 
 def _parameter(given: str) -> tuple[str, Any]:

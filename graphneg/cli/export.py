@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from graphneg.cli.storing import Database, Password, StorePlace, Username, opened
+from graphneg.cli.storing import Database, Password, StorePlace, Username, opened, require_dialogues
 from graphneg.cli.terminal import add_command, say, stopping
 
 ITEMS = {".amr": "graphs", ".penman": "graphs", ".graphml": "dialogues"}
@@ -47,5 +47,6 @@ def export(
         stopping(f"{out} is written when it is complete; run the command again"),
         Bars() as bars,
     ):
+        require_dialogues(graph, corpus or (), split or ())
         count = graph.export(out, corpora=corpus or (), splits=split or (), limit=limit, progress=bars)
     say(f"{out}: {count:,} {ITEMS.get(out.suffix, 'positives and responses')}")

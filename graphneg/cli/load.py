@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphneg.cli.storing import Database, Password, StorePlace, Username, opened
+from graphneg.cli.storing import Database, Password, StorePlace, Username, opened_or_made
 from graphneg.cli.terminal import add_command, plain_table, results, say, stopping
 from graphneg.errors import InputError
 
@@ -70,7 +70,7 @@ def load(
     get_loader(corpus)
     with (
         _rejections(rejected) as listener,
-        opened(store, username, password, database) as graph,
+        opened_or_made(store, username, password, database) as graph,
         stopping("what was written is kept; the same command again loads the rest"),
         Bars() as bars,
     ):

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graphneg.cli.storing import Database, Password, StorePlace, Username, opened, require_dialogues
+from graphneg.cli.storing import (
+    Database,
+    Password,
+    StorePlace,
+    Username,
+    opened,
+    require_dialogues,
+    require_graphs,
+)
 from graphneg.cli.terminal import add_command, counted, messages, note, say, stopping
 from graphneg.recipes import RECIPES
 
@@ -81,7 +89,7 @@ def negatives(
         list[str] | None, typer.Option(help="Only this split; repeatable.", rich_help_panel=CHOICE)
     ] = None,
     limit: Annotated[
-        int | None, typer.Option(min=1, help="At most so many dialogues.", rich_help_panel=CHOICE)
+        int | None, typer.Option(min=1, help="At most so many dialogues with graphs.", rich_help_panel=CHOICE)
     ] = None,
     batch: Annotated[
         int, typer.Option(min=1, help="Dialogues at a time; changes no result.", rich_help_panel=CHOICE)
@@ -143,6 +151,8 @@ def negatives(
                 progress=bars,
             )
             require_dialogues(graph, corpus or (), split or ())
+            if limit is not None:
+                require_graphs(graph, corpus or (), split or ())
             _write(made, out or STANDARD_OUTPUT)
         _tell(made, out or STANDARD_OUTPUT, show)
 

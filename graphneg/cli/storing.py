@@ -48,6 +48,23 @@ Database = Annotated[
 def opened(
     store: str | None, username: str | None, password: str | None, database: str | None
 ) -> Generator[DialogueGraph]:
+    """The dialogue graph that the options name, open, where there is one to look into.
+
+    Raises:
+        InputError: there is no such directory; opening it would make an empty store.
+    """
+    if not exists(store):
+        raise InputError(
+            f"there is no store at {place(store)}: graphneg load CORPUS makes one, --store names another"
+        )
+    with opened_or_made(store, username, password, database) as graph:
+        yield graph
+
+
+@contextmanager
+def opened_or_made(
+    store: str | None, username: str | None, password: str | None, database: str | None
+) -> Generator[DialogueGraph]:
     """The dialogue graph that the options name, open; says so while its server starts."""
     with messages().status(f"opening {place(store)}"):
         import graphneg
@@ -65,9 +82,9 @@ def place(store: str | None) -> str:
 
 
 def exists(store: str | None) -> bool:
-    """Whether there is a store to look into: an embedded one would be made by opening it."""
+    """Whether there is a store, or a directory that can be one."""
     where = place(store)
-    return "://" in where or Path(where).expanduser().is_dir()
+    return "://" in where or Path(where).expanduser().exists()
 
 
 def require_dialogues(graph: DialogueGraph, corpora: Sequence[str], splits: Sequence[str]) -> None:
@@ -76,12 +93,34 @@ def require_dialogues(graph: DialogueGraph, corpora: Sequence[str], splits: Sequ
     Raises:
         InputError: the store has no dialogues of these corpora and splits.
     """
+    if not _dialogues(graph, corpora, splits):
+        raise InputError(
+            f"no dialogues{_chosen(corpora, splits)} are in the {graph.store.description}: "
+            "graphneg info lists what is, graphneg load brings more"
+        )
+
+
+def require_graphs(graph: DialogueGraph, corpora: Sequence[str], splits: Sequence[str]) -> None:
+    """Check that there are dialogues with AMR graphs, of which a limited number is asked for.
+
+    Raises:
+        InputError: the store has none of these corpora and splits.
+    """
+    if not _dialogues(graph, corpora, splits, with_graphs=True):
+        raise InputError(
+            f"no dialogues{_chosen(corpora, splits)} with AMR graphs are in the {graph.store.description}: "
+            "graphneg parse makes graphs"
+        )
+
+
+def _dialogues(
+    graph: DialogueGraph, corpora: Sequence[str], splits: Sequence[str], with_graphs: bool = False
+) -> int:
     from graphneg.editing.originals import Selection, count_dialogues
 
-    if count_dialogues(graph.store, Selection(tuple(corpora), tuple(splits))):
-        return
-    chosen = " of " + ", ".join([*corpora, *splits]) if corpora or splits else ""
-    raise InputError(
-        f"no dialogues{chosen} are in the {graph.store.description}: graphneg info lists what is, "
-        "graphneg load brings more"
-    )
+    selection = Selection(tuple(corpora), tuple(splits), with_graphs=with_graphs)
+    return count_dialogues(graph.store, selection)
+
+
+def _chosen(corpora: Sequence[str], splits: Sequence[str]) -> str:
+    return " of " + ", ".join([*corpora, *splits]) if corpora or splits else ""

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
-from graphneg.loading.reading import DECODER, LARGEST_ITEM, Damaged, Item, Refused, chunks
+from graphneg.loading.reading import DECODER, LARGEST_ITEM, Damaged, Item, Refused, chunks, fault
 from graphneg.model import Rejected
 from graphneg.progress import Progress
 
@@ -76,7 +76,7 @@ class _Window:
                 value, end = DECODER.raw_decode(self._text, self._at)
             except json.JSONDecodeError as error:
                 if not self._may_be_cut(error) or not self._more(2 * (len(self._text) - self._at)):
-                    raise Refused(f"not JSON: {error.msg}") from error
+                    raise Refused(f"not JSON: {fault(error)}") from error
             except ValueError as error:
                 raise Refused(f"not JSON: {error}") from error
             except RecursionError as error:

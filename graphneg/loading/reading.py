@@ -230,11 +230,20 @@ def parse_json(text: str) -> Any:
     try:
         return DECODER.decode(text)
     except json.JSONDecodeError as error:
-        raise Refused(f"not JSON: {error.msg} at column {error.colno}") from error
+        raise Refused(f"not JSON: {fault(error)} at column {error.colno}") from error
     except ValueError as error:
         raise Refused(f"not JSON: {error}") from error
     except RecursionError as error:
         raise Refused("the JSON nests too deeply") from error
+
+
+def fault(error: json.JSONDecodeError) -> str:
+    """What is wrong with a JSON text, without the word that the decoder puts before its place.
+
+    >>> fault(json.JSONDecodeError("Unterminated string starting at", '["', 1))
+    'Unterminated string'
+    """
+    return error.msg.removesuffix(" at").removesuffix(" starting")
 
 
 def _no_constant(name: str) -> NoReturn:

@@ -37,11 +37,20 @@ class LoadReport:
 
     def summary(self) -> str:
         """One line: ``loaded 40 dialogues, 300 utterances; 2 refused``."""
-        parts = [f"{count:,} {kind}" for kind, count in self.written.items() if count]
+        parts = _counted(self.written)
         line = f"{self.loader}: loaded {', '.join(parts) if parts else 'nothing new'}"
-        there = [f"{count:,} {kind}" for kind, count in self.present.items() if count]
+        there = _counted(self.present)
         if there:
             line += f"; already there: {', '.join(there)}"
         if self.rejections:
             line += f"; refused: {self.rejections:,}"
         return line
+
+
+def _counted(counts: Counter[str]) -> list[str]:
+    """``1 dialogue``, ``2,000 nodes``, for what there is any of."""
+    return [
+        f"{count:,} {kind.removesuffix('s') if count == 1 else kind}"
+        for kind, count in counts.items()
+        if count
+    ]

@@ -126,7 +126,8 @@ def _rows(path: Path, delimiter: str, progress: Progress) -> Iterator[tuple[int,
         try:
             cells = next(reader, None)
         except csv.Error as error:
-            yield Rejected(f"{path}:{first}", f"not CSV: {error}")
+            ends = " inside quotation marks" if "end of data" in str(error) else ""
+            yield Rejected(f"{path}:{first}", f"not CSV: {error}{ends}")
             continue
         yield from faults
         faults.clear()
