@@ -73,6 +73,7 @@ def evaluate(
 
 def _print(found: Evaluation) -> None:
     table = plain_table("measure", "P", "R", "F1", "95%", "macro", "95%", "pairs")
+    table.padding = (0, 1, 0, 0)
     for column in table.columns[1:]:
         column.justify = "right"
     for name, one in found.measures.items():

@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 from graphneg.alignment import tokenize
 
-_END = frozenset({".", "!", "?", "…", "。", "！", "？"})
-_CLOSING = frozenset({'"', "'", "”", "’", ")", "]", "»", *_END})
-_DOTS = re.compile(r"\.{2,}$")
+_SURE = frozenset({"!", "?", "…", "。", "！", "？"})
+_DOTS = re.compile(r"\.+")
+_CLOSING = frozenset({"”", "’", ")", "]", "»"})
+_QUOTE = '"'
 
 
 class Sentence(NamedTuple):
@@ -22,7 +23,7 @@ class Sentence(NamedTuple):
 def split_sentences(text: str) -> list[Sentence]:
     """The sentences of a text, as its end marks divide it; its tokens are theirs, in order.
 
-    Dots end a sentence only where the next word begins with a capital or a digit.
+    Dots, and marks inside quotes, end a sentence only where the next word does not begin small.
 
     >>> [sentence.text for sentence in split_sentences("Mr. Wu left... why? I asked him .")]
     ['Mr. Wu left... why?', 'I asked him .']
@@ -30,19 +31,21 @@ def split_sentences(text: str) -> list[Sentence]:
     tokens = tokenize(text)
     found: list[Sentence] = []
     first = 0
+    sure = ended = quoting = False
     for place, token in enumerate(tokens):
-        after = tokens[place + 1] if place + 1 < len(tokens) else None
-        if after is None or _divides(token.text, after.text):
+        if token.text == _QUOTE:
+            quoting = not quoting
+        closes = token.text in _CLOSING or (token.text == _QUOTE and not quoting)
+        sure = token.text in _SURE
+        ended = sure or bool(_DOTS.fullmatch(token.text)) or (ended and closes)
+        after = tokens[place + 1].text if place + 1 < len(tokens) else None
+        if after is None or (ended and _begins(after, quoting) and (sure or not after[0].islower())):
             found.append(Sentence(text[tokens[first].start : token.end], first))
-            first = place + 1
+            first, ended = place + 1, False
     return found
 
 
-def _divides(token: str, after: str) -> bool:
-    """Whether a sentence ends between two tokens: behind the end mark and what closes with it."""
-    if after in _CLOSING or not (token in _CLOSING or _DOTS.match(token)):
-        return False
-    if token in _END - {"."}:
-        return True
-    starts = after[0].isupper() or after[0].isdigit() or not after[0].isalnum()
-    return starts and (token == "." or bool(_DOTS.match(token)))
+def _begins(token: str, quoting: bool) -> bool:
+    """Whether a token may begin a sentence: no end mark, and nothing that closes one."""
+    closes = token in _CLOSING or (token == _QUOTE and quoting)
+    return not (closes or token in _SURE or _DOTS.fullmatch(token))

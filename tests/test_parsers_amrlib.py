@@ -1,0 +1,231 @@
+"""amrlib's models: what they say is parsed, aligned and joined, and what goes wrong is told."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch", reason="the amrlib parser needs the neural extra")
+pytest.importorskip("amrlib", reason="the amrlib parser needs the neural extra")
+
+from graphneg.alignment import tokenize
+from graphneg.errors import ParserError
+from graphneg.model import AmrGraph
+from graphneg.parsers import CheckedParser, Parsed, get_parser
+from graphneg.parsers.amrlib.engines import Candidate, Proposal
+from graphneg.parsers.amrlib.joining import joined
+from graphneg.parsers.amrlib.mending import mended
+from graphneg.parsers.amrlib.parser import chosen
+from graphneg.parsers.amrlib.sentences import split_sentences
+from graphneg.penman_codec import format_graph, parse_graph
+from graphneg.wellformed import check
+from tests.tiny_amrlib import MAX_INPUT, MAX_OUTPUT, TinyParser, describe, train
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module", params=["t5", "bart"])
+def tiny(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TinyParser]:
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield train(request.param, tmp_path_factory.mktemp(f"tiny-{request.param}"))
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture(scope="module")
+def parser(tiny: TinyParser) -> CheckedParser:
+    return get_parser("amrlib", model=str(tiny.folder), batch=3, device="cpu")
+
+
+def labels(graph: AmrGraph) -> list[tuple[str | None, str]]:
+    return [(node.role, node.label) for node in graph.nodes]
+
+
+class TestAModel:
+    def test_gives_the_graphs_that_it_knows_whatever_the_batch(
+        self, tiny: TinyParser, parser: CheckedParser
+    ) -> None:
+        texts = [text for _, text in tiny.pairs]
+        parsed = parser.parse_batch(texts)
+        for (gold, _), one in zip(tiny.pairs, parsed, strict=True):
+            assert one.graph is not None and labels(one.graph) == labels(gold)
+        alone = [parser.parse_batch([text])[0] for text in texts]
+        assert [one.graph for one in alone] == [one.graph for one in parsed]
+
+    def test_aligns_nodes_to_the_tokens_of_the_whole_text(
+        self, tiny: TinyParser, parser: CheckedParser
+    ) -> None:
+        first, second = tiny.pairs[2][1], tiny.pairs[4][1]
+        [parsed] = parser.parse_batch([f"{first} {second}"])
+        assert parsed.graph is not None and parsed.graph.top.concept == "multi-sentence"
+        tokens = [token.text for token in tokenize(f"{first} {second}")]
+        said = {
+            parsed.graph.nodes[k].label: " ".join(tokens[start:end])
+            for k, (start, end) in parsed.graph.spans.items()
+        }
+        assert said["want-01"] == "want" and said["medicine"] == "medicine"
+
+    def test_tells_what_it_cut_off(self, parser: CheckedParser) -> None:
+        [parsed] = parser.parse_batch(["word " * 300])
+        assert any(warning.startswith("truncated: sentence 1: ") for warning in parsed.warnings)
+        assert str(MAX_INPUT) not in parsed.warnings[0] or "tokens were not read" in parsed.warnings[0]
+
+    def test_survives_anything(self, parser: CheckedParser) -> None:
+        texts = ["", "?!", "\ud800 \x00", "我不喜欢茶", '((( " :ARG0', "😀" * 50, "a" * 5000, "No. " * 30]
+        for parsed in parser.parse_batch(texts):
+            assert parsed.graph is None or check(parsed.graph) == []
+            assert parsed.graph is not None or parsed.warnings
+
+    def test_goes_on_with_half_a_batch_where_memory_runs_out(
+        self, tiny: TinyParser, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        from graphneg.decoders.t5.torch_backend import TorchBackend
+
+        sizes: list[int] = []
+        beams = TorchBackend.beams
+
+        def limited(self: TorchBackend, batch: Any, width: int, longest: int) -> Any:
+            sizes.append(len(batch))
+            if len(batch) > 2 or any(len(tokens) == MAX_INPUT for tokens in batch):
+                raise RuntimeError("CUDA out of memory")
+            return beams(self, batch, width, longest)
+
+        monkeypatch.setattr(TorchBackend, "beams", limited)
+        parser = get_parser("amrlib", model=str(tiny.folder), batch=8, device="cpu")
+        texts = [text for _, text in tiny.pairs]
+        *known, last = parser.parse_batch([*texts, "word " * 300])
+        assert [labels(one.graph) for one in known if one.graph] == [labels(gold) for gold, _ in tiny.pairs]
+        assert last.graph is None
+        assert last.warnings[-1] == "out-of-memory: sentence 1 does not fit alone"
+        assert max(sizes) == 8 and sizes[-1] <= 2
+
+    def test_has_a_version_that_changes_with_its_weights(self, tiny: TinyParser, tmp_path: Path) -> None:
+        folder = tmp_path / "copy"
+        shutil.copytree(tiny.folder, folder)
+        version = get_parser("amrlib", model=str(folder)).version
+        assert version == get_parser("amrlib", model=str(tiny.folder)).version
+        assert version != get_parser("amrlib", model=str(folder), beams=2).version
+        (folder / "extra.bin").write_bytes(b"other weights")
+        assert version != get_parser("amrlib", model=str(folder)).version
+
+
+class TestAFolder:
+    @pytest.fixture
+    def folder(self, tiny: TinyParser, tmp_path: Path) -> Path:
+        return Path(shutil.copytree(tiny.folder, tmp_path / "model"))
+
+    def refused(self, folder: Path) -> str:
+        with pytest.raises(ParserError) as caught:
+            get_parser("amrlib", model=str(folder), offline=True)
+        assert "\n" not in str(caught.value)
+        return str(caught.value)
+
+    def test_of_a_model_for_another_task_is_refused(self, folder: Path) -> None:
+        describe(folder, "gtos")
+        assert "of type 'gtos', which does not parse text" in self.refused(folder)
+
+    def test_without_amrlibs_note_is_refused(self, folder: Path) -> None:
+        (folder / "amrlib_meta.json").unlink()
+        assert "no amrlib_meta.json in it" in self.refused(folder)
+
+    def test_with_a_damaged_note_is_refused(self, folder: Path) -> None:
+        (folder / "amrlib_meta.json").write_text("{")
+        assert "amrlib_meta.json: can't be read as JSON" in self.refused(folder)
+
+    def test_without_weights_is_refused(self, folder: Path) -> None:
+        (folder / "model.safetensors").unlink()
+        assert "no sequence-to-sequence model can be read from it" in self.refused(folder)
+
+    def test_without_task_parameters_is_refused(self, folder: Path) -> None:
+        config = json.loads((folder / "config.json").read_text())
+        del config["task_specific_params"]
+        (folder / "config.json").write_text(json.dumps(config))
+        assert "no task_specific_params for parse_amr" in self.refused(folder)
+
+    def test_that_names_a_tokenizer_elsewhere_is_told_of(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+        for name in ("tokenizer.json", "tokenizer_config.json"):
+            (folder / name).unlink()
+        config = json.loads((folder / "config.json").read_text())
+        config["task_specific_params"]["parse_amr"]["model_name_or_path"] = "t5-base"
+        (folder / "config.json").write_text(json.dumps(config))
+        assert "model t5-base is not on this machine and it is offline" in self.refused(folder)
+
+
+class TestProposals:
+    GOOD, BAD = "(l / like-01 :ARG0 (i / i))", "(l / like-01"
+
+    def test_the_first_that_is_finished_and_well_formed_is_taken(self) -> None:
+        candidates = (
+            Candidate(None),
+            Candidate(self.BAD),
+            Candidate("(g / go-02)", finished=False),
+            Candidate(self.GOOD),
+        )
+        parsed = chosen(Proposal(candidates, 5), 2, MAX_OUTPUT)
+        assert parsed.graph is not None and parsed.graph.top.concept == "like-01"
+        assert parsed.warnings == ("repaired: sentence 2: 0 defects mended in the model's proposal 4",)
+
+    def test_one_that_broke_off_is_better_than_none(self) -> None:
+        parsed = chosen(Proposal((Candidate(self.GOOD, finished=False),), 5), 1, MAX_OUTPUT)
+        assert parsed.graph is not None
+        assert parsed.warnings == (
+            f"broken-off: sentence 1: its graph was not finished after {MAX_OUTPUT} tokens",
+        )
+
+    def test_none_that_is_well_formed_is_told(self) -> None:
+        assert chosen(Proposal((Candidate(self.BAD),), 5), 3, MAX_OUTPUT) == Parsed(
+            None, ("no-graph: sentence 3: none of 1 proposals is well formed",)
+        )
+
+    @pytest.mark.parametrize(
+        ("written", "expected"),
+        [
+            ("(l / like-01 :polarity - :polarity -)", "(l / like-01 :polarity -)"),
+            ("(l / like-01 :ARG0 (i / i) :ARG1 i :ARG1 i)", "(l / like-01 :ARG0 (i / i) :ARG1 i)"),
+            ("(l / like-01 :ARG0 l)", "(l / like-01)"),
+            ("(l / like-01 :ARG0 x2 :ARG1-of 5)", "(l / like-01)"),
+            ("(n / name)", '(n / name :op1 "?")'),
+            ("(a / and :op3 (b / b) :op3 (c / c))", "(a / and :op1 (b / b) :op2 (c / c))"),
+        ],
+    )
+    def test_small_defects_are_mended(self, written: str, expected: str) -> None:
+        whole = mended(parse_graph(written))
+        assert whole is not None and format_graph(whole) == format_graph(parse_graph(expected))
+        assert check(whole) == []
+
+
+class TestSentences:
+    @pytest.mark.parametrize(
+        ("text", "sentences"),
+        [
+            ("One.", ["One."]),
+            ("I know Mr. Wu. Do you?", ["I know Mr. Wu.", "Do you?"]),
+            ("1000 Yuan.Here you are .", ["1000 Yuan.", "Here you are ."]),
+            ("Well... maybe. 5 p.m. is fine!", ["Well... maybe.", "5 p.m. is fine!"]),
+            ('"Stop!" he said. "No."', ['"Stop!" he said.', '"No."']),
+            ("no end", ["no end"]),
+            ("?!", ["?!"]),
+        ],
+    )
+    def test_end_where_people_end_them(self, text: str, sentences: list[str]) -> None:
+        found = split_sentences(text)
+        assert [one.text for one in found] == sentences
+        tokens = [token.text for token in tokenize(text)]
+        for one in found:
+            own = [token.text for token in tokenize(one.text)]
+            assert tokens[one.first_token : one.first_token + len(own)] == own
+
+    def test_share_no_variable_when_joined(self) -> None:
+        whole = joined([parse_graph("(m / man :ARG0-of (g / go-02 :ARG1 m))")] * 3)
+        assert check(whole) == [] and parse_graph(format_graph(whole)).nodes == whole.nodes
+        assert len({node.var for node in whole.nodes}) == len(whole.nodes)
