@@ -12,7 +12,7 @@ from graphneg.parsers.base import EMPTY, Parsed
 from graphneg.parsers.dependency.assemble import assemble
 from graphneg.parsers.dependency.draft import Draft
 from graphneg.parsers.dependency.models import load_model, model_version, resolve_model
-from graphneg.parsers.dependency.pieces import pieces, readable
+from graphneg.parsers.dependency.pieces import pieces, readable, tightened
 from graphneg.parsers.dependency.rules import write_draft
 from graphneg.parsers.dependency.words import read_words
 
@@ -66,15 +66,15 @@ class DependencyParser:
 def rule_drafts(nlp: Any, texts: Sequence[str]) -> list[list[Draft]]:
     """The drafts of each text, one a piece, as the rules alone write them."""
     found: list[list[Draft]] = [[] for _ in texts]
-    places = [
-        (n, offset, piece)
+    cuts = [
+        (n, offset, *tightened(piece))
         for n, text in enumerate(texts)
         for offset, piece in pieces(readable(text))
-        if not piece.isspace() and piece
+        if piece and not piece.isspace()
     ]
-    docs = nlp.pipe((piece for _, _, piece in places), batch_size=128)
-    for (n, offset, _), doc in zip(places, docs, strict=True):
-        found[n].append(write_draft(texts[n], read_words(doc, offset)))
+    docs = nlp.pipe((piece for _, _, piece, _ in cuts), batch_size=128)
+    for (n, offset, _, places), doc in zip(cuts, docs, strict=True):
+        found[n].append(write_draft(texts[n], read_words(doc, offset, places)))
     return found
 
 

@@ -50,8 +50,12 @@ class Word:
     kids: list[int] = field(default_factory=list[int])
 
 
-def read_words(doc: Any, offset: int = 0) -> list[Word]:
-    """The words of a spaCy ``Doc``; ``offset`` is the place of its text in the whole text."""
+def read_words(doc: Any, offset: int = 0, places: Sequence[int] | None = None) -> list[Word]:
+    """The words of a spaCy ``Doc``.
+
+    ``offset`` is the place of the document's text in the whole text; ``places`` says where each of
+    its characters stood, where that is not where it stands.
+    """
     strings = doc.vocab.strings
     rows = doc.to_array(["TAG", "DEP", "HEAD", "SENT_START"]).tolist()
     words: list[Word] = []
@@ -64,7 +68,10 @@ def read_words(doc: Any, offset: int = 0) -> list[Word]:
         tag, dep = strings[tag_id], strings[dep_id]
         lower = text.lower().replace("’", "'")
         lemma = lemma_of(lower, tag)
-        start = token.idx + offset
+        start = token.idx
+        end = start + len(text)
+        if places is not None:
+            start, end = places[start], places[end - 1] + 1
         words.append(
             Word(
                 i,
@@ -75,8 +82,8 @@ def read_words(doc: Any, offset: int = 0) -> list[Word]:
                 _pos(tag, dep, lemma),
                 dep,
                 i + head,
-                start,
-                start + len(text),
+                start + offset,
+                end + offset,
                 sentence,
             )
         )

@@ -66,6 +66,8 @@ def write_modals(sketch: Sketch) -> None:
                 sketch.above(concept, word.i, speaker, role, "modal")
         elif word.lemma == "have" and word.i in sketch.core:
             _write_have_to(sketch, word)
+        elif word.lower in {"maybe", "perhaps"} and word.i in sketch.core:
+            _write_maybe(sketch, word)
         elif word.lower == "able" and word.i in sketch.core:
             _write_able(sketch, word)
 
@@ -87,6 +89,15 @@ def _write_have_to(sketch: Sketch, word: Word) -> None:
     sketch.draft.nodes[node].rule = "modal"
 
 
+def _write_maybe(sketch: Sketch, word: Word) -> None:
+    """*Maybe he left*: ``possible-01`` over the clause."""
+    speaker = sketch.speaker(word.head)
+    if word.dep == "advmod" and speaker in sketch.outer and speaker != word.i:
+        sketch.draft.drop(sketch.core.pop(word.i))
+        sketch.outer.pop(word.i)
+        sketch.above("possible-01", word.i, speaker, "ARG1", "modal")
+
+
 def _write_able(sketch: Sketch, word: Word) -> None:
     inner = sketch.kid(word.i, "xcomp")
     if inner is not None and sketch.speaker(inner.i) in sketch.core:
@@ -100,24 +111,44 @@ def write_moods(sketch: Sketch, root: Word) -> None:
     speaker = sketch.speaker(root.i)
     if speaker not in sketch.core:
         return
-    for word in [
-        root,
-        *[one for one in sketch.kids(root.i, "ccomp", "conj", "parataxis") if one.tag == "VB"],
-    ]:
-        if _is_imperative(sketch, word):
-            core = sketch.core.get(sketch.speaker(word.i))
-            if core is not None:
-                sketch.mark(core, "mode", "imperative", None, "imperative")
-                if not any(arc.head == core and arc.role == "ARG0" for arc in sketch.draft.arcs):
-                    you = sketch.draft.concept("you", None, "imperative", word.sentence)
-                    sketch.link(core, "ARG0", you, "imperative")
-    if _asks(sketch, root):
-        if _drop_negation(sketch, sketch.core[speaker]):
-            node = sketch.draft.concept("request-confirmation-91", None, "question", root.sentence)
-            sketch.link(node, "ARG1", sketch.outer[speaker], "question")
-            return
-        unknown = sketch.draft.concept("amr-unknown", None, "question", root.sentence)
-        sketch.link(sketch.core[speaker], "polarity", unknown, "question")
+    _write_thanks(sketch, root)
+    below = [one for one in sketch.kids(root.i, "ccomp", "conj", "parataxis") if one.tag == "VB"]
+    for word in (root, *below):
+        core = sketch.core.get(sketch.speaker(word.i))
+        if core is not None and _is_imperative(sketch, word):
+            sketch.mark(core, "mode", "imperative", None, "imperative")
+            if not any(arc.head == core and arc.role == "ARG0" for arc in sketch.draft.arcs):
+                you = sketch.draft.concept("you", None, "imperative", word.sentence)
+                sketch.link(core, "ARG0", you, "imperative")
+    _write_question(sketch, root, speaker)
+
+
+def _write_question(sketch: Sketch, root: Word, speaker: int) -> None:
+    """A question that expects agreement asks for it; another asks for the polarity."""
+    tagged = any(word.dep == "tag" and word.sentence == root.sentence for word in sketch.words)
+    if not tagged and not _asks(sketch, root):
+        return
+    if tagged or _drop_negation(sketch, sketch.core[speaker]):
+        node = sketch.draft.concept("request-confirmation-91", None, "question", root.sentence)
+        sketch.link(node, "ARG1", sketch.outer[speaker], "question")
+        return
+    unknown = sketch.draft.concept("amr-unknown", None, "question", root.sentence)
+    outer = sketch.outer[speaker]
+    asked = outer if sketch.draft.nodes[outer].rule == "modal" else sketch.core[speaker]
+    sketch.link(asked, "polarity", unknown, "question")
+
+
+def _write_thanks(sketch: Sketch, root: Word) -> None:
+    """*Thank you*, *Thanks*: I thank you."""
+    node = sketch.core[sketch.speaker(root.i)]
+    if root.lower not in {"thank", "thanks"} or sketch.draft.nodes[node].concept != "thank-01":
+        return
+    roles = {arc.role for arc in sketch.draft.arcs if arc.head == node}
+    for role, concept in (("ARG0", "i"), ("ARG1", "you")):
+        if role not in roles:
+            sketch.link(
+                node, role, sketch.draft.concept(concept, None, "imperative", root.sentence), "thanks"
+            )
 
 
 def _drop_negation(sketch: Sketch, node: int) -> bool:
@@ -131,7 +162,11 @@ def _drop_negation(sketch: Sketch, node: int) -> bool:
 
 
 def _is_imperative(sketch: Sketch, word: Word) -> bool:
-    if word.tag not in {"VB", "VBP"} or sketch.kid(word.i, *_SUBJECTS, "mark") is not None:
+    if (
+        word.tag not in {"VB", "VBP"}
+        or word.lemma in {"thank", "be"}
+        or sketch.kid(word.i, *_SUBJECTS, "mark") is not None
+    ):
         return False
     if any(one.tag in {"MD", "TO"} or one.lemma in {"have"} for one in sketch.kids(word.i, "aux")):
         return False

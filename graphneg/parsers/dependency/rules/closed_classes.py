@@ -82,25 +82,26 @@ RELATIVES = {
     "spouse": "spouse", "mate": "mate", "buddy": "buddy",
 }  # fmt: skip
 BODY_PARTS = word_set("""
-    eye hand head face arm foot leg hair nose mouth ear finger heart neck shoulder back skin tail wing thorn
-    claw leaf branch lip tooth tongue knee toe chest stomach chin forehead cheek brain
+    eye hand head face arm foot leg hair nose mouth ear finger heart neck shoulder back skin tail wing
+    thorn claw leaf branch lip tooth tongue knee toe chest stomach chin forehead cheek brain
 """)
 AGENT_NOUNS = word_set("""
-    teacher driver worker player singer dancer runner writer painter baker farmer manager leader owner buyer
-    seller winner loser speaker listener reader user lover killer builder designer employer swimmer surfer
-    rider climber hiker hunter fighter dealer reporter director actor conductor inventor investor visitor
-    editor instructor supporter explorer waiter cleaner traveler traveller trainer designer performer maker
-    helper follower believer thinker beginner stranger murderer robber walker jumper boxer wrestler skater skier
-    drummer sailor commander gardener hairdresser interviewer trader banker learner viewer
+    teacher driver worker player singer dancer runner writer painter baker farmer manager leader owner
+    buyer seller winner loser speaker listener reader user lover killer builder designer employer
+    swimmer surfer rider climber hiker hunter fighter dealer reporter director actor conductor inventor
+    investor visitor editor instructor supporter explorer waiter cleaner traveler traveller trainer
+    designer performer maker helper follower believer thinker beginner stranger murderer robber walker
+    jumper boxer wrestler skater skier drummer sailor commander gardener hairdresser interviewer trader
+    banker learner viewer
 """)
 CLOTHES = word_set("""
-    shirt t-shirt tee hat cap coat jacket dress skirt suit uniform jeans pants shorts trousers shoe boot glove
-    scarf sweater sunglasses glasses costume helmet vest tie bikini swimsuit robe outfit clothes clothing hoodie
-    blouse sock sandal mask wig apron top overalls
+    shirt t-shirt tee hat cap coat jacket dress skirt suit uniform jeans pants shorts trousers shoe boot
+    glove scarf sweater sunglasses glasses costume helmet vest tie bikini swimsuit robe outfit clothes
+    clothing hoodie blouse sock sandal mask wig apron top overalls
 """)
 OWNERS = word_set("""
-    man woman boy girl child kid person people dog cat lady gentleman guy baby player rider house room hotel
-    animal bird friend student teacher family
+    man woman boy girl child kid person people dog cat lady gentleman guy baby player rider house room
+    hotel animal bird friend student teacher family
 """)
 OFFICES = word_set("""
     boss manager president secretary director chairman ceo minister mayor king queen captain teacher

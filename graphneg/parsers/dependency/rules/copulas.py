@@ -26,6 +26,20 @@ def resolve_copulas(sketch: Sketch) -> None:
             _resolve(sketch, word)
 
 
+def resolve_futures(sketch: Sketch) -> None:
+    """*is going to rain*: the infinitive speaks for *going*."""
+    for word in sketch.words:
+        if (
+            word.lemma == "go"
+            and word.tag in {"VBG", "VB"}
+            and sketch.kid(word.i, "dobj", "prep", "prt") is None
+        ):
+            verb = sketch.kid(word.i, "xcomp")
+            to = verb is not None and any(one.tag == "TO" for one in sketch.kids(verb.i, "aux"))
+            if verb is not None and to and sketch.kid(word.i, "aux") is not None:
+                sketch.stand_in[word.i] = verb.i
+
+
 def _resolve(sketch: Sketch, be: Word) -> None:
     existential = sketch.kid(be.i, "expl") is not None
     predicate = _predicate(sketch, be)

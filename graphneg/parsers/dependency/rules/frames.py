@@ -141,7 +141,7 @@ def noun_concept(sketch: Sketch, word: Word) -> None:
     known = {k: v for k, v in lexicon.concepts.get((lemma, "n"), {}).items() if k != DELETED}
     if known:
         best = max(known, key=lambda one: known[one])
-        if best in {"person", "thing"} and not word.lemma == best:
+        if best in {"person", "thing"} and word.lemma != best:
             _write_agent(sketch, word, best)
         else:
             sketch.add(best, word.i, "table")

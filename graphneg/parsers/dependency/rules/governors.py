@@ -41,14 +41,17 @@ def dependency(sketch: Sketch, dependent: int) -> Dependency | None:
             return None
         below, head = head, words[head.head]
         speaker = sketch.speaker(head.i)
-        if speaker != head.i:
+        if speaker != head.i and head.lemma == "be":
             copular = True
         if speaker in sketch.core and speaker != dependent:
             form = _form(sketch, through, preposition, below, copular)
             return Dependency(speaker, dependent, through, form, preposition)
-        if head.dep in _PREPOSITIONS and head.tag in {"IN", "TO", "RP"}:
-            if preposition is None or head.lower in _OUTER:
-                preposition = head
+        if (
+            head.dep in _PREPOSITIONS
+            and head.tag in {"IN", "TO", "RP"}
+            and (preposition is None or head.lower in _OUTER)
+        ):
+            preposition = head
     return None
 
 

@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from graphneg.parsers.dependency.rules.speech import SPEECH
+from graphneg.parsers.dependency.rules.word_sets import word_set
 from graphneg.parsers.dependency.words import Word
 
 _SUBJECTS = frozenset({"nsubj", "nsubjpass", "csubj", "expl"})
+_TAGS = frozenset({"right", "huh", "eh", "okay", "ok", "yeah"})
+_AUXILIARIES = word_set(
+    "is are was were do does did have has had can could will would should must wo ca ai am"
+)
 _QUOTES = frozenset({'"', "\u201c", "\u201d", "''", "``"})
 
 
@@ -17,6 +22,8 @@ def mend(words: Sequence[Word]) -> None:
         if word.lemma in SPEECH and word.tag[:2] == "VB":
             _mend_inversion(words, word)
             _mend_resumed(words, word)
+        elif word.text == "?":
+            _mend_tag(words, word.i)
 
 
 def _retie(words: Sequence[Word], word: Word, head: int, dep: str) -> None:
@@ -24,6 +31,38 @@ def _retie(words: Sequence[Word], word: Word, head: int, dep: str) -> None:
     word.head, word.dep = head, dep
     words[head].kids.append(word.i)
     words[head].kids.sort()
+
+
+def _mend_tag(words: Sequence[Word], end: int) -> None:
+    """*…, isn't it?*: the tag is none of the clause, which is the root again."""
+    start = end - 1
+    while start > 0 and words[start].text != "," and end - start < 5:
+        start -= 1
+    tag = words[start + 1 : end]
+    forms = [word.lower for word in tag]
+    short = words[start].text == "," and 1 <= len(tag) <= 3
+    if not short or not (forms[0] in _TAGS or (forms[0] in _AUXILIARIES and tag[-1].tag == "PRP")):
+        return
+    inside = {word.i for word in tag}
+    for word in tag:
+        outside = [
+            k for k in word.kids if k not in inside and k < start and words[k].dep in {"ccomp", "parataxis"}
+        ]
+        if word.head == word.i and outside:
+            _crown(words, word, words[outside[0]])
+    if all(word.head != word.i for word in tag):
+        for word in tag:
+            word.tag, word.dep = "_SP", "tag"
+
+
+def _crown(words: Sequence[Word], old: Word, new: Word) -> None:
+    """Makes ``new`` the root in the place of ``old``, which then hangs on it."""
+    old.kids.remove(new.i)
+    for k in [k for k in old.kids if k < new.i or words[k].dep == "punct"]:
+        _retie(words, words[k], new.i, words[k].dep)
+    new.head, new.dep = new.i, "ROOT"
+    old.head, old.dep = new.i, "dep"
+    new.kids = sorted([*new.kids, old.i])
 
 
 def _mend_inversion(words: Sequence[Word], said: Word) -> None:

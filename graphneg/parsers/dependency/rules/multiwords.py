@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from graphneg.parsers.dependency.rules.sketch import Sketch
 from graphneg.parsers.dependency.words import Word
 
 _LIST = """
-at all:at-all | of course:of-course | at last:at-last | at once:at-once | in fact:in-fact | each other:each-other
-one another:one-another | no longer:no-longer | once upon a time:once-upon-a-time | right now:now | right away:right-away
-as well:also | at least:at-least | a lot of:lot | lots of:lot | plenty of:plenty | a lot:lot | a few:few
-no one:no-one | by the way:by-the-way | all right:all-right | such as:- | so far:so-far | after all:after-all
-in order to:- | kind of:kind-of | sort of:sort-of | as usual:as-usual | from now on:from-now-on | so much:so-much
-to be sure:to-be-sure | all the same:all-the-same | first of all:first-of-all | on the contrary:on-the-contrary
-a great many:many | a good deal:deal | a great deal:deal | as soon as possible:as-soon-as-possible | at first:at-first
+at all:at-all | of course:of-course | at last:at-last | at once:at-once | in fact:in-fact
+each other:each-other | one another:one-another | no longer:no-longer
+once upon a time:once-upon-a-time | right now:now | right away:right-away | as well:also
+at least:at-least | a lot of:lot | lots of:lot | plenty of:plenty | a lot:lot | a few:few
+no one:no-one | by the way:by-the-way | all right:all-right | such as:- | so far:so-far
+after all:after-all | in order to:- | kind of:kind-of | sort of:sort-of | as usual:as-usual
+from now on:from-now-on | so much:so-much | to be sure:to-be-sure | all the same:all-the-same
+first of all:first-of-all | on the contrary:on-the-contrary | a great many:many | a good deal:deal
+a great deal:deal | as soon as possible:as-soon-as-possible | at first:at-first
 """
 _PREPOSITIONS = {
     ("in", "front", "of"): "in-front-of", ("next", "to"): "next-to", ("on", "top", "of"): "on-top-of",
@@ -64,7 +68,7 @@ def _expression(sketch: Sketch, i: int) -> int:
     return 0
 
 
-def _write(sketch: Sketch, run: list[Word] | tuple[Word, ...], concept: str) -> None:
+def _write(sketch: Sketch, run: Sequence[Word], concept: str) -> None:
     head = _head(run)
     if concept in {"lot", "plenty"} and run[-1].lower == "of":
         _write_amount(sketch, run, head, concept)
@@ -74,7 +78,7 @@ def _write(sketch: Sketch, run: list[Word] | tuple[Word, ...], concept: str) -> 
     _settle(sketch, run, head, node)
 
 
-def _write_amount(sketch: Sketch, run: list[Word] | tuple[Word, ...], head: Word, concept: str) -> None:
+def _write_amount(sketch: Sketch, run: Sequence[Word], head: Word, concept: str) -> None:
     """*a lot of money*: ``(money :quant (lot))``, with the noun in the place of *lot*."""
     noun = sketch.kid(run[-1].i, "pobj")
     if noun is None:
@@ -86,7 +90,7 @@ def _write_amount(sketch: Sketch, run: list[Word] | tuple[Word, ...], head: Word
         sketch.stand_in[one.i] = noun.i
 
 
-def _settle(sketch: Sketch, run: list[Word] | tuple[Word, ...], head: Word, node: int) -> None:
+def _settle(sketch: Sketch, run: Sequence[Word], head: Word, node: int) -> None:
     sketch.core[head.i] = sketch.outer[head.i] = node
     for one in run:
         sketch.done.add(one.i)
@@ -94,7 +98,7 @@ def _settle(sketch: Sketch, run: list[Word] | tuple[Word, ...], head: Word, node
             sketch.stand_in[one.i] = head.i
 
 
-def _head(run: list[Word] | tuple[Word, ...]) -> Word:
+def _head(run: Sequence[Word]) -> Word:
     inside = {one.i for one in run}
     return next((one for one in run if one.head not in inside or one.head == one.i), run[-1])
 

@@ -7,7 +7,7 @@ from graphneg.parsers.dependency.words import Word
 
 _PRONOUNS = frozenset({"what", "who", "whom", "which", "whose", "whatever", "whoever"})
 _ADVERBS = frozenset({"where", "when", "why", "how"})
-_SCALE = frozenset({"much", "many", "long", "often", "far", "old"})
+_CLAUSES = frozenset({"ROOT", "relcl", "acl", "advcl", "ccomp", "xcomp", "pcomp", "csubj", "parataxis"})
 
 
 def write_question_words(sketch: Sketch) -> None:
@@ -71,9 +71,11 @@ def write_whys(sketch: Sketch) -> None:
 
 
 def clause_of(sketch: Sketch, word: Word) -> Word:
-    """The head of the clause that a word stands in."""
+    """The head of the clause that a question word asks about."""
+    asking = word
     for _ in range(len(sketch.words)):
-        if word.dep in {"ROOT", "relcl", "acl", "advcl", "ccomp", "xcomp", "pcomp", "csubj", "parataxis"}:
+        fronted = word.dep in {"ccomp", "xcomp"} and asking.i < word.head
+        if word.dep in _CLAUSES and not fronted:
             return word
         if word.tag[:2] == "VB" and word.dep in {"conj", "pobj"}:
             return word

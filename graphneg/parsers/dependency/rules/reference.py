@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphneg.parsers.dependency.rules.roles import subject_role
+from graphneg.parsers.dependency.rules.choices import subject_role
 from graphneg.parsers.dependency.rules.sketch import Sketch
 from graphneg.parsers.dependency.rules.word_sets import word_set
 from graphneg.parsers.dependency.words import Word

@@ -13,7 +13,7 @@ from graphneg.parsers.dependency.rules.coordination import (
     write_coordination,
     write_openers,
 )
-from graphneg.parsers.dependency.rules.copulas import resolve_copulas
+from graphneg.parsers.dependency.rules.copulas import resolve_copulas, resolve_futures
 from graphneg.parsers.dependency.rules.degrees import write_degrees
 from graphneg.parsers.dependency.rules.entities import write_entities
 from graphneg.parsers.dependency.rules.mending import mend
@@ -34,6 +34,7 @@ def write_draft(text: str, words: Sequence[Word], lexicon: Lexicon | None = None
     write_entities(sketch)
     write_multiwords(sketch)
     resolve_copulas(sketch)
+    resolve_futures(sketch)
     write_question_words(sketch)
     write_concepts(sketch)
     write_modals(sketch)

@@ -41,8 +41,8 @@ class _Example:
 def write_frames(sources: Sequence[Path], nlp: Any, target: Path) -> int:
     """Writes the table of the frames that AMR uses; returns how many there are.
 
-    ``sources`` are the release's ``.tar.gz`` and single ``.xml`` files. One row a frame: id, roles as ``number:function``,
-    aliases as ``pos:lemma``, number of examples, and ``signature=role:count``.
+    ``sources`` are the release's ``.tar.gz`` and single ``.xml`` files. One row a frame: id, roles
+    as ``number:function``, aliases as ``pos:lemma``, number of examples, ``signature=role:count``.
     """
     rolesets: list[_Roleset] = []
     examples: list[_Example] = []

@@ -1,0 +1,129 @@
+"""Which role a dependent takes: the heaviest by the tables that its governor can take and has free."""
+
+from __future__ import annotations
+
+from graphneg.lexeme import is_frame
+from graphneg.parsers.dependency.rules.closed_classes import BODY_PARTS, PREPOSITION_ROLES, TIME_NOUNS
+from graphneg.parsers.dependency.rules.governors import Dependency
+from graphneg.parsers.dependency.rules.sketch import Sketch
+from graphneg.parsers.dependency.signatures import word_class
+
+WH_ROLES = {"where": "location", "when": "time", "how": "manner", "why": "purpose"}
+_DEFAULTS = {
+    "nsubj": "ARG0", "nsubjpass": "ARG1", "csubj": "ARG0", "dobj": "ARG1", "dative": "ARG2", "agent": "ARG0",
+    "acomp": "ARG1", "attr": "ARG1", "oprd": "ARG2", "poss": "poss", "amod": "mod", "compound": "mod",
+    "nummod": "quant", "det": "mod", "predet": "mod", "advmod": "mod", "npadvmod": "time", "prt": "direction",
+    "intj": "mod", "cop_subj": "domain", "pobj": "op1", "pcomp": "op1", "quantmod": "mod", "neg": "time",
+    "appos": "mod", "nmod": "mod", "prep": "location",
+}  # fmt: skip
+_FREE = frozenset({"intj", "det", "predet", "neg", "meta", "dep", "punct", "quantmod", "nummod", "appos"})
+_TEMPORAL = frozenset({"npadvmod", "prep_in", "prep_on", "prep_at", "prep_during"})
+_CONSTANT = frozenset({"polarity", "mode", "wiki", "name", "value", "unit", "op2", "op3"})
+_SPANS = frozenset({"temporal-quantity", "year", "month", "week", "day", "hour", "minute", "while", "moment"})
+CORE_ROLES = frozenset(f"ARG{n}" for n in range(7))
+
+
+def role_weights(sketch: Sketch, concept: str, found: Dependency) -> dict[str, float]:
+    kid = sketch.words[found.dependent]
+    kind = word_class(sketch.words[found.governor])
+    if kid.tag == "WRB" and found.form == "advmod" and concept == "be-located-at-91":
+        return {"ARG2": 1.0}
+    if kid.tag == "WRB" and found.form == "advmod":
+        adjective = sketch.words[found.governor].tag[:2] in {"JJ", "RB"}
+        return {"degree" if adjective else WH_ROLES.get(kid.lower, "manner"): 1.0}
+    if found.form in {"det", "advmod"} and kid.tag in {"WDT", "WP", "WP$"}:
+        return {"mod": 1.0}
+    if found.form in {"cop_subj", "csubj"} and not is_frame(concept):
+        return {"domain": 1.0}
+    if found.form == "rate":
+        return {"frequency": 1.0}
+    if found.form == "pobj" and found.dependent in sketch.forms:
+        return {"op1": 1.0}
+    if found.form in {"nummod", "how-many"}:
+        return {"quant": 1.0}
+    scores = sketch.lexicon.role_scores(concept, kind, found.form, kid.lemma)
+    if concept.endswith("-91") and found.form in {"cop_subj", "nsubj"}:
+        return {"ARG1": 1.0}
+    if concept == "be-located-at-91" and (found.form.startswith("prep_") or found.form in {"acomp", "attr"}):
+        scores["ARG2"] = scores.get("ARG2", 0.0) + 1.0
+    if found.form == "poss" and sketch.words[found.governor].lemma in BODY_PARTS:
+        return {"part-of": 1.0}
+    if found.form in _FREE:
+        scores = {role: weight for role, weight in scores.items() if role not in CORE_ROLES} or {"mod": 1.0}
+    if found.form == "prep_of" and ("F", concept, "prep_of") not in sketch.lexicon.roles:
+        scores.pop("consist-of", None)
+    if found.form == "prep_for" and sketch.draft.nodes[sketch.core[kid.i]].concept in _SPANS:
+        return {"duration": 1.0}
+    if kid.lemma in TIME_NOUNS and found.form in _TEMPORAL:
+        scores["time"] = scores.get("time", 0.0) + 0.4
+    if found.form == "advmod" and sketch.draft.nodes[sketch.core[kid.i]].rule == "adverb":
+        scores["manner"] = scores.get("manner", 0.0) + 0.4
+    return scores
+
+
+def best_role(sketch: Sketch, concept: str, scores: dict[str, float], used: set[str]) -> str | None:
+    """The heaviest role that the concept can take and that is still free."""
+    best, weight = None, 0.0
+    for role, score in scores.items():
+        if score > weight and _allowed(sketch, concept, role) and role not in used:
+            best, weight = role, score
+    return best
+
+
+def _allowed(sketch: Sketch, concept: str, role: str) -> bool:
+    if role in _CONSTANT:
+        return False
+    if role.startswith(("snt", "op")) and not (role == "op1" and not is_frame(concept)):
+        return False
+    if role not in CORE_ROLES:
+        return not (is_frame(concept) and role in {"domain", "consist-of", "poss", "quant", "name", "unit"})
+    if not is_frame(concept):
+        return False
+    entry = sketch.lexicon.frames.get(concept)
+    return entry is None or role[3:] in entry.functions or ("F", concept) in sketch.lexicon.roles
+
+
+def lowest_role(sketch: Sketch, concept: str, otherwise: str) -> str:
+    entry = sketch.lexicon.frames.get(concept)
+    if entry is None or not entry.functions or otherwise[3:] in entry.functions:
+        return otherwise
+    return f"ARG{min(entry.functions)}"
+
+
+def default_role(sketch: Sketch, concept: str, found: Dependency, used: set[str]) -> str:
+    form = found.form
+    if found.preposition is not None:
+        role = PREPOSITION_ROLES.get(found.preposition.lower, "mod")
+        return role if role != "prep-as" else "mod"
+    role = "ARG1" if form.startswith(("ccomp", "xcomp")) else _DEFAULTS.get(form, "mod")
+    if role in CORE_ROLES:
+        if not is_frame(concept):
+            return "mod"
+        role = lowest_role(sketch, concept, role)
+        if role in used:
+            entry = sketch.lexicon.frames.get(concept)
+            free = [f"ARG{n}" for n in sorted(entry.functions)] if entry else ["ARG1", "ARG2"]
+            role = next((one for one in free if one not in used), "mod")
+    return role
+
+
+def used_roles(sketch: Sketch, head: int) -> set[str]:
+    return {arc.role for arc in sketch.draft.arcs if arc.head == head and arc.role in CORE_ROLES}
+
+
+def subject_role(sketch: Sketch, verb: int, form: str, lemma: str) -> str | None:
+    """The role of a subject that another clause lends, ``None`` where none is free."""
+    node = sketch.core[verb]
+    concept = sketch.draft.nodes[node].concept or ""
+    if not is_frame(concept):
+        return None
+    scores = sketch.lexicon.role_scores(concept, word_class(sketch.words[verb]), form, lemma)
+    used = used_roles(sketch, node)
+    role = best_role(sketch, concept, {k: v for k, v in scores.items() if k in CORE_ROLES}, set())
+    role = role or lowest_role(sketch, concept, "ARG0" if form == "nsubj" else "ARG1")
+    return None if role in used else role
+
+
+def default_form(form: str) -> str:
+    """The role of a relation that no table knows."""
+    return _DEFAULTS.get(form, "ARG1")
