@@ -1,0 +1,160 @@
+"""Kill -9 in the middle of parsing: no graph is half there, and the next run completes it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Generator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from graphneg.dialogue_graph import DialogueGraph
+from graphneg.editing.originals import read_whole_graphs
+from graphneg.store import Store
+from tests.killed_servers import Embedded, Neo4j, Server
+from tests.servers import NoServerError, wipe
+from tests.toy_parser import ToyParser, install
+
+ROOT = Path(__file__).parent.parent
+DIALOGUES, TURNS = 60, 8
+TEXTS = DIALOGUES * TURNS
+KILLS = 4
+PATIENCE = 120
+CODE = (
+    "import sys; import graphneg.parsing.store as parsing; parsing.BATCH = 4; "
+    "from graphneg.cli import main; main(sys.argv[1:])"
+)
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module", params=["embedded", "neo4j"])
+def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Generator[Server]:
+    """A server of this module's own: it will not end well."""
+    folder = tmp_path_factory.mktemp("killed")
+    if request.param == "embedded":
+        yield Embedded(folder / "store")
+        return
+    try:
+        neo4j = Neo4j(folder / "neo4j")
+    except NoServerError as reason:
+        if os.environ.get("CI"):
+            raise
+        pytest.skip(f"no Neo4j: {reason}")
+    yield neo4j
+    neo4j.stop()
+
+
+def text(dialogue: int, turn: int) -> str:
+    """Texts of which some are said again."""
+    return f"Line {chr(97 + dialogue % 23)} {chr(97 + turn)} has {'many ' * (dialogue % 5)}words."
+
+
+@pytest.fixture
+def store(server: Server, tmp_path: Path) -> Generator[Store]:
+    """A store of plain dialogues."""
+    file = tmp_path / "d.jsonl"
+    dialogues = [
+        {"id": str(d), "split": "all", "turns": [{"text": text(d, t)} for t in range(TURNS)]}
+        for d in range(DIALOGUES)
+    ]
+    file.write_text("".join(json.dumps(one) + "\n" for one in dialogues))
+    with server.open() as store:
+        wipe(store)
+        DialogueGraph(store).load("dialogues", file)
+        yield store
+
+
+@pytest.fixture
+def environment(server: Server, tmp_path: Path) -> dict[str, str]:
+    install(tmp_path / "installed")
+    paths = os.pathsep.join([str(tmp_path / "installed"), str(ROOT)])
+    return {**os.environ, **server.environment, "PYTHONPATH": paths}
+
+
+def parse(server: Server, environment: dict[str, str]) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-c", CODE, "--store", server.target, "parse", "--parser", "toy"]
+    return subprocess.Popen([*command, "--processes", "2"], env=environment, stderr=subprocess.PIPE)
+
+
+def finished(process: subprocess.Popen[bytes]) -> str:
+    _, said = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0, said
+    return said.decode()
+
+
+def count(store: Store) -> int:
+    return store.read("MATCH (a:Amr) RETURN count(a) AS graphs")[0]["graphs"]
+
+
+def wait_for(store: Store, graphs: int, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while count(store) < graphs and process.poll() is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def judge(store: Store) -> int:
+    """How many graphs there are, all of them whole, each text remembered with its graph."""
+    rows = store.read(
+        "MATCH (u:Utterance)-[:MEANS]->(a:Amr)-[:TOP]->(:AmrNode) RETURN a.id AS id, u.text AS text"
+    )
+    texts = {row["id"]: row["text"] for row in rows}
+    assert len(texts) == len(rows) == count(store)
+    graphs = read_whole_graphs(store, sorted(texts))
+    assert len(graphs) == len(texts)
+    expected = ToyParser().parse_batch([texts[graph.id] for graph in graphs])
+    for graph, parsed in zip(graphs, expected, strict=True):
+        assert parsed.graph is not None
+        assert (graph.nodes, graph.spans) == (parsed.graph.nodes, parsed.graph.spans)
+    nodes = Counter(row["amr"] for row in store.read("MATCH (n:AmrNode) RETURN n.amr AS amr"))
+    assert nodes == Counter({graph.id: len(graph.nodes) for graph in graphs})
+    remembered = store.read("MATCH (p:Parse) RETURN count(p) AS texts")[0]["texts"]
+    assert remembered == len(set(texts.values()))
+    return len(graphs)
+
+
+def test_a_process_that_is_killed_again_and_again(
+    server: Server, store: Store, environment: dict[str, str]
+) -> None:
+    for kill in range(1, KILLS + 1):
+        process = parse(server, environment)
+        wait_for(store, kill * TEXTS // (KILLS + 1), process)
+        workers = psutil.Process(process.pid).children(recursive=True)
+        process.kill()
+        process.communicate()
+        server.settle(store)
+        assert 0 < judge(store) < TEXTS
+        assert not psutil.wait_procs(
+            [one for one in workers if "serve()" in "".join(cmdline(one))], PATIENCE
+        )[1]
+    said = finished(parse(server, environment))
+    assert judge(store) == TEXTS
+    assert "toy 1" in said
+    assert "0 graphs of 0 texts" in finished(parse(server, environment))
+
+
+def test_a_server_that_is_killed(server: Server, store: Store, environment: dict[str, str]) -> None:
+    process = parse(server, environment)
+    wait_for(store, TEXTS // 3, process)
+    server.kill()
+    process.kill()
+    process.communicate()
+    store.close()
+    with server.open() as again:
+        assert judge(again) < TEXTS
+        finished(parse(server, environment))
+        assert judge(again) == TEXTS
+
+
+def cmdline(process: psutil.Process) -> list[str]:
+    try:
+        return process.cmdline()
+    except psutil.NoSuchProcess:
+        return []
