@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from graphneg.parsers.dependency.draft import Draft
 from graphneg.parsers.dependency.learned.features import kind_of, stem_of
-from graphneg.parsers.dependency.learned.fragments import read_fragment, write_fragment
-from graphneg.parsers.dependency.learned.lexicon import Lexicon, letter_of, sense_keys, word_key
+from graphneg.parsers.dependency.learned.fragments import draft_fragments, read_fragment, write_fragment
+from graphneg.parsers.dependency.learned.meanings import Meanings, letter_of, sense_keys, word_key
 from graphneg.parsers.dependency.words import Word
 
 _NO_COUNTS = (0, 0)
@@ -25,7 +26,7 @@ class Candidate:
 
 
 def candidates(
-    lexicon: Lexicon, words: Sequence[Word], i: int, given: str, left_out: Mapping[str, Counts]
+    meanings: Meanings, words: Sequence[Word], i: int, given: str, left_out: Mapping[str, Counts]
 ) -> list[Candidate]:
     """The fragments that a word may stand for, the rules' own (``given``) first.
 
@@ -35,14 +36,14 @@ def candidates(
     letter = letter_of(word)
     found: dict[str, list[str]] = {given: ["rules"]}
     total = [0, 0]
-    for seen in lexicon.seen.get(word_key(word), ()):
+    for seen in meanings.seen.get(word_key(word), ()):
         counts = _less(seen.counts, left_out.get(seen.fragment, _NO_COUNTS))
         if counts != _NO_COUNTS:
             total[0] += counts[0]
             total[1] += counts[1]
-    for seen in lexicon.seen.get(word_key(word), ()):
+    for seen in meanings.seen.get(word_key(word), ()):
         counts = _less(seen.counts, left_out.get(seen.fragment, _NO_COUNTS))
-        if counts == _NO_COUNTS:
+        if counts == _NO_COUNTS or (given and not seen.fragment):
             continue
         marks = found.setdefault(seen.fragment, [])
         for name, count, whole in zip("ab", counts, total, strict=True):
@@ -50,26 +51,39 @@ def candidates(
                 marks.append(f"{name}{_share(count, whole)}")
                 marks.append(f"{name}n{_level(count)}")
     if letter:
-        _add_senses(found, lexicon, words, word, letter)
+        _add_senses(found, meanings, words, word, letter)
         found.setdefault(word.lemma, []).append("lemma")
     _add_variants(found, given)
     known = f"{_level(total[0])}{_level(total[1])}"
     return [Candidate(text, _features(word, text, marks, known, given)) for text, marks in found.items()]
 
 
+def open_words(draft: Draft) -> Iterator[tuple[Word, str, list[int]]]:
+    """The words to choose for, with the rules' fragment and its nodes.
+
+    Names, dates and numbers stand, and so do words that mean what another word brought in.
+    """
+    given = draft_fragments(draft)
+    again = {token for node in draft.nodes if not node.gone for token in node.mentions}
+    for word in draft.words:
+        text, group = given.get(word.i, ("", []))
+        if not is_fixed(text) and (group or word.i not in again):
+            yield word, text, group
+
+
 def is_fixed(fragment: str) -> bool:
     """Whether the rules' fragment stands: names and their parts, dates, numbers."""
     return any(
-        label in _FIXED or label[:2] == '="' or label[1:2].isdigit() and label[0] == "="
+        label in _FIXED or label[:2] == '="' or (label[1:2].isdigit() and label[0] == "=")
         for label in read_fragment(fragment).labels
     )
 
 
 def _add_senses(
-    found: dict[str, list[str]], lexicon: Lexicon, words: Sequence[Word], word: Word, letter: str
+    found: dict[str, list[str]], meanings: Meanings, words: Sequence[Word], word: Word, letter: str
 ) -> None:
     for key in sense_keys(words, word):
-        senses = lexicon.senses.get(key, ())
+        senses = meanings.senses.get(key, ())
         whole = sum(sense.examples for sense in senses)
         for n, sense in enumerate(senses):
             if sense.letter != letter and not (
@@ -125,7 +139,7 @@ def _shape(label: str, lemma: str) -> str:
     return f"{kind}{'=' if same else ''}"
 
 
-def context_features(lexicon: Lexicon, words: Sequence[Word], i: int) -> list[str]:
+def context_features(meanings: Meanings, words: Sequence[Word], i: int) -> list[str]:
     """What stands around a word, to be crossed with its candidates by the network."""
     word = words[i]
     head = words[word.head]
@@ -135,11 +149,11 @@ def context_features(lexicon: Lexicon, words: Sequence[Word], i: int) -> list[st
         f"w={word.lower}", f"nt={words[i + 1].tag if i + 1 < len(words) else '$'}",
         f"pt={words[i - 1].tag if i else '^'}",
     ]  # fmt: skip
-    found += [f"g={n}" for n in lexicon.clusters.get(word.lemma, ())]
-    found += [f"hg={n}" for n in lexicon.clusters.get(head.lemma, ())]
+    found += [f"g={n}" for n in meanings.clusters.get(word.lemma, ())]
+    found += [f"hg={n}" for n in meanings.clusters.get(head.lemma, ())]
     for kid in word.kids:
         below = words[kid]
         found.append(f"kd={below.dep}")
-        found += [f"kg={below.dep},{n}" for n in lexicon.clusters.get(below.lemma, ())[:1]]
+        found += [f"kg={below.dep},{n}" for n in meanings.clusters.get(below.lemma, ())[:1]]
         found.append(f"kl={below.dep},{below.lemma}")
     return found

@@ -1,7 +1,7 @@
 """From scores of roles between all pairs of nodes to a connected graph.
 
-Arcs that are more likely than not are taken, the likeliest first; then each loose part is joined by its best arc,
-as Flanigan et al. (2014, section 4) do with their maximum spanning connected subgraph.
+Arcs that are more likely than not are taken, the likeliest first; then each loose part is joined by its
+best arc, as Flanigan et al. (2014, section 4) do with their maximum spanning connected subgraph.
 """
 
 from __future__ import annotations
@@ -40,31 +40,61 @@ class _Parts:
         self.up[self.find(a)] = self.find(b)
 
 
+class _Taken:
+    """The arcs taken so far, and what they rule out."""
+
+    def __init__(self, nodes: Sequence[int], constants: frozenset[int]) -> None:
+        self.arcs: list[ScoredArc] = []
+        self.parts = _Parts({i: i for i in nodes})
+        self._constants = constants
+        self._roles: set[tuple[int, str]] = set()
+        self._pairs: set[tuple[int, int]] = set()
+        self._headed: set[int] = set()
+
+    def joins(self, arc: ScoredArc) -> bool:
+        """Whether the arc would connect two parts."""
+        return self.parts.find(arc.head) != self.parts.find(arc.dep)
+
+    def take(self, arc: ScoredArc) -> None:
+        """Takes the arc unless one that stands forbids it."""
+        if (arc.head, arc.dep) in self._pairs or (arc.dep, arc.head) in self._pairs:
+            return
+        if arc.role in _ONCE and (arc.head, arc.role) in self._roles:
+            return
+        if arc.dep in self._constants and arc.dep in self._headed:
+            return
+        self.arcs.append(arc)
+        self._roles.add((arc.head, arc.role))
+        self._pairs.add((arc.head, arc.dep))
+        self._headed.add(arc.dep)
+        self.parts.join(arc.head, arc.dep)
+
+
 def decode(
-    nodes: Sequence[int], arcs: Sequence[ScoredArc], enough: float, constants: frozenset[int]
-) -> list[ScoredArc]:
-    """The arcs to keep. ``enough`` is the score from which an arc is taken though it joins nothing new."""
-    taken: list[ScoredArc] = []
-    roles: set[tuple[int, str]] = set()
-    pairs: set[tuple[int, int]] = set()
-    headed: set[int] = set()
-    parts = _Parts({i: i for i in nodes})
+    nodes: Sequence[int], arcs: Sequence[ScoredArc], constants: frozenset[int], enough: float, loose: float
+) -> tuple[list[ScoredArc], list[int]]:
+    """The arcs to keep, and the single nodes that hang on nothing.
+
+    Arcs that score ``enough`` are taken whatever they join; others only if they join two parts. A single node
+    that no arc above ``loose`` joins to the rest is given up.
+    """
+    taken = _Taken(nodes, constants)
     ordered = sorted(arcs, key=lambda one: (-one.score, one.head, one.dep, one.role))
-    for joining in (False, True):
-        for one in ordered:
-            if not joining and one.score < enough:
-                break
-            if joining and parts.find(one.head) == parts.find(one.dep):
-                continue
-            if (one.head, one.dep) in pairs or (one.dep, one.head) in pairs:
-                continue
-            if one.role in _ONCE and (one.head, one.role) in roles:
-                continue
-            if one.dep in constants and one.dep in headed:
-                continue
-            taken.append(one)
-            roles.add((one.head, one.role))
-            pairs.add((one.head, one.dep))
-            headed.add(one.dep)
-            parts.join(one.head, one.dep)
-    return taken
+    for arc in ordered:
+        if arc.score < enough:
+            break
+        taken.take(arc)
+    for arc in ordered:
+        if arc.score < loose:
+            break
+        if taken.joins(arc):
+            taken.take(arc)
+    members: dict[int, list[int]] = {}
+    for i in nodes:
+        members.setdefault(taken.parts.find(i), []).append(i)
+    largest = max(members.values(), key=len, default=[])
+    given_up = {group[0] for group in members.values() if len(group) == 1 and group is not largest}
+    for arc in ordered:
+        if arc.head not in given_up and arc.dep not in given_up and taken.joins(arc):
+            taken.take(arc)
+    return taken.arcs, sorted(given_up)

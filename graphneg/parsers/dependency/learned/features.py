@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from graphneg.parsers.dependency.draft import Draft, DraftNode
-from graphneg.parsers.dependency.learned.lexicon import Lexicon
+from graphneg.parsers.dependency.learned.meanings import Meanings
 from graphneg.parsers.dependency.words import Word
 
 _SENSE = re.compile(r"-\d\d+$")
@@ -96,18 +96,23 @@ class Paths:
 class DraftFeatures:
     """Features of one draft. Nodes are numbered as in the draft; those that are gone have none."""
 
-    def __init__(self, draft: Draft, lexicon: Lexicon) -> None:
+    def __init__(self, draft: Draft, meanings: Meanings) -> None:
         self.draft = draft
-        self.frames = lexicon.roles
-        self.clusters = [lexicon.clusters.get(stem_of(node.label), _NO_CLUSTER) for node in draft.nodes]
-        self.signatures = ["".join(lexicon.roles.get(node.label, ())).replace("ARG", "") for node in draft.nodes]
+        self.frames = meanings.roles
+        self.clusters = [meanings.clusters.get(stem_of(node.label), _NO_CLUSTER) for node in draft.nodes]
+        self.signatures = [
+            "".join(meanings.roles.get(node.label, ())).replace("ARG", "") for node in draft.nodes
+        ]
         self.paths = Paths(draft.words)
         self.alive = [i for i, node in enumerate(draft.nodes) if not node.gone]
         self.rule_arcs: dict[tuple[int, int], tuple[str, str]] = {}
         self.given_head: dict[int, str] = {}
+        self.steps: dict[int, dict[int, str]] = {i: {} for i in self.alive}
         for arc in draft.arcs:
             self.rule_arcs[arc.head, arc.dep] = (arc.role, arc.rule)
             self.given_head.setdefault(arc.dep, arc.role)
+            self.steps[arc.head][arc.dep] = arc.role + ">"
+            self.steps[arc.dep][arc.head] = arc.role + "<"
         self.place: dict[int, int] = {}
         self.mates: dict[int | None, list[int]] = {}
         for order, i in enumerate(self.alive):
@@ -134,11 +139,13 @@ class DraftFeatures:
         head = words[word.head]
         mates = self.mates[node.token]
         found += [
-            f"l={word.lemma}", f"t={word.tag}", f"d={word.dep}", f"kd={kind},{word.dep}", f"kt={kind},{word.tag}",
-            f"hl={head.lemma}", f"ht={head.tag}", f"hd={head.dep}", f"m={mates.index(i)}/{min(len(mates), 4)}",
+            f"l={word.lemma}", f"t={word.tag}", f"d={word.dep}", f"kd={kind},{word.dep}",
+            f"kt={kind},{word.tag}", f"hl={head.lemma}", f"ht={head.tag}", f"hd={head.dep}",
+            f"m={mates.index(i)}/{min(len(mates), 4)}",
             f"pl={words[node.token - 1].lower if node.token else '^'}",
             f"nl={words[node.token + 1].lower if node.token + 1 < len(words) else '$'}",
         ]  # fmt: skip
+        found += [f"st={step}" for step in self.steps[i].values()]
         found += [f"mc={self.draft.nodes[j].label}" for j in mates if j != i]
         for kid in word.kids:
             below = words[kid]
@@ -157,11 +164,17 @@ class DraftFeatures:
         hs, ds = stem_of(head.label), stem_of(dep.label)
         found = [f"R={role}", f"B={back}", f"RR={role},{rule}", f"RK={role},{hk},{dk}", f"K={hk},{dk}"]
         found += [f"RH={role},{head.label}", f"RD={role},{ds}", f"BH={back},{ds}", f"HD={hs},{ds}"]
+        if not role and not back:
+            from_head, from_dep = self.steps[h], self.steps[d]
+            found += [f"W={from_head[x]}{from_dep[x]}" for x in from_head if x in from_dep]
+            found += [f"WH={from_head[x]}{from_dep[x]},{head.label}" for x in from_head if x in from_dep]
+            found.append(f"O={len(from_head)},{min(len(from_dep), 3)},{hk},{dk}")
         if head.token is None or dep.token is None:
             found.append("nt")
             return found
-        labels, lexical, length = self.paths.between(head.token, dep.token)
-        gap = dep.token - head.token
+        a, b = self._nearest(head, dep)
+        labels, lexical, length = self.paths.between(a, b)
+        gap = b - a
         near = self.order[d] - self.order[h]
         found += [
             f"P={labels}", f"PR={labels},{role},{back}", f"PK={labels},{hk},{dk}", f"PL={lexical}",
@@ -176,10 +189,18 @@ class DraftFeatures:
         if gap == 0:
             found += [f"M={head.label},{dep.label}", f"MK={hk},{dk},{self.place[d] - self.place[h]}"]
         else:
-            found.append(
-                f"GT={_bucket(gap)},{self.draft.words[head.token].tag},{self.draft.words[dep.token].tag}"
-            )
+            found.append(f"GT={_bucket(gap)},{self.draft.words[a].tag},{self.draft.words[b].tag}")
         return found
+
+    def _nearest(self, head: DraftNode, dep: DraftNode) -> tuple[int, int]:
+        """The two words, among all that the nodes stand for, with the shortest path."""
+        first, second = head.token or 0, dep.token or 0
+        if not head.mentions and not dep.mentions:
+            return first, second
+        return min(
+            ((a, b) for a in (first, *head.mentions) for b in (second, *dep.mentions)),
+            key=lambda one: (self.paths.between(*one)[2], abs(one[0] - one[1])),
+        )
 
 
 def _token(node: DraftNode) -> int:

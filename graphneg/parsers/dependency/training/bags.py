@@ -9,13 +9,16 @@ from typing import Any
 
 import numpy as np
 
+from graphneg.parsers.dependency.learned.network import Model, read_model, write_model
+
 
 def vocabulary(bags: Iterable[Sequence[str]], at_least: int) -> dict[str, int]:
     """Numbers for the features that are frequent enough, from 0, the most frequent first."""
     counts: Counter[str] = Counter()
     for bag in bags:
         counts.update(set(bag))
-    kept = sorted((feature for feature, n in counts.items() if n >= at_least), key=lambda f: (-counts[f], f))
+    frequent = (feature for feature, n in counts.items() if n >= at_least and "\n" not in feature)
+    kept = sorted(frequent, key=lambda f: (-counts[f], f))
     return {feature: i for i, feature in enumerate(kept)}
 
 
@@ -43,3 +46,20 @@ class Bags:
         np.cumsum(sizes[:-1], out=begins[1:])
         places = np.arange(int(sizes.sum())) - np.repeat(begins - self.starts[rows], sizes)
         return self.ids[places], begins
+
+
+def summed(table: Any, bags: tuple[Any, Any], dropped: float, rng: Any) -> Any:
+    """Sums of a table's rows, one for each bag; each feature is left out with probability ``dropped``."""
+    import torch
+    from torch.nn import functional
+
+    ids, starts = bags
+    kept = torch.from_numpy((rng.random(len(ids)) >= dropped).astype(np.float32) / (1 - dropped))
+    return functional.embedding_bag(
+        torch.from_numpy(ids).long(), table, torch.from_numpy(starts), mode="sum", per_sample_weights=kept
+    )
+
+
+def stored(model: Model) -> Model:
+    """The model as it is when it comes back from its file."""
+    return read_model(write_model(model))

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from graphneg.parsers.dependency.draft import Draft
-from graphneg.parsers.dependency.learned.concepts import Candidate, candidates, context_features, is_fixed
+from graphneg.parsers.dependency.learned.concepts import Candidate, candidates, context_features, open_words
 from graphneg.parsers.dependency.learned.fragments import (
-    draft_fragments,
     marked,
     read_fragment,
     write_fragment,
 )
-from graphneg.parsers.dependency.learned.lexicon import Lexicon, Seen, Sense, word_key
-from graphneg.parsers.dependency.training.bags import Bags, vocabulary
+from graphneg.parsers.dependency.learned.meanings import Meanings, Seen, Sense, word_key
+from graphneg.parsers.dependency.learned.network import Model
+from graphneg.parsers.dependency.training.bags import Bags, stored, summed, vocabulary
 from graphneg.parsers.dependency.training.gold import GoldGraph
 from graphneg.parsers.dependency.training.propbank import Roleset
 from graphneg.parsers.dependency.words import Word
@@ -51,9 +50,11 @@ def gold_fragments(gold: GoldGraph) -> dict[int, str]:
     return found
 
 
-def build_lexicon(
-    corpora: Sequence[Sequence[tuple[GoldGraph, Sequence[Word]]]], rolesets: Sequence[Roleset]
-) -> Lexicon:
+def build_meanings(
+    corpora: Sequence[Sequence[tuple[GoldGraph, Sequence[Word]]]],
+    rolesets: Sequence[Roleset],
+    clusters: Mapping[str, tuple[int, int]],
+) -> Meanings:
     """What the words of each corpus stood for, with PropBank's senses by alias."""
     counts: defaultdict[str, dict[str, list[int]]] = defaultdict(dict)
     for which, corpus in enumerate(corpora):
@@ -72,13 +73,13 @@ def build_lexicon(
             for alias, letter in dict.fromkeys(one.aliases):
                 senses[alias.lower()].append(Sense(one.id, letter, len(one.examples)))
     roles = {one.id: [f"{role}={tag}" for role, tag in one.roles] for one in rolesets if one.in_amr}
-    return Lexicon(seen, dict(sorted(senses.items())), dict(sorted(roles.items())), clusters)
+    return Meanings(seen, dict(sorted(senses.items())), dict(sorted(roles.items())), clusters)
 
 
 def sentence_counts(
     gold: GoldGraph, words: Sequence[Word], which: int
 ) -> dict[str, dict[str, tuple[int, int]]]:
-    """What one sentence added to the lexicon."""
+    """What one sentence added to the meanings."""
     fragments = gold_fragments(gold)
     counts: Counter[tuple[str, str]] = Counter((word_key(word), fragments.get(word.i, "")) for word in words)
     found: defaultdict[str, dict[str, tuple[int, int]]] = defaultdict(dict)
@@ -88,21 +89,19 @@ def sentence_counts(
 
 
 def choices(
-    lexicon: Lexicon, draft: Draft, gold: GoldGraph, which: int, weight: float, sentence: int
+    meanings: Meanings, draft: Draft, gold: GoldGraph, which: int, weight: float, sentence: int
 ) -> list[Choice]:
     """The choices that a sentence teaches."""
-    given = draft_fragments(draft)
     right = gold_fragments(gold)
     own = sentence_counts(gold, draft.words, which)
     found: list[Choice] = []
-    for word in draft.words:
-        mine = given.get(word.i, ("", []))[0]
-        if is_fixed(mine):
-            continue
-        options = candidates(lexicon, draft.words, word.i, mine, own[word_key(word)])
+    for word, mine, _ in open_words(draft):
+        options = candidates(meanings, draft.words, word.i, mine, own[word_key(word)])
         best = max(range(len(options)), key=lambda i: (_fit(options[i].fragment, right.get(word.i, "")), -i))
         if len(options) > 1 and _fit(options[best].fragment, right.get(word.i, "")) > 0:
-            found.append(Choice(context_features(lexicon, draft.words, word.i), options, best, weight, sentence))
+            found.append(
+                Choice(context_features(meanings, draft.words, word.i), options, best, weight, sentence)
+            )
     return found
 
 
@@ -114,36 +113,23 @@ def _fit(text: str, right: str) -> float:
     return 0.9 * 2 * (a & b).total() / max(a.total() + b.total(), 1)
 
 
-@dataclass(slots=True)
-class ChooserModel:
-    """Weights: ``context`` and ``candidate`` rows by feature, ``linear`` by candidate feature."""
-
-    context_features: dict[str, int]
-    candidate_features: dict[str, int]
-    arrays: dict[str, Any] = field(default_factory=dict[str, Any])
-
-
-def train_chooser(
-    data: Sequence[Choice], size: int, epochs: int, seed: int, at_least: int = 2
-) -> ChooserModel:
+def train_chooser(data: Sequence[Choice], size: int, epochs: int, seed: int, at_least: int = 2) -> Model:
     """Fits ``v·relu(context + candidate) + w·candidate`` by the softmax over each word's candidates."""
     import torch
     from torch.nn import functional
 
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
-    model = ChooserModel(
-        vocabulary((one.context for one in data), at_least),
-        vocabulary((option.features for one in data for option in one.found), at_least),
-    )
-    around = Bags.of((one.context for one in data), model.context_features)
-    options = Bags.of((option.features for one in data for option in one.found), model.candidate_features)
+    contexts = vocabulary((one.context for one in data), at_least)
+    of_candidates = vocabulary((option.features for one in data for option in one.found), at_least)
+    around = Bags.of((one.context for one in data), contexts)
+    options = Bags.of((option.features for one in data for option in one.found), of_candidates)
     first = np.cumsum([0] + [len(one.found) for one in data])
     right = np.array([one.right for one in data])
     weight = np.array([one.weight for one in data], np.float32)
-    context = torch.nn.Parameter(torch.randn(len(model.context_features), size) * 0.05)
-    candidate = torch.nn.Parameter(torch.randn(len(model.candidate_features), size) * 0.05)
-    linear = torch.nn.Parameter(torch.zeros(len(model.candidate_features), 1))
+    context = torch.nn.Parameter(torch.randn(len(contexts), size) * 0.05)
+    candidate = torch.nn.Parameter(torch.randn(len(of_candidates), size) * 0.05)
+    linear = torch.nn.Parameter(torch.zeros(len(of_candidates), 1))
     out = torch.nn.Parameter(torch.randn(size) * 0.1)
     bias = torch.nn.Parameter(torch.zeros(size))
     parameters = [context, candidate, linear, out, bias]
@@ -158,9 +144,9 @@ def train_chooser(
             sizes = first[rows + 1] - first[rows]
             flat = np.concatenate([np.arange(first[r], first[r + 1]) for r in rows])
             segment = torch.from_numpy(np.repeat(np.arange(len(rows)), sizes))
-            a = _bag(context, around.take(rows), 0.15, rng)
-            b = _bag(candidate, options.take(flat), 0.15, rng)
-            c = _bag(linear, options.take(flat), 0.15, rng)[:, 0]
+            a = summed(context, around.take(rows), 0.15, rng)
+            b = summed(candidate, options.take(flat), 0.15, rng)
+            c = summed(linear, options.take(flat), 0.15, rng)[:, 0]
             hidden = functional.dropout(torch.relu(a[segment] + b + bias), 0.2)
             scores = hidden @ out + c
             top = torch.full((len(rows),), -1e9).scatter_reduce(0, segment, scores, "amax")
@@ -171,36 +157,11 @@ def train_chooser(
             loss.mean().backward()
             optimizer.step()
             schedule.step()
-    names = ("context", "candidate", "linear", "out", "bias")
-    model.arrays = {name: one.detach().numpy() for name, one in zip(names, parameters, strict=True)}
-    return model
-
-
-def _bag(table: Any, bags: tuple[Any, Any], dropped: float, rng: Any) -> Any:
-    """Sums of rows; each feature is left out with probability ``dropped``."""
-    import torch
-    from torch.nn import functional
-
-    ids, starts = bags
-    kept = torch.from_numpy((rng.random(len(ids)) >= dropped).astype(np.float32) / (1 - dropped))
-    return functional.embedding_bag(
-        torch.from_numpy(ids).long(), table, torch.from_numpy(starts), mode="sum", per_sample_weights=kept
+    rows = torch.cat([candidate, linear], dim=1)
+    arrays = {"context": context, "candidate": rows, "out": out, "bias": bias}
+    return stored(
+        Model(
+            {"context": contexts, "candidate": of_candidates},
+            {name: one.detach().numpy() for name, one in arrays.items()},
+        )
     )
-
-
-def choose(model: ChooserModel, data: Iterable[Choice]) -> list[int]:
-    """The number of the chosen candidate for each word."""
-    found: list[int] = []
-    arrays = model.arrays
-    for one in data:
-        base = arrays["bias"].copy()
-        for feature in one.context:
-            if feature in model.context_features:
-                base += arrays["context"][model.context_features[feature]]
-        scores: list[float] = []
-        for option in one.found:
-            ids = [model.candidate_features[f] for f in option.features if f in model.candidate_features]
-            hidden = np.maximum(base + arrays["candidate"][ids].sum(0), 0)
-            scores.append(float(hidden @ arrays["out"] + arrays["linear"][ids].sum()))
-        found.append(int(np.argmax(scores)))
-    return found

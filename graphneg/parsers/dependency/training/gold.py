@@ -1,7 +1,8 @@
-"""Gold graphs as the trainer sees them: nodes with the word that each comes from, and arcs from head to argument.
+"""Gold graphs as the trainer sees them: nodes with the words that they come from, arcs from head to argument.
 
-The aligner of :mod:`graphneg.alignment` gives most nodes their words. What it leaves goes to the word that its
-label keeps company with over the whole corpus (Brown et al. 1993, model 1, one step), or to a neighbour's word.
+The aligner of :mod:`graphneg.alignment` gives most nodes their words. What it leaves goes to the word that
+its label keeps company with over the whole corpus (Brown et al. 1993, model 1, one step), or to a
+neighbour's word.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class GoldNode:
 
 @dataclass(frozen=True, slots=True)
 class GoldGraph:
-    """``arcs`` are (head, role, argument), never inverse; ``domain`` is written as ``mod`` from the other side."""
+    """``arcs`` are (head, role, argument), never inverse; ``domain`` is ``mod`` from the other side."""
 
     id: str
     text: str

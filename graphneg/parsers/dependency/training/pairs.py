@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from graphneg.parsers.dependency.draft import Draft
 from graphneg.parsers.dependency.learned.arcs import scored_pairs
 from graphneg.parsers.dependency.learned.features import DraftFeatures, stem_of
-from graphneg.parsers.dependency.learned.lexicon import Lexicon
+from graphneg.parsers.dependency.learned.meanings import Meanings
 from graphneg.parsers.dependency.training.gold import GoldGraph
 
 
@@ -53,7 +53,7 @@ def match_nodes(draft: Draft, gold: GoldGraph) -> dict[int, int]:
     for key in range(2):
         for token, left in mine.items():
             pair(left, theirs[token], key)
-    rest = sorted((i for group in mine.values() for i in group if i not in found))
+    rest = sorted(i for group in mine.values() for i in group if i not in found)
     others = [j for j in range(len(gold.nodes)) if j not in used]
     far: list[tuple[int, int, int]] = []
     for i in rest:
@@ -80,11 +80,11 @@ def plain_role(role: str) -> str:
     return role.rstrip("0123456789") if role.startswith(("op", "snt")) else role
 
 
-def pair_sentence(draft: Draft, gold: GoldGraph, lexicon: Lexicon, weight: float) -> PairSentence:
+def pair_sentence(draft: Draft, gold: GoldGraph, meanings: Meanings, weight: float) -> PairSentence:
     """The features and the right roles of one draft."""
     match = match_nodes(draft, gold)
     roles = {(h, d): plain_role(role) for h, role, d in sorted(gold.arcs)}
-    seen = DraftFeatures(draft, lexicon)
+    seen = DraftFeatures(draft, meanings)
     place = {i: n for n, i in enumerate(seen.alive)}
     heads: list[int] = []
     deps: list[int] = []

@@ -2,42 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from graphneg.parsers.dependency.training.bags import Bags, vocabulary
+from graphneg.parsers.dependency.learned.network import Model
+from graphneg.parsers.dependency.training.bags import Bags, stored, summed, vocabulary
 from graphneg.parsers.dependency.training.pairs import PairSentence, all_roles
-
-
-@dataclass(slots=True)
-class ArcModel:
-    """Feature numbers, roles (none first) and weights."""
-
-    node_features: dict[str, int]
-    pair_features: dict[str, int]
-    roles: list[str]
-    arrays: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
 def train_arcs(
     data: list[PairSentence], size: int, epochs: int, seed: int, at_least: int = 3, dropped: float = 0.2
-) -> ArcModel:
+) -> Model:
     """Fits ``W·relu(head(a) + argument(b) + pair(a, b))``, the softmax over roles and none."""
     import torch
     from torch.nn import functional
 
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
-    model = ArcModel(
-        vocabulary((bag for one in data for bag in one.nodes), at_least),
-        vocabulary((bag for one in data for bag in one.pairs), at_least),
-        list(all_roles(data, 4)),
-    )
-    number = {role: i for i, role in enumerate(model.roles)}
-    nodes = Bags.of((bag for one in data for bag in one.nodes), model.node_features)
-    pairs = Bags.of((bag for one in data for bag in one.pairs), model.pair_features)
+    of_nodes = vocabulary((bag for one in data for bag in one.nodes), at_least)
+    of_pairs = vocabulary((bag for one in data for bag in one.pairs), at_least)
+    roles = list(all_roles(data, 4))
+    number = {role: i for i, role in enumerate(roles)}
+    nodes = Bags.of((bag for one in data for bag in one.nodes), of_nodes)
+    pairs = Bags.of((bag for one in data for bag in one.pairs), of_pairs)
     first_node = np.cumsum([0] + [len(one.nodes) for one in data])
     first_pair = np.cumsum([0] + [len(one.pairs) for one in data])
     heads = np.concatenate(
@@ -53,15 +41,15 @@ def train_arcs(
         return torch.nn.Parameter(torch.randn(n, size) * scale)
 
     p = {
-        "node": table(len(model.node_features)),
+        "node": table(len(of_nodes)),
         "head": table(size, size**-0.5),
         "dep": table(size, size**-0.5),
-        "pair": table(len(model.pair_features)),
+        "pair": table(len(of_pairs)),
         "bias": torch.nn.Parameter(torch.zeros(size)),
         "node_bias": torch.nn.Parameter(torch.zeros(size)),
         "top": torch.nn.Parameter(torch.zeros(size)),
-        "out": torch.nn.Parameter(torch.randn(size, len(model.roles)) * size**-0.5),
-        "out_bias": torch.nn.Parameter(torch.zeros(len(model.roles))),
+        "out": torch.nn.Parameter(torch.randn(size, len(roles)) * size**-0.5),
+        "out_bias": torch.nn.Parameter(torch.zeros(len(roles))),
     }
     optimizer = torch.optim.AdamW(p.values(), lr=3e-3, weight_decay=1e-3)
     batch = 64
@@ -78,10 +66,10 @@ def train_arcs(
             place = np.zeros(first_node[-1], np.int64)
             place[node_rows] = np.arange(len(node_rows))
             x = functional.dropout(
-                torch.relu(_bag(p["node"], nodes.take(node_rows), dropped, rng) + p["node_bias"]), dropped
+                torch.relu(summed(p["node"], nodes.take(node_rows), dropped, rng) + p["node_bias"]), dropped
             )
             a, b = x @ p["head"], x @ p["dep"]
-            e = _bag(p["pair"], pairs.take(pair_rows), dropped, rng)
+            e = summed(p["pair"], pairs.take(pair_rows), dropped, rng)
             h = torch.from_numpy(place[heads[pair_rows]])
             d = torch.from_numpy(place[deps[pair_rows]])
             hidden = functional.dropout(torch.relu(a[h] + b[d] + e + p["bias"]), dropped)
@@ -93,19 +81,8 @@ def train_arcs(
             loss.backward()
             optimizer.step()
             schedule.step()
-    model.arrays = {name: one.detach().numpy() for name, one in p.items()}
-    return model
-
-
-def _bag(rows: Any, bags: tuple[Any, Any], dropped: float, rng: Any) -> Any:
-    import torch
-    from torch.nn import functional
-
-    ids, starts = bags
-    kept = torch.from_numpy((rng.random(len(ids)) >= dropped).astype(np.float32) / (1 - dropped))
-    return functional.embedding_bag(
-        torch.from_numpy(ids).long(), rows, torch.from_numpy(starts), mode="sum", per_sample_weights=kept
-    )
+    arrays = {name: one.detach().numpy() for name, one in p.items()}
+    return stored(Model({"node": of_nodes, "pair": of_pairs}, arrays, roles))
 
 
 def _top_loss(scores: Any, rows: list[PairSentence]) -> Any:

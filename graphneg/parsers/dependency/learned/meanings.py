@@ -6,7 +6,6 @@ import gzip
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources.abc import Traversable
 from typing import NamedTuple
 
 from graphneg.parsers.dependency.words import Word
@@ -30,8 +29,12 @@ class Sense(NamedTuple):
     examples: int
 
 
+SentenceCounts = Mapping[str, Mapping[str, tuple[int, int]]]
+"""What one sentence added to :attr:`Meanings.seen`: counts by word key and fragment."""
+
+
 @dataclass(frozen=True, slots=True)
-class Lexicon:
+class Meanings:
     """``seen`` by word key (:func:`word_key`), ``senses`` by lemma, ``roles`` by frame (``ARG0=PAG``).
 
     ``clusters`` has a coarse and a fine class of similar words for each word.
@@ -43,19 +46,22 @@ class Lexicon:
     clusters: Mapping[str, tuple[int, int]]
 
     def write(self) -> bytes:
-        """The lexicon as gzipped JSON."""
+        """The meanings as gzipped JSON."""
         data = {"seen": self.seen, "senses": self.senses, "roles": self.roles, "clusters": self.clusters}
         return gzip.compress(json.dumps(data, separators=(",", ":"), sort_keys=True).encode(), 9, mtime=0)
 
 
-def read_lexicon(file: Traversable) -> Lexicon:
-    """A lexicon as :meth:`Lexicon.write` writes it."""
-    data = json.loads(gzip.decompress(file.read_bytes()))
-    return Lexicon(
-        {key: [Seen(one[0], (one[1][0], one[1][1])) for one in found] for key, found in data["seen"].items()},
-        {key: [Sense(*one) for one in found] for key, found in data["senses"].items()},
-        data["roles"],
-        {word: (one[0], one[1]) for word, one in data["clusters"].items()},
+def read_meanings(data: bytes) -> Meanings:
+    """A meanings as :meth:`Meanings.write` writes it."""
+    stored = json.loads(gzip.decompress(data))
+    return Meanings(
+        {
+            key: [Seen(one[0], (one[1][0], one[1][1])) for one in found]
+            for key, found in stored["seen"].items()
+        },
+        {key: [Sense(*one) for one in found] for key, found in stored["senses"].items()},
+        stored["roles"],
+        {word: (one[0], one[1]) for word, one in stored["clusters"].items()},
     )
 
 

@@ -1,0 +1,90 @@
+"""Chooses arcs and tops by the network's scores."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from graphneg.parsers.dependency.draft import Draft
+from graphneg.parsers.dependency.learned.arcs import scored_pairs
+from graphneg.parsers.dependency.learned.decoding import ScoredArc, decode
+from graphneg.parsers.dependency.learned.features import DraftFeatures
+from graphneg.parsers.dependency.learned.meanings import Meanings
+from graphneg.parsers.dependency.learned.network import Model
+
+ENOUGH = -0.5
+"""The log odds from which an arc is taken: a little in favour of arcs."""
+LOOSE = -2.0
+"""Single nodes whose best arc has lower log odds are dropped."""
+_LEAST = -9.0
+
+
+def link_nodes(meanings: Meanings, model: Model, draft: Draft) -> None:
+    """Links the draft's nodes anew, drops single nodes that hang on nothing, and chooses tops."""
+    seen = DraftFeatures(draft, meanings)
+    pairs = list(scored_pairs(seen))
+    place = {i: n for n, i in enumerate(seen.alive)}
+    nodes = [seen.node(i) for i in seen.alive]
+    bags = [seen.pair(h, d) for h, d in pairs]
+    ends = ([place[h] for h, _ in pairs], [place[d] for _, d in pairs])
+    odds, tops = _scores(model, nodes, bags, ends)
+    arcs = [
+        ScoredArc(float(odds[row, role]), *pairs[row], model.classes[role + 1])
+        for row, role in zip(*np.nonzero(odds > _LEAST), strict=True)
+    ]
+    strings = {i for i in seen.alive if draft.nodes[i].label[:1] == '"'}
+    scored = [i for i in seen.alive if i not in strings]
+    kept = [arc for arc in draft.arcs if arc.dep in strings]
+    named = {arc.head for arc in kept}
+    constants = frozenset(i for i in scored if draft.nodes[i].value is not None)
+    taken, loose = decode(scored, arcs, constants, ENOUGH, LOOSE)
+    draft.arcs = kept
+    _write(draft, taken)
+    for i in loose:
+        if i not in named:
+            draft.drop(i)
+    _choose_tops(draft, {i: float(tops[place[i]]) for i in seen.alive})
+
+
+def _scores(
+    model: Model, nodes: list[list[str]], bags: list[list[str]], ends: tuple[list[int], list[int]]
+) -> tuple[Any, Any]:
+    """Log odds of each role against none for each pair, and each node's score as the top."""
+    arrays = model.arrays
+    states = np.maximum(model.sums("node", "node", nodes) + arrays["node_bias"], 0)
+    tops = states @ arrays["top"]
+    if not bags:
+        return np.zeros((0, len(model.classes) - 1), np.float32), tops
+    heads, deps = states @ arrays["head"], states @ arrays["dep"]
+    hidden = heads[ends[0]] + deps[ends[1]] + model.sums("pair", "pair", bags) + arrays["bias"]
+    logits = np.maximum(hidden, 0) @ arrays["out"] + arrays["out_bias"]
+    return logits[:, 1:] - logits[:, :1], tops
+
+
+def _write(draft: Draft, taken: Sequence[ScoredArc]) -> None:
+    """Writes the arcs; operands are numbered in the order of the text."""
+    operands: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
+    for arc in taken:
+        if arc.role == "op":
+            token = draft.nodes[arc.dep].token
+            operands[arc.head].append((-1 if token is None else token, arc.dep))
+        else:
+            draft.link(arc.head, arc.role, arc.dep, "learned")
+    for head, deps in operands.items():
+        for n, (_, dep) in enumerate(sorted(deps), 1):
+            draft.link(head, f"op{n}", dep, "learned")
+
+
+def _choose_tops(draft: Draft, scores: dict[int, float]) -> None:
+    """The top of each sentence is its concept with the highest score; a sentence of none has no top."""
+    best: dict[int, int] = {}
+    for i in sorted(scores):
+        node = draft.nodes[i]
+        if node.gone or node.concept is None or node.sentence not in draft.tops:
+            continue
+        if node.sentence not in best or scores[i] > scores[best[node.sentence]]:
+            best[node.sentence] = i
+    draft.tops = best

@@ -1,0 +1,70 @@
+"""Makes the learned parts' data: ``python -m graphneg.parsers.dependency.training --help``."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import time
+from pathlib import Path
+
+from graphneg.parsers.dependency.learned.network import write_model
+from graphneg.parsers.dependency.learned.reviser import Parts
+from graphneg.parsers.dependency.models import load_model
+from graphneg.parsers.dependency.training.corpus import read_items
+from graphneg.parsers.dependency.training.fitting import fit
+from graphneg.parsers.dependency.training.propbank import read_rolesets
+from graphneg.parsers.dependency.training.word_classes import read_classes
+
+DATA = Path(__file__).parent.parent / "data" / "learned"
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m graphneg.parsers.dependency.training", description=__doc__
+    )
+    parser.add_argument(
+        "--lpp", type=Path, nargs="+", required=True, help="PENMAN files that people annotated"
+    )
+    parser.add_argument("--sick", type=Path, nargs="*", default=[], help="PENMAN files that a parser wrote")
+    parser.add_argument("--exclude", type=Path, nargs="*", default=[], help="PENMAN files kept for testing")
+    parser.add_argument("--propbank", type=Path, nargs="+", required=True, help="frame files: tar.gz or XML")
+    parser.add_argument("--classes", type=Path, help="word classes, as word_classes.py makes them")
+    parser.add_argument("--folds", type=int, default=4, help="parts for cross-fitting")
+    parser.add_argument("-o", "--out", type=Path, default=DATA, help="folder that the data are written to")
+    options = parser.parse_args()
+    began = time.monotonic()
+
+    def say(what: str) -> None:
+        print(f"{time.monotonic() - began:5.0f} s  {what}", flush=True)
+
+    import torch
+
+    torch.set_num_threads(1)
+    items = read_items(load_model(None), options.lpp, options.sick, options.exclude, options.folds)
+    say(f"{len(items)} sentences")
+    rolesets = list(read_rolesets(options.propbank))
+    parts = fit(items, rolesets, read_classes(options.classes), options.folds, say)
+    write_parts(parts, options.out)
+    say(f"written to {options.out}")
+
+
+def write_parts(parts: Parts, folder: Path) -> None:
+    """Writes the files that :mod:`graphneg.parsers.dependency.learned` reads."""
+    folder.mkdir(parents=True, exist_ok=True)
+    data = {
+        "meanings.json.gz": parts.meanings.write(),
+        "chooser.npz": write_model(parts.chooser),
+        "arcs.npz": write_model(parts.arcs),
+    }
+    for name, content in data.items():
+        (folder / name).write_bytes(content)
+    digest = hashlib.sha256(b"".join(data[name] for name in sorted(data))).hexdigest()
+    (folder / "VERSION").write_text(f"learned-{digest[:8]}\n", encoding="utf-8")
+    sizes = {name: len(content) for name, content in data.items()}
+    print(json.dumps(sizes))
+
+
+if __name__ == "__main__":
+    main()
