@@ -8,12 +8,11 @@ utterance and are read along with it where they are there.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from graphneg.errors import InputError
-from graphneg.loading.intake import Intake, alternating
+from graphneg.loading.intake import alternating, dialogues_of
 from graphneg.loading.reading import (
     Item,
     Line,
@@ -22,10 +21,9 @@ from graphneg.loading.reading import (
     split_of,
     text_lines,
 )
-from graphneg.loading.recognition import checked
 from graphneg.loading.registry import LoadOptions
 from graphneg.model import Dialogue, Record, Rejected, Utterance
-from graphneg.progress import NoProgress
+from graphneg.progress import NoProgress, Progress
 
 END = "__eou__"
 ACTS = {"1": "inform", "2": "question", "3": "directive", "4": "commissive"}
@@ -48,12 +46,8 @@ class Loader:
     summary = "DailyDialog: dialogues_*.txt or their directory, with acts and emotions"
 
     def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
-        intake = Intake()
         found = [file for path in paths for file in _text_files(path)]
-        for path in input_files(found, self.name):
-            split = options.split or split_of(path)
-            make = partial(_dialogue, corpus=options.corpus or self.name, split=split)
-            yield from checked(path, self.name, intake.dialogues(_items(path, options), make))
+        return dialogues_of(input_files(found, self.name), self.name, options, _items, _dialogue)
 
 
 def _text_files(path: Path) -> list[Path]:
@@ -71,11 +65,11 @@ def _is_annotation(path: Path) -> bool:
     return any(path.name.startswith(f"dialogues_{kind}") for kind in _ANNOTATIONS)
 
 
-def _items(path: Path, options: LoadOptions) -> Iterator[Item | Rejected]:
+def _items(path: Path, progress: Progress) -> Iterator[Item | Rejected]:
     """Each line with its lines of annotation; the value is the text and, by kind, the labels."""
     companions = {kind: _labels(file) for kind, file in _companions(path).items()}
     at = 0
-    for line in text_lines(path, options.progress):
+    for line in text_lines(path, progress):
         if isinstance(line, Rejected):
             yield line
             continue
@@ -106,7 +100,8 @@ def _numbered(lines: Iterator[tuple[int, Line | Rejected]], number: int) -> Line
     return next((line for at, line in lines if at >= number), None)
 
 
-def _dialogue(item: Item, corpus: str, split: str) -> Dialogue:
+def _dialogue(item: Item, path: Path, options: LoadOptions) -> Dialogue:
+    corpus, split = options.corpus or Loader.name, options.split or split_of(path)
     text, labels = item.value
     *texts, tail = text.split(END)
     if tail.strip():

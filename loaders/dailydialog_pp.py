@@ -7,13 +7,11 @@ adversarial irrelevant ones (written to share words with the context) and five r
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-from graphneg.loading.intake import Intake, alternating, mapping, strings
+from graphneg.loading.intake import alternating, dialogues_of, mapping, strings
 from graphneg.loading.reading import Item, Refused, input_files, json_lines, split_of
-from graphneg.loading.recognition import checked
 from graphneg.loading.registry import LoadOptions
 from graphneg.model import Dialogue, Record, Response
 
@@ -32,15 +30,11 @@ class Loader:
     summary = "DailyDialog++: contexts with human, adversarial and random responses (JSON Lines)"
 
     def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
-        intake = Intake()
-        for path in input_files(paths, self.name):
-            split = options.split or split_of(path)
-            make = partial(_dialogue, corpus=options.corpus or self.name, split=split)
-            items = json_lines(path, options.progress)
-            yield from checked(path, self.name, intake.dialogues(items, make))
+        return dialogues_of(input_files(paths, self.name), self.name, options, json_lines, _dialogue)
 
 
-def _dialogue(item: Item, corpus: str, split: str) -> Dialogue:
+def _dialogue(item: Item, path: Path, options: LoadOptions) -> Dialogue:
+    corpus, split = options.corpus or Loader.name, options.split or split_of(path)
     value = mapping(item.value, "the line")
     if "context" not in value or "positive_responses" not in value:
         raise Refused('"context" and "positive_responses" are not both there')

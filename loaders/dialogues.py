@@ -15,12 +15,12 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graphneg.loading.intake import Intake
+from graphneg.loading.intake import dialogues_of
 from graphneg.loading.reading import Item, Refused, corpus_of, input_files, json_lines, split_of
-from graphneg.loading.recognition import checked
 from graphneg.loading.registry import LoadOptions
 from graphneg.loading.tables import table_dialogues
 from graphneg.model import Dialogue, Record, Rejected, Response, Utterance
+from graphneg.progress import Progress
 
 if TYPE_CHECKING:
     from fastjsonschema import JsonSchemaValueException
@@ -41,24 +41,19 @@ class Loader:
     summary = "dialogues of your own: JSON Lines (id, turns) or CSV/TSV (dialogue, turn, speaker, text)"
 
     def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
-        intake = Intake()
-        for path in input_files(paths, self.name):
-            yield from checked(
-                path, self.name, intake.dialogues(_items(path, options), _maker(path, options))
-            )
+        return dialogues_of(input_files(paths, self.name), self.name, options, _items, _dialogue)
 
 
-def _items(path: Path, options: LoadOptions) -> Iterator[Item | Rejected]:
+def _items(path: Path, progress: Progress) -> Iterator[Item | Rejected]:
     suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() != ".gz"]
     delimiter = _TABLES.get(suffixes[-1]) if suffixes else None
     if delimiter is None:
-        return json_lines(path, options.progress)
-    return table_dialogues(path, delimiter, options.progress)
+        return json_lines(path, progress)
+    return table_dialogues(path, delimiter, progress)
 
 
-def _maker(path: Path, options: LoadOptions) -> Callable[[Item], Dialogue]:
-    corpus, split = corpus_of(path), split_of(path)
-    return lambda item: dialogue(item.value, options, corpus, split)
+def _dialogue(item: Item, path: Path, options: LoadOptions) -> Dialogue:
+    return dialogue(item.value, options, corpus_of(path), split_of(path))
 
 
 def dialogue(value: Any, options: LoadOptions, corpus: str, split: str) -> Dialogue:

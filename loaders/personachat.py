@@ -16,16 +16,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-from graphneg.loading.intake import Intake, mapping, strings
+from graphneg.loading.intake import dialogues_of, mapping, strings
 from graphneg.loading.json_stream import json_items
 from graphneg.loading.reading import Item, Line, Refused, head, input_files, split_of, text_lines
-from graphneg.loading.recognition import checked
 from graphneg.loading.registry import LoadOptions
 from graphneg.model import Dialogue, Record, Rejected, Response, Utterance
+from graphneg.progress import Progress
 
 _SILENCE = {"__silence__", "__ silence __"}
 _NUMBERED = re.compile(r"(\d{1,6}) (.*)", re.DOTALL)
@@ -40,21 +39,18 @@ class Loader:
     summary = "PersonaChat: JSON (persona and dialogue, or personality and utterances) or ParlAI text"
 
     def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
-        intake = Intake()
-        for path in input_files(paths, self.name):
-            make = partial(_dialogue, corpus=options.corpus or self.name, split=options.split, file=path)
-            yield from checked(path, self.name, intake.dialogues(_items(path, options), make))
+        return dialogues_of(input_files(paths, self.name), self.name, options, _items, _dialogue)
 
 
-def _items(path: Path, options: LoadOptions) -> Iterator[Item | Rejected]:
+def _items(path: Path, progress: Progress) -> Iterator[Item | Rejected]:
     if head(path, 256).removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"[", b"{"):
-        return json_items(path, options.progress)
-    return _episodes(path, text_lines(path, options.progress))
+        return json_items(path, progress)
+    return _episodes(path, text_lines(path, progress))
 
 
-def _dialogue(item: Item, corpus: str, split: str | None, file: Path) -> Dialogue:
+def _dialogue(item: Item, path: Path, options: LoadOptions) -> Dialogue:
     value = mapping(item.value, "the entry")
-    split = split or item.key or split_of(file)
+    corpus, split = options.corpus or Loader.name, options.split or item.key or split_of(path)
     if "dialogue" in value:
         utterances, responses = _pairs(value["dialogue"], value.get("candidates", []))
     elif "utterances" in value:

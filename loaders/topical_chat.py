@@ -7,14 +7,12 @@ knowledge source and rating of a turn, article and ratings of a conversation bec
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-from graphneg.loading.intake import Intake, mapping
+from graphneg.loading.intake import dialogues_of, mapping
 from graphneg.loading.json_stream import json_items
 from graphneg.loading.reading import Item, Refused, input_files, split_of
-from graphneg.loading.recognition import checked
 from graphneg.loading.registry import LoadOptions
 from graphneg.model import Dialogue, Record, Utterance
 
@@ -26,15 +24,11 @@ class Loader:
     summary = "Topical-Chat: conversation files (JSON), with sentiment and knowledge source"
 
     def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
-        intake = Intake()
-        for path in input_files(paths, self.name):
-            split = options.split or split_of(path)
-            make = partial(_dialogue, corpus=options.corpus or self.name, split=split)
-            items = json_items(path, options.progress)
-            yield from checked(path, self.name, intake.dialogues(items, make))
+        return dialogues_of(input_files(paths, self.name), self.name, options, json_items, _dialogue)
 
 
-def _dialogue(item: Item, corpus: str, split: str) -> Dialogue:
+def _dialogue(item: Item, path: Path, options: LoadOptions) -> Dialogue:
+    corpus, split = options.corpus or Loader.name, options.split or split_of(path)
     value = mapping(item.value, "the conversation")
     content = value.get("content")
     if not isinstance(content, list):

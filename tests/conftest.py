@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from graphneg.dialogue_graph import DialogueGraph
 from graphneg.model import Decoded, EditedUtterance
 from graphneg.store import Store, open_store
+from tests.cli_runs import Run, command_line
+from tests.killed_servers import Embedded, Neo4j, Server
 from tests.servers import Neo4jServer, NoServerError, neo4j_server
 
 if TYPE_CHECKING:
@@ -48,6 +52,40 @@ def neo4j(neo4j_instance: Neo4jServer) -> Generator[Store]:
 def store(request: pytest.FixtureRequest) -> Store:
     """A store on each server in turn; what it holds is left from the tests before (see ``wipe``)."""
     return request.getfixturevalue(request.param)
+
+
+@pytest.fixture(scope="module", params=["embedded", "neo4j"])
+def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Generator[Server]:
+    """Each server in turn, of the test module's own: one that may be killed."""
+    folder = tmp_path_factory.mktemp("killed")
+    if request.param == "embedded":
+        yield Embedded(folder / "store")
+        return
+    try:
+        neo4j = Neo4j(folder / "neo4j")
+    except NoServerError as reason:
+        if os.environ.get("CI"):
+            raise
+        pytest.skip(f"no Neo4j: {reason}")
+    yield neo4j
+    neo4j.stop()
+
+
+@pytest.fixture
+def run(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Runs the command line in this process, where the environment names no Neo4j."""
+    for name in ("NEO4J_URI", "NEO4J_USERNAME", "NEO4J_PASSWORD", "NEO4J_DATABASE"):
+        monkeypatch.delenv(name, raising=False)
+    return command_line(capfd)
+
+
+@pytest.fixture(scope="module")
+def everyday(tmp_path_factory: pytest.TempPathFactory) -> Generator[Path]:
+    """An embedded store that holds the bundled corpus; its server stays up for all tests of a module."""
+    path = tmp_path_factory.mktemp("everyday") / "store"
+    with DialogueGraph(open_store(path)) as graph:
+        graph.load("everyday")
+        yield path
 
 
 @pytest.fixture(scope="session")

@@ -9,45 +9,23 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 
 import graphneg
-from tests.cli_runs import Run, command_line
+from tests.cli_runs import Run
 from tests.servers import Neo4jServer, wipe
 
 PROGRAM = shutil.which("graphneg", path=str(Path(sys.executable).parent))
 ILL_FORMED = "# ::id twice\n(l / like-01\n   :polarity -\n   :polarity -\n   :ARG0 (i / i))\n"
 
 
-@pytest.fixture(autouse=True)
-def no_neo4j_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("NEO4J_URI", "NEO4J_USERNAME", "NEO4J_PASSWORD", "NEO4J_DATABASE"):
-        monkeypatch.delenv(name, raising=False)
-
-
-@pytest.fixture
-def run(capfd: pytest.CaptureFixture[str]) -> Run:
-    """Runs the command line in this process."""
-    return command_line(capfd)
-
-
-@pytest.fixture(scope="module")
-def directory(tmp_path_factory: pytest.TempPathFactory) -> Generator[Path]:
-    """An embedded store that holds the bundled corpus; its server stays up for all tests here."""
-    path = tmp_path_factory.mktemp("cli") / "store"
-    with graphneg.open(path) as graph:
-        graph.load("everyday")
-        yield path
-
-
 @pytest.fixture(scope="module", params=["embedded", "neo4j"])
 def place(request: pytest.FixtureRequest) -> list[str]:
     """The options that name a store with the bundled corpus, on each server."""
     if request.param == "embedded":
-        return ["--store", str(request.getfixturevalue("directory"))]
+        return ["--store", str(request.getfixturevalue("everyday"))]
     server: Neo4jServer = request.getfixturevalue("neo4j_instance")
     with server.open() as store:
         wipe(store)
@@ -109,17 +87,15 @@ class TestLoad:
         assert "and 10 more" in ended.err
         assert len(rejected.read_text().splitlines()) == 30
 
-    def test_a_file_where_nothing_is_good_ends_with_1(
-        self, run: Run, directory: Path, tmp_path: Path
-    ) -> None:
+    def test_a_file_where_nothing_is_good_ends_with_1(self, run: Run, everyday: Path, tmp_path: Path) -> None:
         (tmp_path / "bad.jsonl").write_text('{"id": 1}\n{"id": 2}\n')
-        assert run("load", "dialogues", tmp_path / "bad.jsonl", "--store", directory).status == 1
+        assert run("load", "dialogues", tmp_path / "bad.jsonl", "--store", everyday).status == 1
 
     def test_a_file_for_another_loader_is_one_clear_error(
-        self, run: Run, directory: Path, tmp_path: Path
+        self, run: Run, everyday: Path, tmp_path: Path
     ) -> None:
         (tmp_path / "graphs.amr").write_text(ILL_FORMED)
-        ended = run("load", "dialogues", tmp_path / "graphs.amr", "--store", directory)
+        ended = run("load", "dialogues", tmp_path / "graphs.amr", "--store", everyday)
         assert ended.status == 1
         assert ended.err.startswith("error: ")
         assert "'penman'" in ended.err
@@ -167,8 +143,8 @@ class TestNegatives:
         for text in (record["id"], "C-cont", ":polarity -", "original", "edited", "speaker"):
             assert text in ended.out
 
-    def test_an_unknown_id_is_one_clear_error(self, run: Run, directory: Path) -> None:
-        ended = run("negatives", "--explain", "nowhere#1~deam.0.0", "--store", directory)
+    def test_an_unknown_id_is_one_clear_error(self, run: Run, everyday: Path) -> None:
+        ended = run("negatives", "--explain", "nowhere#1~deam.0.0", "--store", everyday)
         assert ended.status == 1
         assert "no negative of this id" in ended.err
 
@@ -186,8 +162,8 @@ class TestNegatives:
         assert ended.status == 2
         assert "-o FILE" in ended.err
 
-    def test_dialogues_without_graphs_are_told_of(self, run: Run, directory: Path, tmp_path: Path) -> None:
-        ended = run("negatives", "-o", tmp_path / "out.jsonl", "--split", "test", "--store", directory)
+    def test_dialogues_without_graphs_are_told_of(self, run: Run, everyday: Path, tmp_path: Path) -> None:
+        ended = run("negatives", "-o", tmp_path / "out.jsonl", "--split", "test", "--store", everyday)
         assert "no-graph" in ended.err
         assert "no negative came of these dialogues" in ended.err
 
@@ -256,8 +232,8 @@ class TestOtherCommands:
         checked = run("check", "--frames", tmp_path / "graphs.amr", *place)
         assert (checked.status, checked.out) == (0, "")
 
-    def test_export_refuses_an_unknown_suffix(self, run: Run, directory: Path) -> None:
-        assert "the suffix must be one of" in run("export", "out.doc", "--store", directory).err
+    def test_export_refuses_an_unknown_suffix(self, run: Run, everyday: Path) -> None:
+        assert "the suffix must be one of" in run("export", "out.doc", "--store", everyday).err
 
     def test_defects_are_told_with_file_line_id_and_code(self, run: Run, tmp_path: Path) -> None:
         path = tmp_path / "bad.amr"
@@ -302,10 +278,10 @@ class TestOtherCommands:
 
 class TestStopping:
     def test_ctrl_c_keeps_what_was_made_and_the_same_command_goes_on(
-        self, directory: Path, run: Run, tmp_path: Path
+        self, everyday: Path, run: Run, tmp_path: Path
     ) -> None:
         assert PROGRAM
-        arguments = ["negatives", "--per-dialogue", "8", "--batch", "1", "--store", str(directory)]
+        arguments = ["negatives", "--per-dialogue", "8", "--batch", "1", "--store", str(everyday)]
         out = tmp_path / "out.jsonl"
         process = subprocess.Popen(
             [PROGRAM, *arguments, "-o", str(out)], stderr=subprocess.PIPE, text=True, start_new_session=True
@@ -323,10 +299,10 @@ class TestStopping:
         run(*arguments, "-o", tmp_path / "unstopped.jsonl")
         assert out.read_bytes() == (tmp_path / "unstopped.jsonl").read_bytes()
 
-    def test_a_reader_that_goes_away_is_no_error(self, directory: Path) -> None:
+    def test_a_reader_that_goes_away_is_no_error(self, everyday: Path) -> None:
         assert PROGRAM
         query = "UNWIND range(1, 100000) AS n RETURN n"
-        command = [PROGRAM, "cypher", query, "--format", "csv", "--store", str(directory)]
+        command = [PROGRAM, "cypher", query, "--format", "csv", "--store", str(everyday)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
             assert process.stdout and process.stderr
             process.stdout.readline()

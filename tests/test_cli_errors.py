@@ -2,33 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 
-import graphneg
-from tests.cli_runs import Run, command_line
-
-
-@pytest.fixture(autouse=True)
-def no_neo4j_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("NEO4J_URI", raising=False)
-
-
-@pytest.fixture
-def run(capfd: pytest.CaptureFixture[str]) -> Run:
-    """Runs the command line in this process."""
-    return command_line(capfd)
-
-
-@pytest.fixture(scope="module")
-def directory(tmp_path_factory: pytest.TempPathFactory) -> Generator[Path]:
-    """An embedded store that holds the bundled corpus; its server stays up for all tests here."""
-    path = tmp_path_factory.mktemp("cli") / "store"
-    with graphneg.open(path) as graph:
-        graph.load("everyday")
-        yield path
+from tests.cli_runs import Run
 
 
 @pytest.mark.parametrize(
@@ -47,14 +25,14 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Generator[Path]:
 )
 def test_a_wrong_choice_of_negatives(
     run: Run,
-    directory: Path,
+    everyday: Path,
     arguments: list[str],
     message: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    ended = run("negatives", *arguments, "--store", directory)
+    ended = run("negatives", *arguments, "--store", everyday)
     assert ended.status == 1
     assert message in ended.err
     assert len(ended.err.splitlines()) == 1
@@ -73,27 +51,27 @@ def test_a_store_that_is_not_there_is_not_made_by_looking_into_it(
     assert not (tmp_path / "none").exists()
 
 
-def test_an_export_of_nothing_is_told(run: Run, directory: Path, tmp_path: Path) -> None:
-    ended = run("export", tmp_path / "out.jsonl", "--corpus", "none", "--store", directory)
+def test_an_export_of_nothing_is_told(run: Run, everyday: Path, tmp_path: Path) -> None:
+    ended = run("export", tmp_path / "out.jsonl", "--corpus", "none", "--store", everyday)
     assert ended.status == 1
     assert "no dialogues of none" in ended.err
     assert not (tmp_path / "out.jsonl").exists()
 
 
-def test_a_query_in_a_file_that_is_not_there(run: Run, directory: Path) -> None:
-    ended = run("cypher", "none.cypher", "--store", directory)
+def test_a_query_in_a_file_that_is_not_there(run: Run, everyday: Path) -> None:
+    ended = run("cypher", "none.cypher", "--store", everyday)
     assert ended.status == 1
     assert ended.err == "error: none.cypher: can't be read: No such file or directory\n"
 
 
 def test_lines_that_can_not_be_read_are_told_with_what_is_wrong(
-    run: Run, directory: Path, tmp_path: Path
+    run: Run, everyday: Path, tmp_path: Path
 ) -> None:
     path = tmp_path / "own.jsonl"
     path.write_text('{"id": "a", "turns": ["Hello.\n{"id": "b"}\n{"id": "c", "turns": "x"}\n')
     table = tmp_path / "own.csv"
     table.write_text('dialogue,turn,speaker,text\na,0,A,"Hello.\n')
-    said = run("load", "dialogues", path, table, "--store", directory).err.splitlines()
+    said = run("load", "dialogues", path, table, "--store", everyday).err.splitlines()
     assert said[1:] == [
         f"  {path}:1: not JSON: Unterminated string at column 23",
         f"  {path}:2: item 1: the dialogue lacks 'turns'",

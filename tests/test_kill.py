@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 from collections.abc import Generator
 from dataclasses import dataclass
@@ -15,8 +14,8 @@ from benchmarks.corpus import bundled, write_jsonl
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.store import Store
 from tests.killable import Run
-from tests.killed_servers import Embedded, Neo4j, Server
-from tests.servers import NoServerError, wipe
+from tests.killed_servers import Server
+from tests.servers import wipe
 
 DIALOGUES = 12
 PROCESS_KILLS = 8
@@ -27,23 +26,6 @@ Content = dict[str, set[str]]
 """What a store holds: rows by what must be there as a whole, a dialogue with its graphs or a variant."""
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module", params=["embedded", "neo4j"])
-def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Generator[Server]:
-    """A server of this module's own: it will not end well."""
-    folder = tmp_path_factory.mktemp("killed")
-    if request.param == "embedded":
-        yield Embedded(folder / "store")
-        return
-    try:
-        neo4j = Neo4j(folder / "neo4j")
-    except NoServerError as reason:
-        if os.environ.get("CI"):
-            raise
-        pytest.skip(f"no Neo4j: {reason}")
-    yield neo4j
-    neo4j.stop()
 
 
 @pytest.fixture(scope="module")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import socket
-import threading
 from collections.abc import Callable, Generator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from neo4j import ManagedTransaction
@@ -85,27 +85,21 @@ def test_one_key_is_one_vertex(empty: Store) -> None:
 
 
 def test_threads_may_share_a_store(empty: Store) -> None:
-    threads = [
-        threading.Thread(target=lambda n=n: empty.write(add_terms(*(f"t{n}-{i}" for i in range(50)))))
-        for n in range(4)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    def work(n: int) -> None:
+        empty.write(add_terms(*(f"t{n}-{i}" for i in range(50))))
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(work, range(4)))
     assert len(terms(empty)) == 200
 
 
 def test_processes_may_merge_the_same_keys_at_once(empty: Store) -> None:
-    def work() -> None:
+    def work(_: int) -> None:
         for n in range(20):
             empty.write(add_terms(*(f"t{n}-{i}" for i in range(20))))
 
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(work, range(4)))
     assert len(terms(empty)) == 400
 
 

@@ -26,11 +26,15 @@ def filled() -> Summary:
     for negative in some(3):
         summary.add(negative)
         summary.check([])
+    skip_some(summary)
+    return summary
+
+
+def skip_some(summary: Summary) -> None:
     summary.check(["no-top"])
     for number in range(5):
         summary.skip("no-alignment: the node has no words", f"own/test/{number}#1")
     summary.skip("no-site", "own/test/9")
-    return summary
 
 
 def test_the_summary_counts_by_transform_and_by_reason():
@@ -78,9 +82,6 @@ def test_a_summary_goes_on_from_its_state():
     for negative in some(2):
         second.add(negative)
         second.check([])
-    second.check(["no-top"])
-    for number in range(5):
-        second.skip("no-alignment: the node has no words", f"own/test/{number}#1")
-    second.skip("no-site", "own/test/9")
+    skip_some(second)
     assert second.state() == whole.state()
     assert Summary.from_state({}).state() == Summary().state()

@@ -3,14 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, cast
 
 from graphneg.loading.reading import Item, Refused
-from graphneg.model import Dialogue, Rejected, Utterance
+from graphneg.loading.recognition import checked
+from graphneg.loading.registry import LoadOptions
+from graphneg.model import Dialogue, Record, Rejected, Utterance
+from graphneg.progress import Progress
 
 _LARGEST_INTEGER = 2**63
 LONGEST_KEY = 500
 """Ids and terms are indexed, and an index takes no long texts."""
+
+
+def dialogues_of(
+    files: Iterable[Path],
+    loader: str,
+    options: LoadOptions,
+    items: Callable[[Path, Progress], Iterable[Item | Rejected]],
+    make: Callable[[Item, Path, LoadOptions], Dialogue],
+) -> Iterator[Record]:
+    """The dialogues of a loader's files: ``items`` reads a file, ``make`` turns each item into a dialogue.
+
+    Raises:
+        InputError: a file is not one that the loader reads.
+    """
+    intake = Intake()
+
+    def of_file(path: Path) -> Iterator[Record]:
+        return intake.dialogues(items(path, options.progress), lambda item: make(item, path, options))
+
+    for path in files:
+        yield from checked(path, loader, of_file(path))
 
 
 class Intake:
