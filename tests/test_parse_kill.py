@@ -17,8 +17,8 @@ import pytest
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.editing.originals import read_whole_graphs
 from graphneg.store import Store
-from tests.killed_servers import Embedded, Neo4j, Server
-from tests.servers import NoServerError, wipe
+from tests.killed_servers import Server
+from tests.servers import wipe
 from tests.toy_parser import ToyParser, install
 
 ROOT = Path(__file__).parent.parent
@@ -32,23 +32,6 @@ CODE = (
 )
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module", params=["embedded", "neo4j"])
-def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Generator[Server]:
-    """A server of this module's own: it will not end well."""
-    folder = tmp_path_factory.mktemp("killed")
-    if request.param == "embedded":
-        yield Embedded(folder / "store")
-        return
-    try:
-        neo4j = Neo4j(folder / "neo4j")
-    except NoServerError as reason:
-        if os.environ.get("CI"):
-            raise
-        pytest.skip(f"no Neo4j: {reason}")
-    yield neo4j
-    neo4j.stop()
 
 
 def text(dialogue: int, turn: int) -> str:
