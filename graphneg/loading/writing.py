@@ -190,7 +190,8 @@ class _Writer:
             graph = parse_graph(penman, amr_id(utterance, GOLD), _first_line(place))
         except PenmanError as error:
             id = metadata([line for line in penman.splitlines() if line.startswith("#")]).get("id", utterance)
-            self._report.reject(place, f"malformed AMR graph {id}: {error}")
+            which = "" if id == place else f" {id}"
+            self._report.reject(place, f"malformed AMR graph{which}: {error}")
             return None
         return utterance, graph, digest(penman.strip())
 
