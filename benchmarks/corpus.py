@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
@@ -28,11 +28,15 @@ FRAMES = "propbank/propbank-frames-3.4.tar.gz"
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """Graphs with their texts, and the opposites and frames that transforms look up."""
+    """Graphs with their texts, and the opposites and frames that transforms look up.
+
+    ``data`` is the folder of corpora, where there is one.
+    """
 
     description: str
     texts: tuple[GraphText, ...]
     resources: tuple[Record, ...]
+    data: Path | None = None
 
     @property
     def dialogues(self) -> int:
@@ -59,7 +63,7 @@ def little_prince(data: Path) -> Corpus:
         return bundled()
     resources = [*_records("conceptnet", data / OPPOSITES), *_records("propbank", data / FRAMES)]
     graphs = [record for record in _records("penman", book) if isinstance(record, GraphText)]
-    return _corpus("The Little Prince, training part", graphs, resources)
+    return replace(_corpus("The Little Prince, training part", graphs, resources), data=data)
 
 
 def bundled() -> Corpus:

@@ -12,7 +12,8 @@ class Sizes:
     ``warm_ups`` passes come first; ``anew`` seeds read the originals, ``kept`` further ones keep
     them. ``load_copies`` are loaded ``repeats`` times each way. ``loop_nodes`` make one sample of the
     bare driver loop. ``slots``
-    negatives of each dialogue are decoded. Memory is taken at ``few`` and ``many`` dialogues.
+    negatives of each dialogue are decoded, ``sentences`` are parsed at most for each
+    number about parsing. Memory is taken at ``few`` and ``many`` dialogues.
     """
 
     name: str = "default"
@@ -25,6 +26,7 @@ class Sizes:
     load_copies: int = 3
     loop_nodes: int = 50_000
     slots: int = 4
+    sentences: int = 10_000
     few: int = 1_000
     many: int = 20_000
 
@@ -41,6 +43,7 @@ QUICK = Sizes(
     load_copies=1,
     loop_nodes=20_000,
     slots=1,
+    sentences=400,
     few=200,
     many=1_000,
 )
@@ -56,6 +59,7 @@ TINY = Sizes(
     load_copies=1,
     loop_nodes=100,
     slots=1,
+    sentences=8,
     few=5,
     many=10,
 )
