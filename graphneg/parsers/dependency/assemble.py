@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
+from typing import NamedTuple
 
 from graphneg.model import AmrGraph, AmrNode, Mention
 from graphneg.parsers.dependency.draft import Draft
@@ -20,6 +21,8 @@ from graphneg.penman_codec import is_inverted
 DEEPEST = 100
 _NUMBERED = re.compile(r"(op|snt)\d+\Z")
 _INVERSES = {"mod": "domain", "domain": "mod"}
+_USUALLY_INVERSE = frozenset({"part"})
+_AWAY = 1000
 _ARGUMENT = re.compile(r"ARG\d\Z")
 
 
@@ -32,6 +35,15 @@ class _Branch:
     to: int
     is_mention: bool
     order: tuple[int, str, int]
+
+
+class _Step(NamedTuple):
+    """A way to a node: from ``up`` by ``role``, in the sentence whose top is ``home``."""
+
+    node: int
+    up: int
+    role: str
+    home: int | None
 
 
 @dataclass(slots=True)
@@ -109,38 +121,43 @@ def _written(pool: Pool, top: int, text: str) -> AmrGraph:
 
 def _tree(pool: Pool, top: int) -> tuple[dict[int, list[_Branch]], dict[int, int]]:
     """The branches below each node, and the depth of every node that was reached."""
-    ahead: list[list[tuple[int, str]]] = [[] for _ in pool.concepts]
-    back: list[list[tuple[int, str]]] = [[] for _ in pool.concepts]
+    ahead: list[list[tuple[int, str, int]]] = [[] for _ in pool.concepts]
+    back: list[list[tuple[int, str, int]]] = [[] for _ in pool.concepts]
     for head, dep, role in pool.arcs:
-        ahead[head].append((dep, role))
+        usual = role not in _USUALLY_INVERSE
+        ahead[head].append((dep, role, 0 if usual else 1))
         if pool.concepts[dep] is not None:
-            back[dep].append((head, role))
+            back[dep].append((head, inverse(role), 1 if usual else 0))
     branches: dict[int, list[_Branch]] = {k: [] for k in range(len(pool.concepts))}
     depths: dict[int, int] = {}
     used: set[tuple[int, int]] = set()
-    queue: list[tuple[int, int, int, int, int, str]] = [(0, 0, 0, top, -1, "")]
+    queue: list[tuple[int, int, int, _Step]] = [(0, 0, 0, _Step(top, -1, "", None))]
     count = 0
     while queue:
-        inverses, depth, _, node, up, role = heappop(queue)
+        cost, depth, _, step = heappop(queue)
+        node = step.node
         if node in depths:
             continue
         depths[node] = depth
-        if up >= 0:
-            used.add((up, node))
-            branches[up].append(_Branch(up, role, node, False, _order(role, len(branches[up]))))
+        if step.up >= 0:
+            used.add((step.up, node))
+            branches[step.up].append(
+                _Branch(step.up, step.role, node, False, _order(step.role, len(branches[step.up])))
+            )
         if depth >= DEEPEST:
             continue
-        for dep, forward in ahead[node]:
-            if dep not in depths:
+        home = node if step.role.startswith("snt") else step.home
+        for other, role, inverses in (*ahead[node], *back[node]):
+            if other not in depths:
                 count += 1
-                heappush(queue, (inverses, depth + 1, count, dep, node, forward))
-        for head, inner in back[node]:
-            if head not in depths:
-                count += 1
-                heappush(queue, (inverses + 1, depth + 1, count, head, node, inverse(inner)))
+                away = _AWAY if home is not None and pool.homes.get(other, home) != home else 0
+                step = _Step(other, node, role, home)
+                heappush(queue, (cost + inverses + away, depth + 1, count, step))
     for head, dep, role in pool.arcs:
         reached = head in depths and dep in depths and pool.concepts[dep] is not None
         if reached and (head, dep) not in used and (dep, head) not in used:
+            if role in _USUALLY_INVERSE:
+                head, dep, role = dep, head, inverse(role)
             branches[head].append(_Branch(head, role, dep, True, _order(role, len(branches[head]))))
     return branches, depths
 

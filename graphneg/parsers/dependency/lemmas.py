@@ -33,7 +33,7 @@ _BY_TAG = {
     **dict.fromkeys(("NN", "NNS"), "NOUN"),
     **dict.fromkeys(("NNPS",), "NOUN"),
     **dict.fromkeys(("VB", "VBD", "VBG", "VBN", "VBP", "VBZ"), "VERB"),
-    **dict.fromkeys(("JJ", "JJR", "JJS"), "ADJ"),
+    **dict.fromkeys(("JJR", "JJS"), "ADJ"),
     **dict.fromkeys(("RBR", "RBS"), "ADV"),
     **dict.fromkeys(("MD",), "AUX"),
 }
@@ -55,13 +55,15 @@ def lemma_of(word: str, tag: str) -> str:
     upos = _BY_TAG.get(tag)
     if upos is None or len(word) > 40 or not word.isascii():
         return word
-    return _inflected(word, upos)
+    return _inflected(word, upos, tag)
 
 
-def _inflected(word: str, upos: str) -> str:
+def _inflected(word: str, upos: str, tag: str) -> str:
     from lemminflect import getLemma
 
     found: tuple[str, ...] = getLemma(word, upos=upos)
     if not found:
         return word
-    return word if upos == "NOUN" and word in found else found[0]
+    if upos == "NOUN" and word in found and tag == "NN":
+        return word
+    return next((one for one in found if one != word), word) if tag == "NNS" else found[0]

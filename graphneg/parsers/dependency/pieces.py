@@ -8,7 +8,13 @@ from collections.abc import Iterator
 
 LONGEST = 1000
 _APOSTROPHES = str.maketrans("’‘´`", "''''")
-_APART = re.compile(r"(?<=\w)( ?)'( ?)(?=(?:s|m|re|ll|ve|d)\b)|(?<=n)( ?)'( ?)(?=t\b)", re.IGNORECASE)
+_APART = re.compile(
+    r"(?<=\w)( ?)'( ?)(?=(?:s|m|re|ll|ve|d)\b)"
+    r"|(?<=n)( ?)'( ?)(?=t\b)"
+    r"|\b(?:Mr|Mrs|Ms|Dr|No)( )(?=\.)"
+    r"|\b[ap]( )\.( )?m( )?(?=\.)",
+    re.IGNORECASE,
+)
 _CUT = re.compile(r"[.!?…。！？]+[\"'”’)\]]*\s")
 _NO_TEXT = frozenset({"Cc", "Cf", "Cs", "Cn", "Co", "Zl", "Zp", "Zs"})
 
@@ -37,24 +43,17 @@ def tightened(text: str) -> tuple[str, tuple[int, ...] | None]:
     ("I'm in", (0, 2, 4, 5, 6, 7))
     """
     plain = text.translate(_APOSTROPHES)
-    letters: list[str] = []
-    places: list[int] = []
-    done = 0
+    dropped: set[int] = set()
+    moved: dict[int, int] = {}
     for match in _APART.finditer(plain):
-        if match.end() - match.start() > 1:
-            letters.extend(plain[done : match.start()])
-            places.extend(range(done, match.start()))
-            mark = match.start() + match.group().index("'")
-            if plain[match.end()] in "tT":
-                places[-1] = mark
-            letters.append("'")
-            places.append(mark)
-            done = match.end()
-    if not letters:
+        gaps = [match.start(n) for n in range(1, 9) if match.group(n)]
+        dropped.update(gaps)
+        if gaps and plain[match.end() : match.end() + 1] in {"t", "T"}:
+            moved[match.start() - 1] = match.start() + match.group().index("'")
+    if not dropped:
         return plain, None
-    letters.extend(plain[done:])
-    places.extend(range(done, len(plain)))
-    return "".join(letters), tuple(places)
+    kept = [k for k in range(len(plain)) if k not in dropped]
+    return "".join(plain[k] for k in kept), tuple(moved.get(k, k) for k in kept)
 
 
 def pieces(text: str, longest: int = LONGEST) -> Iterator[tuple[int, str]]:

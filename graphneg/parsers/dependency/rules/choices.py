@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from graphneg.lexeme import is_frame
-from graphneg.parsers.dependency.rules.closed_classes import BODY_PARTS, PREPOSITION_ROLES, TIME_NOUNS
+from graphneg.parsers.dependency.rules.closed_classes import (
+    ADDRESSES,
+    BODY_PARTS,
+    PREPOSITION_ROLES,
+    TIME_NOUNS,
+)
 from graphneg.parsers.dependency.rules.governors import Dependency
 from graphneg.parsers.dependency.rules.sketch import Sketch
 from graphneg.parsers.dependency.signatures import word_class
@@ -19,6 +24,9 @@ _DEFAULTS = {
 _FREE = frozenset({"intj", "det", "predet", "neg", "meta", "dep", "punct", "quantmod", "nummod", "appos"})
 _TEMPORAL = frozenset({"npadvmod", "prep_in", "prep_on", "prep_at", "prep_during"})
 _CONSTANT = frozenset({"polarity", "mode", "wiki", "name", "value", "unit", "op2", "op3"})
+_LOOSE = frozenset(
+    {"npadvmod", "dep", "intj", "appos", "advmod", "nmod", "oprd", "attr", "dobj", "conj", "pobj"}
+)
 _SPANS = frozenset({"temporal-quantity", "year", "month", "week", "day", "hour", "minute", "while", "moment"})
 CORE_ROLES = frozenset(f"ARG{n}" for n in range(7))
 
@@ -35,6 +43,10 @@ def role_weights(sketch: Sketch, concept: str, found: Dependency) -> dict[str, f
         return {"mod": 1.0}
     if found.form in {"cop_subj", "csubj"} and not is_frame(concept):
         return {"domain": 1.0}
+    if is_vocative(sketch, found):
+        return {"vocative": 1.0}
+    if found.form == "how-many" and is_frame(concept):
+        return {"ARG2": 0.6, "degree": 0.4} if concept == "cost-01" else {"degree": 1.0}
     if found.form == "rate":
         return {"frequency": 1.0}
     if found.form == "pobj" and found.dependent in sketch.forms:
@@ -54,11 +66,25 @@ def role_weights(sketch: Sketch, concept: str, found: Dependency) -> dict[str, f
         scores.pop("consist-of", None)
     if found.form == "prep_for" and sketch.draft.nodes[sketch.core[kid.i]].concept in _SPANS:
         return {"duration": 1.0}
-    if kid.lemma in TIME_NOUNS and found.form in _TEMPORAL:
-        scores["time"] = scores.get("time", 0.0) + 0.4
+    if found.form in _TEMPORAL:
+        timely = kid.lemma in TIME_NOUNS or sketch.concept_of(kid.i) in {"date-entity", "then"}
+        scores["time"] = scores.get("time", 0.0) + 0.4 if timely else scores.get("time", 0.0) * 0.2
     if found.form == "advmod" and sketch.draft.nodes[sketch.core[kid.i]].rule == "adverb":
         scores["manner"] = scores.get("manner", 0.0) + 0.4
     return scores
+
+
+def is_vocative(sketch: Sketch, found: Dependency) -> bool:
+    """*…, sir?*, *Tom, …*: somebody who is spoken to, between commas."""
+    word = sketch.words[found.dependent]
+    name = sketch.concept_of(word.i) == "person" and word.tag[:3] == "NNP"
+    if not (name or word.lower in ADDRESSES) or found.form not in _LOOSE:
+        return False
+    words = sketch.words
+    behind = word.i + 1 >= len(words) or words[word.i + 1].tag in {",", ".", "''"}
+    first = min((word.i, *word.kids), default=word.i)
+    before = first == 0 or words[first - 1].tag in {",", ".", "``", ":"}
+    return behind and before
 
 
 def best_role(sketch: Sketch, concept: str, scores: dict[str, float], used: set[str]) -> str | None:

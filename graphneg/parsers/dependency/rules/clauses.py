@@ -120,7 +120,14 @@ def write_moods(sketch: Sketch, root: Word) -> None:
             if not any(arc.head == core and arc.role == "ARG0" for arc in sketch.draft.arcs):
                 you = sketch.draft.concept("you", None, "imperative", word.sentence)
                 sketch.link(core, "ARG0", you, "imperative")
+    please = next((one for one in sketch.words if _is_please(one, root)), None)
+    if please is not None:
+        sketch.mark(sketch.core[speaker], "polite", "+", please.i, "please")
     _write_question(sketch, root, speaker)
+
+
+def _is_please(word: Word, root: Word) -> bool:
+    return word.lower == "please" and word.sentence == root.sentence and word.i != root.i and not word.kids
 
 
 def _write_question(sketch: Sketch, root: Word, speaker: int) -> None:

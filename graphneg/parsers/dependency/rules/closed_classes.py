@@ -94,6 +94,9 @@ AGENT_NOUNS = word_set("""
     jumper boxer wrestler skater skier drummer sailor commander gardener hairdresser interviewer trader
     banker learner viewer
 """)
+ADDRESSES = word_set(
+    "sir madam ma'am miss mister dear darling honey sweetheart guys folks mom dad mommy daddy mum boss doctor"
+)
 CLOTHES = word_set("""
     shirt t-shirt tee hat cap coat jacket dress skirt suit uniform jeans pants shorts trousers shoe boot
     glove scarf sweater sunglasses glasses costume helmet vest tie bikini swimsuit robe outfit clothes

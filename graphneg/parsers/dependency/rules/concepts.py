@@ -13,7 +13,13 @@ from graphneg.parsers.dependency.rules.closed_classes import (
     SILENT_TAGS,
     WH_WORDS,
 )
-from graphneg.parsers.dependency.rules.frames import adjective_concept, noun_concept, positive, verb_concept
+from graphneg.parsers.dependency.rules.frames import (
+    adjective_concept,
+    denies,
+    noun_concept,
+    positive,
+    verb_concept,
+)
 from graphneg.parsers.dependency.rules.numbers import number_value
 from graphneg.parsers.dependency.rules.sketch import Sketch
 from graphneg.parsers.dependency.words import Word
@@ -32,6 +38,8 @@ def write_concepts(sketch: Sketch) -> None:
 
 def _write(sketch: Sketch, word: Word) -> None:
     tag = word.tag
+    if word.lower == "please" and tag in {"UH", "RB", "VB"} and not word.kids:
+        return
     if tag in SILENT_TAGS or word.lower in ARTICLES:
         return
     if tag[:2] == "VB":
@@ -92,10 +100,12 @@ def _write_adverb(sketch: Sketch, word: Word) -> None:
     found = sketch.lexicon.best_concept(word.lemma, "r")
     if found == DELETED:
         return
-    if found is not None:
-        sketch.add(found, word.i, "table")
-        return
     stem = adverb_stem(word.lower)
+    if found is not None:
+        node = sketch.add(found, word.i, "table")
+        if denies(stem, found):
+            sketch.mark(node, "polarity", "-", word.i, "negative")
+        return
     frames = sketch.lexicon.candidates(stem, "j")
     base = positive(sketch, stem) if stem != word.lower else None
     if base is not None:
@@ -199,8 +209,6 @@ def _in_relative(sketch: Sketch, word: Word) -> bool:
 
 
 def _write_interjection(sketch: Sketch, word: Word) -> None:
-    if word.lower == "please":
-        return
     node = sketch.add(word.lower, word.i, "interjection")
     if word.lower in EXPRESSIVES:
         sketch.mark(node, "mode", "expressive", word.i, "interjection")

@@ -13,6 +13,7 @@ from graphneg.parsers.dependency.words import Word
 _CLOCK = re.compile(r"\d{1,2}[:.]\d{2}(?:[ap]\.?m\.?)?|\d{1,2}[ap]\.?m\.?", re.IGNORECASE)
 _ADDRESS = re.compile(r"(?:https?://|www\.)\S+|\S+@\S+\.\w+")
 _PERIODS = {"am": "morning", "a.m.": "morning", "pm": "afternoon", "p.m.": "afternoon", "a.m": "morning"}
+_ORDINAL_DAY = re.compile(r"(?:[12]?\d|3[01])(?:st|nd|rd|th)")
 _YEAR = re.compile(r"1[0-9]{3}|20[0-9]{2}")
 _PROPER = frozenset({"NNP", "NNPS"})
 
@@ -36,6 +37,11 @@ def _entity(sketch: Sketch, word: Word) -> int:
     if _ADDRESS.fullmatch(word.text):
         node = sketch.add("email-address-entity" if "@" in word.text else "url-entity", word.i, "address")
         sketch.mark(node, "value", quoted(word.text), word.i, "address")
+        sketch.done.add(word.i)
+        return 1
+    if _ORDINAL_DAY.fullmatch(word.lower) and word.tag in {"NN", "NNP"} and not word.dep == "compound":
+        node = sketch.add("date-entity", word.i, "date")
+        sketch.mark(node, "day", ordinal_value(word.lower) or "1", word.i, "date")
         sketch.done.add(word.i)
         return 1
     if word.text in known.EMOTICONS or (
@@ -172,6 +178,8 @@ def _write_amount(sketch: Sketch, word: Word) -> int:
         return 1 + _write_quantity(sketch, "monetary-quantity", known.MONEY[word.text], run, word, run[-1].i)
     if _CLOCK.fullmatch(word.text) or (after is not None and after.lower in {"o'clock", *_PERIODS}):
         return _write_clock(sketch, word, after)
+    if _is_hour(sketch, word, after):
+        return _write_clock(sketch, word, None)
     if (
         _YEAR.fullmatch(word.text)
         and word.dep in {"pobj", "npadvmod"}
@@ -193,6 +201,18 @@ def _write_amount(sketch: Sketch, word: Word) -> int:
                 sketch.stand_in[one.i] = head.i
         return run[-1].i - word.i + 1
     return 0
+
+
+def _is_hour(sketch: Sketch, word: Word, after: Word | None) -> bool:
+    """*at 6*, *at seven*: an hour, where nothing is counted."""
+    value = number_value(word.lower)
+    hour = value is not None and value.isdigit() and 1 <= int(value) <= 12
+    alone = (
+        after is None
+        or after.tag in {".", ",", "IN", "CC", "RB", "''"}
+        or after.lower in {"tonight", "tomorrow"}
+    )
+    return hour and alone and word.dep == "pobj" and sketch.words[word.i - 1].lower == "at"
 
 
 def _number_run(sketch: Sketch, word: Word) -> list[Word]:

@@ -10,6 +10,7 @@ from graphneg.parsers.dependency.signatures import signature
 from graphneg.parsers.dependency.words import Word
 
 _PREFIXES = ("un", "im", "in", "ir", "il", "dis")
+_STRUCTURES = ("-quantity", "-entity", "-91", "multi-sentence")
 _AGENT = ("er", "or", "ist")
 _EVENT = ("tion", "sion", "ment", "ance", "ence", "al", "ing", "ure")
 
@@ -43,6 +44,9 @@ def best_sense(sketch: Sketch, word: Word, frames: list[str]) -> str:
     lexicon = sketch.lexicon
     if len(frames) == 1:
         return frames[0]
+    if word.lemma in {"like", "love"}:
+        wished = any(one.lemma in {"would", "should"} for one in sketch.kids(word.i, "aux"))
+        return f"{word.lemma}-02" if wished else f"{word.lemma}-01"
     known = lexicon.concepts.get((word.lemma, "v"), {})
     total = sum(known.values())
     forms = _forms(sketch, word)
@@ -90,9 +94,10 @@ def _fit(sketch: Sketch, frame: str, form: str) -> float:
 def adjective_concept(sketch: Sketch, word: Word) -> tuple[str, str]:
     """The adjective's frame where it was seen as one or comes from a verb, else its lemma."""
     lexicon = sketch.lexicon
-    known = {k: v for k, v in lexicon.concepts.get((word.lemma, "j"), {}).items() if k != DELETED}
+    known = known_concepts(sketch, word.lemma, "j")
     if known:
-        return max(known, key=lambda one: known[one]), "table"
+        best = max(known, key=lambda one: known[one])
+        return best, "negative" if denies(word.lemma, best) else "table"
     base = positive(sketch, word.lemma)
     if base is not None:
         return base, "negative"
@@ -114,6 +119,22 @@ def adjective_concept(sketch: Sketch, word: Word) -> tuple[str, str]:
         if found and verb != word.lower:
             return found[0], "participle"
     return word.lemma, "word"
+
+
+def known_concepts(sketch: Sketch, lemma: str, kind: str) -> dict[str, int]:
+    """What the word became in graphs, without what stands for more than the word."""
+    known = sketch.lexicon.concepts.get((lemma, kind), {})
+    return {k: v for k, v in known.items() if k != DELETED and not k.endswith(_STRUCTURES)}
+
+
+def denies(word: str, concept: str) -> bool:
+    """Whether the word is the concept's with a negative prefix.
+
+    >>> denies("unhappy", "happy-01"), denies("untie", "untie-01")
+    (True, False)
+    """
+    stem = concept.rpartition("-")[0] if concept[-1].isdigit() else concept
+    return any(word == f"{prefix}{stem}" for prefix in _PREFIXES)
 
 
 def positive(sketch: Sketch, lemma: str) -> str | None:
@@ -138,7 +159,7 @@ def noun_concept(sketch: Sketch, word: Word) -> None:
     if lemma in RELATIVES and _is_relation(sketch, word):
         _write_relation(sketch, word)
         return
-    known = {k: v for k, v in lexicon.concepts.get((lemma, "n"), {}).items() if k != DELETED}
+    known = known_concepts(sketch, lemma, "n")
     if known:
         best = max(known, key=lambda one: known[one])
         if best in {"person", "thing"} and word.lemma != best:

@@ -1,0 +1,176 @@
+"""Whatever the text, the dependency parser gives a well-formed graph, in time linear in its length."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+pytest.importorskip("spacy", reason="the dependency parser needs spaCy")
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from graphneg.alignment import tokenize
+from graphneg.errors import ParserError
+from graphneg.parsers.base import checked
+from graphneg.parsers.dependency import DependencyParser
+from graphneg.wellformed import check
+
+ODD = {
+    "empty": "",
+    "blank": " \n\t ",
+    "brackets": "((( :ARG0 / ~e.1 )))",
+    "quotes": "\"\"\" ''' “”",
+    "one sign": "?",
+    "control characters": "a\x00b\x07c",
+    "lone surrogate": "hello \ud800 there",
+    "emoji": "I love it 😀😀 👨‍👩‍👧!",
+    "markup": '<a href="x">click &amp; go</a>',
+    "chinese": "我不知道你在说什么。",
+    "arabic": "لا أعرف ماذا تقول",
+    "german": "Ich weiß nicht, was du meinst.",
+    "variable": "a1 b2 :mode",
+    "no letters": "12 34 --- 56",
+    "long word": "a" * 3000,
+    "newlines": "Hi\n\nthere\r\nyou",
+    "no breaks": "never," * 300,
+    "conjunctions": "and but or and but",
+    "be": "be is are been being be",
+    "prepositions": "of in to of in to",
+}
+
+
+@pytest.fixture(scope="module")
+def parser() -> DependencyParser:
+    return DependencyParser()
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_text_gives_a_well_formed_graph(parser: DependencyParser, name: str) -> None:
+    parsed = parser.parse_batch([ODD[name]])[0]
+    assert parsed.graph is not None
+    assert check(parsed.graph) == []
+    again = checked(parser).parse_batch([ODD[name]])[0]
+    assert again.graph is not None
+
+
+def test_a_text_without_words_is_said_to_be_empty(parser: DependencyParser) -> None:
+    assert parser.parse_batch([""])[0].warnings[0].startswith("empty:")
+
+
+def test_answers_come_in_the_order_of_the_texts(parser: DependencyParser) -> None:
+    texts = ["I sleep.", "", "You run.", "\x00", "They sing."]
+    parsed = parser.parse_batch(texts)
+    assert len(parsed) == len(texts)
+    labels = [{node.label for node in one.graph.nodes} for one in parsed if one.graph is not None]
+    assert "sleep-01" in labels[0]
+    assert "run-02" in labels[2]
+    assert "sing-01" in labels[4]
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.text(max_size=120))
+def test_any_text_at_all(parser: DependencyParser, text: str) -> None:
+    parsed = parser.parse_batch([text])[0]
+    assert parsed.graph is not None
+    assert check(parsed.graph) == []
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "I",
+                "you",
+                "not",
+                "no",
+                "never",
+                ",",
+                ".",
+                "?",
+                "!",
+                '"',
+                "'",
+                "and",
+                "but",
+                "or",
+                "the",
+                "a",
+                "to",
+                "be",
+                "is",
+                "was",
+                "have",
+                "can",
+                "that",
+                "which",
+                "who",
+                "what",
+                "because",
+                "if",
+                "than",
+                "as",
+                "more",
+                "most",
+                "too",
+                "5",
+                "June",
+                "Monday",
+                "$",
+                "Tom",
+                "dog",
+                "runs",
+                "gave",
+                "up",
+                "of",
+                "in",
+                "with",
+                ":",
+                "(",
+                ")",
+            ]
+        ),
+        max_size=40,
+    )
+)
+def test_any_sequence_of_words(parser: DependencyParser, words: list[str]) -> None:
+    parsed = parser.parse_batch([" ".join(words)])[0]
+    assert parsed.graph is not None
+    assert check(parsed.graph) == []
+
+
+@pytest.mark.parametrize("unit", ["I like the dog that ", "no ", "x", 'Tom said: "Well, go!" ', "(", "and "])
+def test_long_text_takes_time_in_proportion(parser: DependencyParser, unit: str) -> None:
+    """No text costs more than 50 ms a token, and each gives one graph."""
+    text = (unit * 10_000)[:10_000]
+    start = time.process_time()
+    parsed = parser.parse_batch([text])[0]
+    spent = time.process_time() - start
+    assert parsed.graph is not None
+    assert check(parsed.graph) == []
+    assert spent < 1 + 0.05 * len(tokenize(text))
+
+
+def test_a_hundred_thousand_characters_are_one_graph(parser: DependencyParser) -> None:
+    parsed = checked(parser).parse_batch(["We went home. " * 7_143])[0]
+    assert parsed.graph is not None
+    assert sum(node.concept == "home" for node in parsed.graph.nodes) > 7_000
+
+
+def test_a_missing_model_is_one_clear_line() -> None:
+    with pytest.raises(ParserError, match="there is no spaCy model 'en_core_web_none'.*pip install"):
+        DependencyParser(model="en_core_web_none")
+
+
+def test_a_directory_that_is_no_model_is_one_clear_line(tmp_path_factory: pytest.TempPathFactory) -> None:
+    folder = tmp_path_factory.mktemp("nothing")
+    with pytest.raises(ParserError, match="can't be loaded as a spaCy model") as caught:
+        DependencyParser(model=str(folder)).parse_batch(["I sleep."])
+    assert "\n" not in str(caught.value)
+
+
+def test_the_model_is_found_by_each_of_its_names() -> None:
+    versions = {DependencyParser(model=name).version for name in (None, "en_core_web_sm")}
+    assert len(versions) == 1
