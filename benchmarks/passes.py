@@ -8,9 +8,11 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
+from threading import Lock
 
+from graphneg.editing.collection import fewer_collections
 from graphneg.editing.originals import Originals, Selection, StoredDialogue, dialogue_ids, read_dialogues
-from graphneg.editing.overlap import one_ahead
+from graphneg.editing.overlap import ahead
 from graphneg.editing.picking import Pick, Plan, Proposals, pick
 from graphneg.editing.proposals import propose
 from graphneg.editing.variants import Variant, read_variants, write_variants
@@ -37,10 +39,11 @@ class Pass:
     variants: int = 0
     graphs: int = 0
     ill_formed: Counter[str] = field(default_factory=Counter[str])
+    counting: Lock = field(default_factory=Lock)
 
     @property
     def total(self) -> float:
-        """Seconds of work; more than passed, since the next batch is picked while one is finished."""
+        """Seconds of work; more than passed, since batches are at work side by side."""
         return sum(self.seconds.values())
 
     @property
@@ -55,7 +58,11 @@ class Pass:
     def stage(self, name: str) -> Generator[None]:
         began = time.perf_counter()
         yield
-        self.seconds[name] += time.perf_counter() - began
+        self.spent(name, time.perf_counter() - began)
+
+    def spent(self, stage: str, seconds: float) -> None:
+        with self.counting:
+            self.seconds[stage] += seconds
 
 
 class Editor:
@@ -64,6 +71,7 @@ class Editor:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._transforms = load_transforms()
+        self._writing = Lock()
 
     def run(
         self, recipe: Recipe, seed: int, originals: Originals, selection: Selection | None = None
@@ -74,28 +82,28 @@ class Editor:
         batches = iter(lambda: list(islice(ids, BATCH)), [])
         texts: list[str] = []
         began = time.perf_counter()
-        for dialogues, picks in one_ahead(lambda batch: self._begin(plan, batch, done), batches):
-            texts += self._finish(plan, picks, originals, done)
-            done.dialogues += len(dialogues)
+        with fewer_collections():
+            for some in ahead(lambda batch: self._batch(plan, batch, originals, done), batches):
+                texts += some
         done.wall = time.perf_counter() - began
         done.graphs = len(texts)
         done.ill_formed.update(filter(None, map(fault_of, texts)))
         return done
 
-    def _begin(self, plan: Plan, batch: Sequence[str], done: Pass) -> tuple[list[StoredDialogue], list[Pick]]:
+    def _batch(self, plan: Plan, batch: Sequence[str], originals: Originals, done: Pass) -> list[str]:
         with done.stage("dialogues"):
             dialogues = read_dialogues(self._store, batch)
-        return dialogues, self._picked(plan, dialogues, done)
-
-    def _finish(self, plan: Plan, picks: Sequence[Pick], originals: Originals, done: Pass) -> list[str]:
-        with done.stage("apply"):
+        picks = self._picked(plan, dialogues, done)
+        with done.stage("apply"), self._writing:
             write_variants(self._store, plan, picks)
         with done.stage("read"):
             variants = read_variants(self._store, originals, [one.id for one in picks if one.edits])
         with done.stage("write PENMAN"):
             texts = [format_graph(edited.after) for one in variants for edited in one.graphs.values()]
-        done.variants += len(variants)
-        done.ill_formed.update(filter(None, map(_refusal, variants)))
+        with done.counting:
+            done.dialogues += len(dialogues)
+            done.variants += len(variants)
+            done.ill_formed.update(filter(None, map(_refusal, variants)))
         return texts
 
     def _picked(self, plan: Plan, dialogues: Sequence[StoredDialogue], done: Pass) -> list[Pick]:
@@ -108,14 +116,15 @@ class Editor:
             answer = propose(self._store, self._transforms[name], some)
             seconds = time.perf_counter() - began
             asking += seconds
-            done.asked[name] = done.asked.get(name, 0.0) + seconds
-            done.proposals += sum(map(len, answer.values()))
+            with done.counting:
+                done.asked[name] = done.asked.get(name, 0.0) + seconds
+                done.proposals += sum(map(len, answer.values()))
             return answer
 
         began = time.perf_counter()
         picks = pick(plan, dialogues, {one.id: [0] for one in dialogues}, ask)
-        done.seconds["propose"] += asking
-        done.seconds["pick"] += time.perf_counter() - began - asking
+        done.spent("propose", asking)
+        done.spent("pick", time.perf_counter() - began - asking)
         return picks
 
 

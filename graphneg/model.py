@@ -69,6 +69,14 @@ class AmrGraph:
     def top(self) -> AmrNode:
         return self.nodes[0]
 
+    @property
+    def depth(self) -> int:
+        """How many roles the deepest node is away from the top, in the tree as written."""
+        depths: list[int] = []
+        for node in self.nodes:
+            depths.append(0 if node.up is None else depths[node.up] + 1)
+        return max(depths)
+
     def subtree(self, k: int) -> tuple[AmrNode, ...]:
         """The nodes introduced at or under ``k``, in written order."""
         return self.nodes[k : self.nodes[k].last + 1]

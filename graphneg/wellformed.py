@@ -10,11 +10,12 @@ import re
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from graphneg.errors import InputError, PenmanError
 from graphneg.lexeme import is_frame
-from graphneg.model import AmrGraph, AmrNode, Mention
+from graphneg.model import AmrGraph, AmrNode
 from graphneg.penman_codec import is_inverted, iter_blocks, metadata, parse_located
 
 CODES: Mapping[str, str] = {
@@ -65,19 +66,24 @@ def check(graph: AmrGraph, frames: Container[str] | None = None) -> list[Defect]
     >>> check(parse_graph("(l / like-01 :polarity - :polarity -)"))
     [Defect(code='double-polarity', k=0, message='like-01 has :polarity - 2 times')]
     """
-    below: list[list[AmrNode | Mention]] = [[] for _ in graph.nodes]
-    for branch in (*graph.nodes[1:], *graph.mentions):
-        below[branch.up or 0].append(branch)
     found: list[Defect] = []
+    branches: list[list[str]] = [[] for _ in graph.nodes]
     for node in graph.nodes:
         found.extend(Defect(code, node.k, message) for code, message in _node_defects(node, frames))
-        if below[node.k]:
-            found.extend(
-                Defect(code, node.k, message) for code, message in _branch_defects(node, below[node.k])
-            )
-        elif node.concept == "name":
-            found.append(Defect("name-without-op", node.k, "a name has no :op"))
+        if node.up is not None:
+            branches[node.up].append(node.role or "")
+    for mention in graph.mentions:
+        branches[mention.up].append(mention.role)
+    for node, roles in zip(graph.nodes, branches, strict=True):
+        if roles or node.concept == "name":
+            found.extend(Defect(code, node.k, message) for code, message in _role_defects(node, roles, graph))
+    found.extend(_mention_defects(graph))
+    found.sort(key=_place)
     return found
+
+
+def _place(defect: Defect) -> int:
+    return defect.k
 
 
 def check_file(path: str | Path, frames: Container[str] | None = None) -> Iterator[FileDefect]:
@@ -109,16 +115,25 @@ def check_file(path: str | Path, frames: Container[str] | None = None) -> Iterat
         raise InputError(f"{name}: there is no PENMAN graph in this file")
 
 
-def _node_defects(node: AmrNode, frames: Container[str] | None) -> Iterator[tuple[str, str]]:
+def _node_defects(node: AmrNode, frames: Container[str] | None) -> list[tuple[str, str]]:
+    role = node.role
+    found: list[tuple[str, str]] = []
     if node.concept is not None:
         if frames is not None and is_frame(node.concept) and node.concept not in frames:
-            yield "unknown-frame", f"{node.concept} is in no frame inventory"
-    elif node.role is not None and is_inverted(node.role):
-        yield "constant-inverted", f":{node.role} leads to the constant {node.value}"
+            found.append(("unknown-frame", f"{node.concept} is in no frame inventory"))
+    elif role is not None and is_inverted(role):
+        found.append(("constant-inverted", f":{role} leads to the constant {node.value}"))
     elif _looks_undefined(node):
-        yield "undefined-variable", f":{node.role} leads to {node.value}, which is introduced nowhere"
-    if node.role is not None and not _ROLE.match(node.role):
-        yield "malformed-role", f":{node.role} is no role"
+        found.append(("undefined-variable", f":{role} leads to {node.value}, which is introduced nowhere"))
+    if role is not None and not is_role(role):
+        found.append(("malformed-role", f":{role} is no role"))
+    return found
+
+
+@lru_cache(maxsize=4096)
+def is_role(role: str) -> bool:
+    """Whether a role is written as roles are, without its colon."""
+    return _ROLE.match(role) is not None
 
 
 def _looks_undefined(node: AmrNode) -> bool:
@@ -129,34 +144,21 @@ def _looks_undefined(node: AmrNode) -> bool:
     return len(value) == 1 and value.isalpha() and not _SINGLE_LETTER_VALUE.match(role)
 
 
-def _branch_defects(node: AmrNode, below: list[AmrNode | Mention]) -> Iterator[tuple[str, str]]:
-    roles = Counter(branch.role for branch in below)
-    negations = sum(
-        1
-        for branch in below
-        if branch.role == "polarity" and isinstance(branch, AmrNode) and branch.value == "-"
-    )
-    if negations > 1:
-        yield "double-polarity", f"{node.label} has :polarity - {negations} times"
-    if roles["mode"] > 1:
-        yield "double-mode", f"{node.label} has :mode {roles['mode']} times"
-    if node.concept == "name" and not any((role or "").startswith("op") for role in roles):
-        yield "name-without-op", "a name has no :op"
-    mentions = Counter((branch.role, branch.target) for branch in below if isinstance(branch, Mention))
-    for (role, target), count in mentions.items():
-        if count > 1:
-            yield "duplicate-edge", f"{node.label} has :{role} to the same node {count} times"
-        if target == node.k:
-            yield "self-mention", f"{node.label} is its own :{role}"
-    yield from _order_defects(node, roles)
-
-
-def _order_defects(node: AmrNode, roles: Counter[str | None]) -> Iterator[tuple[str, str]]:
+def _role_defects(node: AmrNode, roles: list[str], graph: AmrGraph) -> Iterator[tuple[str, str]]:
+    """Defects that the roles under one node show together."""
+    if roles.count("polarity") > 1:
+        negations = sum(child.role == "polarity" and child.value == "-" for child in graph.children(node.k))
+        if negations > 1:
+            yield "double-polarity", f"{node.label} has :polarity - {negations} times"
+    if roles.count("mode") > 1:
+        yield "double-mode", f"{node.label} has :mode {roles.count('mode')} times"
     numbers: dict[str, list[int]] = {}
-    for role, count in roles.items():
-        match = _NUMBERED.match(role or "")
+    for role in roles:
+        match = _NUMBERED.match(role) if role.startswith(("op", "snt")) else None
         if match:
-            numbers.setdefault(match[1], []).extend([int(match[2])] * count)
+            numbers.setdefault(match[1], []).append(int(match[2]))
+    if node.concept == "name" and not any(role.startswith("op") for role in roles):
+        yield "name-without-op", "a name has no :op"
     for kind, found in numbers.items():
         found.sort()
         first = found[0]
@@ -164,3 +166,15 @@ def _order_defects(node: AmrNode, roles: Counter[str | None]) -> Iterator[tuple[
         if gaps or (first != 1 and not (kind == "op" and first == 2)):
             listed = ", ".join(f"{kind}{n}" for n in found)
             yield f"{kind}-order", f"{node.label} has :{listed}"
+
+
+def _mention_defects(graph: AmrGraph) -> Iterator[Defect]:
+    if not graph.mentions:
+        return
+    counts = Counter((mention.up, mention.role, mention.target) for mention in graph.mentions)
+    for (up, role, target), count in counts.items():
+        label = graph.nodes[up].label
+        if count > 1:
+            yield Defect("duplicate-edge", up, f"{label} has :{role} to the same node {count} times")
+        if target == up:
+            yield Defect("self-mention", up, f"{label} is its own :{role}")

@@ -7,12 +7,7 @@
 UNWIND range(0, size($dialogues) - 1) AS i
 UNWIND $dialogues[i].turns AS t
 MATCH (n:AmrNode {amr: t.amr})
-WHERE n.concept IS NOT NULL
-WITH i, t.turn AS turn, n, n.k AS k
-ORDER BY i, turn, k
-WITH i, collect({turn: turn, k: k, amr: n.amr, role: n.role, size: n.last - k, frame: n.frame, concept: n.concept}) AS ns
-WITH i, [n IN ns WHERE n.concept IN ['he', 'she', 'it', 'they', 'we']] AS pronouns,
-     [n IN ns WHERE n.frame IS NULL AND n.size < 4 AND n.role IN ['ARG0', 'ARG1']
+WHERE CASE WHEN n.concept IN ['he', 'she', 'it', 'they', 'we'] THEN true ELSE n.role IN ['ARG0', 'ARG1'] AND n.frame IS NULL AND n.last - n.k < 4 AND n.concept IS NOT NULL
        AND NOT n.concept IN ['i', 'you', 'he', 'she', 'it', 'we', 'they', 'one', 'this',
          'that', 'amr-unknown', 'name', 'and', 'or', 'multi-sentence', 'so', 'yes', 'no', 'other', 'all', 'anything',
          'something', 'nothing', 'everything', 'truth-value', 'more', 'most', 'less', 'least', 'too', 'enough',
@@ -21,12 +16,16 @@ WITH i, [n IN ns WHERE n.concept IN ['he', 'she', 'it', 'they', 'we']] AS pronou
          'ah', 'morning', 'afternoon', 'evening', 'night', 'up', 'down', 'over', 'out', 'away', 'back', 'far', 'near', 'once',
          'against', 'in', 'on', 'off', 'from', 'to', 'with', 'else', 'alone', 'little', 'much', 'many', 'few', 'bit']
        AND NOT n.concept ENDS WITH '-of' AND NOT n.concept ENDS WITH '-entity' AND NOT n.concept ENDS WITH '-quantity'
-       AND (n.size > 0 OR n.concept <> 'person')
-       | {turn: n.turn, k: n.k, amr: n.amr, concept: n.concept, person: n.concept IN ['person', 'man', 'woman', 'boy',
+       AND (n.last > n.k OR n.concept <> 'person') END
+WITH i, t.turn AS turn, t.amr AS amr, n.k AS k, n.role AS role, n.concept AS concept
+ORDER BY i, turn, k
+WITH i, collect({turn: turn, k: k, amr: amr, role: role, concept: concept, person: concept IN ['person', 'man', 'woman', 'boy',
          'girl', 'child', 'kid', 'baby', 'guy', 'lady', 'gentleman', 'friend', 'mother', 'father', 'mom', 'mum', 'dad',
          'parent', 'brother', 'sister', 'son', 'daughter', 'uncle', 'aunt', 'cousin', 'husband', 'wife', 'grandmother',
          'grandfather', 'boyfriend', 'girlfriend', 'neighbor', 'neighbour', 'doctor', 'nurse', 'boss', 'king', 'queen',
-         'prince', 'princess', 'student', 'professor', 'officer', 'people', 'family', 'guest', 'stranger']}] AS entities
+         'prince', 'princess', 'student', 'professor', 'officer', 'people', 'family', 'guest', 'stranger']}) AS ns
+WITH i, [n IN ns WHERE n.concept IN ['he', 'she', 'it', 'they', 'we']] AS pronouns,
+     [n IN ns WHERE NOT n.concept IN ['he', 'she', 'it', 'they', 'we']] AS entities
 UNWIND pronouns AS p
 WITH i, p, [e IN entities WHERE e.amr <> p.amr AND (p.concept = 'they' AND p.role = 'ARG1' OR e.person = (p.concept <> 'it'))] AS fit
 WITH i, p, fit, [e IN fit WHERE e.turn < p.turn | e.concept] AS before

@@ -10,27 +10,25 @@
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
-WITH d.id AS dialogue, t.amr AS amr, n, n.k AS k
-ORDER BY amr, k
-WITH dialogue, amr, collect(n) AS ns
-WITH dialogue, amr, ns,
-     [n IN ns WHERE n.concept IN ['and', 'or'] AND n.role IN ['ARG0', 'ARG1', 'ARG2'] | n.k] AS joints,
-     [n IN ns WHERE n.concept ENDS WITH '-91' OR n.frame AND n.role ENDS WITH '-of' AND ns[n.up].concept IN ['person',
-       'thing', 'vehicle', 'machine'] | n.k] AS reified,
-     [n IN ns WHERE n.concept IN ['say-01', 'tell-01', 'ask-01', 'reply-01', 'answer-01', 'respond-01', 'exclaim-01',
+WITH d.id AS dialogue, t.amr AS amr, collect(n) AS ns
+WITH dialogue, amr, ns, [n IN ns WHERE n.last > n.k AND n.concept IS NOT NULL] AS heads,
+     [n IN ns WHERE n.concept IN ['amr-unknown', 'truth-value'] | n.k] AS asked
+WITH dialogue, amr, ns, asked,
+     [n IN heads WHERE n.concept IN ['and', 'or'] AND n.role IN ['ARG0', 'ARG1', 'ARG2'] | n.k] AS joints,
+     [n IN heads WHERE CASE WHEN n.concept ENDS WITH '-91' THEN true WHEN n.frame AND n.role ENDS WITH '-of'
+       THEN any(p IN heads WHERE p.k = n.up AND p.concept IN ['person', 'thing', 'vehicle', 'machine'])
+       ELSE false END | n.k] AS reified,
+     [n IN heads WHERE n.concept IN ['say-01', 'tell-01', 'ask-01', 'reply-01', 'answer-01', 'respond-01', 'exclaim-01',
        'repeat-01', 'add-01', 'cry-01', 'call-01', 'call-03', 'murmur-01', 'object-01', 'order-01', 'remark-01', 'demand-01',
        'inquire-01', 'greet-01', 'wish-01', 'thank-01', 'think-01', 'mean-01', 'resemble-01', 'equal-01'] | n.k] AS quoting,
-     [n IN ns WHERE n.concept IN ['want-01', 'try-01', 'begin-01', 'start-01', 'stop-01', 'continue-01', 'need-01',
+     [n IN heads WHERE n.concept IN ['want-01', 'try-01', 'begin-01', 'start-01', 'stop-01', 'continue-01', 'need-01',
        'like-01', 'like-02', 'love-01', 'hate-01', 'plan-01', 'decide-01', 'learn-01', 'promise-01', 'forget-01',
-       'prefer-01', 'enjoy-01'] | n.k] AS deeds,
-     [n IN ns WHERE n.concept IN ['amr-unknown', 'truth-value'] | n.k] AS asked
-WITH dialogue, amr, ns, asked, [n IN ns WHERE n.concept IS NOT NULL AND n.last - n.k < 6
-       AND (n.role IN ['ARG0', 'ARG1', 'ARG2'] OR n.role STARTS WITH 'op' AND n.up IN joints)
-       AND NOT n.up IN reified AND NOT (n.frame IS NULL AND n.role <> 'ARG0' AND n.up IN quoting)
-       AND (n.frame IS NULL AND all(c IN ns[n.k + 1..n.last + 1] WHERE n.concept = 'person'
-           OR c.role IN ['mod', 'poss', 'quant', 'name', 'wiki', 'unit', 'ord', 'value', 'consist-of', 'polarity']
-           OR c.role STARTS WITH 'op')
-         OR n.frame AND n.role STARTS WITH 'ARG' AND n.up IN deeds)
+       'prefer-01', 'enjoy-01'] | n.k] AS deeds
+WITH dialogue, amr, ns, asked, [n IN ns WHERE CASE WHEN n.role IN ['ARG0', 'ARG1', 'ARG2'] THEN true
+         WHEN n.role STARTS WITH 'op' THEN n.up IN joints ELSE false END
+       AND n.concept IS NOT NULL AND n.last - n.k < 6 AND NOT n.up IN reified
+       AND CASE WHEN n.frame THEN n.role STARTS WITH 'ARG' AND n.up IN deeds
+           ELSE n.role = 'ARG0' OR NOT n.up IN quoting END
        AND NOT n.concept IN ['i', 'you', 'he', 'she', 'it', 'we', 'they', 'one', 'this', 'that', 'amr-unknown', 'and',
          'or', 'multi-sentence', 'contrast-01', 'name', 'so', 'yes', 'no', 'all', 'any', 'some', 'each', 'every', 'other',
          'another', 'such', 'more', 'most', 'less', 'least', 'too', 'enough', 'very', 'only', 'also', 'just', 'even',
@@ -43,9 +41,12 @@ WITH dialogue, amr, ns, asked, [n IN ns WHERE n.concept IS NOT NULL AND n.last -
          'many', 'few', 'bit', 'at-all', 'at-least', 'sum-of', 'number', 'interrogative']
        AND NOT n.concept ENDS WITH '-of' AND (n.last > n.k OR n.concept <> 'person')] AS found
 UNWIND found AS n
-WITH dialogue, amr, n, ns, asked
+WITH dialogue, amr, n, asked, CASE WHEN n.last = n.k THEN [] ELSE [k IN range(n.k + 1, n.last) |
+       [c IN ns WHERE c.k = k][0]] END AS inside
 WHERE NOT any(k IN asked WHERE k > n.k AND k <= n.last)
-WITH dialogue, amr, n, ns[n.k + 1..n.last + 1] AS inside
+  AND (n.frame OR all(c IN inside WHERE n.concept = 'person'
+        OR c.role IN ['mod', 'poss', 'quant', 'name', 'wiki', 'unit', 'ord', 'value', 'consist-of', 'polarity']
+        OR c.role STARTS WITH 'op'))
 WITH dialogue, {amr: amr, k: n.k, op: 'graft',
        pool: CASE WHEN n.role IN ['ARG1', 'ARG2'] THEN 'object' WHEN n.role STARTS WITH 'op' THEN 'op' ELSE n.role END
          + CASE WHEN n.frame THEN ' deed'

@@ -8,22 +8,28 @@
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
-WITH d.id AS dialogue, t.amr AS amr, collect(n) AS ns
-WITH dialogue, amr, ns,
-     [n IN ns WHERE n.concept IN ['multi-sentence', 'and', 'or', 'contrast-01', 'cause-01', 'have-concession-91',
-       'have-condition-91', 'say-01', 'tell-01', 'report-01', 'announce-01', 'exclaim-01', 'mention-01'] | n.k] AS open,
-     [n IN ns WHERE n.concept IN ['contrast-01', 'reply-01', 'answer-01', 'respond-01'] | n.k] AS second
-WITH dialogue, amr, ns, [n IN ns WHERE n.k = 0 OR n.up IN open AND (n.role = 'ARG1' OR n.role STARTS WITH 'snt'
-       OR n.role STARTS WITH 'op') OR n.up IN second AND n.role = 'ARG2'] AS clauses
-WITH dialogue, amr, ns, clauses, [n IN clauses WHERE n.k = 0 OR n.up = 0 | n.k] AS near
-WITH dialogue, amr, ns, clauses, near + [n IN clauses WHERE n.up IN near AND n.up > 0 | n.k] AS near
-WITH dialogue, amr, ns, clauses, near + [n IN clauses WHERE n.up IN near AND NOT n.k IN near | n.k] AS near
-WITH dialogue, amr, ns,
-     [n IN ns WHERE n.concept = 'amr-unknown' OR n.value = 'interrogative'] AS asked,
-     [n IN ns WHERE n.role = 'polarity' AND n.value = '-'] AS nots,
-     [n IN clauses WHERE n.k IN near AND n.concept IS NOT NULL AND NOT n.concept IN ['multi-sentence', 'and', 'or',
-       'contrast-01', 'cause-01', 'have-concession-91', 'have-condition-91', 'thank-01', 'excuse-01', 'greet-01',
-       'welcome-01', 'congratulate-01']] AS mains
+WITH d.id AS dialogue, t.amr AS amr, collect(n) AS ns,
+     ['multi-sentence', 'and', 'or', 'contrast-01', 'cause-01', 'have-concession-91', 'have-condition-91', 'say-01',
+       'tell-01', 'report-01', 'announce-01', 'exclaim-01', 'mention-01'] AS open,
+     ['contrast-01', 'reply-01', 'answer-01', 'respond-01'] AS second
+WITH dialogue, amr, ns, open, second, [n IN ns WHERE n.k = 0] AS tops
+WITH dialogue, amr, ns, open, second, tops, CASE WHEN tops[0].concept IN open + second
+       THEN [n IN ns WHERE n.up = 0 AND (tops[0].concept IN open AND (n.role = 'ARG1' OR n.role STARTS WITH 'snt'
+         OR n.role STARTS WITH 'op') OR tops[0].concept IN second AND n.role = 'ARG2')] ELSE [] END AS near
+WITH dialogue, amr, ns, open, second, tops, near, [m IN near WHERE m.concept IN open + second] AS further
+WITH dialogue, amr, ns, open, second, tops + near AS near, CASE WHEN size(further) = 0 THEN [] ELSE
+       [n IN ns WHERE any(m IN further WHERE n.up = m.k AND (m.concept IN open AND (n.role = 'ARG1'
+         OR n.role STARTS WITH 'snt' OR n.role STARTS WITH 'op') OR m.concept IN second AND n.role = 'ARG2'))] END AS more
+WITH dialogue, amr, ns, open, second, near + more AS near, [m IN more WHERE m.concept IN open + second] AS further
+WITH dialogue, amr, ns, near + CASE WHEN size(further) = 0 THEN [] ELSE
+       [n IN ns WHERE any(m IN further WHERE n.up = m.k AND (m.concept IN open AND (n.role = 'ARG1'
+         OR n.role STARTS WITH 'snt' OR n.role STARTS WITH 'op') OR m.concept IN second AND n.role = 'ARG2'))] END AS near,
+     [n IN ns WHERE n.value IN ['-', 'interrogative'] OR n.concept = 'amr-unknown'] AS marks
+WITH dialogue, amr, ns, [n IN marks WHERE coalesce(n.value, '') <> '-'] AS asked,
+     [n IN marks WHERE n.value = '-' AND n.role = 'polarity'] AS nots,
+     [n IN near WHERE n.concept IS NOT NULL AND NOT n.concept IN ['multi-sentence', 'and', 'or', 'contrast-01', 'cause-01',
+       'have-concession-91', 'have-condition-91', 'thank-01', 'excuse-01', 'greet-01', 'welcome-01',
+       'congratulate-01']] AS mains
 UNWIND mains AS m
 WITH dialogue, amr, asked, nots, m, [n IN ns WHERE n.up = m.k] AS below
 WHERE NOT any(n IN asked WHERE n.k > m.k AND n.k <= m.last OR n.up = m.up)

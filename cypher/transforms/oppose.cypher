@@ -12,30 +12,27 @@ UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
 WITH d.id AS dialogue, t.amr AS amr, collect(n) AS ns
-WITH dialogue, ns,
-     [n IN ns WHERE n.concept = 'amr-unknown' OR n.value = 'interrogative'] AS asked,
+WITH dialogue, ns, [n IN ns WHERE CASE WHEN n.concept IS NULL THEN n.value = 'interrogative'
+       ELSE n.concept = 'amr-unknown' END] AS asked,
      [n IN ns WHERE n.role = 'polarity' | n.up] AS denied
-WITH dialogue, denied, ns, [n IN ns WHERE (n.role STARTS WITH 'snt' OR n.k = 0 AND n.concept <> 'multi-sentence')
-       AND any(a IN asked WHERE a.k > n.k AND a.k <= n.last)] AS questions
-UNWIND ns AS n
-WITH dialogue, denied, questions, n
-WHERE n.concept IS NOT NULL AND NOT n.k IN denied AND NOT any(q IN questions WHERE n.k >= q.k AND n.k <= q.last)
+WITH dialogue, ns, denied, CASE WHEN size(asked) = 0 THEN [] ELSE [n IN ns WHERE (n.role STARTS WITH 'snt'
+       OR n.k = 0 AND n.concept <> 'multi-sentence') AND any(a IN asked WHERE a.k > n.k AND a.k <= n.last)] END AS questions
+UNWIND [n IN ns WHERE n.concept IS NOT NULL AND NOT n.k IN denied
   AND NOT n.concept IN ['i', 'you', 'he', 'she', 'it', 'we', 'they', 'one', 'this', 'that', 'person', 'thing', 'name',
     'and', 'or', 'multi-sentence', 'amr-unknown', 'all', 'any', 'some', 'no', 'yes', 'so', 'too', 'very', 'only', 'also',
     'just', 'again', 'ever', 'even', 'other', 'such', 'next', 'last', 'course', 'something', 'cause-01', 'contrast-01', 'say-01', 'do-02',
     'thank-01']
+  AND NOT any(q IN questions WHERE n.k >= q.k AND n.k <= q.last)] AS n
 MATCH (n)-[:LEXEME]->(w:Term {opposites: true})
-OPTIONAL MATCH (n)-[r:ROLE]->(:AmrNode)
-WITH w, dialogue, n, collect(r.role) AS roles
 WITH w, collect({dialogue: dialogue, amr: n.amr, k: n.k, verb: n.frame, concept: n.concept,
-       modifies: n.role IN ['mod', 'manner', 'degree', 'extent', 'frequency', 'time', 'location', 'direction', 'domain']
-         OR n.role ENDS WITH '-of' OR n.role IS NULL,
-       roles: [r IN roles WHERE r STARTS WITH 'ARG']}) AS places
-OPTIONAL MATCH (w)<-[:LEXEME]-(v:Frame)
+       modifies: CASE WHEN n.role IS NULL THEN true WHEN n.role ENDS WITH '-of' THEN true
+         ELSE n.role IN ['mod', 'manner', 'degree', 'extent', 'frequency', 'time', 'location', 'direction', 'domain'] END,
+       roles: CASE WHEN n.frame THEN [(n)-[r:ROLE]->(:AmrNode) WHERE r.role STARTS WITH 'ARG' | r.role] ELSE [] END}) AS places
+OPTIONAL MATCH (v:Frame {lemma: w.text})
 WITH w, places, count(v) > 0 AS verbal
 MATCH (w)-[o:OPPOSITE {relation: 'Antonym'}]-(x:Term)
 WITH w, places, verbal, x, max(coalesce(o.weight, 1.0)) AS weight
-OPTIONAL MATCH (x)<-[:LEXEME]-(f:Frame)
+OPTIONAL MATCH (f:Frame {lemma: x.text})
 WITH w, places, verbal, x, weight, f, f.id AS id
 ORDER BY id
 WITH w, places, verbal, x, weight, collect({id: id, roles: f.roles}) AS frames

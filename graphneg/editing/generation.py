@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from threading import Lock
 
 from graphneg.decoders import Decoder
+from graphneg.editing.collection import fewer_collections
 from graphneg.editing.originals import (
     Originals,
     Selection,
@@ -15,7 +17,7 @@ from graphneg.editing.originals import (
     dialogue_ids,
     read_dialogues,
 )
-from graphneg.editing.overlap import one_ahead
+from graphneg.editing.overlap import ahead
 from graphneg.editing.picking import Pick, Plan, Proposals, pick
 from graphneg.editing.proposals import propose
 from graphneg.editing.records import edited_utterances, negative_of
@@ -55,6 +57,14 @@ class Finished:
 
     dialogues: int
     negatives: Sequence[Negative]
+
+
+@dataclass(frozen=True, slots=True)
+class _Wave:
+    """Picks for some slots of a batch, and by id the variants that were made of them."""
+
+    picks: Sequence[Pick]
+    variants: Mapping[str, Variant]
 
 
 class _Batch:
@@ -112,11 +122,12 @@ class Generator:
         self._decoder = decoder
         self._progress = progress or NoProgress()
         self._originals = Originals(store)
+        self._writing = Lock()
 
     def run(self, skip: int = 0) -> Iterator[Finished]:
         """Yield each batch when its variants are in the store; ``skip`` dialogues are done already.
 
-        The next batch is proposed and picked while this one is applied and decoded.
+        The next batches are edited while this one is decoded.
 
         Raises:
             StoreError: the store is gone.
@@ -128,27 +139,28 @@ class Generator:
         ids = dialogue_ids(self._store, selection, skip)
         batches = iter(lambda: list(islice(ids, self._request.batch)), [])
         done = skip
-        for batch, picks in one_ahead(self._begin, batches):
-            negatives = self._finish(batch, picks)
-            done += len(batch.dialogues)
-            self._progress.advance(len(batch.dialogues))
-            yield Finished(done, negatives)
+        with fewer_collections():
+            for batch, wave in ahead(self._begin, batches):
+                negatives = self._finish(batch, wave)
+                done += len(batch.dialogues)
+                self._progress.advance(len(batch.dialogues))
+                yield Finished(done, negatives)
         self._progress.finish()
 
-    def _begin(self, ids: Sequence[str]) -> tuple[_Batch, list[Pick]]:
+    def _begin(self, ids: Sequence[str]) -> tuple[_Batch, _Wave]:
         batch = _Batch(read_dialogues(self._store, ids), self._request)
-        return batch, self._pick(batch)
+        return batch, self._wave(batch)
 
-    def _finish(self, batch: _Batch, picks: Sequence[Pick]) -> list[Negative]:
+    def _finish(self, batch: _Batch, wave: _Wave) -> list[Negative]:
         """The negatives of a batch: from its first picks, then from further ones for those refused."""
         for dialogue in batch.dialogues:
             if not dialogue.graphs:
                 self.summary.skip("no-graph: no turn of the dialogue has an AMR graph", dialogue.id)
-        for wave in range(MAX_WAVES):
-            picks = self._pick(batch) if wave else picks
-            if not picks:
+        for number in range(MAX_WAVES):
+            wave = self._wave(batch) if number else wave
+            if not wave.picks:
                 break
-            for one, result in self._results(picks):
+            for one, result in self._results(wave):
                 refused = result if isinstance(result, str) else batch.keep(one, result)
                 if refused is not None:
                     self.summary.skip(refused, one.id)
@@ -156,18 +168,24 @@ class Generator:
                     self.summary.add(result)
         return batch.negatives()
 
-    def _pick(self, batch: _Batch) -> list[Pick]:
+    def _wave(self, batch: _Batch) -> _Wave:
+        """Picks for the slots that are open, written to the store and read back from it."""
         slots = batch.open_slots()
-        return pick(self._request.plan, batch.dialogues, slots, self._ask) if slots else []
-
-    def _results(self, picks: Sequence[Pick]) -> Iterator[tuple[Pick, Negative | str]]:
-        """Each slot's negative, or why there is none."""
+        if not slots:
+            return _Wave((), {})
         plan = self._request.plan
-        write_variants(self._store, plan, picks)
+        picks = pick(plan, batch.dialogues, slots, self._ask)
+        with self._writing:
+            write_variants(self._store, plan, picks)
         ids = [one.id for one in picks if one.edits]
-        variants = {variant.id: variant for variant in read_variants(self._store, self._originals, ids)}
-        texts = self._decode(picks, variants)
-        for one in picks:
+        found = read_variants(self._store, self._originals, ids)
+        return _Wave(picks, {variant.id: variant for variant in found})
+
+    def _results(self, wave: _Wave) -> Iterator[tuple[Pick, Negative | str]]:
+        """Each slot's negative, or why there is none."""
+        plan, variants = self._request.plan, wave.variants
+        texts = self._decode(wave.picks, variants)
+        for one in wave.picks:
             variant = variants.get(one.id)
             if variant is None:
                 yield one, "no-site: no transform of the recipe applies"

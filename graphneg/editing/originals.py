@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from sys import intern
+from threading import Lock
 from typing import Any
 
 from graphneg.errors import StoreError
@@ -99,12 +100,16 @@ def read_dialogues(store: Store, ids: Sequence[str]) -> list[StoredDialogue]:
 
 
 class Originals:
-    """Graphs by id, read from the store once and kept while there is room (for ``kept`` nodes)."""
+    """Graphs by id, read from the store once and kept while there is room (for ``kept`` nodes).
+
+    Threads may share it; while one reads from the store, others find what is kept.
+    """
 
     def __init__(self, store: Store, kept: int = KEPT_NODES) -> None:
         self._store = store
         self._kept = kept
         self._nodes = 0
+        self._lock = Lock()
         self._graphs: OrderedDict[str, AmrGraph] = OrderedDict()
 
     def get(self, ids: Iterable[str]) -> dict[str, AmrGraph]:
@@ -114,20 +119,27 @@ class Originals:
             StoreError: one of them is not in the store.
         """
         wanted = sorted(set(ids))
-        missing = [id for id in wanted if id not in self._graphs]
-        if missing:
-            for graph in read_graphs(self._store, missing):
-                self._graphs[graph.id] = graph
-                self._nodes += len(graph.nodes)
-        found: dict[str, AmrGraph] = {}
-        for id in wanted:
-            if id not in self._graphs:
+        with self._lock:
+            found = {id: self._graphs[id] for id in wanted if id in self._graphs}
+        missing = [id for id in wanted if id not in found]
+        read = {graph.id: graph for graph in read_graphs(self._store, missing)} if missing else {}
+        found |= read
+        for id in missing:
+            if id not in read:
                 raise StoreError(f"graph {id} is not in the store (any more)")
-            found[id] = self._graphs[id]
-            self._graphs.move_to_end(id)
-        while self._nodes > self._kept:
-            self._nodes -= len(self._graphs.popitem(last=False)[1].nodes)
+        self._keep(found)
         return found
+
+    def _keep(self, graphs: Mapping[str, AmrGraph]) -> None:
+        """Keep these graphs, as the ones used last, and let go of the oldest."""
+        with self._lock:
+            for id, graph in graphs.items():
+                if id not in self._graphs:
+                    self._nodes += len(graph.nodes)
+                self._graphs[id] = graph
+                self._graphs.move_to_end(id)
+            while self._nodes > self._kept:
+                self._nodes -= len(self._graphs.popitem(last=False)[1].nodes)
 
 
 def read_graphs(store: Store, ids: Sequence[str]) -> Iterator[AmrGraph]:

@@ -1,33 +1,31 @@
-"""Work one item ahead: the server answers for the next batch while this one is being finished."""
+"""Work ahead: the server answers for the next batches while this one is being finished."""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import islice
 from typing import TypeVar
 
 T = TypeVar("T")
 R = TypeVar("R")
 
+AT_ONCE = 2
 
-def one_ahead(work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
-    """``work(item)`` for each item, in order; the next one is done in a thread meanwhile.
 
-    What ``work`` raises is raised here. Leaving early waits for the item at work.
+def ahead(work: Callable[[T], R], items: Iterable[T], at_once: int = AT_ONCE) -> Iterator[R]:
+    """``work(item)`` for each item, in order; the next ``at_once`` are done in threads meanwhile.
 
-    >>> list(one_ahead(str, [1, 2, 3]))
+    What ``work`` raises is raised here. Leaving early waits for the items at work.
+
+    >>> list(ahead(str, [1, 2, 3]))
     ['1', '2', '3']
     """
     waiting = iter(items)
-    with ThreadPoolExecutor(1, thread_name_prefix="graphneg-ahead") as ahead:
-        coming = [ahead.submit(work, item) for item in _first(waiting)]
+    with ThreadPoolExecutor(at_once, thread_name_prefix="graphneg-ahead") as threads:
+        coming: deque[Future[R]] = deque(threads.submit(work, item) for item in islice(waiting, at_once))
         while coming:
-            done = coming.pop().result()
-            coming = [ahead.submit(work, item) for item in _first(waiting)]
+            done = coming.popleft().result()
+            coming.extend(threads.submit(work, item) for item in islice(waiting, 1))
             yield done
-
-
-def _first(items: Iterator[T]) -> Iterator[T]:
-    for item in items:
-        yield item
-        return

@@ -7,58 +7,16 @@ one tree with unique variables, every mention has its node, ``:sntN`` and ``:opN
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
+from graphneg.editing.twigs import Twig, as_twigs, copied, frozen, letter
 from graphneg.errors import TransformError
-from graphneg.lexeme import lexeme
-from graphneg.model import AmrGraph, AmrNode, Edit, Mention
+from graphneg.model import AmrGraph, Edit
 from graphneg.penman_codec import is_atom
 from graphneg.wellformed import check
 
 PRONOUNS = frozenset({"i", "you", "he", "she", "it", "we", "they", "one"})
 _NUMBERED = re.compile(r"^(op|snt)(\d+)$")
-_LETTER = re.compile(r"[a-z]")
-
-
-class _Twig:
-    """A mutable node, or (``target`` set) a mention of one, while edits are at work."""
-
-    __slots__ = (
-        "align", "below", "concept", "key", "role", "role_align", "span", "target", "up", "value", "var",
-    )  # fmt: skip
-
-    def __init__(self, role: str | None, key: tuple[str, int] | None = None) -> None:
-        self.role = role
-        self.key = key
-        self.role_align: str | None = None
-        self.align: str | None = None
-        self.var: str | None = None
-        self.concept: str | None = None
-        self.value: str | None = None
-        self.span: tuple[int, int] | None = None
-        self.target: _Twig | None = None
-        self.up: _Twig | None = None
-        self.below: list[_Twig] = []
-
-    def attach(self, child: _Twig, at: int | None = None) -> None:
-        child.up = self
-        self.below.insert(len(self.below) if at is None else at, child)
-
-    def detach(self) -> int:
-        """Take the twig off its parent; returns where it stood."""
-        assert self.up is not None
-        at = next(i for i, sibling in enumerate(self.up.below) if sibling is self)
-        del self.up.below[at]
-        self.up = None
-        return at
-
-    def walk(self) -> Iterator[_Twig]:
-        """The twigs at and under this one, in written order."""
-        pending: list[_Twig] = [self]
-        while pending:
-            twig = pending.pop()
-            yield twig
-            pending.extend(reversed(twig.below))
 
 
 def apply_edits(graph: AmrGraph, edits: Sequence[Edit], sources: Mapping[str, AmrGraph]) -> AmrGraph:
@@ -90,8 +48,9 @@ def overlaid(
 class _Tree:
     def __init__(self, graph: AmrGraph) -> None:
         self._graph = graph
-        self._twigs = _twigs(graph, graph.id)
+        self._twigs = as_twigs(graph, graph.id)
         self._top = self._twigs[(graph.id, 0)]
+        self._mentions = bool(graph.mentions)
 
     def under(
         self, edits: Sequence[Edit], sources: Mapping[str, AmrGraph]
@@ -109,9 +68,9 @@ class _Tree:
                 self._wrap(edit)
             else:
                 raise TransformError(f"{_name(edit)}: unknown operation {edit.op!r}")
-        return _frozen(self._graph, self._top)
+        return frozen(self._graph, self._top)
 
-    def _at(self, edit: Edit) -> _Twig:
+    def _at(self, edit: Edit) -> Twig:
         if edit.k == -1:
             return self._top
         twig = self._twigs.get((edit.copy_of or edit.amr, edit.k))
@@ -128,7 +87,7 @@ class _Tree:
         elif edit.concept is None:
             raise TransformError(f"{_name(edit)}: a concept is set by 'concept'")
         elif edit.concept != twig.concept:
-            if twig.var is not None and twig.var[0] == _letter(twig.concept or ""):
+            if twig.var is not None and twig.var[0] == letter(twig.concept or ""):
                 twig.var = None
             twig.concept = _atom(edit.concept, edit)
         else:
@@ -142,7 +101,7 @@ class _Tree:
         _refuse_constant(twig, edit)
         if edit.role in ("polarity", "mode") and any(child.role == edit.role for child in twig.below):
             raise TransformError(f"{_name(edit)}: the node has :{edit.role} already")
-        leaf = _Twig(edit.role)
+        leaf = Twig(edit.role)
         leaf.concept, leaf.value = edit.concept, edit.value
         _atom(leaf.concept or leaf.value or "", edit)
         twig.attach(leaf, 0)
@@ -157,12 +116,12 @@ class _Tree:
         self._rescue(twig)
         _close_gap(parent, role)
 
-    def _rescue(self, gone: _Twig) -> None:
+    def _rescue(self, gone: Twig) -> None:
         """Give each node that a removed subtree introduced and others mention a place at its mention.
 
         What mentions a removed node from inside the subtree goes with it.
         """
-        while True:
+        while self._mentions:
             lost = {id(twig) for twig in gone.walk()}
             mention = next(
                 (t for t in self._top.walk() if t.target is not None and id(t.target) in lost), None
@@ -177,7 +136,7 @@ class _Tree:
                 return
             place = kept.up
             assert place is not None
-            stub = _Twig(kept.role)
+            stub = Twig(kept.role)
             stub.target = kept
             place.attach(stub, kept.detach())
             kept.role, kept.role_align = mention.role, mention.role_align
@@ -198,13 +157,15 @@ class _Tree:
         place = twig if edit.role is not None else twig.up
         if place is not None:
             _refuse_constant(place, edit)
-        copies = _twigs(source, source.id)
+        copies = as_twigs(source, source.id)
         copy = copies[(source.id, edit.from_k)]
         if copy.up is not None:
             copy.detach()
         for inner in copy.walk():
             inner.var = inner.align = inner.role_align = inner.span = None
-        self._localise(copy, None if edit.role is not None else twig)
+        if source.mentions:
+            self._mentions = True
+            self._localise(copy, None if edit.role is not None else twig)
         if edit.role is not None:
             copy.role = _next_role(twig, edit.role)
             twig.attach(copy)
@@ -212,7 +173,7 @@ class _Tree:
             self._replace(twig, copy)
         self._twigs.update({inner.key: inner for inner in copy.walk() if inner.key is not None})
 
-    def _localise(self, copy: _Twig, leaving: _Twig | None) -> None:
+    def _localise(self, copy: Twig, leaving: Twig | None) -> None:
         """Mentions, inside a copied subtree, of nodes outside it: the same pronoun of this graph
         (unless that is what the copy replaces), or a copy of the node with its name."""
         inside = {id(twig) for twig in copy.walk()}
@@ -232,14 +193,14 @@ class _Tree:
                     later.target = twig
             for child in target.below:
                 if child.role == "name" and child.target is None:
-                    twig.attach(_copied(child))
+                    twig.attach(copied(child))
 
-    def _replace(self, old: _Twig, new: _Twig) -> None:
+    def _replace(self, old: Twig, new: Twig) -> None:
         """Put ``new`` in the place of ``old``; mentions of ``old`` become mentions of ``new``."""
         if new.concept is None and old.concept is not None:
             raise TransformError(f"{self._graph.id}: a constant can't take the place of a variable")
         new.role, new.role_align = old.role, old.role_align
-        for twig in self._top.walk():
+        for twig in self._top.walk() if self._mentions else ():
             if twig.target is old:
                 twig.target = new
         parent = old.up
@@ -255,7 +216,7 @@ class _Tree:
         if edit.concept is None or edit.role is None:
             raise TransformError(f"{_name(edit)}: 'wrap' needs a concept and a role")
         _refuse_constant(twig, edit)
-        above = _Twig(twig.role)
+        above = Twig(twig.role)
         above.concept, above.role_align = _atom(edit.concept, edit), twig.role_align
         parent = twig.up
         if parent is None:
@@ -276,46 +237,12 @@ def _atom(text: str, edit: Edit) -> str:
     return text
 
 
-def _refuse_constant(twig: _Twig, edit: Edit) -> None:
+def _refuse_constant(twig: Twig, edit: Edit) -> None:
     if twig.value is not None:
         raise TransformError(f"{_name(edit)}: a constant can't have roles")
 
 
-def _twigs(graph: AmrGraph, origin: str) -> dict[tuple[str, int], _Twig]:
-    """The graph as twigs, by (graph id, k)."""
-    twigs = [_Twig(node.role, (origin, node.k)) for node in graph.nodes]
-    branches: list[list[tuple[int, _Twig]]] = [[] for _ in graph.nodes]
-    for node, twig in zip(graph.nodes, twigs, strict=True):
-        twig.var, twig.concept, twig.value = node.var, node.concept, node.value
-        twig.align, twig.role_align, twig.span = node.align, node.role_align, graph.spans.get(node.k)
-        if node.up is not None:
-            branches[node.up].append((node.pos, twig))
-    for mention in graph.mentions:
-        twig = _Twig(mention.role)
-        twig.target, twig.align, twig.role_align = twigs[mention.target], mention.align, mention.role_align
-        branches[mention.up].append((mention.pos, twig))
-    for twig, below in zip(twigs, branches, strict=True):
-        below.sort(key=_place)
-        for _, child in below:
-            child.up = twig
-            twig.below.append(child)
-    return {(origin, k): twig for k, twig in enumerate(twigs)}
-
-
-def _place(branch: tuple[int, _Twig]) -> int:
-    return branch[0]
-
-
-def _copied(twig: _Twig) -> _Twig:
-    copy = _Twig(twig.role)
-    copy.concept, copy.value = twig.concept, twig.value
-    for child in twig.below:
-        if child.target is None:
-            copy.attach(_copied(child))
-    return copy
-
-
-def _next_role(twig: _Twig, role: str) -> str:
+def _next_role(twig: Twig, role: str) -> str:
     """``snt`` and ``op`` become the next number; other roles stay."""
     if role not in ("snt", "op"):
         return role
@@ -323,7 +250,7 @@ def _next_role(twig: _Twig, role: str) -> str:
     return f"{role}{max(taken, default=0) + 1}"
 
 
-def _close_gap(parent: _Twig, role: str | None) -> None:
+def _close_gap(parent: Twig, role: str | None) -> None:
     """Where ``:opN`` or ``:sntN`` was dropped, the later ones move up."""
     gone = _NUMBERED.match(role or "")
     if gone is None or any(child.role == role for child in parent.below):
@@ -332,57 +259,3 @@ def _close_gap(parent: _Twig, role: str | None) -> None:
         later = _NUMBERED.match(child.role or "")
         if later and later[1] == gone[1] and int(later[2]) > int(gone[2]):
             child.role = f"{later[1]}{int(later[2]) - 1}"
-
-
-def _frozen(original: AmrGraph, top: _Twig) -> tuple[AmrGraph, dict[tuple[str, int], int]]:
-    """Twigs as an immutable graph: order made sound, variables filled in, everything numbered."""
-    top.role, top.role_align = None, None
-    twigs = [twig for twig in top.walk() if twig.target is None]
-    number = {id(twig): k for k, twig in enumerate(twigs)}
-    constants = {twig.value for twig in twigs if twig.value is not None}
-    taken = {twig.var or "" for twig in twigs} | constants
-    for twig in twigs:
-        if twig.value is None and (twig.var is None or twig.var in constants):
-            twig.var = _fresh(twig.concept or "", taken)
-            taken.add(twig.var)
-    lasts = _lasts(twigs, number)
-    nodes: list[AmrNode] = []
-    mentions: list[Mention] = []
-    for k, twig in enumerate(twigs):
-        up = None if twig.up is None else number[id(twig.up)]
-        pos = 0 if twig.up is None else next(i for i, c in enumerate(twig.up.below) if c is twig)
-        row = AmrNode(k, lasts[k], twig.var, twig.concept, twig.value, up, twig.role, pos, twig.align)
-        nodes.append(row._replace(role_align=twig.role_align) if twig.role_align else row)
-        for i, child in enumerate(twig.below):
-            if child.target is not None:
-                target = number[id(child.target)]
-                mentions.append(Mention(k, child.role or "", i, target, child.align, child.role_align))
-    places = {twig.key: k for k, twig in enumerate(twigs) if twig.key is not None}
-    spans = {k: twig.span for k, twig in enumerate(twigs) if twig.span is not None}
-    return AmrGraph(original.id, tuple(nodes), tuple(mentions), (), spans), places
-
-
-def _lasts(twigs: Sequence[_Twig], number: Mapping[int, int]) -> list[int]:
-    lasts = list(range(len(twigs)))
-    for k in range(len(twigs) - 1, 0, -1):
-        parent = twigs[k].up
-        assert parent is not None
-        up = number[id(parent)]
-        lasts[up] = max(lasts[up], lasts[k])
-    return lasts
-
-
-def _letter(concept: str) -> str:
-    found = _LETTER.search(lexeme(concept))
-    return found[0] if found else "x"
-
-
-def _fresh(concept: str, taken: set[str]) -> str:
-    """A variable by the concept's first letter, as annotators write them."""
-    letter = _letter(concept)
-    if letter not in taken:
-        return letter
-    number = 2
-    while f"{letter}{number}" in taken:
-        number += 1
-    return f"{letter}{number}"

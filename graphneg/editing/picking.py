@@ -159,8 +159,10 @@ def _edits(plan: Plan, slot: _Slot, proposal: Proposal, ranked: Sequence[Proposa
     """
     said = {turn.amr for turn in slot.dialogue.turns if turn.turn <= slot.turn}
     if proposal.pool is None:
+        if not proposal.graphs <= slot.editable:
+            return ()
         copied = {edit.from_amr for edit in proposal.edits if edit.from_amr is not None}
-        return proposal.edits if proposal.graphs <= slot.editable and copied <= said else ()
+        return proposal.edits if copied <= said else ()
     for other in ranked:
         fits = other.pool == proposal.pool and other.own != proposal.own
         if fits and other.graphs <= said and not other.graphs & proposal.graphs:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from neo4j import Record
@@ -15,7 +14,12 @@ from graphneg.model import Edit
 from graphneg.store import Store
 from graphneg.transforms import Transform
 
+Row = dict[str, Any]
 OPERATIONS = frozenset({"set", "add", "drop", "graft", "wrap"})
+MOST_SHAPES = 1_000
+_SHAPES: set[tuple[object, ...]] = set()
+"""Keys, and types of values, of rows that were looked at closely and are edits."""
+
 _KINDS: Mapping[str, type] = {
     **dict.fromkeys(("k", "from_k"), int),
     **dict.fromkeys(("amr", "op", "role", "concept", "value", "from_amr", "copy_of"), str),
@@ -23,20 +27,40 @@ _KINDS: Mapping[str, type] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
 class Proposal:
-    """A site: edits that are applied together. One with a ``pool`` still needs a partner."""
+    """A site: edits that are applied together. One with a ``pool`` still needs a partner.
 
-    transform: str
-    site: str
-    edits: tuple[Edit, ...]
-    pool: str | None = None
-    own: str | None = None
+    Its edits are made of the query's rows when they are asked for: most sites are never tried.
+    """
+
+    __slots__ = ("_edits", "_made_by", "_rows", "own", "pool", "site", "transform")
+
+    def __init__(self, made_by: Transform, site: str, row: Row) -> None:
+        self.transform = made_by.name
+        self.site = site
+        self.pool: str | None = None
+        self.own: str | None = None
+        self._made_by = made_by
+        self._rows: list[Row] = []
+        self._edits: tuple[Edit, ...] | None = None
+        self.add(row)
+
+    def add(self, row: Row) -> None:
+        """One more edit of this site."""
+        self._rows.append(row)
+        if row.get("pool") is not None:
+            self.pool, self.own = str(row["pool"]), str(row.get("own"))
+
+    @property
+    def edits(self) -> tuple[Edit, ...]:
+        if self._edits is None:
+            self._edits = tuple(_edit(self._made_by, self.site, row) for row in self._rows)
+        return self._edits
 
     @property
     def graphs(self) -> frozenset[str]:
         """The graphs that the edits change."""
-        return frozenset(edit.amr for edit in self.edits)
+        return frozenset(row["amr"] for row in self._rows)
 
 
 def propose(
@@ -57,9 +81,7 @@ def propose(
         of = graphs.get(id)
         if of is None:
             raise TransformError(f"{transform.place}: {id!r} is none of the dialogues asked for")
-        proposals = list(_grouped(transform, cast("list[Any]", edits), of))
-        proposals.sort(key=_site)
-        found[id] = proposals
+        found[id] = _grouped(transform, cast("list[Any]", edits), of)
     return found
 
 
@@ -87,29 +109,30 @@ def _given(edit: Edit, giver: Proposal) -> Edit:
     return edit._replace(concept=giver.own)
 
 
-def _grouped(transform: Transform, rows: list[dict[str, Any]], graphs: frozenset[str]) -> Iterator[Proposal]:
-    sites: dict[str, list[Edit]] = {}
-    pools: dict[str, tuple[str, str]] = {}
+def _grouped(transform: Transform, rows: list[Any], graphs: frozenset[str]) -> list[Proposal]:
+    """The rows of one dialogue by site, in the order of sites; a row that is no edit is refused."""
+    sites: dict[str, Proposal] = {}
     for row in rows:
-        edit = _edit(transform, row, graphs)
-        sites.setdefault(edit.site, []).append(edit)
-        if row.get("pool") is not None:
-            pools[edit.site] = (str(row["pool"]), str(row.get("own")))
-    for site, edits in sites.items():
-        pool, own = pools.get(site, (None, None))
-        yield Proposal(transform.name, site, tuple(edits), pool, own)
+        if not _is_usual(row, graphs):
+            fault = _fault(row, graphs)
+            if fault is not None:
+                raise TransformError(
+                    f"{transform.place}: no edit: {fault}; docs/transforms.md says what a row holds"
+                )
+        site = row.get("site")
+        site = f"{row['amr']}.{row['k']}" if site is None else str(site)
+        if site in sites:
+            sites[site].add(row)
+        else:
+            sites[site] = Proposal(transform, site, row)
+    return [sites[site] for site in sorted(sites)]
 
 
-def _edit(transform: Transform, row: dict[str, Any], graphs: frozenset[str]) -> Edit:
-    """One map of a query's answer as an edit, or a clear refusal: it may be a user's transform."""
-    fault = _fault(row, graphs)
-    if fault is not None:
-        raise TransformError(f"{transform.place}: no edit: {fault}; docs/transforms.md says what a row holds")
-    site = row.get("site")
+def _edit(transform: Transform, site: str, row: Row) -> Edit:
     return Edit(
         transform.name,
         transform.category,
-        f"{row['amr']}.{row['k']}" if site is None else str(site),
+        site,
         row["op"],
         row["amr"],
         row["k"],
@@ -120,6 +143,20 @@ def _edit(transform: Transform, row: dict[str, Any], graphs: frozenset[str]) -> 
         row.get("from_k"),
         row.get("copy_of"),
     )
+
+
+def _is_usual(row: Any, graphs: frozenset[str]) -> bool:
+    """Whether a row is an edit like those seen before: most are, and to look closely takes longer."""
+    if type(row) is not dict:
+        return False
+    fields = cast("Row", row)
+    shape = (*fields, *map(type, fields.values()))
+    if shape not in _SHAPES:
+        if _fault(row, graphs) is not None or len(_SHAPES) >= MOST_SHAPES:
+            return False
+        _SHAPES.add(shape)
+    source = fields.get("from_amr")
+    return fields["op"] in OPERATIONS and fields["amr"] in graphs and (source is None or source in graphs)
 
 
 def _fault(row: Any, graphs: frozenset[str]) -> str | None:
@@ -138,7 +175,3 @@ def _fault(row: Any, graphs: frozenset[str]) -> str | None:
     if source is not None and source not in graphs:
         return f"from_amr {source!r} is no graph of the dialogue"
     return None
-
-
-def _site(proposal: Proposal) -> str:
-    return proposal.site

@@ -142,7 +142,7 @@ class GraphRows:
     def add(self, graph: AmrGraph, of: str, source: str, digest: str) -> None:
         """Add the rows of one graph, whose id is the ``Amr`` vertex's."""
         first = len(self.nodes)
-        properties: Row = {"id": graph.id, "source": source, "digest": digest}
+        properties: Row = {"id": graph.id, "source": source, "digest": digest, "depth": graph.depth}
         if graph.metadata:
             properties["metadata"] = list(graph.metadata)
         self.amrs.append({"of": of, "id": graph.id, "properties": properties})
