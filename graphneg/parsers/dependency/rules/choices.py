@@ -47,6 +47,10 @@ def role_weights(sketch: Sketch, concept: str, found: Dependency) -> dict[str, f
         return {"vocative": 1.0}
     if found.form == "how-many" and is_frame(concept):
         return {"ARG2": 0.6, "degree": 0.4} if concept == "cost-01" else {"degree": 1.0}
+    if found.form == "age":
+        return {"ARG2": 1.0}
+    if concept == "age-01" and found.form in {"cop_subj", "nsubj"}:
+        return {"ARG1": 1.0}
     if found.form == "rate":
         return {"frequency": 1.0}
     if found.form == "pobj" and found.dependent in sketch.forms:

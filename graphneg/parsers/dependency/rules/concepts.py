@@ -56,6 +56,8 @@ def _write(sketch: Sketch, word: Word) -> None:
         return
     elif tag in {"NN", "NNS"}:
         _write_noun(sketch, word)
+    elif tag[:2] == "JJ" and _is_age(sketch, word):
+        sketch.add("age-01", word.i, "age")
     elif tag[:2] == "JJ":
         concept, rule = adjective_concept(sketch, word)
         node = sketch.add(concept, word.i, rule)
@@ -81,6 +83,17 @@ def _write_modal(sketch: Sketch, word: Word) -> None:
         sketch.add(MODALS[word.lemma][0], word.i, "modal")
 
 
+def _is_age(sketch: Sketch, word: Word) -> bool:
+    """*six years old*, *How old …?*: the measure takes ``ARG2`` of ``age-01``."""
+    if word.lower != "old":
+        return False
+    for one in sketch.kids(word.i, "npadvmod", "advmod"):
+        if one.lemma in {"year", "month", "week", "day"} or (one.lower == "how" and one.i in sketch.core):
+            sketch.forms[one.i] = "age"
+            return True
+    return False
+
+
 def _write_noun(sketch: Sketch, word: Word) -> None:
     if word.lower in INDEFINITE:
         concept, negative = INDEFINITE[word.lower]
@@ -98,6 +111,8 @@ def _write_adverb(sketch: Sketch, word: Word) -> None:
         sketch.add("ever", word.i, "never")
         return
     found = sketch.lexicon.best_concept(word.lemma, "r")
+    if word.lower == "so":
+        found = "so"
     if found == DELETED:
         return
     stem = adverb_stem(word.lower)
@@ -164,7 +179,7 @@ def _write_number(sketch: Sketch, word: Word) -> None:
 
 
 def _write_preposition(sketch: Sketch, word: Word) -> None:
-    if word.dep in {"mark", "agent"}:
+    if word.dep in {"mark", "agent"} or word.lower == "like":
         return
     has_object = sketch.kid(word.i, "pobj", "pcomp") is not None
     if has_object:

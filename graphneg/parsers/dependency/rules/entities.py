@@ -6,6 +6,7 @@ import re
 
 from graphneg.parsers.dependency.repair import quoted
 from graphneg.parsers.dependency.rules import gazetteer as known
+from graphneg.parsers.dependency.rules.closed_classes import OFFICES
 from graphneg.parsers.dependency.rules.numbers import number_value, ordinal_value
 from graphneg.parsers.dependency.rules.sketch import Sketch
 from graphneg.parsers.dependency.words import Word
@@ -39,7 +40,7 @@ def _entity(sketch: Sketch, word: Word) -> int:
         sketch.mark(node, "value", quoted(word.text), word.i, "address")
         sketch.done.add(word.i)
         return 1
-    if _ORDINAL_DAY.fullmatch(word.lower) and word.tag in {"NN", "NNP"} and not word.dep == "compound":
+    if _ORDINAL_DAY.fullmatch(word.lower) and word.tag in {"NN", "NNP"} and word.dep != "compound":
         node = sketch.add("date-entity", word.i, "date")
         sketch.mark(node, "day", ordinal_value(word.lower) or "1", word.i, "date")
         sketch.done.add(word.i)
@@ -72,7 +73,9 @@ def _is_name(sketch: Sketch, word: Word) -> bool:
         or sketch.words[word.i - 1].sentence != word.sentence
         or sketch.words[word.i - 1].tag == "``"
     )
-    common = (word.lemma, "n") in sketch.lexicon.concepts or (word.lower, "uh") in sketch.lexicon.concepts
+    lexicon = sketch.lexicon
+    common = (word.lemma, "n") in lexicon.concepts or (word.lower, "uh") in lexicon.concepts
+    common = common or any((pos, word.lower) in lexicon.aliases for pos in "vnj") or word.lower in OFFICES
     if word.text.isupper() and len(word.text) > 1:
         return not common and not word.lower.endswith("ing")
     return not (first and common)
@@ -92,7 +95,13 @@ def _write_proper(sketch: Sketch, word: Word) -> int:
     head = next((one for one in run if not run[0].i <= one.head <= run[-1].i or one.head == one.i), run[-1])
     lowers = [one.lower for one in run]
     texts = [one.text for one in run]
-    _write_name(sketch, _kind(sketch, run, lowers, head), run, head, texts)
+    kind = _kind(sketch, run, lowers, head)
+    before = words[word.i - 1] if word.i else None
+    if before is not None and before.tag == "NN" and run[0].i <= before.head <= run[-1].i:
+        kind = before.lemma
+        sketch.done.add(before.i)
+        sketch.stand_in[before.i] = head.i
+    _write_name(sketch, kind, run, head, texts)
     return len(run)
 
 

@@ -68,6 +68,11 @@ def _crown(words: Sequence[Word], old: Word, new: Word) -> None:
 def _mend_inversion(words: Sequence[Word], said: Word) -> None:
     """*"…" asked the prince*: what looks like an object is the subject."""
     kids = [words[k] for k in said.kids]
+    early = next((one for one in kids if one.dep in _SUBJECTS and one.i < said.i), None)
+    late = next((one for one in kids if one.dep == "dobj" and one.i > said.i), None)
+    if early is not None and late is not None and said.i and words[said.i - 1].text in _QUOTES:
+        early.dep, late.dep = "ccomp", "nsubj"
+        return
     if any(one.dep in _SUBJECTS or one.dep == "aux" for one in kids) or said.i == 0:
         return
     before = words[said.i - 1].text

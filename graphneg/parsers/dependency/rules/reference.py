@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from graphneg.parsers.dependency.rules.choices import subject_role
 from graphneg.parsers.dependency.rules.sketch import Sketch
+from graphneg.parsers.dependency.rules.speech import SPEECH
 from graphneg.parsers.dependency.rules.word_sets import word_set
 from graphneg.parsers.dependency.words import Word
 
@@ -84,6 +87,41 @@ def _lend(sketch: Sketch, verb: int, subject: Word) -> None:
     role = subject_role(sketch, verb, form, subject.lemma)
     if role is not None:
         sketch.link(sketch.core[verb], role, sketch.outer[giver], "shared")
+
+
+def merge_speakers(sketch: Sketch) -> None:
+    """In *"I know you", she told him*, *I* is she and *you* is he."""
+    spoken = quoted_words(sketch.words)
+    if not spoken:
+        return
+    for word in sketch.words:
+        if word.lemma in SPEECH and word.tag[:2] == "VB" and word.i in sketch.core and word.i not in spoken:
+            roles = {arc.role: arc.dep for arc in sketch.draft.arcs if arc.head == sketch.core[word.i]}
+            for pronoun, role in (("i", "ARG0"), ("you", "ARG2")):
+                meant = roles.get(role)
+                if meant is not None and sketch.draft.nodes[meant].concept not in {None, "amr-unknown"}:
+                    _identify(sketch, pronoun, meant, spoken)
+            return
+
+
+def _identify(sketch: Sketch, pronoun: str, meant: int, spoken: set[int]) -> None:
+    if sketch.draft.nodes[meant].concept == pronoun and sketch.draft.nodes[meant].token in spoken:
+        return
+    for k, node in enumerate(sketch.draft.nodes):
+        if k != meant and not node.gone and node.concept == pronoun and node.token in spoken:
+            redirect(sketch, k, meant)
+
+
+def quoted_words(words: Sequence[Word]) -> set[int]:
+    """The words inside quotation marks; a quotation that does not end goes on to the end."""
+    spoken: set[int] = set()
+    inside = False
+    for word in words:
+        if word.text in {'"', "\u201c", "\u201d", "''", "``"}:
+            inside = word.text in {"\u201c", "``"} or (word.text not in {"\u201d", "''"} and not inside)
+        elif inside:
+            spoken.add(word.i)
+    return spoken
 
 
 def merge_pronouns(sketch: Sketch) -> None:

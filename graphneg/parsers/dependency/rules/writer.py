@@ -16,11 +16,17 @@ from graphneg.parsers.dependency.rules.coordination import (
 from graphneg.parsers.dependency.rules.copulas import resolve_copulas, resolve_futures
 from graphneg.parsers.dependency.rules.degrees import write_degrees
 from graphneg.parsers.dependency.rules.entities import write_entities
+from graphneg.parsers.dependency.rules.light_verbs import resolve_light_verbs
 from graphneg.parsers.dependency.rules.mending import mend
 from graphneg.parsers.dependency.rules.multiwords import write_multiwords
 from graphneg.parsers.dependency.rules.nominals import write_nominals
 from graphneg.parsers.dependency.rules.questions import write_question_words, write_whys
-from graphneg.parsers.dependency.rules.reference import merge_nouns, merge_pronouns, write_shared
+from graphneg.parsers.dependency.rules.reference import (
+    merge_nouns,
+    merge_pronouns,
+    merge_speakers,
+    write_shared,
+)
 from graphneg.parsers.dependency.rules.roles import write_roles
 from graphneg.parsers.dependency.rules.sketch import Sketch
 from graphneg.parsers.dependency.rules.speech import join_speech
@@ -35,6 +41,7 @@ def write_draft(text: str, words: Sequence[Word], lexicon: Lexicon | None = None
     write_multiwords(sketch)
     resolve_copulas(sketch)
     resolve_futures(sketch)
+    resolve_light_verbs(sketch)
     write_question_words(sketch)
     write_concepts(sketch)
     write_modals(sketch)
@@ -51,6 +58,7 @@ def write_draft(text: str, words: Sequence[Word], lexicon: Lexicon | None = None
         write_consequence(sketch, root)
         write_openers(sketch, root)
     _write_tops(sketch, join_speech(sketch, roots))
+    merge_speakers(sketch)
     merge_nouns(sketch)
     merge_pronouns(sketch)
     return sketch.draft
