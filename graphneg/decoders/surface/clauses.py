@@ -19,6 +19,7 @@ Kind = Literal["finite", "imperative", "infinitive", "bare", "gerund", "particip
 BE = word_set("be am is are was were been being 'm 're ai")
 HAVE = frozenset({"have", "has", "had", "having", "'ve"})
 DO = frozenset({"do", "does", "did"})
+_OBJECTS = frozenset({"it", "him", "her", "them", "me", "us", "you"})
 _SKIP = frozenset({"RB", "NEG"})
 _NP = NOUNS | {"JJ", "DT", "PS", "CD", "POS", "PN", "PRS", "PRO", "EX"}
 TIME_NOUNS = frozenset({"yesterday", "today", "tomorrow", "tonight"})
@@ -235,7 +236,9 @@ def _governed(last: str, tag: str, cells: Sequence[Cell], verb: int) -> str | No
         )
         return "VB" if plain else None
     if last in HAVE or last == "'ve":
-        if at == "JJ" and is_participle(cells[verb].low) and _tag(cells, verb + 1) not in NOUNS | {"JJ"}:
+        # An adjective stands before its noun, and before no pronoun: ``have tired eyes``, ``have tried it``.
+        noun = _tag(cells, verb + 1) in NOUNS | {"JJ"} and cells[verb + 1].low not in _OBJECTS
+        if at == "JJ" and is_participle(cells[verb].low) and not noun:
             return "VBN"
         return "VBN" if at in ("VBN", "VBD") else None
     if last in BE or last == "'s":

@@ -192,8 +192,9 @@ def finite_tag(word: str) -> str:
 
 @lru_cache(maxsize=65536)
 def is_participle(word: str) -> bool:
-    """Whether the word can be a past participle."""
-    return any(word in inflections(lemma, "VERB").get("VBN", ()) for lemma in readings(word).get("VERB", ()))
+    """Whether the word can be a past participle; one that is like the past stands in no table of its own."""
+    forms = (inflections(lemma, "VERB") for lemma in readings(word).get("VERB", ()))
+    return any(word in (known.get("VBN") or known.get("VBD", ())) for known in forms)
 
 
 def is_form_of(word: str, lemma: str) -> bool:
