@@ -68,6 +68,10 @@ def parse(
     batch: Annotated[
         int | None, typer.Option(min=1, help="Texts at a time; amrlib only.", rich_help_panel=PARSING)
     ] = None,
+    offline: Annotated[
+        bool,
+        typer.Option("--offline", help="Fetch nothing from a hub; amrlib only.", rich_help_panel=PARSING),
+    ] = False,
     processes: Annotated[
         int | None,
         typer.Option(
@@ -109,7 +113,9 @@ def parse(
     if text is not None and (again or responses or corpus or split or limit):
         raise typer.BadParameter("--again, --responses, --corpus, --split and --limit are for a store")
     given = {"model": model, "device": device, "batch": batch}
-    options = {name: value for name, value in given.items() if value is not None}
+    options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    if offline:
+        options["offline"] = True
     if text is not None and out is not None:
         _parse_file(text, out, parser, options, processes)
         return
