@@ -35,7 +35,6 @@ _BY_TAG = {
     **dict.fromkeys(("VB", "VBD", "VBG", "VBN", "VBP", "VBZ"), "VERB"),
     **dict.fromkeys(("JJR", "JJS"), "ADJ"),
     **dict.fromkeys(("RBR", "RBS"), "ADV"),
-    **dict.fromkeys(("MD",), "AUX"),
 }
 
 

@@ -113,7 +113,7 @@ def write_moods(sketch: Sketch, root: Word) -> None:
         return
     _write_thanks(sketch, root)
     below = [one for one in sketch.kids(root.i, "ccomp", "conj", "parataxis") if one.tag == "VB"]
-    for word in (root, *below):
+    for word in (root, *(one for one in below if one.dep != "conj" or _is_imperative(sketch, root))):
         core = sketch.core.get(sketch.speaker(word.i))
         if core is not None and _is_imperative(sketch, word):
             sketch.mark(core, "mode", "imperative", None, "imperative")

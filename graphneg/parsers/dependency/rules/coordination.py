@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from graphneg.parsers.dependency.draft import DraftArc
 from graphneg.parsers.dependency.rules.sketch import Sketch
 from graphneg.parsers.dependency.words import Word
 
@@ -47,14 +48,32 @@ def write_coordination(sketch: Sketch) -> dict[int, list[int]]:
             continue
         concept, anchor = _conjunction(sketch, group)
         node = sketch.draft.concept(concept, anchor, "coordination", sketch.words[members[0]].sentence)
-        for n, member in enumerate(members, 1):
+        shared = _shared_modal(sketch, members)
+        tops = [sketch.outer[member] for member in members]
+        if shared is not None:
+            tops[0], shared.dep = shared.dep, node
+        else:
+            sketch.outer[members[0]] = node
+        for n, top in enumerate(tops, 1):
             role = f"ARG{min(n, 2)}" if concept == "contrast-01" else f"op{n}"
-            sketch.link(node, role, sketch.outer[member], "coordination")
-        sketch.outer[members[0]] = node
+            sketch.link(node, role, top, "coordination")
         for member in members[1:]:
             sketch.done.add(member)
         written[members[0]] = members
     return written
+
+
+def _shared_modal(sketch: Sketch, members: list[int]) -> DraftArc | None:
+    """The arc from a modal that holds for all conjuncts: *you should sit and wait*."""
+    outer = sketch.outer[members[0]]
+    if sketch.draft.nodes[outer].rule != "modal" or outer == sketch.core[members[0]]:
+        return None
+    for member in members[1:]:
+        word = sketch.words[member]
+        own = sketch.kid(member, "nsubj", "nsubjpass", "aux", "expl")
+        if word.tag not in {"VB", "VBN"} or own is not None:
+            return None
+    return next((arc for arc in sketch.draft.arcs if arc.head == outer and arc.rule == "modal"), None)
 
 
 def _conjunction(sketch: Sketch, group: list[int]) -> tuple[str, int | None]:

@@ -45,7 +45,7 @@ def best_sense(sketch: Sketch, word: Word, frames: list[str]) -> str:
     if len(frames) == 1:
         return frames[0]
     if word.lemma in {"like", "love"}:
-        wished = any(one.lemma in {"would", "should"} for one in sketch.kids(word.i, "aux"))
+        wished = any(one.lower in {"would", "should", "'d"} for one in sketch.kids(word.i, "aux"))
         return f"{word.lemma}-02" if wished else f"{word.lemma}-01"
     known = lexicon.concepts.get((word.lemma, "v"), {})
     total = sum(known.values())

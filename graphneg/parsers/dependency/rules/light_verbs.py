@@ -1,4 +1,4 @@
-"""Light verbs: *take a look* is looking; the noun's frame speaks for the verb (AMR guidelines, light verbs)."""
+"""Light verbs: in *take a look* the noun's frame speaks for the verb (AMR guidelines 1.2.6)."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from graphneg.parsers.dependency.rules.word_sets import word_set
 
 _NOUNS = {
     "make": word_set("""
-        reply comment decision mistake call choice effort speech discovery suggestion contribution recommendation
-        promise attempt progress complaint arrangement journey visit offer apology appointment reservation payment
-        joke tour
+        reply comment decision mistake call choice effort speech discovery suggestion contribution
+        recommendation promise attempt progress complaint arrangement journey visit offer apology
+        appointment reservation payment joke tour
     """),
     "take": word_set(
         "look walk rest break bath nap shower trip vacation ride drive swim photo picture guess"

@@ -9,6 +9,7 @@ from graphneg.parsers.dependency.words import Word
 SPEECH = word_set("""
     say ask reply answer cry exclaim demand add tell murmur shout whisper repeat call remark continue
     object declare announce begin explain inquire respond sigh think protest insist mutter
+    retort remind echo wonder yell snap plead beg admit agree reflect state
 """)
 _QUOTES = frozenset({"``", "''", '"'})
 
