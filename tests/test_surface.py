@@ -26,6 +26,7 @@ SAW = ("I saw a bird .", "(s / see-01 :ARG0 (i / i) :ARG1 (b / bird))")
 WORKS = ("She works at the bank.", "(w / work-01 :ARG0 (s / she) :location (b / bank))")
 TIRED = ("I am tired.", "(t / tire-01 :ARG1 (i / i))")
 TIRED_EYES = "(h / have-03 :ARG0 (i / i) :ARG1 (e / eye :ARG1-of (t / tire-01)))"
+USUAL, UNKIND = "That's not normal here.", "That's not kind of you."
 MARRIED = "They have not married her."
 SWIM = ("My brother can swim.", "(p / possible-01 :ARG1 (s / swim-01 :ARG0 (b / brother :poss (i / i))))")
 OPEN = (
@@ -86,6 +87,12 @@ def place(penman: str, label: str) -> int:
         (HOME, "watch-01", "They went home and did not watch TV."),
         (INN, "inn", "There is no good inn here."),
         (BIG, "have-03", "We do not have an old house."),
+        (
+            ("That's normal here.", "(n / normal-02 :ARG1 (t / that) :location (h / here))"),
+            "normal-02",
+            USUAL,
+        ),
+        (("That's kind of you.", "(k / kind-01 :ARG1 (t / that) :ARG0 (y / you))"), "kind-01", UNKIND),
         (("I have tried.", "(t / try-01 :ARG0 (i / i))"), "try-01", "I have not tried."),
         (("They have married her.", "(m / marry-01 :ARG0 (t / they) :ARG1 (s / she))"), "marry-01", MARRIED),
         (("I have tired eyes.", TIRED_EYES), "have-03", "I do not have tired eyes."),

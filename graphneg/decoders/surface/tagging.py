@@ -15,6 +15,7 @@ from graphneg.decoders.surface.tag_tables import CLOSED, DEFAULT_FOLLOW, FOLLOWS
 _OPEN = {"NOUN": ("NN", "NNS"), "VERB": ("VB", "VBP", "VBZ", "VBD", "VBN", "VBG")}
 _ENDS = frozenset(".!?…")
 _QUOTES = frozenset("\"'“”‘’«»()[]{}`")
+_OWN_NOTHING = frozenset({"that", "it", "he", "she", "there", "here", "what", "where", "who", "how", "when"})
 _VERB_TAGS = frozenset({"VB", "VBP", "VBZ", "VBD", "VBN", "VBG"})
 
 
@@ -26,8 +27,12 @@ def tag(tokens: Sequence[str], frames: Mapping[int, str]) -> list[str]:
     back: list[dict[str, str]] = []
     for place, token in enumerate(tokens):
         start = place == 0 or tokens[place - 1] in _ENDS or tokens[place - 1] in _QUOTES
-        if token.lower() in ("'s", "’s") and place and tokens[place - 1].lower() == "let":
+        before = tokens[place - 1].lower() if place else ""
+        clitic = token.lower() in ("'s", "’s")
+        if clitic and before == "let":
             emissions = {"PRO": 0.0}
+        elif clitic and before in _OWN_NOTHING:
+            emissions = {"AX": 0.0}
         else:
             emissions = _with_graph(_emissions(token, start), frames.get(place))
         now: dict[str, float] = {}
