@@ -9,6 +9,7 @@ from importlib.resources import files
 
 DELETED = "-"
 _CLASSES = {"v": "v", "n": "n", "j": "j", "r": "j"}
+_OF_STRUCTURE = frozenset({"amr-unknown", "no-one"})
 Counts = dict[str, int]
 
 
@@ -64,8 +65,13 @@ class Lexicon:
 
     def best_concept(self, lemma: str, kind: str) -> str | None:
         """The concept that the word most often became, ``-`` where it mostly had none; else ``None``."""
-        known = self.concepts.get((lemma, kind))
+        known = self.known(lemma, kind)
         return max(known, key=lambda one: known[one]) if known else None
+
+    def known(self, lemma: str, kind: str) -> Counts:
+        """How often the word became what; what stands for several words or for structure is left out."""
+        found = self.concepts.get((lemma, kind), {})
+        return {one: count for one, count in found.items() if _is_of(one, lemma)}
 
     def candidates(self, lemma: str, kind: str) -> list[str]:
         """The frames of a lemma in a word class, in PropBank's order."""
@@ -94,6 +100,15 @@ class Lexicon:
         if entry is None or form not in entry.seen:
             return {}
         return {f"ARG{role}": float(count) for role, count in entry.seen[form].items() if role != "M"}
+
+
+@lru_cache(maxsize=65536)
+def _is_of(concept: str, lemma: str) -> bool:
+    """Whether a concept can be one word's: not ``no-longer``, ``go-on-25``, ``monetary-quantity``."""
+    if concept == DELETED or concept in _OF_STRUCTURE:
+        return True
+    stem = concept.rpartition("-")[0] if concept[-1].isdigit() else concept
+    return "-" not in stem or stem == lemma
 
 
 def _seen(text: str) -> dict[str, Counts]:

@@ -22,6 +22,7 @@ _DEFAULTS = {
     "appos": "mod", "nmod": "mod", "prep": "location",
 }  # fmt: skip
 _FREE = frozenset({"intj", "det", "predet", "neg", "meta", "dep", "punct", "quantmod", "nummod", "appos"})
+_ASKED = {"how-long": "duration", "how-often": "frequency", "how-far": "extent"}
 _TEMPORAL = frozenset({"npadvmod", "prep_in", "prep_on", "prep_at", "prep_during"})
 _CONSTANT = frozenset({"polarity", "mode", "wiki", "name", "value", "unit", "op2", "op3"})
 _LOOSE = frozenset(
@@ -34,6 +35,7 @@ CORE_ROLES = frozenset(f"ARG{n}" for n in range(7))
 def role_weights(sketch: Sketch, concept: str, found: Dependency) -> dict[str, float]:
     kid = sketch.words[found.dependent]
     kind = word_class(sketch.words[found.governor])
+    concept = sketch.draft.nodes[sketch.head(found.governor, found.form)].concept or ""
     if kid.tag == "WRB" and found.form == "advmod" and concept == "be-located-at-91":
         return {"ARG2": 1.0}
     if kid.tag == "WRB" and found.form == "advmod":
@@ -47,6 +49,8 @@ def role_weights(sketch: Sketch, concept: str, found: Dependency) -> dict[str, f
         return {"vocative": 1.0}
     if found.form == "how-many" and is_frame(concept):
         return {"ARG2": 0.6, "degree": 0.4} if concept == "cost-01" else {"degree": 1.0}
+    if found.form in _ASKED:
+        return {_ASKED[found.form]: 1.0}
     if found.form == "age":
         return {"ARG2": 1.0}
     if concept == "age-01" and found.form in {"cop_subj", "nsubj"}:

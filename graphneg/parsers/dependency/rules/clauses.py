@@ -117,7 +117,8 @@ def write_moods(sketch: Sketch, root: Word) -> None:
         core = sketch.core.get(sketch.speaker(word.i))
         if core is not None and _is_imperative(sketch, word):
             sketch.mark(core, "mode", "imperative", None, "imperative")
-            if not any(arc.head == core and arc.role == "ARG0" for arc in sketch.draft.arcs):
+            own = word.i not in sketch.stand_in
+            if own and not any(arc.head == core and arc.role == "ARG0" for arc in sketch.draft.arcs):
                 you = sketch.draft.concept("you", None, "imperative", word.sentence)
                 sketch.link(core, "ARG0", you, "imperative")
     please = next((one for one in sketch.words if _is_please(one, root)), None)

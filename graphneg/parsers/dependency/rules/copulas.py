@@ -22,13 +22,22 @@ _LOCATIVE = word_set("""
 def resolve_copulas(sketch: Sketch) -> None:
     """Finds the word that speaks for each *be* that is no auxiliary."""
     for word in sketch.words:
+        if word.tag[:2] == "JJ" and word.dep == "ROOT" and sketch.kid(word.i, "nsubj") is None:
+            below = sketch.kid(word.i, "xcomp", "advcl", "ccomp")
+            if below is not None and any(one.tag == "TO" for one in sketch.kids(below.i, "aux")):
+                sketch.forms[below.i] = "cop_subj"
         if word.lemma == "be" and word.tag[:2] == "VB" and word.dep not in {"aux", "auxpass"}:
             _resolve(sketch, word)
 
 
 def resolve_futures(sketch: Sketch) -> None:
-    """*is going to rain*: the infinitive speaks for *going*."""
+    """*is going to rain*, *let's go*: the verb below speaks for *going* and *let*."""
     for word in sketch.words:
+        if word.lower in {"let", "lets"} and word.tag[:2] == "VB":
+            below = sketch.kid(word.i, "ccomp", "xcomp")
+            us = below is not None and sketch.kid(below.i, "nsubj")
+            if below is not None and us and us.lower in {"'s", "us"}:
+                sketch.stand_in[word.i] = below.i
         if (
             word.lemma == "go"
             and word.tag in {"VBG", "VB"}
@@ -52,6 +61,7 @@ def _resolve(sketch: Sketch, be: Word) -> None:
     if predicate is not None:
         sketch.stand_in[be.i] = predicate.i
         _resolve_extraposed(sketch, be, predicate)
+        _resolve_naming(sketch, be, predicate)
         return
     place = _place(sketch, be)
     if place is not None:
@@ -72,12 +82,20 @@ def _resolve_extraposed(sketch: Sketch, be: Word, predicate: Word) -> None:
         *sketch.kids(predicate.i, "xcomp", "ccomp"),
         *sketch.kids(be.i, "ccomp", "xcomp", "advcl", "csubj"),
     ):
-        infinitive = any(k.tag == "TO" for k in sketch.kids(one.i, "aux"))
+        infinitive = one.tag == "VBG" or any(k.tag == "TO" for k in sketch.kids(one.i, "aux"))
         that = any(k.lower == "that" for k in sketch.kids(one.i, "mark"))
         if one.i > predicate.i and (infinitive or that):
             sketch.forms[one.i] = "cop_subj"
             sketch.done.add(it.i)
             return
+
+
+def _resolve_naming(sketch: Sketch, be: Word, predicate: Word) -> None:
+    """*My name is Tom*: I am Tom."""
+    name = sketch.kid(be.i, "nsubj")
+    owner = sketch.kid(name.i, "poss") if name is not None else None
+    if name is not None and owner is not None and name.lemma == "name" and predicate.i in sketch.core:
+        sketch.stand_in[name.i] = owner.i
 
 
 def _other(sketch: Sketch, be: Word) -> Word | None:

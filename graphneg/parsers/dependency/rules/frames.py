@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphneg.parsers.dependency.lexicon import DELETED
+from graphneg.parsers.dependency.lexicon import DELETED, FrameEntry
 from graphneg.parsers.dependency.rules.closed_classes import AGENT_NOUNS, RELATIVES
 from graphneg.parsers.dependency.rules.numbers import ordinal_value
 from graphneg.parsers.dependency.rules.sketch import Sketch
@@ -10,7 +10,6 @@ from graphneg.parsers.dependency.signatures import signature
 from graphneg.parsers.dependency.words import Word
 
 _PREFIXES = ("un", "im", "in", "ir", "il", "dis")
-_STRUCTURES = ("-quantity", "-entity", "-91", "multi-sentence")
 _AGENT = ("er", "or", "ist")
 _EVENT = ("tion", "sion", "ment", "ance", "ence", "al", "ing", "ure")
 
@@ -29,8 +28,7 @@ def verb_concept(sketch: Sketch, word: Word) -> tuple[str, str, int | None]:
             last = particle.i if particle.i == word.i + 1 else None
             return best_sense(sketch, word, frames), "particle", last
     frames = [one for one in lexicon.candidates(word.lemma, "v") if "_" not in one]
-    known = lexicon.concepts.get((word.lemma, "v"), {})
-    known = {concept: count for concept, count in known.items() if concept != DELETED}
+    known = known_concepts(sketch, word.lemma, "v")
     if known:
         options = {**dict.fromkeys(frames[:12], 0), **known}
         return best_sense(sketch, word, list(options)), "table", None
@@ -54,12 +52,19 @@ def best_sense(sketch: Sketch, word: Word, frames: list[str]) -> str:
     for rank, frame in enumerate(frames):
         entry = lexicon.frames.get(frame)
         prior = (known.get(frame, 0) + 2 * _prior(rank, 0 if entry is None else entry.examples)) / (total + 2)
-        score = prior
+        score = prior * _room(entry, forms)
         for form in forms:
             score *= _fit(sketch, frame, form)
         if score > best_score:
             best, best_score = frame, score
     return best
+
+
+def _room(entry: FrameEntry | None, forms: list[str]) -> float:
+    """Little for a frame with fewer roles than the verb has subject and object."""
+    if entry is None or "dobj" not in forms or "nsubj" not in forms:
+        return 1.0
+    return 0.3 if len(entry.functions) < 2 or "0" not in entry.functions else 1.0
 
 
 def _prior(rank: int, examples: int) -> float:
@@ -123,8 +128,8 @@ def adjective_concept(sketch: Sketch, word: Word) -> tuple[str, str]:
 
 def known_concepts(sketch: Sketch, lemma: str, kind: str) -> dict[str, int]:
     """What the word became in graphs, without what stands for more than the word."""
-    known = sketch.lexicon.concepts.get((lemma, kind), {})
-    return {k: v for k, v in known.items() if k != DELETED and not k.endswith(_STRUCTURES)}
+    known = sketch.lexicon.known(lemma, kind)
+    return {concept: count for concept, count in known.items() if concept != DELETED}
 
 
 def denies(word: str, concept: str) -> bool:
@@ -188,6 +193,7 @@ def _write_agent(sketch: Sketch, word: Word, concept: str) -> None:
             inner = sketch.draft.concept(frames[0], word.i, "agent")
             sketch.link(inner, "ARG0", node, "agent")
             sketch.core[word.i] = inner
+            sketch.persons[word.i] = node
             return
 
 

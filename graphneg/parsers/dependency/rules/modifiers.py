@@ -24,7 +24,7 @@ _SKIPPED = frozenset({"conj", "preconj", "cc", "punct", "aux", "auxpass", "expl"
 def write_modifier(sketch: Sketch, found: Dependency) -> bool:
     """Writes what needs no choice of role; tells whether it did."""
     form, kid = found.form, sketch.words[found.dependent]
-    head, dep = sketch.core[found.governor], sketch.outer[found.dependent]
+    head, dep = sketch.head(found.governor, found.form), sketch.outer[found.dependent]
     if found.through.dep in _SKIPPED or _linked(sketch, head, dep):
         return True
     if form.startswith(("relcl", "acl")):
@@ -75,7 +75,7 @@ def _linked(sketch: Sketch, head: int, dep: int) -> bool:
 def _write_adjective(sketch: Sketch, found: Dependency) -> bool:
     """``(woman :ARG1-of (beautiful-02))``, ``(book :ord (ordinal-entity :value 2))``, else ``:mod``."""
     kid = sketch.words[found.dependent]
-    head, dep = sketch.core[found.governor], sketch.outer[found.dependent]
+    head, dep = sketch.head(found.governor, found.form), sketch.outer[found.dependent]
     number = ordinal_value(kid.lower)
     if number is not None and kid.tag[:2] == "JJ":
         node = sketch.core[kid.i]
@@ -110,7 +110,7 @@ def _write_having(sketch: Sketch, found: Dependency) -> bool:
     if not wears and (found.form == "prep_in" or owner.lemma not in OWNERS):
         return False
     node = sketch.draft.concept("wear-01" if wears else "have-03", found.preposition.i, "having")
-    sketch.link(node, "ARG0", sketch.core[found.governor], "having")
+    sketch.link(node, "ARG0", sketch.head(found.governor, found.form), "having")
     sketch.link(node, "ARG1", sketch.outer[found.dependent], "having")
     return True
 
@@ -119,7 +119,7 @@ def _write_relative(sketch: Sketch, found: Dependency) -> bool:
     """The noun takes the role of the gap in its relative clause."""
     clause = found.through
     verb = sketch.core[found.dependent]
-    head = sketch.core[found.governor]
+    head = sketch.head(found.governor, found.form)
     concept = sketch.draft.nodes[verb].concept or ""
     form = _gap(sketch, clause)
     if form in {"location", "time"}:
@@ -165,7 +165,7 @@ def _gap(sketch: Sketch, clause: Word) -> str:
 
 def _write_adverbial(sketch: Sketch, found: Dependency) -> bool:
     """Conditions, causes, concessions, times, purposes."""
-    head, dep = sketch.core[found.governor], sketch.outer[found.dependent]
+    head, dep = sketch.head(found.governor, found.form), sketch.outer[found.dependent]
     marks = [one for one in sketch.kids(found.through.i, "mark", "advmod") if one.tag in {"IN", "WRB", "RB"}]
     mark = next((one.lower for one in marks if one.lower in MARK_ROLES), None)
     if mark is None:

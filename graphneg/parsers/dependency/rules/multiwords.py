@@ -16,7 +16,8 @@ no one:no-one | by the way:by-the-way | all right:all-right | such as:- | so far
 after all:after-all | in order to:- | kind of:kind-of | sort of:sort-of | as usual:as-usual
 from now on:from-now-on | so much:so-much | to be sure:to-be-sure | all the same:all-the-same
 first of all:first-of-all | on the contrary:on-the-contrary | a great many:many | a good deal:deal
-a great deal:deal | as soon as possible:as-soon-as-possible | at first:at-first
+a great deal:deal | as soon as possible:as-soon-as-possible | at first:at-first | at present:now
+right here:here | over there:there | over here:here
 """
 _PREPOSITIONS = {
     ("in", "front", "of"): "in-front-of", ("next", "to"): "next-to", ("on", "top", "of"): "on-top-of",

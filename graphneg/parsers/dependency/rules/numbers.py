@@ -24,7 +24,7 @@ _VALUES = {
     "half": 0.5,
 }
 _ORDINALS = {
-    "first": 1, "second": 2, "third": 3, "fifth": 5, "eighth": 8, "ninth": 9, "twelfth": 12, "last": -1,
+    "first": 1, "second": 2, "third": 3, "fifth": 5, "eighth": 8, "ninth": 9, "twelfth": 12,
 }  # fmt: skip
 _DIGITS = re.compile(r"\d+(,\d{3})*(\.\d+)?|\.\d+")
 _ORDINAL = re.compile(r"(\d+)(st|nd|rd|th)")

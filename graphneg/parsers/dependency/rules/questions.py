@@ -6,6 +6,7 @@ from graphneg.parsers.dependency.rules.sketch import Sketch
 from graphneg.parsers.dependency.words import Word
 
 _PRONOUNS = frozenset({"what", "who", "whom", "which", "whose", "whatever", "whoever"})
+_MEASURES = {"many": "how-many", "much": "how-many"} | {one: f"how-{one}" for one in ("long", "often", "far")}
 _ADVERBS = frozenset({"where", "when", "why", "how"})
 _CLAUSES = frozenset({"ROOT", "relcl", "acl", "advcl", "ccomp", "xcomp", "pcomp", "csubj", "parataxis"})
 
@@ -46,10 +47,10 @@ def _write_adverb(sketch: Sketch, word: Word, clause: Word, asked: bool, direct:
         if word.lower == "why":
             return
         measured = sketch.words[word.head]
-        if word.lower == "how" and measured.lower in {"many", "much"}:
+        if word.lower == "how" and measured.lower in _MEASURES and measured.dep != "acomp":
             sketch.add("amr-unknown", measured.i, "question")
             sketch.done.update((word.i, measured.i))
-            sketch.forms[measured.i] = "how-many"
+            sketch.forms[measured.i] = _MEASURES[measured.lower]
             return
         sketch.add("amr-unknown", word.i, "question")
     elif word.lower == "how" and sketch.words[word.head].tag[:2] in {"JJ", "RB"} and direct:

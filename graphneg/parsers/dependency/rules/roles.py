@@ -38,7 +38,7 @@ def _write_group(sketch: Sketch, governor: int, found: list[Dependency]) -> None
         role = best_role(sketch, concept, scores, used) or default_role(sketch, concept, one, used)
         if role in CORE_ROLES:
             used.add(role)
-        _link(sketch, head, role, sketch.outer[one.dependent], one)
+        _link(sketch, sketch.head(governor, one.form), role, sketch.outer[one.dependent], one)
 
 
 def _link(sketch: Sketch, head: int, role: str, dep: int, found: Dependency) -> None:

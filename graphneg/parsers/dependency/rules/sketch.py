@@ -17,7 +17,8 @@ class Sketch:
     They differ where something stands over the word: a modal, a conjunction, ``person`` over
     ``paint-01``. ``stand_in`` leads from a word without a node to the one that speaks for it (a
     copula to its predicate). ``done`` are words that need no further rule; ``placed`` those
-    whose node has its role. ``forms`` are relations that a rule has put right, ``amounts`` the nodes
+    whose node has its role. ``persons`` are the nodes
+    of persons named by what they do. ``forms`` are relations that a rule has put right, ``amounts`` the nodes
     of amounts (*a lot of*) by the noun that they measure.
     """
 
@@ -28,6 +29,7 @@ class Sketch:
     outer: dict[int, int] = field(default_factory=dict[int, int])
     stand_in: dict[int, int] = field(default_factory=dict[int, int])
     done: set[int] = field(default_factory=set[int])
+    persons: dict[int, int] = field(default_factory=dict[int, int])
     forms: dict[int, str] = field(default_factory=dict[int, str])
     placed: set[int] = field(default_factory=set[int])
     amounts: dict[int, int] = field(default_factory=dict[int, int])
@@ -55,6 +57,13 @@ class Sketch:
     def link(self, head: int, role: str, dep: int, rule: str) -> None:
         """Links two nodes."""
         self.draft.link(head, role, dep, rule)
+
+    def head(self, word: int, form: str) -> int:
+        """The node that takes a dependent of this relation: of *a good teacher of French*, *good* is
+        the person's and *French* the teaching's."""
+        if word in self.persons and form not in {"prep_of", "compound", "nmod"}:
+            return self.persons[word]
+        return self.core[word]
 
     def speaker(self, word: int) -> int:
         """The word that speaks for ``word``: itself, or its stand-in."""
