@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from graphneg.editing.originals import (
 )
 from graphneg.editing.records import positive_of
 from graphneg.errors import InputError
+from graphneg.loading.writing import GOLD
 from graphneg.model import AmrGraph, Negative
 from graphneg.output import write_jsonl, write_parquet
 from graphneg.penman_codec import format_graph, is_inverted
@@ -89,11 +91,19 @@ def _write_penman(store: Store, out: Path, dialogues: Iterator[list[StoredDialog
     count = 0
     with out.open("w", encoding="utf-8") as file:
         for batch in dialogues:
-            graphs = [graph for dialogue in batch for graph in dialogue.graphs]
-            for graph in read_whole_graphs(store, graphs):
-                file.write(format_graph(graph) + "\n\n")
+            said = {turn.amr: turn.text for one in batch for turn in one.turns if turn.amr is not None}
+            for graph in read_whole_graphs(store, list(said)):
+                file.write(format_graph(_labelled(graph, said[graph.id])) + "\n\n")
                 count += 1
     return count
+
+
+def _labelled(graph: AmrGraph, text: str) -> AmrGraph:
+    """A parsed graph with its utterance's id and text; one that was loaded stays as it is."""
+    utterance, _, source = graph.id.rpartition("@")
+    if source == GOLD or graph.metadata:
+        return graph
+    return replace(graph, metadata=(f"# ::id {utterance}", f"# ::snt {' '.join(text.split())}"))
 
 
 def _write_graphml(store: Store, out: Path, dialogues: Iterator[list[StoredDialogue]]) -> int:

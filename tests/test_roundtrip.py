@@ -20,6 +20,7 @@ from graphneg.store import Store
 from tests.graphs import BUNDLED, SHARED, texts
 from tests.servers import wipe
 from tests.test_penman_codec import CORPORA, ROUND_TRIPS
+from tests.toy_parser import ToyParser
 
 LITTLE_PRINCE = [name for name in CORPORA if name.startswith("amr_little_prince")]
 SICK = [name for name in CORPORA if name.startswith("sick")]
@@ -135,3 +136,13 @@ def test_the_same_file_loaded_three_times_at_once_is_there_once(
     with ThreadPoolExecutor(3) as pool:
         assert sum(pool.map(load, range(3))) == 20
     assert dialogues.info().counts["Dialogue"] == 20
+
+
+def test_a_parsed_graph_is_exported_with_the_id_and_text_of_its_utterance(
+    dialogues: DialogueGraph, tmp_path: Path
+) -> None:
+    (tmp_path / "own.jsonl").write_text('{"id": "1", "turns": ["Good  morning."]}\n')
+    dialogues.load("dialogues", tmp_path / "own.jsonl")
+    dialogues.parse(ToyParser())
+    [block] = exported(dialogues, tmp_path / "out.amr")
+    assert block.startswith("# ::id own/all/1#0\n# ::snt Good morning.\n(")
