@@ -125,9 +125,12 @@ def _tree(pool: Pool, top: int) -> tuple[dict[int, list[_Branch]], dict[int, int
     back: list[list[tuple[int, str, int]]] = [[] for _ in pool.concepts]
     for head, dep, role in pool.arcs:
         usual = role not in _USUALLY_INVERSE
-        ahead[head].append((dep, role, 0 if usual else 1))
+        ahead[head].append((dep, role, 0 if usual else 2))
         if pool.concepts[dep] is not None:
-            back[dep].append((head, inverse(role), 1 if usual else 0))
+            back[dep].append((head, inverse(role), 2 if usual else 0))
+    for k, above in enumerate(back):
+        if len(above) > 1:
+            back[k] = [(head, role, cost + 1) for head, role, cost in above]
     branches: dict[int, list[_Branch]] = {k: [] for k in range(len(pool.concepts))}
     depths: dict[int, int] = {}
     used: set[tuple[int, int]] = set()

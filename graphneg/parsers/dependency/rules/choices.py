@@ -24,7 +24,7 @@ _DEFAULTS = {
 _FREE = frozenset({"intj", "det", "predet", "neg", "meta", "dep", "punct", "quantmod", "nummod", "appos"})
 _ASKED = {"how-long": "duration", "how-often": "frequency", "how-far": "extent"}
 _TEMPORAL = frozenset({"npadvmod", "prep_in", "prep_on", "prep_at", "prep_during"})
-_CONSTANT = frozenset({"polarity", "mode", "wiki", "name", "value", "unit", "op2", "op3"})
+_CONSTANT = frozenset({"polarity", "mode", "wiki", "name", "value", "unit", "ord", "op2", "op3"})
 _LOOSE = frozenset(
     {"npadvmod", "dep", "intj", "appos", "advmod", "nmod", "oprd", "attr", "dobj", "conj", "pobj"}
 )
@@ -74,6 +74,8 @@ def role_weights(sketch: Sketch, concept: str, found: Dependency) -> dict[str, f
         scores.pop("consist-of", None)
     if found.form == "prep_for" and sketch.draft.nodes[sketch.core[kid.i]].concept in _SPANS:
         return {"duration": 1.0}
+    if found.form in _TEMPORAL and sketch.concept_of(kid.i) == "date-entity":
+        return {"time": 1.0}
     if found.form in _TEMPORAL:
         timely = kid.lemma in TIME_NOUNS or sketch.concept_of(kid.i) in {"date-entity", "then"}
         scores["time"] = scores.get("time", 0.0) + 0.4 if timely else scores.get("time", 0.0) * 0.2

@@ -79,8 +79,8 @@ def _write(sketch: Sketch, word: Word) -> None:
 
 def _write_modal(sketch: Sketch, word: Word) -> None:
     """A modal without its verb (*I can!*) stands for itself."""
-    if word.dep not in {"aux", "auxpass"} and word.lemma in MODALS:
-        sketch.add(MODALS[word.lemma][0], word.i, "modal")
+    if word.dep not in {"aux", "auxpass"}:
+        sketch.add(MODALS[word.lemma][0] if word.lemma in MODALS else "do-02", word.i, "ellipsis")
 
 
 def _is_age(sketch: Sketch, word: Word) -> bool:

@@ -42,6 +42,8 @@ def best_sense(sketch: Sketch, word: Word, frames: list[str]) -> str:
     lexicon = sketch.lexicon
     if len(frames) == 1:
         return frames[0]
+    if word.lower == "used" and sketch.kid(word.i, "xcomp") and not sketch.kid(word.i, "dobj"):
+        return "use-02"
     if word.lemma in {"like", "love"}:
         wished = any(one.lower in {"would", "should", "'d"} for one in sketch.kids(word.i, "aux"))
         return f"{word.lemma}-02" if wished else f"{word.lemma}-01"

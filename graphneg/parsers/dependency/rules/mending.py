@@ -22,6 +22,8 @@ def mend(words: Sequence[Word]) -> None:
         if word.lemma in SPEECH and word.tag[:2] == "VB":
             _mend_inversion(words, word)
             _mend_resumed(words, word)
+        elif word.lower == "so" and word.tag in {"RB", "IN", "CC"}:
+            _mend_result(words, word)
         elif word.text == "?":
             _mend_tag(words, word.i)
 
@@ -53,6 +55,18 @@ def _mend_tag(words: Sequence[Word], end: int) -> None:
     if all(word.head != word.i for word in tag):
         for word in tag:
             word.tag, word.dep = "_SP", "tag"
+
+
+def _mend_result(words: Sequence[Word], so: Word) -> None:
+    """*I was tired, so I left*: what comes before *so* is the main clause."""
+    result = words[so.head]
+    if result.head != result.i or so.i > result.i or result.tag[:2] not in {"VB", "MD"}:
+        return
+    before = next((words[k] for k in result.kids if words[k].dep == "ccomp" and k < so.i), None)
+    if before is None or any(mark.text in _QUOTES for mark in words[before.i : so.i]):
+        return
+    _crown(words, result, before)
+    result.dep, so.dep, so.tag = "advcl", "mark", "IN"
 
 
 def _crown(words: Sequence[Word], old: Word, new: Word) -> None:

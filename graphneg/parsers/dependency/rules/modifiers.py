@@ -36,6 +36,9 @@ def write_modifier(sketch: Sketch, found: Dependency) -> bool:
         return True
     if rule == "able" and found.through.dep in {"nsubj", "csubj"}:
         return True
+    if form.startswith("xcomp") and sketch.draft.nodes[head].concept == "use-02":
+        sketch.link(head, "ARG1", dep, "used")
+        return True
     if form.startswith("advcl"):
         return _write_adverbial(sketch, found)
     if form == "amod" and kid.tag[:2] in {"JJ", "VB"}:
@@ -175,6 +178,8 @@ def _write_adverbial(sketch: Sketch, found: Dependency) -> bool:
             role = "mod"
         sketch.link(head, role, dep, "adverbial")
         return True
+    if mark == "so" and not any(one.lower == "that" for one in marks):
+        return write_cause(sketch, head, dep, next(one.i for one in marks if one.lower == mark))
     role = MARK_ROLES[mark]
     anchor = next(one for one in marks if one.lower == mark)
     if role == "cause":
