@@ -97,7 +97,8 @@ class Editor:
         with done.stage("apply"), self._writing:
             write_variants(self._store, plan, picks)
         with done.stage("read"):
-            variants = read_variants(self._store, originals, [one.id for one in picks if one.edits])
+            made = [one.id for one in picks if one.edits]
+            variants = read_variants(self._store, originals, made, dialogues)
         with done.stage("write PENMAN"):
             texts = [format_graph(edited.after) for one in variants for edited in one.graphs.values()]
         with done.counting:

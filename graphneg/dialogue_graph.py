@@ -12,7 +12,7 @@ from graphneg import exports
 from graphneg.decoders import Decoder, get_decoder, guarded
 from graphneg.editing.explanation import Explanation, explain, materialize
 from graphneg.editing.generation import Request
-from graphneg.editing.originals import Selection
+from graphneg.editing.originals import Originals, Selection
 from graphneg.editing.picking import Plan
 from graphneg.errors import InputError
 from graphneg.loading.matching import Grouping
@@ -73,6 +73,7 @@ class DialogueGraph:
 
     def __init__(self, store: Store) -> None:
         self.store = store
+        self._originals = Originals(store)
 
     def load(
         self,
@@ -191,7 +192,7 @@ class DialogueGraph:
         made = (
             get_decoder(decoder, **(decoder_options or {})) if isinstance(decoder, str) else guarded(decoder)
         )
-        return Negatives(self.store, request, made, progress, decoder_options)
+        return Negatives(self.store, request, made, progress, decoder_options, self._originals)
 
     def cypher(self, query: str, **parameters: Any) -> Rows:
         """The rows of a query that only reads.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from graphneg import __version__
 from graphneg.decoders import Decoder
 from graphneg.editing.generation import Finished, Generator, Request
+from graphneg.editing.originals import Originals
 from graphneg.errors import InputError
 from graphneg.model import Negative
 from graphneg.output import (
@@ -39,12 +40,14 @@ class Negatives:
         decoder: Decoder,
         progress: Progress | None = None,
         decoder_options: Mapping[str, Any] | None = None,
+        originals: Originals | None = None,
     ) -> None:
         self.summary = Summary()
         self.resumed = Resumed()
         self._store = store
         self._request = request
         self._decoder = decoder
+        self._originals = originals or Originals(store)
         self._progress = progress or NoProgress()
         self._decoder_options = {name: repr(value) for name, value in (decoder_options or {}).items()}
 
@@ -98,7 +101,9 @@ class Negatives:
         return self.summary
 
     def _run(self, skip: int) -> Iterator[Finished]:
-        generator = Generator(self._store, self._request, self._decoder, self.summary, self._progress)
+        generator = Generator(
+            self._store, self._request, self._decoder, self.summary, self._progress, self._originals
+        )
         return generator.run(skip)
 
     def _settings(self) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import pytest
 
 from graphneg.decoders import Decoder, get_decoder
 from graphneg.dialogue_graph import DialogueGraph
+from graphneg.editing.originals import Originals
 from graphneg.errors import InputError, TransformError
 from graphneg.model import Decoded, EditedUtterance, Negative
 from graphneg.negatives import Negatives
@@ -360,3 +361,23 @@ def test_a_request_that_makes_no_sense_is_an_error(
 ) -> None:
     with pytest.raises(InputError, match=reason):
         made(dialogues, **options)
+
+
+class TestOriginals:
+    def test_are_read_again_where_the_store_holds_another_graph_by_now(
+        self, dialogues: DialogueGraph
+    ) -> None:
+        [row] = dialogues.store.read(
+            "MATCH (a:Amr)-[:TOP]->(n:AmrNode) RETURN a.id AS id, n.concept AS top ORDER BY id LIMIT 1"
+        )
+        id, top = row["id"], row["top"]
+        rename = "MATCH (n:AmrNode {amr: $id}) WHERE n.k = 0 SET n.concept = $concept RETURN n.k"
+        originals = Originals(dialogues.store)
+        assert originals.get([id], {id: "first"})[id].top.concept == top
+        dialogues.cypher_write(rename, id=id, concept="other")
+        try:
+            assert originals.get([id], {id: "first"})[id].top.concept == top
+            assert originals.get([id])[id].top.concept == top
+            assert originals.get([id], {id: "second"})[id].top.concept == "other"
+        finally:
+            dialogues.cypher_write(rename, id=id, concept=top)

@@ -115,13 +115,14 @@ class Generator:
         decoder: Decoder,
         summary: Summary | None = None,
         progress: Progress | None = None,
+        originals: Originals | None = None,
     ) -> None:
         self.summary = summary or Summary()
         self._store = store
         self._request = request
         self._decoder = decoder
         self._progress = progress or NoProgress()
-        self._originals = Originals(store)
+        self._originals = originals or Originals(store)
         self._writing = Lock()
 
     def run(self, skip: int = 0) -> Iterator[Finished]:
@@ -178,7 +179,7 @@ class Generator:
         with self._writing:
             write_variants(self._store, plan, picks)
         ids = [one.id for one in picks if one.edits]
-        found = read_variants(self._store, self._originals, ids)
+        found = read_variants(self._store, self._originals, ids, batch.dialogues)
         return _Wave(picks, {variant.id: variant for variant in found})
 
     def _results(self, wave: _Wave) -> Iterator[tuple[Pick, Negative | str]]:

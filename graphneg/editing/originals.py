@@ -16,16 +16,18 @@ from graphneg.store import Store, cypher_text
 PAGE = 20_000
 PART = 50
 KEPT_NODES = 150_000
+_NO_DIGESTS: Mapping[str, str | None] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One utterance as editing sees it; ``amr`` is the id of its graph, if it has one."""
+    """One utterance as editing sees it; ``amr`` is its graph's id, if it has one, ``digest`` what that says."""
 
     turn: int
     speaker: str
     text: str
     amr: str | None
+    digest: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,11 @@ class StoredDialogue:
     corpus: str
     split: str
     turns: tuple[Turn, ...]
+
+    @property
+    def digests(self) -> dict[str, str | None]:
+        """What each of its graphs says, by graph id."""
+        return {turn.amr: turn.digest for turn in self.turns if turn.amr is not None}
 
     @property
     def graphs(self) -> list[str]:
@@ -110,36 +117,37 @@ class Originals:
         self._kept = kept
         self._nodes = 0
         self._lock = Lock()
-        self._graphs: OrderedDict[str, AmrGraph] = OrderedDict()
+        self._graphs: OrderedDict[str, tuple[AmrGraph, str | None]] = OrderedDict()
 
-    def get(self, ids: Iterable[str]) -> dict[str, AmrGraph]:
+    def get(self, ids: Iterable[str], digests: Mapping[str, str | None] = _NO_DIGESTS) -> dict[str, AmrGraph]:
         """The graphs of these ids.
+
+        What is kept is read again where ``digests`` knows that the store holds another graph by now.
 
         Raises:
             StoreError: one of them is not in the store.
         """
         wanted = sorted(set(ids))
         with self._lock:
-            found = {id: self._graphs[id] for id in wanted if id in self._graphs}
+            kept = {id: self._graphs[id] for id in wanted if id in self._graphs}
+        found = {id: graph for id, (graph, digest) in kept.items() if digest == digests.get(id, digest)}
         missing = [id for id in wanted if id not in found]
-        read = {graph.id: graph for graph in read_graphs(self._store, missing)} if missing else {}
-        found |= read
+        found |= {graph.id: graph for graph in read_graphs(self._store, missing)} if missing else {}
         for id in missing:
-            if id not in read:
+            if id not in found:
                 raise StoreError(f"graph {id} is not in the store (any more)")
-        self._keep(found)
+        self._keep({id: (graph, digests.get(id)) for id, graph in found.items()})
         return found
 
-    def _keep(self, graphs: Mapping[str, AmrGraph]) -> None:
+    def _keep(self, graphs: Mapping[str, tuple[AmrGraph, str | None]]) -> None:
         """Keep these graphs, as the ones used last, and let go of the oldest."""
         with self._lock:
-            for id, graph in graphs.items():
-                if id not in self._graphs:
-                    self._nodes += len(graph.nodes)
-                self._graphs[id] = graph
-                self._graphs.move_to_end(id)
+            for id, one in graphs.items():
+                before = self._graphs.pop(id, None)
+                self._nodes += len(one[0].nodes) - (len(before[0].nodes) if before else 0)
+                self._graphs[id] = one
             while self._nodes > self._kept:
-                self._nodes -= len(self._graphs.popitem(last=False)[1].nodes)
+                self._nodes -= len(self._graphs.popitem(last=False)[1][0].nodes)
 
 
 def read_graphs(store: Store, ids: Sequence[str]) -> Iterator[AmrGraph]:
@@ -182,9 +190,9 @@ def _turns(rows: list[list[Any]]) -> tuple[Turn, ...]:
     """Turns in order; of an utterance's graphs, a gold one (``penman``) before a parser's."""
     rows.sort(key=lambda row: (row[0], row[4] != "penman", row[4] or ""))
     turns: list[Turn] = []
-    for turn, speaker, text, amr, _ in rows:
+    for turn, speaker, text, amr, _, digest in rows:
         if not turns or turns[-1].turn != turn:
-            turns.append(Turn(turn, speaker, text, amr))
+            turns.append(Turn(turn, speaker, text, amr, digest))
     return tuple(turns)
 
 

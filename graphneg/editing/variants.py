@@ -9,7 +9,7 @@ from typing import Any
 
 from neo4j import ManagedTransaction
 
-from graphneg.editing.originals import Originals, in_parts
+from graphneg.editing.originals import Originals, StoredDialogue, in_parts
 from graphneg.editing.overlay import apply_edits
 from graphneg.editing.picking import Pick, Plan
 from graphneg.errors import TransformError
@@ -70,16 +70,23 @@ def read_edits(store: Store, ids: Sequence[str]) -> dict[str, tuple[Edit, ...]]:
     return {id: tuple(Edit(*row[1:]) for row in sorted(rows, key=_step)) for id, rows in steps.items()}
 
 
-def read_variants(store: Store, originals: Originals, ids: Sequence[str]) -> list[Variant]:
-    """The variants of these ids, in this order: the originals under the edits that the store holds."""
+def read_variants(
+    store: Store, originals: Originals, ids: Sequence[str], dialogues: Sequence[StoredDialogue] = ()
+) -> list[Variant]:
+    """The variants of these ids, in this order: the originals under the edits that the store holds.
+
+    ``dialogues`` know which of their graphs were replaced since ``originals`` kept them.
+    """
     edits = read_edits(store, ids)
-    graphs = originals.get(
+    digests = {id: digest for dialogue in dialogues for id, digest in dialogue.digests.items()}
+    needed = {
         graph
         for id in ids
         for edit in edits.get(id, ())
         for graph in (edit.amr, edit.from_amr)
         if graph is not None
-    )
+    }
+    graphs = originals.get(needed, digests)
     return [_variant(id, edits[id], graphs) for id in ids if id in edits]
 
 
