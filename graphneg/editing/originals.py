@@ -21,7 +21,7 @@ _NO_DIGESTS: Mapping[str, str | None] = {}
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One utterance as editing sees it; ``amr`` is its graph's id, if it has one, ``digest`` what that says."""
+    """One utterance as editing sees it: ``amr`` is its graph's id, ``digest`` the graph's own."""
 
     turn: int
     speaker: str
