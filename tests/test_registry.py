@@ -6,11 +6,13 @@ import importlib.metadata
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from graphneg.loading.registry import get_loader
+from graphneg.parsers.base import PLUGINS
 from graphneg.recipes import RECIPES
 from graphneg.transforms import load_transforms
 from graphneg.transforms.registry import CATEGORIES
@@ -75,6 +77,14 @@ class TestLoaders:
         loader = get_loader(name)
         assert loader.name == name and loader.summary
         assert re.search(rf"^## {name}$", document("loaders.md"), re.M)
+
+
+class TestParsers:
+    @pytest.mark.parametrize("name", PLUGINS.built_in)
+    def test_each_is_an_entry_point_and_documented(self, name: str) -> None:
+        project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+        assert project["entry-points"]["graphneg.parsers"][name] == PLUGINS.built_in[name]
+        assert re.search(rf"^## {name}$", document("parsers.md"), re.M)
 
 
 class TestFiles:
