@@ -15,12 +15,10 @@ def scored_pairs(seen: DraftFeatures) -> Iterator[tuple[int, int]]:
     Constants head nothing; the words of names keep the arcs that the rules gave them.
     """
     nodes = seen.draft.nodes
-    alive = sorted(seen.alive, key=lambda i: seen.order[i])
+    alive = [i for i in sorted(seen.alive, key=lambda i: seen.order[i]) if nodes[i].label[:1] != '"']
     for at, a in enumerate(alive):
-        if nodes[a].label[:1] == '"':
-            continue
         for b in alive[at + 1 : at + _NEAR]:
-            if nodes[b].label[:1] == '"' or nodes[a].sentence != nodes[b].sentence:
+            if nodes[a].sentence != nodes[b].sentence or not seen.related(a, b):
                 continue
             if nodes[a].concept is not None and nodes[a].concept != "name":
                 yield a, b

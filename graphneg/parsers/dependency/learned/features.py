@@ -14,7 +14,7 @@ from graphneg.parsers.dependency.learned.meanings import Meanings
 from graphneg.parsers.dependency.words import Word
 
 _SENSE = re.compile(r"-\d\d+$")
-_LONGEST_PATH = 6
+_LONGEST_PATH, _FAR = 6, 5
 _LEXICAL = frozenset({"IN", "TO", "RP", "CC", "WRB"})
 _NO_CLUSTER = (-1, -1)
 
@@ -93,6 +93,33 @@ class Paths:
         return "far", "far", _LONGEST_PATH + 1
 
 
+Group = tuple[str | int, ...]
+"""Features that often come together: a name and what they are made from; :func:`expand` writes them out."""
+
+
+def expand(group: Group) -> list[str]:
+    """The features of a group.
+
+    >>> expand(("dep", "ARG1", "", "boy"))
+    ['RD=ARG1,boy', 'BH=,boy']
+    """
+    return [form.format(*group[1:]) for form in _FORMS[str(group[0])]]
+
+
+_FORMS: dict[str, tuple[str, ...]] = {
+    "rule": ("R={0}", "B={2}", "RR={0},{1}", "RK={0},{3},{4}", "K={3},{4}"),
+    "head": ("RH={0},{1}",),
+    "dep": ("RD={0},{2}", "BH={1},{2}"),
+    "steps": ("O={0},{1},{2},{3}",),
+    "over": ("W={0}", "WH={0},{1}"),
+    "wordless": ("nt",),
+    "path": ("P={0}", "PR={0},{3},{4}", "PK={0},{5},{6}", "PL={1}", "L={2},{3}"),
+    "gap": ("G={0}", "N={1},{2},{3}"),
+    "same": ("M={0},{1}", "MK={2}"),
+    "tags": ("GT={0},{1},{2}",),
+}
+
+
 class DraftFeatures:
     """Features of one draft. Nodes are numbered as in the draft; those that are gone have none."""
 
@@ -100,6 +127,9 @@ class DraftFeatures:
         self.draft = draft
         self.frames = meanings.roles
         self.clusters = [meanings.clusters.get(stem_of(node.label), _NO_CLUSTER) for node in draft.nodes]
+        self.signatures = [
+            "".join(meanings.roles.get(node.label, ())).replace("ARG", "") for node in draft.nodes
+        ]
         self.signatures = [
             "".join(meanings.roles.get(node.label, ())).replace("ARG", "") for node in draft.nodes
         ]
@@ -154,43 +184,55 @@ class DraftFeatures:
                 found.append(f"kl={below.dep},{below.lemma}")
         return found
 
-    def pair(self, h: int, d: int) -> list[str]:
-        """Features of an ordered pair: would ``d`` be an argument of ``h``?"""
+    def pair(self, h: int, d: int) -> tuple[list[Group], list[str]]:
+        """Features of an ordered pair, as groups and singly: would ``d`` be an argument of ``h``?"""
         nodes = self.draft.nodes
         head, dep = nodes[h], nodes[d]
-        hk, dk = kind_of(head.label), kind_of(dep.label)
+        hl, dl = head.label, dep.label
+        hk, dk, ds = kind_of(hl), kind_of(dl), stem_of(dl)
         role, rule = self.rule_arcs.get((h, d), ("", ""))
         back = self.rule_arcs.get((d, h), ("", ""))[0]
-        hs, ds = stem_of(head.label), stem_of(dep.label)
-        found = [f"R={role}", f"B={back}", f"RR={role},{rule}", f"RK={role},{hk},{dk}", f"K={hk},{dk}"]
-        found += [f"RH={role},{head.label}", f"RD={role},{ds}", f"BH={back},{ds}", f"HD={hs},{ds}"]
+        found: list[Group] = [
+            ("rule", role, rule, back, hk, dk),
+            ("head", role, hl),
+            ("dep", role, back, ds),
+        ]
+        hs = stem_of(hl)
+        single = [f"HD={hs},{ds}"]
         if not role and not back:
             from_head, from_dep = self.steps[h], self.steps[d]
-            found += [f"W={from_head[x]}{from_dep[x]}" for x in from_head if x in from_dep]
-            found += [f"WH={from_head[x]}{from_dep[x]},{head.label}" for x in from_head if x in from_dep]
-            found.append(f"O={len(from_head)},{min(len(from_dep), 3)},{hk},{dk}")
+            found.append(("steps", min(len(from_head), 5), min(len(from_dep), 3), hk, dk))
+            found += [("over", from_head[x] + from_dep[x], hl) for x in from_head if x in from_dep]
         if head.token is None or dep.token is None:
-            found.append("nt")
-            return found
+            found.append(("wordless",))
+            return found, single
         a, b = self._nearest(head, dep)
         labels, lexical, length = self.paths.between(a, b)
-        gap = b - a
-        near = self.order[d] - self.order[h]
+        gap, near = _bucket(b - a), _bucket(self.order[d] - self.order[h])
         found += [
-            f"P={labels}", f"PR={labels},{role},{back}", f"PK={labels},{hk},{dk}", f"PL={lexical}",
-            f"PLH={lexical},{head.label}", f"PH={labels},{hs}", f"PD={labels},{ds}", f"L={length},{role}",
-            f"G={_bucket(gap)}", f"N={_bucket(near)},{hk},{dk}",
-        ]  # fmt: skip
-        (hg, hf), (dg, _) = self.clusters[h], self.clusters[d]
-        found += [
-            f"PG={labels},{hg}", f"PDG={labels},{dg}", f"PGG={labels},{hg},{dg}", f"PF={lexical},{hf}",
-            f"PS={lexical},{self.signatures[h]}",
-        ]  # fmt: skip
+            ("path", labels, lexical, length, role, back, hk, dk),
+            ("gap", gap, near, hk, dk),
+        ]
         if gap == 0:
-            found += [f"M={head.label},{dep.label}", f"MK={hk},{dk},{self.place[d] - self.place[h]}"]
+            found.append(("same", hl, dl, self.place[d] - self.place[h]))
         else:
-            found.append(f"GT={_bucket(gap)},{self.draft.words[a].tag},{self.draft.words[b].tag}")
-        return found
+            found.append(("tags", gap, self.draft.words[a].tag, self.draft.words[b].tag))
+        (hg, hf), dg = self.clusters[h], self.clusters[d][0]
+        single += [
+            f"PLH={lexical},{hl}", f"PH={labels},{hs}", f"PG={labels},{hg}", f"PF={lexical},{hf}",
+            f"PS={lexical},{self.signatures[h]}", f"PD={labels},{ds}", f"PDG={labels},{dg}",
+            f"PGG={labels},{hg},{dg}",
+        ]  # fmt: skip
+        return found, single
+
+    def related(self, a: int, b: int) -> bool:
+        """Whether two nodes are near in the dependencies, or in the rules' graph."""
+        first, second = self.draft.nodes[a], self.draft.nodes[b]
+        if b in self.steps[a] or first.token is None or second.token is None:
+            return True
+        if self.paths.between(*self._nearest(first, second))[2] < _FAR:
+            return True
+        return not self.steps[a].keys().isdisjoint(self.steps[b])
 
     def _nearest(self, head: DraftNode, dep: DraftNode) -> tuple[int, int]:
         """The two words, among all that the nodes stand for, with the shortest path."""

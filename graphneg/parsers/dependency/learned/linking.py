@@ -11,30 +11,27 @@ import numpy as np
 from graphneg.parsers.dependency.draft import Draft
 from graphneg.parsers.dependency.learned.arcs import scored_pairs
 from graphneg.parsers.dependency.learned.decoding import ScoredArc, decode
-from graphneg.parsers.dependency.learned.features import DraftFeatures
+from graphneg.parsers.dependency.learned.features import DraftFeatures, Group
 from graphneg.parsers.dependency.learned.meanings import Meanings
-from graphneg.parsers.dependency.learned.network import Model
+from graphneg.parsers.dependency.learned.network import GroupSums, Model
 
 ENOUGH = -0.5
 """The log odds from which an arc is taken: a little in favour of arcs."""
 LOOSE = -2.0
 """Single nodes whose best arc has lower log odds are dropped."""
-_LEAST = -9.0
+_LEAST, _OTHERS = -9.0, -2.5
 
 
-def link_nodes(meanings: Meanings, model: Model, draft: Draft) -> None:
+def link_nodes(meanings: Meanings, model: Model, sums: GroupSums, draft: Draft) -> None:
     """Links the draft's nodes anew, drops single nodes that hang on nothing, and chooses tops."""
     seen = DraftFeatures(draft, meanings)
     pairs = list(scored_pairs(seen))
     place = {i: n for n, i in enumerate(seen.alive)}
     nodes = [seen.node(i) for i in seen.alive]
-    bags = [seen.pair(h, d) for h, d in pairs]
+    between = _between(model, sums, [seen.pair(h, d) for h, d in pairs])
     ends = ([place[h] for h, _ in pairs], [place[d] for _, d in pairs])
-    odds, tops = _scores(model, nodes, bags, ends)
-    arcs = [
-        ScoredArc(float(odds[row, role]), *pairs[row], model.classes[role + 1])
-        for row, role in zip(*np.nonzero(odds > _LEAST), strict=True)
-    ]
+    odds, tops = _scores(model, nodes, between, ends)
+    arcs = _possible(odds, pairs, model.classes)
     strings = {i for i in seen.alive if draft.nodes[i].label[:1] == '"'}
     scored = [i for i in seen.alive if i not in strings]
     kept = [arc for arc in draft.arcs if arc.dep in strings]
@@ -49,19 +46,42 @@ def link_nodes(meanings: Meanings, model: Model, draft: Draft) -> None:
     _choose_tops(draft, {i: float(tops[place[i]]) for i in seen.alive})
 
 
+def _between(model: Model, sums: GroupSums, found: Sequence[tuple[list[Group], list[str]]]) -> Any:
+    """The sums of each pair's features; ``None`` without pairs."""
+    if not found:
+        return None
+    return sums.sums([groups for groups, _ in found]) + model.sums("pair", "pair", [one for _, one in found])
+
+
+def _possible(odds: Any, pairs: Sequence[tuple[int, int]], roles: Sequence[str]) -> list[ScoredArc]:
+    """The likeliest role of each pair, and others that are likely; ``roles`` has none first."""
+    if not pairs:
+        return []
+    best = odds.argmax(axis=1)
+    found = odds > _OTHERS
+    found[np.arange(len(pairs)), best] = True
+    found &= odds > _LEAST
+    rows, places = np.nonzero(found)
+    scores = odds[rows, places].tolist()
+    return [
+        ScoredArc(score, *pairs[row], roles[place + 1])
+        for score, row, place in zip(scores, rows.tolist(), places.tolist(), strict=True)
+    ]
+
+
 def _scores(
-    model: Model, nodes: list[list[str]], bags: list[list[str]], ends: tuple[list[int], list[int]]
+    model: Model, nodes: list[list[str]], between: Any, ends: tuple[list[int], list[int]]
 ) -> tuple[Any, Any]:
     """Log odds of each role against none for each pair, and each node's score as the top."""
     arrays = model.arrays
     states = np.maximum(model.sums("node", "node", nodes) + arrays["node_bias"], 0)
     tops = states @ arrays["top"]
-    if not bags:
+    if between is None:
         return np.zeros((0, len(model.classes) - 1), np.float32), tops
     heads, deps = states @ arrays["head"], states @ arrays["dep"]
-    hidden = heads[ends[0]] + deps[ends[1]] + model.sums("pair", "pair", bags) + arrays["bias"]
+    hidden = heads[ends[0]] + deps[ends[1]] + between + arrays["bias"]
     logits = np.maximum(hidden, 0) @ arrays["out"] + arrays["out_bias"]
-    return logits[:, 1:] - logits[:, :1], tops
+    return np.clip(logits[:, 1:] - logits[:, :1], -30, 30), tops
 
 
 def _write(draft: Draft, taken: Sequence[ScoredArc]) -> None:

@@ -7,13 +7,15 @@ Each sentence is computed by itself, so that its scores do not depend on what el
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any
 
 import numpy as np
 
 Array = Any
+_MOST_KEPT = 50_000
 _TABLES = frozenset({"context", "candidate", "node", "pair"})
 """Arrays with a row for each feature; the last row in memory is all zeros."""
 
@@ -29,14 +31,46 @@ class Model:
     def sums(self, table: str, rows: str, bags: Sequence[Sequence[str]]) -> Array:
         """The sum of ``arrays[rows]`` over each bag's features, float32 ``[len(bags), width]``."""
         known, weights = self.features[table], self.arrays[rows]
+        nothing = len(known)
         ids: list[int] = []
         ends: list[int] = []
         for bag in bags:
-            ids.extend([known[feature] for feature in bag if feature in known])
-            ids.append(len(known))
+            ids.extend([known.get(feature, nothing) for feature in bag])
+            ids.append(nothing)
             ends.append(len(ids))
         starts = [0, *ends[:-1]]
         return np.add.reduceat(weights[ids], starts, axis=0)
+
+
+class GroupSums:
+    """Sums over groups of features, each group summed once and kept, for groups that come again and again.
+
+    ``expand`` writes out a group's features. A sum does not depend on what was kept before.
+    """
+
+    def __init__(self, model: Model, table: str, expand: Callable[[Any], Sequence[str]]) -> None:
+        self._model, self._table, self._expand = model, table, expand
+        self._places: dict[Any, int] = {}
+        self._kept: Array = np.zeros((_MOST_KEPT, model.arrays[table].shape[1]), np.float32)
+        self._lock = Lock()
+
+    def sums(self, bags: Sequence[Sequence[Any]]) -> Array:
+        """The sum of the rows of each bag of groups (none may be empty), float32 ``[len(bags), width]``."""
+        with self._lock:
+            new = list(dict.fromkeys([one for bag in bags for one in bag if one not in self._places]))
+            if len(self._places) + len(new) > _MOST_KEPT:
+                self._places.clear()
+                new = list(dict.fromkeys([one for bag in bags for one in bag]))
+            if new:
+                begin = len(self._places)
+                rows = self._model.sums(self._table, self._table, [self._expand(one) for one in new])
+                if begin + len(new) > len(self._kept):
+                    self._kept = np.zeros((begin + len(new), rows.shape[1]), np.float32)
+                self._kept[begin : begin + len(new)] = rows
+                self._places.update(zip(new, range(begin, begin + len(new)), strict=True))
+            places = [self._places[one] for bag in bags for one in bag]
+            starts = np.cumsum([0] + [len(bag) for bag in bags[:-1]])
+            return np.add.reduceat(self._kept[places], starts, axis=0)
 
 
 def read_model(data: bytes) -> Model:

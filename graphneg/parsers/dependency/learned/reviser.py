@@ -8,10 +8,11 @@ from importlib.resources.abc import Traversable
 from typing import TYPE_CHECKING
 
 from graphneg.parsers.dependency.draft import Draft
+from graphneg.parsers.dependency.learned.features import expand
 from graphneg.parsers.dependency.learned.meanings import Meanings, read_meanings
 
 if TYPE_CHECKING:
-    from graphneg.parsers.dependency.learned.network import Model
+    from graphneg.parsers.dependency.learned.network import GroupSums, Model
 
 MOST_WORDS = 400
 """Drafts of more words are left to the rules."""
@@ -33,7 +34,7 @@ class LearnedReviser:
             return
         parts = load_parts(self._folder)
         choose_concepts(parts.meanings, parts.chooser, draft)
-        link_nodes(parts.meanings, parts.arcs, draft)
+        link_nodes(parts.meanings, parts.arcs, parts.pairs, draft)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,14 @@ class Parts:
     meanings: Meanings
     chooser: Model
     arcs: Model
+    pairs: GroupSums
+
+
+def make_parts(meanings: Meanings, chooser: Model, arcs: Model) -> Parts:
+    """The parts with room for sums that come again."""
+    from graphneg.parsers.dependency.learned.network import GroupSums
+
+    return Parts(meanings, chooser, arcs, GroupSums(arcs, "pair", expand))
 
 
 @lru_cache(maxsize=2)
@@ -50,7 +59,7 @@ def load_parts(folder: Traversable) -> Parts:
     """Reads the files once a process."""
     from graphneg.parsers.dependency.learned.network import read_model
 
-    return Parts(
+    return make_parts(
         read_meanings(folder.joinpath("meanings.json.gz").read_bytes()),
         read_model(folder.joinpath("chooser.npz").read_bytes()),
         read_model(folder.joinpath("arcs.npz").read_bytes()),

@@ -12,6 +12,7 @@ from graphneg.parsers.dependency.learned.network import write_model
 from graphneg.parsers.dependency.learned.reviser import Parts
 from graphneg.parsers.dependency.models import load_model
 from graphneg.parsers.dependency.training.corpus import read_items
+from graphneg.parsers.dependency.training.examples import example_sentences
 from graphneg.parsers.dependency.training.fitting import fit
 from graphneg.parsers.dependency.training.propbank import read_rolesets
 from graphneg.parsers.dependency.training.word_classes import read_classes
@@ -31,6 +32,13 @@ def main() -> None:
     parser.add_argument("--exclude", type=Path, nargs="*", default=[], help="PENMAN files kept for testing")
     parser.add_argument("--propbank", type=Path, nargs="+", required=True, help="frame files: tar.gz or XML")
     parser.add_argument("--classes", type=Path, help="word classes, as word_classes.py makes them")
+    parser.add_argument("--silver", type=int, default=3000, help="sentences of --sick to learn from, at most")
+    parser.add_argument(
+        "--examples",
+        type=int,
+        default=0,
+        help="PropBank's examples to learn arcs from, at most, for each frame",
+    )
     parser.add_argument("--folds", type=int, default=4, help="parts for cross-fitting")
     parser.add_argument("-o", "--out", type=Path, default=DATA, help="folder that the data are written to")
     options = parser.parse_args()
@@ -42,10 +50,20 @@ def main() -> None:
     import torch
 
     torch.set_num_threads(1)
-    items = read_items(load_model(None), options.lpp, options.sick, options.exclude, options.folds)
+    nlp = load_model(None)
+    items = read_items(nlp, options.lpp, options.sick, options.exclude, options.silver, options.folds)
     say(f"{len(items)} sentences")
     rolesets = list(read_rolesets(options.propbank))
-    parts = fit(items, rolesets, read_classes(options.classes), options.folds, say)
+    parts = fit(
+        items,
+        rolesets,
+        read_classes(options.classes),
+        options.folds,
+        say,
+        lambda lexicon, meanings, chooser: example_sentences(
+            nlp, rolesets, options.examples, lexicon, meanings, chooser
+        ),
+    )
     write_parts(parts, options.out)
     say(f"written to {options.out}")
 

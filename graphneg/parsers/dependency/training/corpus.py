@@ -33,13 +33,23 @@ class Item:
 
 
 def read_items(
-    nlp: Any, gold: Sequence[Path], silver: Sequence[Path], exclude: Sequence[Path], folds: int
+    nlp: Any,
+    gold: Sequence[Path],
+    silver: Sequence[Path],
+    exclude: Sequence[Path],
+    most_silver: int,
+    folds: int,
 ) -> list[Item]:
-    """Each sentence once, without those of the ``exclude`` files. Neighbours fall into the same fold."""
+    """Each sentence once, without those of the ``exclude`` files; neighbours fall into the same fold.
+
+    Of the silver ones, at most ``most_silver``, spread evenly.
+    """
     excluded = {letters(sentence(graph)) for graph in read_graphs(exclude, ())}
     read: list[tuple[AmrGraph, Sequence[Word], int, int]] = []
     for corpus, paths in ((GOLD, gold), (SILVER, silver)):
         graphs = _once(read_graphs(paths, excluded), excluded)
+        if corpus == SILVER and len(graphs) > most_silver:
+            graphs = [graphs[n * len(graphs) // most_silver] for n in range(most_silver)]
         for n, (graph, words) in enumerate(
             zip(graphs, words_of(nlp, [sentence(one) for one in graphs]), strict=True)
         ):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from graphneg.parsers.dependency.draft import Draft
 from graphneg.parsers.dependency.learned.choosing import choose_concepts
 from graphneg.parsers.dependency.learned.meanings import Meanings
-from graphneg.parsers.dependency.learned.reviser import Parts
+from graphneg.parsers.dependency.learned.network import Model
+from graphneg.parsers.dependency.learned.reviser import Parts, make_parts
+from graphneg.parsers.dependency.lexicon import Lexicon
 from graphneg.parsers.dependency.training.choosing import (
     Choice,
     build_meanings,
@@ -15,14 +17,14 @@ from graphneg.parsers.dependency.training.choosing import (
     sentence_counts,
     train_chooser,
 )
-from graphneg.parsers.dependency.training.corpus import GOLD, SILVER, Item, crossed_drafts
+from graphneg.parsers.dependency.training.corpus import GOLD, SILVER, Item, crossed_drafts, rule_lexicon
 from graphneg.parsers.dependency.training.pairs import PairSentence, pair_sentence
 from graphneg.parsers.dependency.training.propbank import Roleset
 from graphneg.parsers.dependency.training.scoring import train_arcs
 
 WEIGHTS = (1.0, 0.4)
 CHOOSER_SIZE, CHOOSER_EPOCHS = 48, 5
-ARC_SIZE, ARC_EPOCHS = 96, 8
+ARC_SIZE, ARC_EPOCHS = 96, 10
 
 
 def fit(
@@ -31,9 +33,12 @@ def fit(
     clusters: Mapping[str, tuple[int, int]],
     folds: int,
     say: Callable[[str], None],
-    more: Sequence[PairSentence] = (),
+    lessons: Callable[[Lexicon, Meanings, Model], Iterable[PairSentence]],
 ) -> Parts:
-    """All parts from items of several folds; ``more`` are further sentences for the arc scorer."""
+    """All parts from items of several folds.
+
+    ``lessons`` makes further sentences for the arc scorer, of the rules' tables, meanings and chooser.
+    """
     drafts = crossed_drafts(items, folds)
     say(f"{len(drafts)} drafts")
     corpora = [[(item.gold, item.words) for item in items if item.corpus == one] for one in (GOLD, SILVER)]
@@ -50,9 +55,11 @@ def fit(
     ]
     chooser = train_chooser([one for found in data for one in found], CHOOSER_SIZE, CHOOSER_EPOCHS, folds)
     say("chooser fitted")
+    more = list(lessons(rule_lexicon(items), meanings, chooser))
+    say(f"{len(more)} lessons from examples")
     arcs = train_arcs([*sentences, *more], ARC_SIZE, ARC_EPOCHS, 0)
     say("arcs fitted")
-    return Parts(meanings, chooser, arcs)
+    return make_parts(meanings, chooser, arcs)
 
 
 def _cross_choose(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from graphneg.parsers.dependency.draft import Draft
 from graphneg.parsers.dependency.learned.arcs import scored_pairs
-from graphneg.parsers.dependency.learned.features import DraftFeatures, stem_of
+from graphneg.parsers.dependency.learned.features import DraftFeatures, expand, stem_of
 from graphneg.parsers.dependency.learned.meanings import Meanings
 from graphneg.parsers.dependency.training.gold import GoldGraph
 
@@ -93,7 +93,8 @@ def pair_sentence(draft: Draft, gold: GoldGraph, meanings: Meanings, weight: flo
     for h, d in scored_pairs(seen):
         heads.append(place[h])
         deps.append(place[d])
-        pairs.append(seen.pair(h, d))
+        groups, single = seen.pair(h, d)
+        pairs.append([*single, *(feature for group in groups for feature in expand(group))])
         right.append(roles.get((match[h], match[d]), "") if h in match and d in match else "")
     tops = [place[i] for i, j in match.items() if j == gold.top and i in place]
     lost = len(gold.arcs) - sum(role != "" for role in right)

@@ -12,7 +12,7 @@ from graphneg.parsers.dependency.training.pairs import PairSentence, all_roles
 
 
 def train_arcs(
-    data: list[PairSentence], size: int, epochs: int, seed: int, at_least: int = 3, dropped: float = 0.2
+    data: list[PairSentence], size: int, epochs: int, seed: int, at_least: int = 3, dropped: float = 0.3
 ) -> Model:
     """Fits ``W·relu(head(a) + argument(b) + pair(a, b))``, the softmax over roles and none."""
     import torch
