@@ -105,3 +105,11 @@ def test_it_says_what_to_install_where_something_neural_is_asked_for(installed: 
     assert done.returncode != 0
     assert "Traceback" not in done.stderr
     assert "graphneg[neural]" in done.stderr.replace("\n", " ")
+
+
+def test_it_says_how_to_get_a_model_where_text_is_to_be_parsed(installed: Path, tmp_path: Path) -> None:
+    command = [installed / "graphneg", "parse", "--text", "-", "-o", "-"]
+    done = subprocess.run([*map(str, command)], cwd=tmp_path, input="Yes.", capture_output=True, text=True)
+    assert done.returncode == 2
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert "pip install 'graphneg[english]'" in done.stderr
