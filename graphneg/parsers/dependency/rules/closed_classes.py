@@ -97,6 +97,7 @@ AGENT_NOUNS = word_set("""
 ADDRESSES = word_set(
     "sir madam ma'am miss mister dear darling honey sweetheart guys folks mom dad mommy daddy mum boss doctor"
 )
+COLOURS = word_set("black white brown red blue green yellow orange pink purple gray grey beige tan silver")
 CLOTHES = word_set("""
     shirt t-shirt tee hat cap coat jacket dress skirt suit uniform jeans pants shorts trousers shoe boot
     glove scarf sweater sunglasses glasses costume helmet vest tie bikini swimsuit robe outfit clothes

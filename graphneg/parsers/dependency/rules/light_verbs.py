@@ -16,7 +16,7 @@ _NOUNS = {
     ),
     "give": word_set("call hug kiss smile answer speech reply advice demonstration suggestion"),
     "have": word_set("look talk chat rest discussion argument walk conversation fight swim dance nap"),
-    "do": word_set("work damage harm exercise"),
+    "do": word_set("work damage harm exercise trick wheelie jump flip stunt"),
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from graphneg.parsers.dependency.rules.closed_classes import COLOURS
 from graphneg.parsers.dependency.rules.speech import SPEECH
 from graphneg.parsers.dependency.rules.word_sets import word_set
 from graphneg.parsers.dependency.words import Word
@@ -25,6 +26,10 @@ def mend(words: Sequence[Word]) -> None:
         elif word.lower == "like" and word.tag == "IN":
             if any(words[k].dep in _SUBJECTS for k in word.kids):
                 word.tag, word.pos = "VBP", "VERB"
+        elif word.lemma == "be" and word.tag[:2] == "VB":
+            _mend_existence(words, word)
+        elif word.dep == "conj" and word.lower in COLOURS:
+            _mend_colours(words, word)
         elif word.lower == "so" and word.tag in {"RB", "IN", "CC"}:
             _mend_result(words, word)
         elif word.text == "?":
@@ -58,6 +63,49 @@ def _mend_tag(words: Sequence[Word], end: int) -> None:
     if all(word.head != word.i for word in tag):
         for word in tag:
             word.tag, word.dep = "_SP", "tag"
+
+
+def _mend_colours(words: Sequence[Word], word: Word) -> None:
+    """*black and white dog*: each colour is the dog's."""
+    first = words[word.head]
+    if first.lower in COLOURS and first.dep == "amod":
+        for k in [k for k in first.kids if words[k].dep in {"cc", "conj"}]:
+            _retie(words, words[k], first.head, "amod" if words[k].dep == "conj" else "punct")
+
+
+def _mend_existence(words: Sequence[Word], be: Word) -> None:
+    """*There is no dog barking*: no dog is barking."""
+    kids = [words[k] for k in be.kids]
+    there = next((one for one in kids if one.dep == "expl" and one.tag == "EX"), None)
+    noun = next((one for one in kids if one.dep == "attr" and one.tag[:2] == "NN"), None)
+    if there is None or noun is None:
+        return
+    verb = next((words[k] for k in noun.kids if words[k].dep == "acl" and words[k].tag == "VBG"), None)
+    if verb is None:
+        return
+    no = next((words[k] for k in noun.kids if words[k].lower == "no"), None)
+    _raise(words, verb, be)
+    _retie(words, noun, verb.i, "nsubj")
+    be.dep = "aux"
+    if no is not None:
+        _retie(words, no, verb.i, "neg")
+
+
+def _raise(words: Sequence[Word], word: Word, over: Word) -> None:
+    """Puts ``word`` in the place of ``over``, which then hangs on it with the rest of what it had."""
+    words[word.head].kids.remove(word.i)
+    if over.head == over.i:
+        word.head, word.dep = word.i, "ROOT"
+    else:
+        words[over.head].kids.remove(over.i)
+        word.head, word.dep = over.head, over.dep
+        words[over.head].kids.append(word.i)
+        words[over.head].kids.sort()
+    for k in over.kids:
+        words[k].head = word.i
+    word.kids = sorted({*word.kids, *over.kids, over.i} - {word.i})
+    over.kids = []
+    over.head = word.i
 
 
 def _mend_result(words: Sequence[Word], so: Word) -> None:
