@@ -60,6 +60,9 @@ def test_predicates_take_their_arguments(parse: Parse, text: str, expected: str)
         ("You mustn't touch it.", "obligate-01 :ARG2 (t / touch-01"),
         ("She is unhappy.", "(h / happy-01 :ARG1 (s / she) :polarity -)"),
         ("I ’ m sure you can ’ t go .", ":polarity -"),
+        ("There is no dog barking.", "(b / bark-01 :ARG0 (d / dog) :polarity -)"),
+        ("A man with no hat left.", "wear-01 :ARG1 (h / hat) :polarity -)"),
+        ("I won't.", "(d / do-02 :ARG0 (i / i) :polarity -)"),
     ],
 )
 def test_what_is_denied_carries_the_negation(parse: Parse, text: str, expected: str) -> None:
@@ -82,6 +85,9 @@ def test_what_is_denied_carries_the_negation(parse: Parse, text: str, expected: 
         ("It's cold, isn't it?", ":ARG1-of (r / request-confirmation-91)"),
         ("Open the window, please!", ":mode imperative :polite +"),
         ("Oh, wow!", ":mode expressive"),
+        ("Let's go!", "(g / go-02 :ARG0 (w / we) :mode imperative)"),
+        ("Can you help me, sir?", ":vocative (s / sir)"),
+        ("How long did you stay?", ":duration (a / amr-unknown)"),
         ("Thank you.", "(t / thank-01 :ARG0 (i / i) :ARG1 (y / you))"),
     ],
 )
@@ -124,6 +130,13 @@ def test_names_numbers_and_kin(parse: Parse, text: str, expected: str) -> None:
             ":ARG1 (s / she) :ARG2 (t / tall) :ARG3 (m / more) :ARG4 (i / i)",
         ),
         ("I read every day.", "rate-entity-91 :ARG3 (t / temporal-quantity"),
+        ("I was tired, so I left.", ":ARG0-of (c / cause-01 :ARG1 (l / leave-"),
+        ("It is hard to swim.", "(h / hard-02 :ARG1 (s / swim-01))"),
+        ("You should sit and wait.", "(r / recommend-01 :ARG1 (a / and :op1 (s / sit-01"),
+        ("He took a walk.", "(w / walk-01 :ARG0 (h / he))"),
+        ("My father is a teacher.", "(p / person :ARG0-of (t / teach-01) :domain (p2 / person"),
+        ("My name is Tom.", '(p / person :name (n / name :op1 "Tom") :domain (i / i))'),
+        ('"I know you," she told him.', "(t / tell-01 :ARG0 (s / she) :ARG1 (k / know-01 :ARG0 s :ARG1 h)"),
     ],
 )
 def test_clauses_are_joined(parse: Parse, text: str, expected: str) -> None:

@@ -29,7 +29,8 @@ def write_negation(sketch: Sketch) -> None:
         ):
             noun = sketch.words[word.head]
             verb = sketch.words[noun.head]
-            denies = noun.dep == "dobj" and verb.lemma == "have" and verb.i in sketch.core
+            had = noun.dep == "dobj" and verb.lemma == "have"
+            denies = (had or noun.dep in {"nsubj", "nsubjpass"}) and sketch.speaker(verb.i) in sketch.core
             head = sketch.core.get(sketch.speaker(verb.i if denies else noun.i))
             if head is not None and word.i not in sketch.done:
                 sketch.mark(head, "polarity", "-", word.i, "no")

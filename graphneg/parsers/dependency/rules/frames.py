@@ -141,7 +141,8 @@ def denies(word: str, concept: str) -> bool:
     (True, False)
     """
     stem = concept.rpartition("-")[0] if concept[-1].isdigit() else concept
-    return any(word == f"{prefix}{stem}" for prefix in _PREFIXES)
+    lacks = word.endswith("less") and not stem.endswith("less") and word[:4] == stem[:4]
+    return lacks or any(word == f"{prefix}{stem}" for prefix in _PREFIXES)
 
 
 def positive(sketch: Sketch, lemma: str) -> str | None:

@@ -80,15 +80,20 @@ def _mend_existence(words: Sequence[Word], be: Word) -> None:
     noun = next((one for one in kids if one.dep == "attr" and one.tag[:2] == "NN"), None)
     if there is None or noun is None:
         return
-    verb = next((words[k] for k in noun.kids if words[k].dep == "acl" and words[k].tag == "VBG"), None)
+    below = [words[k] for k in noun.kids if words[k].dep == "acl"]
+    verb = next((one for one in below if one.tag == "VBG" or _has_being(words, one)), None)
     if verb is None:
         return
     no = next((words[k] for k in noun.kids if words[k].lower == "no"), None)
     _raise(words, verb, be)
-    _retie(words, noun, verb.i, "nsubj")
+    _retie(words, noun, verb.i, "nsubj" if verb.tag == "VBG" else "nsubjpass")
     be.dep = "aux"
     if no is not None:
         _retie(words, no, verb.i, "neg")
+
+
+def _has_being(words: Sequence[Word], verb: Word) -> bool:
+    return any(words[k].lower == "being" for k in verb.kids)
 
 
 def _raise(words: Sequence[Word], word: Word, over: Word) -> None:

@@ -115,6 +115,9 @@ def _write_having(sketch: Sketch, found: Dependency) -> bool:
     node = sketch.draft.concept("wear-01" if wears else "have-03", found.preposition.i, "having")
     sketch.link(node, "ARG0", sketch.head(found.governor, found.form), "having")
     sketch.link(node, "ARG1", sketch.outer[found.dependent], "having")
+    for arc in sketch.draft.arcs:
+        if arc.head == sketch.core[thing.i] and arc.rule in {"no", "without"}:
+            arc.head = node
     return True
 
 
