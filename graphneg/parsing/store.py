@@ -13,7 +13,7 @@ from graphneg.parsing.memory import Claims, parse_row, read_parses, text_id
 from graphneg.parsing.pool import ParsedText, ParserPool, Texts, source_of
 from graphneg.parsing.report import ParseReport, sentences_of
 from graphneg.parsing.waiting import Waiting, Wanted, count_waiting, read_waiting
-from graphneg.parsing.writing import Ready, fits, prepare, write_graphs
+from graphneg.parsing.writing import Ready, fits, write_graphs
 from graphneg.progress import Progress
 from graphneg.store import Store
 
@@ -33,7 +33,6 @@ def parse_store(
         ParserError: the parser does not answer as parsers do.
     """
     began = time.monotonic()
-    prepare(store)
     progress.start("parse", count_waiting(store, wanted, report.source), "utterances")
     try:
         for done in _Run(store, pool, wanted, report).batches():

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from neo4j import ManagedTransaction
 
@@ -18,10 +17,8 @@ from graphneg.loading.rows import GraphRows, Row, digest
 from graphneg.loading.writing import MAX_BYTES, MAX_DIALOGUE_BYTES, MAX_ROWS
 from graphneg.model import AmrGraph
 from graphneg.parsing.waiting import Kind
-from graphneg.store import Store, cypher_text
+from graphneg.store import Store
 from graphneg.store.running import run
-from graphneg.store.schema import run as run_statement
-from graphneg.store.statements import statements
 
 _NODE_BYTES = 300
 _MEANINGS: dict[Kind, str] = {"utterances": "load/meanings", "responses": "parse/response_meanings"}
@@ -54,12 +51,6 @@ class Written:
 
     graphs: int
     replaced: int
-
-
-def prepare(store: Store) -> None:
-    """Make sure that the store can remember texts."""
-    for statement in statements(cypher_text("parse/schema")):
-        store.write(partial(run_statement, statement=statement))
 
 
 def fits(one: Ready) -> bool:
