@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +22,9 @@ from graphneg.parsers.dependency.training.bags import Bags, stored, summed, voca
 from graphneg.parsers.dependency.training.gold import GoldGraph
 from graphneg.parsers.dependency.training.propbank import Roleset
 from graphneg.parsers.dependency.words import Word
+
+AT_LEAST = 2
+BAG_DROPPED, DROPPED, RATE, DECAY, BATCH = 0.15, 0.2, 4e-3, 1e-3, 512
 
 
 @dataclass(slots=True)
@@ -113,55 +117,69 @@ def _fit(text: str, right: str) -> float:
     return 0.9 * 2 * (a & b).total() / max(a.total() + b.total(), 1)
 
 
-def train_chooser(data: Sequence[Choice], size: int, epochs: int, seed: int, at_least: int = 2) -> Model:
+class _Data:
+    """All choices as arrays; candidates are numbered through."""
+
+    def __init__(self, data: Sequence[Choice]) -> None:
+        self.of_contexts = vocabulary((one.context for one in data), AT_LEAST)
+        self.of_candidates = vocabulary((option.features for one in data for option in one.found), AT_LEAST)
+        self.contexts = Bags.of((one.context for one in data), self.of_contexts)
+        options = (option.features for one in data for option in one.found)
+        self.candidates = Bags.of(options, self.of_candidates)
+        self.first: Any = np.cumsum([0] + [len(one.found) for one in data])
+        self.right = np.array([one.right for one in data])
+        self.weight = np.array([one.weight for one in data], np.float32)
+
+
+def train_chooser(data: Sequence[Choice], size: int, epochs: int, seed: int) -> Model:
     """Fits ``v·relu(context + candidate) + w·candidate`` by the softmax over each word's candidates."""
     import torch
-    from torch.nn import functional
 
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
-    contexts = vocabulary((one.context for one in data), at_least)
-    of_candidates = vocabulary((option.features for one in data for option in one.found), at_least)
-    around = Bags.of((one.context for one in data), contexts)
-    options = Bags.of((option.features for one in data for option in one.found), of_candidates)
-    first = np.cumsum([0] + [len(one.found) for one in data])
-    right = np.array([one.right for one in data])
-    weight = np.array([one.weight for one in data], np.float32)
-    context = torch.nn.Parameter(torch.randn(len(contexts), size) * 0.05)
-    candidate = torch.nn.Parameter(torch.randn(len(of_candidates), size) * 0.05)
-    linear = torch.nn.Parameter(torch.zeros(len(of_candidates), 1))
-    out = torch.nn.Parameter(torch.randn(size) * 0.1)
-    bias = torch.nn.Parameter(torch.zeros(size))
-    parameters = [context, candidate, linear, out, bias]
-    optimizer = torch.optim.AdamW(parameters, lr=4e-3, weight_decay=1e-3)
-    batch = 512
-    steps = epochs * (len(data) // batch + 1)
+    known = _Data(data)
+    weights = {
+        "context": torch.nn.Parameter(torch.randn(len(known.of_contexts), size) * 0.05),
+        "candidate": torch.nn.Parameter(
+            torch.cat(
+                [
+                    torch.randn(len(known.of_candidates), size) * 0.05,
+                    torch.zeros(len(known.of_candidates), 1),
+                ],
+                1,
+            )
+        ),
+        "out": torch.nn.Parameter(torch.randn(size) * 0.1),
+        "bias": torch.nn.Parameter(torch.zeros(size)),
+    }
+    optimizer = torch.optim.AdamW(weights.values(), lr=RATE, weight_decay=DECAY)
+    steps = epochs * (len(data) // BATCH + 1)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: max(1 - step / steps, 0.02))
     for _ in range(epochs):
         order = rng.permutation(len(data))
-        for begin in range(0, len(order), batch):
-            rows = order[begin : begin + batch]
-            sizes = first[rows + 1] - first[rows]
-            flat = np.concatenate([np.arange(first[r], first[r + 1]) for r in rows])
-            segment = torch.from_numpy(np.repeat(np.arange(len(rows)), sizes))
-            a = summed(context, around.take(rows), 0.15, rng)
-            b = summed(candidate, options.take(flat), 0.15, rng)
-            c = summed(linear, options.take(flat), 0.15, rng)[:, 0]
-            hidden = functional.dropout(torch.relu(a[segment] + b + bias), 0.2)
-            scores = hidden @ out + c
-            top = torch.full((len(rows),), -1e9).scatter_reduce(0, segment, scores, "amax")
-            total = torch.zeros(len(rows)).index_add(0, segment, torch.exp(scores - top[segment]))
-            places = torch.from_numpy(np.cumsum(np.concatenate([[0], sizes[:-1]])) + right[rows])
-            loss = (torch.log(total) + top - scores[places]) * torch.from_numpy(weight[rows])
+        for begin in range(0, len(order), BATCH):
+            loss = _loss(weights, known, order[begin : begin + BATCH], rng)
             optimizer.zero_grad()
-            loss.mean().backward()
+            loss.backward()
             optimizer.step()
             schedule.step()
-    rows = torch.cat([candidate, linear], dim=1)
-    arrays = {"context": context, "candidate": rows, "out": out, "bias": bias}
-    return stored(
-        Model(
-            {"context": contexts, "candidate": of_candidates},
-            {name: one.detach().numpy() for name, one in arrays.items()},
-        )
-    )
+    arrays = {name: one.detach().numpy() for name, one in weights.items()}
+    return stored(Model({"context": known.of_contexts, "candidate": known.of_candidates}, arrays))
+
+
+def _loss(weights: dict[str, Any], known: _Data, rows: Any, rng: Any) -> Any:
+    """The mean loss of some words' choices."""
+    import torch
+    from torch.nn import functional
+
+    sizes = known.first[rows + 1] - known.first[rows]
+    flat = np.concatenate([np.arange(known.first[row], known.first[row + 1]) for row in rows])
+    segment = torch.from_numpy(np.repeat(np.arange(len(rows)), sizes))
+    around = summed(weights["context"], known.contexts.take(rows), BAG_DROPPED, rng)
+    options = summed(weights["candidate"], known.candidates.take(flat), BAG_DROPPED, rng)
+    hidden = functional.dropout(torch.relu(around[segment] + options[:, :-1] + weights["bias"]), DROPPED)
+    scores = hidden @ weights["out"] + options[:, -1]
+    top = torch.full((len(rows),), -1e9).scatter_reduce(0, segment, scores, "amax").detach()
+    total = torch.zeros(len(rows)).index_add(0, segment, torch.exp(scores - top[segment]))
+    places = torch.from_numpy(np.cumsum(np.concatenate([[0], sizes[:-1]])) + known.right[rows])
+    return ((torch.log(total) + top - scores[places]) * torch.from_numpy(known.weight[rows])).mean()

@@ -1,7 +1,8 @@
-"""Trains the arc scorer: the role between two nodes, or none."""
+"""Trains the arc scorer: the role between two nodes, or none; and which node is the top."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,90 +11,129 @@ from graphneg.parsers.dependency.learned.network import Model
 from graphneg.parsers.dependency.training.bags import Bags, stored, summed, vocabulary
 from graphneg.parsers.dependency.training.pairs import PairSentence, all_roles
 
+Array = Any
+Tensor = Any
+AT_LEAST, ROLE_AT_LEAST = 3, 4
+DROPPED, RATE, DECAY, BATCH = 0.3, 3e-3, 1e-3, 64
 
-def train_arcs(
-    data: list[PairSentence], size: int, epochs: int, seed: int, at_least: int = 3, dropped: float = 0.3
-) -> Model:
-    """Fits ``W·relu(head(a) + argument(b) + pair(a, b))``, the softmax over roles and none."""
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """Some sentences: rows of nodes and pairs in the data, and each pair's ends among these nodes."""
+
+    sentences: list[PairSentence]
+    nodes: Array
+    pairs: Array
+    heads: Array
+    deps: Array
+
+
+class _Data:
+    """All sentences as arrays."""
+
+    def __init__(self, data: list[PairSentence]) -> None:
+        self.sentences = data
+        self.of_nodes = vocabulary((bag for one in data for bag in one.nodes), AT_LEAST)
+        self.of_pairs = vocabulary((bag for one in data for bag in one.pairs), AT_LEAST)
+        self.roles = list(all_roles(data, ROLE_AT_LEAST))
+        number = {role: i for i, role in enumerate(self.roles)}
+        self.nodes = Bags.of((bag for one in data for bag in one.nodes), self.of_nodes)
+        self.pairs = Bags.of((bag for one in data for bag in one.pairs), self.of_pairs)
+        self._first_node: Array = np.cumsum([0] + [len(one.nodes) for one in data])
+        self._first_pair: Array = np.cumsum([0] + [len(one.pairs) for one in data])
+        self.right = np.array([number.get(role, 0) for one in data for role in one.roles])
+        self.weight = np.concatenate([np.full(len(one.pairs), one.weight, np.float32) for one in data])
+
+    def batch(self, rows: Array) -> _Batch:
+        sentences = [self.sentences[row] for row in rows]
+        begins = np.cumsum([0] + [len(one.nodes) for one in sentences])
+        heads = [np.array(one.heads, np.int64) + n for one, n in zip(sentences, begins, strict=False)]
+        deps = [np.array(one.deps, np.int64) + n for one, n in zip(sentences, begins, strict=False)]
+        return _Batch(
+            sentences,
+            np.concatenate([np.arange(self._first_node[r], self._first_node[r + 1]) for r in rows]),
+            np.concatenate([np.arange(self._first_pair[r], self._first_pair[r + 1]) for r in rows]),
+            np.concatenate(heads),
+            np.concatenate(deps),
+        )
+
+
+def train_arcs(sentences: list[PairSentence], size: int, epochs: int, seed: int) -> Model:
+    """Fits ``W·relu(head(a) + argument(b) + pair(a, b))``, the softmax over roles and none.
+
+    A node's state is ``relu(sum of its features)``; the top is the softmax of a product with the states.
+    """
     import torch
-    from torch.nn import functional
 
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
-    of_nodes = vocabulary((bag for one in data for bag in one.nodes), at_least)
-    of_pairs = vocabulary((bag for one in data for bag in one.pairs), at_least)
-    roles = list(all_roles(data, 4))
-    number = {role: i for i, role in enumerate(roles)}
-    nodes = Bags.of((bag for one in data for bag in one.nodes), of_nodes)
-    pairs = Bags.of((bag for one in data for bag in one.pairs), of_pairs)
-    first_node = np.cumsum([0] + [len(one.nodes) for one in data])
-    first_pair = np.cumsum([0] + [len(one.pairs) for one in data])
-    heads = np.concatenate(
-        [np.array(one.heads, np.int64) + a for one, a in zip(data, first_node, strict=False)]
-    )
-    deps = np.concatenate(
-        [np.array(one.deps, np.int64) + a for one, a in zip(data, first_node, strict=False)]
-    )
-    right = np.array([number.get(role, 0) for one in data for role in one.roles])
-    weight = np.concatenate([np.full(len(one.pairs), one.weight, np.float32) for one in data])
-
-    def table(n: int, scale: float = 0.05) -> Any:
-        return torch.nn.Parameter(torch.randn(n, size) * scale)
-
-    p = {
-        "node": table(len(of_nodes)),
-        "head": table(size, size**-0.5),
-        "dep": table(size, size**-0.5),
-        "pair": table(len(of_pairs)),
-        "bias": torch.nn.Parameter(torch.zeros(size)),
-        "node_bias": torch.nn.Parameter(torch.zeros(size)),
-        "top": torch.nn.Parameter(torch.zeros(size)),
-        "out": torch.nn.Parameter(torch.randn(size, len(roles)) * size**-0.5),
-        "out_bias": torch.nn.Parameter(torch.zeros(len(roles))),
-    }
-    optimizer = torch.optim.AdamW(p.values(), lr=3e-3, weight_decay=1e-3)
-    batch = 64
-    steps = epochs * (len(data) // batch + 1)
+    data = _Data(sentences)
+    weights = _weights(len(data.of_nodes), len(data.of_pairs), len(data.roles), size)
+    optimizer = torch.optim.AdamW(weights.values(), lr=RATE, weight_decay=DECAY)
+    steps = epochs * (len(sentences) // BATCH + 1)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: max(1 - step / steps, 0.02))
     for _ in range(epochs):
-        order = rng.permutation(len(data))
-        for begin in range(0, len(order), batch):
-            rows = order[begin : begin + batch]
-            node_rows = np.concatenate([np.arange(first_node[r], first_node[r + 1]) for r in rows])
-            pair_rows = np.concatenate([np.arange(first_pair[r], first_pair[r + 1]) for r in rows])
-            if not len(pair_rows):
-                continue
-            place = np.zeros(first_node[-1], np.int64)
-            place[node_rows] = np.arange(len(node_rows))
-            x = functional.dropout(
-                torch.relu(summed(p["node"], nodes.take(node_rows), dropped, rng) + p["node_bias"]), dropped
-            )
-            a, b = x @ p["head"], x @ p["dep"]
-            e = summed(p["pair"], pairs.take(pair_rows), dropped, rng)
-            h = torch.from_numpy(place[heads[pair_rows]])
-            d = torch.from_numpy(place[deps[pair_rows]])
-            hidden = functional.dropout(torch.relu(a[h] + b[d] + e + p["bias"]), dropped)
-            logits = hidden @ p["out"] + p["out_bias"]
-            loss = functional.cross_entropy(logits, torch.from_numpy(right[pair_rows]), reduction="none")
-            loss = (loss * torch.from_numpy(weight[pair_rows])).sum() / len(rows)
-            loss = loss + _top_loss(x @ p["top"], [data[r] for r in rows])
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
+        order = rng.permutation(len(sentences))
+        for begin in range(0, len(order), BATCH):
+            batch = data.batch(order[begin : begin + BATCH])
+            if len(batch.pairs):
+                loss = _loss(weights, data, batch, rng)
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
             schedule.step()
-    arrays = {name: one.detach().numpy() for name, one in p.items()}
-    return stored(Model({"node": of_nodes, "pair": of_pairs}, arrays, roles))
+    arrays = {name: one.detach().numpy() for name, one in weights.items()}
+    return stored(Model({"node": data.of_nodes, "pair": data.of_pairs}, arrays, data.roles))
 
 
-def _top_loss(scores: Any, rows: list[PairSentence]) -> Any:
+def _weights(nodes: int, pairs: int, roles: int, size: int) -> dict[str, Tensor]:
+    import torch
+
+    def drawn(*shape: int, scale: float) -> Tensor:
+        return torch.nn.Parameter(torch.randn(*shape) * scale)
+
+    return {
+        "node": drawn(nodes, size, scale=0.05),
+        "head": drawn(size, size, scale=size**-0.5),
+        "dep": drawn(size, size, scale=size**-0.5),
+        "pair": drawn(pairs, size, scale=0.05),
+        "bias": drawn(size, scale=0),
+        "node_bias": drawn(size, scale=0),
+        "top": drawn(size, scale=0),
+        "out": drawn(size, roles, scale=size**-0.5),
+        "out_bias": drawn(roles, scale=0),
+    }
+
+
+def _loss(weights: dict[str, Tensor], data: _Data, batch: _Batch, rng: Any) -> Tensor:
+    """Of the pairs' roles and of the tops, by sentence."""
+    import torch
+    from torch.nn import functional
+
+    states = torch.relu(
+        summed(weights["node"], data.nodes.take(batch.nodes), DROPPED, rng) + weights["node_bias"]
+    )
+    states = functional.dropout(states, DROPPED)
+    heads, deps = states @ weights["head"], states @ weights["dep"]
+    between = summed(weights["pair"], data.pairs.take(batch.pairs), DROPPED, rng)
+    hidden = heads[torch.from_numpy(batch.heads)] + deps[torch.from_numpy(batch.deps)] + between
+    hidden = functional.dropout(torch.relu(hidden + weights["bias"]), DROPPED)
+    logits = hidden @ weights["out"] + weights["out_bias"]
+    right = torch.from_numpy(data.right[batch.pairs])
+    each = functional.cross_entropy(logits, right, reduction="none")
+    total = (each * torch.from_numpy(data.weight[batch.pairs])).sum()
+    return (total + _top_loss(states @ weights["top"], batch.sentences)) / len(batch.sentences)
+
+
+def _top_loss(scores: Tensor, sentences: list[PairSentence]) -> Tensor:
     """The softmax over each sentence's nodes, of those sentences whose top is among them."""
     import torch
 
     total = scores.new_zeros(())
     begin = 0
-    for one in rows:
+    for one in sentences:
         end = begin + len(one.nodes)
         if one.top >= 0:
             total = total + one.weight * (torch.logsumexp(scores[begin:end], 0) - scores[begin + one.top])
         begin = end
-    return total / len(rows)
+    return total

@@ -1,0 +1,89 @@
+"""The trainer anchors gold graphs, and what it makes can be read back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from graphneg.parsers.dependency.learned.network import GroupSums, Model, read_model, write_model
+from graphneg.parsers.dependency.models import load_model
+from graphneg.parsers.dependency.training.corpus import read_items, words_of
+from graphneg.parsers.dependency.training.gold import Anchoring
+from graphneg.parsers.dependency.training.pairs import match_nodes
+from graphneg.parsers.dependency.training.propbank import read_rolesets
+from graphneg.penman_codec import parse_graph
+
+FRAMES = """
+<frameset><predicate lemma="hum"><roleset id="hum.01" name="hum">
+<aliases><alias pos="v">hum</alias><alias pos="n">humming</alias></aliases>
+<roles><role descr="hummer" f="PAG" n="0"/>
+<role descr="tune" f="PPT" n="1"/></roles>
+<usagenotes><usage resource="AMR" version="2019" inuse="+"/></usagenotes>
+<example name="a">
+<text>She hummed a tune .</text><propbank><rel relloc="1">hummed</rel>
+<arg type="ARG0" start="0" end="0">She</arg><arg type="ARG1" start="2" end="3">a tune</arg></propbank></example>
+</roleset></predicate></frameset>"""
+GRAPH = """# ::snt The baker did not sleep.
+(s / sleep-01 :polarity - :ARG0 (p / person :ARG0-of (b / bake-01)))
+"""
+
+
+def test_gold_nodes_stand_on_their_words() -> None:
+    words = words_of(load_model(None), ["The baker did not sleep."])[0]
+    graph = parse_graph(GRAPH)
+    gold = Anchoring([(graph, words)]).gold(graph, "The baker did not sleep.", words)
+    assert {node.label: words[node.token or 0].text for node in gold.nodes} == {
+        "sleep-01": "sleep", "-": "not", "person": "baker", "bake-01": "baker",
+    }  # fmt: skip
+    assert (3, "ARG0", 2) in gold.arcs
+
+
+def test_sentences_kept_for_testing_are_left_out(tmp_path: Path) -> None:
+    train, test = tmp_path / "train.txt", tmp_path / "test.txt"
+    train.write_text(GRAPH + "\n# ::snt It rained.\n(r / rain-01)\n")
+    test.write_text("# ::snt the baker did not sleep\n(s / sleep-01)\n")
+    items = read_items(load_model(None), [train], [], [test], 10, 2)
+    assert [item.gold.text for item in items] == ["It rained."]
+
+
+def test_draft_nodes_find_their_gold_nodes(tmp_path: Path) -> None:
+    from graphneg.parsers.dependency.lexicon import load_lexicon
+    from graphneg.parsers.dependency.training.corpus import draft_of
+
+    train = tmp_path / "train.txt"
+    train.write_text(GRAPH)
+    (item,) = read_items(load_model(None), [train], [], [], 10, 2)
+    draft = draft_of(item, load_lexicon())
+    found = {draft.nodes[i].label: item.gold.nodes[j].label for i, j in match_nodes(draft, item.gold).items()}
+    assert found["sleep-01"] == "sleep-01" and found["-"] == "-"
+
+
+def test_propbank_examples_are_read_with_their_arguments(tmp_path: Path) -> None:
+    file = tmp_path / "hum.xml"
+    file.write_text(FRAMES)
+    (roleset,) = read_rolesets([file])
+    assert (roleset.id, roleset.in_amr) == ("hum-01", True)
+    assert roleset.roles == (("ARG0", "PAG"), ("ARG1", "PPT"))
+    assert roleset.examples[0].arguments == (("ARG0", 0, 0), ("ARG1", 2, 3))
+
+
+def test_a_model_comes_back_from_its_file_almost_as_it_was() -> None:
+    np = pytest.importorskip("numpy")
+    weights = np.random.default_rng(0).normal(size=(3, 8)).astype(np.float32)
+    model = Model({"pair": {"a": 0, "b": 1, "c": 2}}, {"pair": weights, "out": weights.T}, ["", "ARG0"])
+    back = read_model(write_model(model))
+    assert back.features == model.features and list(back.classes) == ["", "ARG0"]
+    assert np.allclose(back.arrays["pair"][:3], weights, atol=0.05)
+    assert np.array_equal(back.arrays["out"], weights.T)
+    assert np.allclose(back.sums("pair", "pair", [["a", "c", "unknown"], []])[1], 0)
+
+
+def test_sums_of_groups_do_not_depend_on_what_came_before() -> None:
+    np = pytest.importorskip("numpy")
+    weights = np.random.default_rng(1).normal(size=(3, 8)).astype(np.float32)
+    model = read_model(write_model(Model({"pair": {"a": 0, "b": 1, "c": 2}}, {"pair": weights})))
+    fresh, used = (GroupSums(model, "pair", lambda group: list(group)) for _ in range(2))
+    used.sums([["ab", "c"], ["ba"]])
+    bags = [["c", "ab"], ["ba", "a"]]
+    assert np.array_equal(fresh.sums(bags), used.sums(bags))
