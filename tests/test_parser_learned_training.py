@@ -22,7 +22,8 @@ FRAMES = """
 <usagenotes><usage resource="AMR" version="2019" inuse="+"/></usagenotes>
 <example name="a">
 <text>She hummed a tune .</text><propbank><rel relloc="1">hummed</rel>
-<arg type="ARG0" start="0" end="0">She</arg><arg type="ARG1" start="2" end="3">a tune</arg></propbank></example>
+<arg type="ARG0" start="0" end="0">She</arg>
+<arg type="ARG1" start="2" end="3">a tune</arg></propbank></example>
 </roleset></predicate></frameset>"""
 GRAPH = """# ::snt The baker did not sleep.
 (s / sleep-01 :polarity - :ARG0 (p / person :ARG0-of (b / bake-01)))

@@ -6,8 +6,10 @@ import argparse
 import hashlib
 import json
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
+from graphneg.parsers.dependency.learned.meanings import read_meanings
 from graphneg.parsers.dependency.learned.network import write_model
 from graphneg.parsers.dependency.learned.reviser import Parts
 from graphneg.parsers.dependency.models import load_model
@@ -31,7 +33,9 @@ def main() -> None:
     parser.add_argument("--sick", type=Path, nargs="*", default=[], help="PENMAN files that a parser wrote")
     parser.add_argument("--exclude", type=Path, nargs="*", default=[], help="PENMAN files kept for testing")
     parser.add_argument("--propbank", type=Path, nargs="+", required=True, help="frame files: tar.gz or XML")
-    parser.add_argument("--classes", type=Path, help="word classes, as word_classes.py makes them")
+    parser.add_argument(
+        "--classes", type=Path, help="word classes, as word_classes.py makes them; else those in use"
+    )
     parser.add_argument("--silver", type=int, default=3000, help="sentences of --sick to learn from, at most")
     parser.add_argument(
         "--examples",
@@ -57,7 +61,7 @@ def main() -> None:
     parts = fit(
         items,
         rolesets,
-        read_classes(options.classes),
+        read_classes(options.classes) if options.classes else classes_in_use(),
         options.folds,
         say,
         lambda lexicon, meanings, chooser: example_sentences(
@@ -66,6 +70,12 @@ def main() -> None:
     )
     write_parts(parts, options.out)
     say(f"written to {options.out}")
+
+
+def classes_in_use() -> Mapping[str, tuple[int, int]]:
+    """The word classes that the package's data were made with; none where there are no data."""
+    stored = DATA / "meanings.json.gz"
+    return read_meanings(stored.read_bytes()).clusters if stored.is_file() else {}
 
 
 def write_parts(parts: Parts, folder: Path) -> None:

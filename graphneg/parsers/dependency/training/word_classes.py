@@ -21,10 +21,8 @@ _WORD = re.compile(r"[a-z][a-z-]*\Z")
 _CENTRES_FROM, _CHUNK, _ROUNDS = 15_000, 4_000, 12
 
 
-def read_classes(path: Path | None) -> Mapping[str, tuple[int, int]]:
-    """The classes of each word; none without a file."""
-    if path is None:
-        return {}
+def read_classes(path: Path) -> Mapping[str, tuple[int, int]]:
+    """The classes of each word."""
     stored: dict[str, list[int]] = json.loads(gzip.decompress(path.read_bytes()))
     return {word: (one[0], one[1]) for word, one in stored.items()}
 
