@@ -7,6 +7,7 @@ The tree that is written is the one with the fewest inverse roles, then the shal
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
@@ -43,7 +44,17 @@ class _Step(NamedTuple):
     node: int
     up: int
     role: str
+    arc: int
     home: int | None
+
+
+class _Way(NamedTuple):
+    """An arc as seen from one of its ends; ``arc`` numbers it."""
+
+    to: int
+    role: str
+    cost: int
+    arc: int
 
 
 @dataclass(slots=True)
@@ -102,12 +113,13 @@ def _gather(pool: Pool, draft: Draft) -> None:
         home = homes.get(draft.nodes[k].sentence)
         if home is not None:
             pool.homes[number] = home
-    seen: set[tuple[int, int]] = set()
+    seen: set[tuple[int, int, str]] = set()
     for arc in draft.arcs:
         if arc.head in numbers and arc.dep in numbers:
             head, dep = numbers[arc.head], numbers[arc.dep]
-            if head != dep and pool.concepts[head] is not None and (head, dep) not in seen:
-                seen.add((head, dep))
+            kind = arc.role if _ARGUMENT.match(arc.role) else ""
+            if head != dep and pool.concepts[head] is not None and (head, dep, kind) not in seen:
+                seen.add((head, dep, kind))
                 pool.arcs.append((head, dep, arc.role))
 
 
@@ -121,20 +133,11 @@ def _written(pool: Pool, top: int, text: str) -> AmrGraph:
 
 def _tree(pool: Pool, top: int) -> tuple[dict[int, list[_Branch]], dict[int, int]]:
     """The branches below each node, and the depth of every node that was reached."""
-    ahead: list[list[tuple[int, str, int]]] = [[] for _ in pool.concepts]
-    back: list[list[tuple[int, str, int]]] = [[] for _ in pool.concepts]
-    for head, dep, role in pool.arcs:
-        usual = role not in _USUALLY_INVERSE
-        ahead[head].append((dep, role, 0 if usual else 2))
-        if pool.concepts[dep] is not None:
-            back[dep].append((head, inverse(role), 2 if usual else 0))
-    for k, above in enumerate(back):
-        if len(above) > 1:
-            back[k] = [(head, role, cost + 1) for head, role, cost in above]
+    ways = _ways(pool)
     branches: dict[int, list[_Branch]] = {k: [] for k in range(len(pool.concepts))}
     depths: dict[int, int] = {}
-    used: set[tuple[int, int]] = set()
-    queue: list[tuple[int, int, int, _Step]] = [(0, 0, 0, _Step(top, -1, "", None))]
+    used: set[int] = set()
+    queue: list[tuple[int, int, int, _Step]] = [(0, 0, 0, _Step(top, -1, "", -1, None))]
     count = 0
     while queue:
         cost, depth, _, step = heappop(queue)
@@ -143,26 +146,39 @@ def _tree(pool: Pool, top: int) -> tuple[dict[int, list[_Branch]], dict[int, int
             continue
         depths[node] = depth
         if step.up >= 0:
-            used.add((step.up, node))
-            branches[step.up].append(
-                _Branch(step.up, step.role, node, False, _order(step.role, len(branches[step.up])))
-            )
+            used.add(step.arc)
+            _branch(branches, step.up, step.role, node, False)
         if depth >= DEEPEST:
             continue
         home = node if step.role.startswith("snt") else step.home
-        for other, role, inverses in (*ahead[node], *back[node]):
-            if other not in depths:
+        for way in ways[node]:
+            if way.to not in depths:
                 count += 1
-                away = _AWAY if home is not None and pool.homes.get(other, home) != home else 0
-                step = _Step(other, node, role, home)
-                heappush(queue, (cost + inverses + away, depth + 1, count, step))
-    for head, dep, role in pool.arcs:
-        reached = head in depths and dep in depths and pool.concepts[dep] is not None
-        if reached and (head, dep) not in used and (dep, head) not in used:
+                away = _AWAY if home is not None and pool.homes.get(way.to, home) != home else 0
+                step = _Step(way.to, node, way.role, way.arc, home)
+                heappush(queue, (cost + way.cost + away, depth + 1, count, step))
+    for n, (head, dep, role) in enumerate(pool.arcs):
+        if n not in used and head in depths and dep in depths and pool.concepts[dep] is not None:
             if role in _USUALLY_INVERSE:
                 head, dep, role = dep, head, inverse(role)
-            branches[head].append(_Branch(head, role, dep, True, _order(role, len(branches[head]))))
+            _branch(branches, head, role, dep, True)
     return branches, depths
+
+
+def _ways(pool: Pool) -> list[list[_Way]]:
+    """From each node, the arcs that lead on; an inverse role costs 2, and 3 at a node that is shared."""
+    ways: list[list[_Way]] = [[] for _ in pool.concepts]
+    above = Counter(dep for _, dep, _ in pool.arcs)
+    for n, (head, dep, role) in enumerate(pool.arcs):
+        usual = role not in _USUALLY_INVERSE
+        ways[head].append(_Way(dep, role, 0 if usual else 2, n))
+        if pool.concepts[dep] is not None:
+            ways[dep].append(_Way(head, inverse(role), (2 if usual else 0) + (above[dep] > 1), n))
+    return ways
+
+
+def _branch(branches: dict[int, list[_Branch]], up: int, role: str, to: int, is_mention: bool) -> None:
+    branches[up].append(_Branch(up, role, to, is_mention, _order(role, len(branches[up]))))
 
 
 def inverse(role: str) -> str:

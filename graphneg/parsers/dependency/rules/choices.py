@@ -28,7 +28,9 @@ _CONSTANT = frozenset({"polarity", "mode", "wiki", "name", "value", "unit", "ord
 _LOOSE = frozenset(
     {"npadvmod", "dep", "intj", "appos", "advmod", "nmod", "oprd", "attr", "dobj", "conj", "pobj"}
 )
-_SPANS = frozenset({"temporal-quantity", "year", "month", "week", "day", "hour", "minute", "while", "moment"})
+_SPANS = frozenset(
+    {"temporal-quantity", "year", "month", "week", "day", "hour", "minute", "while", "moment", "time"}
+)
 CORE_ROLES = frozenset(f"ARG{n}" for n in range(7))
 
 
@@ -68,6 +70,8 @@ def role_weights(sketch: Sketch, concept: str, found: Dependency) -> dict[str, f
         scores["ARG2"] = scores.get("ARG2", 0.0) + 1.0
     if found.form == "poss" and sketch.words[found.governor].lemma in BODY_PARTS:
         return {"part-of": 1.0}
+    if found.form == "dobj" and sketch.kid(found.governor, "dative") is not None:
+        scores["ARG1"] = 5 * scores.get("ARG1", 0.1)
     if found.form in _FREE:
         scores = {role: weight for role, weight in scores.items() if role not in CORE_ROLES} or {"mod": 1.0}
     if found.form == "prep_of" and ("F", concept, "prep_of") not in sketch.lexicon.roles:

@@ -6,6 +6,8 @@ from graphneg.parsers.dependency.rules.gazetteer import QUANTITY_KINDS, TEMPORAL
 from graphneg.parsers.dependency.rules.sketch import Sketch
 from graphneg.parsers.dependency.words import Word
 
+_SINGLE_UNITS = frozenset({"minute", "hour", "week", "month", "year", "decade", "century"})
+
 
 def write_nominals(sketch: Sketch) -> None:
     """Quantities of units, and whose kin somebody is."""
@@ -24,6 +26,11 @@ def write_nominals(sketch: Sketch) -> None:
 
 def _is_amount(sketch: Sketch, word: Word) -> bool:
     """Whether a number counts it; *one day* is no amount."""
+    if word.lemma in _SINGLE_UNITS and any(one.lower in {"a", "an"} for one in sketch.kids(word.i, "det")):
+        over = sketch.words[word.head]
+        return word.dep in {"npadvmod", "ROOT"} or (
+            word.dep == "pobj" and over.lower in {"for", "in", "within"}
+        )
     if word.dep == "npadvmod" and any(one.lower == "one" for one in sketch.kids(word.i, "nummod")):
         return False
     return any(one.tag == "CD" and one.i in sketch.core for one in sketch.kids(word.i, "nummod"))
@@ -36,6 +43,9 @@ def _write_quantity(sketch: Sketch, word: Word) -> None:
     kind = sketch.draft.concept(QUANTITY_KINDS[word.lemma], word.i, "quantity")
     sketch.link(kind, "unit", unit, "quantity")
     sketch.core[word.i] = sketch.outer[word.i] = kind
+    article = next((one for one in sketch.kids(word.i, "det") if one.lower in {"a", "an"}), None)
+    if article is not None:
+        sketch.mark(kind, "quant", "1", article.i, "quantity")
 
 
 def _every(sketch: Sketch, word: Word) -> Word | None:

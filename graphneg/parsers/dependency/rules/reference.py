@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from graphneg.parsers.dependency.rules.choices import subject_role
+from graphneg.parsers.dependency.rules.closed_classes import REFLEXIVES
 from graphneg.parsers.dependency.rules.sketch import Sketch
 from graphneg.parsers.dependency.rules.speech import SPEECH
 from graphneg.parsers.dependency.rules.word_sets import word_set
@@ -122,6 +123,26 @@ def quoted_words(words: Sequence[Word]) -> set[int]:
         elif inside:
             spoken.add(word.i)
     return spoken
+
+
+def merge_reflexives(sketch: Sketch) -> None:
+    """*He told himself*: he told him who told."""
+    for word in sketch.words:
+        node = sketch.core.get(word.i)
+        if node is None or word.lower not in REFLEXIVES or sketch.draft.nodes[node].gone:
+            continue
+        verb = sketch.words[word.head]
+        for _ in range(6):
+            subject = _subject(sketch, verb.i)
+            if subject is not None or verb.head == verb.i:
+                break
+            verb = sketch.words[verb.head]
+        else:
+            continue
+        if subject is not None and subject.i != word.i:
+            meant = sketch.outer.get(sketch.speaker(subject.i))
+            if meant is not None and meant != node:
+                redirect(sketch, node, meant)
 
 
 def merge_pronouns(sketch: Sketch) -> None:

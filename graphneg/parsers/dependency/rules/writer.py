@@ -24,6 +24,7 @@ from graphneg.parsers.dependency.rules.questions import write_question_words, wr
 from graphneg.parsers.dependency.rules.reference import (
     merge_nouns,
     merge_pronouns,
+    merge_reflexives,
     merge_speakers,
     write_shared,
 )
@@ -59,6 +60,7 @@ def write_draft(text: str, words: Sequence[Word], lexicon: Lexicon | None = None
         write_openers(sketch, root)
     _write_tops(sketch, join_speech(sketch, roots))
     merge_speakers(sketch)
+    merge_reflexives(sketch)
     merge_nouns(sketch)
     merge_pronouns(sketch)
     return sketch.draft
