@@ -15,6 +15,7 @@ _APART = re.compile(
     r"|\b[ap]( )\.( )?m( )?(?=\.)",
     re.IGNORECASE,
 )
+_CAPITAL = re.compile(r"(?<=\w ' )(?:Ve|Ll|Re)\b")
 _CUT = re.compile(r"[.!?…。！？]+[\"'”’)\]]*\s")
 _NO_TEXT = frozenset({"Cc", "Cf", "Cs", "Cn", "Co", "Zl", "Zp", "Zs"})
 
@@ -32,6 +33,10 @@ def readable(text: str) -> str:
     )
 
 
+def _lowered(match: re.Match[str]) -> str:
+    return match.group().lower()
+
+
 def tightened(text: str) -> tuple[str, tuple[int, ...] | None]:
     """The text with its contractions written tightly, and where each of its characters stood.
 
@@ -42,7 +47,7 @@ def tightened(text: str) -> tuple[str, tuple[int, ...] | None]:
     >>> tightened("I ’ m in")
     ("I'm in", (0, 2, 4, 5, 6, 7))
     """
-    plain = text.translate(_APOSTROPHES)
+    plain = _CAPITAL.sub(_lowered, text.translate(_APOSTROPHES))
     dropped: set[int] = set()
     moved: dict[int, int] = {}
     for match in _APART.finditer(plain):

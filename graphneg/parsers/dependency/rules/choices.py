@@ -53,6 +53,8 @@ def role_weights(sketch: Sketch, concept: str, found: Dependency) -> dict[str, f
         return {"ARG2": 0.6, "degree": 0.4} if concept == "cost-01" else {"degree": 1.0}
     if found.form in _ASKED:
         return {_ASKED[found.form]: 1.0}
+    if found.form == "value":
+        return {"quant": 1.0}
     if found.form == "age":
         return {"ARG2": 1.0}
     if concept == "age-01" and found.form in {"cop_subj", "nsubj"}:

@@ -69,6 +69,8 @@ def write_modals(sketch: Sketch) -> None:
             _write_have_to(sketch, word)
         elif word.lower in {"maybe", "perhaps"} and word.i in sketch.core:
             _write_maybe(sketch, word)
+        elif word.lower == "better" and word.dep == "advmod" and word.i in sketch.core:
+            _write_better(sketch, word)
         elif word.lower == "able" and word.i in sketch.core:
             _write_able(sketch, word)
 
@@ -97,6 +99,16 @@ def _write_maybe(sketch: Sketch, word: Word) -> None:
         sketch.draft.drop(sketch.core.pop(word.i))
         sketch.outer.pop(word.i)
         sketch.above("possible-01", word.i, speaker, "ARG1", "modal")
+
+
+def _write_better(sketch: Sketch, word: Word) -> None:
+    """*You'd better stay*: ``recommend-01``."""
+    speaker = sketch.speaker(word.head)
+    had = any(one.lower in {"'d", "had"} and one.i < word.i for one in sketch.kids(word.head, "aux"))
+    if had and word.i < word.head and speaker in sketch.outer:
+        sketch.draft.drop(sketch.core.pop(word.i))
+        sketch.outer.pop(word.i)
+        sketch.above("recommend-01", word.i, speaker, "ARG1", "modal")
 
 
 def _write_able(sketch: Sketch, word: Word) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from graphneg.parsers.dependency.rules.closed_classes import TIME_NOUNS
+from graphneg.parsers.dependency.rules.numbers import number_value
 from graphneg.parsers.dependency.rules.sketch import Sketch
 from graphneg.parsers.dependency.rules.word_sets import word_set
 from graphneg.parsers.dependency.words import Word
@@ -58,6 +59,11 @@ def _resolve(sketch: Sketch, be: Word) -> None:
         if verb is None and place is not None and place.tag != "WRB":
             sketch.add("be-located-at-91", be.i, "copula")
             return
+    subject = sketch.kid(be.i, "nsubj")
+    if predicate is not None and subject is not None and _is_number(sketch, predicate):
+        sketch.stand_in[be.i] = subject.i
+        sketch.forms[predicate.i] = "value"
+        return
     if predicate is not None:
         sketch.stand_in[be.i] = predicate.i
         _resolve_extraposed(sketch, be, predicate)
@@ -71,6 +77,14 @@ def _resolve(sketch: Sketch, be: Word) -> None:
     other = _other(sketch, be)
     if other is not None:
         sketch.stand_in[be.i] = other.i
+
+
+def _is_number(sketch: Sketch, word: Word) -> bool:
+    """Whether the predicate is a bare number: *the code is 2*."""
+    node = sketch.core.get(word.i)
+    if node is not None:
+        return sketch.draft.nodes[node].value is not None
+    return word.tag == "CD" and word.i not in sketch.stand_in and number_value(word.lower) is not None
 
 
 def _resolve_extraposed(sketch: Sketch, be: Word, predicate: Word) -> None:

@@ -62,6 +62,9 @@ def _expression(sketch: Sketch, i: int) -> int:
         if tuple(one.lower for one in run) == forms and run[-1].sentence == run[0].sentence:
             if concept == "-":
                 return 0
+            before = words[i - 1].tag if i else ""
+            if concept in {"kind-of", "sort-of"} and before in {"DT", "JJ", "WDT", "WP", "PRP$", "CD"}:
+                continue
             if concept == "lot" and forms[-1] == "of" and sketch.kid(run[-1].i, "pobj") is None:
                 continue
             _write(sketch, run, concept)
