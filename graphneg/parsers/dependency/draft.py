@@ -93,6 +93,19 @@ class Draft:
         if head != dep:
             self.arcs.append(DraftArc(head, dep, role, rule))
 
+    def redirect(self, old: int, new: int) -> None:
+        """Lets all arcs of one node, and the tops that it was, be another's; it is gone then."""
+        for arc in self.arcs:
+            arc.head = new if arc.head == old else arc.head
+            arc.dep = new if arc.dep == old else arc.dep
+        self.arcs = [arc for arc in self.arcs if arc.head != arc.dep]
+        gone, kept = self.nodes[old], self.nodes[new]
+        gone.gone = True
+        kept.mentions.extend(gone.mentions if gone.token is None else [gone.token, *gone.mentions])
+        for sentence, top in self.tops.items():
+            if top == old:
+                self.tops[sentence] = new
+
     def drop(self, node: int) -> None:
         """Deletes a node and its arcs; other nodes keep their numbers."""
         self.nodes[node].gone = True

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, Protocol
+from typing import Any
 
 from graphneg.model import AmrGraph
 from graphneg.parsers.base import EMPTY, Parsed
 from graphneg.parsers.dependency.assemble import assemble
+from graphneg.parsers.dependency.closing import Reviser, revised
 from graphneg.parsers.dependency.draft import Draft
 from graphneg.parsers.dependency.models import load_model, model_version, resolve_model
 from graphneg.parsers.dependency.pieces import pieces, readable, tightened
@@ -18,14 +19,6 @@ from graphneg.parsers.dependency.words import read_words
 
 RULES = "1"
 """Counts up with every change of the rules or tables that may change a graph."""
-
-
-class Reviser(Protocol):
-    """A part that revises drafts in place, between the rules and the assembler."""
-
-    version: str
-
-    def revise(self, draft: Draft) -> None: ...
 
 
 class DependencyParser:
@@ -58,8 +51,7 @@ class DependencyParser:
         found = rule_drafts(load_model(self._model), texts)
         for drafts in found:
             for draft in drafts:
-                for reviser in self._revisers:
-                    reviser.revise(draft)
+                revised(draft, self._revisers)
         return found
 
 

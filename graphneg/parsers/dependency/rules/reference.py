@@ -146,12 +146,12 @@ def merge_reflexives(sketch: Sketch) -> None:
 
 
 def merge_pronouns(sketch: Sketch) -> None:
-    """One node for all mentions of a pronoun in the text."""
-    first: dict[str, int] = {}
+    """One node for all mentions of a pronoun in a sentence."""
+    first: dict[tuple[str, int], int] = {}
     for k, node in enumerate(sketch.draft.nodes):
         if node.gone or node.concept not in _SAME or node.rule not in {"pronoun", "imperative"}:
             continue
-        same = first.setdefault(node.concept, k)
+        same = first.setdefault((node.concept, node.sentence), k)
         if same != k:
             redirect(sketch, k, same)
 
@@ -206,17 +206,8 @@ def _fits(sketch: Sketch, noun: Word, kind: str) -> bool:
 
 
 def redirect(sketch: Sketch, old: int, new: int) -> None:
-    """Lets all arcs of one node be another's."""
-    for arc in sketch.draft.arcs:
-        arc.head = new if arc.head == old else arc.head
-        arc.dep = new if arc.dep == old else arc.dep
-    sketch.draft.arcs = [arc for arc in sketch.draft.arcs if arc.head != arc.dep]
-    gone, kept = sketch.draft.nodes[old], sketch.draft.nodes[new]
-    gone.gone = True
-    kept.mentions.extend(gone.mentions if gone.token is None else [gone.token, *gone.mentions])
-    for sentence, top in sketch.draft.tops.items():
-        if top == old:
-            sketch.draft.tops[sentence] = new
+    """Lets all arcs of one node be another's, and the words that it stood for."""
+    sketch.draft.redirect(old, new)
     for places in (sketch.core, sketch.outer):
         for word, node in places.items():
             if node == old:

@@ -1,0 +1,92 @@
+"""What is done after the learned parts: what they can't know is kept, and sentences share their pronouns.
+
+The annotated graphs that the learned parts come from are a novel's and captions': they hold nobody who is
+spoken to, no *please*, hardly a sentence that is one word, and few texts of several sentences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from graphneg.parsers.dependency.draft import Draft, DraftArc
+
+_KEPT = frozenset({"vocative", "polite"})
+_ANSWERS = frozenset({"yes", "no", "yeah", "ok", "okay", "sure", "please", "hello", "hi", "goodbye"})
+_SHARED = frozenset({"i", "you", "he", "she", "it", "we", "they"})
+
+
+class Reviser(Protocol):
+    """A part that revises drafts in place, between the rules and the assembler."""
+
+    version: str
+
+    def revise(self, draft: Draft) -> None:
+        """Changes the draft."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What the rules wrote and revisers are not to lose: some arcs, and a node for each sentence."""
+
+    arcs: tuple[DraftArc, ...]
+    tops: dict[int, int]
+
+
+def keep(draft: Draft) -> Kept:
+    """Notes, before revision, what is kept."""
+    arcs = tuple(DraftArc(arc.head, arc.dep, arc.role, arc.rule) for arc in draft.arcs if arc.role in _KEPT)
+    return Kept(arcs, dict(draft.tops))
+
+
+def restore(draft: Draft, kept: Kept) -> None:
+    """Puts back, after revision, what was kept."""
+    alive = {node.sentence for node in draft.nodes if not node.gone and node.concept is not None}
+    for sentence, top in kept.tops.items():
+        if sentence not in alive:
+            draft.nodes[top].gone = False
+            draft.tops[sentence] = top
+    for arc in kept.arcs:
+        _restore_arc(draft, arc)
+    for k, node in enumerate(draft.nodes):
+        answers = node.rule in {"interjection", "no"} and node.concept in _ANSWERS
+        if node.gone and answers and draft.tops.get(node.sentence, k) != k:
+            node.gone = False
+            draft.link(draft.tops[node.sentence], "mod", k, node.rule)
+
+
+def _restore_arc(draft: Draft, arc: DraftArc) -> None:
+    """The arc leads from its head, or from the sentence's top where that is gone, and is the only one."""
+    node = draft.nodes[arc.dep]
+    head = arc.head if not draft.nodes[arc.head].gone else draft.tops.get(node.sentence, arc.dep)
+    if node.gone and node.value is None:
+        return
+    node.gone = False
+    if head != arc.dep and draft.tops.get(node.sentence) != arc.dep:
+        draft.arcs = [
+            one for one in draft.arcs if one.dep != arc.dep and (one.head, one.dep) != (arc.dep, head)
+        ]
+        draft.link(head, arc.role, arc.dep, arc.rule)
+
+
+def share_pronouns(draft: Draft) -> None:
+    """One node for all mentions of a pronoun in the text, the first one."""
+    first: dict[str, int] = {}
+    for k, node in enumerate(draft.nodes):
+        if not node.gone and node.concept in _SHARED:
+            same = first.setdefault(node.concept or "", k)
+            if same != k:
+                draft.redirect(k, same)
+
+
+def revised(draft: Draft, revisers: Sequence[Reviser]) -> Draft:
+    """The draft after the revisers, in order, with what they are not to lose."""
+    kept = keep(draft)
+    for reviser in revisers:
+        reviser.revise(draft)
+    if revisers:
+        restore(draft, kept)
+    share_pronouns(draft)
+    return draft
