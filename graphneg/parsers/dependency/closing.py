@@ -13,6 +13,7 @@ from typing import Protocol
 from graphneg.parsers.dependency.draft import Draft, DraftArc
 
 _KEPT = frozenset({"vocative", "polite"})
+_UNKNOWN = "amr-unknown"
 _ANSWERS = frozenset({"yes", "no", "yeah", "ok", "okay", "sure", "please", "hello", "hi", "goodbye"})
 _SHARED = frozenset({"i", "you", "he", "she", "it", "we", "they"})
 
@@ -37,7 +38,11 @@ class Kept:
 
 def keep(draft: Draft) -> Kept:
     """Notes, before revision, what is kept."""
-    arcs = tuple(DraftArc(arc.head, arc.dep, arc.role, arc.rule) for arc in draft.arcs if arc.role in _KEPT)
+    arcs = tuple(
+        DraftArc(arc.head, arc.dep, arc.role, arc.rule)
+        for arc in draft.arcs
+        if arc.role in _KEPT or arc.role == "polarity" or draft.nodes[arc.dep].concept == _UNKNOWN
+    )
     return Kept(arcs, dict(draft.tops))
 
 
@@ -48,8 +53,12 @@ def restore(draft: Draft, kept: Kept) -> None:
         if sentence not in alive:
             draft.nodes[top].gone = False
             draft.tops[sentence] = top
+    asked = {node.sentence for node in draft.nodes if node.concept == _UNKNOWN and not node.gone}
     for arc in kept.arcs:
-        _restore_arc(draft, arc)
+        node = draft.nodes[arc.dep]
+        lost = node.gone and (node.concept != _UNKNOWN or node.sentence not in asked)
+        if lost or arc.role in _KEPT:
+            _restore_arc(draft, arc)
     for k, node in enumerate(draft.nodes):
         answers = node.rule in {"interjection", "no"} and node.concept in _ANSWERS
         if node.gone and answers and draft.tops.get(node.sentence, k) != k:
@@ -58,17 +67,26 @@ def restore(draft: Draft, kept: Kept) -> None:
 
 
 def _restore_arc(draft: Draft, arc: DraftArc) -> None:
-    """The arc leads from its head, or from the sentence's top where that is gone, and is the only one."""
-    node = draft.nodes[arc.dep]
-    head = arc.head if not draft.nodes[arc.head].gone else draft.tops.get(node.sentence, arc.dep)
-    if node.gone and node.value is None:
+    """The arc leads from its head, or from what its word means now, and is the only one to its end."""
+    node, head = draft.nodes[arc.dep], _living(draft, arc.head)
+    if head is None or head == arc.dep or draft.tops.get(node.sentence) == arc.dep:
+        return
+    if node.gone and arc.role == "vocative":
         return
     node.gone = False
-    if head != arc.dep and draft.tops.get(node.sentence) != arc.dep:
-        draft.arcs = [
-            one for one in draft.arcs if one.dep != arc.dep and (one.head, one.dep) != (arc.dep, head)
-        ]
-        draft.link(head, arc.role, arc.dep, arc.rule)
+    draft.arcs = [one for one in draft.arcs if one.dep != arc.dep and (one.head, one.dep) != (arc.dep, head)]
+    draft.link(head, arc.role, arc.dep, arc.rule)
+
+
+def _living(draft: Draft, node: int) -> int | None:
+    """The node, or the first that its word has now; ``None`` where its word has none."""
+    old = draft.nodes[node]
+    if not old.gone:
+        return node
+    if old.token is None:
+        return draft.tops.get(old.sentence)
+    same = (k for k, one in enumerate(draft.nodes) if one.token == old.token and not one.gone)
+    return next((k for k in same if draft.nodes[k].concept is not None), None)
 
 
 def share_pronouns(draft: Draft) -> None:

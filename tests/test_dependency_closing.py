@@ -1,0 +1,64 @@
+"""What the learned parts can't know survives them, whatever they do to a draft."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+
+pytest.importorskip("spacy", reason="the dependency parser needs spaCy")
+
+from graphneg.parsers.dependency import DependencyParser, Draft
+from graphneg.penman_codec import format_graph
+
+
+@dataclass(frozen=True)
+class Forgetful:
+    """A reviser that leaves each sentence its top, and nothing else."""
+
+    version: str = "forgetful"
+
+    def revise(self, draft: Draft) -> None:
+        for k in range(len(draft.nodes)):
+            if k not in draft.tops.values():
+                draft.drop(k)
+
+
+@dataclass(frozen=True)
+class Wiping:
+    """A reviser that leaves nothing."""
+
+    version: str = "wiping"
+
+    def revise(self, draft: Draft) -> None:
+        for k in range(len(draft.nodes)):
+            draft.drop(k)
+        draft.tops.clear()
+
+
+def _parse(reviser: Forgetful | Wiping, text: str) -> str:
+    graph = DependencyParser(revisers=(reviser,)).parse_batch([text])[0].graph
+    assert graph is not None
+    return " ".join(format_graph(graph).split())
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("He doesn't sing.", "(s / sing-01 :polarity -)"),
+        ("What happened?", "amr-unknown"),
+        ("Sit down, please.", ":polite +"),
+        ("Yes, I know.", ":mod (y / yes)"),
+    ],
+)
+def test_negations_questions_courtesies_and_answers_are_kept(text: str, kept: str) -> None:
+    assert kept in _parse(Forgetful(), text)
+
+
+def test_each_sentence_keeps_a_node() -> None:
+    graph = _parse(Wiping(), "OK. Sit down. I'll get it.")
+    assert [f":snt{n}" in graph for n in (1, 2, 3, 4)] == [True, True, True, False]
+
+
+def test_the_version_names_the_revisers() -> None:
+    assert "+forgetful+" in DependencyParser(revisers=(Forgetful(),)).version
