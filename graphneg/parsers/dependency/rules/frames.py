@@ -150,7 +150,8 @@ def positive(sketch: Sketch, lemma: str) -> str | None:
     lexicon = sketch.lexicon
     for prefix in _PREFIXES:
         stem = lemma[len(prefix) :]
-        if lemma.startswith(prefix) and len(stem) > 3:
+        own = prefix != "un" and ("j", lemma) in lexicon.aliases
+        if lemma.startswith(prefix) and len(stem) > 3 and not own:
             known = lexicon.best_concept(stem, "j")
             if known is not None and known != DELETED:
                 return known
