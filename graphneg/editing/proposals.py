@@ -45,6 +45,18 @@ class Proposal:
         self._edits: tuple[Edit, ...] | None = None
         self.add(row)
 
+    def __repr__(self) -> str:
+        return f"Proposal({self.transform!r}, {self.site!r}, {self._rows!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Proposal) and self._told() == other._told()
+
+    def __hash__(self) -> int:
+        return hash((self.transform, self.site))
+
+    def _told(self) -> tuple[object, ...]:
+        return self.transform, self.site, self.edits, self.pool, self.own
+
     def add(self, row: Row) -> None:
         """One more edit of this site."""
         self._rows.append(row)
