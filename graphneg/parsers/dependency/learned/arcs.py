@@ -12,10 +12,10 @@ _NEAR = 24
 def scored_pairs(seen: DraftFeatures) -> Iterator[tuple[int, int]]:
     """Ordered pairs of a draft's nodes that may be head and argument: of one sentence, not far apart.
 
-    Constants head nothing; the words of names keep the arcs that the rules gave them.
+    Constants head nothing; the parts of names and dates keep the arcs that the rules gave them.
     """
     nodes = seen.draft.nodes
-    alive = [i for i in sorted(seen.alive, key=lambda i: seen.order[i]) if nodes[i].label[:1] != '"']
+    alive = [i for i in sorted(seen.alive, key=lambda i: seen.order[i]) if i not in seen.settled]
     for at, a in enumerate(alive):
         for b in alive[at + 1 : at + _NEAR]:
             if nodes[a].sentence != nodes[b].sentence or not seen.related(a, b):

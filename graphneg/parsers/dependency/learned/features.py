@@ -16,6 +16,10 @@ from graphneg.parsers.dependency.words import Word
 _SENSE = re.compile(r"-\d\d+$")
 _LONGEST_PATH, _FAR = 6, 5
 _LEXICAL = frozenset({"IN", "TO", "RP", "CC", "WRB"})
+_SETTLED_ROLES = frozenset({"vocative", "polite", "name"})
+_ENTITY_ROLES = frozenset(
+    ["weekday", "day", "month", "year", "season", "time", "dayperiod", "calendar", "decade", "value"]
+)
 _NO_CLUSTER = (-1, -1)
 
 
@@ -47,6 +51,15 @@ def stem_of(label: str) -> str:
     if label[:1].isdigit():
         return "#"
     return _SENSE.sub("", label)
+
+
+def plain_role(role: str) -> str:
+    """Numbered operands are one role: their order is that of the text.
+
+    >>> plain_role("op2"), plain_role("ARG1")
+    ('op', 'ARG1')
+    """
+    return role.rstrip("0123456789") if role.startswith(("op", "snt")) else role
 
 
 class Paths:
@@ -143,6 +156,11 @@ class DraftFeatures:
             self.given_head.setdefault(arc.dep, arc.role)
             self.steps[arc.head][arc.dep] = arc.role + ">"
             self.steps[arc.dep][arc.head] = arc.role + "<"
+        self.settled = {
+            arc.dep
+            for arc in draft.arcs
+            if _is_settled(draft.nodes[arc.head].label, draft.nodes[arc.dep].label, arc.role)
+        }
         self.place: dict[int, int] = {}
         self.mates: dict[int | None, list[int]] = {}
         for order, i in enumerate(self.alive):
@@ -243,6 +261,11 @@ class DraftFeatures:
             ((a, b) for a in (first, *head.mentions) for b in (second, *dep.mentions)),
             key=lambda one: (self.paths.between(*one)[2], abs(one[0] - one[1])),
         )
+
+
+def _is_settled(head: str, dep: str, role: str) -> bool:
+    """Whether the rules' arc stands: the parts of names, dates and other entities, who is spoken to."""
+    return dep[:1] == '"' or role in _SETTLED_ROLES or (head.endswith("-entity") and role in _ENTITY_ROLES)
 
 
 def _token(node: DraftNode) -> int:

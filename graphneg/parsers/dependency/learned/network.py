@@ -1,6 +1,6 @@
 """The networks, forward only: sums of feature rows, one hidden layer, scores.
 
-Arrays are float32 in memory; in the file, tables of features are 8-bit integers with a scale for each row.
+Arrays are float32 in memory; in the file, tables of features are 8-bit integers with one scale.
 Each sentence is computed by itself, so that its scores do not depend on what else is in a batch.
 """
 
@@ -16,6 +16,7 @@ import numpy as np
 
 Array = Any
 _MOST_KEPT = 50_000
+_LEVELS = 127
 _TABLES = frozenset({"context", "candidate", "node", "pair"})
 """Arrays with a row for each feature; the last row in memory is all zeros."""
 
@@ -88,7 +89,7 @@ def _restored(stored: Any, name: str) -> Array:
     array = stored["a." + name]
     if name not in _TABLES:
         return array.astype(np.float32)
-    rows = array.astype(np.float32) * stored["s." + name].astype(np.float32)
+    rows = array.astype(np.float32) * stored["s." + name]
     return np.concatenate([rows, np.zeros((1, rows.shape[1]), np.float32)])
 
 
@@ -101,8 +102,8 @@ def write_model(model: Model) -> bytes:
     found: dict[str, Array] = {}
     for name, array in model.arrays.items():
         if name in _TABLES:
-            scale = (np.abs(array).max(axis=1, keepdims=True) / 127).astype(np.float16).clip(1e-4)
-            found["a." + name] = np.rint(array / scale).clip(-127, 127).astype(np.int8)
+            scale = np.float32(np.abs(array).max() / _LEVELS)
+            found["a." + name] = np.rint(array / scale).astype(np.int8)
             found["s." + name] = scale
         else:
             found["a." + name] = array.astype(np.float32)

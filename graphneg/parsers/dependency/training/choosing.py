@@ -24,6 +24,7 @@ from graphneg.parsers.dependency.training.propbank import Roleset
 from graphneg.parsers.dependency.words import Word
 
 AT_LEAST = 2
+START, BIAS_START = 0.005, 0.1
 BAG_DROPPED, DROPPED, RATE, DECAY, BATCH = 0.15, 0.2, 4e-3, 1e-3, 512
 
 
@@ -139,18 +140,18 @@ def train_chooser(data: Sequence[Choice], size: int, epochs: int, seed: int) -> 
     rng = np.random.default_rng(seed)
     known = _Data(data)
     weights = {
-        "context": torch.nn.Parameter(torch.randn(len(known.of_contexts), size) * 0.05),
+        "context": torch.nn.Parameter(torch.randn(len(known.of_contexts), size) * START),
         "candidate": torch.nn.Parameter(
             torch.cat(
                 [
-                    torch.randn(len(known.of_candidates), size) * 0.05,
+                    torch.randn(len(known.of_candidates), size) * START,
                     torch.zeros(len(known.of_candidates), 1),
                 ],
                 1,
             )
         ),
         "out": torch.nn.Parameter(torch.randn(size) * 0.1),
-        "bias": torch.nn.Parameter(torch.zeros(size)),
+        "bias": torch.nn.Parameter(torch.randn(size) * BIAS_START),
     }
     optimizer = torch.optim.AdamW(weights.values(), lr=RATE, weight_decay=DECAY)
     steps = epochs * (len(data) // BATCH + 1)

@@ -24,7 +24,7 @@ from graphneg.parsers.dependency.training.propbank import Example, Roleset
 from graphneg.parsers.dependency.words import Word
 
 SHORTEST, LONGEST = 3, 25
-WEIGHT = 0.3
+WEIGHT = 0.1
 
 
 def example_sentences(

@@ -22,7 +22,7 @@ from graphneg.parsers.dependency.training.pairs import PairSentence, pair_senten
 from graphneg.parsers.dependency.training.propbank import Roleset
 from graphneg.parsers.dependency.training.scoring import train_arcs
 
-WEIGHTS = (1.0, 0.4)
+WEIGHTS = (1.0, 0.5)
 CHOOSER_SIZE, CHOOSER_EPOCHS = 48, 5
 ARC_SIZE, ARC_EPOCHS = 96, 10
 

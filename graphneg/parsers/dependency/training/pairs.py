@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from graphneg.parsers.dependency.draft import Draft
 from graphneg.parsers.dependency.learned.arcs import scored_pairs
-from graphneg.parsers.dependency.learned.features import DraftFeatures, expand, stem_of
+from graphneg.parsers.dependency.learned.features import DraftFeatures, expand, plain_role, stem_of
 from graphneg.parsers.dependency.learned.meanings import Meanings
 from graphneg.parsers.dependency.training.gold import GoldGraph
 
@@ -69,15 +69,6 @@ def match_nodes(draft: Draft, gold: GoldGraph) -> dict[int, int]:
     for token, left in mine.items():
         pair(left, theirs[token], 2)
     return found
-
-
-def plain_role(role: str) -> str:
-    """Numbered operands are one role: their order is that of the text.
-
-    >>> plain_role("op2"), plain_role("ARG1")
-    ('op', 'ARG1')
-    """
-    return role.rstrip("0123456789") if role.startswith(("op", "snt")) else role
 
 
 def pair_sentence(draft: Draft, gold: GoldGraph, meanings: Meanings, weight: float) -> PairSentence:

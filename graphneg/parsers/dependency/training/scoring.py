@@ -13,7 +13,9 @@ from graphneg.parsers.dependency.training.pairs import PairSentence, all_roles
 
 Array = Any
 Tensor = Any
-AT_LEAST, ROLE_AT_LEAST = 3, 4
+AT_LEAST, ROLE_AT_LEAST = 4, 4
+START, BIAS_START = 0.005, 0.1
+"""Features begin near nothing, so that rare ones are no noise; biases are spread, so that all units learn."""
 DROPPED, RATE, DECAY, BATCH = 0.3, 3e-3, 1e-3, 64
 
 
@@ -93,12 +95,12 @@ def _weights(nodes: int, pairs: int, roles: int, size: int) -> dict[str, Tensor]
         return torch.nn.Parameter(torch.randn(*shape) * scale)
 
     return {
-        "node": drawn(nodes, size, scale=0.05),
+        "node": drawn(nodes, size, scale=START),
         "head": drawn(size, size, scale=size**-0.5),
         "dep": drawn(size, size, scale=size**-0.5),
-        "pair": drawn(pairs, size, scale=0.05),
-        "bias": drawn(size, scale=0),
-        "node_bias": drawn(size, scale=0),
+        "pair": drawn(pairs, size, scale=START),
+        "bias": drawn(size, scale=BIAS_START),
+        "node_bias": drawn(size, scale=BIAS_START),
         "top": drawn(size, scale=0),
         "out": drawn(size, roles, scale=size**-0.5),
         "out_bias": drawn(roles, scale=0),
