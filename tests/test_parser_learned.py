@@ -55,6 +55,16 @@ def test_a_negation_survives_revision(parser: DependencyParser) -> None:
     assert re.search(r"like-01\s.*:polarity -", graph, re.DOTALL)
 
 
+def test_what_several_words_mean_together_is_not_chosen_for_one_of_them(parser: DependencyParser) -> None:
+    (graph,) = written(parser, ["No one has seen the dog."])
+    assert "no-one" in graph and ":polarity" not in graph
+
+
+def test_the_sense_of_a_verb_is_the_rules(parser: DependencyParser) -> None:
+    for graph in written(parser, ["I like pizza.", "Do you like it?"]):
+        assert "like-01" in graph
+
+
 def test_the_version_names_the_learned_data(parser: DependencyParser) -> None:
     assert revisers()[0].version in parser.version
     assert revisers()[0].version not in DependencyParser(revisers=()).version

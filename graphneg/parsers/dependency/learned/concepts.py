@@ -61,14 +61,28 @@ def candidates(
 def open_words(draft: Draft) -> Iterator[tuple[Word, str, list[int]]]:
     """The words to choose for, with the rules' fragment and its nodes.
 
-    Names, dates and numbers stand, and so do words that mean what another word brought in.
+    Names, dates, numbers and expressions of several words stand, and so do words that mean what another
+    word brought in.
     """
     given = draft_fragments(draft)
+    closed = _words_of_expressions(draft)
     again = {token for node in draft.nodes if not node.gone for token in node.mentions}
     for word in draft.words:
         text, group = given.get(word.i, ("", []))
-        if not is_fixed(text) and (group or word.i not in again):
+        if word.i not in closed and not is_fixed(text) and (group or word.i not in again):
             yield word, text, group
+
+
+def _words_of_expressions(draft: Draft) -> set[int]:
+    """The words that a concept (no frame) stands for together with others: *no one*, *at all*."""
+    found: set[int] = set()
+    for node in draft.nodes:
+        if node.gone or node.token is None or kind_of(node.label) != "concept":
+            continue
+        word = draft.words[node.token]
+        if node.start < word.start or node.end > word.end:
+            found.update(one.i for one in draft.words if node.start <= one.start and one.end <= node.end)
+    return found
 
 
 def is_fixed(fragment: str) -> bool:

@@ -14,6 +14,8 @@ from graphneg.parsers.dependency.learned.meanings import Meanings, read_meanings
 if TYPE_CHECKING:
     from graphneg.parsers.dependency.learned.network import GroupSums, Model
 
+CODE = "1"
+"""Counts up with every change of this package that may change a graph; data have their own digest."""
 MOST_WORDS = 400
 """Drafts of more words are left to the rules."""
 
@@ -23,7 +25,7 @@ class LearnedReviser:
 
     def __init__(self, folder: Traversable) -> None:
         self._folder = folder
-        self.version = folder.joinpath("VERSION").read_text("utf-8").strip()
+        self.version = f"{folder.joinpath('VERSION').read_text('utf-8').strip()}.{CODE}"
 
     def revise(self, draft: Draft) -> None:
         """Chooses concepts, arcs and tops anew, in place."""
