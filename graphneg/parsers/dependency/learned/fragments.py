@@ -29,7 +29,13 @@ def write_fragment(labels: Sequence[str], arcs: Iterable[tuple[int, str, int]]) 
     order = sorted(range(len(labels)), key=lambda i: labels[i])
     place = {old: new for new, old in enumerate(order)}
     written = sorted(f"{place[h]}:{role}:{place[d]}" for h, role, d in arcs)
-    return " ".join([labels[i].replace(" ", "_") for i in order] + [";" + one for one in written])
+    return " ".join([_word(labels[i]) for i in order] + [";" + one for one in written])
+
+
+def _word(label: str) -> str:
+    """A label as one word; a backslash marks the few that would read as an arc."""
+    word = "_".join(label.split()) or "_"
+    return "\\" + word if word[0] in ";\\" else word
 
 
 @lru_cache(maxsize=65536)
@@ -46,7 +52,7 @@ def read_fragment(text: str) -> Fragment:
             head, role, dep = part[1:].split(":")
             arcs.append((int(head), role, int(dep)))
         else:
-            labels.append(part)
+            labels.append(part[1:] if part[0] == "\\" else part)
     return Fragment(tuple(labels), tuple(arcs))
 
 
