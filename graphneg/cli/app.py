@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from graphneg import __version__
-from graphneg.cli import check, cypher, evaluate, export, info, load, negatives, parse, transforms
+from graphneg.cli import check, cypher, evaluate, export, info, load, negatives, parse, shift, transforms
 from graphneg.cli.storing import Database, Password, StorePlace, Username
 from graphneg.cli.terminal import complain, examples
 from graphneg.errors import GraphnegError
@@ -29,7 +29,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for command in (load, parse, negatives, transforms, cypher, export, info, check, evaluate):
+for command in (load, parse, negatives, transforms, shift, cypher, export, info, check, evaluate):
     command.register(app)
 
 
@@ -53,8 +53,16 @@ def _options(
     """Options that stand before a command hold for it where it does not say otherwise itself."""
     given = {"store": store, "username": username, "password": password, "database": database}
     given = {name: value for name, value in given.items() if value is not None}
-    names = (command.name for command in app.registered_commands if command.name)
-    context.default_map = dict.fromkeys(names, given)
+    context.default_map = _for_each_command(app, given)
+
+
+def _for_each_command(parent: typer.Typer, given: dict[str, str]) -> dict[str, Any]:
+    """These options for each command, and for those of each group."""
+    found: dict[str, Any] = {one.name: given for one in parent.registered_commands if one.name}
+    for group in parent.registered_groups:
+        if group.typer_instance is not None and isinstance(group.typer_instance.info.name, str):
+            found[group.typer_instance.info.name] = _for_each_command(group.typer_instance, given)
+    return found
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
