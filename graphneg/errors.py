@@ -36,3 +36,11 @@ class DecoderError(GraphnegError):
 
 class ParserError(GraphnegError):
     """A parser can't be made (its model is missing, say), or it does not answer as parsers do."""
+
+
+class GeneratorError(GraphnegError):
+    """A generator can't be made, or does not answer as generators do."""
+
+
+class ModelError(GraphnegError):
+    """A language model or an encoder can't be had: it is missing, of another kind, or out of reach."""
