@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import entry_points
 from inspect import Parameter, signature
 from typing import Any
@@ -29,14 +30,14 @@ class Plugins:
         """The names of all that are installed, in alphabetical order."""
         return sorted({*self.built_in, *(entry.name for entry in entry_points(group=self.group))})
 
-    def make(self, name: str, options: Mapping[str, Any]) -> Any:
-        """The part of that name, made with the options it takes.
+    def make(self, name: str, options: Mapping[str, Any], *given: Any) -> Any:
+        """The part of that name, made with what all parts are ``given`` and the options it takes.
 
         Raises:
             GraphnegError: (its own kind) there is none of the name, it does not take these
                 options, or it can't be imported.
         """
-        factory = self.find(name)
+        factory = partial(self.find(name), *given)
         taken = signature(factory).parameters
         strange = [option for option in options if option not in taken]
         if strange and Parameter.VAR_KEYWORD not in (one.kind for one in taken.values()):

@@ -1,0 +1,37 @@
+"""Generators by name: those that ship with graphneg, and entry points of other packages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from graphneg.errors import GeneratorError
+from graphneg.generators.base import Generator
+from graphneg.plugins import Plugins
+from graphneg.store import Store
+
+PLUGINS = Plugins(
+    kind="generator",
+    group="graphneg.generators",
+    built_in={
+        "overlap": "graphneg.generators.overlap:OverlapGenerator",
+    },
+    error=GeneratorError,
+)
+
+
+def generator_names() -> list[str]:
+    """Every generator that ``get_generator`` knows, installed ones included."""
+    return PLUGINS.names()
+
+
+def get_generator(name: str, store: Store, **options: Any) -> Generator:
+    """The generator of that name over a store, made with the options it takes.
+
+    Packages add generators by an entry point in the group ``graphneg.generators``: what is called with the
+    store and, by name, the options.
+
+    Raises:
+        GeneratorError: no such generator, it does not take these options, or it can't be imported.
+    """
+    made: Generator = PLUGINS.make(name, options, store)
+    return made
