@@ -15,6 +15,9 @@ from graphneg.editing.generation import Request
 from graphneg.editing.originals import Originals, Selection
 from graphneg.editing.picking import Plan
 from graphneg.errors import InputError
+from graphneg.generators import Generator, get_generator
+from graphneg.generators.contexts import Places, WantedContexts
+from graphneg.generators.generated import Generated, Generation
 from graphneg.loading.matching import Grouping
 from graphneg.loading.registry import LoadOptions, get_loader
 from graphneg.loading.report import LoadReport
@@ -193,6 +196,42 @@ class DialogueGraph:
             get_decoder(decoder, **(decoder_options or {})) if isinstance(decoder, str) else guarded(decoder)
         )
         return Negatives(self.store, request, made, progress, decoder_options, self._originals)
+
+    def generate(
+        self,
+        generator: str | Generator = "overlap",
+        *,
+        per_context: int = 1,
+        seed: int = 0,
+        places: Places = "last",
+        corpora: Sequence[str] = (),
+        splits: Sequence[str] = (),
+        limit: int | None = None,
+        batch: int = 200,
+        progress: Progress | None = None,
+        **options: Any,
+    ) -> Generated:
+        """Wrong responses by a generator, made when they are iterated or written.
+
+        ``generator`` is a name, made with ``options``, or an object with ``generate(contexts, per_context,
+        seed)``. Contexts end where a dialogue's responses answer; of dialogues without responses
+        ``places`` is ``last`` (the context of the last turn) or ``every`` (of each turn). ``corpora``,
+        ``splits`` and ``limit`` choose dialogues. The same seed gives the same negatives, whatever
+        ``batch`` and the server.
+
+        Raises:
+            InputError: fewer than one negative of each context, or unknown places.
+            GeneratorError: the generator can't be made, or does not answer as generators do.
+        """
+        wanted = WantedContexts(Selection(tuple(corpora), tuple(splits), limit), places)
+        asked = Generation(per_context, seed, wanted, batch)
+        if isinstance(generator, str):
+            made = get_generator(generator, self.store, **options)
+        elif options:
+            raise InputError(f"options are for generators that are named, not for {generator.name!r}")
+        else:
+            made = generator
+        return Generated(self.store, made, asked, progress)
 
     def cypher(self, query: str, **parameters: Any) -> Rows:
         """The rows of a query that only reads.

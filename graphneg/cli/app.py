@@ -9,7 +9,19 @@ from typing import Annotated, Any
 import typer
 
 from graphneg import __version__
-from graphneg.cli import check, cypher, evaluate, export, info, load, negatives, parse, shift, transforms
+from graphneg.cli import (
+    check,
+    cypher,
+    evaluate,
+    export,
+    generate,
+    info,
+    load,
+    negatives,
+    parse,
+    shift,
+    transforms,
+)
 from graphneg.cli.storing import Database, Password, StorePlace, Username
 from graphneg.cli.terminal import complain, examples
 from graphneg.errors import GraphnegError
@@ -29,7 +41,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for command in (load, parse, negatives, transforms, shift, cypher, export, info, check, evaluate):
+for command in (load, parse, negatives, generate, transforms, shift, cypher, export, info, check, evaluate):
     command.register(app)
 
 

@@ -9,6 +9,7 @@ from threading import Lock
 
 from graphneg.decoders import Decoder
 from graphneg.editing.collection import fewer_collections
+from graphneg.editing.donors import Donors
 from graphneg.editing.originals import (
     Originals,
     Selection,
@@ -25,6 +26,7 @@ from graphneg.editing.variants import Variant, read_variants, write_variants
 from graphneg.errors import InputError
 from graphneg.model import Decoded, Negative
 from graphneg.output import Summary
+from graphneg.output.stream import Finished
 from graphneg.progress import NoProgress, Progress
 from graphneg.store import Store
 from graphneg.transforms import Transform
@@ -49,14 +51,6 @@ class Request:
             raise InputError(f"no transform is called {missing[0]!r}; there are: {known}")
         if self.per_dialogue < 1 or self.batch < 1:
             raise InputError("at least one negative of each dialogue, and one dialogue in a batch, please")
-
-
-@dataclass(frozen=True, slots=True)
-class Finished:
-    """One batch: how many dialogues are done since the start, and the batch's negatives."""
-
-    dialogues: int
-    negatives: Sequence[Negative]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +117,7 @@ class Generator:
         self._decoder = decoder
         self._progress = progress or NoProgress()
         self._originals = originals or Originals(store)
+        self._donors = Donors(store)
         self._writing = Lock()
 
     def run(self, skip: int = 0) -> Iterator[Finished]:
@@ -203,7 +198,7 @@ class Generator:
             yield one, negative_of(plan, one, variant, decoded, self._decoder.name)
 
     def _ask(self, name: str, dialogues: Sequence[StoredDialogue]) -> Proposals:
-        return propose(self._store, self._request.transforms[name], dialogues)
+        return propose(self._store, self._request.transforms[name], dialogues, self._donors)
 
     def _decode(
         self, picks: Sequence[Pick], variants: Mapping[str, Variant]

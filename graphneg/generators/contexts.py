@@ -19,7 +19,7 @@ BATCH = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedContexts:
     """Which contexts: those of the dialogues that ``selection`` names.
 
     Where a dialogue has responses, its contexts end at the turns that they answer. Of other dialogues
@@ -44,7 +44,7 @@ class ContextBatch:
 
 
 def context_batches(
-    store: Store, wanted: Wanted, batch: int = BATCH, skip: int = 0
+    store: Store, wanted: WantedContexts, batch: int = BATCH, skip: int = 0
 ) -> Iterator[ContextBatch]:
     """The contexts of ``batch`` dialogues after another, in their order; ``skip`` leaves out the first ones.
 
@@ -56,7 +56,7 @@ def context_batches(
         yield _batch(store, part, wanted.places)
 
 
-def read_contexts(store: Store, wanted: Wanted, batch: int = BATCH) -> Iterator[Context]:
+def read_contexts(store: Store, wanted: WantedContexts, batch: int = BATCH) -> Iterator[Context]:
     """The contexts one by one, in the order of dialogues and turns."""
     for part in context_batches(store, wanted, batch):
         yield from part.contexts

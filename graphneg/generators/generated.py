@@ -1,0 +1,141 @@
+"""Negatives that a generator makes: a stream that can be iterated, written, or turned into a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from graphneg import __version__
+from graphneg.editing.originals import count_dialogues
+from graphneg.errors import GeneratorError, InputError
+from graphneg.generators.base import Beginning, Candidate, Context, Generator, Settled
+from graphneg.generators.contexts import BATCH, WantedContexts, context_batches
+from graphneg.model import Negative
+from graphneg.output.stream import Finished, NegativeStream, Written
+from graphneg.progress import NoProgress, Progress
+from graphneg.store import Store
+
+TOO_FEW = "too-few: the generator gave fewer candidates than were asked for"
+NO_CONTEXT = "no-context: no turn stands before a response"
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """What is asked for: how many negatives of each context, of which contexts."""
+
+    per_context: int = 1
+    seed: int = 0
+    wanted: WantedContexts = field(default_factory=WantedContexts)
+    batch: int = BATCH
+
+    def __post_init__(self) -> None:
+        if self.per_context < 1 or self.batch < 1:
+            raise InputError("at least one negative of each context, and one dialogue in a batch, please")
+
+
+class Generated(NegativeStream):
+    """The negatives of a generator. Each use makes them anew; ``summary`` tells of the last one.
+
+    What is missing is counted there: ``too-few`` for each candidate that a context lacks,
+    ``no-context`` for each dialogue without one.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        generator: Generator,
+        generation: Generation,
+        progress: Progress | None = None,
+    ) -> None:
+        super().__init__()
+        self._store = store
+        self._generator = generator
+        self._generation = generation
+        self._progress = progress or NoProgress()
+
+    def run(self, skip: int, written: Written) -> Iterator[Finished]:
+        generator, asked = self._generator, self._generation
+        if isinstance(generator, Beginning):
+            generator.begin(written())
+        total = count_dialogues(self._store, asked.wanted.selection)
+        self._progress.start(f"negatives, {generator.name}", total, "dialogues")
+        self._progress.advance(skip)
+        done = skip
+        for part in context_batches(self._store, asked.wanted, asked.batch, skip):
+            for id in part.without:
+                self.summary.skip(NO_CONTEXT, id)
+            negatives = list(self._negatives(part.contexts))
+            done += part.dialogues
+            self._progress.advance(part.dialogues)
+            yield Finished(done, negatives)
+        self._progress.finish()
+
+    def settings(self) -> Mapping[str, Any]:
+        asked = self._generation
+        selection = asked.wanted.selection
+        generator = self._generator
+        return {
+            "version": __version__,
+            "store": self._store.description,
+            "generator": generator.name,
+            "options": dict(generator.settings()) if isinstance(generator, Settled) else {},
+            "per_context": asked.per_context,
+            "seed": asked.seed,
+            "selection": [selection.corpora, selection.splits, selection.limit],
+            "places": asked.wanted.places,
+        }
+
+    def _negatives(self, contexts: Sequence[Context]) -> Iterator[Negative]:
+        name, asked = self._generator.name, self._generation
+        answers = self._generator.generate(contexts, asked.per_context, asked.seed) if contexts else ()
+        if len(answers) != len(contexts):
+            raise GeneratorError(
+                f"generator {name} answered {len(answers)} of {len(contexts)} contexts; "
+                "it must give one list for each, in order"
+            )
+        for context, candidates in zip(contexts, answers, strict=True):
+            for slot, candidate in enumerate(candidates):
+                negative = negative_of(context, candidate, name, asked.seed, slot)
+                self.summary.add(negative)
+                yield negative
+            for _ in range(asked.per_context - len(candidates)):
+                self.summary.skip(TOO_FEW, context.id)
+
+
+def negative_of(context: Context, candidate: Candidate, name: str, seed: int, slot: int) -> Negative:
+    """A candidate as a negative. Its one edit names the generator, and ``details`` say what it was made of:
+    ``source`` is the edit's node, others its ``before`` (``keyword: tea; ...``)."""
+    details = dict(candidate.details)
+    source = details.pop("source", None)
+    made_of = "; ".join(f"{key}: {value}" for key, value in details.items())
+    edits = [
+        {
+            "turn": context.turn,
+            "transform": name,
+            "category": category,
+            "node": source,
+            "before": made_of or None,
+            "after": candidate.text,
+        }
+        for category in candidate.categories
+    ]
+    return Negative(
+        id=f"{context.id}~{name}.{seed}.{slot}",
+        corpus=context.corpus,
+        split=context.split,
+        dialogue=context.dialogue,
+        turn=context.turn,
+        context=[{"speaker": turn.speaker, "text": turn.text} for turn in context.turns],
+        response=candidate.text,
+        label=0,
+        original={"context": None, "response": context.positives[0] if context.positives else None},
+        categories=list(candidate.categories),
+        recipe=name,
+        target="response",
+        seed=seed,
+        decoder="",
+        edits=edits,
+        amr={},
+        scores=dict(candidate.scores),
+    )

@@ -1,0 +1,136 @@
+"""The generators by name: their options, and the parts that these choose."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from graphneg.errors import GeneratorError
+from graphneg.generators.base import Turn
+from graphneg.generators.keywords.choosing import Amount, Histories, with_neighbours
+from graphneg.generators.keywords.generator import KeywordGenerator, Rules
+from graphneg.generators.keywords.prompts import (
+    reply_examples,
+    reply_request,
+    sentence_examples,
+    sentence_request,
+)
+from graphneg.generators.keywords.screening import Limits
+from graphneg.generators.keywords.training import is_trained
+from graphneg.generators.keywords.writing import Style, Writer
+from graphneg.language_models.causal import CausalLM
+from graphneg.language_models.loading import load_causal
+from graphneg.language_models.search import Sampling
+from graphneg.shift.keywords import get_extractor
+from graphneg.store import Store
+
+if TYPE_CHECKING:
+    from graphneg.embedding.static import StaticVectors
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What all generators of this kind take.
+
+    ``model`` is the path or id of a causal language model (``gguf_file``, ``device`` and ``offline``
+    as `graphneg.language_models.load_causal` takes them); ``keywords`` the extractor, for a ``language``,
+    with a ``spacy_model``. ``least`` and ``most`` keywords go into a text, which has at most ``words``
+    words. ``temperature``, ``top_p`` and ``pull`` (how strongly keywords are drawn in) say how texts are
+    drawn, ``draws`` how often one that is refused is, ``surprise`` from which perplexity on one is.
+    """
+
+    model: str | Path | None = None
+    gguf_file: str | None = None
+    device: str = "auto"
+    offline: bool = False
+    keywords: str = "rake"
+    language: str = "en"
+    spacy_model: str | None = None
+    least: int = 1
+    most: int = 2
+    words: int = 24
+    temperature: float = 0.7
+    top_p: float = 0.9
+    pull: float = 4.0
+    draws: int = 3
+    surprise: float = 150.0
+
+
+def key_context(store: Store, **options: Any) -> KeywordGenerator:
+    """``key-context``: a reply with keywords of the context, for the history of another dialogue."""
+    return _replies("key-context", store, _checked("key-context", options), None)
+
+
+def key_sem(store: Store, *, vectors: str | Path | None = None, **options: Any) -> KeywordGenerator:
+    """``key-sem``: as ``key-context``, each keyword replaced with probability 0.5 by a near word.
+
+    ``vectors`` is a file or folder of static word vectors, GloVe's in the paper.
+    """
+    chosen = _checked("key-sem", options)
+    if vectors is None:
+        raise GeneratorError("key-sem needs word vectors: option vectors=PATH, a GloVe file for example")
+    from graphneg.embedding.static import StaticVectors
+
+    return _replies("key-sem", store, chosen, StaticVectors(vectors))
+
+
+def key_sentence(store: Store, **options: Any) -> KeywordGenerator:
+    """``key-sentence``: an everyday sentence with one or two keywords of the context, no reply at all."""
+    chosen = _checked("key-sentence", options)
+    model = _model(chosen)
+    return KeywordGenerator(
+        "key-sentence",
+        get_extractor(chosen.keywords, chosen.language, chosen.spacy_model),
+        Writer(model, sentence_examples(), _style(chosen)),
+        _sentence,
+        rules=_rules(chosen),
+    )
+
+
+def _replies(name: str, store: Store, chosen: Options, vectors: StaticVectors | None) -> KeywordGenerator:
+    model = _model(chosen)
+    examples = "" if is_trained(model) else reply_examples()
+    return KeywordGenerator(
+        name,
+        get_extractor(chosen.keywords, chosen.language, chosen.spacy_model),
+        Writer(model, examples, _style(chosen)),
+        reply_request,
+        rules=_rules(chosen),
+        histories=Histories(store),
+        replacing=None if vectors is None else partial(with_neighbours, vectors),
+        made_of={} if vectors is None else {"vectors": vectors.name},
+    )
+
+
+def _sentence(history: Sequence[Turn], words: Sequence[str]) -> str:
+    return sentence_request(words)
+
+
+def _checked(name: str, options: Mapping[str, Any]) -> Options:
+    known = [field.name for field in fields(Options)]
+    strange = [option for option in options if option not in known]
+    if strange:
+        raise GeneratorError(
+            f"generator {name} takes no option {' or '.join(map(repr, strange))}; it takes {', '.join(known)}"
+        )
+    if not options.get("model"):
+        raise GeneratorError(f"{name} needs a language model: option model=PATH_OR_ID")
+    return Options(**options)
+
+
+def _model(chosen: Options) -> CausalLM:
+    return load_causal(
+        chosen.model or "", gguf_file=chosen.gguf_file, device=chosen.device, offline=chosen.offline
+    )
+
+
+def _style(chosen: Options) -> Style:
+    return Style(Sampling(chosen.temperature, top_p=chosen.top_p), chosen.pull)
+
+
+def _rules(chosen: Options) -> Rules:
+    limits = Limits(most=chosen.words)
+    return Rules(Amount(chosen.least, chosen.most), limits, chosen.draws, chosen.surprise)

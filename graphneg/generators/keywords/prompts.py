@@ -1,0 +1,110 @@
+"""What a language model is asked: the request for one text, and solved examples to put before it.
+
+A model that was trained for the task (`training`) gets the request alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from graphneg.generators.base import Turn
+
+HISTORY_TURNS = 3
+"""At most so many turns of a history are shown, the last ones."""
+
+_SENTENCES = (
+    ("ladder", "My uncle fell off the ladder while he was painting the garage."),
+    ("ticket, weather", "We gave the ticket back because the weather was too bad for a match."),
+    ("quiet", "Our street was quiet until they opened the new supermarket."),
+    ("camera, borrow", "My sister wants to borrow a camera for her week at the lake."),
+    ("promise", "I made a promise to water the plants of my neighbour every evening."),
+    ("lawyer, expensive", "The lawyer was expensive, but he won our case about the fence."),
+)
+
+_REPLIES = (
+    (
+        ("Is the printer still broken?", "Yes, nobody came to look at it."),
+        "paper",
+        "Then I will write the list by hand on a piece of paper.",
+    ),
+    (
+        ("How was the concert last night?",),
+        "singer, late",
+        "The singer came on stage an hour late, but she was wonderful.",
+    ),
+    (
+        ("I can't find my gloves anywhere.", "Did you look in the car?"),
+        "drawer",
+        "They are not in the car, so I will try the drawer again.",
+    ),
+    (
+        ("Shall we cook something tonight?", "I don't know, I am rather tired."),
+        "kitchen, onion",
+        "Sit down in the kitchen and rest, I will cut the onion myself.",
+    ),
+    (
+        ("When does the train leave?",),
+        "platform",
+        "It leaves at noon from the platform behind the station.",
+    ),
+    (
+        ("My brother bought a boat.", "Where does he keep it?"),
+        "river, winter",
+        "It lies on the river, and in winter it stands in our barn.",
+    ),
+)
+
+
+def sentence_request(words: Sequence[str]) -> str:
+    """The request for a sentence with these words.
+
+    >>> sentence_request(["ladder", "garage"])
+    'Words: ladder, garage\\nSentence:'
+    """
+    return f"Words: {', '.join(words)}\nSentence:"
+
+
+def reply_request(history: Sequence[Turn], words: Sequence[str]) -> str:
+    """The request for a reply to a history that has these words in it.
+
+    >>> print(reply_request([Turn("B", "Where is he?")], ["garage"]))
+    A: Where is he?
+    Words: garage
+    B:
+    """
+    shown = list(history)[-HISTORY_TURNS:]
+    names = _names([turn.speaker for turn in shown])
+    said = [f"{name}: {one_line(turn.text)}" for name, turn in zip(names, shown, strict=True)]
+    speaker = "A" if not names or names[-1] == "B" else "B"
+    return "\n".join([*said, f"Words: {', '.join(words)}", f"{speaker}:"])
+
+
+def sentence_examples() -> str:
+    """Six requests for sentences with their answers."""
+    solved = [f"{sentence_request([words])} {sentence}" for words, sentence in _SENTENCES]
+    return "Write one everyday sentence with the words.\n\n" + "\n\n".join(solved) + "\n\n"
+
+
+def reply_examples() -> str:
+    """Six requests for replies with their answers."""
+    solved = [
+        f"{reply_request([Turn('BA'[place % 2], said) for place, said in enumerate(turns)], [words])} {reply}"
+        for turns, words, reply in _REPLIES
+    ]
+    return "Write the next turn of a conversation, with the words in it.\n\n" + "\n\n".join(solved) + "\n\n"
+
+
+def example_texts() -> tuple[str, ...]:
+    """The answers of all examples: a model that repeats one has not written anything."""
+    return (*(sentence for _, sentence in _SENTENCES), *(reply for _, _, reply in _REPLIES))
+
+
+def one_line(text: str) -> str:
+    """The text without line breaks, which would end an answer."""
+    return " ".join(text.split())
+
+
+def _names(speakers: Sequence[str]) -> list[str]:
+    """Speakers as A and B, by turns: the last two of a conversation are never the same one."""
+    last = len(speakers) - 1
+    return ["AB"[(last - place) % 2] for place in range(len(speakers))]

@@ -1,0 +1,126 @@
+"""Which written texts are no responses: unfinished ones, without their keyword, going round in circles.
+
+A small model's mistakes are of a few kinds that can be told without another model. Each
+refusal has a name, so that a run can count them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from graphneg.errors import InputError
+from graphneg.generators.base import Context
+from graphneg.generators.keywords.words import FUNCTION_WORDS, lemmas, words_of
+
+NEAR = 0.7
+"""Texts are the same, for here, from this share of common words on (Jaccard index)."""
+
+_ENDINGS = (".", "!", "?", '."', '!"', '?"')
+_STRANGE = re.compile(r"https?:|www\.|[<>{}\[\]|_=#*~^\\:;]|[^\x00-\x7f‘’“”–—…é]|\d{5,}|\.\.\.\.")
+_SENTENCE_END = re.compile(r"[.!?][\"”]?\s+(?=[A-Z\"“])")
+_LONG_WORD = 4
+_COPIED_RUN = 5
+_MANY_COMMAS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """``least`` and ``most`` words and the ``sentences`` of a text. Raises `InputError` out of range."""
+
+    least: int = 5
+    most: int = 24
+    sentences: int = 1
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.least <= self.most:
+            raise InputError(f"words from {self.least} to {self.most}: the first must be 1 or more")
+        if self.sentences < 1:
+            raise InputError(f"sentences {self.sentences}: a text has at least one")
+
+
+def first_sentences(text: str, count: int) -> str:
+    """The first ``count`` sentences of a text.
+
+    >>> first_sentences("It rains. We stay. They go.", 2)
+    'It rains. We stay.'
+    """
+    ends = [found.end() for found in _SENTENCE_END.finditer(text)]
+    return text[: ends[count - 1]].strip() if len(ends) >= count else text
+
+
+def refusal(
+    text: str,
+    keywords: Sequence[Sequence[str]],
+    context: Context,
+    limits: Limits,
+    examples: Iterable[str] = (),
+) -> str | None:
+    """Why a text is no response to offer, as a name; None where it is one.
+
+    ``keywords`` are the words of each keyword that must be there, in whatever form; ``examples`` texts
+    that the model was shown.
+    """
+    words = words_of(text)
+    if not text.endswith(_ENDINGS):
+        return "unfinished"
+    if _STRANGE.search(text) or text.count('"') % 2 or text[:1].islower():
+        return "not-plain-text"
+    if not limits.least <= len(words) <= limits.most:
+        return "too-short" if len(words) < limits.least else "too-long"
+    if not all(mentions(words, keyword) for keyword in keywords):
+        return "no-keyword"
+    if goes_round(words) or text.count(",") >= _MANY_COMMAS:
+        return "repeats"
+    if any(shares_run(words, words_of(example)) for example in examples):
+        return "copies-example"
+    if any(alike(words, words_of(positive)) for positive in context.positives):
+        return "like-a-positive"
+    if any(shares_run(words, words_of(turn.text)) for turn in context.turns):
+        return "copies-context"
+    return None
+
+
+def mentions(words: Sequence[str], keyword: Sequence[str]) -> bool:
+    """Whether all words of a keyword are among the words, in whatever form.
+
+    >>> mentions(["she", "borrowed", "it"], ["borrow"])
+    True
+    """
+    there = frozenset().union(*(lemmas(word) for word in words))
+    return all(lemmas(word) & there for word in keyword)
+
+
+def goes_round(words: Sequence[str]) -> bool:
+    """Whether a text says a content word or a run of three words twice.
+
+    >>> goes_round("the summer was hot and the hot summer came".split())
+    True
+    """
+    content = [min(lemmas(word)) for word in words if len(word) >= _LONG_WORD and word not in FUNCTION_WORDS]
+    runs = Counter(zip(words, words[1:], words[2:], strict=False))
+    return len(set(content)) < len(content) or any(count > 1 for count in runs.values())
+
+
+def alike(words: Sequence[str], others: Sequence[str]) -> bool:
+    """Whether two texts have nearly the same words."""
+    one, other = set(words), set(others)
+    return bool(one) and len(one & other) >= NEAR * len(one | other)
+
+
+def shares_run(words: Sequence[str], others: Sequence[str], size: int = _COPIED_RUN) -> bool:
+    """Whether ``size`` words stand in the same order in both, or all of the shorter one.
+
+    >>> shares_run("so I will water the plants of Ann".split(), "will water the plants of".split())
+    True
+    """
+    size = min(size, len(words))
+    return not _runs(tuple(words), size).isdisjoint(_runs(tuple(others), size))
+
+
+@lru_cache(maxsize=4096)
+def _runs(words: tuple[str, ...], size: int) -> frozenset[tuple[str, ...]]:
+    return frozenset(words[at : at + size] for at in range(len(words) - size + 1))

@@ -1,0 +1,70 @@
+"""Training a language model to reply with given words, on the dialogues of a store.
+
+Gupta et al. (2021, section 3.2) train it on the right response, its own history and its
+own keywords; what is wrong about a generated response comes from showing another history.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from graphneg.generators.base import Context
+from graphneg.generators.keywords.choosing import Amount, drawn, keywords_of
+from graphneg.generators.keywords.prompts import one_line, reply_request
+from graphneg.language_models.model import LanguageModel
+from graphneg.language_models.training import Example, TrainingReport, fine_tune
+from graphneg.progress import Progress
+from graphneg.shift.keywords import KeywordExtractor
+
+TASK = "graphneg_task"
+"""The entry of a model's configuration that says what it was trained for."""
+
+REPLY_WITH_WORDS = "reply-with-words"
+_BATCH = 500
+
+
+def is_trained(model: LanguageModel) -> bool:
+    """Whether a model was trained by `train_replies`: then it needs no examples."""
+    return getattr(model.model.config, TASK, None) == REPLY_WITH_WORDS
+
+
+def reply_pairs(
+    contexts: Iterable[Context], extractor: KeywordExtractor, amount: Amount | None = None, seed: int = 0
+) -> Iterator[Example]:
+    """The request for each right response, with keywords of its own, and the response.
+
+    Responses without a keyword are left out. Memory is flat.
+    """
+    amount = amount or Amount(1, 3)
+    pairs = ((one, f"{one.id}/{n}", text) for one in contexts for n, text in enumerate(one.positives))
+    while part := list(islice(pairs, _BATCH)):
+        found = keywords_of(extractor, [text for _, _, text in part])
+        for (context, id, text), keywords in zip(part, found, strict=True):
+            words = [" ".join(each) for each in drawn(keywords, amount, seed, id)]
+            if words:
+                yield Example(reply_request(context.turns, words), one_line(text))
+
+
+def train_replies(
+    model: LanguageModel,
+    contexts: Iterable[Context],
+    extractor: KeywordExtractor,
+    out: str | Path,
+    *,
+    seed: int = 0,
+    progress: Progress | None = None,
+    **arguments: Any,
+) -> TrainingReport:
+    """Train ``model`` on the contexts' right responses, and save it for ``key-context`` and ``key-sem``.
+
+    ``arguments`` are those of transformers' ``TrainingArguments``.
+
+    Raises:
+        InputError: no context has a right response with a keyword, or ``out`` is taken.
+    """
+    examples = list(reply_pairs(contexts, extractor, seed=seed))
+    setattr(model.model.config, TASK, REPLY_WITH_WORDS)
+    return fine_tune(model, examples, out, seed=seed, progress=progress, **arguments)

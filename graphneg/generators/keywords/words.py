@@ -1,0 +1,43 @@
+"""Words of a text, and the forms that a word has."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+_WORD = re.compile(r"[a-z0-9]+(?:['’-][a-z0-9]+)*")
+
+_FUNCTION_WORDS = """
+    about after again also always been before being because could does doing done down each even ever
+    every from going gone have having here hers into just know like made make many maybe mine more most much
+    must myself need never next only other over really same shall should since some still such than that
+    that's their them then there these they thing things think this those through today too tomorrow until
+    upon very want well went were what when where which while whom whose will with without would your yours
+    you're they're we're it's i'll i'm don't didn't doesn't won't can't couldn't wouldn't isn't wasn't i've
+"""
+
+FUNCTION_WORDS = frozenset(_FUNCTION_WORDS.split())
+"""Words that a sentence may well have twice."""
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text in lower case.
+
+    >>> words_of("Don't, she said.")
+    ["don't", 'she', 'said']
+    """
+    return _WORD.findall(text.lower())
+
+
+@lru_cache(maxsize=65536)
+def lemmas(word: str) -> frozenset[str]:
+    """What a word may be a form of, itself among it.
+
+    >>> sorted(lemmas("Leaves"))
+    ['leaf', 'leave', 'leaves']
+    """
+    from lemminflect import getAllLemmas
+
+    lower = word.lower()
+    found = (lemma.lower() for group in getAllLemmas(lower).values() for lemma in group)
+    return frozenset({lower, *found})
