@@ -14,6 +14,9 @@ PLUGINS = Plugins(
     group="graphneg.generators",
     built_in={
         "overlap": "graphneg.generators.overlap:OverlapGenerator",
+        "key-context": "graphneg.generators.keywords:key_context",
+        "key-sem": "graphneg.generators.keywords:key_sem",
+        "key-sentence": "graphneg.generators.keywords:key_sentence",
     },
     error=GeneratorError,
 )

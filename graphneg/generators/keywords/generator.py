@@ -156,7 +156,7 @@ class KeywordGenerator:
         self._left_out.append((f"{reason}: {_REASONS[reason]}", id))
 
     def _slots(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_Slot]:
-        """A slot for each response that can be written: one with keywords, and a history where one is shown."""
+        """The responses that can be written: those with keywords, and a history where one is shown."""
         texts = [" ".join(turn.text for turn in context.turns) for context in contexts]
         keywords = keywords_of(self._extractor, texts)
         places = [place for place, _ in enumerate(contexts) for _ in range(per_context) if keywords[place]]
