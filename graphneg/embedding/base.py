@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -13,7 +14,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 STATIC_SUFFIXES = (".txt", ".vec", ".npz", ".gz")
-KUMO_INDEX = "*_index.parquet"
+WORD_INDEX = "*_index.parquet"
+_OF_MEMORY = ("kept", "cache")
 
 
 class Embedder(Protocol):
@@ -29,39 +31,40 @@ class Embedder(Protocol):
         ...
 
 
-def get_embedder(name: str, **options: Any) -> Embedder:
+def get_embedder(name: str | Path, **options: Any) -> Embedder:
     """The embedder of a path or an id; it remembers the texts that it has seen.
 
     A file that ends .txt, .vec, .npz or .gz, and a directory with a word index, hold static word
     vectors (``graphneg.embedding.static``); any other directory, and what is no path, is a
     sentence-transformers or Hugging Face encoder (``graphneg.embedding.encoder``). Options of both:
-    ``kept`` texts in memory, ``cache``, a file that keeps them for the next time. Of encoders:
-    ``batch``, ``device``, ``threads``, ``offline``.
+    ``kept`` (how many texts stay in memory) and ``cache`` (a file that keeps them for the next time).
+    Options of encoders: ``batch``, ``device``, ``threads``, ``offline``.
 
     Raises:
-        InputError: there is no such model, it is another kind of model, a package is not installed,
-            or an option is unknown.
+        ModelError: there is no such model, it is another kind of model, or a package is not installed.
+        InputError: an option is unknown.
     """
     from graphneg.embedding.remembering import Remembering
 
-    own = {key: options.pop(key) for key in ("kept", "cache") if key in options}
-    try:
-        return Remembering(_make(name, options), **own)
-    except TypeError as error:
-        raise InputError(f"embedder {name}: {error}") from error
+    factory = _factory(name)
+    for option in options:
+        if option not in signature(factory).parameters and option not in _OF_MEMORY:
+            raise InputError(f"embedder {name}: there is no option {option!r} for this kind of model")
+    memory = {key: options.pop(key) for key in _OF_MEMORY if key in options}
+    return Remembering(factory(name, **options), **memory)
 
 
-def is_static(name: str) -> bool:
+def is_static(name: str | Path) -> bool:
     """Whether a name means static word vectors."""
     path = Path(name).expanduser()
-    return path.suffix in STATIC_SUFFIXES or (path.is_dir() and any(path.glob(KUMO_INDEX)))
+    return path.suffix in STATIC_SUFFIXES or (path.is_dir() and any(path.glob(WORD_INDEX)))
 
 
-def _make(name: str, options: dict[str, Any]) -> Embedder:
+def _factory(name: str | Path) -> Callable[..., Embedder]:
     if is_static(name):
         from graphneg.embedding.static import StaticVectors
 
-        return StaticVectors(name, **options)
+        return StaticVectors
     from graphneg.embedding.encoder import Encoder
 
-    return Encoder(name, **options)
+    return Encoder
