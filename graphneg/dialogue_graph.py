@@ -15,6 +15,7 @@ from graphneg.editing.generation import Request
 from graphneg.editing.originals import Originals, Selection
 from graphneg.editing.picking import Plan
 from graphneg.errors import InputError
+from graphneg.exploring import explore
 from graphneg.generators import Generator, get_generator
 from graphneg.generators.contexts import Places, WantedContexts
 from graphneg.generators.generated import Generated, Generation
@@ -244,6 +245,17 @@ class DialogueGraph:
     def cypher_write(self, query: str, **parameters: Any) -> Rows:
         """The rows of a query that may write."""
         return Rows(self.store.query_write(query, parameters))
+
+    def explore(self, name: str, **parameters: Any) -> Rows:
+        """The rows of a named query over the shift graph: ``graph.explore("hubs", limit=5)``.
+
+        docs/exploring.md has all of them; their parameters have defaults where they can.
+
+        Raises:
+            InputError: no such query, a parameter is missing or unknown, or a topic is not in the graph.
+            StoreError: the store is gone.
+        """
+        return explore(self.store, name, parameters)
 
     def export(
         self,

@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from graphneg.cli.options import named_values
 from graphneg.cli.storing import Database, Password, StorePlace, Username, opened
-from graphneg.cli.terminal import add_command, counted, plain_table, results, say, stopping
+from graphneg.cli.terminal import (
+    add_command,
+    complain,
+    counted,
+    messages,
+    plain_table,
+    results,
+    say,
+    stopping,
+)
 from graphneg.errors import InputError
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
+    from graphneg.exploring import NamedQuery, QueryParameter
     from graphneg.rows import Rows
 
 
@@ -33,13 +46,21 @@ def register(app: typer.Typer) -> None:
         'graphneg cypher "MATCH (u:Utterance)-[:MEANS]->(a:Amr) RETURN u.text, a.id LIMIT 5"',
         'graphneg cypher --param corpus=everyday --format csv "MATCH (d {corpus: $corpus}) RETURN d.id"',
         "graphneg cypher query.cypher --format json | jq .",
+        "graphneg cypher --named perspectives --param focus=coffee",
     )
 
 
 def cypher(
     query: Annotated[
-        str, typer.Argument(metavar="QUERY", help="Cypher, a file ending .cypher, or - for standard input.")
-    ],
+        str | None,
+        typer.Argument(
+            metavar="QUERY",
+            help="Cypher, a file ending .cypher, or - for standard input; with --named, a name.",
+        ),
+    ] = None,
+    named: Annotated[
+        bool, typer.Option("--named", help="Run the shipped query of this name; without a name, list them.")
+    ] = False,
     write: Annotated[bool, typer.Option("--write", help="Let the query write.")] = False,
     param: Annotated[
         list[str] | None,
@@ -52,18 +73,73 @@ def cypher(
     database: Database = None,
 ) -> None:
     """Run a Cypher query. It may only read, unless --write is given."""
-    text = _text(query)
-    parameters = dict(_parameter(one) for one in param or ())
+    if named and query is None:
+        _list_named(results())
+        return
+    if query is None:
+        raise typer.BadParameter("say which QUERY to run, or list the shipped ones with --named")
+    if named and write:
+        raise typer.BadParameter("the shipped queries only read: leave out --write")
+    text = query if named else _text(query)
+    parameters = _named_parameters(text, param or ()) if named else named_values(param or (), "--param")
     with (
         opened(store, username, password, database) as graph,
         stopping("the query's transaction is rolled back"),
     ):
-        rows = graph.cypher_write(text, **parameters) if write else graph.cypher(text, **parameters)
+        ask = graph.explore if named else graph.cypher_write if write else graph.cypher
+        rows = ask(text, **parameters)
     {Format.table: _print_table, Format.json: _print_json, Format.csv: _print_csv}[format](rows)
     if write:
         changes = {name: count for name, count in vars(rows.summary.counters).items() if _counts(count)}
         done = (f"{name.replace('_', ' ')}: {count:,}" for name, count in changes.items())
         say(", ".join(done) or "no changes")
+
+
+def _list_named(console: Console) -> None:
+    from rich.markup import escape
+
+    from graphneg.exploring import named_queries
+
+    table = plain_table("name", "parameters", "what it finds")
+    for one in named_queries().values():
+        parameters = map(_offered, one.parameters)
+        table.add_row(f"[bold]{one.name}[/]", escape(", ".join(parameters)), escape(one.summary))
+    console.print(table)
+
+
+def _offered(parameter: QueryParameter) -> str:
+    """``focus``, ``limit=20``, or ``[corpus]`` where it may be left out."""
+    if parameter.required:
+        return parameter.name
+    return f"[{parameter.name}]" if parameter.default is None else f"{parameter.name}={parameter.default}"
+
+
+def _named_parameters(name: str, given: Sequence[str]) -> dict[str, Any]:
+    """The parameters of a named query: texts as they are written, numbers as JSON.
+
+    A wrong use of it (no such query, a parameter that it lacks or does not take) ends with 2.
+    """
+    from graphneg.exploring import named_query
+
+    try:
+        query = named_query(name)
+    except InputError as error:
+        _list_named(messages())
+        complain(str(error))
+        raise typer.Exit(2) from None
+    try:
+        query.values(parameters := _read(query, given))
+    except InputError as error:
+        complain(str(error))
+        raise typer.Exit(2) from None
+    return parameters
+
+
+def _read(query: NamedQuery, given: Sequence[str]) -> dict[str, Any]:
+    texts = {one.name for one in query.parameters if one.is_text}
+    values = named_values(given, "--param")
+    written = {name: value for name, _, value in (one.partition("=") for one in given)}
+    return {name: written[name] if name in texts else value for name, value in values.items()}
 
 
 def _text(query: str) -> str:
@@ -77,18 +153,6 @@ def _text(query: str) -> str:
         raise InputError(f"{query}: can't be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise InputError(f"{query}: can't be read: not UTF-8 at byte {error.start + 1}") from error
-
-
-def _parameter(given: str) -> tuple[str, Any]:
-    from json import JSONDecodeError, loads
-
-    name, equals, value = given.partition("=")
-    if not name or not equals:
-        raise typer.BadParameter(f"{given!r}: write NAME=VALUE", param_hint="--param")
-    try:
-        return name, loads(value)
-    except JSONDecodeError:
-        return name, value
 
 
 def _print_table(rows: Rows) -> None:

@@ -1,0 +1,15 @@
+// contested: Perspectives of a focus whose opposite is a perspective of the same focus too.
+// $focus (null): only this focus; null is all
+// $limit (20): rows at most
+// Columns: focus, perspective, opposite, perspective_count, opposite_count (pairs); each two once
+MATCH (f:Term)-[s:SHIFTS_TO]->(p:Term {opposites: true})
+WHERE $focus IS NULL OR f.text = $focus
+MATCH (p)-[:OPPOSITE]-(q:Term)
+WHERE p.text < q.text
+WITH DISTINCT f, s.count AS perspective_count, p, q
+MATCH (f)-[t:SHIFTS_TO]->(q)
+WITH f.text AS focus, p.text AS perspective, q.text AS opposite, perspective_count, t.count AS opposite_count,
+     perspective_count + t.count AS pairs
+ORDER BY pairs DESC, focus, perspective, opposite
+LIMIT $limit
+RETURN focus, perspective, opposite, perspective_count, opposite_count

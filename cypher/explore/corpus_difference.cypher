@@ -1,0 +1,23 @@
+// corpus_difference: How two corpora differ in what replies move to from a topic.
+// $focus: the topic that is attended to
+// $one: a corpus
+// $other: the corpus to compare it with
+// $limit (20): rows at most, the largest differences first
+// Columns: perspective, one and other (pairs of each corpus), one_share and other_share (of its pairs with this
+//          focus), difference (of the shares; above 0: more in the first)
+MATCH (:Term {text: $focus})<-[:FOCUS]-(reply)
+MATCH (d:Dialogue)-[:HAS_TURN]->(:Utterance)-[:NEXT|HAS_RESPONSE]->(reply)
+WHERE d.corpus IN [$one, $other]
+MATCH (reply)-[:PERSPECTIVE]->(p:Term)
+WITH p.text AS perspective, sum(CASE WHEN d.corpus = $one THEN 1 ELSE 0 END) AS one,
+     sum(CASE WHEN d.corpus = $other THEN 1 ELSE 0 END) AS other
+WITH collect({perspective: perspective, one: one, other: other}) AS found, sum(one) AS ones, sum(other) AS others
+UNWIND found AS row
+WITH row.perspective AS perspective, row.one AS one, row.other AS other,
+     CASE ones WHEN 0 THEN 0.0 ELSE round(1.0 * row.one / ones, 3) END AS one_share,
+     CASE others WHEN 0 THEN 0.0 ELSE round(1.0 * row.other / others, 3) END AS other_share
+WITH perspective, one, other, one_share, other_share, round(one_share - other_share, 3) AS difference
+WITH perspective, one, other, one_share, other_share, difference, abs(difference) AS size
+ORDER BY size DESC, perspective
+LIMIT $limit
+RETURN perspective, one, other, one_share, other_share, difference

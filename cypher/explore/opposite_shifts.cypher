@@ -1,0 +1,11 @@
+// opposite_shifts: Shifts whose ends are opposites, in either direction of the opposition.
+// $limit (20): rows at most
+// Columns: focus, perspective, count (pairs), relations (by which the two are opposites)
+MATCH (f:Term {opposites: true})-[s:SHIFTS_TO]->(p:Term {opposites: true})
+MATCH (f)-[o:OPPOSITE]-(p)
+WITH DISTINCT f.text AS focus, p.text AS perspective, s.count AS count, o.relation AS relation
+ORDER BY relation
+WITH focus, perspective, count, collect(relation) AS relations
+ORDER BY count DESC, focus, perspective
+LIMIT $limit
+RETURN focus, perspective, count, relations

@@ -1,0 +1,12 @@
+// reciprocal: Pairs of topics that shift to each other.
+// $limit (20): rows at most
+// Columns: one, other, there and back (pairs in each direction; the smaller of the two orders the rows)
+MATCH (f:Term)-[s:SHIFTS_TO]->(p:Term)
+WITH f, p, s.count AS there, f.text AS one, p.text AS other
+WHERE one < other
+MATCH (p)-[b:SHIFTS_TO]->(f)
+WITH one, other, there, b.count AS back, there + b.count AS pairs,
+     CASE WHEN there < b.count THEN there ELSE b.count END AS least
+ORDER BY least DESC, pairs DESC, one, other
+LIMIT $limit
+RETURN one, other, there, back

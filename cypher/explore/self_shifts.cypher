@@ -1,0 +1,11 @@
+// self_shifts: Topics that replies stay with: shifts from a topic to itself.
+// $limit (20): rows at most
+// Columns: topic, count (pairs that stay), share (of the pairs with this focus)
+MATCH (t:Term)-[s:SHIFTS_TO]->(t)
+WITH t, s.count AS count, t.text AS topic
+ORDER BY count DESC, topic
+LIMIT $limit
+MATCH (t)-[any:SHIFTS_TO]->(:Term)
+WITH topic, count, sum(any.count) AS pairs
+ORDER BY count DESC, topic
+RETURN topic, count, round(1.0 * count / pairs, 3) AS share

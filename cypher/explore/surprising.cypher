@@ -1,0 +1,22 @@
+// surprising: Strong ties of rare topics: shifts more frequent than their ends would have by chance (PMI).
+// $least (2): only shifts of so many pairs
+// $limit (20): rows at most
+// Columns: focus, perspective, count (pairs), pmi (bits: log2 of the shift's probability by the product of the
+//          probabilities of its ends)
+MATCH (:Term)-[s:SHIFTS_TO]->(:Term)
+WITH sum(s.count) AS total
+MATCH (f:Term)-[s:SHIFTS_TO]->(p:Term)
+WHERE s.count >= $least
+WITH total, f, collect({perspective: p, count: s.count}) AS shifts
+MATCH (f)-[any:SHIFTS_TO]->(:Term)
+WITH total, f.text AS focus, shifts, sum(any.count) AS outgoing
+UNWIND shifts AS shift
+WITH total, shift.perspective AS p, collect({focus: focus, outgoing: outgoing, count: shift.count}) AS shifts
+MATCH (p)<-[any:SHIFTS_TO]-(:Term)
+WITH total, p.text AS perspective, shifts, sum(any.count) AS incoming
+UNWIND shifts AS shift
+WITH shift.focus AS focus, perspective, shift.count AS count,
+     round(log(1.0 * shift.count * total / (shift.outgoing * incoming)) / log(2.0), 3) AS pmi
+ORDER BY pmi DESC, count DESC, focus, perspective
+LIMIT $limit
+RETURN focus, perspective, count, pmi

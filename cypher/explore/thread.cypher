@@ -1,0 +1,9 @@
+// thread: A dialogue turn by turn, with what each reply attends to and where it moves.
+// $dialogue: the dialogue's id
+// Columns: turn, speaker, text, focus and perspective (null where a reply has none)
+MATCH (:Dialogue {id: $dialogue})-[:HAS_TURN]->(u:Utterance)
+OPTIONAL MATCH (u)-[:FOCUS]->(f:Term)
+OPTIONAL MATCH (u)-[:PERSPECTIVE]->(p:Term)
+WITH u.turn AS turn, u.speaker AS speaker, u.text AS text, f.text AS focus, p.text AS perspective
+ORDER BY turn
+RETURN turn, speaker, text, focus, perspective
