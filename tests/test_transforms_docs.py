@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from graphneg.decoders import get_decoder
+from graphneg.editing.donors import said_by
 from graphneg.editing.originals import Originals, Selection, StoredDialogue, dialogue_ids, read_dialogues
 from graphneg.editing.proposals import propose
 from graphneg.loading import LoadOptions, get_loader
@@ -16,7 +17,7 @@ from graphneg.penman_codec import format_graph, parse_graph
 from graphneg.store import Store
 from graphneg.transforms import load_transforms, parse_transform
 from tests.servers import wipe
-from tests.transform_runs import NAMES, TRANSFORMS, applied, dialogue, edit_lists, line, load
+from tests.transform_runs import NAMES, TRANSFORMS, applied, dialogue, edit_lists, line, load, shift
 
 PAGE = (Path(__file__).parents[1] / "docs" / "transforms.md").read_text(encoding="utf-8")
 DECODER = get_decoder("surface")
@@ -43,6 +44,7 @@ def everyday(store: Store) -> Store:
     """A store with the bundled corpus."""
     wipe(store)
     load(store, get_loader("everyday").read([], LoadOptions()))
+    shift(store)
     return store
 
 
@@ -54,6 +56,7 @@ def decoded(store: Store, one: StoredDialogue, edits: tuple[Edit, ...]) -> tuple
     """The text and the graph under the edits."""
     turns = {turn.amr: turn for turn in one.turns}
     sources = {edit.from_amr for edit in edits if edit.from_amr is not None}
+    said = turns | said_by(store, sources - turns.keys())
     graphs = Originals(store).get({edits[0].amr, *sources})
     after = applied(edits, graphs)
     turn = turns[edits[0].amr]
@@ -65,8 +68,8 @@ def decoded(store: Store, one: StoredDialogue, edits: tuple[Edit, ...]) -> tuple
         after,
         edits,
         {id: graphs[id] for id in sources},
-        {id: turns[id].text for id in sources},
-        {id: turns[id].speaker for id in sources},
+        {id: said[id].text for id in sources},
+        {id: said[id].speaker for id in sources},
     )
     return DECODER.decode([item])[0].text or "", after
 

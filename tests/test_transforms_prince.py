@@ -27,7 +27,7 @@ from graphneg.model import AmrGraph, Edit
 from graphneg.store import Store
 from graphneg.wellformed import check
 from tests.servers import wipe
-from tests.transform_runs import NAMES, TRANSFORMS, applied, dialogue, edit_lists, line, load
+from tests.transform_runs import NAMES, TRANSFORMS, applied, dialogue, edit_lists, line, load, shift
 
 SHARED = Path(__file__).parents[2] / "shared" / "data"
 LITTLE_PRINCE = [SHARED / "amr_little_prince" / f"lpp-{part}.txt" for part in ("train", "dev")]
@@ -46,6 +46,7 @@ def fill(store: Store) -> None:
     if missing:
         pytest.skip(f"no {', '.join(missing)} in {SHARED}")
     if len(everything(store)) == DIALOGUES and store.read("MATCH (f:Frame {id: 'like-01'}) RETURN f.id"):
+        shift(store)
         return
     wipe(store)
     for loader, paths in (
@@ -55,6 +56,7 @@ def fill(store: Store) -> None:
     ):
         records = get_loader(loader).read(paths, LoadOptions())
         write_records(store, records, LoadReport(loader), Grouping("prince", "all", 8))
+    shift(store)
 
 
 def everything(store: Store) -> list[StoredDialogue]:

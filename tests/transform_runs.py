@@ -16,6 +16,39 @@ from graphneg.penman_codec import format_graph
 from graphneg.store import Store
 from graphneg.transforms import load_transforms
 
+SHIFTS = (
+    """
+    MATCH (u:Utterance)-[:MEANS]->(a:Amr)
+    MATCH (n:AmrNode {amr: a.id})-[:LEXEME]->(w:Term)
+    WHERE (n.role IN ['ARG0', 'ARG1', 'ARG2'] OR n.frame)
+      AND NOT n.concept IN ['i', 'you', 'he', 'she', 'it', 'we', 'they', 'that', 'this']
+    WITH DISTINCT u, w
+    CREATE (u)-[:MENTIONS {score: 0.5}]->(w)
+    """,
+    """
+    MATCH (post:Utterance)-[:NEXT]->(reply:Utterance)
+    MATCH (post)-[:MENTIONS]->(k:Term)
+    WITH reply, k, k.text AS key
+    ORDER BY key
+    WITH reply, collect(k) AS keys
+    MATCH (reply)-[:MENTIONS]->(w:Term)
+    WITH reply, keys, w, w.text AS word
+    ORDER BY word
+    WITH reply, keys, collect(w) AS words
+    WITH reply, keys[0] AS focus, words[size(words) / 2] AS perspective
+    CREATE (reply)-[:FOCUS]->(focus)
+    CREATE (reply)-[:PERSPECTIVE]->(perspective)
+    """,
+    """
+    MATCH (post:Utterance)-[:NEXT]->(reply:Utterance)
+    MATCH (post)-[:MENTIONS]->(k:Term)
+    MATCH (reply)-[:MENTIONS]->(w:Term)
+    WITH k, w, count(*) AS amount
+    CREATE (k)-[:SHIFTS_TO {count: amount}]->(w)
+    """,
+)
+"""A shift graph without extractor or embedder: main words are keywords, and any may lead to any."""
+
 TRANSFORMS = load_transforms()
 NAMES = sorted(TRANSFORMS)
 
@@ -23,6 +56,13 @@ NAMES = sorted(TRANSFORMS)
 def load(store: Store, records: Iterable[Record]) -> None:
     report = write_records(store, records, LoadReport("test"), Grouping("prince", "all", 8))
     assert report.rejections == 0, report.rejected
+
+
+def shift(store: Store) -> None:
+    """Make the shift graph of what is loaded, where there is none yet."""
+    if not store.read("MATCH (:Term)-[s:SHIFTS_TO]->(:Term) RETURN count(s) AS edges")[0]["edges"]:
+        for statement in SHIFTS:
+            store.write(lambda tx, text=statement: tx.run(text).consume())
 
 
 def dialogue(*penmans: str) -> Dialogue:

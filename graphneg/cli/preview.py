@@ -11,7 +11,7 @@ from graphneg.editing.overlay import apply_edits
 from graphneg.editing.picking import Pick, Plan, Proposals, pick
 from graphneg.editing.proposals import propose
 from graphneg.editing.records import edited_utterances, negative_of
-from graphneg.editing.variants import EditedGraph, Variant
+from graphneg.editing.variants import EditedGraph, Variant, with_donors
 from graphneg.model import Edit, Negative
 from graphneg.recipes import recipe_of
 from graphneg.store import Store
@@ -34,12 +34,11 @@ def preview(store: Store, transform: Transform) -> Negative | None:
 
     originals, decoder = Originals(store), get_decoder("surface")
     picks = pick(plan, dialogues, {dialogue.id: range(1) for dialogue in dialogues}, ask)
-    made = (_made(plan, one, originals, decoder) for one in picks if one.edits)
+    made = (_made(plan, one, _variant(store, one, originals), decoder) for one in picks if one.edits)
     return next((negative for negative in made if negative is not None), None)
 
 
-def _made(plan: Plan, one: Pick, originals: Originals, decoder: Decoder) -> Negative | None:
-    variant = _variant(one, originals)
+def _made(plan: Plan, one: Pick, variant: Variant, decoder: Decoder) -> Negative | None:
     utterances = edited_utterances(one.dialogue, variant)
     texts: dict[int, str] = {}
     for turn, answer in zip(utterances, decoder.decode(list(utterances.values())), strict=True):
@@ -49,7 +48,7 @@ def _made(plan: Plan, one: Pick, originals: Originals, decoder: Decoder) -> Nega
     return negative_of(plan, one, variant, texts, decoder.name)
 
 
-def _variant(one: Pick, originals: Originals) -> Variant:
+def _variant(store: Store, one: Pick, originals: Originals) -> Variant:
     by_graph: dict[str, list[Edit]] = {}
     for edit in one.edits:
         by_graph.setdefault(edit.amr, []).append(edit)
@@ -58,4 +57,4 @@ def _variant(one: Pick, originals: Originals) -> Variant:
         amr: EditedGraph(before, apply_edits(before, by_graph[amr], sources), tuple(by_graph[amr]))
         for amr, before in originals.get(by_graph).items()
     }
-    return Variant(one.id, edited, sources)
+    return with_donors(store, [Variant(one.id, edited, sources)])[0]

@@ -153,16 +153,17 @@ def _try(
 
 
 def _edits(plan: Plan, slot: _Slot, proposal: Proposal, ranked: Sequence[Proposal]) -> tuple[Edit, ...]:
-    """The proposal's edits, where they touch only what may be edited and copy only what was said by then.
+    """The proposal's edits, where they touch only what may be edited and copy nothing said later.
 
     Of a pool's swap, the half that may be made.
     """
-    said = {turn.amr for turn in slot.dialogue.turns if turn.turn <= slot.turn}
     if proposal.pool is None:
         if not proposal.graphs <= slot.editable:
             return ()
+        unsaid = {turn.amr for turn in slot.dialogue.turns if turn.turn > slot.turn}
         copied = {edit.from_amr for edit in proposal.edits if edit.from_amr is not None}
-        return proposal.edits if copied <= said else ()
+        return proposal.edits if not copied & unsaid else ()
+    said = {turn.amr for turn in slot.dialogue.turns if turn.turn <= slot.turn}
     for other in ranked:
         fits = other.pool == proposal.pool and other.own != proposal.own
         if fits and other.graphs <= said and not other.graphs & proposal.graphs:

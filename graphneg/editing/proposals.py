@@ -8,6 +8,7 @@ from typing import Any, cast
 from neo4j import Record
 from neo4j.exceptions import Neo4jError
 
+from graphneg.editing.donors import Donors
 from graphneg.editing.originals import StoredDialogue
 from graphneg.errors import StoreError, TransformError
 from graphneg.model import Edit
@@ -17,6 +18,7 @@ from graphneg.transforms import Transform
 Row = dict[str, Any]
 OPERATIONS = frozenset({"set", "add", "drop", "graft", "wrap"})
 MOST_SHAPES = 1_000
+NEEDS_DONORS = "donors"
 _SHAPES: set[tuple[object, ...]] = set()
 """Keys, and types of values, of rows that were looked at closely and are edits."""
 
@@ -76,16 +78,24 @@ class Proposal:
 
 
 def propose(
-    store: Store, transform: Transform, dialogues: Sequence[StoredDialogue]
+    store: Store,
+    transform: Transform,
+    dialogues: Sequence[StoredDialogue],
+    donors: Donors | None = None,
 ) -> dict[str, list[Proposal]]:
     """The proposals of one transform, by dialogue, each list in the order of sites.
+
+    ``donors`` knows what a transform that needs some may copy from other dialogues.
 
     Raises:
         TransformError: the query fails, or returns what is no edit.
     """
     found: dict[str, list[Proposal]] = {}
     parameters = [dialogue.parameter() for dialogue in dialogues]
+    if NEEDS_DONORS in transform.needs:
+        _offer(parameters, dialogues, donors or Donors(store))
     graphs = {dialogue.id: frozenset(dialogue.graphs) for dialogue in dialogues}
+    sources = {row["id"]: graphs[row["id"]].union(row.get("donors", ())) for row in parameters}
     for record in _answer(store, transform, parameters):
         id, edits = record.get("dialogue"), record.get("edits")
         if id is None or not isinstance(edits, list):
@@ -93,8 +103,13 @@ def propose(
         of = graphs.get(id)
         if of is None:
             raise TransformError(f"{transform.place}: {id!r} is none of the dialogues asked for")
-        found[id] = _grouped(transform, cast("list[Any]", edits), of)
+        found[id] = _grouped(transform, cast("list[Any]", edits), of, sources[id])
     return found
+
+
+def _offer(parameters: Sequence[Row], dialogues: Sequence[StoredDialogue], donors: Donors) -> None:
+    for row, dialogue in zip(parameters, dialogues, strict=True):
+        row["donors"] = donors.of(dialogue)
 
 
 def _answer(store: Store, transform: Transform, parameters: Sequence[Mapping[str, Any]]) -> list[Record]:
@@ -121,12 +136,14 @@ def _given(edit: Edit, giver: Proposal) -> Edit:
     return edit._replace(concept=giver.own)
 
 
-def _grouped(transform: Transform, rows: list[Any], graphs: frozenset[str]) -> list[Proposal]:
+def _grouped(
+    transform: Transform, rows: list[Any], graphs: frozenset[str], sources: frozenset[str]
+) -> list[Proposal]:
     """The rows of one dialogue by site, in the order of sites; a row that is no edit is refused."""
     sites: dict[str, Proposal] = {}
     for row in rows:
-        if not _is_usual(row, graphs):
-            fault = _fault(row, graphs)
+        if not _is_usual(row, graphs, sources):
+            fault = _fault(row, graphs, sources)
             if fault is not None:
                 raise TransformError(
                     f"{transform.place}: no edit: {fault}; docs/transforms.md says what a row holds"
@@ -157,22 +174,22 @@ def _edit(transform: Transform, site: str, row: Row) -> Edit:
     )
 
 
-def _is_usual(row: Any, graphs: frozenset[str]) -> bool:
+def _is_usual(row: Any, graphs: frozenset[str], sources: frozenset[str]) -> bool:
     """Whether a row is an edit like those seen before: most are, and to look closely takes longer."""
     if type(row) is not dict:
         return False
     fields = cast("Row", row)
     shape = (*fields, *map(type, fields.values()))
     if shape not in _SHAPES:
-        if _fault(row, graphs) is not None or len(_SHAPES) >= MOST_SHAPES:
+        if _fault(row, graphs, sources) is not None or len(_SHAPES) >= MOST_SHAPES:
             return False
         _SHAPES.add(shape)
     source = fields.get("from_amr")
-    return fields["op"] in OPERATIONS and fields["amr"] in graphs and (source is None or source in graphs)
+    return fields["op"] in OPERATIONS and fields["amr"] in graphs and (source is None or source in sources)
 
 
-def _fault(row: Any, graphs: frozenset[str]) -> str | None:
-    """Why a row is no edit of these graphs; none where it is one."""
+def _fault(row: Any, graphs: frozenset[str], sources: frozenset[str]) -> str | None:
+    """Why a row is no edit of these graphs, or copies from none of ``sources``; none where it is one."""
     if not isinstance(row, dict):
         return f"a row is a map, and {row!r} is none"
     for name, value in cast("dict[str, Any]", row).items():
@@ -184,6 +201,6 @@ def _fault(row: Any, graphs: frozenset[str]) -> str | None:
     if fields.get("k") is None or fields.get("amr") not in graphs:
         return f"{fields.get('amr')!r}.{fields.get('k')!r} is no node of the dialogue"
     source = fields.get("from_amr")
-    if source is not None and source not in graphs:
-        return f"from_amr {source!r} is no graph of the dialogue"
+    if source is not None and source not in sources:
+        return f"from_amr {source!r} is no graph of the dialogue, nor one of its donors"
     return None

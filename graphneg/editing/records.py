@@ -18,6 +18,7 @@ SHOWN_BRANCHES = 6
 def edited_utterances(dialogue: StoredDialogue, variant: Variant) -> dict[int, EditedUtterance]:
     """What a decoder has to realise, by turn."""
     by_amr = {turn.amr: turn for turn in dialogue.turns if turn.amr is not None}
+    said = {**by_amr, **variant.donors} if variant.donors else by_amr
     found: dict[int, EditedUtterance] = {}
     for amr, edited in variant.graphs.items():
         turn = by_amr[amr]
@@ -34,8 +35,8 @@ def edited_utterances(dialogue: StoredDialogue, variant: Variant) -> dict[int, E
             edited.after,
             edited.edits,
             sources,
-            {source: by_amr[source].text for source in sources},
-            {source: by_amr[source].speaker for source in sources},
+            {source: said[source].text for source in sources},
+            {source: said[source].speaker for source in sources},
         )
     return dict(sorted(found.items()))
 

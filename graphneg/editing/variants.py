@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from neo4j import ManagedTransaction
 
-from graphneg.editing.originals import Originals, StoredDialogue, in_parts
+from graphneg.editing.donors import said_by
+from graphneg.editing.originals import Originals, StoredDialogue, Turn, in_parts
 from graphneg.editing.overlay import apply_edits
 from graphneg.editing.picking import Pick, Plan
 from graphneg.errors import TransformError
@@ -34,6 +35,7 @@ class EditedGraph:
 class Variant:
     """An edited dialogue as the store holds it: by graph id, the graphs that are edited.
 
+    ``donors`` are the utterances of other dialogues that it copies from, by graph id.
     ``fault`` says why it is no use (``ill-formed: ...``, ``unchanged: ...``), where it is none.
     """
 
@@ -41,6 +43,13 @@ class Variant:
     graphs: Mapping[str, EditedGraph]
     sources: Mapping[str, AmrGraph]
     fault: str | None = None
+    donors: Mapping[str, Turn] = field(default_factory=dict[str, Turn])
+
+    @property
+    def borrowed(self) -> list[str]:
+        """The graphs of other dialogues among its sources."""
+        own = f"{self.id.rpartition('~')[0].rpartition('#')[0]}#"
+        return [amr for amr in self.sources if not amr.startswith(own)]
 
 
 def write_variants(store: Store, plan: Plan, picks: Sequence[Pick]) -> None:
@@ -87,7 +96,16 @@ def read_variants(
         if graph is not None
     }
     graphs = originals.get(needed, digests)
-    return [_variant(id, edits[id], graphs) for id in ids if id in edits]
+    return with_donors(store, [_variant(id, edits[id], graphs) for id in ids if id in edits])
+
+
+def with_donors(store: Store, variants: Sequence[Variant]) -> list[Variant]:
+    """The variants with what was said in the other dialogues that they copy from."""
+    said = said_by(store, (amr for variant in variants for amr in variant.borrowed))
+    return [
+        replace(variant, donors={amr: said[amr] for amr in variant.borrowed}) if variant.borrowed else variant
+        for variant in variants
+    ]
 
 
 def _variant(id: str, edits: Sequence[Edit], graphs: Mapping[str, AmrGraph]) -> Variant:

@@ -48,7 +48,7 @@ def realise(sentence: Sentence, edits: Sequence[Edit], sources: Sources) -> str:
     Raises:
         Unrealised: an edit that the words can't express.
     """
-    whole = _whole_utterance(sentence, edits)
+    whole = _whole_utterance(sentence, edits) or _taken_over(edits, sources)
     if whole is not None:
         return whole
     own = [edit for edit in edits if edit.copy_of is None]
@@ -80,6 +80,14 @@ def _whole_utterance(sentence: Sentence, edits: Sequence[Edit]) -> str | None:
     mark = " ." if sentence.draft.tokenised else "."
     word = word.capitalize() if sentence.draft.capitals else word
     return f'" {word} . "' if quoted and sentence.draft.tokenised else f"{word}{mark}"
+
+
+def _taken_over(edits: Sequence[Edit], sources: Sources) -> str | None:
+    """Another utterance in the place of all of this one: the words of that one, under what is edited in the copy."""
+    top = [edit for edit in edits if edit.copy_of is None]
+    if len(top) != 1 or top[0].op != "graft" or top[0].k != 0 or top[0].role is not None:
+        return None
+    return _copy(top[0], edits, sources)
 
 
 def _change_words(sentence: Sentence, edits: Sequence[Edit], sources: Sources) -> None:
@@ -167,6 +175,11 @@ def _append(sentence: Sentence, text: str, graft: Edit, edits: Sequence[Edit], s
     """The text with a contradicted copy of another turn (or of one sentence of it) after it."""
     if graft.role is None or not graft.role.startswith("snt"):
         raise Unrealised("unsupported-edit", f"a subtree can't be added as :{graft.role}")
+    return _joined(text, _copy(graft, edits, sources), sentence.draft.tokenised)
+
+
+def _copy(graft: Edit, edits: Sequence[Edit], sources: Sources) -> str:
+    """The words of what a graft copies, as the edits of the copy leave them."""
     source = sources.sentence(graft.from_amr)
     copy = [
         edit._replace(copy_of=None)
@@ -177,10 +190,10 @@ def _append(sentence: Sentence, text: str, graft: Edit, edits: Sequence[Edit], s
     _keep_sentence(source, graft.from_k or 0)
     _drop_opening(source)
     before = source.draft.text()
-    appended = realise(source, copy, inner).strip()
-    if copy and appended == before.strip():
+    copied = realise(source, copy, inner).strip()
+    if copy and copied == before.strip():
         raise Unrealised("unchanged", "the copied sentence did not change")
-    return _joined(text, appended, sentence.draft.tokenised)
+    return copied
 
 
 def _keep_sentence(source: Sentence, k: int) -> None:
