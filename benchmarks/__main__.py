@@ -22,24 +22,28 @@ PAGE = "docs/benchmarks.md"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure and print; what was measured before an interruption is printed and kept too."""
     asked = _parser().parse_args(arguments)
     names = asked.names or list(BENCHMARKS)
     corpus = little_prince(asked.data)
     machine = machine_rows()
     results: list[Result] = []
     servers: list[str] = []
-    with tempfile.TemporaryDirectory(prefix="graphneg-benchmarks-") as folder:
-        for at, kind in enumerate(asked.servers):
-            host = Host(kind, Path(folder))
-            with closing(host):
-                servers.append(host.fresh().store.description.partition(" at ")[0])
-                chosen = [name for name in names if not (BENCHMARKS[name].once and at)]
-                results.extend(measure(host, chosen, corpus, asked.sizes))
-    measured = [*machine, ("servers", "; ".join(servers)), ("size of the run", asked.sizes.name)]
-    text = page(results, measured)
-    print(text)
-    if asked.out:
-        asked.out.write_text(text, encoding="utf-8")
+    try:
+        with tempfile.TemporaryDirectory(prefix="graphneg-benchmarks-") as folder:
+            for at, kind in enumerate(asked.servers):
+                host = Host(kind, Path(folder))
+                with closing(host):
+                    servers.append(host.fresh().store.description.partition(" at ")[0])
+                    chosen = [name for name in names if not (BENCHMARKS[name].once and at)]
+                    for result in measure(host, chosen, corpus, asked.sizes):
+                        results.append(result)
+    finally:
+        measured = [*machine, ("servers", "; ".join(servers)), ("size of the run", asked.sizes.name)]
+        text = page(results, measured)
+        print(text)
+        if asked.out:
+            asked.out.write_text(text, encoding="utf-8")
 
 
 def measure(host: Host, names: Sequence[str], corpus: Corpus, sizes: Sizes) -> Iterator[Result]:

@@ -72,7 +72,7 @@ def _rates(
         "Editing: recipe deam",
         "From proposals to PENMAN read back, one negative of each dialogue. "
         f"{corpus.description}. Rates are medians over seeds, with their range, of the time that "
-        "passed; two batches are at work side by side, and shares are of the work: reading the "
+        "passed; three batches are at work side by side, and shares are of the work: reading the "
         "dialogues' turns, asking transforms for proposals, picking, writing variants, "
         "reading them back (edits, originals, overlay, check), and writing PENMAN. Beside them, in the same "
         "run, what a bare driver loop creates (nodes/s, batches of 5,000).",

@@ -19,7 +19,7 @@ class Sizes:
     name: str = "default"
     copies: int = 10
     growth: int = 10
-    warm_ups: int = 3
+    warm_ups: int = 8
     anew: int = 3
     kept: int = 3
     repeats: int = 5
