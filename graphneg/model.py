@@ -162,6 +162,20 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of a pool, from which responses can be taken.
+
+    ``id`` is ``source/name``, ``source`` the resource or corpus; ``dialogue`` is the id of the dialogue
+    that says it, where one does.
+    """
+
+    id: str
+    text: str
+    source: str
+    dialogue: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Rejected:
     """An input item that was refused: where it stands and why. Loaders yield it and go on."""
 
@@ -169,7 +183,7 @@ class Rejected:
     reason: str
 
 
-Record = Dialogue | GraphText | Opposite | Frame | Rejected
+Record = Dialogue | GraphText | Opposite | Frame | Sentence | Rejected
 
 
 class Edit(NamedTuple):

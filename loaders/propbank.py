@@ -8,24 +8,17 @@ that is well-formed by itself is read. Entities are refused, never expanded.
 from __future__ import annotations
 
 import re
-import tarfile
-import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO
 from xml.parsers import expat
 
-from graphneg.errors import InputError
 from graphneg.lexeme import lexeme
-from graphneg.loading.reading import head, input_paths
-from graphneg.loading.recognition import checked
+from graphneg.loading.frame_files import frame_records
 from graphneg.loading.registry import LoadOptions
 from graphneg.model import Frame, Record, Rejected
-from graphneg.progress import Progress
 
 _ID = re.compile(r"(\S+)[.-](\d{2,})")
 _ROLESET = re.compile(rb"<roleset\b.*?</roleset>", re.DOTALL)
-_LARGEST = 64 << 20
 
 
 class Loader:
@@ -35,69 +28,17 @@ class Loader:
     summary = "PropBank frames: the directory of XML files, their tar.gz, or one file"
 
     def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
-        inventory = _Inventory(options.progress)
-        for path in input_paths(paths, self.name):
-            if path.is_dir():
-                yield from inventory.directory(path)
-            elif head(path, 512)[257:262] == b"ustar":
-                yield from checked(path, self.name, inventory.archive(path))
-            else:
-                yield from checked(path, self.name, inventory.file(path))
+        return frame_records(paths, self.name, _Inventory().rolesets, options.progress)
 
 
 class _Inventory:
-    """The frames of one load: reads each kind of source, and refuses a frame that came before."""
+    """The frames of one load: refuses a frame that came before."""
 
-    def __init__(self, progress: Progress) -> None:
-        self._progress = progress
+    def __init__(self) -> None:
         self._places: dict[str, str] = {}
 
-    def directory(self, path: Path) -> Iterator[Record]:
-        found = sorted(path.rglob("*.xml"))
-        if not found:
-            raise InputError(f"{path} has no frame files (*.xml) in it")
-        self._progress.start(path.name, len(found), "files")
-        try:
-            for file in found:
-                with file.open("rb") as stream:
-                    yield from self._rolesets(str(file), stream)
-                self._progress.advance(1)
-        finally:
-            self._progress.finish()
-
-    def file(self, path: Path) -> Iterator[Record]:
-        with path.open("rb") as stream:
-            self._progress.start(path.name, path.stat().st_size, "B")
-            yield from self._rolesets(str(path), stream)
-            self._progress.advance(path.stat().st_size)
-            self._progress.finish()
-
-    def archive(self, path: Path) -> Iterator[Record]:
-        """The frame files of an archive, in its order; a place is ``ARCHIVE/MEMBER:LINE``."""
-        read = 0
-        with path.open("rb") as stored:
-            self._progress.start(path.name, path.stat().st_size, "B")
-            try:
-                with tarfile.open(fileobj=stored, mode="r|*") as archive:
-                    for member in archive:
-                        stream = archive.extractfile(member) if member.name.endswith(".xml") else None
-                        if stream is not None:
-                            yield from self._rolesets(f"{path}/{member.name}", stream)
-                        self._progress.advance(stored.tell() - read)
-                        read = stored.tell()
-            except (tarfile.TarError, EOFError, zlib.error, OSError) as error:
-                yield Rejected(
-                    f"{path}:byte {stored.tell()}", f"the archive is damaged from here on ({error})"
-                )
-            finally:
-                self._progress.finish()
-
-    def _rolesets(self, name: str, stream: IO[bytes]) -> Iterator[Record]:
+    def rolesets(self, name: str, data: bytes) -> Iterator[Record]:
         """The rolesets of one frame file, and what is wrong with it."""
-        data = stream.read(_LARGEST + 1)
-        if len(data) > _LARGEST:
-            yield Rejected(f"{name}:1", f"the file is longer than {_LARGEST:,} bytes")
-            return
         found = rolesets(data)
         if not found:
             yield Rejected(f"{name}:1", "there are no rolesets in it")

@@ -33,6 +33,13 @@ def _all_of(*patterns: str) -> Callable[[str], bool]:
 _JSON = r"\A\s*[\[{]"
 _PROSE = r"(?!\s*[\[{])"
 
+
+def _is_frames(text: str) -> bool:
+    return "<frameset" in text or text[257:262] == "ustar"
+
+
+_FRAME_FILES = "PropBank frame files (XML, a directory or a tar archive of them)"
+
 FORMATS = (
     Format(
         "dailydialog",
@@ -68,8 +75,18 @@ FORMATS = (
     ),
     Format(
         "propbank",
-        "PropBank frame files (XML, a directory or a tar archive of them)",
-        lambda text: "<frameset" in text or text[257:262] == "ustar",
+        _FRAME_FILES,
+        _is_frames,
+    ),
+    Format(
+        "propbank_examples",
+        _FRAME_FILES,
+        _is_frames,
+    ),
+    Format(
+        "wordnet",
+        "WordNet's data files (data.noun, data.verb, data.adj, data.adv)",
+        _all_of(r"^\d{8} \d\d [nvasr] [0-9a-f]{2} .*\| |\A  1 This software and database"),
     ),
 )
 

@@ -29,7 +29,8 @@ from graphneg.loading.rows import (
     opposite_row,
     utterance_id,
 )
-from graphneg.model import AmrGraph, Dialogue, Frame, GraphText, Opposite, Record, Rejected
+from graphneg.loading.sentences import mention_rows, sentence_row
+from graphneg.model import AmrGraph, Dialogue, Frame, GraphText, Opposite, Record, Rejected, Sentence
 from graphneg.penman_codec import metadata, parse_graph
 from graphneg.store import Store
 from graphneg.store.running import run, run_counted
@@ -51,6 +52,7 @@ class _Batch:
         self.graphs: list[tuple[str, AmrGraph, str]] = []
         self.opposites: list[Opposite] = []
         self.frames: list[Frame] = []
+        self.sentences: dict[str, dict[str, Any]] = {}
         self.rows = 0
         self.bytes = 0
 
@@ -111,6 +113,8 @@ class _Writer:
             if self._fits(record.start, f"{record.start} {record.relation}", record.end):
                 self._room(1, 200)
                 self._batch.opposites.append(record)
+        elif isinstance(record, Sentence):
+            self._add_sentence(record)
         elif self._fits(record.id, record.id, record.lemma):
             self._room(1, 200 + sum(map(len, record.descriptions)))
             self._batch.frames.append(record)
@@ -179,6 +183,13 @@ class _Writer:
         self._batch.dialogues.append(dialogue)
         self._batch.graphs.extend(graphs)
 
+    def _add_sentence(self, sentence: Sentence) -> None:
+        if sentence.id in self._batch.sentences or not self._fits(sentence.id, sentence.id, sentence.source):
+            return
+        row = sentence_row(sentence)
+        self._room(1 + len(row["terms"]), 400 + 2 * len(sentence.text))
+        self._batch.sentences[sentence.id] = row
+
     def _add_graph(self, utterance: str, text: GraphText) -> None:
         graph = self._parsed(text.penman, utterance, text.place)
         if graph is not None:
@@ -245,7 +256,24 @@ def _write_batch(tx: ManagedTransaction, batch: _Batch) -> _Outcome:
         run(tx, "load/terms", terms=sorted({row["term"] for row in rows}))
         new = run_counted(tx, "load/frames", frames=rows).nodes_created
         outcome.count("frames", new, len(rows))
+    if batch.sentences:
+        _write_sentences(tx, batch.sentences, outcome)
     return outcome
+
+
+def _write_sentences(tx: ManagedTransaction, rows: dict[str, dict[str, Any]], outcome: _Outcome) -> None:
+    stored = {row["id"]: row["text"] for row in run(tx, "load/stored_sentences", ids=sorted(rows))}
+    for id, text in stored.items():
+        if text != rows[id]["text"]:
+            outcome.rejected.append((id, "a sentence with this id and another text is in the store"))
+        else:
+            outcome.present["sentences"] += 1
+    new = [row for id, row in sorted(rows.items()) if id not in stored]
+    mentions = mention_rows(new)
+    if new:
+        run(tx, "load/terms", terms=[row["text"] for row in mentions])
+        run(tx, "load/sentences", sentences=new, mentions=mentions)
+    outcome.written["sentences"] += len(new)
 
 
 def _write_dialogues(tx: ManagedTransaction, dialogues: list[Dialogue], outcome: _Outcome) -> set[str]:

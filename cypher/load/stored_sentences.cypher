@@ -1,0 +1,5 @@
+// Which of these sentences are in the store already, and with what text. $ids: ids of sentences
+// Columns: id, text
+UNWIND $ids AS id
+MATCH (s:Sentence {id: id})
+RETURN s.id AS id, s.text AS text

@@ -1,0 +1,34 @@
+"""`text`: plain text as a pool of sentences, one a line (or several: lines are cut into sentences)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from graphneg.loading.pools import sentence
+from graphneg.loading.reading import corpus_of, input_files, text_lines
+from graphneg.loading.recognition import checked
+from graphneg.loading.registry import LoadOptions
+from graphneg.loading.sentences import sentences_in
+from graphneg.model import Record, Rejected, Sentence
+
+
+class Loader:
+    """Plain text, a sentence a line."""
+
+    name = "text"
+    summary = "plain text as a pool of sentences, one a line"
+
+    def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
+        for path in input_files(paths, self.name):
+            yield from checked(path, self.name, _sentences(path, options))
+
+
+def _sentences(path: Path, options: LoadOptions) -> Iterator[Sentence | Rejected]:
+    source = options.corpus or corpus_of(path)
+    for line in text_lines(path, options.progress):
+        if isinstance(line, Rejected):
+            yield line
+            continue
+        for number, text in enumerate(sentences_in(line.text)):
+            yield sentence(f"{source}/{line.number}.{number}", text, source, f"{path}:{line.number}")

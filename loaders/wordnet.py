@@ -1,0 +1,62 @@
+"""`wordnet`: the examples in WordNet's glosses as a pool of sentences (Miller 1995).
+
+Reads ``data.noun``, ``data.verb``, ``data.adj`` and ``data.adv`` as WordNet and Debian's package
+wordnet-base install them (wndb(5WN)): what stands in quotes behind a synset's definition. A quotation with
+its author is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from graphneg.errors import InputError
+from graphneg.loading.pools import as_sentence, sentence
+from graphneg.loading.reading import input_paths, text_lines
+from graphneg.loading.recognition import checked
+from graphneg.loading.registry import LoadOptions
+from graphneg.model import Record, Rejected, Sentence
+
+_SYNSET = re.compile(r"(\d{8}) \d\d [nvasr] [0-9a-f]{2} ")
+_EXAMPLE = re.compile(r'"([^"]+)"(?!\s*-)')
+_FILES = "data.*"
+
+
+class Loader:
+    """WordNet's data files, or their directory."""
+
+    name = "wordnet"
+    summary = "WordNet: the examples in its glosses as a pool of sentences; data.* files or their directory"
+
+    def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
+        for path in input_paths(paths, self.name):
+            for file in _data_files(path):
+                yield from checked(file, self.name, _examples(file, options))
+
+
+def _data_files(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [path]
+    found = sorted(path.glob(_FILES))
+    if not found:
+        raise InputError(f"{path} has no data files of WordNet ({_FILES}) in it")
+    return found
+
+
+def _examples(path: Path, options: LoadOptions) -> Iterator[Sentence | Rejected]:
+    """The examples of a file; a licence, in lines that begin with a space, comes before its synsets."""
+    source = options.corpus or Loader.name
+    for line in text_lines(path, options.progress):
+        if isinstance(line, Rejected):
+            yield line
+        elif line.text.strip() and not line.text.startswith("  "):
+            place = f"{path}:{line.number}"
+            synset = _SYNSET.match(line.text)
+            gloss = line.text.partition("| ")[2]
+            if synset is None or not gloss:
+                yield Rejected(place, "no synset with a gloss, as wndb(5WN) describes it")
+                continue
+            for number, example in enumerate(_EXAMPLE.findall(gloss)):
+                id = f"{source}/{path.name}/{synset[1]}.{number}"
+                yield sentence(id, as_sentence(" ".join(example.split())), source, place)
