@@ -1,0 +1,8 @@
+// The replies of dialogues: each utterance that follows another, and each response that is right.
+// $ids: ids of dialogues
+// Columns: dialogue, turn (of the post), reply, text, perspective (null where none is known)
+UNWIND $ids AS dialogue
+MATCH (d:Dialogue {id: dialogue})-[:HAS_TURN]->(post:Utterance)-[:NEXT|HAS_RESPONSE]->(reply)
+WHERE reply:Utterance OR reply.label = 1
+OPTIONAL MATCH (reply)-[:PERSPECTIVE]->(p:Term)
+RETURN dialogue, post.turn AS turn, reply.id AS reply, reply.text AS text, p.text AS perspective

@@ -1,0 +1,7 @@
+// The turns of dialogues with their keywords.
+// $ids: ids of dialogues
+// Columns: dialogue, turn, text, keywords (lists of a keyword and its score)
+UNWIND $ids AS dialogue
+MATCH (d:Dialogue {id: dialogue})-[:HAS_TURN]->(u:Utterance)
+OPTIONAL MATCH (u)-[m:MENTIONS]->(k:Term)
+RETURN dialogue, u.turn AS turn, u.text AS text, collect([k.text, m.score]) AS keywords

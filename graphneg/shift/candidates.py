@@ -1,0 +1,215 @@
+"""Candidates for other perspectives of a reply: Algorithm 1 of CAPT.
+
+Every keyword of the post is a focus. What replies moved to from it, without the perspective that
+this reply took, is split into subsets; a predictor takes one substitute of each
+(``graphneg.shift.prediction``).
+
+Two things go beyond the paper, and can be turned off (``Reach.paper()``): keywords of earlier turns
+are foci too, counting less, and where a focus was seen seldom, what lies two hops away is a
+candidate as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from graphneg.editing.originals import Selection, dialogue_ids
+from graphneg.errors import InputError
+from graphneg.hashing import shuffled
+from graphneg.loading.rows import natural_order
+from graphneg.shift.keywords import KeywordExtractor
+from graphneg.shift.likelihood import Likelihoods, Shifts
+from graphneg.store import Store, cypher_text
+
+DECAY = 0.5
+"""What an earlier turn's keywords count, against those of the turn behind it."""
+DIALOGUES = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """Where candidates are looked for.
+
+    ``turns``: keywords of how many turns before the reply are foci (1: of the post alone).
+    ``hops``: 1, or 2 for perspectives of the perspectives too. ``most``: at most so many candidates
+    of a focus, the likeliest.
+
+    Raises:
+        InputError: one of them is out of range.
+    """
+
+    turns: int = 3
+    hops: int = 2
+    most: int = 500
+
+    def __post_init__(self) -> None:
+        if self.turns < 1 or self.most < 1:
+            raise InputError("at least one turn and one candidate: 'turns' and 'most' must be 1 or more")
+        if self.hops not in (1, 2):
+            raise InputError(f"hops {self.hops}: candidates are 1 or 2 hops away")
+
+    @classmethod
+    def paper(cls) -> Reach:
+        """CAPT's own: the keywords of the post, one hop."""
+        return cls(turns=1, hops=1, most=1_000_000)
+
+
+@dataclass(frozen=True, slots=True)
+class Splitting:
+    """How a focus's candidates are split: into subsets of ``size``, by hashes of ``seed`` and names.
+
+    A subset has at least ``size`` candidates and less than twice as many, unless the focus has fewer
+    in all. CAPT's subsets have 5 to 100.
+
+    Raises:
+        InputError: ``size`` is less than 1.
+    """
+
+    size: int = 5
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.size < 1:
+            raise InputError("a subset has at least one candidate: 'size' must be 1 or more")
+
+    def split(self, focus: str, candidates: Sequence[str]) -> list[tuple[str, ...]]:
+        """The subsets; each candidate is in exactly one.
+
+        >>> [len(one) for one in Splitting(size=2).split("tea", ["cup", "milk", "hot", "sugar", "leaf"])]
+        [2, 3]
+        """
+        amount = max(1, len(candidates) // self.size)
+        mixed = shuffled(candidates, self.seed, "substitutes", focus)
+        ends = [len(mixed) * place // amount for place in range(amount + 1)]
+        parts = [mixed[start:end] for start, end in zip(ends, ends[1:], strict=False)]
+        return [tuple(part) for part in parts if part]
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A reply with what came before it. ``perspective`` is its own, None where it has none.
+
+    ``turns`` are the texts before it, the post last; ``keywords`` are those of the same turns, each
+    with its score.
+    """
+
+    id: str
+    text: str
+    perspective: str | None
+    turns: tuple[str, ...]
+    keywords: tuple[Mapping[str, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Focus:
+    """A keyword to reply to. ``candidates`` are what it reaches, the likeliest first."""
+
+    text: str
+    salience: float
+    candidates: tuple[str, ...]
+    likelihoods: Likelihoods
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """What a predictor sees of a reply's context: texts before it, and foci, the most salient first.
+
+    ``keywords`` are all keywords with their salience, those too that the shift graph does not know.
+    """
+
+    turns: tuple[str, ...]
+    foci: tuple[Focus, ...]
+    keywords: Mapping[str, float]
+
+    @property
+    def text(self) -> str:
+        """The turn that is replied to."""
+        return self.turns[-1]
+
+
+def posts(shifts: Shifts, replies: Sequence[Reply], reach: Reach) -> list[Post]:
+    """The post of each reply with its foci and their candidates; the reply's own perspective is none."""
+    salient = [_salience(reply, reach.turns) for reply in replies]
+    known = shifts.likelihoods({text for one in salient for text in one}, reach.hops)
+    return [
+        Post(reply.turns, _foci(keywords, known, reply.perspective, reach.most), keywords)
+        for reply, keywords in zip(replies, salient, strict=True)
+    ]
+
+
+def replies_of(store: Store, dialogues: Sequence[str]) -> list[Reply]:
+    """The replies of dialogues, in their order: utterances that follow others, and right responses."""
+    turns: dict[str, dict[int, tuple[str, Mapping[str, float]]]] = {}
+    for row in store.read(cypher_text("shift/candidates_turns"), ids=list(dialogues)):
+        keywords = {text: float(score) for text, score in row["keywords"] if text is not None}
+        turns.setdefault(row["dialogue"], {})[row["turn"]] = (row["text"], keywords)
+    rows = store.read(cypher_text("shift/candidates_replies"), ids=list(dialogues))
+    place = {id: at for at, id in enumerate(dialogues)}
+    rows.sort(key=lambda row: (place[row["dialogue"]], row["turn"], natural_order(row["reply"])))
+    found: list[Reply] = []
+    for row in rows:
+        before = [turns[row["dialogue"]][at] for at in sorted(turns[row["dialogue"]]) if at <= row["turn"]]
+        texts, keywords = tuple(text for text, _ in before), tuple(some for _, some in before)
+        found.append(Reply(row["reply"], row["text"], row["perspective"], texts, keywords))
+    return found
+
+
+def all_replies(store: Store, selection: Selection) -> Iterator[list[Reply]]:
+    """The replies of a selection of dialogues, some dialogues at a time, in flat memory."""
+    some: list[str] = []
+    for id in dialogue_ids(store, selection):
+        some.append(id)
+        if len(some) == DIALOGUES:
+            yield replies_of(store, some)
+            some = []
+    if some:
+        yield replies_of(store, some)
+
+
+def stored_reply(store: Store, id: str) -> Reply:
+    """The reply of an id: an utterance that follows another one, or a response.
+
+    Raises:
+        InputError: there is no such reply.
+    """
+    for reply in replies_of(store, [id.partition("#")[0]]):
+        if reply.id == id:
+            return reply
+    raise InputError(
+        f"{id} is no reply: neither an utterance behind another one nor a right response in the store"
+    )
+
+
+def written_reply(extractor: KeywordExtractor, post: str, perspective: str | None = None) -> Reply:
+    """What a user's own post can be replied to with.
+
+    Raises:
+        InputError: the post has no keywords.
+    """
+    [found] = extractor.extract([post])
+    if not found:
+        raise InputError(f"the post {post!r} has no keywords, so there is nothing to attend to")
+    return Reply("", "", perspective, (post,), ({one.text: one.score for one in found},))
+
+
+def _salience(reply: Reply, turns: int) -> dict[str, float]:
+    """The keywords of the last turns, the most salient first; a repeated one counts where it counts most."""
+    found: dict[str, float] = {}
+    for back, keywords in enumerate(reversed(reply.keywords[-turns:])):
+        for text, score in keywords.items():
+            found[text] = max(found.get(text, 0.0), score * DECAY**back)
+    return {text: found[text] for text in sorted(found, key=lambda text: (-found[text], text))}
+
+
+def _foci(
+    keywords: Mapping[str, float], known: Mapping[str, Likelihoods], observed: str | None, most: int
+) -> tuple[Focus, ...]:
+    found: list[Focus] = []
+    for text, salience in keywords.items():
+        if text in known:
+            likely = known[text]
+            candidates = [one for one in likely.ranked[: most + 1] if one != observed][:most]
+            if candidates:
+                found.append(Focus(text, salience, tuple(candidates), likely))
+    return tuple(found)
