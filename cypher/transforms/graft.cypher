@@ -60,7 +60,8 @@ WITH i, amr, s, word, other, h.count AS amount, x.text AS text
 ORDER BY i, amr, amount DESC, text
 WITH i, amr, s, word, other, collect(text)[0] AS next
 OPTIONAL MATCH (f:Frame {lemma: coalesce(next, '')})
-WITH i, amr, s, word, CASE WHEN next IS NULL OR next CONTAINS ' ' OR next = word OR count(f) > 0 THEN other ELSE next END AS other,
+WITH i, amr, s, word, other, next, count(f) AS verbs
+WITH i, amr, s, word, CASE WHEN next IS NULL OR next CONTAINS ' ' OR next = word OR verbs > 0 THEN other ELSE next END AS other,
      amr + '<' + s.amr + '.' + toString(s.top) AS site
 UNWIND [{amr: amr, k: 0, op: 'graft', from_amr: s.amr, from_k: s.top, site: site},
         {amr: amr, k: s.open[0].k, op: 'set', concept: word, copy_of: s.amr, site: site}]

@@ -53,6 +53,21 @@ CONTRADICTION = Recipe(
 )
 """Contradictory responses as Sato et al. 2024 study them, made by DEAM's contradiction edits."""
 
+PERSPECTIVE = Recipe(
+    name="perspective",
+    summary="the response moves to another keyword than it did, or another scene with the context's words",
+    groups=(("perspective", "graft"),),
+    least=1,
+    most=1,
+    target="response",
+)
+"""The perspective of CAPT (Ou et al. 2022, "Counterfactual Data Augmentation via Perspective Transition
+for Open-Domain Dialogues", EMNLP) and the keyword substitution of Key-sem (Gupta et al. 2021), made on
+the response's graph. Departures: no language model writes the response, a decoder realises its edited
+graph; the perspective comes from another keyword of the post, to make a negative where CAPT makes a
+positive. Where the response has no perspective, or nothing is loaded that it could shift to, a statement
+of another dialogue takes its place (``graft``), and the other way round."""
+
 ALL = Recipe(
     name="all",
     summary="one edit of the response, of any kind",
@@ -60,7 +75,7 @@ ALL = Recipe(
         (name,)
         for name in (
             "negate", "oppose", "contradict", "corefer", "irrelevant", "disengage",
-            "retime", "respeak", "restrat", "rename",
+            "retime", "respeak", "restrat", "rename", "perspective", "graft",
         )
     ),
     least=1,
@@ -70,7 +85,9 @@ ALL = Recipe(
 """Every transform with equal chances; the categories are those of Gupta et al. 2021 ("Synthesizing
 Adversarial Negative Responses for Robust Response Ranking and Evaluation", Findings of ACL)."""
 
-RECIPES: Mapping[str, Recipe] = {recipe.name: recipe for recipe in (DEAM, CONTRADICTION, ALL)}
+RECIPES: Mapping[str, Recipe] = {
+    recipe.name: recipe for recipe in (DEAM, CONTRADICTION, PERSPECTIVE, ALL)
+}
 
 
 def get_recipe(name: str) -> Recipe:

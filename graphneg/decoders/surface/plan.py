@@ -83,7 +83,7 @@ def _whole_utterance(sentence: Sentence, edits: Sequence[Edit]) -> str | None:
 
 
 def _taken_over(edits: Sequence[Edit], sources: Sources) -> str | None:
-    """Another utterance in the place of all of this one: the words of that one, under what is edited in the copy."""
+    """Another utterance in the place of all of this one: its words, as edits of the copy leave them."""
     top = [edit for edit in edits if edit.copy_of is None]
     if len(top) != 1 or top[0].op != "graft" or top[0].k != 0 or top[0].role is not None:
         return None
