@@ -55,8 +55,8 @@ CONTRADICTION = Recipe(
 
 PERSPECTIVE = Recipe(
     name="perspective",
-    summary="the response moves to another keyword than it did, or another scene with the context's words",
-    groups=(("perspective", "graft"),),
+    summary="the response moves to where another keyword of the post would lead",
+    groups=(("perspective",),),
     least=1,
     most=1,
     target="response",
@@ -64,9 +64,8 @@ PERSPECTIVE = Recipe(
 """The perspective of CAPT (Ou et al. 2022, "Counterfactual Data Augmentation via Perspective Transition
 for Open-Domain Dialogues", EMNLP) and the keyword substitution of Key-sem (Gupta et al. 2021), made on
 the response's graph. Departures: no language model writes the response, a decoder realises its edited
-graph; the perspective comes from another keyword of the post, to make a negative where CAPT makes a
-positive. Where the response has no perspective, or nothing is loaded that it could shift to, a statement
-of another dialogue takes its place (``graft``), and the other way round."""
+graph; the substitute comes from another keyword of the post than the response's focus, to make a
+negative where CAPT makes a positive."""
 
 ALL = Recipe(
     name="all",
