@@ -1,8 +1,10 @@
 // The replies of dialogues: each utterance that follows another, and each response that is right.
 // $ids: ids of dialogues
-// Columns: dialogue, turn (of the post), reply, text, perspective (null where none is known)
+// Columns: dialogue, turn (of the post), reply, text, focus, perspective (null where none is known)
 UNWIND $ids AS dialogue
 MATCH (d:Dialogue {id: dialogue})-[:HAS_TURN]->(post:Utterance)-[:NEXT|HAS_RESPONSE]->(reply)
 WHERE reply:Utterance OR reply.label = 1
+OPTIONAL MATCH (reply)-[:FOCUS]->(f:Term)
 OPTIONAL MATCH (reply)-[:PERSPECTIVE]->(p:Term)
-RETURN dialogue, post.turn AS turn, reply.id AS reply, reply.text AS text, p.text AS perspective
+RETURN dialogue, post.turn AS turn, reply.id AS reply, reply.text AS text,
+       f.text AS focus, p.text AS perspective

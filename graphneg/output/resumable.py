@@ -95,7 +95,11 @@ class ResumableWriter:
 
     def write(self, negative: Negative) -> None:
         """Add a negative. It counts from the next checkpoint on."""
-        self._file.write(negative_to_json(negative).encode() + b"\n")
+        self.write_line(negative_to_json(negative))
+
+    def write_line(self, line: str) -> None:
+        """Add a line of JSON that is no negative, to a file of such lines. It counts likewise."""
+        self._file.write(line.encode() + b"\n")
         self._negatives += 1
 
     def checkpoint(self, dialogues: int, notes: Mapping[str, Any] | None = None) -> None:

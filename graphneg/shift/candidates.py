@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice, pairwise
 
 from graphneg.editing.originals import Selection, dialogue_ids
 from graphneg.errors import InputError
@@ -82,13 +83,13 @@ class Splitting:
         amount = max(1, len(candidates) // self.size)
         mixed = shuffled(candidates, self.seed, "substitutes", focus)
         ends = [len(mixed) * place // amount for place in range(amount + 1)]
-        parts = [mixed[start:end] for start, end in zip(ends, ends[1:], strict=False)]
+        parts = [mixed[start:end] for start, end in pairwise(ends)]
         return [tuple(part) for part in parts if part]
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A reply with what came before it. ``perspective`` is its own, None where it has none.
+    """A reply with what came before it. ``focus`` and ``perspective`` are its own, None where it has none.
 
     ``turns`` are the texts before it, the post last; ``keywords`` are those of the same turns, each
     with its score.
@@ -96,6 +97,7 @@ class Reply:
 
     id: str
     text: str
+    focus: str | None
     perspective: str | None
     turns: tuple[str, ...]
     keywords: tuple[Mapping[str, float], ...]
@@ -151,20 +153,18 @@ def replies_of(store: Store, dialogues: Sequence[str]) -> list[Reply]:
     for row in rows:
         before = [turns[row["dialogue"]][at] for at in sorted(turns[row["dialogue"]]) if at <= row["turn"]]
         texts, keywords = tuple(text for text, _ in before), tuple(some for _, some in before)
-        found.append(Reply(row["reply"], row["text"], row["perspective"], texts, keywords))
+        found.append(Reply(row["reply"], row["text"], row["focus"], row["perspective"], texts, keywords))
     return found
 
 
-def all_replies(store: Store, selection: Selection) -> Iterator[list[Reply]]:
-    """The replies of a selection of dialogues, some dialogues at a time, in flat memory."""
-    some: list[str] = []
-    for id in dialogue_ids(store, selection):
-        some.append(id)
-        if len(some) == DIALOGUES:
-            yield replies_of(store, some)
-            some = []
-    if some:
-        yield replies_of(store, some)
+def all_replies(store: Store, selection: Selection, skip: int = 0) -> Iterator[tuple[int, list[Reply]]]:
+    """Some dialogues at a time, in flat memory: how many they are, and their replies.
+
+    ``skip`` leaves out the first dialogues of the selection.
+    """
+    ids = dialogue_ids(store, selection, skip)
+    while some := list(islice(ids, DIALOGUES)):
+        yield len(some), replies_of(store, some)
 
 
 def stored_reply(store: Store, id: str) -> Reply:
@@ -190,7 +190,7 @@ def written_reply(extractor: KeywordExtractor, post: str, perspective: str | Non
     [found] = extractor.extract([post])
     if not found:
         raise InputError(f"the post {post!r} has no keywords, so there is nothing to attend to")
-    return Reply("", "", perspective, (post,), ({one.text: one.score for one in found},))
+    return Reply("", "", None, perspective, (post,), ({one.text: one.score for one in found},))
 
 
 def _salience(reply: Reply, turns: int) -> dict[str, float]:

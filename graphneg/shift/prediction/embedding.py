@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import log
 from typing import TYPE_CHECKING
 
 from graphneg.embedding import Embedder, get_embedder
 from graphneg.errors import InputError
 from graphneg.shift.candidates import Focus, Post
 from graphneg.shift.prediction.base import Choice
-from graphneg.shift.prediction.frequency import likelihood
+from graphneg.shift.prediction.weighing import log_likelihood
 
 if TYPE_CHECKING:
     from numpy import float32
     from numpy.typing import NDArray
 
 WEIGHT = 4.0
-_LEAST = 1e-12
 
 
 class EmbeddingPredictor:
@@ -35,7 +33,7 @@ class EmbeddingPredictor:
     def __init__(self, model: str | Embedder | None = None, weight: float = WEIGHT) -> None:
         if model is None:
             raise InputError(
-                "the embedding predictor needs a model: a folder or id of an encoder, or a file of word vectors"
+                "the embedding predictor needs a model: a folder or id of an encoder, or word vectors"
             )
         self._embedder = get_embedder(model) if isinstance(model, str) else model
         self._weight = weight
@@ -44,7 +42,7 @@ class EmbeddingPredictor:
         candidates = [one for subset in subsets for one in subset]
         closeness = self._embedder.embed(candidates) @ self._vector(post.keywords)
         scores = {
-            text: log(max(likelihood(post, text), _LEAST)) + self._weight * float(close)
+            text: log_likelihood(post, text) + self._weight * float(close)
             for text, close in zip(candidates, closeness, strict=True)
         }
         best = [min(subset, key=lambda text: (-scores[text], text)) for subset in subsets]

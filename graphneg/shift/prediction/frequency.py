@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from graphneg.shift.candidates import Focus, Post
 from graphneg.shift.prediction.base import Choice
 
-REPEAT = 0.01
+REPEAT = 0.02
 """What it adds for a reply to take up a keyword of the post itself, as a probability."""
 
 
