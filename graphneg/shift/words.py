@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
+from threading import Lock
 from typing import Any, Literal, NamedTuple
 
 from graphneg.errors import InputError
@@ -17,6 +18,7 @@ _UNUSED = ["ner", "parser", "senter"]
 _UNUSED_IN_ENGLISH = [*_UNUSED, "attribute_ruler", "lemmatizer"]
 _LONGEST_WORD, _LONGEST_KEY = 40, 500
 _LONGEST_TEXT = 20_000_000
+_READING = Lock()
 
 
 Kind = Literal["noun", "adjective", "verb"]
@@ -72,10 +74,15 @@ class WordReader:
         """spaCy's stop words of the language, in lower case."""
         return frozenset(self._nlp.Defaults.stop_words)
 
-    def read(self, texts: Sequence[str]) -> Iterator[list[Word]]:
-        """The words of each text, in order; punctuation is a word of no kind."""
-        for doc in self._nlp.pipe(texts):
-            yield [self._word(token) for token in doc if not token.is_space]
+    def read(self, texts: Sequence[str]) -> list[list[Word]]:
+        """The words of each text, in order; punctuation is a word of no kind.
+
+        spaCy forgets the words that it meets here, or its vocabulary would grow with the corpus.
+        """
+        with _READING, self._nlp.memory_zone():
+            return [
+                [self._word(token) for token in doc if not token.is_space] for doc in self._nlp.pipe(texts)
+            ]
 
 
 def is_phrase(words: Sequence[Word]) -> bool:

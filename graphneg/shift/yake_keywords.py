@@ -14,7 +14,7 @@ _KEPT = 20
 
 
 class YakeExtractor:
-    """YAKE's keywords that are phrases of nouns, adjectives and verbs (``words.is_phrase``), no stop word in them.
+    """YAKE's keywords that are phrases (``words.is_phrase``) without a stop word.
 
     YAKE scores ``h`` from 0, lower for better; a keyword's score is ``1 / (1 + h)``.
 
