@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from graphneg.cli import shift_show
+from graphneg.cli import shift_show, shift_substitutes
 from graphneg.cli.storing import Database, Password, StorePlace, Username, opened
 from graphneg.cli.terminal import add_command, counted, examples, messages, note, say, stopping
 
@@ -48,6 +48,7 @@ def register(parent: typer.Typer) -> None:
         "graphneg shift export -o shifts.parquet --corpus dailydialog",
     )
     shift_show.register(app)
+    shift_substitutes.register(app)
     parent.add_typer(app)
 
 

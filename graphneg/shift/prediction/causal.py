@@ -41,7 +41,7 @@ class CausalPredictor:
         if model is None:
             raise ModelError(
                 "the causal predictor needs a model: a folder, a GGUF file or a hub id; "
-                "graphneg shift train-predictor causal --model FOLDER -o OUT fine-tunes one"
+                "graphneg shift train causal --model FOLDER -o OUT fine-tunes one"
             )
         self._prior = prior
         self._batch = batch

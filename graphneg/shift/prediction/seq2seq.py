@@ -20,7 +20,8 @@ class Seq2SeqPredictor:
 
     The model reads post, focus and the subset, and each candidate is scored as what it writes, its end
     token too: no candidate can be missed, and none invented. Its answers compare the candidates of
-    one subset; what is common and what is not, the counts of the shift graph know. CAPT's own choice is ``prior=0``.
+    one subset; what is common and what is not, the counts of the shift graph know. CAPT's own
+    choice is ``prior=0``.
 
     ``model`` is a folder or hub id, or a loaded model (``graphneg.shift.prediction.training`` makes one).
 
@@ -42,7 +43,7 @@ class Seq2SeqPredictor:
         if model is None:
             raise ModelError(
                 "the seq2seq predictor needs a model, a folder or a hub id, trained on perspectives: "
-                "graphneg shift train-predictor seq2seq --model FOLDER -o OUT makes one"
+                "graphneg shift train seq2seq --model FOLDER -o OUT makes one"
             )
         self._prior = prior
         self._model = (
