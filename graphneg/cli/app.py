@@ -19,6 +19,7 @@ from graphneg.cli import (
     load,
     negatives,
     parse,
+    select,
     shift,
     transforms,
 )
@@ -41,7 +42,20 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for command in (load, parse, negatives, generate, transforms, shift, cypher, export, info, check, evaluate):
+for command in (
+    load,
+    parse,
+    negatives,
+    generate,
+    select,
+    transforms,
+    shift,
+    cypher,
+    export,
+    info,
+    check,
+    evaluate,
+):
     command.register(app)
 
 
