@@ -1,0 +1,17 @@
+// topic: One topic in numbers.
+// $focus: the topic
+// Columns: topic, outgoing and incoming (pairs that shift from and to it), perspectives and foci (different topics
+//          that they lead to and come from), stays (pairs that shift from it to itself, which are among both), opposites (of
+//          it, that are in the shift graph)
+MATCH (t:Term {text: $focus})
+OPTIONAL MATCH (t)-[s:SHIFTS_TO]->(p:Term)
+WITH t, sum(s.count) AS outgoing, count(p) AS perspectives,
+     sum(CASE WHEN p.text = t.text THEN s.count ELSE 0 END) AS stays
+OPTIONAL MATCH (f:Term)-[r:SHIFTS_TO]->(t)
+WITH t, outgoing, perspectives, stays, sum(r.count) AS incoming, count(f) AS foci
+WHERE perspectives + foci > 0
+OPTIONAL MATCH (t)-[:OPPOSITE]-(o:Term)
+WHERE EXISTS { MATCH (o)-[:SHIFTS_TO]-(:Term) }
+WITH DISTINCT t.text AS topic, outgoing, incoming, perspectives, foci, stays, o.text AS opposite
+ORDER BY opposite
+RETURN topic, outgoing, incoming, perspectives, foci, stays, collect(opposite) AS opposites
