@@ -122,6 +122,8 @@ def _tell(made: Generated, out: str) -> None:
 
     if made.resumed.discarded:
         note(f"started anew: {made.resumed.discarded}")
+    for line in made.notes:
+        note(line)
     table = made.summary.table()
     table.box = SIMPLE_HEAD
     messages().print(table)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from graphneg.model import Negative
+from graphneg.progress import Progress
 
 
 class Turn(NamedTuple):
@@ -71,7 +72,7 @@ class Generator(Protocol):
 class Beginning(Protocol):
     """A generator whose candidates depend on those that it gave before in the same run."""
 
-    def begin(self, given: Iterable[Negative]) -> None:
+    def begin(self, given: Iterable[Negative], progress: Progress) -> None:
         """A run begins, or goes on after ``given``, which an interrupted one made."""
         ...
 
@@ -85,4 +86,13 @@ class Settled(Protocol):
 
         A run that was stopped goes on only where they are the same.
         """
+        ...
+
+
+@runtime_checkable
+class Noting(Protocol):
+    """A generator that has something to say to the user before it is trusted."""
+
+    def notes(self) -> Sequence[str]:
+        """One line each: a condition that is off, say."""
         ...

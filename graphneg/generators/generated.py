@@ -9,7 +9,7 @@ from typing import Any
 from graphneg import __version__
 from graphneg.editing.originals import count_dialogues
 from graphneg.errors import GeneratorError, InputError
-from graphneg.generators.base import Beginning, Candidate, Context, Generator, Settled
+from graphneg.generators.base import Beginning, Candidate, Context, Generator, Noting, Settled
 from graphneg.generators.contexts import BATCH, WantedContexts, context_batches
 from graphneg.model import Negative
 from graphneg.output.stream import Finished, NegativeStream, Written
@@ -54,10 +54,15 @@ class Generated(NegativeStream):
         self._generation = generation
         self._progress = progress or NoProgress()
 
+    @property
+    def notes(self) -> Sequence[str]:
+        """What the generator has to say: a condition that is off, say."""
+        return self._generator.notes() if isinstance(self._generator, Noting) else ()
+
     def run(self, skip: int, written: Written) -> Iterator[Finished]:
         generator, asked = self._generator, self._generation
         if isinstance(generator, Beginning):
-            generator.begin(written())
+            generator.begin(written(), self._progress)
         total = count_dialogues(self._store, asked.wanted.selection)
         self._progress.start(f"negatives, {generator.name}", total, "dialogues")
         self._progress.advance(skip)

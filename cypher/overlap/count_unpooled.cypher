@@ -1,0 +1,5 @@
+// How many dialogues' sentences are not in the pool yet.
+// Columns: dialogues
+MATCH (d:Dialogue)
+WHERE d.pooled IS NULL
+RETURN count(d) AS dialogues

@@ -1,0 +1,6 @@
+// Marks dialogues whose sentences are in the pool. $ids: ids of dialogues
+// Columns: dialogues
+UNWIND $ids AS id
+MATCH (d:Dialogue {id: id})
+SET d.pooled = true
+RETURN count(d) AS dialogues

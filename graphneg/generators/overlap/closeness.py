@@ -1,0 +1,80 @@
+"""How close a sentence may be to its context in meaning: as right responses are, never closer than most.
+
+Closeness is the cosine of an embedder's vectors of the context's turns, joined, and of the sentence. For each
+negative a cosine is drawn from those of the store's right responses, so that closeness alone
+can't tell right from wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from graphneg.generators.base import Context
+from graphneg.generators.contexts import WantedContexts, read_contexts
+from graphneg.generators.overlap.choosing import Listed
+from graphneg.store import Store
+
+if TYPE_CHECKING:
+    from graphneg.embedding import Embedder
+
+CALIBRATION = 400
+"""Right responses whose cosines are taken as their distribution."""
+FEWEST = 30
+WEIGHT = 10.0
+"""A tenth of a cosine beside what was drawn weighs as much as the wrong grammatical person."""
+
+
+class Closeness:
+    """The cosine condition, with the distribution of a store's right responses."""
+
+    def __init__(self, embedder: Embedder, store: Store, most: float | None) -> None:
+        self.embedder = embedder
+        self._most = 1.0 if most is None else most
+        self._usual = _cosines_of_answers(embedder, store)
+
+    def preferring(
+        self, contexts: Sequence[Context], lists: Sequence[Sequence[Sequence[Listed]]]
+    ) -> Callable[[int, float, Sequence[Listed]], list[Listed]]:
+        """Embed all that is listed for contexts, and return what reorders one of their lists.
+
+        What it returns takes the place of the context, the draw of a wish (0 to 1) and a list.
+        """
+        texts = sorted({one.sentence.text for some in lists for each in some for one in each})
+        places = {text: place for place, text in enumerate(texts)}
+        sentences = self.embedder.embed(texts)
+        meant = self.embedder.embed([said_text(context) for context in contexts])
+
+        def reordered(at: int, draw: float, listed: Sequence[Listed]) -> list[Listed]:
+            target = self._drawn(draw)
+            kept: list[Listed] = []
+            for one in listed:
+                cosine = float(meant[at] @ sentences[places[one.sentence.text]])
+                if cosine < self._most:
+                    beside = 0.0 if target is None else abs(cosine - target)
+                    kept.append(one._replace(distance=one.distance + WEIGHT * beside, cosine=cosine))
+            return sorted(kept, key=lambda one: (one.distance, one.chance, one.sentence.id))
+
+        return reordered
+
+    def _drawn(self, draw: float) -> float | None:
+        """The cosine of a right response, below the most; none where too few are known."""
+        usual = [one for one in self._usual if one < self._most]
+        return usual[int(draw * len(usual))] if len(usual) >= FEWEST else None
+
+
+def said_text(context: Context) -> str:
+    """The turns of a context as one text."""
+    return " ".join(turn.text for turn in context.turns)
+
+
+def _cosines_of_answers(embedder: Embedder, store: Store) -> list[float]:
+    """Cosines of the first contexts of a store with their first right responses, in ascending order."""
+    answered: Iterable[Context] = (one for one in read_contexts(store, WantedContexts()) if one.positives)
+    some = list(islice(answered, CALIBRATION))
+    if not some:
+        return []
+    meant = embedder.embed([said_text(context) for context in some])
+    answers = embedder.embed([context.positives[0] for context in some])
+    return sorted(float(a @ b) for a, b in zip(meant, answers, strict=True))

@@ -1,0 +1,206 @@
+"""The generator ``overlap``: draws wishes, asks the pool, makes shortlists, and gives sentences out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from graphneg.generators.base import Candidate, Context
+from graphneg.generators.overlap.choosing import Listed, said_in, shortlist
+from graphneg.generators.overlap.conditions import conditions_of
+from graphneg.generators.overlap.denoising import Denoiser, likeliest
+from graphneg.generators.overlap.intake import pool_dialogues
+from graphneg.generators.overlap.pool import Pool, words_key
+from graphneg.generators.overlap.wishes import Scene, Wish, scene_of, wishes_for
+from graphneg.model import Negative
+from graphneg.progress import NoProgress, Progress
+from graphneg.store import Store, cypher_text
+
+if TYPE_CHECKING:
+    from graphneg.embedding import Embedder
+    from graphneg.generators.overlap.closeness import Closeness
+
+CATEGORY = "C-follow"
+
+
+class _Asked(NamedTuple):
+    """A context with its scene and wishes."""
+
+    context: Context
+    scene: Scene
+    wishes: list[Wish]
+
+    def samples(self, pool: Pool) -> list[list[str]]:
+        """For each wish the names of the pool's samples that it looks at."""
+        somewhere = pool.slice_of(self.context.id)
+        return [list(wish.anchors) if wish.shared and wish.anchors else [somewhere] for wish in self.wishes]
+
+
+class OverlapGenerator:
+    """Sentences of the store that share words with the context and are set in another scene.
+
+    ``embedder`` (a path or id, or an object; ``graphneg.embedding``) switches the cosine condition on,
+    ``denoiser`` (an object) the one on likely right answers. Other options are `Conditions`.
+
+    Raises:
+        GeneratorError: an option is unknown or not what it takes.
+    """
+
+    name = "overlap"
+
+    def __init__(
+        self,
+        store: Store,
+        embedder: str | Path | Embedder | None = None,
+        denoiser: Denoiser | None = None,
+        **conditions: Any,
+    ) -> None:
+        self.conditions = conditions_of(conditions)
+        self._store = store
+        self._embedder = _made(embedder)
+        self._denoiser = denoiser
+        self._closeness: Closeness | None = None
+        self._pool: Pool | None = None
+        self._seed: int | None = None
+        self._begun = False
+        self._uses: Counter[str] = Counter()
+        self._successors: dict[str, frozenset[str]] = {}
+
+    def settings(self) -> Mapping[str, object]:
+        embedder, denoiser = self._embedder, self._denoiser
+        return {
+            **self.conditions.settings(),
+            "embedder": embedder and embedder.name,
+            "denoiser": denoiser and denoiser.name,
+        }
+
+    def notes(self) -> Sequence[str]:
+        if self._embedder is None and self.conditions.most_cosine is not None:
+            return ("overlap: no embedder is given, so closeness in meaning to the context is no condition",)
+        return ()
+
+    def begin(self, given: Iterable[Negative], progress: Progress | None = None) -> None:
+        """A run begins: takes new dialogues into the pool, counts how often sentences are used already."""
+        pool_dialogues(self._store, progress or NoProgress())
+        self._pool, self._seed, self._begun = None, None, True
+        self._successors.clear()
+        self._uses = Counter(words_key(negative.response) for negative in given)
+        if self._embedder is not None:
+            from graphneg.generators.overlap.closeness import Closeness
+
+            self._closeness = Closeness(self._embedder, self._store, self.conditions.most_cosine)
+
+    def generate(
+        self, contexts: Sequence[Context], per_context: int, seed: int
+    ) -> Sequence[Sequence[Candidate]]:
+        """Candidates for each context; every sentence is used ``most_uses`` times at most since `begin`.
+
+        Raises:
+            GeneratorError: no sentence of the pool can be a response.
+            StoreError: the store is gone.
+        """
+        pool = self._pool_of(seed)
+        asked = [self._asked(context, pool, per_context, seed) for context in contexts]
+        pool.prepare(name for one in asked for names in one.samples(pool) for name in names)
+        self._learn_successors(asked)
+        lists = [self._shortlists(one, pool) for one in asked]
+        pool.forget_oldest()
+        lists = self._without_likeliest(asked, lists)
+        lists = self._by_closeness(asked, lists)
+        return [self._given(one, listed) for one, listed in zip(asked, lists, strict=True)]
+
+    def _pool_of(self, seed: int) -> Pool:
+        if not self._begun:
+            self.begin(())
+        if self._pool is None or self._seed != seed:
+            self._pool, self._seed = Pool(self._store, self.conditions, seed), seed
+        return self._pool
+
+    def _asked(self, context: Context, pool: Pool, amount: int, seed: int) -> _Asked:
+        scene = scene_of(context)
+        hub = self.conditions.hub * pool.size.sentences
+        return _Asked(context, scene, wishes_for(scene, self.conditions, pool.frequency, hub, amount, seed))
+
+    def _shortlists(self, asked: _Asked, pool: Pool) -> list[list[Listed]]:
+        """A shortlist for each wish."""
+        said = said_in(asked.context)
+        usual = frozenset[str]().union(*(self._successors.get(term, ()) for term in asked.scene.last))
+        return [
+            shortlist(
+                asked.context,
+                asked.scene,
+                wish,
+                (one for name in names for one in pool.sentences(name)),
+                said,
+                self.conditions,
+                usual,
+            )
+            for wish, names in zip(asked.wishes, asked.samples(pool), strict=True)
+        ]
+
+    def _learn_successors(self, asked: Sequence[_Asked]) -> None:
+        """Read what is usually shifted to from the last turns' terms, where that is a condition."""
+        least = self.conditions.usual_shift
+        if least is None:
+            return
+        terms = sorted({term for one in asked for term in one.scene.last} - self._successors.keys())
+        for row in self._store.read(cypher_text("overlap/successors"), terms=terms, least=least):
+            self._successors[row["term"]] = frozenset(row["successors"])
+        for term in terms:
+            self._successors.setdefault(term, frozenset())
+
+    def _without_likeliest(
+        self, asked: Sequence[_Asked], lists: list[list[list[Listed]]]
+    ) -> list[list[list[Listed]]]:
+        if self._denoiser is None:
+            return lists
+        gone = likeliest(self._denoiser, [one.context for one in asked], lists, self.conditions.likeliest)
+        return [
+            [[one for one in each if one.sentence.key not in keys] for each in some]
+            for some, keys in zip(lists, gone, strict=True)
+        ]
+
+    def _by_closeness(
+        self, asked: Sequence[_Asked], lists: list[list[list[Listed]]]
+    ) -> list[list[list[Listed]]]:
+        if self._closeness is None:
+            return lists
+        reordered = self._closeness.preferring([one.context for one in asked], lists)
+        return [
+            [reordered(at, wish.draw, each) for wish, each in zip(one.wishes, some, strict=True)]
+            for at, (one, some) in enumerate(zip(asked, lists, strict=True))
+        ]
+
+    def _given(self, asked: _Asked, lists: Sequence[Sequence[Listed]]) -> list[Candidate]:
+        """The first of each list that is not used up; where all are, the first of another wish's list."""
+        found: dict[str, Candidate] = {}
+        most = self.conditions.most_uses
+        spare = sorted((one for each in lists for one in each), key=lambda one: (one.distance, one.chance))
+        for listed in lists:
+            for one in (*listed, *spare):
+                key = one.sentence.key
+                if key not in found and (most is None or self._uses[key] < most):
+                    self._uses[key] += 1
+                    found[key] = _candidate(one, asked.scene)
+                    break
+        return list(found.values())
+
+
+def _candidate(one: Listed, scene: Scene) -> Candidate:
+    scores = {"shared": float(len(one.shared)), "shared_last": float(len(one.shared & scene.last))}
+    if one.cosine is not None:
+        scores["cosine"] = round(one.cosine, 4)
+    details = {"source": one.sentence.id}
+    if one.shared:
+        details["shared"] = ", ".join(sorted(one.shared))
+    return Candidate(one.sentence.text, (CATEGORY,), scores, details)
+
+
+def _made(embedder: str | Path | Embedder | None) -> Embedder | None:
+    if not isinstance(embedder, str | Path):
+        return embedder
+    from graphneg.embedding import get_embedder
+
+    return get_embedder(embedder)

@@ -1,0 +1,110 @@
+"""What is wanted of each negative, drawn by hashing: how many words in common, which, and in what form."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from graphneg.content_words import content_lemmas
+from graphneg.generators.base import Context
+from graphneg.generators.overlap.conditions import Conditions
+from graphneg.hashing import number
+
+_BITS = 16
+_ANCHORS = 3
+"""A wish names this many terms: the first is its own, the others stand in where that one leads nowhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """The content words of a context: all, those of its last turn, and those of each right response."""
+
+    id: str
+    terms: frozenset[str]
+    last: frozenset[str]
+    answers: tuple[frozenset[str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What one negative should be. ``shared`` is 0 to 3, and 3 means three or more; ``order`` shuffles."""
+
+    shared: int
+    last: bool
+    first_person: bool
+    question: bool
+    anchors: tuple[str, ...]
+    order: int
+    draw: float
+
+
+def scene_of(context: Context) -> Scene:
+    turns = [frozenset(content_lemmas(turn.text)) for turn in context.turns]
+    answers = tuple(frozenset(content_lemmas(text)) for text in context.positives)
+    return Scene(context.id, frozenset[str]().union(*turns), turns[-1], answers)
+
+
+def wishes_for(
+    scene: Scene,
+    conditions: Conditions,
+    frequency: Callable[[str], int],
+    hub: float,
+    amount: int,
+    seed: int,
+) -> list[Wish]:
+    """The wishes of a context's negatives, each with anchors of its own as long as there are any.
+
+    ``frequency`` of a term is 0 where it can't be an anchor; terms over ``hub`` are taken last, and rare
+    ones rather than frequent ones.
+    """
+    ranked = _ranked(scene, frequency, hub, seed)
+    of_last = [term for term in ranked if term in scene.last]
+    before = [term for term in ranked if term not in scene.last]
+    used = {True: 0, False: 0}
+    found: list[Wish] = []
+    for slot in range(amount):
+        bits = number(seed, "wish", scene.id, str(slot))
+        draws = [((bits >> (_BITS * place)) & 0xFFFF) / 0x10000 for place in range(4)]
+        last = bool(of_last) and (not before or draws[1] < conditions.last_turn)
+        own, others = (of_last, before) if last else (before, of_last)
+        start = used[last]
+        used[last] += 1
+        anchors = [own[(start + i) % len(own)] for i in range(min(_ANCHORS, len(own)))]
+        found.append(
+            Wish(
+                shared=_drawn(conditions.overlap, draws[0]) if ranked else 0,
+                last=last,
+                first_person=draws[2] < conditions.first_person,
+                question=draws[3] < conditions.questions,
+                anchors=tuple((anchors + others)[:_ANCHORS]),
+                order=number(seed, "order", scene.id, str(slot)),
+                draw=number(seed, "draw", scene.id, str(slot)) / 2**64,
+            )
+        )
+    return found
+
+
+def _ranked(scene: Scene, frequency: Callable[[str], int], hub: float, seed: int) -> list[str]:
+    """The terms that can be anchors, drawn so that rare ones tend to come first; hubs come last."""
+    keys: list[tuple[bool, float, str]] = []
+    for term in scene.terms:
+        often = frequency(term)
+        if often:
+            chance = (number(seed, "anchor", scene.id, term) + 1) / (2**64 + 1)
+            keys.append((often > hub, -math.log(chance) * math.log(often + 2), term))
+    return [term for _, _, term in sorted(keys)]
+
+
+def _drawn(shares: Sequence[float], chance: float) -> int:
+    """The place in ``shares`` that a number from 0 to 1 falls on.
+
+    >>> [_drawn((0.1, 0.4, 0.5), chance) for chance in (0.05, 0.3, 0.99)]
+    [0, 1, 2]
+    """
+    total = sum(shares)
+    for place, border in enumerate(accumulate(shares)):
+        if chance * total < border:
+            return place
+    return len(shares) - 1
