@@ -1,0 +1,129 @@
+"""Scores against human ratings: the forms of files, the coefficients, one scorer against another."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("scipy", reason="correlations need the evaluation extra")
+
+from graphneg.errors import InputError
+from graphneg.evaluation.correlation import compare, correlate
+from graphneg.evaluation.ratings import Rated, Said, only, qualities, read_ratings
+from tests.cli_runs import Run
+
+DATA = Path(__file__).parent.parent.parent / "shared" / "data"
+DIALOGUE = "User: Hi.\nSystem: Hello there.\n"
+
+
+def rated(*values: float) -> list[Rated]:
+    return [Rated(f"own:{i}", (Said("", "Hi."),), Said("", "Oh."), {"fits": v}) for i, v in enumerate(values)]
+
+
+def written(folder: Path, value: object, name: str = "ratings.json") -> Path:
+    (folder / name).write_text(json.dumps(value))
+    return folder / name
+
+
+class TestFiles:
+    def test_dialogues_of_dstc9_have_a_number_a_quality(self, tmp_path: Path) -> None:
+        value = [{"context": DIALOGUE, "coherent": 3, "likeable": "N/A"}]
+        [one] = read_ratings([written(tmp_path, value)])
+        assert one.level == "dialogue" and one.ratings == {"coherent": 3}
+        assert one.turns == (Said("User", "Hi."), Said("System", "Hello there."))
+
+    def test_fed_rates_turns_and_dialogues_by_several_people(self, tmp_path: Path) -> None:
+        turn = {"context": DIALOGUE, "response": "System: Bye.", "annotations": {"Overall": [1, "N/A", 3]}}
+        whole = {"context": DIALOGUE, "annotations": {"Coherent": [2, 2], "Depth": []}}
+        one, two = read_ratings([written(tmp_path, [turn, whole])])
+        assert (one.response, one.ratings) == (Said("System", "Bye."), {"Overall": 2})
+        assert (two.level, two.ratings) == ("dialogue", {"Coherent": 2})
+
+    def test_three_files_of_lines_belong_together(self, tmp_path: Path) -> None:
+        path = written(tmp_path, [{"overall": [5, 4]}, {"overall": [1, 2]}], "x_anno.json")
+        (tmp_path / "x_ctx.txt").write_text("Hi.\nHow are you?\n")
+        (tmp_path / "x_res.txt").write_text("Hello.\nBlue.\n")
+        assert [(one.turns[0].text, one.response and one.response.text) for one in read_ratings([path])] == [
+            ("Hi.", "Hello."),
+            ("How are you?", "Blue."),
+        ]
+        (tmp_path / "x_res.txt").write_text("Hello.\n")
+        with pytest.raises(InputError, match="2 ratings, 2 contexts and 1 responses"):
+            read_ratings([path])
+
+    @pytest.mark.parametrize(
+        ("value", "complaint"),
+        [
+            ({}, "expected a JSON list"),
+            ([], "expected a JSON list"),
+            ([{"text": "Hi."}], 'ratings.json:1: expected an object with a "context"'),
+            ([{"context": DIALOGUE, "fits": 1}, {"context": " ", "fits": 1}], ":2: .* no turns"),
+            ([{"context": DIALOGUE, "annotations": {"fits": ["good"]}}], ":1: .*expected numbers"),
+            ([{"context": DIALOGUE}], ":1: no quality is rated"),
+        ],
+    )
+    def test_another_shape_is_refused_with_its_place(
+        self, tmp_path: Path, value: object, complaint: str
+    ) -> None:
+        with pytest.raises(InputError, match=complaint):
+            read_ratings([written(tmp_path, value)])
+
+    @pytest.mark.skipif(not DATA.is_dir(), reason="needs the folder of corpora")
+    def test_the_published_files_are_read(self) -> None:
+        dialogues = read_ratings([DATA / "dstc9" / f"chatbot{k}.json" for k in (1, 2, 3)])
+        assert len(dialogues) == 1768 and "coherent" in qualities(dialogues)
+        turns = read_ratings([DATA / "zhao2020_personachat" / "persona-zhao_all_anno.json"])
+        assert len(turns) == 900 and {one.level for one in turns} == {"turn"}
+
+
+class TestCoefficients:
+    def test_scores_in_the_order_of_the_ratings_agree_wholly(self) -> None:
+        [one] = correlate([1, 2, 4, 8], rated(1, 2, 3, 4), resamples=50)
+        assert one.spearman.value == one.kendall.value == pytest.approx(1)
+        assert 0.9 < one.pearson.value < 1 and one.spearman.low <= 1 <= one.spearman.high
+
+    def test_they_equal_those_of_scipy(self) -> None:
+        from scipy import stats
+
+        scores, people = [0.1, 0.5, 0.5, 0.2, 0.9, 0.7], [1, 2, 3, 1, 3, 2]
+        [one] = correlate(scores, rated(*people), resamples=10)
+        assert one.pearson.value == pytest.approx(stats.pearsonr(scores, people).statistic)
+        assert one.spearman.value == pytest.approx(stats.spearmanr(scores, people).statistic)
+        assert one.kendall.value == pytest.approx(stats.kendalltau(scores, people).statistic)
+
+    def test_scores_that_never_vary_agree_with_nothing(self) -> None:
+        [one] = correlate([1, 1, 1, 1], rated(1, 2, 3, 4), resamples=10)
+        assert (one.pearson.value, one.kendall.value, one.kendall.p) == (0, 0, 1)
+
+    def test_a_better_scorer_is_told_from_a_worse_one(self) -> None:
+        people = [float(i % 7) for i in range(70)]
+        [one] = compare(people, [(i * 37 % 70) / 70 for i in range(70)], rated(*people), resamples=200)
+        assert one.value > 0.5 and one.low > 0 and one.p < 0.05
+
+    def test_the_same_seed_gives_the_same_intervals(self) -> None:
+        scores, people = [0.3, 0.1, 0.9, 0.4, 0.8], rated(1, 2, 3, 2, 3)
+        assert correlate(scores, people, seed=4) == correlate(scores, people, seed=4)
+
+    def test_too_few_or_too_many_scores_are_refused(self) -> None:
+        with pytest.raises(InputError, match="2 scores for 3 ratings"):
+            correlate([1, 2], rated(1, 2, 3))
+        with pytest.raises(InputError, match="at least three"):
+            correlate([1, 2], rated(1, 2))
+        with pytest.raises(InputError, match="no quality is called 'fit'; there are: fits"):
+            only(rated(1, 2, 3), ["fit"])
+
+
+def test_the_command_compares_scorers(tmp_path: Path, run: Run) -> None:
+    values = [{"context": DIALOGUE, "fits": i % 5, "odd": 5 - i % 5} for i in range(20)]
+    ratings = str(written(tmp_path, values))
+    (tmp_path / "a.txt").write_text("\n".join(str(i % 5) for i in range(20)))
+    (tmp_path / "b.txt").write_text("\n".join(str(i) for i in range(20)))
+    both = ("--scores", str(tmp_path / "a.txt"), "--scores", str(tmp_path / "b.txt"), "--resamples", "50")
+    ended = run("evaluate", "correlation", ratings, *both, "--quality", "fits")
+    assert ended.status == 0 and "20 rated items" in ended.err
+    assert "a.txt less b.txt" in ended.out and "odd" not in ended.out
+    found = json.loads(run("evaluate", "correlation", ratings, *both, "--json").out)
+    assert found["scorers"][0]["correlations"][0]["spearman"]["value"] == pytest.approx(1)
+    assert [one["quality"] for one in found["differences"][0]["spearman"]] == ["fits", "odd"]

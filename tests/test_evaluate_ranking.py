@@ -1,0 +1,194 @@
+"""Rankers against right and wrong responses: the figures by hand, files, models, wrong input."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from graphneg.errors import InputError, ModelError
+from graphneg.evaluation.choices import read_choices, scored
+from graphneg.evaluation.ranking import Choices, rank
+from graphneg.rankers.base import by_score
+from tests.cli_runs import Run
+
+ONE = Choices(
+    "own/test/1",
+    ("Shall we swim?",),
+    ("Yes, let us go now.", "No."),
+    {"adversarial": ("Fish swim.", "I swim in money, they say."), "random": ("Twelve.",)},
+)
+
+
+def line(id: int = 1, **fields: object) -> str:
+    return json.dumps({"id": id, "context": ["Shall we swim?", "When?"], **fields})
+
+
+GOOD = line(
+    positive_responses=["Now.", "At six."],
+    adversarial_negative_responses=["Fish swim."],
+    random_negative_responses=["Twelve eggs."],
+)
+
+
+class TestFigures:
+    def test_a_perfect_ranker_has_ones(self) -> None:
+        for one in rank([ONE], [[0.9, 0.8, 0.1, 0.2, 0.3]]):
+            assert (one.accuracy, one.balanced_accuracy, one.auc) == (1, 1, 1)
+            assert (one.recall_at_1, one.mrr, one.matched_accuracy) == (1, 1, 1)
+
+    def test_kinds_are_told_apart(self) -> None:
+        adversarial, random = rank([ONE], [[0.9, 0.4, 0.6, 0.2, 0.3]])
+        assert (adversarial.kind, adversarial.negatives) == ("adversarial", 2)
+        assert (adversarial.recall_at_1, adversarial.mrr) == (0.5, 0.75)
+        assert (adversarial.accuracy, adversarial.balanced_accuracy) == (0.5, 0.5)
+        assert (random.recall_at_1, random.auc, random.balanced_accuracy) == (1, 1, 0.75)
+
+    def test_a_tie_counts_against_the_ranker(self) -> None:
+        for one in rank([ONE], [[0.5] * 5]):
+            assert (one.recall_at_1, one.matched_accuracy, one.balanced_accuracy) == (0, 0, 0)
+            assert one.auc == 0.5
+
+    def test_negatives_are_compared_with_the_positive_of_their_length(self) -> None:
+        adversarial, _ = rank([ONE], [[0.9, 0.1, 0.5, 0.5, 0.0]])
+        assert adversarial.matched_accuracy == 0.5
+
+    def test_scores_that_do_not_fit_are_refused(self) -> None:
+        with pytest.raises(InputError, match="own/test/1: 4 scores for 5 responses"):
+            rank([ONE], [[0.1] * 4])
+
+    def test_places_of_equals_stay_in_order(self) -> None:
+        assert by_score([0.5, 0.7, 0.5]) == [1, 0, 2]
+
+
+class TestFiles:
+    def test_lines_become_contexts_and_bad_ones_are_told(self, tmp_path: Path) -> None:
+        lines = [GOOD, "{", line(id=2, positive_responses=[], random_negative_responses=["No."])]
+        lines.append(GOOD.replace("1", "3", 1))
+        (tmp_path / "dev.json").write_text("\n".join(lines) + "\n")
+        reading = read_choices([tmp_path / "dev.json"])
+        assert [one.positives for one in reading.choices] == [("Now.", "At six.")] * 2
+        assert [*reading.choices[0].negatives] == ["adversarial", "random"]
+        places = [one.place for one in reading.refused]
+        assert places[0].endswith("dev.json:2") and "no right response" in reading.refused[1].reason
+
+    def test_scores_come_in_the_order_of_the_responses(self, tmp_path: Path) -> None:
+        class Longest:
+            def score(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> list[float]:
+                return [len(text) / 100 for text in responses]
+
+            def rank(self, context: Sequence[str], candidates: Sequence[str]) -> list[int]:
+                return by_score(self.score([context] * len(candidates), candidates))
+
+        (tmp_path / "dev.json").write_text(GOOD + "\n")
+        assert scored(Longest(), read_choices([tmp_path / "dev.json"]).choices) == [[0.04, 0.07, 0.1, 0.12]]
+
+
+class TestCommand:
+    def test_scores_of_a_file_give_a_table(self, tmp_path: Path, run: Run) -> None:
+        (tmp_path / "dev.json").write_text(GOOD + "\n")
+        (tmp_path / "scores.txt").write_text('0.9\n{"score": 0.8}\n0.1\n0.7\n')
+        command = ("evaluate", "ranker", str(tmp_path / "dev.json"), "--scores", str(tmp_path / "scores.txt"))
+        ended = run(*command)
+        assert ended.status == 0 and "adversarial" in ended.out and "1.000" in ended.out
+        lines = run(*command, "--json").out.splitlines()
+        assert [json.loads(one)["balanced_accuracy"] for one in lines] == [1.0, 0.5]
+
+    @pytest.mark.parametrize(
+        ("scores", "complaint"),
+        [
+            ("0.9\nmany\n", "scores.txt:2: expected a number"),
+            ("0.9\nnan\n", ":2: expected"),
+            ("1\n", "1 scores where 4"),
+        ],
+    )
+    def test_wrong_scores_are_one_clear_line(
+        self, tmp_path: Path, run: Run, scores: str, complaint: str
+    ) -> None:
+        (tmp_path / "dev.json").write_text(GOOD + "\n")
+        (tmp_path / "scores.txt").write_text(scores)
+        ended = run(
+            "evaluate", "ranker", str(tmp_path / "dev.json"), "--scores", str(tmp_path / "scores.txt")
+        )
+        assert ended.status == 1 and complaint in ended.err
+
+    def test_neither_model_nor_scores_is_wrong_usage(self, tmp_path: Path, run: Run) -> None:
+        (tmp_path / "dev.json").write_text(GOOD + "\n")
+        assert run("evaluate", "ranker", str(tmp_path / "dev.json")).status == 2
+
+
+class TestCrossEncoder:
+    @pytest.fixture(scope="class")
+    def folder(self, tmp_path_factory: pytest.TempPathFactory) -> Path:
+        """A random BERT of two layers and its tokenizer."""
+        pytest.importorskip("torch")
+        from tokenizers import Tokenizer, models, pre_tokenizers, processors
+        from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerFast
+
+        folder = tmp_path_factory.mktemp("ranker")
+        words = [
+            "[PAD]",
+            "[UNK]",
+            "[CLS]",
+            "[SEP]",
+            *["shall", "we", "swim", "when", "now", "at", "six", "fish", "twelve", "eggs"],
+        ]
+        tokenizer = Tokenizer(models.WordLevel({word: i for i, word in enumerate(words)}, unk_token="[UNK]"))
+        tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+        tokenizer.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
+        fast = PreTrainedTokenizerFast(
+            tokenizer_object=tokenizer,
+            pad_token="[PAD]",
+            unk_token="[UNK]",
+            cls_token="[CLS]",
+            sep_token="[SEP]",
+        )
+        fast.save_pretrained(folder)
+        config = BertConfig(
+            vocab_size=len(words),
+            hidden_size=16,
+            num_hidden_layers=2,
+            num_attention_heads=2,
+            intermediate_size=32,
+            max_position_embeddings=24,
+            num_labels=1,
+        )
+        BertForSequenceClassification(config).save_pretrained(folder)
+        return folder
+
+    def test_scores_do_not_depend_on_the_batch(self, folder: Path) -> None:
+        from graphneg.rankers import CrossEncoder
+
+        contexts = [["shall we swim"], ["shall we swim", "when"], ["fish " * 40]]
+        responses = ["now", "at six", "twelve eggs now"]
+        one, many = (CrossEncoder.from_pretrained(folder, batch=size) for size in (1, 3))
+        assert one.score(contexts, responses) == pytest.approx(many.score(contexts, responses), abs=1e-5)
+        assert all(0 < score < 1 for score in one.score(contexts, responses))
+
+    def test_a_long_context_loses_its_beginning(self, folder: Path) -> None:
+        from graphneg.rankers import CrossEncoder
+
+        ranker = CrossEncoder.from_pretrained(folder)
+        tokens = ranker.encode([["eggs"] * 40 + ["when"]], ["at six"])["input_ids"][0].tolist()
+        text = ranker.tokenizer.decode(tokens)
+        assert len(tokens) == 24 and text.endswith("when [SEP] at six [SEP]")
+
+    def test_sentence_transformers_reads_what_is_saved(self, folder: Path, tmp_path: Path) -> None:
+        from graphneg.rankers import CrossEncoder
+
+        sentence_transformers = pytest.importorskip("sentence_transformers")
+        ours = CrossEncoder.from_pretrained(folder)
+        ours.save(tmp_path / "saved")
+        theirs = sentence_transformers.CrossEncoder(str(tmp_path / "saved"))
+        found = theirs.predict([("shall we swim", "now")], show_progress_bar=False)
+        assert ours.score([["shall we swim"]], ["now"]) == pytest.approx([float(found[0])], abs=1e-5)
+
+    def test_a_model_for_another_task_is_one_clear_line(self, tmp_path: Path) -> None:
+        pytest.importorskip("torch")
+        from graphneg.rankers import CrossEncoder
+
+        (tmp_path / "config.json").write_text('{"architectures": ["GPT2LMHeadModel"]}')
+        with pytest.raises(ModelError, match="GPT2LMHeadModel gives no scores"):
+            CrossEncoder.from_pretrained(tmp_path)
