@@ -18,6 +18,7 @@ from tests.killed_servers import Embedded, Neo4j, Server
 from tests.servers import Neo4jServer, NoServerError, neo4j_server
 
 if TYPE_CHECKING:
+    from tests.tiny_lm import TinyModels
     from tests.tiny_t5 import TinyT5
 
 
@@ -111,3 +112,15 @@ def utterances(tiny: TinyT5) -> list[EditedUtterance]:
 @pytest.fixture(scope="session")
 def sentences(tiny: TinyT5) -> list[Decoded]:
     return [Decoded(text) for _, text in tiny.pairs]
+
+
+@pytest.fixture(scope="session")
+def tiny_lms(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TinyModels]:
+    import torch
+
+    from tests.tiny_lm import train
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # the tensors are too small to be worth sharing
+    yield train(tmp_path_factory.mktemp("tiny-lms"))
+    torch.set_num_threads(threads)

@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from graphneg.counterfactual import Exchange, example
+from graphneg.generators import Turn
+from graphneg.language_models import fine_tune, load_causal, load_seq2seq
+
 # A post, the keyword that its reply moves to, and the reply.
 EXCHANGES = [
     ("Did you feed the cat?", "fish", "Yes, it had some fish."),
@@ -16,15 +20,33 @@ EXCHANGES = [
     ("What shall we cook?", "fish", "I could fry the fish."),
     ("What shall we cook?", "rice", "There is rice in the kitchen."),
 ]
-STEPS = 150
+TRAINING = {"max_steps": 120, "learning_rate": 5e-3, "warmup_steps": 10}
 
 
 @dataclass(frozen=True)
 class TinyModels:
-    """Folders of a causal and a sequence-to-sequence model that know `EXCHANGES`."""
+    """Folders of models: with random weights, and trained to reply as `EXCHANGES` do."""
 
-    causal: Path
-    seq2seq: Path
+    gpt2: Path
+    llama: Path
+    bart: Path
+    trained_gpt2: Path
+    trained_bart: Path
+
+
+def exchanges() -> list[Exchange]:
+    return [Exchange((Turn("A", post),), "B", perspective, text) for post, perspective, text in EXCHANGES]
+
+
+def train(folder: Path) -> TinyModels:
+    """Make the models in some ten seconds."""
+    causal_folder(folder / "gpt2")
+    causal_folder(folder / "llama", "llama")
+    seq2seq_folder(folder / "bart")
+    learned = [example(exchange) for exchange in exchanges()]
+    fine_tune(load_causal(folder / "gpt2"), learned, folder / "trained-gpt2", **TRAINING)
+    fine_tune(load_seq2seq(folder / "bart"), learned, folder / "trained-bart", **TRAINING)
+    return TinyModels(*(folder / name for name in ("gpt2", "llama", "bart", "trained-gpt2", "trained-bart")))
 
 
 def causal_folder(folder: Path, kind: str = "gpt2") -> Path:
@@ -52,11 +74,18 @@ def seq2seq_folder(folder: Path) -> Path:
     set_seed(0)
     tokenizer = _tokenizer()
     parts = {"layers": 1, "attention_heads": 2, "ffn_dim": 96}
+    sides = {f"{side}_{part}": size for side in ("encoder", "decoder") for part, size in parts.items()}
+    ends = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 1, "decoder_start_token_id": 1}
     config = BartConfig(
-        vocab_size=len(tokenizer), d_model=48, dropout=0.0, attention_dropout=0.0, max_position_embeddings=128,
-        pad_token_id=0, bos_token_id=1, eos_token_id=1, decoder_start_token_id=1, forced_eos_token_id=None,
-        **{f"{side}_{part}": size for side in ("encoder", "decoder") for part, size in parts.items()},
-    )  # fmt: skip
+        vocab_size=len(tokenizer),
+        d_model=48,
+        dropout=0.0,
+        attention_dropout=0.0,
+        max_position_embeddings=128,
+        forced_eos_token_id=None,
+        **sides,
+        **ends,
+    )
     BartForConditionalGeneration(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder

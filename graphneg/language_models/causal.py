@@ -40,7 +40,7 @@ class CausalLM(LanguageModel):
     def steps(self, sources: Sequence[Tokens], width: int) -> CausalSteps:
         """The model before its first token behind each source; rows are padded to ``width`` tokens."""
         rows = padded(sources, self._pad, "left", self.device, width)
-        return CausalSteps(self.model, rows)
+        return CausalSteps(self.model, rows, self.longest)
 
     @property
     def _pad(self) -> int:

@@ -199,7 +199,8 @@ class LanguageModel(ABC):
     def decode(self, tokens: Tokens) -> str:
         """The text of tokens, without special ones and white space around it."""
         ordered = list(tokens) if self.direction == "forward" else list(reversed(tokens))
-        return self.tokenizer.decode(ordered, skip_special_tokens=True).strip()
+        text = self.tokenizer.decode(ordered, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+        return text.strip()
 
     def save(self, folder: str | Path) -> None:
         """Write model and tokenizer into a folder that the loading functions read."""

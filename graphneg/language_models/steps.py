@@ -20,10 +20,15 @@ class Steps(Protocol):
 
 
 class CausalSteps:
-    """Steps of a causal model behind prompts that are padded on their left."""
+    """Steps of a causal model behind prompts that are padded on their left.
 
-    def __init__(self, model: Any, rows: Mapping[str, Any]) -> None:
+    ``longest`` is how many tokens the model reads. Items whose text is over go on with tokens of no
+    meaning beside the others, at the last position where they have no further one.
+    """
+
+    def __init__(self, model: Any, rows: Mapping[str, Any], longest: int | None) -> None:
         self._model = model
+        self._last = None if longest is None else longest - 1
         self._mask = rows["attention_mask"]
         self._positions = (self._mask.cumsum(-1) - 1).clamp(min=0)
         self._past: Any = None
@@ -35,7 +40,7 @@ class CausalSteps:
         import torch
 
         self._mask = torch.cat([self._mask, torch.ones_like(self._mask[:, :1])], dim=1)
-        self._positions = self._positions[:, -1:] + 1
+        self._positions = (self._positions[:, -1:] + 1).clamp(max=self._last)
         self._run(tokens[:, None], self._positions)
 
     def _run(self, tokens: Any, positions: Any) -> None:

@@ -1,0 +1,164 @@
+"""The counterfactual reply: what the model would have said under another perspective, all else equal.
+
+Abduction, action and prediction go token by token, side by side. One copy of the model is told
+the observed reply under the observed perspective; its logits say what the noise must have been.
+The other writes under the substitute, with the same noise. Both make the same calculations on
+tensors of the same shape: with the observed perspective put back, the same floating-point
+numbers, and therefore the observed reply, token for token.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from graphneg.counterfactual.exchange import Exchange, prompt, reply
+from graphneg.counterfactual.gumbel import GumbelSource, posterior
+from graphneg.decoders.t5.batching import in_batches
+from graphneg.decoders.t5.sampling import item_seed
+from graphneg.errors import InputError, ModelError
+from graphneg.language_models import CausalLM, Seq2SeqLM
+
+Tokens = Sequence[int]
+LONGEST_PROMPT = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What would the reply be, had its perspective been ``substitute``?
+
+    ``id`` and a seed decide the noise that the observed reply leaves open.
+    """
+
+    id: str
+    observed: Exchange
+    substitute: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The counterfactual reply; ``finished`` if it came to an end before the limit.
+
+    ``kept`` is the share of the observed reply's tokens that stand at the same place in it.
+    """
+
+    text: str
+    finished: bool
+    kept: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    """A question in tokens: the prompts with both perspectives, and the observed reply."""
+
+    place: int
+    seed: int
+    actual: list[int]
+    other: list[int]
+    observed: list[int]
+
+
+def counterfactuals(
+    model: CausalLM | Seq2SeqLM,
+    questions: Sequence[Question],
+    *,
+    seed: int = 0,
+    temperature: float = 1.0,
+    longer: int = 16,
+) -> list[Answer]:
+    """An answer to each question, in order.
+
+    ``temperature`` divides the logits on both sides. A reply may be ``longer`` tokens longer than
+    the observed one; behind its end the noise is new. Prompts over 256 tokens lose their beginning.
+
+    Raises:
+        InputError: the temperature is not above 0.
+        ModelError: memory does not suffice for one question alone, or the model reads too few tokens.
+    """
+    if temperature <= 0:
+        raise InputError(f"temperature {temperature}: must be above 0")
+    sides = [_sides(model, place, question, seed, longer) for place, question in enumerate(questions)]
+    answers: list[Answer] = [Answer("", False, 0.0)] * len(sides)
+
+    def run(batch: Sequence[_Sides]) -> list[list[int]]:
+        return _side_by_side(model, batch, temperature, longer)
+
+    for one, tokens in in_batches(sorted(sides, key=_by_length), model.batch_size, run):
+        if tokens is None:
+            raise ModelError(f"{model.place}: memory does not suffice for {questions[one.place].id} alone")
+        answers[one.place] = _answer(model, one.observed, tokens)
+    return answers
+
+
+def _sides(model: CausalLM | Seq2SeqLM, place: int, question: Question, seed: int, longer: int) -> _Sides:
+    observed = question.observed
+    target = model.target_tokens(reply(observed.response))
+    room = LONGEST_PROMPT
+    if model.longest is not None:
+        room = min(room, model.longest - len(target) - longer)
+    if room < 1:
+        raise ModelError(
+            f"{model.place}: reads {model.longest} tokens, too few for {question.id}, "
+            f"whose reply has {len(target)}"
+        )
+    actual, other = (
+        model.source_tokens(prompt(observed.turns, observed.speaker, perspective))[-room:]
+        for perspective in (observed.perspective, question.substitute)
+    )
+    return _Sides(place, item_seed(seed, question.id, 0), actual, other, target)
+
+
+def _by_length(sides: _Sides) -> tuple[int, int]:
+    return -len(sides.actual) - len(sides.observed), sides.place
+
+
+def _side_by_side(
+    model: CausalLM | Seq2SeqLM, batch: Sequence[_Sides], temperature: float, longer: int
+) -> list[list[int]]:
+    """The counterfactual tokens of each item, its end token too where it came to one."""
+    import torch
+
+    end: int = model.tokenizer.eos_token_id
+    width = max(len(prompt) for one in batch for prompt in (one.actual, one.other))
+    actual = model.steps([one.actual for one in batch], width)
+    other = model.steps([one.other for one in batch], width)
+    source = GumbelSource([one.seed for one in batch])
+    told = max(len(one.observed) for one in batch)
+    written: list[list[int]] = [[] for _ in batch]
+    for step in range(told + longer):
+        noise = source.draw(other.logits.shape[-1]).to(other.logits.device)
+        observed = [one.observed[step] if step < len(one.observed) else end for one in batch]
+        given = torch.tensor(observed, device=noise.device)
+        if step < told:
+            known = torch.tensor([step < len(one.observed) for one in batch], device=noise.device)
+            abduced = posterior(actual.logits / temperature, given, noise)
+            noise = torch.where(known[:, None], abduced, noise)
+        chosen = (other.logits / temperature + noise).argmax(dim=-1)
+        if _all_ended(written, chosen.tolist(), batch, end, longer):
+            break
+        if step + 1 < told:
+            actual.take(given)
+        other.take(chosen)
+    return written
+
+
+def _all_ended(
+    written: list[list[int]], chosen: Sequence[int], batch: Sequence[_Sides], end: int, longer: int
+) -> bool:
+    """Write each item's token, unless the item has ended; True where all have."""
+    ended = True
+    for tokens, token, one in zip(written, chosen, batch, strict=True):
+        if not _has_ended(tokens, one, end, longer):
+            tokens.append(token)
+        ended = ended and _has_ended(tokens, one, end, longer)
+    return ended
+
+
+def _has_ended(tokens: Tokens, one: _Sides, end: int, longer: int) -> bool:
+    return tokens[-1:] == [end] or len(tokens) >= len(one.observed) + longer
+
+
+def _answer(model: CausalLM | Seq2SeqLM, observed: Tokens, tokens: list[int]) -> Answer:
+    finished = tokens[-1:] == [model.tokenizer.eos_token_id]
+    same = sum(one == other for one, other in zip(observed, tokens, strict=False))
+    return Answer(model.decode(tokens), finished, same / len(observed))

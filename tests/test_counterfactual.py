@@ -1,0 +1,107 @@
+"""Counterfactual replies: the observed one under its own perspective, another one under another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+pytest.importorskip("torch", reason="counterfactual replies need the neural extra")
+pytest.importorskip("transformers", reason="counterfactual replies need the neural extra")
+
+from graphneg.counterfactual import Exchange, Question, counterfactuals
+from graphneg.errors import InputError, ModelError
+from graphneg.generators import Turn
+from graphneg.language_models import load_either
+from tests.tiny_lm import EXCHANGES, TinyModels, exchanges
+
+KINDS = ["gpt2", "llama", "bart", "trained_gpt2", "trained_bart"]
+TRAINED = ["trained_gpt2", "trained_bart"]
+load: Callable[[Path], Any] = cache(load_either)
+
+words = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), min_size=1, max_size=4)
+said = st.lists(words, min_size=1, max_size=4).map(" ".join).filter(str.strip)
+observed = st.builds(
+    Exchange,
+    turns=st.lists(said, min_size=1, max_size=3).map(lambda texts: tuple(Turn("A", t) for t in texts)),
+    speaker=st.just("B"),
+    perspective=words,
+    response=said,
+)
+
+
+def put_back(exchange: Exchange, id: str) -> Question:
+    return Question(id, exchange, exchange.perspective)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(batch=st.lists(observed, min_size=1, max_size=4), seed=st.integers(0, 1000))
+@settings(
+    max_examples=10,
+    deadline=None,
+    phases=[Phase.explicit, Phase.generate],  # models are too slow for a search of smaller examples
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+def test_with_the_observed_perspective_put_back_the_observed_reply_comes_out_token_for_token(
+    tiny_lms: TinyModels, kind: str, batch: list[Exchange], seed: int
+):
+    model = load(getattr(tiny_lms, kind))
+    answers = counterfactuals(model, [put_back(e, str(n)) for n, e in enumerate(batch)], seed=seed)
+    for exchange, answer in zip(batch, answers, strict=True):
+        assert answer.kept == 1.0 and answer.finished
+        assert answer.text == " ".join(exchange.response.split())
+
+
+@pytest.mark.parametrize("kind", TRAINED)
+def test_it_comes_out_beside_others_whose_perspective_was_changed(tiny_lms: TinyModels, kind: str):
+    questions = [
+        Question(f"{n}", exchange, "garden" if n % 2 else exchange.perspective)
+        for n, exchange in enumerate(exchanges())
+    ]
+    for temperature in (0.7, 1.0, 3.0):
+        answers = counterfactuals(load(getattr(tiny_lms, kind)), questions, temperature=temperature)
+        texts = [answer.text for answer in answers[::2]]
+        assert texts == [exchange.response for exchange in exchanges()[::2]]
+
+
+@pytest.mark.parametrize("kind", TRAINED)
+def test_under_a_substitute_a_trained_model_says_what_belongs_to_it(tiny_lms: TinyModels, kind: str):
+    by_perspective = {(post, perspective): text for post, perspective, text in EXCHANGES}
+    questions = [
+        Question(f"{exchange.response} {substitute}", exchange, substitute)
+        for exchange in exchanges()
+        for post, substitute in by_perspective
+        if post == exchange.turns[0].text and substitute != exchange.perspective
+    ]
+    answers = counterfactuals(load(getattr(tiny_lms, kind)), questions)
+    right = [
+        answer.text == by_perspective[question.observed.turns[0].text, question.substitute]
+        for question, answer in zip(questions, answers, strict=True)
+    ]
+    assert sum(right) >= 0.8 * len(right)
+
+
+@pytest.mark.parametrize("kind", TRAINED)
+def test_the_seed_and_the_id_decide_what_the_observed_reply_leaves_open(tiny_lms: TinyModels, kind: str):
+    model = load(getattr(tiny_lms, kind))
+    questions = [Question(f"{n}", exchange, "music") for n, exchange in enumerate(exchanges())]
+    first = counterfactuals(model, questions, seed=1, temperature=2.0)
+    assert counterfactuals(model, questions, seed=1, temperature=2.0) == first
+    assert counterfactuals(model, questions, seed=2, temperature=2.0) != first
+    assert counterfactuals(model, questions[3:4], seed=1, temperature=2.0) == first[3:4]
+
+
+def test_a_reply_that_the_model_cannot_read_names_its_place(tiny_lms: TinyModels):
+    exchange = Exchange((Turn("A", "Why?"),), "B", "fish", "because " * 200)
+    with pytest.raises(ModelError, match="reads 128 tokens, too few for own/test/1#1"):
+        counterfactuals(load(tiny_lms.gpt2), [Question("own/test/1#1", exchange, "milk")])
+
+
+def test_a_temperature_of_nothing_is_refused(tiny_lms: TinyModels):
+    with pytest.raises(InputError, match="temperature 0"):
+        counterfactuals(load(tiny_lms.gpt2), [], temperature=0)
