@@ -15,6 +15,7 @@ from graphneg.editing.generation import Request
 from graphneg.editing.originals import Originals, Selection
 from graphneg.editing.picking import Plan
 from graphneg.embedding import Embedder, get_embedder
+from graphneg.embedding.base import BUNDLED
 from graphneg.errors import InputError
 from graphneg.exploring import explore
 from graphneg.generators import Generator, get_generator
@@ -245,7 +246,7 @@ class DialogueGraph:
 
     def shift(
         self,
-        embedder: str | Path | Embedder,
+        embedder: str | Path | Embedder = BUNDLED,
         *,
         embedder_options: Mapping[str, Any] | None = None,
         keywords: str | KeywordExtractor = "yake",

@@ -18,7 +18,7 @@ app = typer.Typer(
     name="shift",
     help="The shift graph: which keyword replies attend to, and which they move to.",
     epilog=examples(
-        "graphneg shift build --embedder path/to/model",
+        "graphneg shift build",
         "graphneg shift export -o shifts.graphml",
     ),
     no_args_is_help=True,
@@ -38,6 +38,7 @@ def register(parent: typer.Typer) -> None:
     add_command(
         app,
         build,
+        "graphneg shift build",
         "graphneg shift build --embedder sentence-transformers/all-MiniLM-L6-v2",
         "graphneg shift build --embedder glove.6B.50d.txt --keywords rake --corpus dailydialog",
     )
@@ -57,10 +58,11 @@ def build(
         str,
         typer.Option(
             metavar="PATH_OR_ID",
-            help="An encoder by path or hub id, or a file of static word vectors (.txt, .gz, .npz).",
+            help="An encoder by path or hub id, or word vectors: a file (.txt, .gz, .npz), "
+            "or the small ones that come with graphneg.",
             rich_help_panel=MODEL,
         ),
-    ],
+    ] = "glove-50d",
     keywords: Annotated[Keywords, typer.Option(help="How keywords are found.")] = Keywords.yake,
     language: Annotated[str, typer.Option(metavar="CODE", help="Language of the texts.")] = "en",
     model: Annotated[

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 STATIC_SUFFIXES = (".txt", ".vec", ".npz", ".gz")
 WORD_INDEX = "*_index.parquet"
+BUNDLED = "glove-50d"
+"""The word vectors that graphneg comes with."""
 _OF_MEMORY = ("kept", "cache")
 
 
@@ -34,7 +36,7 @@ class Embedder(Protocol):
 def get_embedder(name: str | Path, **options: Any) -> Embedder:
     """The embedder of a path or an id; it remembers the texts that it has seen.
 
-    A file that ends .txt, .vec, .npz or .gz, and a directory with a word index, hold static word
+    ``glove-50d`` are the small word vectors that graphneg comes with. A file that ends .txt, .vec, .npz or .gz, and a directory with a word index, hold static word
     vectors (``graphneg.embedding.static``); any other directory, and what is no path, is a
     sentence-transformers or Hugging Face encoder (``graphneg.embedding.encoder``). Options of both:
     ``kept`` (how many texts stay in memory) and ``cache`` (a file that keeps them for the next time).
@@ -56,6 +58,8 @@ def get_embedder(name: str | Path, **options: Any) -> Embedder:
 
 def is_static(name: str | Path) -> bool:
     """Whether a name means static word vectors."""
+    if name == BUNDLED:
+        return True
     path = Path(name).expanduser()
     return path.suffix in STATIC_SUFFIXES or (path.is_dir() and any(path.glob(WORD_INDEX)))
 

@@ -6,10 +6,11 @@ import gzip
 import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graphneg.embedding.base import WORD_INDEX
+from graphneg.embedding.base import BUNDLED, WORD_INDEX
 from graphneg.embedding.naming import model_name
 from graphneg.errors import ModelError
 
@@ -30,14 +31,15 @@ class StaticVectors:
     ``words`` are in the file's order, usually by frequency; ``vectors`` has the shape (words,
     dimensions). Read are GloVe's and fastText's text (``word number number ...``, a first line
     with two numbers is skipped), also as .gz, a .npz with the arrays ``words`` and ``vectors``, and a
-    directory with ``NAME_emb.npy`` and ``NAME_index.parquet``, a word a row in its column ``index``.
+    directory with ``NAME_emb.npy`` and ``NAME_index.parquet``, a word a row in its column ``index``;
+    ``glove-50d`` names the small ones that graphneg comes with.
 
     Raises:
         ModelError: the file is not there or holds no word vectors.
     """
 
     def __init__(self, path: str | Path) -> None:
-        place = Path(path).expanduser()
+        place = _bundled() if path == BUNDLED else Path(path).expanduser()
         try:
             self.words, self.vectors, files = _read(place)
         except (OSError, ValueError, KeyError, EOFError) as error:
@@ -87,6 +89,10 @@ class StaticVectors:
         for word in _WORD.findall(text.lower().replace("’", "'")):
             parts = (word,) if word in self._places else word.split("'")
             yield from (self._places[part] for part in parts if part in self._places)
+
+
+def _bundled() -> Path:
+    return Path(str(resources.files("graphneg.data.vectors").joinpath(f"{BUNDLED}.npz")))
 
 
 _Read = tuple[list[str], "NDArray[float32]", list[Path]]

@@ -1,0 +1,1 @@
+"""Small word vectors that come with graphneg; see NOTICE."""
