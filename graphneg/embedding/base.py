@@ -36,11 +36,12 @@ class Embedder(Protocol):
 def get_embedder(name: str | Path, **options: Any) -> Embedder:
     """The embedder of a path or an id; it remembers the texts that it has seen.
 
-    ``glove-50d`` are the small word vectors that graphneg comes with. A file that ends .txt, .vec, .npz or .gz, and a directory with a word index, hold static word
-    vectors (``graphneg.embedding.static``); any other directory, and what is no path, is a
-    sentence-transformers or Hugging Face encoder (``graphneg.embedding.encoder``). Options of both:
-    ``kept`` (how many texts stay in memory) and ``cache`` (a file that keeps them for the next time).
-    Options of encoders: ``batch``, ``device``, ``threads``, ``offline``.
+    ``glove-50d`` names the small word vectors that graphneg comes with. A file that ends .txt, .vec, .npz
+    or .gz, and a directory with a word index, hold static word vectors (``graphneg.embedding.static``); any
+    other directory, and what is no path, is a sentence-transformers or Hugging Face encoder
+    (``graphneg.embedding.encoder``). Options of both: ``kept`` (how many texts stay in memory) and
+    ``cache`` (a file that keeps them for the next time). Options of encoders: ``batch``, ``device``,
+    ``threads``, ``offline``.
 
     Raises:
         ModelError: there is no such model, it is another kind of model, or a package is not installed.
