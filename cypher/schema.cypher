@@ -19,6 +19,5 @@ CREATE INDEX graphneg_utterance_key IF NOT EXISTS FOR (n:Utterance) ON (n.key);
 CREATE INDEX graphneg_dialogue_order IF NOT EXISTS FOR (n:Dialogue) ON (n.order);
 CREATE INDEX graphneg_dialogue_corpus IF NOT EXISTS FOR (n:Dialogue) ON (n.corpus);
 CREATE INDEX graphneg_frame_lemma IF NOT EXISTS FOR (n:Frame) ON (n.lemma);
-CREATE INDEX graphneg_sentence_rank IF NOT EXISTS FOR (n:Sentence) ON (n.rank);
 
 MERGE (s:GraphnegSchema {id: 'graphneg'}) ON CREATE SET s.version = $version;

@@ -18,6 +18,7 @@ from graphneg.loading.sentences import joined_tokens
 from graphneg.model import Record, Rejected
 
 _MARK = re.compile(r"(?<!\S)(?:\*\S*|\[\*\S*\]|-[LR][RSC]B-|/[.?,-])(?!\S)")
+_HYPHEN = re.compile(r"(?<=\w) - (?=\w)")
 
 
 class Loader:
@@ -46,7 +47,7 @@ def _examples(name: str, data: bytes, source: str) -> Iterator[Record]:
         return
     file = Path(name).stem
     for number, (line, text) in enumerate(found):
-        written = joined_tokens(_MARK.sub(" ", text))
+        written = joined_tokens(_HYPHEN.sub("-", _MARK.sub(" ", text)))
         if written:
             yield sentence(f"{source}/{file}.{number}", as_sentence(written), source, f"{name}:{line}")
 

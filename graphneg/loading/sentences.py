@@ -27,6 +27,7 @@ _SUBJECTS = word_set("i you he she we they it")
 _END = re.compile(r"(?<=[.!?])[\"'”’)]*\s+(?=[\"'“‘(]?[A-Z])")
 _NO_END = re.compile(r"(?:^|\W)(?:Mr|Mrs|Ms|Dr|St|Prof|Jr|Sr|vs|No|U\.S|a\.m|p\.m|[A-Z])\.$")
 _PLAIN = re.compile(r"[A-Z][\w\s,'’-]*(?:(?:Mr|Mrs|Ms|Dr)\.[\w\s,'’-]*)*[.!?]")
+_APART = re.compile(r"\s+(['’])\s*(s|t|m|d|re|ve|ll)\b")
 _SPACE_BEFORE = re.compile(r"\s+([.,!?;:)%]|['’](?:s|m|d|re|ve|ll)\b|n['’]t\b)")
 
 
@@ -49,10 +50,10 @@ def sentences_in(text: str) -> Iterator[str]:
 def joined_tokens(text: str) -> str:
     """A text that was cut into tokens, written as people write.
 
-    >>> joined_tokens("They do n't know , but it 's Ann 's .")
+    >>> joined_tokens("They do n't know , but it 's Ann ' s .")
     "They don't know, but it's Ann's."
     """
-    joined = _SPACE_BEFORE.sub(r"\1", " ".join(text.split()))
+    joined = _SPACE_BEFORE.sub(r"\1", _APART.sub(r"\1\2", " ".join(text.split())))
     return joined.replace("( ", "(").replace("$ ", "$").replace("`` ", '"').replace(" ''", '"')
 
 
@@ -72,7 +73,7 @@ def sentence_row(sentence: Sentence) -> dict[str, Any]:
         "person": _person(words),
         "opening": words[0] if words else "",
         "finite": _is_finite(words),
-        "plain": _PLAIN.fullmatch(text) is not None,
+        "plain": " - " not in text and _PLAIN.fullmatch(text) is not None,
         "rank": number(0, "sentence", sentence.id) % RANKS,
         "terms": list(terms),
     }

@@ -5,6 +5,7 @@ All choices are hashes of the seed and the place of the response: they depend on
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -56,20 +57,33 @@ def keywords_of(extractor: KeywordExtractor, texts: Sequence[str]) -> list[list[
     return [[one for one in found if _usable(one)][:BEST] for found in extractor.extract(texts)]
 
 
-def drawn(keywords: Sequence[Keyword], amount: Amount, seed: int, id: str) -> tuple[Words, ...]:
+def drawn(
+    keywords: Sequence[Keyword], amount: Amount, seed: int, id: str, text: str = ""
+) -> tuple[Words, ...]:
     """Some of the keywords; fewer than ``amount.least`` only where there are not so many.
 
-    No two of them share a word.
+    No two of them share a word. They are in lower case, but for names: words that ``text``, where the
+    keywords are from, never writes small.
     """
     wanted = amount.least + number(seed, "amount", id) % (amount.most - amount.least + 1)
     chosen: list[Words] = []
     for key in shuffled([one.text for one in keywords], seed, "keywords", id):
-        words = next(tuple(word.lower() for word in one.words) for one in keywords if one.text == key)
+        words = next(tuple(one_case(word, text) for word in one.words) for one in keywords if one.text == key)
         if not any(set(words) & set(other) for other in chosen):
             chosen.append(words)
         if len(chosen) == wanted:
             break
     return tuple(chosen)
+
+
+def one_case(word: str, text: str) -> str:
+    """The word as it is where ``text`` has it with a capital inside a sentence, else in lower case.
+
+    >>> one_case("July", "It was in July."), one_case("Wait", "Wait for me."), one_case("Wait", "")
+    ('July', 'wait', 'wait')
+    """
+    inside = re.search(rf"[a-z,] {re.escape(word)}\b", text) is not None
+    return word if inside else word.lower()
 
 
 def with_neighbours(
@@ -151,7 +165,7 @@ def _neighbour(words: Words, vectors: Neighbourhood, seed: int, id: str) -> Word
     *first, last = words
     near = [
         word
-        for word, _ in vectors.neighbours(last, NEIGHBOURS)
+        for word, _ in vectors.neighbours(last.lower(), NEIGHBOURS)
         if word.isalpha() and len(word) >= _SHORTEST_WORD and not lemmas(word) & lemmas(last)
     ]
     if not near:

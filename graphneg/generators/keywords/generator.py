@@ -55,8 +55,8 @@ class Rules:
 
     amount: Amount = field(default_factory=Amount)
     limits: Limits = field(default_factory=Limits)
-    draws: int = 3
-    surprise: float = 150.0
+    draws: int = 4
+    surprise: float = 100.0
 
     def __post_init__(self) -> None:
         if self.draws < 1:
@@ -170,7 +170,7 @@ class KeywordGenerator:
             if self._histories is not None and history is None:
                 self._leave_out("no-history", contexts[place].id)
                 continue
-            words = drawn(keywords[place], self._rules.amount, seed, id)
+            words = drawn(keywords[place], self._rules.amount, seed, id, texts[place])
             if self._replacing is not None:
                 words = self._replacing(words, seed, id)
             slots.append(_Slot(id, place, words, history))

@@ -52,11 +52,11 @@ class Options:
     least: int = 1
     most: int = 2
     words: int = 24
-    temperature: float = 0.7
+    temperature: float = 0.8
     top_p: float = 0.9
-    pull: float = 4.0
-    draws: int = 3
-    surprise: float = 150.0
+    pull: float = 3.0
+    draws: int = 4
+    surprise: float = 100.0
 
 
 def key_context(store: Store, **options: Any) -> KeywordGenerator:

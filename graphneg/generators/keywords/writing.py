@@ -49,9 +49,9 @@ class Style:
     ``longest`` the most tokens of a text. Raises `InputError` for values out of range.
     """
 
-    search: Sampling = field(default_factory=lambda: Sampling(temperature=0.7, top_p=0.9))
-    pull: float = 4.0
-    longest: int = 36
+    search: Sampling = field(default_factory=lambda: Sampling(temperature=0.8, top_p=0.9))
+    pull: float = 3.0
+    longest: int = 32
 
     def __post_init__(self) -> None:
         if self.pull < 0:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from graphneg.generators.base import Context
@@ -19,12 +19,14 @@ _MIX, _MASK = 0x9E3779B97F4A7C15, (1 << 64) - 1
 class Listed(NamedTuple):
     """A sentence on a shortlist: how far it is from the wish, then by chance.
 
-    ``shared`` are the content words that it has of the context; ``cosine`` is there with an embedder.
+    ``shared`` are the content words that it has of the context, ``key`` its words in lower case;
+    ``cosine`` is there with an embedder.
     """
 
     distance: float
     chance: int
     shared: frozenset[str]
+    key: str
     sentence: PoolSentence
     cosine: float | None = None
 
@@ -49,32 +51,33 @@ def shortlist(
     Hard conditions: no question where none is wanted, nothing that is said in the context, in its
     dialogue or in a right response, nor nearly so, and none that mentions a usual shift.
     """
-    found: dict[str, Listed] = {}
+    ranked: list[tuple[float, int, PoolSentence]] = []
     for one in sentences:
-        if one.question > wish.question or one.key in said or one.dialogue == context.dialogue:
+        if (one.question and not wish.question) or one.dialogue == context.dialogue:
             continue
-        shared = one.terms & scene.terms
-        amount = min(len(shared), MOST_SHARED)
-        if usual and not usual.isdisjoint(one.terms - shared):
-            continue
-        last = not shared.isdisjoint(scene.last)
+        amount = len(one.terms & scene.terms)
+        last = amount > 0 and not scene.last.isdisjoint(one.terms)
         distance = (
-            4.0 * abs(amount - wish.shared)
+            4.0 * abs(min(amount, MOST_SHARED) - wish.shared)
             + 2.0 * (amount > 0 and last != wish.last)
             + 1.0 * (one.first_person != wish.first_person)
             + 1.5 * (wish.question and not one.question)
         )
-        chance = ((one.rank ^ wish.order) * _MIX) & _MASK
-        found.setdefault(one.key, Listed(distance, chance, shared, one))
-    nearest = sorted(found.values(), key=_place)
-    fit = (one for one in nearest if not _is_like_answer(one.sentence, scene.answers, conditions.likeness))
-    return [one for one, _ in zip(fit, range(SHORTLIST), strict=False)]
+        ranked.append((distance, ((one.rank ^ wish.order) * _MIX) & _MASK, one))
+    ranked.sort()
+    found: dict[str, Listed] = {}
+    for distance, chance, one in ranked:
+        key = words_key(one.text)
+        if key in said or key in found or not _may_follow(one, scene, usual, conditions.likeness):
+            continue
+        found[key] = Listed(distance, chance, one.terms & scene.terms, key, one)
+        if len(found) == SHORTLIST:
+            break
+    return list(found.values())
 
 
-def _place(one: Listed) -> tuple[float, int, str]:
-    return one.distance, one.chance, one.sentence.id
-
-
-def _is_like_answer(sentence: PoolSentence, answers: Sequence[frozenset[str]], most: float) -> bool:
-    """Whether a right response has so many of its content words that it says nearly the same."""
-    return any(len(sentence.terms & answer) > most * len(sentence.terms) for answer in answers)
+def _may_follow(one: PoolSentence, scene: Scene, usual: frozenset[str], likeness: float) -> bool:
+    """Whether it mentions no usual shift, and no right response says nearly the same."""
+    if usual and not usual.isdisjoint(one.terms - scene.terms):
+        return False
+    return all(len(one.terms & answer) <= likeness * len(one.terms) for answer in scene.answers)

@@ -115,10 +115,10 @@ class Conditions:
     questions: float = 0.09
     most_uses: int | None = 4
     everyday: float | None = 1e-4
-    hub: float = 0.02
+    hub: float = 0.005
     likeness: float = 0.5
     sources: Sequence[str] = ()
-    sample: int = 80
+    sample: int = 120
     most_cosine: float | None = 0.58
     usual_shift: int | None = None
     likeliest: float = 0.1

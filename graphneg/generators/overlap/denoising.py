@@ -28,9 +28,7 @@ def likeliest(
     Raises:
         GeneratorError: it does not give one number for each text.
     """
-    keyed = [
-        list({one.sentence.key: one.sentence.text for each in some for one in each}.items()) for some in lists
-    ]
+    keyed = [list({one.key: one.sentence.text for each in some for one in each}.items()) for some in lists]
     asked = [(context, text) for context, some in zip(contexts, keyed, strict=True) for _, text in some]
     scores = denoiser.score([context for context, _ in asked], [text for _, text in asked])
     if len(scores) != len(asked):

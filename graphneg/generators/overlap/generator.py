@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from graphneg.editing.overlap import ahead
 from graphneg.generators.base import Candidate, Context
 from graphneg.generators.overlap.choosing import Listed, said_in, shortlist
 from graphneg.generators.overlap.conditions import conditions_of
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from graphneg.generators.overlap.closeness import Closeness
 
 CATEGORY = "C-follow"
+PART = 40
+"""Contexts whose samples are read while the part before is at work."""
 
 
 class _Asked(NamedTuple):
@@ -31,11 +34,6 @@ class _Asked(NamedTuple):
     context: Context
     scene: Scene
     wishes: list[Wish]
-
-    def samples(self, pool: Pool) -> list[list[str]]:
-        """For each wish the names of the pool's samples that it looks at."""
-        somewhere = pool.slice_of(self.context.id)
-        return [list(wish.anchors) if wish.shared and wish.anchors else [somewhere] for wish in self.wishes]
 
 
 class OverlapGenerator:
@@ -102,10 +100,19 @@ class OverlapGenerator:
             StoreError: the store is gone.
         """
         pool = self._pool_of(seed)
-        asked = [self._asked(context, pool, per_context, seed) for context in contexts]
-        pool.prepare(name for one in asked for names in one.samples(pool) for name in names)
-        self._learn_successors(asked)
-        lists = [self._shortlists(one, pool) for one in asked]
+        asked: list[_Asked] = []
+        lists: list[list[list[Listed]]] = []
+
+        def ask(some: Sequence[Context]) -> list[_Asked]:
+            found = [self._asked(context, pool, per_context, seed) for context in some]
+            pool.prepare(term for one in found for wish in one.wishes for term in wish.anchors)
+            self._learn_successors(found)
+            return found
+
+        parts = [contexts[start : start + PART] for start in range(0, len(contexts), PART)]
+        for part in ahead(ask, parts, 1):
+            asked += part
+            lists += [self._shortlists(one, pool) for one in part]
         pool.forget_oldest()
         lists = self._without_likeliest(asked, lists)
         lists = self._by_closeness(asked, lists)
@@ -121,7 +128,8 @@ class OverlapGenerator:
     def _asked(self, context: Context, pool: Pool, amount: int, seed: int) -> _Asked:
         scene = scene_of(context)
         hub = self.conditions.hub * pool.size.sentences
-        return _Asked(context, scene, wishes_for(scene, self.conditions, pool.frequency, hub, amount, seed))
+        wishes = wishes_for(scene, self.conditions, pool.frequency, hub, pool.elsewhere, amount, seed)
+        return _Asked(context, scene, wishes)
 
     def _shortlists(self, asked: _Asked, pool: Pool) -> list[list[Listed]]:
         """A shortlist for each wish."""
@@ -132,12 +140,12 @@ class OverlapGenerator:
                 asked.context,
                 asked.scene,
                 wish,
-                (one for name in names for one in pool.sentences(name)),
+                (one for term in wish.anchors for one in pool.sentences(term)),
                 said,
                 self.conditions,
                 usual,
             )
-            for wish, names in zip(asked.wishes, asked.samples(pool), strict=True)
+            for wish in asked.wishes
         ]
 
     def _learn_successors(self, asked: Sequence[_Asked]) -> None:
@@ -158,7 +166,7 @@ class OverlapGenerator:
             return lists
         gone = likeliest(self._denoiser, [one.context for one in asked], lists, self.conditions.likeliest)
         return [
-            [[one for one in each if one.sentence.key not in keys] for each in some]
+            [[one for one in each if one.key not in keys] for each in some]
             for some, keys in zip(lists, gone, strict=True)
         ]
 
@@ -180,7 +188,7 @@ class OverlapGenerator:
         spare = sorted((one for each in lists for one in each), key=lambda one: (one.distance, one.chance))
         for listed in lists:
             for one in (*listed, *spare):
-                key = one.sentence.key
+                key = one.key
                 if key not in found and (most is None or self._uses[key] < most):
                     self._uses[key] += 1
                     found[key] = _candidate(one, asked.scene)

@@ -12,7 +12,7 @@ from graphneg.loading.matching import Grouping
 from graphneg.loading.pools import sentence
 from graphneg.loading.report import LoadReport
 from graphneg.loading.rows import utterance_id
-from graphneg.loading.sentences import sentences_in
+from graphneg.loading.sentences import joined_tokens, sentences_in
 from graphneg.loading.writing import write_records
 from graphneg.model import Rejected, Sentence
 from graphneg.progress import NoProgress, Progress
@@ -56,7 +56,7 @@ def _sentences(store: Store, ids: Sequence[str]) -> Iterator[Sentence | Rejected
     for dialogue in read_dialogues(store, ids):
         texts = [(utterance_id(dialogue.id, turn.turn), turn.text) for turn in dialogue.turns]
         for id, text in [*texts, *responses.get(dialogue.id, ())]:
-            for number, part in enumerate(sentences_in(text)):
+            for number, part in enumerate(sentences_in(joined_tokens(text))):
                 name = f"{id}.{number}"
                 made = sentence(name, part, f"{dialogue.corpus}/{dialogue.split}", name)
                 yield made if isinstance(made, Rejected) else Sentence(name, part, made.source, dialogue.id)

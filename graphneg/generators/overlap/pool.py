@@ -7,7 +7,7 @@ enough for ``sample`` of them. Samples are kept while there is room.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from sys import intern
 from typing import Any, NamedTuple
@@ -15,24 +15,22 @@ from typing import Any, NamedTuple
 from graphneg.content_words import WORD
 from graphneg.errors import GeneratorError
 from graphneg.generators.overlap.conditions import Conditions
-from graphneg.hashing import number
+from graphneg.hashing import number, shuffled
 from graphneg.loading.sentences import FIRST, RANKS
 from graphneg.store import Store, cypher_text
 
 KEPT_SENTENCES = 200_000
-SLICE = 300
-MOST_SLICES = 64
+ELSEWHERE = 128
 SPOKEN_ENOUGH = 5_000
 """From so many sentences said in dialogues on, they alone tell what is everyday."""
 
 
 class PoolSentence(NamedTuple):
-    """A sentence that can be a response. ``key`` is its words in lower case."""
+    """A sentence that can be a response."""
 
     rank: int
     id: str
     text: str
-    key: str
     terms: frozenset[str]
     question: bool
     first_person: bool
@@ -63,61 +61,43 @@ class Pool:
         self._frequencies = self._read_frequencies()
         self._kept: OrderedDict[str, tuple[PoolSentence, ...]] = OrderedDict()
         self._amount = 0
-        self._slices = max(1, min(MOST_SLICES, self.size.fit // SLICE))
+        self.elsewhere = self._elsewhere()
 
     def frequency(self, term: str) -> int:
         """How many sentences mention the term; 0 where it is not everyday."""
         return self._frequencies.get(term, 0)
 
-    def slice_of(self, name: str) -> str:
-        """The slice of the pool that belongs to a name, to be asked of `sentences`."""
-        return f"/{number(self._seed, 'slice', name) % self._slices}"
+    def prepare(self, terms: Iterable[str]) -> None:
+        """Read what `sentences` will be asked for."""
+        missing = sorted({term for term in terms if term not in self._kept})
+        if not missing:
+            return
+        rows = self._store.read(
+            cypher_text("overlap/sharing"),
+            terms=[self._window(term) for term in missing],
+            sources=self._sources,
+            **self._conditions.parameters(),
+        )
+        found = {row["term"]: row["sentences"] for row in rows}
+        for term in missing:
+            self._keep(term, found.get(term, ()))
 
-    def prepare(self, names: Iterable[str]) -> None:
-        """Read what `sentences` will be asked for: terms, and slices (``/3``)."""
-        missing = sorted({name for name in names if name not in self._kept})
-        terms = [name for name in missing if not name.startswith("/")]
-        if terms:
-            found = {row["term"]: row["sentences"] for row in self._read("overlap/sharing", terms)}
-            for term in terms:
-                self._keep(term, found.get(term, ()))
-        for name in missing:
-            if name.startswith("/"):
-                self._keep(name, self._read_slice(int(name[1:])))
-
-    def sentences(self, name: str) -> tuple[PoolSentence, ...]:
-        """The sample of a term or slice that was prepared, by rank."""
-        self._kept.move_to_end(name)
-        return self._kept[name]
+    def sentences(self, term: str) -> tuple[PoolSentence, ...]:
+        """The sample of a term that was prepared, by rank."""
+        self._kept.move_to_end(term)
+        return self._kept[term]
 
     def forget_oldest(self) -> None:
         """Let go of the samples used longest ago, where there are too many."""
         while self._amount > KEPT_SENTENCES:
             self._amount -= len(self._kept.popitem(last=False)[1])
 
-    def _keep(self, name: str, rows: Iterable[Sequence[Any]]) -> None:
-        read = (_pool_sentence(row) for row in rows)
-        kept = tuple(sorted(one for one in read if all(map(self._frequencies.__contains__, one.terms))))
-        self._kept[name] = kept
+    def _keep(self, term: str, rows: Iterable[Sequence[Any]]) -> None:
+        """Keep a sample's sentences, but for those with a word that is not everyday."""
+        everyday = self._frequencies.__contains__
+        kept = tuple(sorted(_pool_sentence(row) for row in rows if all(map(everyday, row[2]))))
+        self._kept[term] = kept
         self._amount += len(kept)
-
-    def _read(self, statement: str, terms: Sequence[str]) -> Sequence[Mapping[str, Any]]:
-        windows = [self._window(term) for term in terms]
-        return self._store.read(
-            cypher_text(statement), terms=windows, sources=self._sources, **self._conditions.parameters()
-        )
-
-    def _read_slice(self, place: int) -> Sequence[Sequence[Any]]:
-        width = RANKS // self._slices
-        last = RANKS if place == self._slices - 1 else (place + 1) * width - 1
-        rows = self._store.read(
-            cypher_text("overlap/slice"),
-            first=place * width,
-            last=last,
-            sources=self._sources,
-            **self._conditions.parameters(),
-        )
-        return rows[0]["sentences"] if rows else ()
 
     def _window(self, term: str) -> dict[str, Any]:
         """The ranks of a term's sample: a part of all, around the end where it goes over it."""
@@ -126,6 +106,12 @@ class Pool:
         first = number(self._seed, "window", term) % RANKS
         last = first + width
         return {"text": term, "first": first, "last": last, "again": max(0, last - RANKS)}
+
+    def _elsewhere(self) -> tuple[str, ...]:
+        """Terms drawn from all but hubs, for sentences that share nothing with a context."""
+        hub = self._conditions.hub * self.size.sentences
+        terms = sorted(term for term, often in self._frequencies.items() if often <= hub)
+        return tuple(shuffled(terms, self._seed, "elsewhere")[:ELSEWHERE])
 
     def _read_frequencies(self) -> dict[str, int]:
         """The everyday terms, with how many sentences mention them."""
@@ -176,7 +162,6 @@ def _pool_sentence(row: Sequence[Any]) -> PoolSentence:
         rank,
         id,
         text,
-        words_key(text),
         frozenset(map(intern, terms)),
         mood == "question",
         person == FIRST,

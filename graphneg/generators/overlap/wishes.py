@@ -14,7 +14,11 @@ from graphneg.hashing import number
 
 _BITS = 16
 _ANCHORS = 3
-"""A wish names this many terms: the first is its own, the others stand in where that one leads nowhere."""
+_MANY_ANCHORS = 6
+"""Anchors of a wish: the first is its own, the others stand in where that one leads nowhere. Sentences with
+three or more words in common are rare, so more terms are looked at."""
+_RARITY = 3
+"""How strongly rare terms are preferred."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +55,14 @@ def wishes_for(
     conditions: Conditions,
     frequency: Callable[[str], int],
     hub: float,
+    elsewhere: Sequence[str],
     amount: int,
     seed: int,
 ) -> list[Wish]:
     """The wishes of a context's negatives, each with anchors of its own as long as there are any.
 
     ``frequency`` of a term is 0 where it can't be an anchor; terms over ``hub`` are taken last, and rare
-    ones rather than frequent ones.
+    ones rather than frequent ones. What shares nothing with the context is anchored ``elsewhere``.
     """
     ranked = _ranked(scene, frequency, hub, seed)
     of_last = [term for term in ranked if term in scene.last]
@@ -67,18 +72,22 @@ def wishes_for(
     for slot in range(amount):
         bits = number(seed, "wish", scene.id, str(slot))
         draws = [((bits >> (_BITS * place)) & 0xFFFF) / 0x10000 for place in range(4)]
+        shared = _drawn(conditions.overlap, draws[0]) if ranked else 0
         last = bool(of_last) and (not before or draws[1] < conditions.last_turn)
         own, others = (of_last, before) if last else (before, of_last)
-        start = used[last]
-        used[last] += 1
-        anchors = [own[(start + i) % len(own)] for i in range(min(_ANCHORS, len(own)))]
+        if not shared:
+            own, others = [term for term in elsewhere if term not in scene.terms], []
+        many = _MANY_ANCHORS if shared > 2 else _ANCHORS
+        start = bits % max(len(own), 1) if not shared else used[last]
+        used[last] += bool(shared)
+        anchors = [own[(start + i) % len(own)] for i in range(min(many, len(own)))]
         found.append(
             Wish(
-                shared=_drawn(conditions.overlap, draws[0]) if ranked else 0,
+                shared=shared,
                 last=last,
                 first_person=draws[2] < conditions.first_person,
                 question=draws[3] < conditions.questions,
-                anchors=tuple((anchors + others)[:_ANCHORS]),
+                anchors=tuple((anchors + others)[:many]),
                 order=number(seed, "order", scene.id, str(slot)),
                 draw=number(seed, "draw", scene.id, str(slot)) / 2**64,
             )
@@ -93,7 +102,7 @@ def _ranked(scene: Scene, frequency: Callable[[str], int], hub: float, seed: int
         often = frequency(term)
         if often:
             chance = (number(seed, "anchor", scene.id, term) + 1) / (2**64 + 1)
-            keys.append((often > hub, -math.log(chance) * math.log(often + 2), term))
+            keys.append((often > hub, -math.log(chance) * math.log(often + 2) ** _RARITY, term))
     return [term for _, _, term in sorted(keys)]
 
 
