@@ -6,6 +6,7 @@ spoken to, no *please*, hardly a sentence that is one word, and few texts of sev
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -33,6 +34,7 @@ class Kept:
     """What the rules wrote and revisers are not to lose: some arcs, and a node for each sentence."""
 
     arcs: tuple[DraftArc, ...]
+    doubled: tuple[DraftArc, ...]
     tops: dict[int, int]
 
 
@@ -43,7 +45,17 @@ def keep(draft: Draft) -> Kept:
         for arc in draft.arcs
         if arc.role in _KEPT or arc.role == "polarity" or draft.nodes[arc.dep].concept == _UNKNOWN
     )
-    return Kept(arcs, dict(draft.tops))
+    return Kept(arcs, _doubled(draft), dict(draft.tops))
+
+
+def _doubled(draft: Draft) -> tuple[DraftArc, ...]:
+    """The arcs to what is a frame's argument twice: *he hurt himself*."""
+    times = Counter((arc.head, arc.dep) for arc in draft.arcs if arc.role.startswith("ARG"))
+    return tuple(
+        DraftArc(arc.head, arc.dep, arc.role, arc.rule)
+        for arc in draft.arcs
+        if times[arc.head, arc.dep] > 1 and arc.role.startswith("ARG")
+    )
 
 
 def restore(draft: Draft, kept: Kept) -> None:
@@ -59,6 +71,10 @@ def restore(draft: Draft, kept: Kept) -> None:
         lost = node.gone and (node.concept != _UNKNOWN or node.sentence not in asked)
         if lost or arc.role in _KEPT:
             _restore_arc(draft, arc)
+    for arc in kept.doubled:
+        roles = {one.role for one in draft.arcs if one.head == arc.head}
+        if arc.role not in roles and not draft.nodes[arc.head].gone and not draft.nodes[arc.dep].gone:
+            draft.link(arc.head, arc.role, arc.dep, arc.rule)
     for k, node in enumerate(draft.nodes):
         answers = node.rule in {"interjection", "no"} and node.concept in _ANSWERS
         if node.gone and answers and draft.tops.get(node.sentence, k) != k:

@@ -29,6 +29,7 @@ _FORMS = {
     "man": "men",
 }
 _FIXED = {form: lemma for lemma, forms in _FORMS.items() for form in forms.split()}
+_SINGULAR = frozenset({"leave", "stave", "axe"})
 _BY_TAG = {
     **dict.fromkeys(("NN", "NNS"), "NOUN"),
     **dict.fromkeys(("NNPS",), "NOUN"),
@@ -63,6 +64,6 @@ def _inflected(word: str, upos: str, tag: str) -> str:
     found: tuple[str, ...] = getLemma(word, upos=upos)
     if not found:
         return word
-    if upos == "NOUN" and word in found and tag == "NN":
+    if upos == "NOUN" and tag == "NN" and (word in found or word in _SINGULAR):
         return word
     return next((one for one in found if one != word), word) if tag == "NNS" else found[0]

@@ -62,15 +62,28 @@ def open_words(draft: Draft) -> Iterator[tuple[Word, str, list[int]]]:
     """The words to choose for, with the rules' fragment and its nodes.
 
     Names, dates, numbers and expressions of several words stand, and so do words that mean what another
-    word brought in.
+    word brought in, and what :func:`_stands` says.
     """
     given = draft_fragments(draft)
     closed = _words_of_expressions(draft)
     again = {token for node in draft.nodes if not node.gone for token in node.mentions}
     for word in draft.words:
         text, group = given.get(word.i, ("", []))
-        if word.i not in closed and not is_fixed(text) and (group or word.i not in again):
+        if word.i in closed or is_fixed(text) or _stands(draft.words, word, text):
+            continue
+        if group or word.i not in again:
             yield word, text, group
+
+
+def _stands(words: Sequence[Word], word: Word, text: str) -> bool:
+    """Whether the rules know best: *how many*, *let's*, *so* of degree, a *be* that has a frame."""
+    if text == "amr-unknown":
+        return word.tag[0] != "W"
+    following = words[word.i + 1].lower if word.i + 1 < len(words) else ""
+    head = words[word.head]
+    degree = word.lower == "so" and word.dep == "advmod" and head.i > word.i and head.tag[:2] in {"JJ", "RB"}
+    lets = word.lemma == "let" and text == "" and following in {"'s", "us"}
+    return lets or (degree and text != "") or word.lower == "'s" or (word.lemma == "be" and text != "")
 
 
 def _words_of_expressions(draft: Draft) -> set[int]:

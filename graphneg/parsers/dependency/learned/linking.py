@@ -21,6 +21,8 @@ LOOSE = -3.0
 """Single nodes whose best arc has lower log odds are dropped."""
 TRUST = 0.25
 """What is added to the log odds of the rules' arcs: they know more kinds of text than the networks."""
+_OPENING = frozenset({"and", "or"})
+"""With one operand, the other is in the sentence before: *And …*"""
 _LEAST, _OTHERS = -9.0, -2.5
 
 
@@ -107,7 +109,8 @@ def _write(draft: Draft, taken: Sequence[ScoredArc]) -> None:
         else:
             draft.link(arc.head, arc.role, arc.dep, "learned")
     for head, deps in operands.items():
-        for n, (_, dep) in enumerate(sorted(deps), 1):
+        first = 2 if len(deps) == 1 and draft.nodes[head].concept in _OPENING else 1
+        for n, (_, dep) in enumerate(sorted(deps), first):
             draft.link(head, f"op{n}", dep, "learned")
 
 

@@ -17,7 +17,7 @@ import numpy as np
 Array = Any
 _MOST_KEPT = 50_000
 _LEVELS = 127
-_TABLES = frozenset({"context", "candidate", "node", "pair"})
+_TABLES = frozenset({"context", "candidate", "node", "pair", "denial"})
 """Arrays with a row for each feature; the last row in memory is all zeros."""
 
 
@@ -102,7 +102,7 @@ def write_model(model: Model) -> bytes:
     found: dict[str, Array] = {}
     for name, array in model.arrays.items():
         if name in _TABLES:
-            scale = np.float32(np.abs(array).max() / _LEVELS)
+            scale = np.float32((np.abs(array).max(initial=0) or 1) / _LEVELS)
             found["a." + name] = np.rint(array / scale).astype(np.int8)
             found["s." + name] = scale
         else:

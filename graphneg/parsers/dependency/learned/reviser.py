@@ -14,14 +14,15 @@ from graphneg.parsers.dependency.learned.meanings import Meanings, read_meanings
 if TYPE_CHECKING:
     from graphneg.parsers.dependency.learned.network import GroupSums, Model
 
-CODE = "1"
+CODE = "2"
 """Counts up with every change of this package that may change a graph; data have their own digest."""
 MOST_WORDS = 400
 """Drafts of more words are left to the rules."""
 
 
 class LearnedReviser:
-    """The learned parts in ``folder``: ``meanings.json.gz``, ``chooser.npz``, ``arcs.npz``, ``VERSION``."""
+    """The learned parts in ``folder``: ``meanings.json.gz``, ``chooser.npz``, ``arcs.npz``, ``denial.npz``,
+    ``VERSION``."""
 
     def __init__(self, folder: Traversable) -> None:
         self._folder = folder
@@ -30,6 +31,7 @@ class LearnedReviser:
     def revise(self, draft: Draft) -> None:
         """Chooses concepts, arcs and tops anew, in place."""
         from graphneg.parsers.dependency.learned.choosing import choose_concepts
+        from graphneg.parsers.dependency.learned.denial import place_denials
         from graphneg.parsers.dependency.learned.linking import link_nodes
 
         if len(draft.words) > MOST_WORDS:
@@ -37,6 +39,7 @@ class LearnedReviser:
         parts = load_parts(self._folder)
         choose_concepts(parts.meanings, parts.chooser, draft)
         link_nodes(parts.meanings, parts.arcs, parts.pairs, draft)
+        place_denials(parts.denial, draft)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +50,14 @@ class Parts:
     chooser: Model
     arcs: Model
     pairs: GroupSums
+    denial: Model
 
 
-def make_parts(meanings: Meanings, chooser: Model, arcs: Model) -> Parts:
+def make_parts(meanings: Meanings, chooser: Model, arcs: Model, denial: Model) -> Parts:
     """The parts with room for sums that come again."""
     from graphneg.parsers.dependency.learned.network import GroupSums
 
-    return Parts(meanings, chooser, arcs, GroupSums(arcs, "pair", expand))
+    return Parts(meanings, chooser, arcs, GroupSums(arcs, "pair", expand), denial)
 
 
 @lru_cache(maxsize=2)
@@ -65,4 +69,5 @@ def load_parts(folder: Traversable) -> Parts:
         read_meanings(folder.joinpath("meanings.json.gz").read_bytes()),
         read_model(folder.joinpath("chooser.npz").read_bytes()),
         read_model(folder.joinpath("arcs.npz").read_bytes()),
+        read_model(folder.joinpath("denial.npz").read_bytes()),
     )

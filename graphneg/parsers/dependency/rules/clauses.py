@@ -1,60 +1,14 @@
-"""What stands over or beside a clause: modals, negation, moods, questions."""
+"""What stands over or beside a clause: modals, moods, questions."""
 
 from __future__ import annotations
 
-from graphneg.parsers.dependency.rules.closed_classes import INNER_NEGATION, MODALS
+from graphneg.parsers.dependency.rules.closed_classes import MODALS
 from graphneg.parsers.dependency.rules.sketch import Sketch
+from graphneg.parsers.dependency.rules.speech import SPEECH
 from graphneg.parsers.dependency.words import Word
 
-_NEGATIONS = frozenset({"not", "n't", "nt", "nor", "neither"})
+_SPEECH_MARKS = frozenset({":", '"', "``", "\u201c"})
 _SUBJECTS = ("nsubj", "nsubjpass", "csubj", "expl")
-
-
-def write_negation(sketch: Sketch) -> None:
-    """``:polarity -`` for *not*, on the modal where that is what is denied, else on the predicate."""
-    for word in sketch.words:
-        if word.lemma in _NEGATIONS and word.tag in {"RB", "CC", "DT"} and word.i not in sketch.core:
-            target = _negated(sketch, word)
-            if target is not None:
-                sketch.mark(target, "polarity", "-", word.i, "negation")
-        elif word.lower == "never" and word.i in sketch.core:
-            target = _negated(sketch, word)
-            if target is not None:
-                sketch.mark(target, "polarity", "-", word.i, "never")
-        elif (
-            word.lower == "no"
-            and word.tag == "DT"
-            and word.dep in {"det", "neg"}
-            and word.i not in sketch.core
-        ):
-            noun = sketch.words[word.head]
-            verb = sketch.words[noun.head]
-            had = noun.dep == "dobj" and verb.lemma == "have"
-            denies = (had or noun.dep in {"nsubj", "nsubjpass"}) and sketch.speaker(verb.i) in sketch.core
-            head = sketch.core.get(sketch.speaker(verb.i if denies else noun.i))
-            if head is not None and word.i not in sketch.done:
-                sketch.mark(head, "polarity", "-", word.i, "no")
-        elif word.lower == "without":
-            inner = sketch.kid(word.i, "pobj", "pcomp")
-            if inner is not None and sketch.speaker(inner.i) in sketch.core:
-                sketch.mark(sketch.core[sketch.speaker(inner.i)], "polarity", "-", word.i, "without")
-
-
-def _negated(sketch: Sketch, word: Word) -> int | None:
-    head = sketch.words[word.head]
-    if word.lower == "neither" or word.lower == "nor":
-        return None
-    speaker = sketch.speaker(head.i)
-    if speaker == word.i:
-        return None
-    modal = sketch.kid(head.i, "aux")
-    for modal in sketch.kids(head.i, "aux"):
-        if modal.lemma in MODALS and modal.lemma not in INNER_NEGATION and speaker in sketch.outer:
-            outer = sketch.outer[speaker]
-            return (
-                outer if sketch.draft.nodes[outer].concept == MODALS[modal.lemma][0] else sketch.core[speaker]
-            )
-    return sketch.core.get(speaker)
 
 
 def write_modals(sketch: Sketch) -> None:
@@ -153,6 +107,11 @@ def _write_question(sketch: Sketch, root: Word, speaker: int) -> None:
         node = sketch.draft.concept("request-confirmation-91", None, "question", root.sentence)
         sketch.link(node, "ARG1", sketch.outer[speaker], "question")
         return
+    if root.lemma in SPEECH and root.tag[:2] == "VB" and not sketch.kids(root.i, "aux"):
+        quote = sketch.kid(root.i, "ccomp")
+        if quote is None or sketch.speaker(quote.i) not in sketch.core:
+            return
+        speaker = sketch.speaker(quote.i)
     unknown = sketch.draft.concept("amr-unknown", None, "question", root.sentence)
     outer = sketch.outer[speaker]
     asked = outer if sketch.draft.nodes[outer].rule == "modal" else sketch.core[speaker]
@@ -209,7 +168,9 @@ def _is_main(sketch: Sketch, word: Word, root: Word) -> bool:
     head = word
     for _ in range(len(sketch.words)):
         if head.dep in {"relcl", "acl", "advcl", "ccomp"} and head.i != root.i:
-            return head.dep == "ccomp" and sketch.words[head.head].i == root.i and word.i < root.i
+            if head.dep != "ccomp" or head.head != root.i:
+                return False
+            return word.i < root.i or any(one.text in _SPEECH_MARKS for one in sketch.words[root.i : word.i])
         if head.head == head.i:
             return True
         head = sketch.words[head.head]

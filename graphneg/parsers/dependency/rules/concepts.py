@@ -16,9 +16,11 @@ from graphneg.parsers.dependency.rules.closed_classes import (
 from graphneg.parsers.dependency.rules.frames import (
     adjective_concept,
     denies,
+    lacked,
     noun_concept,
     positive,
     verb_concept,
+    without,
 )
 from graphneg.parsers.dependency.rules.numbers import number_value
 from graphneg.parsers.dependency.rules.sketch import Sketch
@@ -42,7 +44,9 @@ def _write(sketch: Sketch, word: Word) -> None:
         return
     if tag in SILENT_TAGS or word.lower in ARTICLES:
         return
-    if tag[:2] == "VB":
+    if lacked(word.lower) is not None:
+        _write_lack(sketch, word)
+    elif tag[:2] == "VB":
         lexical = word.lemma != "be" and any(one.isalpha() for one in word.text)
         if word.dep not in {"aux", "auxpass"} and lexical:
             concept, rule, last = verb_concept(sketch, word)
@@ -104,6 +108,14 @@ def _write_noun(sketch: Sketch, word: Word) -> None:
     noun_concept(sketch, word)
 
 
+def _write_lack(sketch: Sketch, word: Word) -> None:
+    """*a shirtless man*: one who has no shirt."""
+    having = sketch.add("have-03", word.i, "lack")
+    thing = sketch.draft.concept(lacked(word.lower) or "thing", word.i, "lack")
+    sketch.link(having, "ARG1", thing, "lack")
+    sketch.mark(having, "polarity", "-", word.i, "negative")
+
+
 def _write_adverb(sketch: Sketch, word: Word) -> None:
     if word.lemma in {"not", "n't"} or (word.dep == "neg" and word.lower != "never"):
         return
@@ -122,7 +134,7 @@ def _write_adverb(sketch: Sketch, word: Word) -> None:
             sketch.mark(node, "polarity", "-", word.i, "negative")
         return
     frames = sketch.lexicon.candidates(stem, "j")
-    base = positive(sketch, stem) if stem != word.lower else None
+    base = (without(sketch, stem) or positive(sketch, stem)) if stem != word.lower else None
     if base is not None:
         node = sketch.add(base, word.i, "adverb")
         sketch.mark(node, "polarity", "-", word.i, "negative")

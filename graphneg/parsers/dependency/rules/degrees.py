@@ -32,11 +32,18 @@ def _degree(sketch: Sketch, word: Word) -> tuple[str, Word] | None:
             return _MARKERS[one.lower], one
         if one.lower == "so" and any(_has_that(sketch, k) for k in sketch.kids(word.i, "ccomp", "advcl")):
             return "so", one
+        if one.lower == "so" and one.i < word.i and _is_denied(sketch, word) and _has_second_as(sketch, word):
+            return "equal", one
     return None
 
 
 def _has_second_as(sketch: Sketch, word: Word) -> bool:
     return any(one.lower == "as" and one.i > word.i for one in sketch.kids(word.i, "prep", "advcl"))
+
+
+def _is_denied(sketch: Sketch, word: Word) -> bool:
+    """*is not so tall as*."""
+    return any(one.lemma in {"not", "n't"} for i in (word.i, word.head) for one in sketch.kids(i, "neg"))
 
 
 def _has_that(sketch: Sketch, clause: Word) -> bool:

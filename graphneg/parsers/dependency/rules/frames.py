@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphneg.parsers.dependency.lexicon import DELETED, FrameEntry
-from graphneg.parsers.dependency.rules.closed_classes import AGENT_NOUNS, RELATIVES
+from graphneg.parsers.dependency.rules.closed_classes import AGENT_NOUNS, CLOTHES, RELATIVES
 from graphneg.parsers.dependency.rules.numbers import ordinal_value
 from graphneg.parsers.dependency.rules.sketch import Sketch
 from graphneg.parsers.dependency.signatures import signature
@@ -108,10 +108,9 @@ def adjective_concept(sketch: Sketch, word: Word) -> tuple[str, str]:
     base = positive(sketch, word.lemma)
     if base is not None:
         return base, "negative"
-    if word.lemma.endswith("less") and len(word.lemma) > 6:
-        verbs = lexicon.candidates(word.lemma[:-4], "v")
-        if verbs:
-            return lexicon.best_concept(word.lemma[:-4], "v") or verbs[0], "negative"
+    verb = without(sketch, word.lemma)
+    if verb is not None:
+        return verb, "negative"
     frames = lexicon.candidates(word.lemma, "j")
     verbal = [one for one in frames if lexicon.frames[one].verbal]
     if verbal:
@@ -126,6 +125,21 @@ def adjective_concept(sketch: Sketch, word: Word) -> tuple[str, str]:
         if found and verb != word.lower:
             return found[0], "participle"
     return word.lemma, "word"
+
+
+def without(sketch: Sketch, lemma: str) -> str | None:
+    """The verb's frame that an adjective in *-less* denies: *fearless*."""
+    stem = lemma[:-4]
+    if not lemma.endswith("less") or len(stem) < 3:
+        return None
+    verbs = sketch.lexicon.candidates(stem, "v")
+    return (sketch.lexicon.best_concept(stem, "v") or verbs[0]) if verbs else None
+
+
+def lacked(word: str) -> str | None:
+    """What somebody *shirtless* has none of: a thing to wear."""
+    stem = word[:-4]
+    return stem if word.endswith("less") and stem in CLOTHES else None
 
 
 def known_concepts(sketch: Sketch, lemma: str, kind: str) -> dict[str, int]:

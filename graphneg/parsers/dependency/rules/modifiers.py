@@ -29,6 +29,9 @@ def write_modifier(sketch: Sketch, found: Dependency) -> bool:
         return True
     if form.startswith(("relcl", "acl")):
         return _write_relative(sketch, found)
+    if sketch.draft.nodes[dep].rule == "lack":
+        sketch.link(dep, "ARG0", head, "lack")
+        return True
     rule = sketch.draft.nodes[head].rule
     if rule in {"able", "modal"} and form.startswith("xcomp"):
         able = sketch.draft.nodes[head].concept == "possible-01"
@@ -109,8 +112,9 @@ def _write_having(sketch: Sketch, found: Dependency) -> bool:
     owner, thing = sketch.words[found.governor], sketch.words[found.dependent]
     if owner.tag not in {"NN", "NNS"} or found.preposition is None or is_frame(sketch.concept_of(owner.i)):
         return False
-    wears = thing.lemma in CLOTHES
-    if not wears and (found.form == "prep_in" or owner.lemma not in OWNERS):
+    lacks = found.form == "prep_without" and owner.lemma not in {"day", "life", "world", "time"}
+    wears = thing.lemma in CLOTHES and not lacks
+    if not wears and not lacks and (found.form == "prep_in" or owner.lemma not in OWNERS):
         return False
     node = sketch.draft.concept("wear-01" if wears else "have-03", found.preposition.i, "having")
     sketch.link(node, "ARG0", sketch.head(found.governor, found.form), "having")

@@ -17,7 +17,8 @@ after all:after-all | in order to:- | kind of:kind-of | sort of:sort-of | as usu
 from now on:from-now-on | so much:so-much | to be sure:to-be-sure | all the same:all-the-same
 first of all:first-of-all | on the contrary:on-the-contrary | a great many:many | a good deal:deal
 a great deal:deal | as soon as possible:as-soon-as-possible | at first:at-first | at present:now
-right here:here | over there:there | over here:here
+any more:anymore | over and over:over-and-over | little by little:little-by-little
+hand in hand:hand-in-hand | right here:here | over there:there | over here:here
 """
 _PREPOSITIONS = {
     ("in", "front", "of"): "in-front-of", ("next", "to"): "next-to", ("on", "top", "of"): "on-top-of",
@@ -36,7 +37,13 @@ def write_multiwords(sketch: Sketch) -> None:
     words = sketch.words
     i = 0
     while i < len(words):
-        i += _preposition(sketch, i) or _expression(sketch, i) or _hyphenated(sketch, i) or 1
+        i += (
+            _preposition(sketch, i)
+            or _none(sketch, i)
+            or _expression(sketch, i)
+            or _hyphenated(sketch, i)
+            or 1
+        )
 
 
 def _preposition(sketch: Sketch, i: int) -> int:
@@ -51,6 +58,20 @@ def _preposition(sketch: Sketch, i: int) -> int:
                 sketch.forms[inner.i] = "pobj"
                 return len(run)
     return 0
+
+
+def _none(sketch: Sketch, i: int) -> int:
+    """*none of the kids*: the kids; what they do is denied."""
+    words = sketch.words
+    if words[i].lower not in {"none", "neither"} or i + 1 == len(words) or words[i + 1].lower != "of":
+        return 0
+    whole = sketch.kid(i + 1, "pobj")
+    if whole is None:
+        return 0
+    for place in (i, i + 1):
+        sketch.done.add(place)
+        sketch.stand_in[place] = whole.i
+    return 2
 
 
 def _expression(sketch: Sketch, i: int) -> int:

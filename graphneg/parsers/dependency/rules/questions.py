@@ -50,7 +50,8 @@ def _write_adverb(sketch: Sketch, word: Word, clause: Word, asked: bool, direct:
         if word.lower == "how" and measured.lower in _MEASURES and measured.dep != "acomp":
             sketch.add("amr-unknown", measured.i, "question")
             sketch.done.update((word.i, measured.i))
-            sketch.forms[measured.i] = _MEASURES[measured.lower]
+            if measured.dep not in {"dobj", "nsubj", "nsubjpass", "attr"}:
+                sketch.forms[measured.i] = _MEASURES[measured.lower]
             return
         sketch.add("amr-unknown", word.i, "question")
     elif word.lower == "how" and sketch.words[word.head].tag[:2] in {"JJ", "RB"} and direct:
@@ -63,12 +64,24 @@ def write_whys(sketch: Sketch) -> None:
         if word.lower == "why" and word.i in sketch.done and word.i not in sketch.core:
             clause = clause_of(sketch, word)
             speaker = sketch.speaker(clause.i)
+            if clause.i == word.i or (clause.lower == "not" and clause.head == clause.i):
+                _write_bare_why(sketch, word)
+                continue
             if clause.dep in {"relcl", "advcl"} or speaker not in sketch.core:
                 continue
             node = sketch.above("cause-01", word.i, speaker, "ARG1", "why")
             concept = "amr-unknown" if _asked(sketch, clause) else "thing"
             cause = sketch.draft.concept(concept, word.i, "why")
             sketch.link(node, "ARG0", cause, "why")
+
+
+def _write_bare_why(sketch: Sketch, word: Word) -> None:
+    """*Why?*, *Why not?*"""
+    node = sketch.add("cause-01", word.i, "why")
+    sketch.link(node, "ARG0", sketch.draft.concept("amr-unknown", word.i, "why"), "why")
+    following = sketch.words[word.i + 1 : word.i + 2]
+    if following and following[0].lower == "not" and following[0].i not in sketch.core:
+        sketch.mark(node, "polarity", "-", following[0].i, "negation")
 
 
 def clause_of(sketch: Sketch, word: Word) -> Word:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from graphneg.parsers.dependency.draft import Draft
 from graphneg.parsers.dependency.lexicon import Lexicon, load_lexicon
-from graphneg.parsers.dependency.rules.clauses import write_modals, write_moods, write_negation
+from graphneg.parsers.dependency.rules.clauses import write_modals, write_moods
 from graphneg.parsers.dependency.rules.concepts import write_concepts
 from graphneg.parsers.dependency.rules.coordination import (
     write_consequence,
@@ -19,6 +19,7 @@ from graphneg.parsers.dependency.rules.entities import write_entities
 from graphneg.parsers.dependency.rules.light_verbs import resolve_light_verbs
 from graphneg.parsers.dependency.rules.mending import mend
 from graphneg.parsers.dependency.rules.multiwords import write_multiwords
+from graphneg.parsers.dependency.rules.negation import write_negation
 from graphneg.parsers.dependency.rules.nominals import write_nominals
 from graphneg.parsers.dependency.rules.questions import write_question_words, write_whys
 from graphneg.parsers.dependency.rules.reference import (

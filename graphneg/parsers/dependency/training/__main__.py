@@ -85,6 +85,7 @@ def write_parts(parts: Parts, folder: Path) -> None:
         "meanings.json.gz": parts.meanings.write(),
         "chooser.npz": write_model(parts.chooser),
         "arcs.npz": write_model(parts.arcs),
+        "denial.npz": write_model(parts.denial),
     }
     for name, content in data.items():
         (folder / name).write_bytes(content)

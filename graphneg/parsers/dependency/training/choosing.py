@@ -11,6 +11,7 @@ import numpy as np
 
 from graphneg.parsers.dependency.draft import Draft
 from graphneg.parsers.dependency.learned.concepts import Candidate, candidates, context_features, open_words
+from graphneg.parsers.dependency.learned.features import kind_of
 from graphneg.parsers.dependency.learned.fragments import (
     marked,
     read_fragment,
@@ -24,6 +25,7 @@ from graphneg.parsers.dependency.training.propbank import Roleset
 from graphneg.parsers.dependency.words import Word
 
 AT_LEAST = 2
+FREQUENT, SELDOM = 12, 0.15
 START, BIAS_START = 0.005, 0.1
 BAG_DROPPED, DROPPED, RATE, DECAY, BATCH = 0.15, 0.2, 4e-3, 1e-3, 512
 
@@ -69,7 +71,7 @@ def build_meanings(
                 text = fragments.get(word.i, "")
                 counts[word_key(word)].setdefault(text, [0, 0])[which] += 1
     seen = {
-        key: [Seen(text, (n[0], n[1])) for text, n in sorted(found.items())]
+        key: [Seen(text, (n[0], n[1])) for text, n in sorted(found.items()) if not _is_slip(key, text, found)]
         for key, found in sorted(counts.items())
     }
     senses: defaultdict[str, list[Sense]] = defaultdict(list)
@@ -79,6 +81,16 @@ def build_meanings(
                 senses[alias.lower()].append(Sense(one.id, letter, len(one.examples)))
     roles = {one.id: [f"{role}={tag}" for role, tag in one.roles] for one in rolesets if one.in_amr}
     return Meanings(seen, dict(sorted(senses.items())), dict(sorted(roles.items())), clusters)
+
+
+def _is_slip(key: str, text: str, found: Mapping[str, Sequence[int]]) -> bool:
+    """Whether a frequent word stood for what is not called like it, and seldom: an aligner's error."""
+    labels = read_fragment(text).labels
+    if not labels or any(label.lstrip("=").startswith(key[:3]) for label in labels):
+        return False
+    total, mine = sum(map(sum, found.values())), sum(found[text])
+    is_other = key.endswith("/n") and len(labels) == 1 and kind_of(labels[0]) == "frame"
+    return total >= FREQUENT and (mine == 1 or (is_other and mine < SELDOM * total))
 
 
 def sentence_counts(

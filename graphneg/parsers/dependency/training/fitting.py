@@ -18,13 +18,14 @@ from graphneg.parsers.dependency.training.choosing import (
     train_chooser,
 )
 from graphneg.parsers.dependency.training.corpus import GOLD, SILVER, Item, crossed_drafts, rule_lexicon
+from graphneg.parsers.dependency.training.denial import train_denial
 from graphneg.parsers.dependency.training.pairs import PairSentence, pair_sentence
 from graphneg.parsers.dependency.training.propbank import Roleset
 from graphneg.parsers.dependency.training.scoring import train_arcs
 
 WEIGHTS = (1.0, 0.5)
 CHOOSER_SIZE, CHOOSER_EPOCHS = 48, 5
-ARC_SIZE, ARC_EPOCHS = 96, 10
+ARC_SIZE, ARC_EPOCHS, ARC_SEEDS = 96, 10, (0, 1)
 
 
 def fit(
@@ -57,9 +58,9 @@ def fit(
     say("chooser fitted")
     more = list(lessons(rule_lexicon(items), meanings, chooser))
     say(f"{len(more)} lessons from examples")
-    arcs = train_arcs([*sentences, *more], ARC_SIZE, ARC_EPOCHS, 0)
+    arcs = train_arcs([*sentences, *more], ARC_SIZE, ARC_EPOCHS, ARC_SEEDS)
     say("arcs fitted")
-    return make_parts(meanings, chooser, arcs)
+    return make_parts(meanings, chooser, arcs, train_denial(drafts, [item.gold for item in items]))
 
 
 def _cross_choose(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,7 @@ from graphneg.parsers.dependency.training.pairs import PairSentence, all_roles
 
 Array = Any
 Tensor = Any
-AT_LEAST, ROLE_AT_LEAST = 4, 4
+AT_LEAST, ROLE_AT_LEAST = 5, 4
 START, BIAS_START = 0.005, 0.1
 """Features begin near nothing, so that rare ones are no noise; biases are spread, so that all units learn."""
 DROPPED, RATE, DECAY, BATCH = 0.3, 3e-3, 1e-3, 64
@@ -60,16 +61,48 @@ class _Data:
         )
 
 
-def train_arcs(sentences: list[PairSentence], size: int, epochs: int, seed: int) -> Model:
+def train_arcs(sentences: list[PairSentence], size: int, epochs: int, seeds: Sequence[int]) -> Model:
     """Fits ``W·relu(head(a) + argument(b) + pair(a, b))``, the softmax over roles and none.
 
     A node's state is ``relu(sum of its features)``; the top is the softmax of a product with the states.
+    One network is fitted for each seed; they are joined to one that gives the mean of their scores.
     """
+    data = _Data(sentences)
+    arrays = joined([_fitted(data, size, epochs, seed) for seed in seeds])
+    return stored(Model({"node": data.of_nodes, "pair": data.of_pairs}, arrays, data.roles))
+
+
+def joined(networks: Sequence[dict[str, Array]]) -> dict[str, Array]:
+    """One network with the hidden units of all, whose scores are the mean of theirs."""
+    found = {
+        name: np.concatenate([one[name] for one in networks], axis=-1)
+        for name in ("node", "pair", "bias", "node_bias")
+    }
+    for name in ("head", "dep"):
+        found[name] = _block_diagonal([one[name] for one in networks])
+    for name in ("top", "out"):
+        found[name] = np.concatenate([one[name] for one in networks]) / len(networks)
+    found["out_bias"] = np.mean([one["out_bias"] for one in networks], axis=0)
+    return found
+
+
+def _block_diagonal(blocks: Sequence[Array]) -> Array:
+    size = sum(len(block) for block in blocks)
+    whole = np.zeros((size, size), np.float32)
+    begin = 0
+    for block in blocks:
+        end = begin + len(block)
+        whole[begin:end, begin:end] = block
+        begin = end
+    return whole
+
+
+def _fitted(data: _Data, size: int, epochs: int, seed: int) -> dict[str, Array]:
     import torch
 
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
-    data = _Data(sentences)
+    sentences = data.sentences
     weights = _weights(len(data.of_nodes), len(data.of_pairs), len(data.roles), size)
     optimizer = torch.optim.AdamW(weights.values(), lr=RATE, weight_decay=DECAY)
     steps = epochs * (len(sentences) // BATCH + 1)
@@ -84,8 +117,7 @@ def train_arcs(sentences: list[PairSentence], size: int, epochs: int, seed: int)
                 loss.backward()
                 optimizer.step()
             schedule.step()
-    arrays = {name: one.detach().numpy() for name, one in weights.items()}
-    return stored(Model({"node": data.of_nodes, "pair": data.of_pairs}, arrays, data.roles))
+    return {name: one.detach().numpy() for name, one in weights.items()}
 
 
 def _weights(nodes: int, pairs: int, roles: int, size: int) -> dict[str, Tensor]:

@@ -1,0 +1,122 @@
+"""What *no* denies: the noun (*there is no man*), or what the noun does (*no man is running*).
+
+Annotators and parsers write both for *There is no man running*; a logistic regression over the sentence's
+words chooses what they would most likely have written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from graphneg.parsers.dependency.draft import Draft
+from graphneg.parsers.dependency.learned.network import Model
+from graphneg.parsers.dependency.words import Word, subtree
+
+_SUBJECTS = frozenset({"nsubj", "nsubjpass"})
+_MOST = 14
+
+
+class Denial(NamedTuple):
+    """The places of a *no*, of its noun, and of the verb that the noun is the subject of."""
+
+    no: int
+    noun: int
+    verb: int
+
+
+def denials(words: Sequence[Word]) -> Iterator[Denial]:
+    """Each *no* that stands beside a subject."""
+    for word in words:
+        if word.lower != "no" or word.dep not in {"det", "neg"}:
+            continue
+        head = words[word.head]
+        if word.dep == "neg":
+            noun = next((k for k in head.kids if words[k].dep in _SUBJECTS and k > word.i), None)
+            if noun is not None and head.tag[:2] == "VB":
+                yield Denial(word.i, noun, head.i)
+        elif head.dep in _SUBJECTS and words[head.head].tag[:2] == "VB" and words[head.head].lemma != "be":
+            yield Denial(word.i, head.i, head.head)
+
+
+def features(words: Sequence[Word], found: Denial) -> list[str]:
+    """What the regression looks at."""
+    noun, verb = words[found.noun], words[found.verb]
+    behind = [words[i] for i in sorted(subtree(words, verb.i)) if i > found.no and words[i].tag[0].isalpha()]
+    kids = [words[k] for k in verb.kids if k > found.noun]
+    deps = "+".join(sorted({one.dep for one in kids} & {"dobj", "prep", "advmod", "conj", "prt", "advcl"}))
+    size = len(behind)
+    bag = [
+        "1",
+        f"n={noun.lemma}",
+        f"v={verb.lemma}",
+        f"vt={verb.tag}",
+        f"k={deps}",
+        f"e={words[found.no].dep}",
+    ]
+    bag += [f"nm={any(words[k].dep in {'amod', 'compound'} for k in noun.kids)}", f"l={min(size, _MOST)}"]
+    bag += [f"l>{n}" for n in range(3, _MOST) if size > n]
+    bag += [f"kd={one.dep}" for one in kids]
+    for one in kids:
+        if one.dep == "dobj":
+            bag += [f"od={words[k].lower}" for k in one.kids if words[k].dep == "det"] + [f"ot={one.tag}"]
+    bag += [f"w={one.lower}" for one in behind]
+    bag += [f"b={a.lower}_{b.lower}" for a, b in pairwise(behind)]
+    return bag
+
+
+def place_denials(model: Model, draft: Draft) -> None:
+    """Moves the polarity of each such *no* to where it most likely stands."""
+    for found in denials(draft.words):
+        noun, verb = _node(draft, found.noun), _node(draft, found.verb)
+        minus = _minus(draft, found.no)
+        if noun is None or verb is None or minus is None:
+            continue
+        score = float(model.sums("denial", "denial", [features(draft.words, found)])[0, 0])
+        _place(draft, minus, noun, verb, score)
+
+
+def _place(draft: Draft, minus: int, noun: int, verb: int, score: float) -> None:
+    held = {arc.head for arc in draft.arcs if arc.role == "polarity" and arc.dep != minus}
+    draft.arcs = [arc for arc in draft.arcs if arc.dep != minus]
+    chosen, other = (verb, noun) if score > 0 else (noun, verb)
+    if chosen not in held:
+        draft.link(chosen, "polarity", minus, "denial")
+    sentence = draft.nodes[verb].sentence
+    if score <= 0:
+        _drop_joined(draft, verb)
+        draft.tops[sentence] = (
+            noun if draft.tops.get(sentence) in _above(draft, verb) else draft.tops[sentence]
+        )
+    elif draft.tops.get(sentence) == other:
+        draft.tops[sentence] = _above(draft, verb)[-1]
+
+
+def _above(draft: Draft, verb: int) -> list[int]:
+    """The verb, and the conjunction that it is under."""
+    over = [arc.head for arc in draft.arcs if arc.dep == verb and arc.role.startswith("op")]
+    return [verb, *over[:1]]
+
+
+def _drop_joined(draft: Draft, verb: int) -> None:
+    """The polarity that the rules gave the verbs that are joined to this one."""
+    group = {
+        arc.dep for arc in draft.arcs if arc.head == _above(draft, verb)[-1] and arc.role.startswith("op")
+    }
+    for arc in list(draft.arcs):
+        wordless = draft.nodes[arc.dep].token is None and draft.nodes[arc.dep].value == "-"
+        if arc.role == "polarity" and arc.head in group and wordless:
+            draft.drop(arc.dep)
+
+
+def _node(draft: Draft, token: int) -> int | None:
+    mine = [k for k, one in enumerate(draft.nodes) if one.token == token and one.concept and not one.gone]
+    return mine[0] if len(mine) == 1 else None
+
+
+def _minus(draft: Draft, token: int) -> int | None:
+    mine = [
+        k for k, one in enumerate(draft.nodes) if one.token == token and one.value == "-" and not one.gone
+    ]
+    return mine[0] if len(mine) == 1 else None
