@@ -81,10 +81,11 @@ class Shifts:
         missing = [focus for focus in wanted if (focus, hops) not in self._likelihoods]
         found = {(focus, hops): self._likelihoods[focus, hops] for focus in set(wanted) - set(missing)}
         shifts = self.from_each(missing)
-        ways = {focus: list(shifts[focus])[:WAYS] if hops > 1 else [] for focus in missing}
+        ways = {focus: list(shifts[focus])[: WAYS if hops > 1 else 0] for focus in missing}
         onward = self.from_each(term for some in ways.values() for term in some)
         for focus in missing:
-            found[focus, hops] = self._smoothed(shifts[focus], ways[focus], onward)
+            leading = [way for way in ways[focus] if onward[way]]
+            found[focus, hops] = self._smoothed(shifts[focus], leading, onward)
         _keep(self._likelihoods, found, KEPT // 4)
         return {focus: found[focus, hops] for focus in wanted if found[focus, hops].counts}
 
@@ -98,10 +99,9 @@ class Shifts:
         taken = sum(counts[way] for way in ways)
         for way in ways:
             leads = onward[way]
-            if leads:
-                weight = STRENGTH * share * counts[way] / taken / sum(leads.values())
-                for text, count in leads.items():
-                    mass[text] = mass.get(text, 0.0) + weight * count
+            weight = STRENGTH * share * counts[way] / taken / sum(leads.values())
+            for text, count in leads.items():
+                mass[text] = mass.get(text, 0.0) + weight * count
         known = {text: one / (total + STRENGTH) + rest * prior.get(text, 0.0) for text, one in mass.items()}
         ranked = tuple(sorted(known, key=lambda text: (-known[text], text)))
         return Likelihoods(counts, known, ranked, rest, prior)

@@ -1,0 +1,302 @@
+"""Candidates for other perspectives: what they are, how they are split, what becomes of a corpus."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from itertools import chain
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphneg.editing.originals import Selection
+from graphneg.errors import InputError
+from graphneg.shift.candidates import Reach, Reply, Splitting, posts, replies_of, stored_reply
+from graphneg.shift.likelihood import Shifts
+from graphneg.shift.prediction import get_predictor
+from graphneg.shift.substitutes import (
+    NO_CANDIDATES,
+    NO_PERSPECTIVE,
+    Prediction,
+    Substitutes,
+    substitutes_of,
+    write_substitutes,
+)
+from graphneg.store import Store, open_store
+from tests.cli_runs import Run
+from tests.servers import wipe
+from tests.shift_samples import write_samples
+
+REPLY = "kitchen/train/2#1/r0"
+"""``The coffee smells good.``, answered by ``I would rather have tea.``"""
+
+
+@pytest.fixture(scope="module")
+def samples(store: Store) -> Store:
+    wipe(store)
+    write_samples(store)
+    return store
+
+
+@pytest.fixture(scope="module")
+def kitchen(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store in a directory, for commands."""
+    path = tmp_path_factory.mktemp("kitchen") / "store"
+    with open_store(path) as store:
+        write_samples(store)
+    return path
+
+
+def frequent(**settings: object) -> Prediction:
+    return Prediction(get_predictor("frequency"), **settings)  # type: ignore[arg-type]
+
+
+def texts(found: Substitutes) -> list[str]:
+    return [one.text for one in found.ranked]
+
+
+# What replies move to
+
+
+def test_the_shifts_of_a_focus_are_counted_and_the_commonest_is_first(samples: Store) -> None:
+    found = Shifts(samples).from_each(["coffee", "umbrella", "nowhere"])
+    assert list(found["coffee"].items()) == [
+        ("cake", 3), ("price", 2), ("tea", 2), ("café", 1), ("coffee", 1),
+    ]  # fmt: skip
+    assert found["umbrella"] == found["nowhere"] == {}
+
+
+@pytest.mark.parametrize("hops", [1, 2])
+def test_the_likelihoods_of_a_focus_sum_to_one(samples: Store, hops: int) -> None:
+    shifts = Shifts(samples)
+    for focus, likelihoods in shifts.likelihoods(["coffee", "cake", "weather", "hot"], hops).items():
+        assert sum(map(likelihoods.of, shifts.prior)) == pytest.approx(1), focus
+
+
+def test_a_focus_raises_the_likelihood_of_what_it_leads_to_and_two_hops_of_what_lies_behind(
+    samples: Store,
+) -> None:
+    shifts = Shifts(samples)
+    near, far = (shifts.likelihoods(["coffee"], hops)["coffee"] for hops in (1, 2))
+    assert near.of("cake") > shifts.prior["cake"]
+    assert 0 < near.of("umbrella") < shifts.prior["umbrella"]
+    assert far.of("cream") > near.of("cream")
+
+
+# Replies
+
+
+def test_replies_are_turns_behind_others_and_right_responses_in_their_order(samples: Store) -> None:
+    found = replies_of(samples, ["kitchen/train/2", "kitchen/train/1"])
+    assert [reply.id for reply in found] == [
+        "kitchen/train/2#1", "kitchen/train/2#1/r0",
+        "kitchen/train/1#1", "kitchen/train/1#2", "kitchen/train/1#2/r0",
+    ]  # fmt: skip
+    last = found[-1]
+    assert (last.focus, last.perspective, last.text) == ("cake", "sugar", "The cake has no sugar in it.")
+    assert last.turns[-1] == "I only eat cake with cream."
+    assert [set(one) for one in last.keywords] == [{"coffee"}, {"cake"}, {"cake", "cream"}]
+
+
+def test_a_reply_is_found_by_its_id_and_what_is_none_is_refused(samples: Store) -> None:
+    assert stored_reply(samples, REPLY).perspective == "tea"
+    for id in ("kitchen/train/2#0", "kitchen/train/2#1/r1", "kitchen/train/99#1", "nothing"):
+        with pytest.raises(InputError, match=f"{id} is no reply"):
+            stored_reply(samples, id)
+
+
+# Candidates
+
+
+def test_the_paper_takes_neighbours_of_the_posts_keywords_without_the_observed_perspective(
+    samples: Store,
+) -> None:
+    reply = stored_reply(samples, "kitchen/train/10#1")
+    [post] = posts(Shifts(samples), [reply], Reach.paper())
+    [focus] = post.foci
+    assert reply.perspective == "tea"
+    assert (focus.text, set(focus.candidates)) == ("coffee", {"cake", "price", "café", "coffee"})
+
+
+def test_earlier_turns_bring_further_foci_that_count_less(samples: Store) -> None:
+    reply = stored_reply(samples, "kitchen/train/1#2/r0")
+    [near] = posts(Shifts(samples), [reply], Reach(turns=1, hops=1))
+    [far] = posts(Shifts(samples), [reply], Reach(turns=3, hops=1))
+    assert {focus.text for focus in near.foci} == {"cake"}
+    assert {focus.text: focus.salience for focus in far.foci} == {"cake": 0.5, "coffee": 0.125}
+
+
+def test_two_hops_reach_further_and_most_bounds_them(samples: Store) -> None:
+    reply = stored_reply(samples, "kitchen/train/10#1")
+    [post] = posts(Shifts(samples), [reply], Reach(turns=1, hops=2))
+    assert "cream" in post.foci[0].candidates
+    [bounded] = posts(Shifts(samples), [reply], Reach(turns=1, hops=2, most=2))
+    assert bounded.foci[0].candidates == post.foci[0].candidates[:2]
+
+
+@given(
+    st.lists(st.text(min_size=1, max_size=8), unique=True, max_size=120),
+    st.integers(1, 100),
+    st.integers(0, 5),
+    st.randoms(),
+)
+def test_a_split_is_a_partition_into_subsets_of_the_size_in_any_order(
+    candidates: list[str], size: int, seed: int, random: object
+) -> None:
+    subsets = Splitting(size, seed).split("focus", candidates)
+    assert sorted(chain.from_iterable(subsets)) == sorted(candidates)
+    if len(candidates) >= size:
+        assert all(size <= len(subset) < 2 * size for subset in subsets)
+    else:
+        assert len(subsets) <= 1
+    random.shuffle(candidates)  # type: ignore[attr-defined]
+    assert Splitting(size, seed).split("focus", candidates) == subsets
+
+
+def test_another_seed_or_focus_splits_another_way() -> None:
+    many = [str(number) for number in range(50)]
+    splits = [Splitting(5, 0).split("tea", many), Splitting(5, 1).split("tea", many)]
+    assert splits[0] != splits[1]
+    assert Splitting(5, 0).split("cup", many) != splits[0]
+
+
+@pytest.mark.parametrize("wrong", [{"turns": 0}, {"hops": 3}, {"most": 0}])
+def test_a_reach_out_of_range_is_refused(wrong: dict[str, int]) -> None:
+    with pytest.raises(InputError):
+        Reach(**wrong)
+
+
+# Substitutes
+
+
+def test_substitutes_are_ranked_each_once_and_never_what_the_reply_said(samples: Store) -> None:
+    replies = replies_of(samples, ["kitchen/train/10", "travel/train/2"])
+    for found in substitutes_of(Shifts(samples), replies, frequent(splitting=Splitting(2))):
+        scores = [one.score for one in found.ranked]
+        assert scores == sorted(scores, reverse=True)
+        assert len(set(texts(found))) == len(found.ranked) > 0
+        assert found.reply.perspective not in texts(found)
+
+
+def test_one_substitute_is_taken_of_each_subset(samples: Store) -> None:
+    reply = stored_reply(samples, "kitchen/train/10#1")
+    [single] = substitutes_of(
+        Shifts(samples), [reply], frequent(reach=Reach.paper(), splitting=Splitting(100))
+    )
+    assert len(texts(single)) == 1
+    [all_] = substitutes_of(Shifts(samples), [reply], frequent(reach=Reach.paper(), splitting=Splitting(1)))
+    assert set(texts(all_)) == {"cake", "price", "coffee", "café"}
+    assert texts(single) == texts(all_)[:1]
+
+
+def test_a_reply_without_keywords_before_it_has_no_substitutes(samples: Store) -> None:
+    reply = Reply("", "Yes.", None, None, ("Really?",), ({},))
+    [found] = substitutes_of(Shifts(samples), [reply], frequent())
+    assert found.ranked == ()
+
+
+# A corpus
+
+
+class Stops:
+    """Progress of a user who presses Ctrl-C at once."""
+
+    def start(self, label: str, total: int | None, unit: str) -> None:
+        return
+
+    def advance(self, amount: int) -> None:
+        raise KeyboardInterrupt
+
+    def finish(self) -> None:
+        return
+
+
+def written(path: Path) -> list[dict]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_a_corpus_is_written_one_reply_a_line_and_the_rest_is_counted(samples: Store, tmp_path: Path) -> None:
+    out = tmp_path / "substitutes.jsonl"
+    report = write_substitutes(samples, out, frequent(most=3), selection=Selection(corpora=("kitchen",)))
+    lines = written(out)
+    assert report.replies == report.written + sum(report.skipped.values())
+    assert set(report.skipped) <= {NO_PERSPECTIVE, NO_CANDIDATES}
+    assert len(lines) == report.written == 12
+    assert lines[0]["id"] == "kitchen/train/1#1"
+    for line in lines:
+        assert 0 < len(line["substitutes"]) <= 3
+        assert line["perspective"] not in [one["text"] for one in line["substitutes"]]
+
+
+def test_a_run_that_was_stopped_goes_on_and_ends_with_the_same_bytes(
+    samples: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("graphneg.shift.candidates.DIALOGUES", 5)
+    whole, parts = tmp_path / "whole.jsonl", tmp_path / "parts.jsonl"
+    first = write_substitutes(samples, whole, frequent())
+    with pytest.raises(KeyboardInterrupt):
+        write_substitutes(samples, parts, frequent(), progress=Stops())
+    assert not parts.exists()
+    again = write_substitutes(samples, parts, frequent())
+    assert again == first
+    assert parts.read_bytes() == whole.read_bytes()
+
+
+def test_a_file_of_another_kind_and_a_store_without_shifts_are_refused(
+    embedded: Store, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match=r"ends \.jsonl"):
+        write_substitutes(embedded, tmp_path / "out.parquet", frequent())
+    wipe(embedded)
+    with pytest.raises(InputError, match="no shift graph: graphneg shift build"):
+        substitutes_of(Shifts(embedded), [], frequent())
+
+
+# Commands
+
+
+def lines_of(text: str) -> Sequence[str]:
+    return text.strip().splitlines()
+
+
+def test_the_command_shows_what_a_post_and_a_reply_could_lead_to(run: Run, kitchen: Path) -> None:
+    ended = run("shift", "substitutes", "--store", kitchen, "--post", "I need a coffee now.", "--size", "1")
+    assert ended.status == 0
+    assert "cake" in ended.out
+    ended = run("shift", "substitutes", "--store", kitchen, "--utterance", REPLY, "--hops", "1")
+    assert ended.status == 0
+    assert "I would rather have tea." in ended.err
+    assert "tea" not in ended.out and "cream" in ended.out
+
+
+def test_the_command_writes_a_corpus(run: Run, kitchen: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    ended = run("shift", "substitutes", "--store", kitchen, "-o", out, "--corpus", "travel")
+    assert ended.status == 0
+    assert f"{out}: {len(written(out))} of 14 replies have substitutes" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        ([], 2, "give one of --post, --utterance and --out"),
+        (["--post", "Coffee?", "--predictor", "oracle"], 2, "no predictor named 'oracle'; choose one of"),
+        (["--post", "Oh, is it?"], 1, "has no keywords, so there is nothing to attend to"),
+        (["--post", "The elephant sleeps."], 1, "leads to another perspective in the shift graph: elephant"),
+        (["--utterance", "kitchen/train/1#9"], 1, "kitchen/train/1#9 is no reply"),
+        (["--post", "Coffee?", "--predictor", "seq2seq"], 1, "the seq2seq predictor needs a model"),
+        (["--post", "Coffee?", "--predictor", "embedding"], 1, "the embedding predictor needs a model"),
+        (["--post", "Coffee?", "--option", "weight=3"], 1, "takes no option 'weight'"),
+    ],
+)
+def test_wrong_input_is_one_clear_line(
+    run: Run, kitchen: Path, arguments: list[str], status: int, message: str
+) -> None:
+    ended = run("shift", "substitutes", "--store", kitchen, *arguments)
+    assert ended.status == status
+    assert message in " ".join(ended.err.replace("│", " ").split())
+    assert ended.out == ""
+    if status == 1:
+        assert len(lines_of(ended.err)) == 1
