@@ -115,7 +115,7 @@ class Response:
 
 @dataclass(frozen=True, slots=True)
 class Dialogue:
-    """A dialogue as a loader yields it. ``id`` is ``corpus/split/name``."""
+    """A dialogue as a loader yields it. ``id`` is ``corpus/split/name``, ``place`` FILE:LINE or FILE."""
 
     id: str
     corpus: str
@@ -123,6 +123,7 @@ class Dialogue:
     utterances: tuple[Utterance, ...]
     responses: tuple[Response, ...] = ()
     attributes: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    place: str | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

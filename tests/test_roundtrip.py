@@ -114,6 +114,17 @@ def test_a_malformed_graph_costs_only_itself(dialogues: DialogueGraph, tmp_path:
         parse_graph(bad[0])
 
 
+def test_a_malformed_graph_inside_a_dialogue_is_named_by_its_line(
+    dialogues: DialogueGraph, tmp_path: Path
+) -> None:
+    turns = ['{"text": "Hi."}', '{"text": "Oh.", "amr": "(o / oh :mod )"}']
+    lines = [f'{{"id": "{n}", "turns": [{turn}]}}' for n, turn in enumerate(turns)]
+    (tmp_path / "own.jsonl").write_text("\n".join(lines))
+    [one] = dialogues.load("dialogues", tmp_path / "own.jsonl").rejected
+    assert one.place == f"{tmp_path / 'own.jsonl'}:2"
+    assert one.reason.startswith("malformed AMR graph own/all/1#0: line 1, column 9: role :mod")
+
+
 def test_loading_again_changes_nothing(dialogues: DialogueGraph, tmp_path: Path) -> None:
     dialogues.load("everyday")
     once = (exported(dialogues, tmp_path / "once.amr"), dialogues.info().counts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -60,7 +61,7 @@ class Intake:
         if dialogue.id in self._known:
             return Rejected(item.place, f"the id {dialogue.id!r} came before in this load")
         self._known.add(dialogue.id)
-        return dialogue
+        return replace(dialogue, place=item.place)
 
 
 def alternating(texts: Sequence[str], first: str = "A", second: str = "B") -> tuple[Utterance, ...]:

@@ -167,7 +167,7 @@ class _Writer:
         for utterance in dialogue.utterances:
             if utterance.amr is not None:
                 at = utterance_id(dialogue.id, utterance.turn)
-                graph = self._parsed(utterance.amr, at, self._grouping.places.pop(at, at))
+                graph = self._read(utterance.amr, at, dialogue.place)
                 if graph is not None:
                     graphs.append(graph)
         rows = 1 + len(dialogue.utterances) + len(dialogue.responses) + sum(map(_weight, graphs))
@@ -190,15 +190,24 @@ class _Writer:
         self._room(1 + len(row["terms"]), 400 + 2 * len(sentence.text))
         self._batch.sentences[sentence.id] = row
 
+    def _read(self, penman: str, utterance: str, dialogue: str | None) -> tuple[str, AmrGraph, str] | None:
+        """The graph of an utterance that came with it, or in a file of graphs that were made dialogues."""
+        place = self._grouping.places.pop(utterance, None)
+        if place is not None:
+            return self._parsed(penman, utterance, place, _first_line(place))
+        return self._parsed(penman, utterance, dialogue or utterance, 1)
+
     def _add_graph(self, utterance: str, text: GraphText) -> None:
-        graph = self._parsed(text.penman, utterance, text.place)
+        graph = self._parsed(text.penman, utterance, text.place, _first_line(text.place))
         if graph is not None:
             self._room(_weight(graph), _NODE_BYTES * _weight(graph))
             self._batch.graphs.append(graph)
 
-    def _parsed(self, penman: str, utterance: str, place: str) -> tuple[str, AmrGraph, str] | None:
+    def _parsed(
+        self, penman: str, utterance: str, place: str, first_line: int
+    ) -> tuple[str, AmrGraph, str] | None:
         try:
-            graph = parse_graph(penman, amr_id(utterance, GOLD), _first_line(place))
+            graph = parse_graph(penman, amr_id(utterance, GOLD), first_line)
         except PenmanError as error:
             id = metadata([line for line in penman.splitlines() if line.startswith("#")]).get("id", utterance)
             which = "" if id == place else f" {id}"
