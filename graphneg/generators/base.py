@@ -42,13 +42,14 @@ class Candidate:
 
     ``categories`` are those of errors (``C-follow``), ``scores`` numbers by name, ``details`` what it
     was made of: ``source`` is the id of a node in the store (a sentence, an utterance), others have names
-    of the generator's own.
+    of the generator's own. ``label`` is 1 where the response is a right one (data augmentation).
     """
 
     text: str
     categories: tuple[str, ...]
     scores: Mapping[str, float] = field(default_factory=dict[str, float])
     details: Mapping[str, str] = field(default_factory=dict[str, str])
+    label: int = 0
 
 
 class Generator(Protocol):

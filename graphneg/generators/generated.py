@@ -133,7 +133,7 @@ def negative_of(context: Context, candidate: Candidate, name: str, seed: int, sl
         turn=context.turn,
         context=[{"speaker": turn.speaker, "text": turn.text} for turn in context.turns],
         response=candidate.text,
-        label=0,
+        label=candidate.label,
         original={"context": None, "response": context.positives[0] if context.positives else None},
         categories=list(candidate.categories),
         recipe=name,

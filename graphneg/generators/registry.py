@@ -17,6 +17,7 @@ PLUGINS = Plugins(
         "key-context": "graphneg.generators.keywords:key_context",
         "key-sem": "graphneg.generators.keywords:key_sem",
         "key-sentence": "graphneg.generators.keywords:key_sentence",
+        "counterfactual": "graphneg.generators.counterfactual:counterfactual",
     },
     error=GeneratorError,
 )

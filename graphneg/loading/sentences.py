@@ -7,7 +7,15 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
-from graphneg.content_words import CLOSED, WORD, content_lemmas, readings_of, word_count, word_set
+from graphneg.content_words import (
+    CLOSED,
+    WORD,
+    content_lemmas,
+    readings_of,
+    with_clitics,
+    word_count,
+    word_set,
+)
 from graphneg.hashing import number
 from graphneg.model import Sentence
 
@@ -27,7 +35,6 @@ _SUBJECTS = word_set("i you he she we they it")
 _END = re.compile(r"(?<=[.!?])[\"'”’)]*\s+(?=[\"'“‘(]?[A-Z])")
 _NO_END = re.compile(r"(?:^|\W)(?:Mr|Mrs|Ms|Dr|St|Prof|Jr|Sr|vs|No|U\.S|a\.m|p\.m|[A-Z])\.$")
 _PLAIN = re.compile(r"[A-Z][\w\s,'’-]*(?:(?:Mr|Mrs|Ms|Dr)\.[\w\s,'’-]*)*[.!?]")
-_APART = re.compile(r"\s+(['’])\s*(s|t|m|d|re|ve|ll)\b")
 _SPACE_BEFORE = re.compile(r"\s+([.,!?;:)%]|['’](?:s|m|d|re|ve|ll)\b|n['’]t\b)")
 
 
@@ -53,7 +60,7 @@ def joined_tokens(text: str) -> str:
     >>> joined_tokens("They do n't know , but it 's Ann ' s .")
     "They don't know, but it's Ann's."
     """
-    joined = _SPACE_BEFORE.sub(r"\1", _APART.sub(r"\1\2", " ".join(text.split())))
+    joined = _SPACE_BEFORE.sub(r"\1", with_clitics(" ".join(text.split())))
     return joined.replace("( ", "(").replace("$ ", "$").replace("`` ", '"').replace(" ''", '"')
 
 

@@ -1,0 +1,62 @@
+"""The generator made from plain options, as the command line gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from graphneg.errors import InputError
+from graphneg.generators.counterfactual.generator import CounterfactualGenerator, Trials
+from graphneg.generators.counterfactual.purpose import Augmentation, Purpose, UnrelatedPerspectives
+from graphneg.language_models import load_either
+from graphneg.shift.candidates import Reach
+from graphneg.shift.likelihood import Shifts
+from graphneg.shift.prediction import get_predictor
+from graphneg.shift.substitutes import Prediction
+from graphneg.store import Store
+
+PURPOSES = ("negatives", "positives")
+
+
+def counterfactual(
+    store: Store,
+    *,
+    model: str | Path | None = None,
+    purpose: str = "negatives",
+    predictor: str = "frequency",
+    predictor_options: Mapping[str, Any] | None = None,
+    turns: int = 3,
+    hops: int = 1,
+    temperature: float = 1.0,
+    tries: int = 4,
+    gguf_file: str | None = None,
+    device: str = "auto",
+    batch_size: int = 16,
+    offline: bool = False,
+) -> CounterfactualGenerator:
+    """The generator ``counterfactual``.
+
+    ``model`` is the folder or hub id of a causal or sequence-to-sequence model, best one that
+    `train_replies` trained. ``purpose`` is ``negatives`` or ``positives``; for positives, ``predictor``
+    with its options chooses among what keywords of the last ``turns`` turns lead to in ``hops`` hops.
+    ``tries`` is how many substitutes are tried for each reply that is wanted.
+
+    Raises:
+        InputError: no model is named, another purpose, or a number out of range.
+        ModelError: the model or the predictor can't be had.
+    """
+    if model is None:
+        raise InputError("counterfactual needs a model: give a folder or a hub id as the option model")
+    if purpose not in PURPOSES:
+        raise InputError(f"purpose {purpose!r}: choose one of {', '.join(PURPOSES)}")
+    if temperature <= 0 or tries < 1 or batch_size < 1:
+        raise InputError("temperature must be above 0, tries and batch_size at least 1")
+    shifts = Shifts(store)
+    wanted: Purpose = UnrelatedPerspectives(shifts)
+    if purpose == "positives":
+        chosen = get_predictor(predictor, **(predictor_options or {}))
+        wanted = Augmentation(shifts, Prediction(chosen, Reach(turns=turns, hops=hops)))
+    loaded = load_either(model, gguf_file=gguf_file, device=device, offline=offline)
+    loaded.batch_size = batch_size
+    return CounterfactualGenerator(store, loaded, wanted, Trials(temperature, tries))
