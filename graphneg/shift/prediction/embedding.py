@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from graphneg.embedding import Embedder, get_embedder
-from graphneg.errors import InputError
+from graphneg.errors import ModelError
 from graphneg.shift.candidates import Focus, Post
 from graphneg.shift.prediction.base import Choice
 from graphneg.shift.prediction.weighing import log_likelihood
@@ -25,14 +25,14 @@ class EmbeddingPredictor:
     ``graphneg.embedding.get_embedder`` takes: a folder or id of an encoder, a file of word vectors.
 
     Raises:
-        InputError: no model is given, or it can't be had.
+        ModelError: no model is given, or it can't be had.
     """
 
     name = "embedding"
 
     def __init__(self, model: str | Embedder | None = None, weight: float = WEIGHT) -> None:
         if model is None:
-            raise InputError(
+            raise ModelError(
                 "the embedding predictor needs a model: a folder or id of an encoder, or word vectors"
             )
         self._embedder = get_embedder(model) if isinstance(model, str) else model
