@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from benchmarks import editing, growth, loading, memory, parsing, surface, transforms
+from benchmarks import editing, growth, loading, memory, parsing, shift, surface, transforms
 from benchmarks.corpus import Corpus
 from benchmarks.instances import Host
 from benchmarks.results import Result
@@ -27,5 +27,6 @@ BENCHMARKS: Mapping[str, Benchmark] = {
     "load": Benchmark(loading.run),
     "surface": Benchmark(surface.run, once=True),
     "parsing": Benchmark(parsing.run, once=True),
+    "shift": Benchmark(shift.run),
     "memory": Benchmark(memory.run),
 }

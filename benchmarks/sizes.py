@@ -13,7 +13,8 @@ class Sizes:
     them. ``load_copies`` are loaded ``repeats`` times each way. ``loop_nodes`` make one sample of the
     bare driver loop. ``slots``
     negatives of each dialogue are decoded, ``sentences`` are parsed at most for each
-    number about parsing. Memory is taken at ``few`` and ``many`` dialogues.
+    number about parsing. ``pairs`` of post and reply make a shift graph. Memory is taken at ``few`` and
+    ``many`` dialogues.
     """
 
     name: str = "default"
@@ -27,6 +28,7 @@ class Sizes:
     loop_nodes: int = 50_000
     slots: int = 4
     sentences: int = 10_000
+    pairs: int = 10_000
     few: int = 1_000
     many: int = 20_000
 
@@ -44,6 +46,7 @@ QUICK = Sizes(
     loop_nodes=20_000,
     slots=1,
     sentences=400,
+    pairs=1_000,
     few=200,
     many=1_000,
 )
@@ -60,6 +63,7 @@ TINY = Sizes(
     loop_nodes=100,
     slots=1,
     sentences=8,
+    pairs=40,
     few=5,
     many=10,
 )

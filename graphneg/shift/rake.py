@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Literal
 
 from graphneg.shift.keywords import MAX_WORDS, Keyword
-from graphneg.shift.words import Word, WordReader, is_phrase, key_of
+from graphneg.shift.words import Word, WordReader, key_of
 
 
 class RakeExtractor:
@@ -48,7 +48,7 @@ class RakeExtractor:
     def _runs(self, words: Sequence[Word]) -> Iterator[list[Word]]:
         for together, run in groupby(words, self._place):
             some = list(run)
-            if together == "phrase" and is_phrase(some[-MAX_WORDS:]):
+            if together == "phrase" and self._reader.is_phrase(some[-MAX_WORDS:]):
                 yield some[-MAX_WORDS:]
             elif together is not None:
                 yield from ([word] for word in some)

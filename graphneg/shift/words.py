@@ -19,6 +19,7 @@ _UNUSED_IN_ENGLISH = [*_UNUSED, "attribute_ruler", "lemmatizer"]
 _LONGEST_WORD, _LONGEST_KEY = 40, 500
 _LONGEST_TEXT = 20_000_000
 _READING = Lock()
+_DAYS = frozenset({"today", "tonight", "tomorrow", "yesterday"})
 
 
 Kind = Literal["noun", "adjective", "verb"]
@@ -57,10 +58,10 @@ class WordReader:
         found = _find(model) if model is not None else _installed(language)
         self.notes: tuple[str, ...] = ()
         self._nlp = _load(found, language) if found else _blank(language)
-        self.name = f"{language} {found}" if found else language
+        self.name = language
         if found:
             meta = self._nlp.meta
-            self.name = f"{language} {meta['lang']}_{meta['name']}-{meta['version']}"
+            self.name = f"{meta['lang']}_{meta['name']}-{meta['version']}"
             self._word = _english_word if meta["lang"] == "en" else _word
         else:
             self._word = _bare_word
@@ -84,16 +85,23 @@ class WordReader:
                 [self._word(token) for token in doc if not token.is_space] for doc in self._nlp.pipe(texts)
             ]
 
+    def is_phrase(self, words: Sequence[Word]) -> bool:
+        """Whether words in a row make one keyword: a single one of a kind, or nouns with adjectives.
 
-def is_phrase(words: Sequence[Word]) -> bool:
-    """Whether words in a row make one keyword: a single noun, adjective or verb, or nouns with adjectives.
-
-    A verb beside its noun (``cab spend``, ``country produce``) is no phrase that people would repeat.
-    """
-    kinds = {word.kind for word in words}
-    if None in kinds:
-        return False
-    return len(words) == 1 or ("verb" not in kinds and "noun" in kinds)
+        A verb beside its noun (``cab spend``, ``country produce``) is no phrase that others would say
+        again. In English the last word is a noun, and the day belongs to what follows it: not
+        ``battery dead``, not ``work tomorrow``.
+        """
+        kinds = {word.kind for word in words}
+        if None in kinds:
+            return False
+        if len(words) == 1:
+            return True
+        if "verb" in kinds or "noun" not in kinds:
+            return False
+        return self.language != "en" or (
+            words[-1].kind == "noun" and _DAYS.isdisjoint(word.lemma for word in words[1:])
+        )
 
 
 def key_of(words: Sequence[Word]) -> str:

@@ -7,14 +7,14 @@ from typing import Any
 
 from graphneg.errors import InputError
 from graphneg.shift.keywords import MAX_WORDS, Keyword
-from graphneg.shift.words import Word, WordReader, is_phrase, key_of
+from graphneg.shift.words import Word, WordReader, key_of
 
 _CANDIDATES = 100
 _KEPT = 20
 
 
 class YakeExtractor:
-    """YAKE's keywords that are phrases (``words.is_phrase``) without a stop word.
+    """YAKE's keywords that are phrases (``WordReader.is_phrase``) without a stop word.
 
     YAKE scores ``h`` from 0, lower for better; a keyword's score is ``1 / (1 + h)``.
 
@@ -44,7 +44,7 @@ class YakeExtractor:
             wanted = phrase.lower().replace("-", " ").split()
             for at in _places(wanted, forms):
                 matched = parts[at : at + len(wanted)]
-                if is_phrase(matched) and stops.isdisjoint(wanted):
+                if self._reader.is_phrase(matched) and stops.isdisjoint(wanted):
                     key = key_of(matched)
                     score = 1 / (1 + max(0.0, float(h)))
                     if key and (key not in found or found[key].score < score):
