@@ -1,0 +1,1 @@
+"""Training: what runs of transformers' ``Trainer`` share, and rankers trained on negatives."""
