@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from benchmarks import editing, growth, loading, memory, parsing, shift, surface, transforms
+from benchmarks import editing, growth, loading, memory, parsing, perspectives, shift, surface, transforms
 from benchmarks.corpus import Corpus
 from benchmarks.instances import Host
 from benchmarks.results import Result
@@ -28,5 +28,6 @@ BENCHMARKS: Mapping[str, Benchmark] = {
     "surface": Benchmark(surface.run, once=True),
     "parsing": Benchmark(parsing.run, once=True),
     "shift": Benchmark(shift.run),
+    "perspectives": Benchmark(perspectives.run, once=True),
     "memory": Benchmark(memory.run),
 }

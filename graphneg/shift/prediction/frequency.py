@@ -27,6 +27,8 @@ class FrequencyPredictor:
 
 def likelihood(post: Post, perspective: str) -> float:
     """P(perspective | post), as the mean over the foci by salience, and a bonus for repeated keywords."""
-    salience = sum(focus.salience for focus in post.foci)
-    mean = sum(focus.salience * focus.likelihoods.of(perspective) for focus in post.foci) / salience
-    return mean + REPEAT * post.keywords.get(perspective, 0.0)
+    salience = total = 0.0
+    for focus in post.foci:
+        salience += focus.salience
+        total += focus.salience * focus.likelihoods.of(perspective)
+    return total / salience + REPEAT * post.keywords.get(perspective, 0.0)

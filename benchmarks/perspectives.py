@@ -1,0 +1,231 @@
+"""Substitute perspectives: how many perspectives of other references are found, by each predictor."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from benchmarks.corpus import Corpus, store_records
+from benchmarks.instances import Host
+from benchmarks.results import Goal, Result, Table, verdict
+from benchmarks.shift import ENCODER, VECTORS, part
+from benchmarks.sizes import Sizes
+from benchmarks.small_models import small_bart
+from graphneg.dialogue_graph import DialogueGraph
+from graphneg.embedding import Embedder, get_embedder
+from graphneg.language_models import fine_tune, load_seq2seq
+from graphneg.loading.registry import LoadOptions, get_loader
+from graphneg.model import Dialogue
+from graphneg.shift.candidates import Reach, Reply
+from graphneg.shift.focus import Exchange, shifts_of
+from graphneg.shift.keywords import Keyword, get_extractor
+from graphneg.shift.likelihood import Shifts
+from graphneg.shift.prediction import get_predictor
+from graphneg.shift.prediction.examples import seq2seq_examples
+from graphneg.shift.substitutes import Prediction, substitutes_of
+from graphneg.store import Store
+
+TRAINING, UNSEEN = "dailydialog_pp/data_positives.json", "dailydialog_pp/dev.json"
+DEPTHS = (10, 50)
+WANTED_RATIO = 1.3
+MODEL_CONTEXTS = 150
+"""So many contexts at most for language models, which take their time on a processor."""
+STEPS, BATCH = 400, 32
+PRIORS = (0.0, 1.0)
+FEWER = Reach(most=100)
+"""What language models choose from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A context with one reference, and the perspectives of the others, which are looked for."""
+
+    reply: Reply
+    others: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What was found of all others at each of `DEPTHS`."""
+
+    name: str
+    questions: int
+    looked_for: int
+    found: tuple[int, ...]
+    seconds: float
+
+    def recall(self, depth: int) -> float:
+        return self.found[DEPTHS.index(depth)] / self.looked_for if self.looked_for else 0.0
+
+
+Ranking = Callable[[Sequence[Reply]], list[list[str]]]
+
+
+def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
+    vectors = part(*VECTORS)
+    files = [corpus.data / name for name in (TRAINING, UNSEEN)] if corpus.data is not None else []
+    if vectors is None or not files or not all(file.exists() for file in files):
+        return Result(())
+    embedder = get_embedder(vectors)
+    graph = DialogueGraph(host.fresh().store)
+    store_records(graph.store, list(dialogues(files[0], sizes.sentences)))
+    graph.shift(embedder)
+    asked = list(questions(dialogues(files[1], sizes.sentences), embedder))
+    shifts = Shifts(graph.store)
+    counted = list(by_counts(shifts, asked, embedder))
+    trained = list(by_language_models(graph.store, shifts, asked[:MODEL_CONTEXTS], host.directory, sizes))
+    about = (
+        "The shift graph is that of DailyDialog++'s `data_positives.json` (YAKE, GloVe). Of a context of "
+        "`dev.json` the first reference is observed; looked for are the perspectives of the other ones. "
+        "`ratio`: recall@50 against that of the corpus's most frequent perspectives."
+    )
+    about_models = (
+        f"The first {MODEL_CONTEXTS} contexts at most. BART has two layers and is trained from scratch in "
+        f"{STEPS} steps of {BATCH} pairs; it takes of {FEWER.most} candidates of a focus at most, as "
+        "`frequency` does here."
+    )
+    tables = (
+        table("Perspectives of other references", about, counted),
+        table("Perspectives of other references: a trained predictor", about_models, trained),
+    )
+    return Result(tables, tuple(goals(counted)))
+
+
+def by_counts(shifts: Shifts, asked: Sequence[Question], embedder: Embedder) -> Iterator[Answer]:
+    yield without_graph(shifts, asked)
+    yield answered("frequency, CAPT's reach", asked, ranking(shifts, "frequency", Reach.paper()))
+    yield answered("frequency", asked, ranking(shifts, "frequency"))
+    yield answered("embedding, GloVe", asked, ranking(shifts, "embedding", model=embedder))
+    encoder = part(*ENCODER)
+    if encoder is not None:
+        yield answered("embedding, MiniLM-L6", asked, ranking(shifts, "embedding", model=str(encoder)))
+
+
+def by_language_models(
+    store: Store, shifts: Shifts, asked: Sequence[Question], folder: Path, sizes: Sizes
+) -> Iterator[Answer]:
+    yield without_graph(shifts, asked)
+    yield answered("frequency", asked, ranking(shifts, "frequency", FEWER))
+    model = trained_bart(store, folder / "bart", STEPS if sizes.sentences >= STEPS else 1)
+    for prior in PRIORS:
+        options: dict[str, Any] = {"model": model, "prior": prior, "device": "cpu"}
+        yield answered(f"seq2seq, prior {prior:g}", asked, ranking(shifts, "seq2seq", FEWER, **options))
+
+
+def dialogues(file: Path, most: int) -> Iterator[Dialogue]:
+    records = get_loader("dailydialog_pp").read([file], LoadOptions())
+    for record in islice(records, most):
+        if isinstance(record, Dialogue):
+            right = tuple(response for response in record.responses if response.label == 1)
+            yield replace(record, responses=right)
+
+
+def questions(unseen: Iterator[Dialogue], embedder: Embedder) -> Iterator[Question]:
+    """Contexts whose references have at least two perspectives; the first reference is observed."""
+    extractor = get_extractor("yake")
+    for dialogue in unseen:
+        turns = [utterance.text for utterance in dialogue.utterances]
+        references = [response.text for response in dialogue.responses]
+        found = extractor.extract([*turns, *references])
+        before, after = found[: len(turns)], found[len(turns) :]
+        exchanges = [
+            Exchange(before[-1], text, keywords)
+            for text, keywords in zip(references, after, strict=True)
+            if before[-1] and keywords
+        ]
+        if not exchanges:
+            continue
+        first, *rest = shifts_of(exchanges, embedder)
+        others = frozenset(one.perspective for one in rest) - {first.perspective}
+        if others:
+            keywords = tuple(map(_scores, before))
+            reply = Reply(
+                dialogue.id, exchanges[0].text, first.focus, first.perspective, tuple(turns), keywords
+            )
+            yield Question(reply, others)
+
+
+def most_frequent(shifts: Shifts, replies: Sequence[Reply]) -> list[list[str]]:
+    """The corpus's most frequent perspectives, but for the observed one: the same for every context."""
+    frequent = list(islice(shifts.prior, max(DEPTHS) + 1))
+    return [[text for text in frequent if text != reply.perspective] for reply in replies]
+
+
+def ranking(shifts: Shifts, name: str, reach: Reach | None = None, **options: Any) -> Ranking:
+    how = Prediction(get_predictor(name, **options), reach or Reach())
+
+    def ranked(replies: Sequence[Reply]) -> list[list[str]]:
+        return [[one.text for one in found.ranked] for found in substitutes_of(shifts, replies, how)]
+
+    return ranked
+
+
+def without_graph(shifts: Shifts, asked: Sequence[Question]) -> Answer:
+    return answered("most frequent, no graph", asked, lambda replies: most_frequent(shifts, replies))
+
+
+def answered(name: str, asked: Sequence[Question], ranked: Ranking) -> Answer:
+    began = time.monotonic()
+    lists = ranked([question.reply for question in asked])
+    seconds = time.monotonic() - began
+    found = [0] * len(DEPTHS)
+    for question, texts in zip(asked, lists, strict=True):
+        for place, depth in enumerate(DEPTHS):
+            found[place] += len(question.others.intersection(texts[:depth]))
+    looked_for = sum(len(question.others) for question in asked)
+    return Answer(name, len(asked), looked_for, tuple(found), seconds)
+
+
+def trained_bart(store: Store, folder: Path, steps: int) -> Path:
+    """A small BART, trained from scratch on the store's pairs."""
+    made, out = folder / "made", folder / "trained"
+    examples = seq2seq_examples(store, limit=steps * BATCH)
+    small_bart(made, [example.source for example in examples])
+    fine_tune(
+        load_seq2seq(made, device="cpu"),
+        examples,
+        out,
+        learning_rate=1e-3,
+        per_device_train_batch_size=BATCH,
+        save_strategy="no",
+    )
+    return out
+
+
+def table(title: str, about: str, answers: Sequence[Answer]) -> Table:
+    base = answers[0].recall(DEPTHS[-1])
+    rows = [
+        (
+            one.name,
+            f"{one.questions:,}",
+            f"{one.looked_for:,}",
+            *(f"{one.recall(depth):.3f}" for depth in DEPTHS),
+            f"{one.recall(DEPTHS[-1]) / base:.2f}" if base else "-",
+            f"{one.questions / one.seconds:,.0f}" if one.seconds else "-",
+        )
+        for one in answers
+    ]
+    columns = ("substitutes by", "contexts", "looked for", "recall@10", "recall@50", "ratio", "contexts/s")
+    return Table(title, about, columns, tuple(rows))
+
+
+def goals(answers: Sequence[Answer]) -> Iterator[Goal]:
+    base = answers[0].recall(50)
+    for one in answers[1:]:
+        if base and "CAPT" not in one.name:
+            ratio = one.recall(50) / base
+            yield Goal(
+                f"perspectives, recall@50 of {one.name}",
+                "-",
+                f"{ratio:.2f} times that without a graph",
+                f">= {WANTED_RATIO} times",
+                verdict(ratio >= WANTED_RATIO),
+            )
+
+
+def _scores(keywords: Sequence[Keyword]) -> dict[str, float]:
+    return {one.text: one.score for one in keywords}
