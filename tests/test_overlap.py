@@ -1,0 +1,231 @@
+"""The generator ``overlap``: sentences that share words with a context and are set in another scene."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy import float32
+from numpy.typing import NDArray
+
+from graphneg.content_words import content_lemmas, word_count
+from graphneg.dialogue_graph import DialogueGraph
+from graphneg.errors import GeneratorError
+from graphneg.generators import Context, get_generator
+from graphneg.generators.overlap import Conditions
+from graphneg.generators.overlap.wishes import Scene, wishes_for
+from graphneg.model import Negative
+from graphneg.store import Store
+from tests.overlap_samples import RIGHT, fill, responses, sentences
+from tests.servers import wipe
+
+
+@pytest.fixture(scope="module")
+def graph(store: Store, tmp_path_factory: pytest.TempPathFactory) -> DialogueGraph:
+    return fill(store, tmp_path_factory.mktemp("overlap"))
+
+
+@pytest.fixture(scope="module")
+def negatives(graph: DialogueGraph) -> list[Negative]:
+    return list(graph.generate("overlap", per_context=5))
+
+
+_SEEN: list[list[tuple[str, str]]] = []
+
+
+class TestWhatIsGiven:
+    def test_is_the_same_on_every_server(self, negatives: list[Negative]) -> None:
+        _SEEN.append(responses(negatives))
+        assert _SEEN[0] == _SEEN[-1]
+
+    def test_is_the_same_however_the_contexts_are_cut(
+        self, graph: DialogueGraph, negatives: list[Negative]
+    ) -> None:
+        cut = graph.generate("overlap", per_context=5, batch=3)
+        assert responses(list(cut)) == responses(negatives)
+
+    def test_is_another_with_another_seed(self, graph: DialogueGraph, negatives: list[Negative]) -> None:
+        others = list(graph.generate("overlap", per_context=5, seed=1))
+        assert {one.response for one in others} != {one.response for one in negatives}
+
+    def test_is_made_for_every_context(self, negatives: list[Negative]) -> None:
+        assert Counter(one.dialogue for one in negatives) == {f"own/test/{n}": 5 for n in range(20)}
+
+    def test_keeps_to_the_conditions(self, negatives: list[Negative]) -> None:
+        pool = set(sentences())
+        for one in negatives:
+            assert one.response in pool
+            assert 8 <= word_count(one.response) <= 19
+            assert len(content_lemmas(one.response)) >= 4
+            assert not one.response.startswith("Yes")
+
+    def test_is_no_right_response_and_nothing_that_was_said(self, negatives: list[Negative]) -> None:
+        first = [one for one in negatives if one.dialogue == "own/test/0"]
+        assert RIGHT not in {one.response for one in first}
+        for one in negatives:
+            assert one.response not in {turn["text"] for turn in one.context}
+
+    def test_uses_no_sentence_more_than_four_times(self, negatives: list[Negative]) -> None:
+        assert max(Counter(one.response for one in negatives).values()) <= 4
+
+    def test_says_which_words_it_shares_with_the_context(self, negatives: list[Negative]) -> None:
+        for one in negatives:
+            context = {term for turn in one.context for term in content_lemmas(turn["text"])}
+            shared = context & set(content_lemmas(one.response))
+            assert one.scores["shared"] == len(shared)
+            [edit] = one.edits
+            assert edit["before"] == (f"shared: {', '.join(sorted(shared))}" if shared else None)
+            assert edit["transform"] == "overlap" and edit["node"].startswith(("pool/", "own/test/0#2/r0"))
+
+    def test_mostly_shares_one_or_two(self, negatives: list[Negative]) -> None:
+        shares = Counter(min(3, int(one.scores["shared"])) for one in negatives)
+        assert shares[1] > shares[0] and shares[1] + shares[2] > len(negatives) / 2
+
+
+class TestConditions:
+    def test_a_sentence_is_used_once_where_that_is_asked(self, graph: DialogueGraph) -> None:
+        made = list(graph.generate("overlap", per_context=5, most_uses=1))
+        assert max(Counter(one.response for one in made).values()) == 1
+
+    def test_fewer_than_asked_are_counted(self, graph: DialogueGraph) -> None:
+        made = graph.generate("overlap", per_context=400, most_uses=1, limit=2)
+        found = list(made)
+        assert made.summary.skipped["too-few"] == 800 - len(found)
+
+    def test_the_whole_pool_can_be_left_out(self, graph: DialogueGraph) -> None:
+        with pytest.raises(GeneratorError, match="none can be a response"):
+            list(graph.generate("overlap", least_words=60, most_words=70))
+
+    def test_a_source_that_is_not_there_is_named_with_those_that_are(self, graph: DialogueGraph) -> None:
+        with pytest.raises(GeneratorError, match=r"'news'; there are: own/test, pool"):
+            list(graph.generate("overlap", sources=["news"]))
+
+    def test_a_source_alone_gives_all_there_is(self, graph: DialogueGraph) -> None:
+        made = list(graph.generate("overlap", sources=["own"]))
+        assert made and {one.response for one in made} == {RIGHT}
+
+    def test_what_the_corpus_usually_shifts_to_is_left_out(self, graph: DialogueGraph) -> None:
+        wanted = {"usual_shift": 2, "limit": 1, "per_context": 20, "most_uses": None}
+        before = list(graph.generate("overlap", **wanted))
+        mentioned = Counter(term for one in before for term in set(content_lemmas(one.response)))
+        graph.cypher_write(
+            "MATCH (a:Term {text: 'keep'}), (b:Term {text: 'market'}) "
+            "MERGE (a)-[r:SHIFTS_TO]->(b) SET r.count = 2"
+        )
+        after = list(graph.generate("overlap", **wanted))
+        assert mentioned["market"] and after
+        assert not any("market" in one.response for one in after)
+
+    @pytest.mark.parametrize(
+        ("option", "value", "told"),
+        [
+            ("least_word", 3, "no option 'least_word'"),
+            ("questions", 2, "share from 0 to 1"),
+            ("most_words", 0, "whole number of 1 or more"),
+            ("openings", "well", "list of texts"),
+            ("overlap", [1, 2], "four shares"),
+        ],
+    )
+    def test_a_wrong_option_is_one_clear_line(
+        self, graph: DialogueGraph, option: str, value: object, told: str
+    ) -> None:
+        with pytest.raises(GeneratorError, match=told):
+            graph.generate("overlap", **{option: value})
+
+    def test_a_store_without_sentences_says_what_to_load(self, embedded: Store) -> None:
+        wipe(embedded)
+        with pytest.raises(GeneratorError, match="graphneg load wordnet"):
+            get_generator("overlap", embedded).generate((), 1, 0)
+
+
+class Letters:
+    """An embedder by counts of letters: texts are close that are spelled alike."""
+
+    name = "letters"
+
+    def embed(self, texts: Sequence[str]) -> NDArray[float32]:
+        counts = [[text.lower().count(chr(97 + at)) for at in range(26)] for text in texts]
+        rows = np.array(counts, dtype=float32).reshape(len(texts), 26)
+        return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
+
+
+class Fond:
+    """A denoiser that likes every sentence with a boat in it."""
+
+    name = "fond of boats"
+
+    def score(self, contexts: Sequence[Context], texts: Sequence[str]) -> Sequence[float]:
+        assert len(contexts) == len(texts)
+        return [float("boat" in text) for text in texts]
+
+
+class TestParts:
+    def test_with_an_embedder_nothing_is_closer_than_the_most(self, graph: DialogueGraph) -> None:
+        made = graph.generate("overlap", per_context=5, embedder=Letters(), most_cosine=0.85)
+        found = list(made)
+        assert found and all(one.scores["cosine"] < 0.85 for one in found)
+        assert made.notes == ()
+
+    def test_without_one_it_says_so(self, graph: DialogueGraph) -> None:
+        assert "no embedder" in graph.generate("overlap").notes[0]
+
+    def test_what_a_denoiser_likes_best_goes(self, graph: DialogueGraph, negatives: list[Negative]) -> None:
+        assert any("boat" in one.response for one in negatives)
+        made = graph.generate("overlap", per_context=5, denoiser=Fond(), likeliest=0.6)
+        assert not any("boat" in one.response for one in made)
+
+
+class TestWishes:
+    def test_follow_the_shares_that_were_counted(self) -> None:
+        terms = frozenset(f"term{number}" for number in range(12))
+        last = frozenset(sorted(terms)[:4])
+        wishes = [
+            wish
+            for number in range(1000)
+            for wish in wishes_for(
+                Scene(f"own/test/{number}", terms, last, ()), Conditions(), lambda _: 50, 500, ("far",), 5, 0
+            )
+        ]
+        shares = Counter(wish.shared for wish in wishes)
+        for amount, share in enumerate(Conditions().overlap):
+            assert shares[amount] / len(wishes) == pytest.approx(share, abs=0.02)
+        sharing = [wish for wish in wishes if wish.shared]
+        assert sum(wish.last for wish in sharing) / len(sharing) == pytest.approx(1 / 3, abs=0.02)
+        assert sum(wish.question for wish in wishes) / len(wishes) == pytest.approx(0.09, abs=0.02)
+
+    def test_of_one_context_begin_at_different_terms(self) -> None:
+        terms = frozenset("abcdefgh")
+        scene = Scene("own/test/1", terms, frozenset("abc"), ())
+        wishes = wishes_for(scene, Conditions(overlap=(0, 1, 0, 0)), lambda _: 9, 99, (), 5, 0)
+        assert len({wish.anchors[0] for wish in wishes}) >= 4
+
+    def test_of_a_context_without_known_words_share_nothing(self) -> None:
+        scene = Scene("own/test/1", frozenset("ab"), frozenset("a"), ())
+        wishes = wishes_for(scene, Conditions(), lambda _: 0, 99, ("far", "off"), 3, 0)
+        assert {wish.shared for wish in wishes} == {0}
+        assert {wish.anchors for wish in wishes} <= {("far", "off"), ("off", "far")}
+
+
+def test_a_run_that_was_stopped_goes_on_with_what_was_used(embedded: Store, tmp_path: Path) -> None:
+    graph = fill(embedded, tmp_path)
+    options = {"per_context": 5, "batch": 4, "most_uses": 1}
+    graph.generate("overlap", **options).to_jsonl(tmp_path / "once.jsonl")
+    stopped = graph.generate("overlap", **options)
+    run = stopped.run
+
+    def until_the_second(skip: int, written: object) -> object:
+        for number, finished in enumerate(run(skip, written)):  # pyright: ignore
+            if number == 2:
+                raise KeyboardInterrupt
+            yield finished
+
+    stopped.run = until_the_second  # pyright: ignore
+    with pytest.raises(KeyboardInterrupt):
+        stopped.to_jsonl(tmp_path / "again.jsonl")
+    again = graph.generate("overlap", **options)
+    again.to_jsonl(tmp_path / "again.jsonl")
+    assert again.resumed.dialogues == 8
+    assert (tmp_path / "again.jsonl").read_bytes() == (tmp_path / "once.jsonl").read_bytes()
