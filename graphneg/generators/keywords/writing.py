@@ -32,6 +32,8 @@ BATCH = 32
 END = "\n"
 """What ends a text: requests ask for one line."""
 
+_NO_LIMIT = 100_000
+
 
 class Request(NamedTuple):
     """One text that is wanted: its ``id`` decides what is drawn, ``words`` should be in it."""
@@ -96,13 +98,18 @@ class Writer:
     def _room(self) -> int:
         """Tokens that a request may have."""
         if self.model.longest is None:
-            return 100_000
-        room = self.model.longest - len(self._prefix.tokens) - self.style.longest
+            return _NO_LIMIT
+        room = self.model.longest - len(self._shown) - self.style.longest
         if room < 1:
             raise ModelError(
                 f"{self.model.place}: reads {self.model.longest} tokens, too few for the examples"
             )
         return room
+
+    @cached_property
+    def _shown(self) -> list[int]:
+        """The examples' tokens."""
+        return self.model.source_tokens(self.examples) if self.examples else []
 
     def _tokens(self, text: str) -> list[int]:
         """The text's tokens; without examples before it, with those special ones that begin a text."""
@@ -116,10 +123,9 @@ class Writer:
 
         if not self.examples:
             return _Prefix([], None)
-        tokens = self.model.source_tokens(self.examples)
-        read = torch.tensor([tokens], device=self.model.device)
+        read = torch.tensor([self._shown], device=self.model.device)
         with torch.inference_mode():
-            return _Prefix(tokens, self.model.model(input_ids=read, use_cache=True).past_key_values)
+            return _Prefix(self._shown, self.model.model(input_ids=read, use_cache=True).past_key_values)
 
     def _run(self, batch: Sequence[_Item], seed: int) -> list[Written]:
         prefix = self._prefix

