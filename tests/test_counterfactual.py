@@ -16,7 +16,6 @@ pytest.importorskip("transformers", reason="counterfactual replies need the neur
 
 from graphneg.counterfactual import Exchange, Question, counterfactuals
 from graphneg.errors import InputError, ModelError
-from graphneg.generators import Turn
 from graphneg.language_models import load_either
 from tests.tiny_lm import EXCHANGES, TinyModels, exchanges
 
@@ -28,8 +27,7 @@ words = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), m
 said = st.lists(words, min_size=1, max_size=4).map(" ".join).filter(str.strip)
 observed = st.builds(
     Exchange,
-    turns=st.lists(said, min_size=1, max_size=3).map(lambda texts: tuple(Turn("A", t) for t in texts)),
-    speaker=st.just("B"),
+    turns=st.lists(said, min_size=1, max_size=3).map(tuple),
     perspective=words,
     response=said,
 )
@@ -76,14 +74,14 @@ def test_under_a_substitute_a_trained_model_says_what_belongs_to_it(tiny_lms: Ti
         Question(f"{exchange.response} {substitute}", exchange, substitute)
         for exchange in exchanges()
         for post, substitute in by_perspective
-        if post == exchange.turns[0].text and substitute != exchange.perspective
+        if post == exchange.turns[0] and substitute != exchange.perspective
     ]
     answers = counterfactuals(load(getattr(tiny_lms, kind)), questions)
     right = [
-        answer.text == by_perspective[question.observed.turns[0].text, question.substitute]
+        answer.text == by_perspective[question.observed.turns[0], question.substitute]
         for question, answer in zip(questions, answers, strict=True)
     ]
-    assert sum(right) >= 0.8 * len(right)
+    assert sum(right) > len(right) / 2
 
 
 @pytest.mark.parametrize("kind", TRAINED)
@@ -97,7 +95,7 @@ def test_the_seed_and_the_id_decide_what_the_observed_reply_leaves_open(tiny_lms
 
 
 def test_a_reply_that_the_model_cannot_read_names_its_place(tiny_lms: TinyModels):
-    exchange = Exchange((Turn("A", "Why?"),), "B", "fish", "because " * 200)
+    exchange = Exchange(("Why?",), "fish", "because " * 200)
     with pytest.raises(ModelError, match="reads 128 tokens, too few for own/test/1#1"):
         counterfactuals(load(tiny_lms.gpt2), [Question("own/test/1#1", exchange, "milk")])
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from graphneg.counterfactual import Exchange, example
-from graphneg.generators import Turn
 from graphneg.language_models import fine_tune, load_causal, load_seq2seq
 
 # A post, the keyword that its reply moves to, and the reply.
@@ -35,7 +34,7 @@ class TinyModels:
 
 
 def exchanges() -> list[Exchange]:
-    return [Exchange((Turn("A", post),), "B", perspective, text) for post, perspective, text in EXCHANGES]
+    return [Exchange((post,), perspective, text) for post, perspective, text in EXCHANGES]
 
 
 def train(folder: Path) -> TinyModels:

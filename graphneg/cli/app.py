@@ -21,6 +21,7 @@ from graphneg.cli import (
     parse,
     select,
     shift,
+    train,
     transforms,
 )
 from graphneg.cli.storing import Database, Password, StorePlace, Username
@@ -50,6 +51,7 @@ for command in (
     select,
     transforms,
     shift,
+    train,
     cypher,
     export,
     info,

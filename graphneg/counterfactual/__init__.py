@@ -7,6 +7,7 @@ which the observed reply tells of.
 from __future__ import annotations
 
 from graphneg.counterfactual.decoding import Answer, Question, counterfactuals
+from graphneg.counterfactual.examples import examples_for
 from graphneg.counterfactual.exchange import Exchange, example, prompt, reply
 
-__all__ = ["Answer", "Exchange", "Question", "counterfactuals", "example", "prompt", "reply"]
+__all__ = ["Answer", "Exchange", "Question", "counterfactuals", "example", "examples_for", "prompt", "reply"]

@@ -57,19 +57,27 @@ class _Sides:
     other: list[int]
     observed: list[int]
 
+    @property
+    def end(self) -> int:
+        """The token that ends replies: of the model, or a line break behind examples."""
+        return self.observed[-1]
+
 
 def counterfactuals(
     model: CausalLM | Seq2SeqLM,
     questions: Sequence[Question],
     *,
+    examples: Sequence[Exchange] = (),
     seed: int = 0,
     temperature: float = 1.0,
     longer: int = 16,
 ) -> list[Answer]:
     """An answer to each question, in order.
 
-    ``temperature`` divides the logits on both sides. A reply may be ``longer`` tokens longer than
-    the observed one; behind its end the noise is new. Prompts over 256 tokens lose their beginning.
+    ``examples`` are shown to a causal model that was not trained for this; replies then end with their
+    line. ``temperature`` divides the logits on both sides. A reply may be ``longer`` tokens longer
+    than the observed one; behind its end the noise is new. Turns before a reply lose their beginning
+    where they have more than 256 tokens.
 
     Raises:
         InputError: the temperature is not above 0.
@@ -77,7 +85,8 @@ def counterfactuals(
     """
     if temperature <= 0:
         raise InputError(f"temperature {temperature}: must be above 0")
-    sides = [_sides(model, place, question, seed, longer) for place, question in enumerate(questions)]
+    shown = _Shown(model, examples)
+    sides = [_sides(model, shown, place, question, seed, longer) for place, question in enumerate(questions)]
     answers: list[Answer] = [Answer("", False, 0.0)] * len(sides)
 
     def run(batch: Sequence[_Sides]) -> list[list[int]]:
@@ -86,23 +95,45 @@ def counterfactuals(
     for one, tokens in in_batches(sorted(sides, key=_by_length), model.batch_size, run):
         if tokens is None:
             raise ModelError(f"{model.place}: memory does not suffice for {questions[one.place].id} alone")
-        answers[one.place] = _answer(model, one.observed, tokens)
+        answers[one.place] = _answer(model, one, tokens)
     return answers
 
 
-def _sides(model: CausalLM | Seq2SeqLM, place: int, question: Question, seed: int, longer: int) -> _Sides:
+class _Shown:
+    """What stands before each prompt, in tokens, and how replies end behind it."""
+
+    def __init__(self, model: CausalLM | Seq2SeqLM, examples: Sequence[Exchange]) -> None:
+        self._model = model
+        text = "".join(f"{prompt(one.turns, one.perspective)}{reply(one.response)}\n" for one in examples)
+        self.tokens = model.source_tokens(text) if examples else []
+
+    def source(self, text: str, room: int) -> list[int]:
+        """The tokens of a prompt behind what is shown; it loses its beginning where there is no room."""
+        tokens = self._model.source_tokens(text)
+        return [*self.tokens, *tokens[-max(1, room - len(self.tokens)) :]]
+
+    def target(self, text: str) -> list[int]:
+        """The tokens of a reply, the one that ends it last."""
+        if not self.tokens:
+            return self._model.target_tokens(text)
+        return self._model.tokenizer(text + "\n", add_special_tokens=False)["input_ids"]
+
+
+def _sides(
+    model: CausalLM | Seq2SeqLM, shown: _Shown, place: int, question: Question, seed: int, longer: int
+) -> _Sides:
     observed = question.observed
-    target = model.target_tokens(reply(observed.response))
-    room = LONGEST_PROMPT
+    target = shown.target(reply(observed.response))
+    room = LONGEST_PROMPT + len(shown.tokens)
     if model.longest is not None:
         room = min(room, model.longest - len(target) - longer)
-    if room < 1:
+    if room <= len(shown.tokens):
         raise ModelError(
             f"{model.place}: reads {model.longest} tokens, too few for {question.id}, "
             f"whose reply has {len(target)}"
         )
     actual, other = (
-        model.source_tokens(prompt(observed.turns, observed.speaker, perspective))[-room:]
+        shown.source(prompt(observed.turns, perspective), room)
         for perspective in (observed.perspective, question.substitute)
     )
     return _Sides(place, item_seed(seed, question.id, 0), actual, other, target)
@@ -118,7 +149,7 @@ def _side_by_side(
     """The counterfactual tokens of each item, its end token too where it came to one."""
     import torch
 
-    end: int = model.tokenizer.eos_token_id
+    end = batch[0].end
     width = max(len(prompt) for one in batch for prompt in (one.actual, one.other))
     actual = model.steps([one.actual for one in batch], width)
     other = model.steps([one.other for one in batch], width)
@@ -158,7 +189,7 @@ def _has_ended(tokens: Tokens, one: _Sides, end: int, longer: int) -> bool:
     return tokens[-1:] == [end] or len(tokens) >= len(one.observed) + longer
 
 
-def _answer(model: CausalLM | Seq2SeqLM, observed: Tokens, tokens: list[int]) -> Answer:
-    finished = tokens[-1:] == [model.tokenizer.eos_token_id]
-    same = sum(one == other for one, other in zip(observed, tokens, strict=False))
-    return Answer(model.decode(tokens), finished, same / len(observed))
+def _answer(model: CausalLM | Seq2SeqLM, sides: _Sides, tokens: list[int]) -> Answer:
+    finished = tokens[-1:] == [sides.end]
+    same = sum(one == other for one, other in zip(sides.observed, tokens, strict=False))
+    return Answer(model.decode(tokens), finished, same / len(sides.observed))

@@ -1,6 +1,6 @@
 """An exchange: the turns of a context, the perspective of its reply, and the reply.
 
-One way of writing it down serves training, scoring and decoding.
+One way of writing it down serves training and decoding.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from graphneg.generators.base import Turn
 from graphneg.language_models import Example
 
 TURNS = 3
@@ -17,22 +16,23 @@ TURNS = 3
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """``turns`` end with the post; ``speaker`` gives the reply. ``perspective`` is a keyword's key."""
+    """``turns`` are texts of two speakers in turn, the post last. ``perspective`` is a keyword's key."""
 
-    turns: tuple[Turn, ...]
-    speaker: str
+    turns: tuple[str, ...]
     perspective: str
     response: str
 
 
-def prompt(turns: Sequence[Turn], speaker: str, perspective: str) -> str:
+def prompt(turns: Sequence[str], perspective: str) -> str:
     """What a model reads before the reply.
 
-    >>> print(prompt([Turn("Ann", "Did you feed the cat?")], "Tom", "fish"))
+    >>> print(prompt(["It is hungry.", "Did you feed the cat?"], "fish"))
+    B: It is hungry.
     A: Did you feed the cat?
     B (fish):
     """
-    lines = [f"{'B' if turn.speaker == speaker else 'A'}: {_one_line(turn.text)}" for turn in turns[-TURNS:]]
+    read = turns[-TURNS:]
+    lines = [f"{'BA'[(len(read) - place) % 2]}: {_one_line(text)}" for place, text in enumerate(read)]
     return "\n".join([*lines, f"B ({perspective}):"])
 
 
@@ -47,7 +47,7 @@ def reply(text: str) -> str:
 
 def example(exchange: Exchange) -> Example:
     """The exchange as a pair to learn."""
-    return Example(prompt(exchange.turns, exchange.speaker, exchange.perspective), reply(exchange.response))
+    return Example(prompt(exchange.turns, exchange.perspective), reply(exchange.response))
 
 
 def _one_line(text: str) -> str:

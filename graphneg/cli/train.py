@@ -1,0 +1,178 @@
+"""``graphneg train``: language models for scoring and writing responses, trained on what is loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from graphneg.cli.options import named_values
+from graphneg.cli.storing import Database, Password, StorePlace, Username, opened, require_dialogues
+from graphneg.cli.terminal import add_command, counted, examples, say, stopping
+
+if TYPE_CHECKING:
+    from graphneg.editing.originals import Selection
+    from graphneg.language_models import TrainingReport
+
+CHOICE = "Which dialogues"
+
+Model = Annotated[
+    str, typer.Option(metavar="PATH_OR_ID", help="The model to start from: a folder, a GGUF file, a hub id.")
+]
+Out = Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where the trained model goes.")]
+Epochs = Annotated[float, typer.Option(min=0, help="Passes over the pairs.")]
+Rate = Annotated[float, typer.Option(min=0, help="Learning rate.")]
+Batch = Annotated[int, typer.Option(min=1, help="Pairs of one step.")]
+Options = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--option", metavar="NAME=VALUE", help="One of transformers' TrainingArguments; repeatable."
+    ),
+]
+Seed = Annotated[int, typer.Option(help="The same seed trains the same model.")]
+Device = Annotated[str, typer.Option(help="cpu, cuda, mps; auto is the best there is.")]
+Offline = Annotated[bool, typer.Option("--offline", help="Fetch nothing from a hub.")]
+Corpora = Annotated[
+    list[str] | None, typer.Option(help="Only this corpus; repeatable.", rich_help_panel=CHOICE)
+]
+Splits = Annotated[
+    list[str] | None, typer.Option(help="Only this split; repeatable.", rich_help_panel=CHOICE)
+]
+Limit = Annotated[int | None, typer.Option(min=1, help="At most so many dialogues.", rich_help_panel=CHOICE)]
+
+
+class Tells(StrEnum):
+    """What a scorer learns to tell: the reply, or what was replied to."""
+
+    reply = "reply"
+    post = "post"
+
+
+app = typer.Typer(
+    name="train",
+    help="Train language models on the loaded dialogues: to score responses, and to write them.",
+    epilog=examples(
+        "graphneg train lm --model gpt2 -o forward",
+        "graphneg train counterfactual --model gpt2 -o counterfactual",
+    ),
+    no_args_is_help=True,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def register(parent: typer.Typer) -> None:
+    add_command(
+        app,
+        lm,
+        "graphneg train lm --model gpt2 -o forward --corpus dailydialog",
+        "graphneg train lm --model gpt2 -o backward --tells post",
+    )
+    add_command(
+        app,
+        counterfactual,
+        "graphneg train counterfactual --model gpt2 -o counterfactual --epochs 3",
+        "graphneg train counterfactual --model facebook/bart-base -o counterfactual --option bf16=true",
+    )
+    parent.add_typer(app)
+
+
+def lm(
+    model: Model,
+    out: Out,
+    tells: Annotated[Tells, typer.Option(help="The reply, or the post that it replies to.")] = Tells.reply,
+    epochs: Epochs = 1.0,
+    rate: Rate = 5e-5,
+    batch: Batch = 8,
+    option: Options = None,
+    seed: Seed = 0,
+    device: Device = "auto",
+    offline: Offline = False,
+    corpus: Corpora = None,
+    split: Splits = None,
+    limit: Limit = None,
+    store: StorePlace = None,
+    username: Username = None,
+    password: Password = None,
+    database: Database = None,
+) -> None:
+    """Fine-tune a language model on dialogues, for graphneg select: replies, or the posts before them.
+
+    Every turn is a reply to the ones before it, and so is every right response. Stopped, the same
+    command goes on from the last checkpoint.
+    """
+    from graphneg.selection.training import train_scorer
+
+    arguments = _arguments(option, epochs, rate, batch, seed)
+    with opened(store, username, password, database) as graph:
+        require_dialogues(graph, corpus or (), split or ())
+        learn = partial(train_scorer, store=graph.store, out=out, tells=tells.value, **arguments)
+        _run(partial(learn, selection=_selection(corpus, split, limit)), model, device, offline, out)
+
+
+def counterfactual(
+    model: Model,
+    out: Out,
+    epochs: Epochs = 1.0,
+    rate: Rate = 5e-5,
+    batch: Batch = 8,
+    option: Options = None,
+    seed: Seed = 0,
+    device: Device = "auto",
+    offline: Offline = False,
+    corpus: Corpora = None,
+    split: Splits = None,
+    limit: Limit = None,
+    store: StorePlace = None,
+    username: Username = None,
+    password: Password = None,
+    database: Database = None,
+) -> None:
+    """Fine-tune a language model to reply to a post with a perspective, for graphneg generate counterfactual.
+
+    A causal model (GPT-2, Llama) or a sequence-to-sequence one (BART, T5); graphneg shift build
+    must have found perspectives before. Stopped, the same command goes on from the last checkpoint.
+    """
+    from graphneg.generators.counterfactual import train_replies
+
+    arguments = _arguments(option, epochs, rate, batch, seed)
+    with opened(store, username, password, database) as graph:
+        require_dialogues(graph, corpus or (), split or ())
+        learn = partial(train_replies, store=graph.store, out=out, **arguments)
+        _run(partial(learn, selection=_selection(corpus, split, limit)), model, device, offline, out)
+
+
+def _arguments(option: list[str] | None, epochs: float, rate: float, batch: int, seed: int) -> dict[str, Any]:
+    """What the trainer is told; options go before the ones that have names of their own."""
+    return {
+        "seed": seed,
+        "num_train_epochs": epochs,
+        "learning_rate": rate,
+        "per_device_train_batch_size": batch,
+        **named_values(option or (), "--option"),
+    }
+
+
+def _selection(corpus: list[str] | None, split: list[str] | None, limit: int | None) -> Selection:
+    from graphneg.editing.originals import Selection
+
+    return Selection(tuple(corpus or ()), tuple(split or ()), limit)
+
+
+def _run(learn: Callable[..., TrainingReport], model: str, device: str, offline: bool, out: Path) -> None:
+    from graphneg.cli.bars import Bars
+    from graphneg.language_models import load_either
+
+    loaded = load_either(model, device=device, offline=offline)
+    kept = f"{out}/checkpoints keeps what was learned; the same command goes on from there"
+    with stopping(kept), Bars() as bars:
+        report = learn(loaded, progress=bars)
+    left_out = f"; {report.skipped:,} were empty or too long" if report.skipped else ""
+    say(
+        f"{out}: trained on {counted(report.examples, 'pair')} in {counted(report.steps, 'step')}, "
+        f"loss {report.loss:.3f}{left_out}"
+    )
