@@ -1,7 +1,7 @@
 // contested: Perspectives of a focus whose opposite is a perspective of the same focus too.
 // $focus (null): only this focus; null is all
 // $limit (20): rows at most
-// Columns: focus, perspective, opposite, perspective_count, opposite_count (pairs); each two once
+// Columns: focus, perspective, opposite, perspective_count, opposite_count (pairs; each two topics stand once)
 MATCH (f:Term)-[s:SHIFTS_TO]->(p:Term {opposites: true})
 WHERE $focus IS NULL OR f.text = $focus
 MATCH (p)-[:OPPOSITE]-(q:Term)

@@ -1,0 +1,294 @@
+"""Each named query finds what it says, the same rows in the same order on both servers."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphneg import DialogueGraph
+from graphneg.errors import InputError
+from graphneg.exploring import named_queries, named_query, near_topics, parse_query
+from graphneg.store import Store, cypher_text
+from graphneg.store.guard import refuse_writes
+from tests.servers import wipe
+from tests.shift_samples import write_samples
+
+PAGE = (Path(__file__).parents[1] / "docs" / "exploring.md").read_text(encoding="utf-8")
+QUERIES = named_queries()
+Rows = list[tuple[Any, ...]]
+
+FOUND: dict[str, tuple[dict[str, Any], Rows]] = {
+    "behind": (
+        {"focus": "coffee", "perspective": "tea"},
+        [
+            ("kitchen/train/2#1/r0", "kitchen", "I baked a cake to go with it.", "I would rather have tea."),
+            ("kitchen/train/10#1", "kitchen", "Who wants coffee?", "Tea for me, please."),
+        ],
+    ),
+    "contested": ({}, [("coffee", "coffee", "tea", 1, 2), ("weather", "cold", "hot", 1, 2)]),
+    "corpus_difference": (
+        {"focus": "coffee", "one": "kitchen", "other": "travel", "limit": 3},
+        [
+            ("price", 0, 2, 0.0, 0.667, -0.667),
+            ("cake", 3, 0, 0.5, 0.0, 0.5),
+            ("café", 0, 1, 0.0, 0.333, -0.333),
+        ],
+    ),
+    "corpus_shifts": (
+        {"focus": "coffee", "corpus": "travel"},
+        [("price", 2, 0.667), ("café", 1, 0.333)],
+    ),
+    "dead_ends": (
+        {},
+        [("price", 3, 2), ("cream", 2, 1), ("café", 1, 1), ("sugar", 1, 1), ("umbrella", 1, 1)],
+    ),
+    "entropy": (
+        {"least": 3},
+        [
+            ("coffee", 9, 5, 2.197, 0.946),
+            ("cake", 3, 2, 0.918, 0.918),
+            ("tea", 3, 2, 0.918, 0.918),
+            ("weather", 3, 2, 0.918, 0.918),
+        ],
+    ),
+    "hubs": (
+        {"limit": 3},
+        [("coffee", 9, 4, 5, 3), ("cake", 3, 4, 2, 2), ("hot", 2, 3, 2, 2)],
+    ),
+    "neighbourhood": (
+        {"focus": "ticket", "examples": 1},
+        [
+            (
+                "ticket",
+                "price",
+                1,
+                [
+                    [
+                        "travel/train/4#2",
+                        "travel",
+                        "Have you got a ticket?",
+                        "The ticket had a good price.",
+                    ]
+                ],
+            ),
+            (
+                "ticket",
+                "train",
+                1,
+                [
+                    [
+                        "travel/train/5#2",
+                        "travel",
+                        "The one on my ticket.",
+                        "Show me the ticket: that is a night train.",
+                    ]
+                ],
+            ),
+            (
+                "train",
+                "ticket",
+                2,
+                [["travel/train/4#1", "travel", "The train leaves at nine.", "Have you got a ticket?"]],
+            ),
+        ],
+    ),
+    "one_way": (
+        {},
+        [("coffee", "cake", 3), ("cake", "cream", 2), ("coffee", "price", 2), ("weather", "hot", 2)],
+    ),
+    "only_in": ({"corpus": "kitchen"}, [("cake", 5), ("tea", 3), ("cream", 2)]),
+    "opposite_shifts": (
+        {},
+        [
+            ("coffee", "tea", 2, ["DistinctFrom"]),
+            ("tea", "coffee", 2, ["DistinctFrom"]),
+            ("cold", "hot", 1, ["Antonym"]),
+            ("hot", "cold", 1, ["Antonym"]),
+        ],
+    ),
+    "origins": ({"perspective": "cake"}, [("coffee", 3, 0.333), ("tea", 1, 0.333)]),
+    "paths": (
+        {"start": "tea", "end": "cream"},
+        [(["tea", "coffee", "cake", "cream"], [2, 3, 2]), (["tea", "cake", "cream"], [1, 2])],
+    ),
+    "perspectives": (
+        {"focus": "coffee", "limit": 3},
+        [("cake", 3, 0.333), ("price", 2, 0.222), ("tea", 2, 0.222)],
+    ),
+    "reciprocal": ({}, [("coffee", "tea", 2, 2), ("ticket", "train", 1, 2), ("cold", "hot", 1, 1)]),
+    "self_shifts": ({}, [("coffee", 1, 0.111)]),
+    "similar_foci": (
+        {"focus": "coffee", "least": 1},
+        [
+            ("tea", 2, 0.4, ["cake", "coffee"]),
+            ("hot", 1, 0.167, ["coffee"]),
+            ("ticket", 1, 0.167, ["price"]),
+        ],
+    ),
+    "surprising": (
+        {"limit": 3},
+        [("train", "ticket", 2, 3.7), ("cake", "cream", 2, 3.115), ("weather", "hot", 2, 2.531)],
+    ),
+    "thread": (
+        {"dialogue": "travel/train/1"},
+        [
+            (0, "A", "How is the weather in Lisbon?", None, None),
+            (1, "B", "It is hot.", "weather", "hot"),
+            (2, "A", "Cold drinks for everyone, then.", "hot", "cold"),
+        ],
+    ),
+    "topic": ({"focus": "coffee"}, [("coffee", 9, 4, 5, 3, 1, ["tea"])]),
+}
+NARROWED: list[tuple[str, dict[str, Any], Rows]] = [
+    ("behind", {"focus": "coffee", "perspective": "tea", "corpus": "travel"}, []),
+    ("contested", {"focus": "weather"}, [("weather", "cold", "hot", 1, 2)]),
+    ("one_way", {"least": 3}, [("coffee", "cake", 3)]),
+    ("origins", {"perspective": "weather"}, []),
+    (
+        "paths",
+        {"start": "tea", "end": "cream", "least": 2},
+        [(["tea", "coffee", "cake", "cream"], [2, 3, 2])],
+    ),
+    ("paths", {"start": "cream", "end": "tea"}, []),
+    ("similar_foci", {"focus": "coffee"}, [("tea", 2, 0.4, ["cake", "coffee"])]),
+    ("similar_foci", {"focus": "coffee", "shown": 1}, [("tea", 2, 0.4, ["cake"])]),
+    ("surprising", {"least": 3}, [("coffee", "cake", 3, 1.115)]),
+    ("topic", {"focus": "cream"}, [("cream", 0, 2, 0, 1, 0, [])]),
+    ("hubs", {"limit": 0}, []),
+]
+
+
+@pytest.fixture(scope="module")
+def graph(store: Store) -> DialogueGraph:
+    wipe(store)
+    write_samples(store)
+    return DialogueGraph(store)
+
+
+def found(graph: DialogueGraph, name: str, parameters: dict[str, Any]) -> Rows:
+    return [tuple(row.values()) for row in graph.explore(name, **parameters)]
+
+
+class TestQueries:
+    def test_each_has_a_test(self) -> None:
+        assert FOUND.keys() == QUERIES.keys()
+
+    @pytest.mark.parametrize("name", QUERIES)
+    def test_each_finds_its_rows_in_their_order(self, graph: DialogueGraph, name: str) -> None:
+        parameters, rows = FOUND[name]
+        assert found(graph, name, parameters) == rows
+
+    @pytest.mark.parametrize(("name", "parameters", "rows"), NARROWED)
+    def test_parameters_narrow_what_is_found(
+        self, graph: DialogueGraph, name: str, parameters: dict[str, Any], rows: Rows
+    ) -> None:
+        assert found(graph, name, parameters) == rows
+
+    @pytest.mark.parametrize("name", QUERIES)
+    def test_columns_are_those_that_the_header_names(self, graph: DialogueGraph, name: str) -> None:
+        columns = graph.explore(name, **FOUND[name][0]).columns
+        documented = re.sub(r"\([^)]*\)", "", QUERIES[name].columns)
+        assert columns == re.findall(r"\w+", documented.replace(" and ", " "))
+
+    @pytest.mark.parametrize(
+        "name", [name for name in QUERIES if "limit" in FOUND[name][0] or name == "hubs"]
+    )
+    def test_a_limit_cuts_the_same_rows_off(self, graph: DialogueGraph, name: str) -> None:
+        parameters, _ = FOUND[name]
+        most = found(graph, name, parameters | {"limit": 100})
+        assert found(graph, name, parameters | {"limit": 2}) == most[:2]
+
+    @pytest.mark.parametrize("name", QUERIES)
+    def test_none_would_write(self, name: str) -> None:
+        refuse_writes(QUERIES[name].text, False)
+
+    def test_an_empty_graph_has_no_hubs(self, graph: DialogueGraph) -> None:
+        assert found(graph, "corpus_shifts", {"focus": "coffee", "corpus": "nowhere"}) == []
+
+
+class TestTopics:
+    def test_one_that_is_not_in_the_graph_is_told_with_what_may_be_meant(self, graph: DialogueGraph) -> None:
+        with pytest.raises(InputError, match=r"'cofee' is not in the shift graph: did you mean coffee\?"):
+            graph.explore("perspectives", focus="cofee")
+
+    def test_one_that_is_like_no_other_is_told_with_where_to_look(self, graph: DialogueGraph) -> None:
+        with pytest.raises(InputError, match=r"'xylophone' is not in the shift graph: .*--named hubs"):
+            graph.explore("paths", start="coffee", end="xylophone")
+
+    def test_near_ones_are_at_most_five_the_nearest_first(self, graph: DialogueGraph) -> None:
+        assert near_topics(graph.store, "Trian") == ["train"]
+        assert near_topics(graph.store, "crake")[:2] == ["cake", "cream"]
+        assert near_topics(graph.store, "qqqq") == []
+
+    def test_a_word_without_shifts_is_none(self, graph: DialogueGraph) -> None:
+        graph.cypher_write("MERGE (:Term {text: 'coffees'})")
+        with pytest.raises(InputError, match=r"'coffees' is not in the shift graph: did you mean coffee"):
+            graph.explore("topic", focus="coffees")
+
+
+class TestParameters:
+    def test_one_that_is_missing_is_named(self) -> None:
+        with pytest.raises(InputError, match="origins needs the parameter 'perspective': the topic"):
+            named_query("origins").values({})
+
+    def test_one_that_a_query_does_not_take_is_named(self) -> None:
+        with pytest.raises(InputError, match="hubs has no parameter 'size'; it takes: limit"):
+            named_query("hubs").values({"size": 1})
+
+    @pytest.mark.parametrize("value", ["3", -1, 1.5, True, None])
+    def test_a_number_is_whole_and_not_below_0(self, value: object) -> None:
+        with pytest.raises(InputError, match="'limit' of the query hubs is a whole number"):
+            named_query("hubs").values({"limit": value})
+
+    @pytest.mark.parametrize("value", [3, None, ["tea"]])
+    def test_a_topic_is_a_text(self, value: object) -> None:
+        with pytest.raises(InputError, match="'focus' of the query perspectives is a text"):
+            named_query("perspectives").values({"focus": value})
+
+    def test_what_is_not_given_has_its_default(self) -> None:
+        values = named_query("behind").values({"focus": "a", "perspective": "b"})
+        assert values == {"focus": "a", "perspective": "b", "corpus": None, "limit": 20}
+
+
+class TestFiles:
+    def test_dashes_stand_for_underscores(self) -> None:
+        assert named_query("dead-ends") is named_query("dead_ends")
+
+    def test_an_unknown_name_is_told_with_what_may_be_meant(self) -> None:
+        with pytest.raises(InputError, match=r"'hub'; did you mean hubs\?"):
+            named_query("hub")
+
+    def test_one_that_is_like_no_other_is_told_with_all(self) -> None:
+        with pytest.raises(InputError, match="'xyz'; there are: behind, contested, "):
+            named_query("xyz")
+
+    @pytest.mark.parametrize(
+        ("text", "message"),
+        [
+            ("RETURN 1", "the first line must be"),
+            ("// other: It.\n// Columns: one\nRETURN 1 AS one", "the first line must be"),
+            ("// mine: It.\nRETURN 1 AS one", "one line of the header must be '// Columns: '"),
+            (
+                "// mine: It.\n// $limit (few): rows\n// Columns: one\nRETURN 1 AS one",
+                "default of \\$limit is not",
+            ),
+        ],
+    )
+    def test_a_header_that_lacks_something_is_refused(self, text: str, message: str) -> None:
+        with pytest.raises(InputError, match=message):
+            parse_query("mine", text)
+
+    def test_a_line_of_a_header_may_go_on(self) -> None:
+        query = parse_query("mine", "// mine: What\n//   it is.\n// Columns: one,\n//          two\nRETURN 1")
+        assert (query.summary, query.columns) == ("What it is.", "one, two")
+
+    @pytest.mark.parametrize("name", QUERIES)
+    def test_each_is_documented_with_its_parameters(self, name: str) -> None:
+        section = re.search(rf"^### {name}\n(.*?)(?=^##|\Z)", PAGE, re.M | re.S)
+        assert section is not None
+        for one in QUERIES[name].parameters:
+            assert f"`{one.name}`" in section[1]
+        assert cypher_text(f"explore/{name}")
