@@ -222,7 +222,7 @@ class TestKeyContext:
             for one in candidates:
                 for keyword in one.details["keywords"].split(", "):
                     assert mentions(words_of(one.text), keyword.split())
-                assert not one.details["history"].startswith(f"{context.dialogue}#")
+                assert not one.details["source"].startswith(f"{context.dialogue}#")
                 assert one.text not in context.positives and one.scores["perplexity"] > 1
 
     def test_calls_may_be_cut_anywhere(
@@ -237,7 +237,7 @@ class TestKeyContext:
         generator = get_generator("key-context", graph.store, model=trained, **LOOSE)
         silent = replace(CONTEXT, turns=(Turn("A", "And then?"),))
         assert list(generator.generate([silent], 2, 0)) == [[]]
-        assert [reason.partition(":")[0] for reason, _ in generator.left_out()] == ["no-keywords"]
+        assert [reason.partition(":")[0] for reason, _ in generator.left_out()] == ["no-keywords"] * 2
 
     def test_what_the_output_depends_on_is_told(self, graph: DialogueGraph, trained: Path) -> None:
         one = get_generator("key-context", graph.store, model=trained)

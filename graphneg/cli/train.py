@@ -78,6 +78,12 @@ def register(parent: typer.Typer) -> None:
         "graphneg train counterfactual --model gpt2 -o counterfactual --epochs 3",
         "graphneg train counterfactual --model facebook/bart-base -o counterfactual --option bf16=true",
     )
+    add_command(
+        app,
+        keywords,
+        "graphneg train keywords --model gpt2 -o replies --epochs 2",
+        "graphneg train keywords --model gpt2 -o replies --extractor yake --corpus dailydialog",
+    )
     parent.add_typer(app)
 
 
@@ -144,6 +150,44 @@ def counterfactual(
         require_dialogues(graph, corpus or (), split or ())
         learn = partial(train_replies, store=graph.store, out=out, **arguments)
         _run(partial(learn, selection=_selection(corpus, split, limit)), model, device, offline, out)
+
+
+def keywords(
+    model: Model,
+    out: Out,
+    extractor: Annotated[str, typer.Option(metavar="rake|yake", help="What finds the keywords.")] = "rake",
+    language: Annotated[str, typer.Option(help="The language of the dialogues.")] = "en",
+    epochs: Epochs = 1.0,
+    rate: Rate = 5e-5,
+    batch: Batch = 8,
+    option: Options = None,
+    seed: Seed = 0,
+    device: Device = "auto",
+    offline: Offline = False,
+    corpus: Corpora = None,
+    split: Splits = None,
+    limit: Limit = None,
+    store: StorePlace = None,
+    username: Username = None,
+    password: Password = None,
+    database: Database = None,
+) -> None:
+    """Fine-tune a language model to reply with given words, for graphneg generate key-context and key-sem.
+
+    Every turn is a reply to the ones before it, and so is every right response; the words are its
+    own keywords. Stopped, the same command goes on from the last checkpoint.
+    """
+    from graphneg.generators.contexts import WantedContexts, read_contexts
+    from graphneg.generators.keywords import train_replies
+    from graphneg.shift.keywords import get_extractor
+
+    arguments = _arguments(option, epochs, rate, batch, seed)
+    found = get_extractor(extractor, language)
+    with opened(store, username, password, database) as graph:
+        require_dialogues(graph, corpus or (), split or ())
+        contexts = read_contexts(graph.store, WantedContexts(_selection(corpus, split, limit), "every"))
+        learn = partial(train_replies, contexts=contexts, extractor=found, out=out, **arguments)
+        _run(learn, model, device, offline, out)
 
 
 def _arguments(option: list[str] | None, epochs: float, rate: float, batch: int, seed: int) -> dict[str, Any]:

@@ -97,3 +97,13 @@ class Noting(Protocol):
     def notes(self) -> Sequence[str]:
         """One line each: a condition that is off, say."""
         ...
+
+
+@runtime_checkable
+class Refusing(Protocol):
+    """A generator that says why it gave fewer candidates than were asked for."""
+
+    def left_out(self) -> Sequence[tuple[str, str]]:
+        """For each candidate that is missing since the last call, the reason (``code: sentence``) and the
+        context's id."""
+        ...

@@ -9,7 +9,7 @@ from typing import Any
 from graphneg import __version__
 from graphneg.editing.originals import count_dialogues
 from graphneg.errors import GeneratorError, InputError
-from graphneg.generators.base import Beginning, Candidate, Context, Generator, Noting, Settled
+from graphneg.generators.base import Beginning, Candidate, Context, Generator, Noting, Refusing, Settled
 from graphneg.generators.contexts import BATCH, WantedContexts, context_batches
 from graphneg.model import Negative
 from graphneg.output.stream import Finished, NegativeStream, Written
@@ -37,8 +37,8 @@ class Generation:
 class Generated(NegativeStream):
     """The negatives of a generator. Each use makes them anew; ``summary`` tells of the last one.
 
-    What is missing is counted there: ``too-few`` for each candidate that a context lacks,
-    ``no-context`` for each dialogue without one.
+    What is missing is counted there: ``too-few``, or the generator's own reason, for each candidate that a
+    context lacks, ``no-context`` for each dialogue without one.
     """
 
     def __init__(
@@ -104,8 +104,12 @@ class Generated(NegativeStream):
                 negative = negative_of(context, candidate, name, asked.seed, slot)
                 self.summary.add(negative)
                 yield negative
-            for _ in range(asked.per_context - len(candidates)):
-                self.summary.skip(TOO_FEW, context.id)
+            if not isinstance(self._generator, Refusing):
+                for _ in range(asked.per_context - len(candidates)):
+                    self.summary.skip(TOO_FEW, context.id)
+        if isinstance(self._generator, Refusing):
+            for reason, id in self._generator.left_out():
+                self.summary.skip(reason, id)
 
 
 def negative_of(context: Context, candidate: Candidate, name: str, seed: int, slot: int) -> Negative:

@@ -137,7 +137,7 @@ class KeywordGenerator:
         return [[one for _, one in sorted(each.items())] for each in found]
 
     def left_out(self) -> list[tuple[str, str]]:
-        """What was given up since the last call: ``code: sentence``, and the context's id."""
+        """For each candidate that is missing since the last call: ``code: sentence``, and the context's id."""
         told, self._left_out = self._left_out, []
         return told
 
@@ -152,8 +152,8 @@ class KeywordGenerator:
             "style": repr(style),
         }
 
-    def _leave_out(self, reason: str, id: str) -> None:
-        self._left_out.append((f"{reason}: {_REASONS[reason]}", id))
+    def _leave_out(self, reason: str, id: str, count: int = 1) -> None:
+        self._left_out += [(f"{reason}: {_REASONS[reason]}", id)] * count
 
     def _slots(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_Slot]:
         """The responses that can be written: those with keywords, and a history where one is shown."""
@@ -164,7 +164,7 @@ class KeywordGenerator:
         histories = self._drawn_histories([contexts[place] for place in places], ids, seed)
         for context, found in zip(contexts, keywords, strict=True):
             if not found:
-                self._leave_out("no-keywords", context.id)
+                self._leave_out("no-keywords", context.id, per_context)
         slots: list[_Slot] = []
         for place, id, history in zip(places, ids, histories, strict=True):
             if self._histories is not None and history is None:
@@ -216,5 +216,5 @@ class KeywordGenerator:
     def _candidate(self, slot: _Slot, text: str, perplexity: float) -> Candidate:
         details = {"keywords": ", ".join(" ".join(words) for words in slot.keywords)}
         if slot.history is not None:
-            details["history"] = slot.history.id
+            details["source"] = slot.history.id
         return Candidate(text, (CATEGORY,), {"perplexity": perplexity}, details)

@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from graphneg.counterfactual.examples import TASK
 from graphneg.generators.base import Context
 from graphneg.generators.keywords.choosing import Amount, drawn, keywords_of
 from graphneg.generators.keywords.prompts import one_line, reply_request
@@ -18,9 +19,6 @@ from graphneg.language_models.model import LanguageModel
 from graphneg.language_models.training import Example, TrainingReport, fine_tune
 from graphneg.progress import Progress
 from graphneg.shift.keywords import KeywordExtractor
-
-TASK = "graphneg_task"
-"""The entry of a model's configuration that says what it was trained for."""
 
 REPLY_WITH_WORDS = "reply-with-words"
 _BATCH = 500
