@@ -5,10 +5,10 @@
 //
 // The reply has a FOCUS, the keyword of the post that it answers, and a PERSPECTIVE, its own keyword. All nodes
 // that say the perspective become a word that SHIFTS_TO leads to from another keyword of the post; from the focus
-// itself, where no other keyword leads anywhere. Each of the dozen most frequent is a site. Never the perspective
-// itself, nor a word that the dialogue says. A frame becomes the lowest frame of the word that has the roles in
-// use, a noun a word of no frame. Of a perspective of several words that no one node says, the last word is
-// replaced and the others go.
+// itself, where no other keyword leads anywhere. Of the dozen that a keyword most often leads to, the first four that
+// the dialogue does not say are a site each; the perspective itself never is. A frame becomes the lowest frame of the
+// word that has the roles in use and, like the old one, a doer and something done or not; a noun becomes a word of no
+// frame. Of a perspective of several words that no one node says, the last word is replaced and the others go.
 UNWIND range(0, size($dialogues) - 1) AS i
 UNWIND $dialogues[i].turns AS t
 MATCH (n:AmrNode {amr: t.amr})-[:LEXEME]->(w:Term)
@@ -16,31 +16,46 @@ WITH i, collect(DISTINCT w.text) AS said
 UNWIND $dialogues[i].turns AS t
 MATCH (:Amr {id: t.amr})<-[:MEANS]-(u:Utterance)-[:PERSPECTIVE]->(p:Term)
 MATCH (u)-[:FOCUS]->(f:Term)
-MATCH (u)<-[:NEXT]-(:Utterance)-[:MENTIONS]->(k:Term)-[s:SHIFTS_TO]->(x:Term)
-WHERE x.text <> p.text AND NOT x.text IN said
-WITH i, t.amr AS amr, p.text AS observed, x.text AS text,
-     min(CASE WHEN k.text = f.text THEN 1 ELSE 0 END) AS own, sum(s.count) AS amount
-ORDER BY i, amr, observed, own, amount DESC, text
-WITH i, amr, observed, split(observed, ' ') AS parts, collect({text: text, own: own}) AS found
-WITH i, amr, observed, parts, [c IN found WHERE c.own = found[0].own | c.text][0..12] AS texts
+MATCH (u)<-[:NEXT]-(:Utterance)-[:MENTIONS]->(k:Term)
+WITH k, collect({i: i, amr: t.amr, said: said, observed: p.text, own: k.text = f.text}) AS places
+WITH places, [(k)-[s:SHIFTS_TO]->(x:Term) WHERE NOT x.text IN ['one', 'thing', 'something', 'anything', 'everything', 'nothing',
+       'someone', 'anyone', 'everyone', 'nobody', 'lot', 'bit', 'kind', 'sort', 'way', 'that', 'this', 'so', 'let', 'be', 'today',
+       'tomorrow', 'yesterday', 'sir', 'madam', 'dear', 'mr', 'mrs', 'miss', 'ms', 'please'] | {text: x.text, n: s.count}] AS near
+WITH places, reduce(most = [], x IN near | CASE
+       WHEN size(most) = 12 AND (most[11].n > x.n OR most[11].n = x.n AND most[11].text < x.text) THEN most
+       ELSE ([m IN most WHERE m.n > x.n OR m.n = x.n AND m.text < x.text] + [x]
+         + [m IN most WHERE m.n < x.n OR m.n = x.n AND m.text > x.text])[0..12] END) AS near
+UNWIND places AS p
+WITH p, [x IN near WHERE x.text <> p.observed AND NOT x.text IN p.said | x.text][0..4] AS texts
+WITH p.i AS i, p.amr AS amr, p.observed AS observed, collect(CASE WHEN p.own THEN [] ELSE texts END) AS others,
+     collect(CASE WHEN p.own THEN texts ELSE [] END) AS own
+WITH i, amr, observed, own, reduce(all = [], found IN others | all + found) AS others
+WITH i, amr, observed, split(observed, ' ') AS parts,
+     CASE WHEN size(others) > 0 THEN others ELSE reduce(all = [], found IN own | all + found) END AS texts
+WHERE size(texts) > 0
 MATCH (n:AmrNode {amr: amr})-[:LEXEME]->(w:Term)
 WHERE w.text = observed OR w.text IN parts
+OPTIONAL MATCH (o:Frame {id: coalesce(n.concept, '')})
+WITH i, amr, observed, parts, texts, n, w, o, n.k AS k
+ORDER BY i, amr, k
 WITH i, amr, observed, parts, texts,
-     collect({k: n.k, up: n.up, last: n.last, verb: n.frame, word: w.text, roles: CASE WHEN n.frame
-       THEN [(n)-[r:ROLE]->(:AmrNode) WHERE r.role STARTS WITH 'ARG' | r.role] ELSE [] END}) AS words
+     collect({k: k, up: n.up, last: n.last, verb: n.frame, word: w.text, like: coalesce(o.roles, []),
+       roles: [(n)-[r:ROLE]->(:AmrNode) WHERE r.role = 'name' OR r.role STARTS WITH 'ARG' AND n.frame | r.role]}) AS words
 WITH i, amr, texts, words, [w IN words WHERE w.word = observed] AS whole,
      [w IN words WHERE w.word = parts[size(parts) - 1]] AS heads
 WITH i, amr, texts, words, CASE WHEN size(whole) > 0 THEN whole ELSE heads END AS places
-WHERE size(places) > 0
+WHERE size(places) > 0 AND NOT any(p IN places WHERE 'name' IN p.roles)
 WITH i, amr, texts, places, [w IN words WHERE w.last = w.k AND w.word <> places[0].word
        AND any(p IN places WHERE p.k = w.up) | w.k] AS gone
 UNWIND texts AS text
+WITH DISTINCT i, amr, places, gone, text
 OPTIONAL MATCH (f:Frame {lemma: text})
 WITH i, amr, places, gone, text, f.id AS id, f.roles AS roles
 ORDER BY i, amr, text, id
 WITH i, amr, places, gone, text, collect({id: id, roles: roles}) AS frames
 WITH i, amr, gone, text, [p IN places | {k: p.k, concept: CASE
-       WHEN p.verb THEN [f IN frames WHERE f.id IS NOT NULL AND all(r IN p.roles WHERE r IN f.roles) | f.id][0]
+       WHEN p.verb THEN [f IN frames WHERE f.id IS NOT NULL AND all(r IN p.roles WHERE r IN f.roles)
+         AND ('ARG0' IN f.roles) = ('ARG0' IN p.like) AND ('ARG1' IN f.roles) = ('ARG1' IN p.like) | f.id][0]
        WHEN frames[0].id IS NULL AND NOT text CONTAINS ' ' THEN text END}] AS places
 WHERE all(p IN places WHERE p.concept IS NOT NULL)
 UNWIND [p IN places | {amr: amr, k: p.k, op: 'set', concept: p.concept, site: amr + '>' + text}]

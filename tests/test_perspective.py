@@ -1,0 +1,212 @@
+"""The response moves elsewhere: a perspective by the shift graph, or another dialogue's statement."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from graphneg.dialogue_graph import DialogueGraph
+from graphneg.editing.donors import OFFERED, Donors
+from graphneg.editing.originals import Originals, Selection, StoredDialogue, dialogue_ids, read_dialogues
+from graphneg.editing.proposals import propose
+from graphneg.loading import LoadOptions, get_loader
+from graphneg.model import Dialogue, Frame, Utterance
+from graphneg.store import Store
+from graphneg.transforms import Transform
+from tests.servers import wipe
+from tests.transform_runs import TRANSFORMS, applied, edit_lists, line, load, shift
+
+SAID = (
+    ("Shall we go to the beach? The weather is fine.", "(g / go-02 :ARG0 (w / we) :ARG4 (b / beach))"),
+    ("I like the sea.", "(l / like-01 :ARG0 (i / i) :ARG1 (s / sea))"),
+)
+FRAMES = [
+    Frame("like-01", "like", ("ARG0", "ARG1")),
+    Frame("visit-01", "visit", ("ARG0", "ARG1")),
+    Frame("rain-01", "rain", ("ARG1",)),
+]
+KEYWORDS = """
+UNWIND $said AS row
+MATCH (u:Utterance {id: row.id})
+UNWIND row.keywords AS keyword
+MERGE (t:Term {text: keyword})
+CREATE (u)-[:MENTIONS {score: 0.5}]->(t)
+"""
+PAIR = """
+MATCH (u:Utterance {id: $id})
+MERGE (f:Term {text: $focus})
+MERGE (p:Term {text: $perspective})
+CREATE (u)-[:FOCUS]->(f)
+CREATE (u)-[:PERSPECTIVE]->(p)
+"""
+EDGES = """
+UNWIND $edges AS row
+MERGE (f:Term {text: row[0]})
+MERGE (t:Term {text: row[1]})
+CREATE (f)-[:SHIFTS_TO {count: row[2]}]->(t)
+"""
+
+
+@pytest.fixture
+def seaside(store: Store) -> Store:
+    """A store with frames and nothing else."""
+    wipe(store)
+    load(store, FRAMES)
+    return store
+
+
+def moved(
+    store: Store,
+    keywords: Sequence[str],
+    perspective: str,
+    edges: Sequence[tuple[str, str, int]],
+    reply: str = SAID[1][1],
+) -> list[str]:
+    """The reply's graphs when the post has these keywords, the first of them its focus."""
+    turns = (Utterance(0, "A", SAID[0][0], SAID[0][1]), Utterance(1, "B", "...", reply))
+    load(store, [Dialogue("own/test/1", "own", "test", turns)])
+    said = [{"id": "own/test/1#0", "keywords": list(keywords)}]
+    store.write(lambda tx: tx.run(KEYWORDS, said=said).consume())
+    store.write(
+        lambda tx: tx.run(PAIR, id="own/test/1#1", focus=keywords[0], perspective=perspective).consume()
+    )
+    store.write(lambda tx: tx.run(EDGES, edges=[list(edge) for edge in edges]).consume())
+    dialogues = read_dialogues(store, ["own/test/1"])
+    found = propose(store, TRANSFORMS["perspective"], dialogues).get("own/test/1", [])
+    graphs = Originals(store).get(dialogues[0].graphs)
+    return [line(applied(one.edits, graphs)) for one in found]
+
+
+class TestAPerspective:
+    def test_becomes_what_another_keyword_of_the_post_shifts_to(self, seaside: Store) -> None:
+        edges = [("beach", "towel", 9), ("weather", "umbrella", 2), ("weather", "jacket", 1)]
+        assert moved(seaside, ["beach", "weather"], "sea", edges) == [
+            "(l / like-01 :ARG0 (i / i) :ARG1 (j / jacket))",
+            "(l / like-01 :ARG0 (i / i) :ARG1 (u / umbrella))",
+        ]
+
+    def test_becomes_another_one_of_its_focus_where_no_other_keyword_leads_anywhere(
+        self, seaside: Store
+    ) -> None:
+        edges = [("beach", "towel", 9), ("beach", "sea", 20)]
+        assert moved(seaside, ["beach", "weather"], "sea", edges) == [
+            "(l / like-01 :ARG0 (i / i) :ARG1 (t / towel))"
+        ]
+
+    def test_is_never_itself_nor_a_word_of_the_dialogue(self, seaside: Store) -> None:
+        edges = [("weather", "sea", 5), ("weather", "beach", 5)]
+        assert moved(seaside, ["beach", "weather"], "sea", edges) == []
+
+    def test_stays_a_noun(self, seaside: Store) -> None:
+        edges = [("weather", "rain", 5), ("weather", "nice day", 5), ("weather", "umbrella", 1)]
+        assert moved(seaside, ["beach", "weather"], "sea", edges) == [
+            "(l / like-01 :ARG0 (i / i) :ARG1 (u / umbrella))"
+        ]
+
+    def test_stays_a_frame_with_the_roles_in_use(self, seaside: Store) -> None:
+        edges = [("weather", "rain", 5), ("weather", "umbrella", 5), ("weather", "visit", 1)]
+        assert moved(seaside, ["beach", "weather"], "like", edges) == [
+            "(v / visit-01 :ARG0 (i / i) :ARG1 (s / sea))"
+        ]
+
+    def test_changes_wherever_it_is_said(self, seaside: Store) -> None:
+        reply = "(a / and :op1 (s / sea) :op2 (v / visit-01 :ARG0 (i / i) :ARG1 (s2 / sea)))"
+        assert moved(seaside, ["beach", "weather"], "sea", [("weather", "umbrella", 1)], reply) == [
+            "(a / and :op1 (u / umbrella) :op2 (v / visit-01 :ARG0 (i / i) :ARG1 (u2 / umbrella)))"
+        ]
+
+    def test_of_several_words_gives_way_as_a_whole(self, seaside: Store) -> None:
+        reply = "(l / like-01 :ARG0 (i / i) :ARG1 (s / shop :mod (c / coffee) :poss (w / we)))"
+        edges = [("weather", "umbrella", 1)]
+        assert moved(seaside, ["beach", "weather"], "coffee shop", edges, reply) == [
+            "(l / like-01 :ARG0 (i / i) :ARG1 (u / umbrella :poss (w / we)))"
+        ]
+
+    def test_is_one_of_the_four_that_a_keyword_most_often_leads_to(self, seaside: Store) -> None:
+        edges = [("weather", f"word{n:02d}", 100 - n) for n in range(20)]
+        found = moved(seaside, ["beach", "weather"], "sea", edges)
+        assert [graph.partition("word")[2][:2] for graph in found] == ["00", "01", "02", "03"]
+
+    def test_is_the_first_in_the_alphabet_of_those_equally_frequent(self, seaside: Store) -> None:
+        edges = [("weather", f"word{n:02d}", 1) for n in range(30, 0, -1)]
+        found = moved(seaside, ["beach", "weather"], "sea", edges)
+        assert [graph.partition("word")[2][:2] for graph in found] == ["01", "02", "03", "04"]
+
+
+def test_what_was_never_paired_has_no_perspective(seaside: Store) -> None:
+    turns = tuple(Utterance(turn, "AB"[turn], text, graph) for turn, (text, graph) in enumerate(SAID))
+    load(seaside, [Dialogue("own/test/2", "own", "test", turns)])
+    assert propose(seaside, TRANSFORMS["perspective"], read_dialogues(seaside, ["own/test/2"])) == {}
+
+
+@pytest.fixture(scope="module")
+def everyday(store: Store) -> Store:
+    """The bundled corpus and a shift graph of its main words."""
+    wipe(store)
+    load(store, get_loader("everyday").read([], LoadOptions()))
+    shift(store)
+    return store
+
+
+def all_dialogues(store: Store) -> list[StoredDialogue]:
+    selection = Selection(corpora=("everyday",), with_graphs=True)
+    return read_dialogues(store, list(dialogue_ids(store, selection)))
+
+
+class TestDonors:
+    def test_are_graphs_of_other_dialogues_of_the_corpus_and_split(self, everyday: Store) -> None:
+        donors = Donors(everyday)
+        for one in all_dialogues(everyday):
+            offered = donors.of(one)
+            assert 0 < len(offered) <= OFFERED
+            assert len(set(offered)) == len(offered)
+            assert all(amr.startswith(f"everyday/{one.split}/") for amr in offered)
+            assert not set(offered) & set(one.graphs)
+
+    def test_are_the_same_for_whoever_asks(self, everyday: Store) -> None:
+        dialogues = all_dialogues(everyday)
+        first, second = Donors(everyday), Donors(everyday)
+        asked = {one.id: second.of(one) for one in reversed(dialogues)}
+        assert [first.of(one) for one in dialogues] == [asked[one.id] for one in dialogues]
+
+    def test_differ_from_dialogue_to_dialogue(self, everyday: Store) -> None:
+        donors = Donors(everyday)
+        assert len({tuple(donors.of(one)) for one in all_dialogues(everyday)}) > 10
+
+    def test_of_a_dialogue_that_the_store_does_not_hold_are_none(self, everyday: Store) -> None:
+        assert Donors(everyday).of(StoredDialogue("own/test/1", "own", "test", ())) == []
+
+    def test_are_offered_only_to_a_transform_that_needs_them(self, everyday: Store) -> None:
+        query = "UNWIND $dialogues AS d UNWIND d.donors AS amr RETURN d.id AS dialogue, collect(amr) AS edits"
+        plain = Transform("t", "", "C-cont", "", (), "", query, "t.cypher")
+        assert propose(everyday, plain, all_dialogues(everyday)) == {}
+
+
+class TestAGraft:
+    def test_is_another_dialogues_statement_with_nouns_of_this_context(self, everyday: Store) -> None:
+        dialogues = all_dialogues(everyday)
+        graphs = Originals(everyday).get([amr for one in dialogues for amr in one.graphs])
+        proposals = propose(everyday, TRANSFORMS["graft"], dialogues)
+        assert len(proposals) > 10
+        for one in dialogues:
+            at = {turn.amr: turn.turn for turn in one.turns}
+            for _, edits in edit_lists(proposals.get(one.id, [])):
+                top, *sets = edits
+                assert top.op == "graft" and top.from_amr not in one.graphs
+                before = [graphs[turn.amr] for turn in one.turns[: at[top.amr]] if turn.amr is not None]
+                assert sets[0].concept in {node.concept for known in before for node in known.nodes}
+                after = applied(edits, graphs)
+                assert after.top.concept == graphs[top.from_amr or ""].nodes[top.from_k or 0].concept
+                assert any(node.concept == sets[0].concept for node in after.nodes)
+
+    def test_is_in_the_donors_words_and_can_be_explained(self, everyday: Store) -> None:
+        graph = DialogueGraph(everyday)
+        made = list(graph.negatives(transforms=["graft"], limit=12, corpora=["everyday"]))
+        assert len(made) > 5
+        for one in made:
+            assert one.target == "response"
+            assert one.categories == ["C-follow"]
+            assert one.response != one.original["response"]
+            assert one.original["context"] is None
+            assert graph.explain(one.id).negative.response == one.response
