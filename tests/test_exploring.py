@@ -13,8 +13,8 @@ from graphneg.errors import InputError
 from graphneg.exploring import named_queries, named_query, near_topics, parse_query
 from graphneg.store import Store, cypher_text
 from graphneg.store.guard import refuse_writes
+from tests.explore_samples import write_samples
 from tests.servers import wipe
-from tests.shift_samples import write_samples
 
 PAGE = (Path(__file__).parents[1] / "docs" / "exploring.md").read_text(encoding="utf-8")
 QUERIES = named_queries()

@@ -26,8 +26,8 @@ from graphneg.shift.substitutes import (
 )
 from graphneg.store import Store, open_store
 from tests.cli_runs import Run
+from tests.explore_samples import write_samples
 from tests.servers import wipe
-from tests.shift_samples import write_samples
 
 REPLY = "kitchen/train/2#1/r0"
 """``The coffee smells good.``, answered by ``I would rather have tea.``"""

@@ -17,8 +17,8 @@ from graphneg.shift.prediction.embedding import EmbeddingPredictor
 from graphneg.shift.prediction.frequency import FrequencyPredictor, likelihood
 from graphneg.store import Store
 from tests.cli_runs import Run
+from tests.explore_samples import write_samples
 from tests.servers import wipe
-from tests.shift_samples import write_samples
 
 PRIOR = {"fish": 0.4, "milk": 0.2, "door": 0.2, "rice": 0.1, "car": 0.1}
 

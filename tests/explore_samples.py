@@ -1,0 +1,169 @@
+"""A corpus of some twenty pairs whose focus and perspective are given by hand, and writing it to a store.
+
+A turn is (text, focus, perspective), of which the first of a dialogue has only the text. A response
+stands behind the turn that it answers; its text begins with ``+`` where it fits, ``-`` where it does not.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from neo4j import ManagedTransaction
+
+from graphneg.loading.matching import Grouping
+from graphneg.loading.report import LoadReport
+from graphneg.loading.writing import write_records
+from graphneg.model import Dialogue, Opposite, Response, Utterance
+from graphneg.store import Store
+
+Said = tuple[str, str, str]
+
+DIALOGUES: dict[str, tuple[Said, ...]] = {
+    "kitchen/train/1": (
+        ("Is the coffee ready?", "", ""),
+        ("Yes, and there is cake with it.", "coffee", "cake"),
+        ("I only eat cake with cream.", "cake", "cream"),
+        ("+ The cake has no sugar in it.", "cake", "sugar"),
+    ),
+    "kitchen/train/2": (
+        ("The coffee smells good.", "", ""),
+        ("I baked a cake to go with it.", "coffee", "cake"),
+        ("+ I would rather have tea.", "coffee", "tea"),
+        ("- The train to the coast was late.", "", ""),
+    ),
+    "kitchen/train/10": (
+        ("Who wants coffee?", "", ""),
+        ("Tea for me, please.", "coffee", "tea"),
+        ("We have no tea, only coffee.", "tea", "coffee"),
+        ("Then I take the coffee.", "coffee", "coffee"),
+    ),
+    "kitchen/train/11": (
+        ("This tea is cold.", "", ""),
+        ("I can make you a coffee.", "tea", "coffee"),
+        ("Is there cake as well?", "coffee", "cake"),
+    ),
+    "kitchen/train/12": (
+        ("Would you like some tea?", "", ""),
+        ("With a piece of cake, yes.", "tea", "cake"),
+        ("The cake needs more cream.", "cake", "cream"),
+    ),
+    "travel/train/1": (
+        ("How is the weather in Lisbon?", "", ""),
+        ("It is hot.", "weather", "hot"),
+        ("Cold drinks for everyone, then.", "hot", "cold"),
+    ),
+    "travel/train/2": (
+        ("What is the weather like today?", "", ""),
+        ("Too cold to walk.", "weather", "cold"),
+        ("Cold? Yesterday was hot.", "cold", "hot"),
+        ("+ Take an umbrella against the cold.", "cold", "umbrella"),
+    ),
+    "travel/train/3": (
+        ("Did you look at the weather?", "", ""),
+        ("Hot, they say.", "weather", "hot"),
+        ("I would like a coffee on the train.", "hot", "coffee"),
+        ("The coffee there has a high price.", "coffee", "price"),
+    ),
+    "travel/train/4": (
+        ("The train leaves at nine.", "", ""),
+        ("Have you got a ticket?", "train", "ticket"),
+        ("The ticket had a good price.", "ticket", "price"),
+    ),
+    "travel/train/5": (
+        ("Which train do you take?", "", ""),
+        ("The one on my ticket.", "train", "ticket"),
+        ("Show me the ticket: that is a night train.", "ticket", "train"),
+    ),
+    "travel/train/6": (
+        ("The station has good coffee.", "", ""),
+        ("And its café is cheap.", "coffee", "café"),
+    ),
+    "travel/train/7": (
+        ("This coffee was on the train's menu.", "", ""),
+        ("The price was on it too.", "coffee", "price"),
+    ),
+}
+OPPOSITES = (
+    Opposite("cold", "hot", "Antonym", 2.0, "test"),
+    Opposite("hot", "cold", "Antonym", 1.0, "test"),
+    Opposite("coffee", "tea", "DistinctFrom", 1.0, "test"),
+)
+
+WRITE_TERMS = "UNWIND $terms AS text MERGE (t:Term {text: text})"
+WRITE_UTTERANCES = """
+UNWIND $replies AS row
+MATCH (r:Utterance {id: row[0]}) MATCH (f:Term {text: row[1]}) MATCH (p:Term {text: row[2]})
+MERGE (r)-[:FOCUS]->(f) MERGE (r)-[:PERSPECTIVE]->(p)
+"""
+WRITE_RESPONSES = WRITE_UTTERANCES.replace("(r:Utterance", "(r:Response")
+WRITE_MENTIONS = """
+UNWIND $mentions AS row
+MATCH (u:Utterance {id: row[0]}) MATCH (t:Term {text: row[1]})
+MERGE (u)-[m:MENTIONS]->(t) SET m.score = 0.5
+"""
+WRITE_SHIFTS = """
+UNWIND $shifts AS row
+MATCH (f:Term {text: row[0]}) MATCH (p:Term {text: row[1]})
+MERGE (f)-[s:SHIFTS_TO]->(p) SET s.count = row[2]
+"""
+
+
+def write_samples(store: Store) -> None:
+    """Write the corpus and its shift graph."""
+    records = [*dialogues(), *OPPOSITES]
+    write_records(store, records, LoadReport("samples"), Grouping("samples", "all", 8))
+    replies = [list(reply) for reply in pairs()]
+    counts = Counter((focus, perspective) for _, focus, perspective in pairs())
+    shifts = [[*ends, count] for ends, count in sorted(counts.items())]
+    terms = sorted({term for ends in counts for term in ends})
+
+    def work(transaction: ManagedTransaction) -> None:
+        transaction.run(WRITE_TERMS, terms=terms).consume()
+        transaction.run(WRITE_UTTERANCES, replies=replies).consume()
+        transaction.run(WRITE_RESPONSES, replies=replies).consume()
+        transaction.run(WRITE_MENTIONS, mentions=[list(one) for one in mentions()]).consume()
+        transaction.run(WRITE_SHIFTS, shifts=shifts).consume()
+
+    store.write(work)
+
+
+def dialogues() -> Iterator[Dialogue]:
+    for id, said in DIALOGUES.items():
+        corpus, split, _ = id.split("/")
+        utterances: list[Utterance] = []
+        responses: list[Response] = []
+        for text, _, _ in said:
+            if text[0] in "+-":
+                fits = text[0] == "+"
+                source = "reference" if fits else "adversarial"
+                responses.append(Response(len(utterances) - 1, text[2:], int(fits), source))
+            else:
+                utterances.append(Utterance(len(utterances), "AB"[len(utterances) % 2], text))
+        yield Dialogue(id, corpus, split, tuple(utterances), tuple(responses))
+
+
+def pairs() -> Iterator[tuple[str, str, str]]:
+    """The reply's id, focus and perspective of each pair."""
+    for id, said in DIALOGUES.items():
+        turns = responses = 0
+        for text, focus, perspective in said:
+            if text[0] in "+-":
+                reply = f"{id}#{turns - 1}/r{responses}"
+                responses += 1
+            else:
+                reply = f"{id}#{turns}"
+                turns += 1
+            if focus:
+                yield reply, focus, perspective
+
+
+def mentions() -> Iterator[tuple[str, str]]:
+    """Utterance and term: what replies attend to in it, and what it moves to."""
+    for reply, focus, perspective in pairs():
+        if "/r" in reply.partition("#")[2]:
+            yield reply.partition("/r")[0], focus
+            continue
+        dialogue, _, turn = reply.partition("#")
+        yield f"{dialogue}#{int(turn) - 1}", focus
+        yield reply, perspective

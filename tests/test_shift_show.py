@@ -1,0 +1,251 @@
+"""The neighbourhood of a topic, as the command prints it and as a page that loads nothing."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Generator
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from graphneg import DialogueGraph
+from graphneg.errors import InputError
+from graphneg.shift.showing import Neighbourhood, Pair, Shift, neighbourhood, page, write_page
+from graphneg.shift.showing.layout import NARROWEST, WIDEST, layout
+from graphneg.store import Store, open_store
+from tests.cli_runs import Run
+from tests.explore_samples import write_samples
+from tests.servers import wipe
+
+PAGE = (Path(__file__).parents[1] / "docs" / "exploring.md").read_text(encoding="utf-8")
+EXAMPLES = re.findall(r"^```console\n\$ graphneg (.*?)\n(.*?)^```$", PAGE, re.M | re.S)
+DOCUMENTED_WIDTH = "110"
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
+    """An embedded store with the samples; its server stays up for all tests of this module."""
+    path = tmp_path_factory.mktemp("samples") / "store"
+    with open_store(path) as store:
+        write_samples(store)
+        yield str(path)
+
+
+@pytest.fixture(scope="module")
+def around(place: str) -> Neighbourhood:
+    with open_store(place) as store:
+        return neighbourhood(store, "coffee")
+
+
+class Parts(HTMLParser):
+    """The elements of a page with their attributes, and the text of each script."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.scripts: list[str] = []
+        self.words: list[str] = []
+        self._inside = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        self._inside = tag
+        if tag == "script":
+            self.scripts.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._inside = ""
+
+    def handle_data(self, data: str) -> None:
+        if self._inside == "script":
+            self.scripts[-1] += data
+        elif self._inside != "style":
+            self.words.append(data)
+
+
+class TestNeighbourhood:
+    def test_it_is_the_same_on_every_server(self, store: Store, around: Neighbourhood) -> None:
+        wipe(store)
+        write_samples(store)
+        assert neighbourhood(store, "coffee") == around
+
+    def test_it_counts_all_and_holds_the_most_frequent(self, place: str) -> None:
+        with open_store(place) as store:
+            few = neighbourhood(store, "coffee", limit=1, examples=1)
+        assert (few.outgoing, few.perspectives, few.incoming, few.foci, few.stays) == (9, 5, 4, 3, 1)
+        assert [(shift.perspective, shift.count) for shift in few.moves_to] == [("cake", 3)]
+        assert [(shift.focus, shift.count) for shift in few.comes_from] == [("tea", 2)]
+        assert (few.more_perspectives, few.more_foci) == (4, 1)
+        assert few.moves_to[0].pairs == (
+            Pair("kitchen/train/1#1", "kitchen", "Is the coffee ready?", "Yes, and there is cake with it."),
+        )
+
+    def test_nothing_more_is_left_where_all_is_held(self, around: Neighbourhood) -> None:
+        assert (around.more_perspectives, around.more_foci) == (0, 0)
+        assert [len(shift.pairs) for shift in around.moves_to] == [s.count for s in around.moves_to]
+
+
+class TestLayout:
+    def test_the_sides_are_those_of_the_shifts(self, around: Neighbourhood) -> None:
+        sides = {(curve.shift.focus, curve.shift.perspective): curve.side for curve in layout(around)}
+        assert sides[("coffee", "cake")] == 1
+        assert sides[("tea", "coffee")] == -1
+        assert sides[("coffee", "coffee")] == 0
+
+    def test_widths_follow_counts(self, around: Neighbourhood) -> None:
+        widths = {curve.shift.count: curve.width for curve in layout(around)}
+        assert widths == {3: WIDEST, 2: WIDEST * 2 / 3, 1: WIDEST / 3}
+        rare = replace(around.moves_to[-1], count=1)
+        frequent = replace(around.moves_to[0], count=1000)
+        curves = layout(replace(around, moves_to=(frequent, rare), comes_from=()))
+        assert min(curve.width for curve in curves) == NARROWEST
+
+    def test_no_two_ends_share_a_place(self, around: Neighbourhood) -> None:
+        ends = [curve.end for curve in layout(around)]
+        assert len(set(ends)) == len(ends)
+
+
+class TestPage:
+    def test_it_loads_nothing(self, around: Neighbourhood) -> None:
+        parts = Parts(page(around))
+        policies = [
+            of["content"] for tag, of in parts.elements if of.get("http-equiv") == "Content-Security-Policy"
+        ]
+        assert policies and policies[0] is not None and policies[0].startswith("default-src 'none';")
+        assert "http" not in policies[0] and "*" not in policies[0]
+        for tag, of in parts.elements:
+            assert tag not in ("link", "iframe", "img", "object", "embed", "base")
+            assert not {"src", "href", "srcset", "data"} & of.keys()
+        own = re.sub(r"<script>.*?</script>", "", page(around), count=1, flags=re.S)
+        assert not re.search(r"https?://|@import|url\(", own)
+
+    def test_each_shift_leads_to_its_utterances(self, around: Neighbourhood) -> None:
+        parts = Parts(page(around))
+        curves = layout(around)
+        ids = [of["id"] for tag, of in parts.elements if tag == "details"]
+        assert sorted(map(str, ids)) == [f"shift-{i}" for i in range(len(curves))]
+        for shift in (*around.moves_to, *around.comes_from):
+            for pair in shift.pairs:
+                assert pair.post in parts.words and pair.reply in parts.words
+        [item] = [script for script in parts.scripts if script.startswith('{"')]
+        drawn = json.dumps(json.loads(item))
+        assert '"coffee  1"' in drawn and '"cake  3"' in drawn
+
+    def test_what_people_said_is_never_markup(self, around: Neighbourhood) -> None:
+        nasty = "</script><script>alert(\"1\")</script><b title='x'>"
+        pair = Pair("a/b/1#1", "a", nasty, nasty)
+        text = page(replace(around, topic=nasty, moves_to=(Shift(nasty, nasty + "!", 1, (pair,)),)))
+        parts = Parts(text)
+        assert len([tag for tag, _ in parts.elements if tag == "script"]) == 3
+        assert not [of for _, of in parts.elements if "title" in of]
+        assert nasty in parts.words
+
+    def test_what_is_not_shown_is_counted(self, place: str) -> None:
+        with open_store(place) as store:
+            text = page(neighbourhood(store, "coffee", limit=1, examples=1))
+        assert "1 of 3 pairs shown" in text
+        assert "and 4 topics more, less frequent" in text
+        assert "and 1 topic more, less frequent" in text
+
+    def test_it_takes_less_than_two_megabytes(self, around: Neighbourhood) -> None:
+        assert len(page(around).encode()) < 2_000_000
+
+    def test_without_its_library_the_extra_is_named(
+        self, around: Neighbourhood, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        for name in ("bokeh.resources", "bokeh.embed"):
+            monkeypatch.setitem(sys.modules, name, None)
+        with pytest.raises(InputError, match=r'pip install "graphneg\[exploring\]"'):
+            page(around)
+
+    def test_a_file_that_cant_be_written_is_named(self, around: Neighbourhood, tmp_path: Path) -> None:
+        with pytest.raises(InputError, match=r"nowhere.*can't be written: No such file"):
+            write_page(around, tmp_path / "nowhere" / "coffee.html")
+
+
+class TestCommand:
+    def test_the_neighbourhood_is_printed_with_counts_and_examples(self, run: Run, place: str) -> None:
+        ended = run("--store", place, "shift", "show", "coffee")
+        assert ended.status == 0
+        assert "9 pairs move on from it to 5 topics" in ended.out
+        assert re.search(
+            r"cake +3 +━+ +Is the coffee ready\?\n +→ Yes, and there is cake with it\.", ended.out
+        )
+        assert "coffee (stays)" in ended.out
+        assert "more, less frequent" not in ended.out
+
+    def test_a_page_is_written_as_well(self, run: Run, place: str, tmp_path: Path) -> None:
+        out = tmp_path / "tea.html"
+        ended = run("shift", "show", "tea", "--html", out, "--store", place)
+        assert ended.status == 0 and f"wrote {out}" in ended.err
+        assert "<title>tea: shifts around it</title>" in out.read_text(encoding="utf-8")
+
+    def test_a_topic_that_is_not_in_the_graph_is_one_line(self, run: Run, place: str, tmp_path: Path) -> None:
+        out = tmp_path / "page.html"
+        ended = run("--store", place, "shift", "show", "Caek", "--html", out)
+        assert ended.status == 1
+        assert ended.err.splitlines()[-1] == "error: 'Caek' is not in the shift graph: did you mean cake?"
+        assert ended.out == "" and not out.exists()
+
+    def test_a_topic_that_nothing_leads_to_is_shown_all_the_same(self, run: Run, place: str) -> None:
+        ended = run("--store", place, "shift", "show", "weather")
+        assert ended.status == 0 and "lead to it" not in ended.out
+
+    def test_a_store_without_a_shift_graph_says_what_makes_one(self, run: Run, tmp_path: Path) -> None:
+        with DialogueGraph(open_store(tmp_path / "empty")):
+            ended = run("--store", tmp_path / "empty", "shift", "show", "tea")
+        assert ended.status == 1 and "graphneg shift build makes it" in ended.err
+
+
+class TestNamedQueries:
+    @pytest.mark.parametrize(("command", "output"), EXAMPLES, ids=[command for command, _ in EXAMPLES])
+    def test_documented_examples_are_what_is_printed(
+        self, run: Run, place: str, monkeypatch: pytest.MonkeyPatch, command: str, output: str
+    ) -> None:
+        monkeypatch.setenv("COLUMNS", DOCUMENTED_WIDTH)
+        ended = run("--store", place, *command.split())
+        assert ended.status == 0
+        assert [line.rstrip() for line in ended.out.strip("\n").splitlines()] == output.strip(
+            "\n"
+        ).splitlines()
+
+    def test_without_a_name_all_are_listed(self, run: Run) -> None:
+        ended = run("cypher", "--named")
+        assert ended.status == 0
+        assert re.search(r"behind +focus, perspective, \[corpus\], limit=20 +The utterances", ended.out)
+
+    def test_an_unknown_name_lists_them_too(self, run: Run) -> None:
+        ended = run("cypher", "--named", "hub")
+        assert ended.status == 2 and ended.out == ""
+        assert "self_shifts" in ended.err
+        assert ended.err.splitlines()[-1] == "error: no named query is called 'hub'; did you mean hubs?"
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (["perspectives"], "error: the query perspectives needs the parameter 'focus': the topic"),
+            (["hubs", "--param", "size=3"], "error: the query hubs has no parameter 'size'; it takes: limit"),
+            (["hubs", "--param", "limit=few"], "error: 'limit' of the query hubs is a whole number"),
+        ],
+    )
+    def test_wrong_parameters_are_one_line(self, run: Run, arguments: list[str], message: str) -> None:
+        ended = run("cypher", "--named", *arguments)
+        assert ended.status == 2 and ended.err.startswith(message)
+        assert len(ended.err.splitlines()) == 1
+
+    def test_a_topic_that_reads_as_a_number_is_a_text(self, run: Run, place: str) -> None:
+        ended = run("--store", place, "cypher", "--named", "topic", "--param", "focus=2019")
+        assert ended.status == 1 and "'2019' is not in the shift graph" in ended.err
+
+    def test_rows_can_be_had_as_json(self, run: Run, place: str) -> None:
+        ended = run("--store", place, "cypher", "--named", "hubs", "--param", "limit=1", "--format", "json")
+        assert json.loads(ended.out)["topic"] == "coffee"
+
+    def test_neither_a_query_nor_a_name_is_wrong_usage(self, run: Run) -> None:
+        assert run("cypher").status == 2
+        assert run("cypher", "--named", "hubs", "--write").status == 2
