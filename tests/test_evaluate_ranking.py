@@ -13,6 +13,7 @@ from graphneg.evaluation.choices import read_choices, scored
 from graphneg.evaluation.ranking import Choices, rank
 from graphneg.rankers.base import by_score
 from tests.cli_runs import Run
+from tests.tiny_ranker import encoder_folder
 
 ONE = Choices(
     "own/test/1",
@@ -122,41 +123,8 @@ class TestCommand:
 class TestCrossEncoder:
     @pytest.fixture(scope="class")
     def folder(self, tmp_path_factory: pytest.TempPathFactory) -> Path:
-        """A random BERT of two layers and its tokenizer."""
         pytest.importorskip("torch")
-        from tokenizers import Tokenizer, models, pre_tokenizers, processors
-        from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerFast
-
-        folder = tmp_path_factory.mktemp("ranker")
-        words = [
-            "[PAD]",
-            "[UNK]",
-            "[CLS]",
-            "[SEP]",
-            *["shall", "we", "swim", "when", "now", "at", "six", "fish", "twelve", "eggs"],
-        ]
-        tokenizer = Tokenizer(models.WordLevel({word: i for i, word in enumerate(words)}, unk_token="[UNK]"))
-        tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-        tokenizer.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
-        fast = PreTrainedTokenizerFast(
-            tokenizer_object=tokenizer,
-            pad_token="[PAD]",
-            unk_token="[UNK]",
-            cls_token="[CLS]",
-            sep_token="[SEP]",
-        )
-        fast.save_pretrained(folder)
-        config = BertConfig(
-            vocab_size=len(words),
-            hidden_size=16,
-            num_hidden_layers=2,
-            num_attention_heads=2,
-            intermediate_size=32,
-            max_position_embeddings=24,
-            num_labels=1,
-        )
-        BertForSequenceClassification(config).save_pretrained(folder)
-        return folder
+        return encoder_folder(tmp_path_factory.mktemp("ranker"), labels=1)
 
     def test_scores_do_not_depend_on_the_batch(self, folder: Path) -> None:
         from graphneg.rankers import CrossEncoder

@@ -1,0 +1,211 @@
+"""Training a cross-encoder to rank responses, on groups of right and wrong ones."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from graphneg.errors import InputError, ModelError
+from graphneg.language_models.finding import check_packages, first_line, locate
+from graphneg.progress import Progress
+from graphneg.rankers import CrossEncoder
+from graphneg.training.drawing import Drawing, Lacking, Mix, Pair
+from graphneg.training.groups import Group
+from graphneg.training.run import open_run, train
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+SETTINGS: Mapping[str, Any] = {"per_device_train_batch_size": 32, "learning_rate": 5e-5}
+_WINDOW = 32
+
+
+@dataclass(frozen=True, slots=True)
+class RankerReport:
+    """What a run did: ``pairs`` over all epochs by source, and what was ``lacking`` in the first."""
+
+    folder: Path
+    pairs: Mapping[str, int]
+    lacking: Lacking
+    steps: int
+    loss: float
+
+
+def new_cross_encoder(
+    model: str | Path,
+    *,
+    seed: int = 0,
+    max_tokens: int = 256,
+    frozen: Collection[str] = (),
+    dropout: float | None = None,
+    device: str | None = None,
+    offline: bool = False,
+) -> CrossEncoder:
+    """An encoder by path or hub id with a new head of one class, drawn by ``seed``.
+
+    ``frozen`` are beginnings of parameters' names that do not learn, ``embeddings`` say: on a CPU that and
+    ``dropout`` 0 train three times as fast.
+
+    Raises:
+        ModelError: there is no such encoder.
+        InputError: no parameter's name begins with one of ``frozen``.
+    """
+    check_packages()
+    folder = locate(model, offline=offline)
+    from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer, set_seed
+    from transformers.utils.logging import disable_progress_bar, set_verbosity_error
+
+    disable_progress_bar()
+    set_verbosity_error()  # or it warns that the head is new
+    set_seed(seed)
+    try:
+        config: Any = AutoConfig.from_pretrained(folder, local_files_only=True, num_labels=1)
+        if dropout is not None:
+            config.hidden_dropout_prob = config.attention_probs_dropout_prob = dropout
+        network: Any = AutoModelForSequenceClassification.from_pretrained(
+            folder, config=config, local_files_only=True, dtype="float32"
+        )
+        tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+    except Exception as error:  # its loaders raise what the files' parsers and torch raise
+        raise ModelError(f"{folder}: no encoder can be read from it ({first_line(error)})") from error
+    for start in frozen:
+        _freeze(network, start)
+    network.to(device or _best_device())
+    return CrossEncoder(network, tokenizer, max_tokens=max_tokens)
+
+
+def train_ranker(
+    ranker: CrossEncoder,
+    groups: Sequence[Group],
+    out: str | Path,
+    *,
+    mix: Mix | None = None,
+    epochs: int = 2,
+    held_out: Collection[str] = (),
+    seed: int = 0,
+    progress: Progress | None = None,
+    **arguments: Any,
+) -> RankerReport:
+    """Train ``ranker`` in place to tell right responses from wrong ones, and save it into ``out``.
+
+    Each epoch draws its pairs anew, and no text of ``held_out`` ever. Pairs of like length share a
+    batch. ``arguments`` go to transformers' ``TrainingArguments``. A run that was stopped goes on from
+    its last checkpoint when the same call is made again; on a CPU the same seed gives the same model.
+
+    Raises:
+        InputError: there is nothing to learn from, a source of the mix is not there, ``out`` holds
+            a model or another run, or the arguments are none of ``TrainingArguments``.
+    """
+    if epochs < 1:
+        raise InputError("at least one epoch, please")
+    if taken := {"num_train_epochs", "max_steps"} & set(arguments):
+        raise InputError(f"{', '.join(sorted(taken))}: a ranker's run is as long as its epochs; give epochs")
+    settings = {**SETTINGS, **arguments}
+    drawing = Drawing(groups, mix or Mix(), seed, held_out)
+    rows = _Epochs(drawing, epochs, int(settings["per_device_train_batch_size"]))
+    run = open_run(out, [repr(mix), epochs, seed, sorted(held_out), sorted(settings.items()), rows.facts()])
+    ranker.model.train()
+    done = train(
+        run,
+        ranker.model,
+        rows,
+        partial(_collate, ranker),
+        seed=seed,
+        arguments={**settings, "num_train_epochs": 1, "train_sampling_strategy": "sequential"},
+        progress=progress,
+        compute_loss_func=_loss,
+    )
+    ranker.model.eval()
+    ranker.save(run.folder)
+    run.finish()
+    return RankerReport(
+        run.folder, rows.sources, rows.lacking, int(done.global_step), float(done.training_loss)
+    )
+
+
+class _Epochs:
+    """The pairs of all epochs one after the other, each epoch drawn when it is reached."""
+
+    def __init__(self, drawing: Drawing, epochs: int, batch: int) -> None:
+        self._drawing = drawing
+        self._batch = batch
+        self._epoch = -1
+        self._pairs: list[Pair] = []
+        self.sources: Counter[str] = Counter()
+        first, self.lacking = drawing.epoch(0)
+        self._starts = [0]
+        for epoch in range(epochs):
+            pairs = first if epoch == 0 else drawing.epoch(epoch)[0]
+            self.sources.update(pair.source for pair in pairs)
+            self._starts.append(self._starts[-1] + len(pairs))
+
+    def facts(self) -> list[Any]:
+        """What decides a run: the first epoch's pairs, and how many there are of each source."""
+        pairs, _ = self._drawing.epoch(0)
+        return [sorted(self.sources.items()), [(one.context, one.response, one.label) for one in pairs]]
+
+    def __len__(self) -> int:
+        return self._starts[-1]
+
+    def __getitem__(self, place: int) -> Pair:
+        epoch = next(k for k, end in enumerate(self._starts[1:]) if place < end)
+        if epoch != self._epoch:
+            self._epoch, self._pairs = epoch, _by_length(self._drawing.epoch(epoch)[0], self._batch)
+        return self._pairs[place - self._starts[epoch]]
+
+
+def _by_length(pairs: Sequence[Pair], batch: int) -> list[Pair]:
+    """Inside windows of some batches, batches of pairs of like length; in the windows' order else."""
+    found: list[Pair] = []
+    size = batch * _WINDOW
+    for start in range(0, len(pairs), size):
+        window = sorted(pairs[start : start + size], key=_length)
+        batches = [window[at : at + batch] for at in range(0, len(window), batch)]
+        batches.sort(key=lambda some: hash_of(some[0]))
+        found += [pair for some in batches for pair in some]
+    return found
+
+
+def hash_of(pair: Pair) -> int:
+    """A number that depends on the pair alone."""
+    from graphneg.hashing import number
+
+    return number(0, "batch", pair.id)
+
+
+def _length(pair: Pair) -> int:
+    return sum(map(len, pair.context)) + len(pair.response)
+
+
+def _collate(ranker: CrossEncoder, pairs: Sequence[Pair]) -> Mapping[str, Any]:
+    import torch
+
+    rows = ranker.encode([pair.context for pair in pairs], [pair.response for pair in pairs])
+    return {**rows, "labels": torch.tensor([(float(pair.label), pair.weight) for pair in pairs])}
+
+
+def _loss(outputs: Any, labels: Tensor, num_items_in_batch: Any = None) -> Tensor:
+    """Binary cross-entropy; ``labels`` of shape (pairs, 2) hold label and weight."""
+    from torch.nn.functional import binary_cross_entropy_with_logits
+
+    targets, weights = labels[:, 0], labels[:, 1]
+    losses = binary_cross_entropy_with_logits(outputs.logits[:, 0].float(), targets, reduction="none")
+    return (losses * weights).sum() / weights.sum()
+
+
+def _freeze(network: Any, start: str) -> None:
+    named = [one for name, one in network.named_parameters() if name.startswith(start) or f".{start}" in name]
+    if not named:
+        raise InputError(f"no parameter's name begins with {start!r}")
+    for one in named:
+        one.requires_grad_(False)
+
+
+def _best_device() -> str:
+    import torch
+
+    return "cuda" if torch.cuda.is_available() else "cpu"

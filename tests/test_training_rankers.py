@@ -1,0 +1,148 @@
+"""Training rankers: what is drawn, what is learned, what is refused, and going on after a stop."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphneg.errors import InputError
+from graphneg.output import write_jsonl
+from graphneg.training.drawing import Drawing, Mix, plain
+from graphneg.training.groups import Answer, Group, groups_of, read_groups
+from tests.negative_samples import EXAMPLE
+from tests.tiny_ranker import encoder_folder, groups
+
+
+class TestGroups:
+    def test_an_edited_response_brings_the_right_one(self, tmp_path: Path) -> None:
+        edited = replace(EXAMPLE, response="No.", original={"context": None, "response": "Yes."})
+        write_jsonl([edited, edited], tmp_path / "negatives.jsonl")
+        [group] = read_groups([tmp_path / "negatives.jsonl"])
+        assert [answer.text for answer in group.positives] == ["Yes."]
+        assert [answer.text for answer in group.negatives] == ["No."]
+
+    def test_an_edited_dialogue_keeps_its_own_context(self) -> None:
+        turns = [{"speaker": "A", "text": "I like tea."}]
+        edited = replace(
+            EXAMPLE,
+            context=[{"speaker": "A", "text": "I hate tea."}],
+            response="Me too.",
+            original={"context": turns, "response": None},
+        )
+        [group] = groups_of([edited])
+        assert group.context == ("I like tea.",)
+        assert group.negatives[0].context == ("I hate tea.",)
+        assert group.positives[0].text == "Me too."
+
+
+class TestDrawing:
+    @given(st.integers(0, 99), st.integers(0, 5), st.integers(1, 3))
+    def test_each_context_has_what_the_mix_asks_for(self, seed: int, epoch: int, amount: int) -> None:
+        pairs, lacking = Drawing(groups(), Mix(2, {"edited": amount, "random": 1}), seed).epoch(epoch)
+        counts = Counter((pair.context, pair.source) for pair in pairs)
+        for group in groups():
+            assert counts[(group.context, "reference")] == 2
+            assert counts[(group.context, "edited")] == amount
+            assert counts[(group.context, "random")] == 1
+        assert not lacking.responses
+
+    @given(st.integers(0, 99))
+    def test_the_same_seed_draws_the_same_and_each_epoch_other_ones(self, seed: int) -> None:
+        drawing = Drawing(groups(), Mix(1, {"edited": 1}), seed)
+        assert drawing.epoch(0) == Drawing(groups(), Mix(1, {"edited": 1}), seed).epoch(0)
+        drawn = [pair.response for epoch in range(3) for pair in drawing.epoch(epoch)[0] if not pair.label]
+        assert Counter(drawn) == Counter({"fish now": 3, "fish at six": 3, "fish eggs": 3})
+
+    @given(st.integers(0, 99))
+    def test_a_random_response_never_fits(self, seed: int) -> None:
+        pairs, _ = Drawing(groups(), Mix(1, {"random": 2}), seed).epoch(0)
+        right = {group.context: {plain(one.text) for one in group.positives} for group in groups()}
+        assert all(plain(pair.response) not in right[pair.context] for pair in pairs if not pair.label)
+
+    def test_what_is_held_out_never_comes_up(self) -> None:
+        drawing = Drawing(groups(), Mix(2, {"edited": 3, "random": 4}), 0, held_out=["At  six", "FISH now"])
+        pairs, lacking = drawing.epoch(0)
+        assert not {"at six", "fish now"} & {plain(pair.response) for pair in pairs}
+        assert lacking.responses["edited"] == 3 and lacking.held_out == 4
+
+    def test_what_is_lacking_is_counted_and_not_made_up_for(self) -> None:
+        pairs, lacking = Drawing(groups(), Mix(1, {"C-cont": 5}), 0).epoch(0)
+        assert sum(not pair.label for pair in pairs) == 9
+        assert (lacking.contexts["C-cont"], lacking.responses["C-cont"]) == (3, 6)
+
+    @pytest.mark.parametrize(
+        ("some", "mix", "complaint"),
+        [
+            (groups(), Mix(1, {"overlap": 1}), "no negatives of 'overlap'; there are: C-cont, edited"),
+            ([Group("a#1", ("Hi.",), [], [Answer("No.", "x")])], Mix(), "no context has a right response"),
+        ],
+    )
+    def test_nothing_to_draw_from_is_refused(self, some: list[Group], mix: Mix, complaint: str) -> None:
+        with pytest.raises(InputError, match=complaint):
+            Drawing(some, mix, 0)
+
+
+class TestTraining:
+    @pytest.fixture(scope="class")
+    def encoder(self, tmp_path_factory: pytest.TempPathFactory) -> Path:
+        pytest.importorskip("torch")
+        return encoder_folder(tmp_path_factory.mktemp("encoder"))
+
+    SETTINGS = {"epochs": 30, "learning_rate": 5e-3, "per_device_train_batch_size": 4}  # noqa: RUF012
+
+    def test_a_ranker_learns_what_fish_have_in_common(self, encoder: Path, tmp_path: Path) -> None:
+        from graphneg.rankers import CrossEncoder
+        from graphneg.training.rankers import new_cross_encoder, train_ranker
+
+        ranker = new_cross_encoder(encoder, dropout=0.0)
+        report = train_ranker(
+            ranker, groups(), tmp_path / "ranker", mix=Mix(2, {"edited": 2}), **self.SETTINGS
+        )
+        assert report.pairs == {"reference": 180, "edited": 180} and report.steps == 90
+        read = CrossEncoder.from_pretrained(tmp_path / "ranker")
+        assert read.rank(["shall we swim"], ["fish eggs", "at six"]) == [1, 0]
+        again = new_cross_encoder(encoder, dropout=0.0)
+        train_ranker(again, groups(), tmp_path / "again", mix=Mix(2, {"edited": 2}), **self.SETTINGS)
+        assert again.score([["who ate the bread"]], ["you did"]) == ranker.score(
+            [["who ate the bread"]], ["you did"]
+        )
+
+    def test_a_run_goes_on_from_its_checkpoint_to_the_same_model(self, encoder: Path, tmp_path: Path) -> None:
+        from graphneg.progress import NoProgress
+        from graphneg.training.rankers import new_cross_encoder, train_ranker
+
+        class Stop(NoProgress):
+            steps = 0
+
+            def advance(self, amount: int) -> None:
+                self.steps += amount
+                if self.steps == 50:
+                    raise KeyboardInterrupt
+
+        settings = {**self.SETTINGS, "mix": Mix(2, {"edited": 2}), "save_steps": 20}
+        with pytest.raises(KeyboardInterrupt):
+            train_ranker(new_cross_encoder(encoder), groups(), tmp_path / "a", progress=Stop(), **settings)
+        with pytest.raises(InputError, match="a run with other examples or settings was stopped here"):
+            train_ranker(new_cross_encoder(encoder), groups(), tmp_path / "a", seed=1, **settings)
+        stopped, whole = new_cross_encoder(encoder), new_cross_encoder(encoder)
+        train_ranker(stopped, groups(), tmp_path / "a", **settings)
+        train_ranker(whole, groups(), tmp_path / "b", **settings)
+        pairs = [["shall we swim"], ["where is the cat"]], ["at six", "fish now"]
+        assert stopped.score(*pairs) == pytest.approx(whole.score(*pairs), abs=1e-6)
+        with pytest.raises(InputError, match="there is a model in it already"):
+            train_ranker(stopped, groups(), tmp_path / "a", **settings)
+
+    def test_frozen_embeddings_stay(self, encoder: Path, tmp_path: Path) -> None:
+        from graphneg.training.rankers import new_cross_encoder, train_ranker
+
+        ranker = new_cross_encoder(encoder, frozen=["embeddings"])
+        before = ranker.model.bert.embeddings.word_embeddings.weight.detach().clone()
+        train_ranker(ranker, groups(), tmp_path / "ranker", epochs=1, learning_rate=0.1)
+        assert (ranker.model.bert.embeddings.word_embeddings.weight == before).all()
+        with pytest.raises(InputError, match="no parameter's name begins with 'wings'"):
+            new_cross_encoder(encoder, frozen=["wings"])
