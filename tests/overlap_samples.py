@@ -38,7 +38,8 @@ def dialogues(amount: int) -> list[dict[str, object]]:
     """Dialogues of three turns; the first one has right responses, one of which is in the pool too."""
     found: list[dict[str, object]] = []
     for number in range(amount):
-        found.append({"id": f"own/test/{number}", "corpus": "own", "split": "test", "turns": list(TURNS[number % len(TURNS)])})
+        place = {"id": f"own/test/{number}", "corpus": "own", "split": "test"}
+        found.append({**place, "turns": list(TURNS[number % len(TURNS)])})
     found[0]["responses"] = [
         {"turn": 2, "text": RIGHT, "label": 1, "source": "human"},
         {"turn": 2, "text": "My neighbour keeps a bicycle near the river.", "label": 0, "source": "random"},

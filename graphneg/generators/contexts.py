@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Literal
 
 from graphneg.editing.originals import Selection, StoredDialogue, dialogue_ids, read_dialogues
+from graphneg.editing.overlap import ahead
 from graphneg.errors import InputError
 from graphneg.generators.base import Context, Turn
 from graphneg.loading.rows import utterance_id
@@ -48,12 +49,14 @@ def context_batches(
 ) -> Iterator[ContextBatch]:
     """The contexts of ``batch`` dialogues after another, in their order; ``skip`` leaves out the first ones.
 
+    The next batch is read while one is at work.
+
     Raises:
         StoreError: the store is gone.
     """
     ids = dialogue_ids(store, wanted.selection, skip)
-    for part in iter(lambda: list(islice(ids, batch)), []):
-        yield _batch(store, part, wanted.places)
+    parts = iter(lambda: list(islice(ids, batch)), [])
+    yield from ahead(lambda part: _batch(store, part, wanted.places), parts, 1)
 
 
 def read_contexts(store: Store, wanted: WantedContexts, batch: int = BATCH) -> Iterator[Context]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 from graphneg.content_words import (
@@ -32,6 +33,11 @@ _FINITE = word_set(
     "she's it's that's there's let's what's who's"
 )
 _SUBJECTS = word_set("i you he she we they it")
+_CARELESS = word_set(
+    "im ive dont doesnt didnt isnt arent wasnt werent wont wouldnt cant couldnt shouldnt havent hasnt hadnt "
+    "thats whats theres theyre youre u ur r thx pls plz lol gonna wanna gotta kinda dunno alot"
+)
+_TWICE = word_set("that had very so really long")
 _END = re.compile(r"(?<=[.!?])[\"'”’)]*\s+(?=[\"'“‘(]?[A-Z])")
 _NO_END = re.compile(r"(?:^|\W)(?:Mr|Mrs|Ms|Dr|St|Prof|Jr|Sr|vs|No|U\.S|a\.m|p\.m|[A-Z])\.$")
 _PLAIN = re.compile(r"[A-Z][\w\s,'’-]*(?:(?:Mr|Mrs|Ms|Dr)\.[\w\s,'’-]*)*[.!?]")
@@ -80,10 +86,17 @@ def sentence_row(sentence: Sentence) -> dict[str, Any]:
         "person": _person(words),
         "opening": words[0] if words else "",
         "finite": _is_finite(words),
-        "plain": " - " not in text and _PLAIN.fullmatch(text) is not None,
+        "plain": _PLAIN.fullmatch(text) is not None and _is_careful(text, words),
         "rank": number(0, "sentence", sentence.id) % RANKS,
         "terms": list(terms),
     }
+
+
+def _is_careful(text: str, words: Sequence[str]) -> bool:
+    """Whether it is written with apostrophes, without a dash, and says no word twice in a row."""
+    if " - " in text or not _CARELESS.isdisjoint(words):
+        return False
+    return not any(a == b and a not in _TWICE for a, b in pairwise(words))
 
 
 def mention_rows(sentences: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

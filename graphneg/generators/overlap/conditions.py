@@ -11,71 +11,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+from graphneg.content_words import word_set
 from graphneg.errors import GeneratorError
 
-OPENINGS = (
-    *(
-        "yes",
-        "yeah",
-        "yep",
-        "no",
-        "nope",
-        "ok",
-        "okay",
-        "alright",
-        "right",
-        "sure",
-        "oh",
-        "ah",
-        "well",
-        "wow",
-    ),
-    *("thanks", "thank", "sorry", "please", "hi", "hello", "hey", "bye", "goodbye", "really", "absolutely"),
-    *(
-        "certainly",
-        "definitely",
-        "exactly",
-        "indeed",
-        "perhaps",
-        "maybe",
-        "actually",
-        "anyway",
-        "great",
-        "good",
-    ),
-    *(
-        "that",
-        "that's",
-        "this",
-        "these",
-        "those",
-        "it",
-        "it's",
-        "its",
-        "then",
-        "so",
-        "and",
-        "but",
-        "or",
-        "nor",
-    ),
-    *("because", "though", "although", "not", "neither", "too", "also", "besides", "however", "otherwise"),
-    *(
-        "do",
-        "does",
-        "did",
-        "don't",
-        "let's",
-        "let",
-        "if",
-        "what",
-        "why",
-        "how",
-        "which",
-        "whose",
-        "haha",
-        "lol",
-    ),
+OPENINGS = tuple(
+    sorted(
+        word_set(
+            """
+            absolutely actually agreed ah alas all alright also although and anyway anyways awesome
+            because besides but bye certainly congratulations cool correct definitely did do does don't
+            exactly excuse finally fine glad good goodbye great haha hello hey hi hmm how however if
+            indeed interesting it it's its let let's lol lovely maybe neither nice no nope nor not now of
+            oh ok okay or otherwise pardon perfect perhaps please probably really right so sorry sounds
+            sure thank thanks that that's then these this those though too totally true welcome well what
+            which whose why wonderful wow yeah yep yes yup
+            """
+        )
+    )
 )
 """First words, in lower case, of what sounds like a reply or points back."""
 
