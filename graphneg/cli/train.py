@@ -1,4 +1,4 @@
-"""``graphneg train``: language models for scoring and writing responses, trained on what is loaded."""
+"""``graphneg train``: language models trained on what is loaded, and rankers."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from graphneg.cli import train_ranker
 from graphneg.cli.options import named_values
 from graphneg.cli.storing import Database, Password, StorePlace, Username, opened, require_dialogues
 from graphneg.cli.terminal import add_command, counted, examples, say, stopping
@@ -54,7 +55,7 @@ class Tells(StrEnum):
 
 app = typer.Typer(
     name="train",
-    help="Train language models on the loaded dialogues: to score responses, and to write them.",
+    help="Train language models on the loaded dialogues, and rankers on negatives.",
     epilog=examples(
         "graphneg train lm --model gpt2 -o forward",
         "graphneg train counterfactual --model gpt2 -o counterfactual",
@@ -84,6 +85,7 @@ def register(parent: typer.Typer) -> None:
         "graphneg train keywords --model gpt2 -o replies --epochs 2",
         "graphneg train keywords --model gpt2 -o replies --extractor yake --corpus dailydialog",
     )
+    train_ranker.register(app)
     parent.add_typer(app)
 
 

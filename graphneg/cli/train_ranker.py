@@ -1,0 +1,145 @@
+"""``graphneg train ranker``: a cross-encoder that tells right responses from wrong ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from graphneg.cli.options import named_values
+from graphneg.cli.terminal import add_command, counted, note, say, stopping
+
+if TYPE_CHECKING:
+    from graphneg.training.drawing import Mix
+    from graphneg.training.groups import Group
+    from graphneg.training.rankers import RankerReport
+
+
+def register(app: typer.Typer) -> None:
+    add_command(
+        app,
+        ranker,
+        "graphneg train ranker negatives.jsonl --model microsoft/MiniLM-L12-H384-uncased -o ranker",
+        "graphneg train ranker edits.jsonl overlap.jsonl --mix overlap=3 --mix C-cont=1 --mix random=2 "
+        "--model bert-base-uncased -o ranker",
+        "graphneg train ranker negatives.jsonl --held-out test.json --model path/to/encoder -o ranker",
+    )
+
+
+def ranker(
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", help="Files of negatives (.jsonl, .parquet).")
+    ],
+    model: Annotated[
+        str, typer.Option(metavar="PATH_OR_ID", help="The encoder to start from: a folder or a hub id.")
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where the trained ranker goes.")
+    ],
+    mix: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=N",
+            help="So many wrong responses of each context by a recipe, generator or category; "
+            "random is always there. Repeatable; else 2 random ones and 1 of each recipe and generator.",
+            show_default=False,
+        ),
+    ] = None,
+    positives: Annotated[int, typer.Option(min=1, help="Right responses of each context, at most.")] = 2,
+    held_out: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE", help="Contexts (as evaluate ranker reads) whose responses are left out."
+        ),
+    ] = None,
+    epochs: Annotated[int, typer.Option(min=1, help="Passes; each draws other negatives.")] = 2,
+    rate: Annotated[float, typer.Option(min=0, help="Learning rate.")] = 5e-5,
+    batch: Annotated[int, typer.Option(min=1, help="Pairs of one step.")] = 32,
+    max_tokens: Annotated[int, typer.Option(min=8, help="Longer contexts lose their beginning.")] = 256,
+    freeze: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Parameters that do not learn, such as embeddings. Repeatable."),
+    ] = None,
+    dropout: Annotated[
+        float | None, typer.Option(min=0, max=1, help="In place of the model's own; 0 is quickest.")
+    ] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="One of transformers' TrainingArguments; repeatable."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The same seed trains the same model on a CPU.")] = 0,
+    device: Annotated[
+        str | None, typer.Option(help="cpu, cuda; else the best there is.", show_default=False)
+    ] = None,
+    offline: Annotated[bool, typer.Option("--offline", help="Fetch nothing from a model hub.")] = False,
+) -> None:
+    """Train a cross-encoder to rank responses, on files of negatives.
+
+    The right responses are the originals of edited ones, and records with label 1. What a context
+    has too few of is told, never made up for. The folder is one that transformers and
+    sentence-transformers read. Stopped, the same command goes on from the last checkpoint.
+    """
+    from graphneg.cli.bars import Bars
+    from graphneg.evaluation.choices import read_choices
+    from graphneg.training.groups import read_groups
+    from graphneg.training.rankers import new_cross_encoder, train_ranker
+
+    groups = read_groups(files)
+    kept_out = [
+        text for one in held_out or () for each in read_choices([one]).choices for text in each.responses
+    ]
+    wanted = _mix(mix, positives, groups)
+    encoder = new_cross_encoder(
+        model,
+        seed=seed,
+        max_tokens=max_tokens,
+        frozen=freeze or (),
+        dropout=dropout,
+        device=device,
+        offline=offline,
+    )
+    arguments = {
+        "learning_rate": rate,
+        "per_device_train_batch_size": batch,
+        **named_values(option or (), "--option"),
+    }
+    with (
+        stopping(f"{out}/checkpoints keeps what was learned; the same command goes on from there"),
+        Bars() as bars,
+    ):
+        report = train_ranker(
+            encoder,
+            groups,
+            out,
+            mix=wanted,
+            epochs=epochs,
+            held_out=kept_out,
+            seed=seed,
+            progress=bars,
+            **arguments,
+        )
+    _tell(report, len(groups))
+
+
+def _mix(given: list[str] | None, positives: int, groups: list[Group]) -> Mix:
+    from graphneg.training.drawing import RANDOM, Mix
+
+    if given:
+        amounts = named_values(given, "--mix")
+        for name, amount in amounts.items():
+            if not isinstance(amount, int) or amount < 1:
+                raise typer.BadParameter(f"{name}={amount}: a whole number from 1", param_hint="--mix")
+        return Mix(positives, amounts)
+    sources = sorted({answer.source for group in groups for answer in group.negatives} - {RANDOM})
+    return Mix(positives, {RANDOM: 2, **dict.fromkeys(sources, 1)})
+
+
+def _tell(report: RankerReport, contexts: int) -> None:
+    for name, missing in sorted(report.lacking.responses.items()):
+        few = counted(report.lacking.contexts[name], "context")
+        note(f"{name}: {few} of {contexts:,} have too few; {missing:,} an epoch are missing")
+    if report.lacking.held_out:
+        note(f"{counted(report.lacking.held_out, 'response')} were left out, being held out")
+    made = ", ".join(f"{name} {amount:,}" for name, amount in sorted(report.pairs.items()))
+    say(f"{report.folder}: trained in {counted(report.steps, 'step')}, loss {report.loss:.3f}; pairs: {made}")
