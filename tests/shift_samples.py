@@ -1,169 +1,108 @@
-"""A corpus of some twenty pairs whose focus and perspective are given by hand, and writing it to a store.
-
-A turn is (text, focus, perspective), of which the first of a dialogue has only the text. A response
-stands behind the turn that it answers; its text begins with ``+`` where it fits, ``-`` where it does not.
-"""
+"""Small dialogues with their shifts, for tests: the keywords are the words in capitals."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
-from neo4j import ManagedTransaction
+import numpy
 
-from graphneg.loading.matching import Grouping
-from graphneg.loading.report import LoadReport
-from graphneg.loading.writing import write_records
-from graphneg.model import Dialogue, Opposite, Response, Utterance
+from graphneg.model import Dialogue, Response, Utterance
+from graphneg.shift.keywords import Keyword
 from graphneg.store import Store
 
-Said = tuple[str, str, str]
-
-DIALOGUES: dict[str, tuple[Said, ...]] = {
-    "kitchen/train/1": (
-        ("Is the coffee ready?", "", ""),
-        ("Yes, and there is cake with it.", "coffee", "cake"),
-        ("I only eat cake with cream.", "cake", "cream"),
-        ("+ The cake has no sugar in it.", "cake", "sugar"),
-    ),
-    "kitchen/train/2": (
-        ("The coffee smells good.", "", ""),
-        ("I baked a cake to go with it.", "coffee", "cake"),
-        ("+ I would rather have tea.", "coffee", "tea"),
-        ("- The train to the coast was late.", "", ""),
-    ),
-    "kitchen/train/10": (
-        ("Who wants coffee?", "", ""),
-        ("Tea for me, please.", "coffee", "tea"),
-        ("We have no tea, only coffee.", "tea", "coffee"),
-        ("Then I take the coffee.", "coffee", "coffee"),
-    ),
-    "kitchen/train/11": (
-        ("This tea is cold.", "", ""),
-        ("I can make you a coffee.", "tea", "coffee"),
-        ("Is there cake as well?", "coffee", "cake"),
-    ),
-    "kitchen/train/12": (
-        ("Would you like some tea?", "", ""),
-        ("With a piece of cake, yes.", "tea", "cake"),
-        ("The cake needs more cream.", "cake", "cream"),
-    ),
-    "travel/train/1": (
-        ("How is the weather in Lisbon?", "", ""),
-        ("It is hot.", "weather", "hot"),
-        ("Cold drinks for everyone, then.", "hot", "cold"),
-    ),
-    "travel/train/2": (
-        ("What is the weather like today?", "", ""),
-        ("Too cold to walk.", "weather", "cold"),
-        ("Cold? Yesterday was hot.", "cold", "hot"),
-        ("+ Take an umbrella against the cold.", "cold", "umbrella"),
-    ),
-    "travel/train/3": (
-        ("Did you look at the weather?", "", ""),
-        ("Hot, they say.", "weather", "hot"),
-        ("I would like a coffee on the train.", "hot", "coffee"),
-        ("The coffee there has a high price.", "coffee", "price"),
-    ),
-    "travel/train/4": (
-        ("The train leaves at nine.", "", ""),
-        ("Have you got a ticket?", "train", "ticket"),
-        ("The ticket had a good price.", "ticket", "price"),
-    ),
-    "travel/train/5": (
-        ("Which train do you take?", "", ""),
-        ("The one on my ticket.", "train", "ticket"),
-        ("Show me the ticket: that is a night train.", "ticket", "train"),
-    ),
-    "travel/train/6": (
-        ("The station has good coffee.", "", ""),
-        ("And its café is cheap.", "coffee", "café"),
-    ),
-    "travel/train/7": (
-        ("This coffee was on the train's menu.", "", ""),
-        ("The price was on it too.", "coffee", "price"),
-    ),
-}
-OPPOSITES = (
-    Opposite("cold", "hot", "Antonym", 2.0, "test"),
-    Opposite("hot", "cold", "Antonym", 1.0, "test"),
-    Opposite("coffee", "tea", "DistinctFrom", 1.0, "test"),
-)
-
-WRITE_TERMS = "UNWIND $terms AS text MERGE (t:Term {text: text})"
-WRITE_UTTERANCES = """
-UNWIND $replies AS row
-MATCH (r:Utterance {id: row[0]}) MATCH (f:Term {text: row[1]}) MATCH (p:Term {text: row[2]})
-MERGE (r)-[:FOCUS]->(f) MERGE (r)-[:PERSPECTIVE]->(p)
-"""
-WRITE_RESPONSES = WRITE_UTTERANCES.replace("(r:Utterance", "(r:Response")
-WRITE_MENTIONS = """
-UNWIND $mentions AS row
-MATCH (u:Utterance {id: row[0]}) MATCH (t:Term {text: row[1]})
-MERGE (u)-[m:MENTIONS]->(t) SET m.score = 0.5
-"""
-WRITE_SHIFTS = """
-UNWIND $shifts AS row
-MATCH (f:Term {text: row[0]}) MATCH (p:Term {text: row[1]})
-MERGE (f)-[s:SHIFTS_TO]->(p) SET s.count = row[2]
-"""
+Edges = dict[tuple[str, str], int]
+KEYWORDS = tuple(f"{first}{second}" for first in "BCDF" for second in ("AR", "ELL", "ONE"))
 
 
-def write_samples(store: Store) -> None:
-    """Write the corpus and its shift graph."""
-    records = [*dialogues(), *OPPOSITES]
-    write_records(store, records, LoadReport("samples"), Grouping("samples", "all", 8))
-    replies = [list(reply) for reply in pairs()]
-    counts = Counter((focus, perspective) for _, focus, perspective in pairs())
-    shifts = [[*ends, count] for ends, count in sorted(counts.items())]
-    terms = sorted({term for ends in counts for term in ends})
+class Capitals:
+    """Keywords are words in capitals; the longer, the more salient. After ``fails_after`` texts it breaks."""
 
-    def work(transaction: ManagedTransaction) -> None:
-        transaction.run(WRITE_TERMS, terms=terms).consume()
-        transaction.run(WRITE_UTTERANCES, replies=replies).consume()
-        transaction.run(WRITE_RESPONSES, replies=replies).consume()
-        transaction.run(WRITE_MENTIONS, mentions=[list(one) for one in mentions()]).consume()
-        transaction.run(WRITE_SHIFTS, shifts=shifts).consume()
+    notes: tuple[str, ...] = ()
 
-    store.write(work)
+    def __init__(self, name: str = "capitals", fails_after: int | None = None) -> None:
+        self.name = name
+        self.fails_after = fails_after
+        self.read = 0
+
+    def extract(self, texts: Sequence[str]) -> list[list[Keyword]]:
+        self.read += len(texts)
+        if self.fails_after is not None and self.read > self.fails_after:
+            raise RuntimeError("the extractor broke")
+        return [_keywords(text) for text in texts]
 
 
-def dialogues() -> Iterator[Dialogue]:
-    for id, said in DIALOGUES.items():
-        corpus, split, _ = id.split("/")
-        utterances: list[Utterance] = []
-        responses: list[Response] = []
-        for text, _, _ in said:
-            if text[0] in "+-":
-                fits = text[0] == "+"
-                source = "reference" if fits else "adversarial"
-                responses.append(Response(len(utterances) - 1, text[2:], int(fits), source))
-            else:
-                utterances.append(Utterance(len(utterances), "AB"[len(utterances) % 2], text))
-        yield Dialogue(id, corpus, split, tuple(utterances), tuple(responses))
+class Letters:
+    """A text's vector counts its letters, so words are close that share many."""
+
+    def __init__(self, name: str = "letters") -> None:
+        self.name = name
+
+    def embed(self, texts: Sequence[str]) -> Any:
+        found = numpy.zeros((len(texts), 26), dtype=numpy.float32)
+        for row, text in zip(found, texts, strict=True):
+            for letter in text.lower():
+                if letter.isascii() and letter.isalpha():
+                    row[ord(letter) - 97] += 1
+        lengths = numpy.linalg.norm(found, axis=1, keepdims=True)
+        return (found / numpy.where(lengths > 0, lengths, 1)).astype(numpy.float32)
 
 
-def pairs() -> Iterator[tuple[str, str, str]]:
-    """The reply's id, focus and perspective of each pair."""
-    for id, said in DIALOGUES.items():
-        turns = responses = 0
-        for text, focus, perspective in said:
-            if text[0] in "+-":
-                reply = f"{id}#{turns - 1}/r{responses}"
-                responses += 1
-            else:
-                reply = f"{id}#{turns}"
-                turns += 1
-            if focus:
-                yield reply, focus, perspective
+def dialogue(id: str, *turns: str, responses: Sequence[tuple[int, str, int]] = ()) -> Dialogue:
+    """A dialogue ``corpus/split/name``; responses are (turn answered, text, label)."""
+    corpus, split, _ = id.split("/")
+    said = tuple(Utterance(turn, "AB"[turn % 2], text) for turn, text in enumerate(turns))
+    answers = tuple(Response(turn, text, label, "human") for turn, text, label in responses)
+    return Dialogue(id, corpus, split, said, answers)
 
 
-def mentions() -> Iterator[tuple[str, str]]:
-    """Utterance and term: what replies attend to in it, and what it moves to."""
-    for reply, focus, perspective in pairs():
-        if "/r" in reply.partition("#")[2]:
-            yield reply.partition("/r")[0], focus
-            continue
-        dialogue, _, turn = reply.partition("#")
-        yield f"{dialogue}#{int(turn) - 1}", focus
-        yield reply, perspective
+SAMPLES = (
+    dialogue("one/train/0", "CAT and CARROT.", "A CART!", "My COCONUT.", responses=[(1, "CARROT", 1)]),
+    dialogue("one/train/1", "A CAT?", "No CARTS here.", "Nothing.", "The CARROT.", "CART or CARROT."),
+    dialogue("one/test/2", "The CAT!", "A CART.", responses=[(0, "A CART, yes", 1), (0, "A CARROT", 0)]),
+    dialogue("two/train/0", "A DOG and a CART.", "The CAT."),
+    dialogue("two/train/1", "LÄRM und ÖL.", "ÖL!"),
+)  # fmt: skip
+
+
+def many(amount: int, corpus: str = "many") -> Iterator[Dialogue]:
+    """Dialogues with keywords that come again and again."""
+    for number in range(amount):
+        words = [KEYWORDS[(number * step + turn) % len(KEYWORDS)] for turn, step in enumerate((1, 3, 7, 2))]
+        turns = [f"We have {word} and {KEYWORDS[number % 5]}." for word in words]
+        yield dialogue(f"{corpus}/train/{number}", *turns, responses=[(1, f"{words[0]}, said {number}", 1)])
+
+
+def edges(store: Store) -> Edges:
+    """The counted edges."""
+    rows = store.read(
+        "MATCH (f:Term)-[s:SHIFTS_TO]->(p:Term) RETURN f.text AS focus, p.text AS end, s.count AS count"
+    )
+    return {(row["focus"], row["end"]): row["count"] for row in rows}
+
+
+def replies(store: Store) -> Edges:
+    """What the replies themselves say, counted."""
+    found = Counter[tuple[str, str]]()
+    for label in ("Utterance", "Response"):
+        for row in store.read(
+            f"MATCH (n:{label})-[:FOCUS]->(f:Term) MATCH (n)-[:PERSPECTIVE]->(p:Term) "
+            "RETURN n.id AS id, f.text AS focus, p.text AS end"
+        ):
+            found[row["focus"], row["end"]] += 1
+    return dict(found)
+
+
+def mentions(store: Store) -> set[tuple[str, str, float]]:
+    rows = store.read("MATCH (n)-[m:MENTIONS]->(t:Term) RETURN n.id AS id, t.text AS text, m.score AS score")
+    found = [(row["id"], row["text"], row["score"]) for row in rows]
+    assert len(found) == len(set(found))
+    return set(found)
+
+
+def _keywords(text: str) -> list[Keyword]:
+    words = dict.fromkeys(word.strip(".,?!") for word in text.split())
+    capitals = [word for word in words if word.isupper() and len(word) > 1]
+    found = [Keyword(word.lower(), 1 - 1 / (1 + len(word)), (word,)) for word in capitals]
+    return sorted(found, key=lambda one: (-one.score, one.text))

@@ -1,0 +1,172 @@
+"""The shift graph of a store: exact counts, whatever the batches and however often it is built."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from benchmarks.corpus import store_records
+from graphneg.dialogue_graph import DialogueGraph
+from graphneg.errors import InputError
+from graphneg.model import Dialogue
+from graphneg.shift import build
+from graphneg.shift.focus import Exchange, Shift, shifts_of
+from graphneg.shift.keywords import Keyword
+from graphneg.shift.report import NO_POST_KEYWORDS, NO_REPLY_KEYWORDS
+from graphneg.store import Store
+from tests.servers import wipe
+from tests.shift_samples import SAMPLES, Capitals, Letters, dialogue, edges, many, mentions, replies
+
+EXPECTED = {
+    ("cart", "coconut"): 1,
+    ("cart", "carrot"): 1,  # the response to 0#1
+    ("cat", "carts"): 1,
+    ("carrot", "carrot"): 1,  # a reply that stays on its focus
+    ("cat", "cart"): 3,
+    ("cart", "cat"): 1,
+    ("öl", "öl"): 1,
+}
+
+
+@pytest.fixture
+def graph(store: Store) -> DialogueGraph:
+    """The samples, without a shift graph."""
+    return filled(store, SAMPLES)
+
+
+def filled(store: Store, dialogues: Sequence[Dialogue]) -> DialogueGraph:
+    wipe(store)
+    store_records(store, dialogues)
+    return DialogueGraph(store)
+
+
+def shift(graph: DialogueGraph, **options: Any) -> Any:
+    return graph.shift(**{"embedder": Letters(), "keywords": Capitals(), **options})
+
+
+class TestBuilding:
+    def test_counts_how_often_replies_move_from_one_keyword_to_another(self, graph: DialogueGraph) -> None:
+        report = shift(graph)
+        assert edges(graph.store) == replies(graph.store) == EXPECTED
+        assert (report.dialogues, report.pairs, report.shifts) == (5, 11, sum(EXPECTED.values()))
+        assert report.skipped == {NO_POST_KEYWORDS: 1, NO_REPLY_KEYWORDS: 1}
+        assert "9 shifts of 11 pairs of 5 dialogues" in report.summary()
+
+    def test_keywords_are_tied_to_their_texts_with_their_scores(self, graph: DialogueGraph) -> None:
+        report = shift(graph)
+        found = mentions(graph.store)
+        assert report.mentions == len(found)
+        assert {("one/train/0#0", "cat", 0.75), ("one/train/0#1/r0", "carrot", 1 - 1 / 7)} <= found
+        assert not any(id == "one/test/2#0/r1" for id, _, _ in found)  # it does not fit
+
+    def test_a_second_time_there_is_nothing_to_do(self, graph: DialogueGraph) -> None:
+        shift(graph)
+        before, extractor = mentions(graph.store), Capitals()
+        assert shift(graph, keywords=extractor).pairs == 0
+        assert extractor.read == 0
+        assert (edges(graph.store), mentions(graph.store)) == (EXPECTED, before)
+
+    def test_built_bit_by_bit_it_is_the_same(self, store: Store) -> None:
+        graph = filled(store, SAMPLES[:2])
+        shift(graph)
+        store_records(store, SAMPLES)
+        assert shift(graph, corpora=["one"], splits=["test"]).dialogues == 1
+        assert shift(graph).dialogues == 2
+        assert edges(store) == replies(store) == EXPECTED
+
+    def test_batches_make_no_difference(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+        found: list[Any] = []
+        for batch, texts in ((1, 1), (7, 12), (64, 1_500)):
+            monkeypatch.setattr(build, "BATCH", batch)
+            monkeypatch.setattr(build, "TEXTS", texts)
+            graph = filled(store, [*many(20), *SAMPLES])
+            shift(graph)
+            found.append((edges(store), mentions(store)))
+        assert found[0] == found[1] == found[2]
+
+    def test_one_that_broke_is_completed(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(build, "BATCH", 2)
+        graph = filled(store, list(many(20)))
+        shift(graph)
+        whole = edges(store), mentions(store)
+        filled(store, list(many(20)))
+        for fails_after in (10, 25):
+            with pytest.raises(RuntimeError, match="broke"):
+                shift(graph, keywords=Capitals(fails_after=fails_after))
+            assert edges(store) == replies(store)
+        shift(graph)
+        assert (edges(store), mentions(store)) == whole
+
+
+class TestAnotherMethod:
+    def test_is_not_mixed_in(self, graph: DialogueGraph) -> None:
+        shift(graph, corpora=["one"])
+        before = edges(graph.store)
+        with pytest.raises(InputError, match=r"keywords 'capitals' and the embedder 'letters'.*--rebuild"):
+            shift(graph, embedder=Letters("other"))
+        assert edges(graph.store) == before
+
+    def test_takes_the_place_of_the_old_one_where_asked(self, graph: DialogueGraph) -> None:
+        store_records(graph.store, [dialogue("gone/train/0", "A ZEBRA.", "ZEBRA")])
+        shift(graph)
+        graph.store.query_write(
+            "MATCH (d:Dialogue {corpus: 'gone'})-[*0..2]->(n) WHERE NOT n:Term DETACH DELETE n"
+        )
+        shift(graph, keywords=Capitals("again"), existing="replace")
+        assert edges(graph.store) == replies(graph.store) == EXPECTED
+        assert graph.store.read("MATCH (t:Term {text: 'zebra'}) RETURN count(t) AS terms")[0]["terms"] == 0
+
+    def test_interrupted_in_its_removal_is_completed(
+        self, graph: DialogueGraph, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        shift(graph)
+        other = Capitals("again")
+        with monkeypatch.context() as broken:
+            broken.setattr("graphneg.shift.writing._FORGOTTEN", ("edges", "no such part"))
+            with pytest.raises(FileNotFoundError):
+                shift(graph, keywords=other, existing="replace")
+        with pytest.raises(InputError, match="made with the keywords 'again'"):
+            shift(graph)
+        shift(graph, keywords=other)
+        assert edges(graph.store) == replies(graph.store) == EXPECTED
+
+
+class TestWithoutReplies:
+    def test_an_empty_store_is_one_clear_line(self, store: Store) -> None:
+        with pytest.raises(InputError, match="no dialogues are in the"):
+            shift(filled(store, []))
+
+    def test_a_corpus_of_single_turns_is_one_clear_line_and_nothing_is_written(self, store: Store) -> None:
+        alone = dialogue("alone/train/0", "A CAT", responses=[(0, "A DOG", 0)])
+        graph = filled(store, [alone, *SAMPLES])
+        with pytest.raises(InputError, match=r"the dialogues of alone in the .* have no replies"):
+            shift(graph, corpora=["alone"])
+        assert store.read("MATCH (n) WHERE n:Term OR n:ShiftGraph RETURN count(n) AS n")[0]["n"] == 0
+
+
+class TestFocus:
+    def test_is_the_posts_keyword_closest_to_the_reply_and_the_perspective_the_replys_closest_to_it(
+        self,
+    ) -> None:
+        post = [keyword("moon"), keyword("train"), keyword("bread")]
+        reply = [keyword("station"), keyword("hour")]
+        assert shifts_of([Exchange(post, "at the station in an hour", reply)], Letters()) == [
+            Shift("train", "station")
+        ]
+
+    def test_of_equals_the_more_salient_is_taken(self) -> None:
+        post = [keyword("on", 0.4), keyword("no", 0.6)]
+        assert shifts_of([Exchange(post, "onno", [keyword("x")])], Letters()) == [Shift("no", "x")]
+
+    def test_unknown_words_fall_back_on_salience(self) -> None:
+        post, reply = [keyword("8", 0.3), keyword("9", 0.2)], [keyword("7", 0.2), keyword("6", 0.9)]
+        assert shifts_of([Exchange(post, "5", reply)], Letters()) == [Shift("8", "6")]
+
+    def test_of_nothing_is_nothing(self) -> None:
+        assert shifts_of([], Letters()) == []
+
+
+def keyword(text: str, score: float = 0.5) -> Keyword:
+    return Keyword(text, score, (text,))

@@ -1,0 +1,101 @@
+"""The shift graph as others read it, and the commands that build and write it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import networkx
+import pytest
+from pyarrow import parquet
+
+from benchmarks.corpus import store_records
+from graphneg.dialogue_graph import DialogueGraph
+from graphneg.errors import InputError
+from graphneg.shift.graphs import neighbours
+from graphneg.store import Store
+from tests.cli_runs import Run
+from tests.servers import wipe
+from tests.shift_samples import SAMPLES, Capitals, Edges, Letters, edges
+
+TWO = {("cart", "cat"): 1, ("öl", "öl"): 1}
+
+
+@pytest.fixture(scope="module", params=["embedded", "neo4j"])
+def graph(request: pytest.FixtureRequest) -> DialogueGraph:
+    """The samples with their shift graph."""
+    store: Store = request.getfixturevalue(request.param)
+    wipe(store)
+    store_records(store, SAMPLES)
+    made = DialogueGraph(store)
+    made.shift(Letters(), keywords=Capitals())
+    return made
+
+
+def of(graph: networkx.DiGraph[str]) -> Edges:
+    return {(focus, end): int(count) for focus, end, count in graph.edges(data="count")}
+
+
+class TestExports:
+    def test_networkx_has_keywords_and_counted_edges(self, graph: DialogueGraph) -> None:
+        assert of(graph.shift_graph()) == edges(graph.store)
+
+    def test_a_corpus_has_its_own_counts(self, graph: DialogueGraph) -> None:
+        assert of(graph.shift_graph(corpora=["two"])) == TWO
+        assert of(graph.shift_graph(corpora=["one", "two"])) == edges(graph.store)
+
+    def test_graphml_is_read_back(self, graph: DialogueGraph, tmp_path: Path) -> None:
+        assert graph.export_shifts(tmp_path / "shifts.graphml") == len(edges(graph.store))
+        assert of(networkx.read_graphml(tmp_path / "shifts.graphml")) == edges(graph.store)
+
+    def test_parquet_and_json_lines_have_an_edge_a_row(self, graph: DialogueGraph, tmp_path: Path) -> None:
+        for suffix in ("parquet", "jsonl"):
+            graph.export_shifts(tmp_path / f"shifts.{suffix}", corpora=["two"])
+        table = parquet.read_table(tmp_path / "shifts.parquet").to_pylist()
+        lines = [json.loads(line) for line in (tmp_path / "shifts.jsonl").read_text().splitlines()]
+        expected = [{"focus": f, "perspective": p, "count": count} for (f, p), count in sorted(TWO.items())]
+        assert table == lines == expected
+
+    def test_neighbours_come_by_count_then_by_text(self, graph: DialogueGraph) -> None:
+        found = neighbours(graph.store, ["cat", "cart", "nothing"])
+        assert found["cat"] == [("cart", 3), ("carts", 1)]
+        assert [text for text, _ in found["cart"]] == ["carrot", "cat", "coconut"]
+        assert found["nothing"] == []
+
+    @pytest.mark.parametrize(
+        ("name", "message"), [("x.csv", "suffix must be one of"), ("no/x.parquet", "is not there")]
+    )
+    def test_a_file_that_can_not_be_is_one_clear_line(
+        self, graph: DialogueGraph, tmp_path: Path, name: str, message: str
+    ) -> None:
+        with pytest.raises(InputError, match=message):
+            graph.export_shifts(tmp_path / name)
+
+    def test_a_corpus_that_is_not_in_it_is_one_clear_line(self, graph: DialogueGraph) -> None:
+        with pytest.raises(InputError, match=r"no shift graph of three .*graphneg shift build"):
+            graph.shift_graph(corpora=["three"])
+
+
+class TestTheCommands:
+    def test_build_and_export(self, run: Run, everyday: Path, tmp_path: Path) -> None:
+        vectors, out = tmp_path / "vectors.txt", tmp_path / "shifts.jsonl"
+        vectors.write_text("time 1 0\ntrain 0.5 0.5\nleave 0 1\n")
+        for keywords, pattern in (("rake", "shifts of 373 pairs"), ("rake", "0 shifts of 0 pairs")):
+            ended = run("--store", everyday, "shift", "build", "--embedder", vectors, "--keywords", keywords)
+            assert (ended.status, pattern in ended.err) == (0, True), ended.err
+        assert run("shift", "export", "--store", everyday, "-o", out).status == 0
+        counts = [json.loads(line)["count"] for line in out.read_text().splitlines()]
+        assert sum(counts) > 300
+
+    def test_wrong_input_is_one_line_and_leaves_the_store(
+        self, run: Run, everyday: Path, tmp_path: Path
+    ) -> None:
+        build = ("--store", everyday, "shift", "build", "--embedder")
+        for arguments, status, message in (
+            ((*build, "glove-50d", "--keywords", "none"), 2, "keywords"),
+            ((*build, tmp_path / "none.txt"), 1, "No such file"),
+            ((*build, "no/such/model/here"), 1, "there is no such model folder"),
+            (("--store", everyday, "shift", "export", "-o", "x.csv"), 1, "suffix must be one of"),
+        ):
+            ended = run(*arguments)
+            assert (ended.status, message in ended.err) == (status, True), ended.err
