@@ -6,10 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-torch = pytest.importorskip("torch", reason="counterfactual replies need the neural extra")
-stats = pytest.importorskip("scipy.stats", reason="the distributions are compared by scipy")
+pytest.importorskip("torch", reason="counterfactual replies need the neural extra")
+pytest.importorskip("scipy", reason="the distributions are compared by scipy")
 
-from graphneg.counterfactual.gumbel import GumbelSource, posterior  # noqa: E402
+import torch
+from scipy import stats
+
+from graphneg.counterfactual.gumbel import GumbelSource, posterior
 
 DRAWS = 20_000
 # With fixed seeds nothing is left to chance; a wrong distribution gives values near 0.

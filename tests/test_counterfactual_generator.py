@@ -1,0 +1,160 @@
+"""The generator ``counterfactual`` on a store: new right replies, wrong ones, and what is left out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch", reason="counterfactual replies need the neural extra")
+pytest.importorskip("transformers", reason="counterfactual replies need the neural extra")
+
+from graphneg import DialogueGraph
+from graphneg.editing.originals import Selection
+from graphneg.errors import GraphnegError, InputError
+from graphneg.generators import get_generator
+from graphneg.generators.counterfactual import exchanges_of
+from graphneg.model import Negative
+from graphneg.store import Store
+from tests.cli_runs import Run
+from tests.servers import wipe
+from tests.tiny_lm import EXCHANGES, TinyModels
+
+# Two more dialogues: one without a keyword, one of another topic.
+OTHERS = [
+    ("Oh?", ["Hm."]),
+    ("Is the concert on Friday?", ["No, the band is ill.", "The tickets say Monday."]),
+]
+KNOWN = {keyword for _, keyword, _ in EXCHANGES}
+
+
+def corpus(folder: Path) -> Path:
+    by_post: dict[str, list[str]] = {}
+    for post, _, text in EXCHANGES:
+        by_post.setdefault(post, []).append(text)
+    lines = [
+        {
+            "id": f"{number}",
+            "turns": [post],
+            "responses": [{"turn": 0, "text": text, "label": 1} for text in texts],
+        }
+        for number, (post, texts) in enumerate([*by_post.items(), *OTHERS])
+    ]
+    file = folder / "home.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return file
+
+
+@pytest.fixture(scope="module")
+def graph(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Generator[DialogueGraph]:
+    wipe(store)
+    graph = DialogueGraph(store)
+    graph.load("dialogues", corpus(tmp_path_factory.mktemp("home")))
+    graph.shift()
+    yield graph
+    wipe(store)
+
+
+def made(graph: DialogueGraph, tiny_lms: TinyModels, per_context: int = 2, **options: Any) -> list[Negative]:
+    return list(
+        graph.generate("counterfactual", per_context=per_context, model=tiny_lms.trained_gpt2, **options)
+    )
+
+
+def facts(negative: Negative) -> Mapping[str, str]:
+    """What the reply was made of."""
+    return dict(part.split(": ", 1) for part in negative.edits[0]["before"].split("; "))
+
+
+def test_wrong_replies_have_a_keyword_from_elsewhere(graph: DialogueGraph, tiny_lms: TinyModels):
+    negatives = made(graph, tiny_lms, tries=30)
+    assert negatives
+    for negative in negatives:
+        assert negative.label == 0 and negative.categories == ["C-follow"]
+        substitute = facts(negative)["substitute"]
+        assert substitute in negative.response
+        assert substitute not in " ".join(turn["text"] for turn in negative.context)
+        assert 0 <= negative.scores["kept"] <= 1
+
+
+def test_new_right_replies_are_what_the_model_learned_for_the_substitute(
+    graph: DialogueGraph, tiny_lms: TinyModels
+):
+    found = made(graph, tiny_lms, purpose="positives", per_context=4)
+    assert found and all(one.label == 1 and one.categories == [] for one in found)
+    posts = {post for post, _, _ in EXCHANGES}
+    assert {one.context[-1]["text"] for one in found} <= posts | {"Is the concert on Friday?"}
+    for one in found:
+        assert one.response not in {text for _, _, text in EXCHANGES if text == one.original["response"]}
+
+
+def test_the_batch_changes_no_reply(graph: DialogueGraph, tiny_lms: TinyModels):
+    whole = made(graph, tiny_lms, tries=10)
+    parts = list(
+        graph.generate("counterfactual", per_context=2, batch=1, model=tiny_lms.trained_gpt2, tries=10)
+    )
+    assert [one.response for one in parts] == [one.response for one in whole]
+    assert [one.id for one in parts] == [one.id for one in whole]
+
+
+def test_a_context_whose_replies_have_no_keyword_gets_none_and_is_counted(
+    graph: DialogueGraph, tiny_lms: TinyModels
+):
+    stream = graph.generate("counterfactual", model=tiny_lms.trained_gpt2, per_context=1)
+    responded = {negative.dialogue for negative in stream}
+    assert "home/all/3" not in responded
+    assert any(reason.startswith("too-few") for reason in stream.summary.skipped)
+
+
+def test_exchanges_to_learn_are_replies_with_their_perspectives(graph: DialogueGraph):
+    found = list(exchanges_of(graph.store, Selection()))
+    texts = {(one.turns[-1], one.response) for one in found}
+    assert {(post, text) for post, _, text in EXCHANGES} <= texts
+    assert all(one.perspective for one in found)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "needs a model"),
+        ({"model": "x", "purpose": "others"}, "purpose 'others': choose one of negatives, positives"),
+        ({"model": "x", "tries": 0}, "tries and batch_size at least 1"),
+        ({"model": "/there/is/none"}, "there is no such model folder"),
+        ({"model": "x", "strange": 1}, "takes no option 'strange'"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_one_line(embedded: Store, options: Mapping[str, Any], message: str):
+    with pytest.raises(GraphnegError, match=message) as caught:
+        get_generator("counterfactual", embedded, **options)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_store_without_a_shift_graph_says_how_to_make_one(
+    store: Store, tiny_lms: TinyModels, tmp_path: Path
+):
+    wipe(store)
+    DialogueGraph(store).load("dialogues", corpus(tmp_path))
+    with pytest.raises(InputError, match="graphneg shift build"):
+        made(DialogueGraph(store), tiny_lms)
+
+
+def test_the_command_trains_a_model_and_the_generator_uses_it(run: Run, tiny_lms: TinyModels, tmp_path: Path):
+    store, model, out = str(tmp_path / "store"), str(tmp_path / "model"), tmp_path / "out.jsonl"
+    assert run("--store", store, "load", "dialogues", str(corpus(tmp_path))).status == 0
+    start = ["--store", store, "train", "counterfactual", "--model", str(tiny_lms.gpt2), "-o", model]
+    before = run(*start)
+    assert before.status == 1 and "graphneg shift build" in before.err
+    assert run("--store", store, "shift", "build").status == 0
+    few = ["--option", "max_steps=2", "--device", "cpu"]
+    trained = run(*start, *few)
+    assert trained.status == 0 and "in 2 steps" in trained.err
+    again = run(*start, *few)
+    assert again.status == 1 and "there is a model in it already" in again.err
+    option = ["--option", f"model={model}"]
+    ended = run("--store", store, "generate", "counterfactual", "-o", str(out), *option)
+    assert ended.status == 0 and out.exists()
+    scorer = ["train", "lm", "--model", str(tiny_lms.gpt2), "--tells", "post", "-o", str(tmp_path / "scorer")]
+    assert run("--store", store, *scorer, *few).status == 0

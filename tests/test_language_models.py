@@ -1,0 +1,228 @@
+"""Language models: scores and texts whatever the batch, training that goes on, clear refusals."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch", reason="language models need the neural extra")
+pytest.importorskip("transformers", reason="language models need the neural extra")
+
+import torch
+
+from graphneg.counterfactual import example
+from graphneg.errors import InputError, ModelError
+from graphneg.language_models import (
+    Beams,
+    CausalLM,
+    Example,
+    Sampling,
+    Seq2SeqLM,
+    fine_tune,
+    load_causal,
+    load_either,
+    load_seq2seq,
+)
+from tests.tiny_lm import TinyModels, causal_folder, exchanges
+
+LEARNED = [example(exchange) for exchange in exchanges()]
+SOURCES = [one.source for one in LEARNED]
+TARGETS = [one.target for one in LEARNED]
+REPLIES = [one.target.strip() for one in LEARNED]
+
+
+@pytest.fixture(scope="module", params=["trained_gpt2", "trained_bart"])
+def trained(request: pytest.FixtureRequest, tiny_lms: TinyModels) -> CausalLM | Seq2SeqLM:
+    return load_either(getattr(tiny_lms, request.param))
+
+
+@pytest.fixture(scope="module")
+def gpt2(tiny_lms: TinyModels) -> CausalLM:
+    return load_causal(tiny_lms.trained_gpt2)
+
+
+class TestScores:
+    def test_the_reply_that_was_learned_scores_better_than_another(self, trained: CausalLM):
+        right = trained.score(TARGETS, SOURCES)
+        wrong = trained.score(TARGETS[::-1], SOURCES)
+        assert all(one < other for one, other in zip(right, wrong, strict=True))
+
+    def test_a_score_is_the_mean_loss_that_transformers_gives(self, gpt2: CausalLM):
+        source, target = gpt2.source_tokens(SOURCES[0]), gpt2.target_tokens(TARGETS[1])[:-1]
+        row = torch.tensor([[*source, *target]])
+        labels = row.clone()
+        labels[0, : len(source)] = -100
+        with torch.inference_mode():
+            expected = float(gpt2.model(input_ids=row, labels=labels).loss)
+        assert gpt2.score([TARGETS[1]], [SOURCES[0]]) == [pytest.approx(expected, rel=1e-5)]
+
+    def test_they_do_not_depend_on_the_batch(self, trained: CausalLM):
+        together = trained.score(TARGETS, SOURCES)
+        alone = [trained.score([t], [s])[0] for s, t in zip(SOURCES, TARGETS, strict=True)]
+        assert together == pytest.approx(alone, rel=1e-4)
+
+    def test_a_text_without_words_is_infinitely_unlikely(self, trained: CausalLM):
+        assert trained.score(["", "  ", TARGETS[0]])[:2] == [math.inf, math.inf]
+
+    def test_a_source_that_is_too_long_loses_its_beginning(self, gpt2: CausalLM):
+        long = "never said before " * 60 + SOURCES[0]
+        assert gpt2.score([TARGETS[0]], [long]) != gpt2.score([TARGETS[0]])
+
+    def test_sources_must_be_as_many_as_texts(self, gpt2: CausalLM):
+        with pytest.raises(InputError, match="2 texts to score, but 1 texts given"):
+            gpt2.score(["a", "b"], ["c"])
+
+    def test_memory_that_runs_out_halves_the_batch(self, gpt2: CausalLM, monkeypatch: pytest.MonkeyPatch):
+        whole, sizes, losses = gpt2.score(TARGETS, SOURCES), [], gpt2.losses
+
+        def small(batch):
+            sizes.append(len(batch))
+            if len(batch) > 2:
+                raise RuntimeError("CUDA out of memory")
+            return losses(batch)
+
+        monkeypatch.setattr(gpt2, "losses", small)
+        assert gpt2.score(TARGETS, SOURCES) == pytest.approx(whole, rel=1e-4)
+        assert max(sizes[2:]) == 2
+
+
+class TestTexts:
+    def test_greedy_search_says_what_was_learned(self, trained: CausalLM):
+        assert trained.generate(SOURCES) == REPLIES
+
+    def test_beams_and_a_draw_at_low_temperature_do_too(self, trained: CausalLM):
+        assert trained.generate(SOURCES, Beams(3)) == REPLIES
+        assert trained.generate(SOURCES, Sampling(temperature=0.05), seed=3) == REPLIES
+
+    def test_a_draw_depends_on_seed_and_id_not_on_its_batch(self, trained: CausalLM):
+        warm, ids = Sampling(temperature=3.0), [str(n) for n in range(len(SOURCES))]
+        together = trained.generate(SOURCES, warm, seed=1, ids=ids, max_new_tokens=12)
+        alone = trained.generate(SOURCES[5:6], warm, seed=1, ids=ids[5:6], max_new_tokens=12)
+        assert alone == together[5:6]
+        assert trained.generate(SOURCES, warm, seed=2, ids=ids, max_new_tokens=12) != together
+
+    def test_it_says_whether_a_text_came_to_its_end(self, trained: CausalLM):
+        cut = trained.write(SOURCES[:1], max_new_tokens=2)[0]
+        assert not cut.finished and REPLIES[0].startswith(cut.text)
+        assert trained.write(SOURCES[:1])[0] == (REPLIES[0], True)
+
+    def test_a_text_can_end_before_a_character(self, trained: CausalLM):
+        comma = [reply.split(",")[0] for reply in REPLIES]
+        assert trained.generate(SOURCES[:3], end=",") == comma[:3]
+
+
+class TestLoading:
+    def test_a_model_of_another_kind_is_refused(self, tiny_lms: TinyModels):
+        with pytest.raises(ModelError, match="holds BartForConditionalGeneration, which is no causal"):
+            load_causal(tiny_lms.bart)
+        with pytest.raises(ModelError, match="holds GPT2LMHeadModel, which is no sequence-to-sequence"):
+            load_seq2seq(tiny_lms.gpt2)
+
+    def test_a_model_that_is_nowhere_names_the_command_that_gets_it(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ):
+        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+        with pytest.raises(ModelError) as caught:
+            load_causal("graphneg/not-there", offline=True)
+        assert str(caught.value) == (
+            "model graphneg/not-there is not on this machine and it is offline; "
+            "get it with: hf download graphneg/not-there"
+        )
+        with pytest.raises(ModelError, match="there is no such model folder; get one with: hf download"):
+            load_causal(tmp_path / "none")
+
+    def test_a_hub_that_cannot_be_reached_is_one_line(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+        monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
+        monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+        with pytest.raises(ModelError, match=r"not on this machine and the hub can't be reached") as caught:
+            load_causal("graphneg/not-there")
+        assert "\n" not in str(caught.value)
+
+    def test_folders_that_hold_no_whole_model_are_refused(self, tiny_lms: TinyModels, tmp_path: Path):
+        def changed(name: str, file: str, content: str) -> Path:
+            shutil.copytree(tiny_lms.gpt2, tmp_path / name)
+            (tmp_path / name / file).write_text(content)
+            return tmp_path / name
+
+        (tmp_path / "empty").mkdir()
+        two = tmp_path / "two"
+        two.mkdir()
+        (two / "a.gguf").touch()
+        (two / "b.gguf").touch()
+        cases = [
+            (tmp_path / "empty", "neither config.json nor a GGUF file"),
+            (two, "2 GGUF files in it; choose one as gguf_file: a.gguf, b.gguf"),
+            (changed("broken", "config.json", "{"), "can't be read as a model"),
+            (changed("weights", "model.safetensors", "none"), "can't be read as a model"),
+            (changed("kind", "config.json", json.dumps({"model_type": "vit"})), "which is no causal"),
+        ]
+        for folder, message in cases:
+            with pytest.raises(ModelError, match=message) as caught:
+                load_causal(folder, offline=True)
+            assert str(folder) in str(caught.value) and "\n" not in str(caught.value)
+        with pytest.raises(ModelError, match=r"there is no file c\.gguf"):
+            load_causal(two, gguf_file="c.gguf")
+
+
+class TestTraining:
+    def test_a_run_that_was_stopped_goes_on_to_the_same_weights(self, tiny_lms: TinyModels, tmp_path: Path):
+        settings = {"max_steps": 6, "save_steps": 2, "per_device_train_batch_size": 2, "learning_rate": 1e-3}
+        whole = fine_tune(load_causal(tiny_lms.gpt2), LEARNED, tmp_path / "whole", seed=1, **settings)
+
+        class Stop:
+            steps = 0
+
+            def start(self, label: str, total: int | None, unit: str) -> None: ...
+
+            def advance(self, amount: int) -> None:
+                self.steps += amount
+                if self.steps == 5:
+                    raise KeyboardInterrupt
+
+            def finish(self) -> None: ...
+
+        stopped = tmp_path / "stopped"
+        with pytest.raises(KeyboardInterrupt):
+            fine_tune(load_causal(tiny_lms.gpt2), LEARNED, stopped, seed=1, progress=Stop(), **settings)
+        with pytest.raises(InputError, match="other examples or settings"):
+            fine_tune(load_causal(tiny_lms.gpt2), LEARNED[1:], stopped, seed=1, **settings)
+        report = fine_tune(load_causal(tiny_lms.gpt2), LEARNED, stopped, seed=1, **settings)
+        assert report.steps == whole.steps == 6
+        one, other = (load_causal(folder).model.state_dict() for folder in (tmp_path / "whole", stopped))
+        assert all(torch.equal(one[name], other[name]) for name in one)
+        assert not (stopped / "checkpoints").exists()
+
+    def test_examples_that_cannot_be_learned_are_counted(self, tiny_lms: TinyModels, tmp_path: Path):
+        given = [*LEARNED, Example("a", ""), Example("a", "word " * 300), Example("word " * 300, " b")]
+        report = fine_tune(
+            load_causal(tiny_lms.gpt2), given, tmp_path / "out", max_steps=1, validation=LEARNED
+        )
+        assert (report.examples, report.skipped, report.shortened) == (9, 2, 1)
+        assert report.validation_loss is not None and report.validation_loss > 0
+
+    def test_a_backward_model_reads_from_the_end_and_remembers_it(self, tmp_path: Path):
+        texts = [Example("", reply) for reply in REPLIES]
+        model = load_causal(causal_folder(tmp_path / "start"))
+        settings = {"max_steps": 60, "learning_rate": 5e-3}
+        fine_tune(model, texts, tmp_path / "out", direction="backward", **settings)
+        loaded = load_causal(tmp_path / "out")
+        assert loaded.direction == "backward"
+        assert loaded.generate([" the garden."])[0].startswith(("No, it is in", "You left it in"))
+
+    @pytest.mark.parametrize(
+        ("examples", "settings", "message"),
+        [
+            ([], {}, "none of 0 examples can be learned"),
+            (LEARNED, {"epochs": 3}, "no argument epochs; see transformers' TrainingArguments"),
+        ],
+    )
+    def test_what_cannot_be_trained_is_refused(
+        self, gpt2: CausalLM, tmp_path: Path, examples: list[Example], settings: dict, message: str
+    ):
+        with pytest.raises(InputError, match=message):
+            fine_tune(gpt2, examples, tmp_path / "out", **settings)
