@@ -25,6 +25,7 @@ from graphneg.generators.keywords.words import words_of
 from graphneg.generators.keywords.writing import Request, Style, Writer
 from graphneg.language_models import load_causal
 from graphneg.language_models.search import Sampling
+from graphneg.output import read_jsonl
 from graphneg.shift.keywords import Keyword, get_extractor
 from graphneg.store import Store, open_store
 from tests.cli_runs import Run
@@ -268,6 +269,30 @@ class TestWrongInput:
         ended = run("generate", "key-context", "-o", out, "--store", everyday)
         assert ended.status == 2 and "option model=PATH_OR_ID" in ended.err
         assert not out.exists()
+
+
+class TestCommand:
+    def test_a_model_is_trained_and_writes_negatives(
+        self, run: Run, everyday: Path, tiny_lms: TinyModels, tmp_path: Path
+    ) -> None:
+        model, out = tmp_path / "model", tmp_path / "out.jsonl"
+        options = ("--limit", "3", "--option", "max_steps=2", "--device", "cpu")
+        trained = run(
+            "train", "keywords", "--store", everyday, "--model", tiny_lms.llama, "-o", model, *options
+        )
+        assert trained.status == 0 and "trained on" in trained.err, trained.err
+        asked = [f"--option={name}" for name in (f"model={model}", "draws=1", "surprise=1e30", "pull=9")]
+        ended = run("generate", "key-context", "--store", everyday, "-o", out, "--limit", "3", *asked)
+        assert ended.status == 0, ended.err
+        made, refused = len(list(read_jsonl(out))), ended.err.count("the text")
+        assert made == 3 or refused
+
+    def test_a_model_for_another_task_is_refused_before_it_is_trained(
+        self, run: Run, everyday: Path, tiny_lms: TinyModels, tmp_path: Path
+    ) -> None:
+        ended = run("train", "keywords", "--store", everyday, "--model", tiny_lms.bart, "-o", tmp_path / "m")
+        assert ended.status == 1 and "need a causal language model" in ended.err
+        assert not (tmp_path / "m").exists()
 
 
 @pytest.mark.slow

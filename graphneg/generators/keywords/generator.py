@@ -137,7 +137,7 @@ class KeywordGenerator:
         return [[one for _, one in sorted(each.items())] for each in found]
 
     def left_out(self) -> list[tuple[str, str]]:
-        """For each candidate that is missing since the last call: ``code: sentence``, and the context's id."""
+        """For each candidate missing since the last call: ``code: sentence``, and the context's id."""
         told, self._left_out = self._left_out, []
         return told
 

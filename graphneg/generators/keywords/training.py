@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from graphneg.counterfactual.examples import TASK
+from graphneg.errors import ModelError
 from graphneg.generators.base import Context
 from graphneg.generators.keywords.choosing import Amount, drawn, keywords_of
 from graphneg.generators.keywords.prompts import one_line, reply_request
+from graphneg.language_models.causal import CausalLM
 from graphneg.language_models.model import LanguageModel
 from graphneg.language_models.training import Example, TrainingReport, fine_tune
 from graphneg.progress import Progress
@@ -62,7 +64,10 @@ def train_replies(
 
     Raises:
         InputError: no context has a right response with a keyword, or ``out`` is taken.
+        ModelError: the model is no causal one.
     """
+    if not isinstance(model, CausalLM):
+        raise ModelError(f"{model.place}: key-context and key-sem need a causal language model")
     examples = list(reply_pairs(contexts, extractor, seed=seed))
     setattr(model.model.config, TASK, REPLY_WITH_WORDS)
     return fine_tune(model, examples, out, seed=seed, progress=progress, **arguments)
