@@ -86,7 +86,7 @@ def key_sentence(store: Store, **options: Any) -> KeywordGenerator:
         get_extractor(chosen.keywords, chosen.language, chosen.spacy_model),
         Writer(model, sentence_examples(), _style(chosen)),
         _sentence,
-        rules=_rules(chosen),
+        rules=_rules(chosen, sentences=1),
     )
 
 
@@ -98,7 +98,7 @@ def _replies(name: str, store: Store, chosen: Options, vectors: StaticVectors | 
         get_extractor(chosen.keywords, chosen.language, chosen.spacy_model),
         Writer(model, examples, _style(chosen)),
         reply_request,
-        rules=_rules(chosen),
+        rules=_rules(chosen, sentences=2),
         histories=Histories(store),
         replacing=None if vectors is None else partial(with_neighbours, vectors),
         made_of={} if vectors is None else {"vectors": vectors.name},
@@ -131,6 +131,6 @@ def _style(chosen: Options) -> Style:
     return Style(Sampling(chosen.temperature, top_p=chosen.top_p), chosen.pull)
 
 
-def _rules(chosen: Options) -> Rules:
-    limits = Limits(most=chosen.words)
+def _rules(chosen: Options, sentences: int) -> Rules:
+    limits = Limits(most=chosen.words, sentences=sentences)
     return Rules(Amount(chosen.least, chosen.most), limits, chosen.draws, chosen.surprise)

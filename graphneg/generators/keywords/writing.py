@@ -32,6 +32,9 @@ BATCH = 32
 END = "\n"
 """What ends a text: requests ask for one line."""
 
+DOUBLED = 12
+"""After so many tokens words are pulled twice as strongly."""
+
 _NO_LIMIT = 100_000
 
 
@@ -47,7 +50,7 @@ class Request(NamedTuple):
 class Style:
     """How texts are drawn.
 
-    ``pull`` is what is added to the logit of a missing word's next token (0: words are not pulled),
+    ``pull`` is what is added to the logit of a missing word's next token at first (0: words are not pulled),
     ``longest`` the most tokens of a text. Raises `InputError` for values out of range.
     """
 
@@ -149,7 +152,7 @@ class Writer:
         if not self.style.pull:
             return drawing
         wanted = [[self._word(word) for word in item.request.words] for item in batch]
-        return [Pull(wanted, start, self.style.pull), *drawing]
+        return [Pull(wanted, start, self.style.pull, sorted(self._ends)), *drawing]
 
     def _text(self, tokens: Sequence[int]) -> Written:
         """The text up to the first line break or end of all; finished where there is one."""
@@ -174,25 +177,33 @@ class Writer:
 
 
 class Pull:
-    """A logits processor that makes missing words more likely.
+    """A logits processor that makes missing words more likely, and the end less while one is missing.
 
     ``wanted`` has the words of each row of the batch, as tokens; a row's text begins behind
-    ``start`` tokens.
+    ``start`` tokens. The pull begins with ``strength`` and is twice that after `DOUBLED` tokens, thrice
+    after as many again: first a sentence finds its own way to the word, at last it must.
     """
 
-    def __init__(self, wanted: Sequence[Sequence[Sequence[int]]], start: int, strength: float) -> None:
+    def __init__(
+        self, wanted: Sequence[Sequence[Sequence[int]]], start: int, strength: float, ends: Sequence[int]
+    ) -> None:
         self._wanted = wanted
         self._start = start
         self._strength = strength
+        self._ends = list(ends)
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
         """``scores`` of shape (rows, vocabulary), with the next tokens of missing words raised."""
-        raised = scores.clone()
+        pulled = scores.clone()
         for row, words in enumerate(self._wanted):
             text: list[int] = input_ids[row, self._start :].tolist()
-            for token in next_tokens(text, words):
-                raised[row, token] += self._strength
-        return raised
+            tokens = next_tokens(text, words)
+            strength = self._strength * (1 + len(text) / DOUBLED)
+            for token in set(tokens):
+                pulled[row, token] += strength
+            if tokens:
+                pulled[row, self._ends] -= strength
+        return pulled
 
 
 def next_tokens(text: Sequence[int], words: Sequence[Sequence[int]]) -> list[int]:
