@@ -90,7 +90,10 @@ class Summary:
             examples = next(iter(self.examples[code]), "")
             table.add_row(f"  {code}", f"{count:,}", _share(count, self.skipped.total()), examples)
         table.add_section()
-        table.add_row("well-formed graphs", f"{self.well_formed:,}", _share(self.well_formed, self.graphs))
+        if self.graphs:
+            table.add_row(
+                "well-formed graphs", f"{self.well_formed:,}", _share(self.well_formed, self.graphs)
+            )
         table.add_row("edited texts", f"{self._texts:,}")
         table.add_row("  words, original", f"{self.words_before:.1f}")
         table.add_row("  words, edited", f"{self.words_after:.1f}")
