@@ -23,7 +23,6 @@ from tests.servers import wipe
 
 PAGE = (Path(__file__).parents[1] / "docs" / "exploring.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"^```console\n\$ graphneg (.*?)\n(.*?)^```$", PAGE, re.M | re.S)
-DOCUMENTED_WIDTH = "110"
 
 
 @pytest.fixture(scope="module")
@@ -174,7 +173,7 @@ class TestCommand:
         assert ended.status == 0
         assert "9 pairs move on from it to 5 topics" in ended.out
         assert re.search(
-            r"cake +3 +━+ +Is the coffee ready\?\n +→ Yes, and there is cake with it\.", ended.out
+            r"cake +3 +━+ +Is the coffee ready\? *\n +→ Yes, and there is cake with it\.", ended.out
         )
         assert "coffee (stays)" in ended.out
         assert "more, less frequent" not in ended.out
@@ -205,14 +204,12 @@ class TestCommand:
 class TestNamedQueries:
     @pytest.mark.parametrize(("command", "output"), EXAMPLES, ids=[command for command, _ in EXAMPLES])
     def test_documented_examples_are_what_is_printed(
-        self, run: Run, place: str, monkeypatch: pytest.MonkeyPatch, command: str, output: str
+        self, run: Run, place: str, command: str, output: str
     ) -> None:
-        monkeypatch.setenv("COLUMNS", DOCUMENTED_WIDTH)
         ended = run("--store", place, *command.split())
         assert ended.status == 0
-        assert [line.rstrip() for line in ended.out.strip("\n").splitlines()] == output.strip(
-            "\n"
-        ).splitlines()
+        printed = "\n".join(line.rstrip() for line in ended.out.splitlines())
+        assert printed.strip("\n") == output.strip("\n")
 
     def test_without_a_name_all_are_listed(self, run: Run) -> None:
         ended = run("cypher", "--named")
