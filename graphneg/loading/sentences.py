@@ -40,7 +40,7 @@ _CARELESS = word_set(
 _TWICE = word_set("that had very so really long")
 _END = re.compile(r"(?<=[.!?])[\"'”’)]*\s+(?=[\"'“‘(]?[A-Z])")
 _NO_END = re.compile(r"(?:^|\W)(?:Mr|Mrs|Ms|Dr|St|Prof|Jr|Sr|vs|No|U\.S|a\.m|p\.m|[A-Z])\.$")
-_PLAIN = re.compile(r"[A-Z][\w\s,'’-]*(?:(?:Mr|Mrs|Ms|Dr)\.[\w\s,'’-]*)*[.!?]")
+_PLAIN = re.compile(r"(?=[A-Z])(?:[\w\s,'’-]|(?:(?<=\bMr)|(?<=\bMs)|(?<=\bDr)|(?<=\bMrs))\.)*[.!?]")
 _SPACE_BEFORE = re.compile(r"\s+([.,!?;:)%]|['’](?:s|m|d|re|ve|ll)\b|n['’]t\b)")
 
 
@@ -53,7 +53,7 @@ def sentences_in(text: str) -> Iterator[str]:
     held = ""
     for part in _END.split(" ".join(text.split())):
         held = f"{held} {part}" if held else part
-        if not _NO_END.search(held):
+        if held and not _NO_END.search(held):
             yield held
             held = ""
     if held:

@@ -1,0 +1,238 @@
+"""Generators: contexts of a store in, candidates out, and what becomes of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from graphneg.dialogue_graph import DialogueGraph
+from graphneg.editing.originals import Selection
+from graphneg.errors import GeneratorError, InputError
+from graphneg.generators import Candidate, Context, generator_names, get_generator
+from graphneg.generators.contexts import WantedContexts, read_contexts
+from graphneg.generators.generated import Generated
+from graphneg.generators.registry import PLUGINS
+from graphneg.model import Negative
+from graphneg.output import read_jsonl, read_parquet
+from graphneg.output.stream import Finished
+from graphneg.progress import Progress
+from graphneg.store import Store
+from tests.cli_runs import Run
+from tests.servers import wipe
+
+DIALOGUES = [
+    {
+        "id": "shop/test/1",
+        "corpus": "shop",
+        "split": "test",
+        "turns": ["Is it open?", "Until six.", "And on Sunday?", "Closed."],
+        "responses": [
+            {"turn": 1, "text": "Good, I'll hurry.", "label": 1},
+            {"turn": 1, "text": "I like pears.", "label": 0},
+            {"turn": 2, "text": "From noon on.", "label": 1},
+        ],
+    },
+    {"id": "shop/test/2", "corpus": "shop", "split": "test", "turns": ["One pear.", "Here.", "Thanks."]},
+    {"id": "shop/test/3", "corpus": "shop", "split": "test", "turns": ["Hello?"]},
+    {
+        "id": "shop/test/10",
+        "corpus": "shop",
+        "split": "test",
+        "turns": ["Two pears.", "No pears today."],
+        "responses": [{"turn": 1, "text": "Plums, then.", "label": 1}],
+    },
+]
+
+
+@pytest.fixture(scope="module")
+def graph(store: Store, tmp_path_factory: pytest.TempPathFactory) -> DialogueGraph:
+    return filled(store, tmp_path_factory.mktemp("generators"))
+
+
+def filled(store: Store, folder: Path) -> DialogueGraph:
+    wipe(store)
+    path = folder / "shop.jsonl"
+    path.write_text("\n".join(map(json.dumps, DIALOGUES)), encoding="utf-8")
+    graph = DialogueGraph(store)
+    graph.load("dialogues", path)
+    return graph
+
+
+class Echo:
+    """Gives what was said before, latest first, and counts what it was asked."""
+
+    name = "echo"
+
+    def __init__(self) -> None:
+        self.given: list[str] = []
+
+    def begin(self, given: Iterable[Negative], progress: Progress) -> None:
+        self.given = [negative.response for negative in given]
+
+    def settings(self) -> Mapping[str, object]:
+        return {"voice": "loud"}
+
+    def notes(self) -> Sequence[str]:
+        return ("echo: walls are needed",)
+
+    def generate(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[list[Candidate]]:
+        return [
+            [
+                Candidate(turn.text, ("C-follow",), {"back": float(back)}, {"source": one.id, "loud": "yes"})
+                for back, turn in enumerate(reversed(one.turns))
+            ][:per_context]
+            for one in contexts
+        ]
+
+
+class TestContexts:
+    def test_end_where_responses_answer_and_else_before_the_last_turn(self, graph: DialogueGraph) -> None:
+        contexts = list(read_contexts(graph.store, WantedContexts()))
+        assert [one.id for one in contexts] == [
+            "shop/test/1#2",
+            "shop/test/1#3",
+            "shop/test/2#2",
+            "shop/test/10#2",
+        ]
+
+    def test_can_end_at_every_turn_of_dialogues_without_responses(self, graph: DialogueGraph) -> None:
+        contexts = read_contexts(graph.store, WantedContexts(places="every"))
+        assert [one.turn for one in contexts if one.dialogue == "shop/test/2"] == [1, 2]
+
+    def test_know_the_turns_before_the_speaker_and_the_right_answers(self, graph: DialogueGraph) -> None:
+        first, *_, last = read_contexts(graph.store, WantedContexts())
+        assert first.turns == (("A", "Is it open?"), ("B", "Until six."))
+        assert first.speaker == "A"
+        assert first.positives == ("And on Sunday?", "Good, I'll hurry.")
+        assert (last.speaker, last.positives) == ("A", ("Plums, then.",))
+
+    def test_are_the_same_whatever_the_batch(self, graph: DialogueGraph) -> None:
+        wanted = WantedContexts(Selection(corpora=("shop",)))
+        assert list(read_contexts(graph.store, wanted, 1)) == list(read_contexts(graph.store, wanted))
+
+    def test_are_of_known_places(self) -> None:
+        with pytest.raises(InputError, match="choose one of last, every"):
+            WantedContexts(places="first")  # pyright: ignore[reportArgumentType]
+
+
+class TestNegatives:
+    def test_say_what_they_were_made_of(self, graph: DialogueGraph) -> None:
+        first = next(iter(graph.generate(Echo(), seed=7)))
+        assert first.id == "shop/test/1#2~echo.7.0"
+        assert (first.response, first.label, first.target) == ("Until six.", 0, "response")
+        assert first.original == {"context": None, "response": "And on Sunday?"}
+        [edit] = first.edits
+        assert (edit["transform"], edit["node"], edit["before"]) == ("echo", "shop/test/1#2", "loud: yes")
+        assert first.scores == {"back": 0.0}
+
+    def test_that_are_missing_are_counted(self, graph: DialogueGraph) -> None:
+        made = graph.generate(Echo(), per_context=3)
+        assert len(list(made)) == 2 + 3 + 2 + 2
+        assert made.summary.skipped == {"too-few": 3, "no-context": 1}
+        assert made.summary.transforms["echo", "C-follow"] == 9
+
+    def test_are_written_as_other_negatives_are(self, graph: DialogueGraph, tmp_path: Path) -> None:
+        made = graph.generate(Echo(), per_context=2)
+        made.to_jsonl(tmp_path / "out.jsonl")
+        made.to_parquet(tmp_path / "out.parquet")
+        written = list(read_jsonl(tmp_path / "out.jsonl"))
+        assert len(written) == 8 == len(made.to_pandas())
+        assert written == list(read_parquet(tmp_path / "out.parquet"))
+
+    def test_of_a_generator_that_skips_a_context_are_refused(self, graph: DialogueGraph) -> None:
+        class Short(Echo):
+            def generate(
+                self, contexts: Sequence[Context], per_context: int, seed: int
+            ) -> list[list[Candidate]]:
+                return super().generate(contexts[1:], per_context, seed)
+
+        with pytest.raises(GeneratorError, match="answered 3 of 4 contexts"):
+            list(graph.generate(Short()))
+
+    def test_need_one_of_each_context_at_least(self, graph: DialogueGraph) -> None:
+        with pytest.raises(InputError, match="at least one negative"):
+            graph.generate(Echo(), per_context=0)
+
+    def test_come_with_the_generators_notes(self, graph: DialogueGraph) -> None:
+        assert graph.generate(Echo()).notes == ("echo: walls are needed",)
+
+
+class Stopping(Generated):
+    """A run that the user stops after its first batch."""
+
+    def run(self, skip: int, written: object) -> Iterator[Finished]:
+        yield next(super().run(skip, written))  # pyright: ignore[reportArgumentType]
+        raise KeyboardInterrupt
+
+
+def test_a_stopped_run_goes_on_and_knows_what_it_gave(embedded: Store, tmp_path: Path) -> None:
+    graph = filled(embedded, tmp_path)
+    asked = {"per_context": 2, "batch": 1}
+    graph.generate(Echo(), **asked).to_jsonl(tmp_path / "once.jsonl")
+    whole = graph.generate(Echo(), **asked)
+    with pytest.raises(KeyboardInterrupt):
+        Stopping(graph.store, Echo(), whole._generation).to_jsonl(tmp_path / "out.jsonl")  # pyright: ignore
+    echo = Echo()
+    again = graph.generate(echo, **asked)
+    again.to_jsonl(tmp_path / "out.jsonl")
+    assert again.resumed.dialogues == 1
+    assert len(echo.given) == 4
+    assert (tmp_path / "out.jsonl").read_bytes() == (tmp_path / "once.jsonl").read_bytes()
+
+
+class TestNames:
+    def test_lead_to_generators(self, graph: DialogueGraph) -> None:
+        assert "overlap" in generator_names()
+        assert get_generator("overlap", graph.store).name == "overlap"
+
+    def test_that_nobody_has_are_answered_with_those_there_are(self, graph: DialogueGraph) -> None:
+        with pytest.raises(GeneratorError, match=r"no generator named 'parrot'; choose one of .*overlap"):
+            graph.generate("parrot")
+
+    def test_alone_take_options(self, graph: DialogueGraph) -> None:
+        with pytest.raises(InputError, match="not for 'echo'"):
+            graph.generate(Echo(), most_uses=2)
+
+    def test_are_all_documented(self) -> None:
+        text = (Path(__file__).parents[1] / "docs" / "generators.md").read_text(encoding="utf-8")
+        for name in PLUGINS.built_in:
+            assert name in text
+
+
+class TestCommand:
+    def test_writes_negatives_and_tells_what_is_missing(
+        self, run: Run, everyday: Path, tmp_path: Path
+    ) -> None:
+        out = tmp_path / "out.jsonl"
+        ended = run(
+            "--store", everyday, "generate", "overlap", "-o", out, "--per-context", "2", "--limit", "9"
+        )
+        assert ended.status == 0
+        assert "no embedder" in ended.err and "overlap (C-follow)" in ended.err
+        assert all(one.recipe == "overlap" for one in read_jsonl(out))
+
+    @pytest.mark.parametrize(
+        ("arguments", "told"),
+        [
+            (("parrot",), "no generator named 'parrot'"),
+            (("overlap", "--option", "most"), "NAME=VALUE"),
+            (("overlap", "--option", "most=1"), "no option 'most'"),
+        ],
+    )
+    def test_ends_with_2_where_it_is_used_wrongly(
+        self, run: Run, everyday: Path, tmp_path: Path, arguments: tuple[str, ...], told: str
+    ) -> None:
+        ended = run("--store", everyday, "generate", *arguments, "-o", tmp_path / "out.jsonl")
+        assert ended.status == 2 and told in " ".join(ended.err.split())
+        assert not list(tmp_path.iterdir())
+
+    def test_ends_with_1_where_there_are_no_such_dialogues(
+        self, run: Run, everyday: Path, tmp_path: Path
+    ) -> None:
+        ended = run(
+            "--store", everyday, "generate", "overlap", "-o", tmp_path / "o.jsonl", "--corpus", "nowhere"
+        )
+        assert ended.status == 1 and "no dialogues of nowhere" in ended.err
