@@ -2,8 +2,8 @@
 // category: C-follow
 // source: DEAM (Ghazarian et al. 2022), decreased engagement
 //
-// A question that is one :sntN of several is dropped where the dialogue goes on; one that is all of its utterance
-// gives way to a word like "okay", and so do an answer to a question and the dialogue's deepest utterance. A
+// A question that is one :sntN of several is dropped where the dialogue goes on. An answer to a question and the
+// dialogue's deepest utterance give way to a word like "okay"; where neither is, nothing would be missed. A
 // detail is pruned where the turn before asked for its role, and a condition everywhere: without another detail
 // an utterance stays as right as it was. A yes/no question is never answered by "okay", which is a yes.
 UNWIND range(0, size($dialogues) - 1) AS i
@@ -35,7 +35,7 @@ WITH i, graphs, graphs[size(graphs) - 1].turn AS end,
 UNWIND graphs AS g
 WITH i, g, end, deep, coalesce([p IN graphs WHERE p.turn = g.turn - 1 | p.roles][0], []) AS wanted
 WITH i, g, g.amr AS amr, CASE WHEN g.turn < end THEN g.questions ELSE [] END AS questions,
-     CASE WHEN g.asks THEN true WHEN g.turn = deep.turn THEN true ELSE size(wanted) > 0 AND g.depth > 0 END AS emptied,
+     CASE WHEN g.turn = deep.turn THEN true ELSE size(wanted) > 0 AND g.depth > 1 AND NOT g.asks END AS emptied,
      CASE WHEN size(wanted) > 0 THEN ['hmm', 'oh', 'ah', 'hmm'][g.n % 4] ELSE ['okay', 'hmm', 'oh', 'ah'][g.n % 4] END AS word,
      [c IN g.details WHERE c.role IN wanted OR c.role = 'condition' | c.k] AS details
 WHERE emptied OR size(questions) + size(details) > 0

@@ -4,7 +4,7 @@
 //
 // Main predicates are the top, and what it leads to through :sntN, :opN of and/or, the sides of a
 // contrast, the effect of a cause and the words of a report. Modals are negated themselves.
-// Questions, bare nominals and clauses that are negative in other words stay as they are.
+// Questions, bare nominals, exclamations of one word and clauses that are negative in other words stay as they are.
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
@@ -38,7 +38,7 @@ WITH dialogue, amr, m, below, [n IN nots WHERE n.up = m.k | n.k] AS own, [n IN n
 WITH dialogue, amr, m, below, inner, CASE WHEN size(own) > 0 THEN own[0] WHEN size(inner) = 1 AND m.concept IN
        ['possible-01', 'obligate-01', 'recommend-01', 'likely-01', 'permit-01'] THEN inner[0] END AS gone
 WHERE gone IS NOT NULL
-   OR size(inner) = 0 AND (m.frame AND (m.k > 0 OR size(below) > 0) OR any(c IN below WHERE c.role = 'domain'))
+   OR size(inner) = 0 AND (m.frame AND (size(below) > 0 OR m.k > 0 AND NOT m.role STARTS WITH 'snt') OR any(c IN below WHERE c.role = 'domain'))
      AND NOT any(c IN below WHERE c.role = 'polarity' OR coalesce(c.concept, c.value) IN ['expressive', 'nothing', 'nobody',
        'no-one', 'none', 'nowhere', 'never', 'neither', 'hardly', 'no'])
 RETURN dialogue, collect(CASE WHEN gone IS NULL

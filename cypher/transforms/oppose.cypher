@@ -7,7 +7,8 @@
 // the word's heaviest is a site of its own. Questions and what is negated already stay as they are.
 // Antonyms of another word class are no opposites of the text: a preposition or an adverb of place needs
 // another one, a noun that is no verb needs a noun that is none, a modifier takes no noun in -ness,
-// and plural and -ing terms stand only for such.
+// and plural and -ing terms stand only for such. Light verbs, verbs of perception, days and people have
+// antonyms in ConceptNet that are only other ones of their kind (see and hear); they stay.
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
@@ -21,7 +22,10 @@ UNWIND [n IN ns WHERE n.concept IS NOT NULL AND NOT n.k IN denied
   AND NOT n.concept IN ['i', 'you', 'he', 'she', 'it', 'we', 'they', 'one', 'this', 'that', 'person', 'thing', 'name',
     'and', 'or', 'multi-sentence', 'amr-unknown', 'all', 'any', 'some', 'no', 'yes', 'so', 'too', 'very', 'only', 'also',
     'just', 'again', 'ever', 'even', 'other', 'such', 'next', 'last', 'course', 'something', 'cause-01', 'contrast-01', 'say-01', 'do-02',
-    'thank-01']
+    'thank-01', 'have-01', 'have-03', 'know-01', 'know-02', 'see-01', 'hear-01', 'look-01', 'look-02', 'listen-01', 'read-01',
+    'speak-01', 'think-01', 'get-01', 'make-01', 'make-02', 'today', 'tomorrow', 'yesterday', 'day', 'night', 'morning', 'evening',
+    'noon', 'first', 'man', 'woman', 'boy', 'girl', 'sir', 'picture', 'drawing']
+  AND NOT (n.concept STARTS WITH 'good-' AND any(m IN ns WHERE m.concept IN ['night', 'morning', 'afternoon', 'evening', 'luck']))
   AND NOT any(q IN questions WHERE n.k >= q.k AND n.k <= q.last)] AS n
 MATCH (n)-[:LEXEME]->(w:Term {opposites: true})
 WITH w, collect({dialogue: dialogue, amr: n.amr, k: n.k, verb: n.frame, concept: n.concept,

@@ -5,6 +5,7 @@
 // A statement's main predicate becomes a question (:polarity amr-unknown) or, with you as its :ARG0, an order
 // (:mode imperative); a whole statement becomes what the speaker refuses, agrees to or doubts. A yes/no
 // question becomes a statement, and an order a yes/no question: "You open the window" would still be an order.
+// What the speaker thinks, hopes or regrets is left: nobody asks or doubts that of himself.
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
@@ -25,7 +26,10 @@ WITH dialogue, amr, m, act, below, any(n IN asked WHERE n.k > m.k AND n.k <= m.l
      any(n IN below WHERE n.role IN ['polarity', 'mode']) AS marked,
      [n IN below WHERE n.role = 'ARG0' | n.concept][0] AS who
 WHERE size(act) > 0
-   OR NOT wh AND (m.frame AND (m.k > 0 OR size(below) > 0) OR any(c IN below WHERE c.role = 'domain'))
+   OR NOT wh AND (m.frame AND (size(below) > 0 OR m.k > 0 AND NOT m.role STARTS WITH 'snt') OR any(c IN below WHERE c.role = 'domain'))
+     AND (m.concept <> 'do-02' OR size(below) > 1)
+     AND NOT (coalesce(who, 'i') = 'i' AND m.concept IN ['think-01', 'believe-01', 'know-01', 'hope-01', 'guess-01', 'suppose-01', 'mean-01',
+       'wonder-01', 'wish-01', 'hello-01', 'sorry-01', 'appreciate-02', 'appreciate-03', 'afraid-01', 'fear-01', 'sure-02'])
 UNWIND CASE
     WHEN size(act) > 0 THEN [a IN act | {amr: amr, k: a.k, op: 'drop', site: amr + '.' + toString(a.k)}]
       + [a IN act WHERE a.value = 'imperative' AND NOT any(n IN below WHERE n.role = 'polarity') |

@@ -165,10 +165,18 @@ def _edits(plan: Plan, slot: _Slot, proposal: Proposal, ranked: Sequence[Proposa
         return proposal.edits if not copied & unsaid else ()
     said = {turn.amr for turn in slot.dialogue.turns if turn.turn <= slot.turn}
     for other in ranked:
-        fits = other.pool == proposal.pool and other.own != proposal.own
+        fits = other.pool == proposal.pool and not _alike(proposal.own, other.own)
         if fits and other.graphs <= said and not other.graphs & proposal.graphs:
             return tuple(edit for edit in paired(proposal, other) if edit.amr in slot.editable)
     return ()
+
+
+def _alike(own: str | None, other: str | None) -> bool:
+    """Whether one says what the other says, and perhaps more: ``Brown`` and ``John Brown``."""
+    if own == other or own is None or other is None:
+        return own == other
+    words, others = set(own.split()), set(other.split())
+    return words <= others or others <= words
 
 
 def _picked(plan: Plan, slot: _Slot) -> Pick:

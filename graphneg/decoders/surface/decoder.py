@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from graphneg.alignment import get_aligner
 from graphneg.decoders.base import refuse_original
+from graphneg.decoders.surface.apostrophes import joined, stands_apart, taken_apart
 from graphneg.decoders.surface.plan import Sources, realise
 from graphneg.decoders.surface.reading import Readings
 from graphneg.decoders.surface.sentence import Sentence, Unrealised
@@ -41,17 +42,19 @@ class SurfaceDecoder:
             return Decoded(None, "not-english: the text is not in Latin letters")
         if not item.edits:
             return Decoded(None, "unchanged: there are no edits")
-        reading = self._readings.of(item.text, item.before)
+        apart = stands_apart(item.text)
+        reading = self._readings.of(joined(item.text) if apart else item.text, item.before)
         if len(reading.tokens) > MAX_TOKENS:
             return Decoded(None, f"too-long: the utterance has more than {MAX_TOKENS} tokens")
-        sources = Sources(item.sources, item.source_texts, self._readings)
+        texts = {amr: joined(text) if apart else text for amr, text in item.source_texts.items()}
+        sources = Sources(item.sources, texts, self._readings)
         try:
             text = realise(Sentence(reading, self._readings), item.edits, sources)
         except Unrealised as why:
             return Decoded(None, str(why))
         except Exception as error:
             return Decoded(None, f"internal-error: {type(error).__name__}: {error}")
-        return refuse_original(item.text, Decoded(text))
+        return refuse_original(item.text, Decoded(taken_apart(text) if apart else text))
 
 
 def _is_latin(text: str) -> bool:

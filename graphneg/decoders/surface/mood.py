@@ -18,6 +18,7 @@ from graphneg.decoders.surface.sentence import Sentence, Unrealised
 from graphneg.decoders.surface.tag_tables import FINITE
 
 _LEADS = frozenset({"CC", "UH", "PU", "QT", "RB"})
+_MAX_TAGGED = 12
 _HAS_AFTER = frozenset({"been", "got", "had", "become", "seen", "done"})
 
 
@@ -187,9 +188,15 @@ def _quote_open(cells: list[Cell], place: int) -> bool:
 
 
 def _tag_question(sentence: Sentence, main: Cell) -> None:
-    """``..., right?`` for clauses whose auxiliary can't be moved."""
+    """``..., right?`` for short clauses whose auxiliary can't be moved.
+
+    Raises:
+        Unrealised: ``unclear-clause``, the sentence is too long to be turned by its last word.
+    """
     cells = sentence.cells
-    _, end = sentence.sentence_bounds(sentence.draft.place(main))
+    start, end = sentence.sentence_bounds(sentence.draft.place(main))
+    if end - start > _MAX_TAGGED:
+        raise Unrealised("unclear-clause", "only a tag would make the sentence a question, and it is long")
     place = end
     while place and (cells[place - 1].tag == "EN" or is_quote(cells[place - 1])):
         place -= 1
@@ -231,8 +238,15 @@ def to_statement(sentence: Sentence, k: int) -> None:
         raise Unrealised("unsupported-edit", "the clause asks nothing")
     if group.inverted and group.subject is not None:
         uninvert(sentence, group)
+    elif _opens_with_auxiliary(cells[start:end]):
+        raise Unrealised("unclear-clause", "the words of the question can't be put in order")
     for cell in marks[:1]:
         cell.text = "."
+
+
+def _opens_with_auxiliary(cells: list[Cell]) -> bool:
+    first = next((cell for cell in cells if cell.tag not in ("CC", "UH", "PU", "QT", "RB")), None)
+    return first is not None and (first.tag in ("AX", "MD") or full_form(first.text) in BE | DO)
 
 
 def uninvert(sentence: Sentence, group: Group) -> None:
