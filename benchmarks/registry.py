@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from benchmarks import editing, growth, loading, memory, parsing, perspectives, shift, surface, transforms
+from benchmarks import (
+    editing,
+    growth,
+    loading,
+    memory,
+    overlap,
+    parsing,
+    perspectives,
+    shift,
+    surface,
+    transforms,
+)
 from benchmarks.corpus import Corpus
 from benchmarks.instances import Host
 from benchmarks.results import Result
@@ -29,5 +40,6 @@ BENCHMARKS: Mapping[str, Benchmark] = {
     "parsing": Benchmark(parsing.run, once=True),
     "shift": Benchmark(shift.run),
     "perspectives": Benchmark(perspectives.run, once=True),
+    "overlap": Benchmark(overlap.run),
     "memory": Benchmark(memory.run),
 }

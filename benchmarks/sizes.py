@@ -13,8 +13,8 @@ class Sizes:
     them. ``load_copies`` are loaded ``repeats`` times each way. ``loop_nodes`` make one sample of the
     bare driver loop. ``slots``
     negatives of each dialogue are decoded, ``sentences`` are parsed at most for each
-    number about parsing. ``pairs`` of post and reply make a shift graph. Memory is taken at ``few`` and
-    ``many`` dialogues.
+    number about parsing. ``pairs`` of post and reply make a shift graph, and
+    so many sentences a ``pool``. Memory is taken at ``few`` and ``many`` dialogues.
     """
 
     name: str = "default"
@@ -29,6 +29,7 @@ class Sizes:
     slots: int = 4
     sentences: int = 10_000
     pairs: int = 10_000
+    pool: int = 200_000
     few: int = 1_000
     many: int = 20_000
 
@@ -47,6 +48,7 @@ QUICK = Sizes(
     slots=1,
     sentences=400,
     pairs=1_000,
+    pool=20_000,
     few=200,
     many=1_000,
 )
@@ -64,6 +66,7 @@ TINY = Sizes(
     slots=1,
     sentences=8,
     pairs=40,
+    pool=400,
     few=5,
     many=10,
 )
