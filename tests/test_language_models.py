@@ -208,7 +208,7 @@ class TestTraining:
     def test_a_backward_model_reads_from_the_end_and_remembers_it(self, tmp_path: Path):
         texts = [Example("", reply) for reply in REPLIES]
         model = load_causal(causal_folder(tmp_path / "start"))
-        settings = {"max_steps": 60, "learning_rate": 5e-3}
+        settings = {"max_steps": 120, "learning_rate": 5e-3}
         fine_tune(model, texts, tmp_path / "out", direction="backward", **settings)
         loaded = load_causal(tmp_path / "out")
         assert loaded.direction == "backward"

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from graphneg.counterfactual import Exchange, example
-from graphneg.language_models import fine_tune, load_causal, load_seq2seq
+from graphneg.counterfactual.examples import REPLY_WITH_PERSPECTIVE, TASK
+from graphneg.language_models import LanguageModel, fine_tune, load_causal, load_seq2seq
 
 # A post, the keyword that its reply moves to, and the reply.
 EXCHANGES = [
@@ -19,7 +20,7 @@ EXCHANGES = [
     ("What shall we cook?", "fish", "I could fry the fish."),
     ("What shall we cook?", "rice", "There is rice in the kitchen."),
 ]
-TRAINING = {"max_steps": 120, "learning_rate": 5e-3, "warmup_steps": 10}
+TRAINING = {"max_steps": 180, "learning_rate": 4e-3, "warmup_steps": 10}
 
 
 @dataclass(frozen=True)
@@ -42,10 +43,14 @@ def train(folder: Path) -> TinyModels:
     causal_folder(folder / "gpt2")
     causal_folder(folder / "llama", "llama")
     seq2seq_folder(folder / "bart")
-    learned = [example(exchange) for exchange in exchanges()]
-    fine_tune(load_causal(folder / "gpt2"), learned, folder / "trained-gpt2", **TRAINING)
-    fine_tune(load_seq2seq(folder / "bart"), learned, folder / "trained-bart", **TRAINING)
+    _learn(load_causal(folder / "gpt2"), folder / "trained-gpt2")
+    _learn(load_seq2seq(folder / "bart"), folder / "trained-bart")
     return TinyModels(*(folder / name for name in ("gpt2", "llama", "bart", "trained-gpt2", "trained-bart")))
+
+
+def _learn(model: LanguageModel, out: Path) -> None:
+    setattr(model.model.config, TASK, REPLY_WITH_PERSPECTIVE)
+    fine_tune(model, [example(exchange) for exchange in exchanges()], out, **TRAINING)
 
 
 def causal_folder(folder: Path, kind: str = "gpt2") -> Path:
