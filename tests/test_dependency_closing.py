@@ -37,7 +37,11 @@ class Wiping:
 
 
 def _parse(reviser: Forgetful | Wiping, text: str) -> str:
-    graph = DependencyParser(revisers=(reviser,)).parse_batch([text])[0].graph
+    return _read(DependencyParser(revisers=(reviser,)), text)
+
+
+def _read(parser: DependencyParser, text: str) -> str:
+    graph = parser.parse_batch([text])[0].graph
     assert graph is not None
     return " ".join(format_graph(graph).split())
 
@@ -53,6 +57,22 @@ def _parse(reviser: Forgetful | Wiping, text: str) -> str:
 )
 def test_negations_questions_courtesies_and_answers_are_kept(text: str, kept: str) -> None:
     assert kept in _parse(Forgetful(), text)
+
+
+def test_we_do_what_is_proposed() -> None:
+    graph = DependencyParser().parse_batch(["Let's go to the beach."])[0].graph
+    assert graph is not None
+    assert [node.concept for node in graph.nodes if node.concept in {"we", "you"}] == ["we"]
+
+
+def test_who_does_it_to_himself_keeps_both_roles() -> None:
+    text = _read(DependencyParser(), "He hurt himself.")
+    assert ":ARG0" in text
+    assert ":ARG1" in text
+
+
+def test_how_many_stays_a_question() -> None:
+    assert ":quant (a / amr-unknown)" in _read(DependencyParser(), "How many people are coming?")
 
 
 def test_each_sentence_keeps_a_node() -> None:

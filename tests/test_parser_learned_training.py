@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from graphneg.parsers.dependency.learned.denial import denials, features
 from graphneg.parsers.dependency.learned.network import GroupSums, Model, read_model, write_model
 from graphneg.parsers.dependency.models import load_model
+from graphneg.parsers.dependency.rules import write_draft
 from graphneg.parsers.dependency.training.corpus import read_items, words_of
+from graphneg.parsers.dependency.training.denial import train_denial
 from graphneg.parsers.dependency.training.gold import Anchoring
 from graphneg.parsers.dependency.training.pairs import match_nodes
 from graphneg.parsers.dependency.training.propbank import read_rolesets
+from graphneg.parsers.dependency.training.scoring import joined
 from graphneg.penman_codec import parse_graph
 
 FRAMES = """
@@ -88,3 +93,39 @@ def test_sums_of_groups_do_not_depend_on_what_came_before() -> None:
     used.sums([["ab", "c"], ["ba"]])
     bags = [["c", "ab"], ["ba", "a"]]
     assert np.array_equal(fresh.sums(bags), used.sums(bags))
+
+
+def test_joined_networks_give_the_mean_of_their_scores() -> None:
+    np = pytest.importorskip("numpy")
+    rng = np.random.default_rng(3)
+    shapes = {
+        "node": (4, 3), "pair": (5, 3), "bias": (3,), "node_bias": (3,), "head": (3, 3), "dep": (3, 3),
+        "top": (3,), "out": (3, 2), "out_bias": (2,),
+    }  # fmt: skip
+    networks = [{name: rng.normal(size=shape) for name, shape in shapes.items()} for _ in range(2)]
+
+    def scores(one: Any) -> tuple[Any, Any]:
+        states = np.maximum(one["node"] + one["node_bias"], 0)
+        hidden = states[:1] @ one["head"] + states[1:2] @ one["dep"] + one["pair"][:1] + one["bias"]
+        return states @ one["top"], np.maximum(hidden, 0) @ one["out"] + one["out_bias"]
+
+    whole = scores(joined(networks))
+    for place, part in enumerate(zip(*map(scores, networks), strict=True)):
+        assert np.allclose(whole[place], sum(part) / 2)
+
+
+def test_what_no_denies_is_learned() -> None:
+    texts = {
+        "There is no cook singing": "(s / sing-01 :polarity - :ARG0 (c / cook))",
+        "There is no dog running along the road": "(d / dog :polarity - :ARG0-of (r / run-02 :path (r2 / road)))",
+    }
+    words = words_of(load_model(None), list(texts))
+    graphs = [parse_graph(text) for text in texts.values()]
+    anchoring = Anchoring(list(zip(graphs, words, strict=True)))
+    golds = [anchoring.gold(graph, text, own) for graph, text, own in zip(graphs, texts, words, strict=True)]
+    drafts = [write_draft(text, own) for text, own in zip(texts, words, strict=True)]
+    model = train_denial(drafts, golds)
+    found = [next(denials(draft.words)) for draft in drafts]
+    bags = [features(draft.words, one) for draft, one in zip(drafts, found, strict=True)]
+    scores = model.sums("denial", "denial", bags)[:, 0]
+    assert scores[0] > 0 > scores[1]

@@ -35,6 +35,7 @@ class Kept:
 
     arcs: tuple[DraftArc, ...]
     doubled: tuple[DraftArc, ...]
+    hortative: tuple[DraftArc, ...]
     tops: dict[int, int]
 
 
@@ -45,7 +46,7 @@ def keep(draft: Draft) -> Kept:
         for arc in draft.arcs
         if arc.role in _KEPT or arc.role == "polarity" or draft.nodes[arc.dep].concept == _UNKNOWN
     )
-    return Kept(arcs, _doubled(draft), dict(draft.tops))
+    return Kept(arcs, _doubled(draft), _hortative(draft), dict(draft.tops))
 
 
 def _doubled(draft: Draft) -> tuple[DraftArc, ...]:
@@ -55,6 +56,20 @@ def _doubled(draft: Draft) -> tuple[DraftArc, ...]:
         DraftArc(arc.head, arc.dep, arc.role, arc.rule)
         for arc in draft.arcs
         if times[arc.head, arc.dep] > 1 and arc.role.startswith("ARG")
+    )
+
+
+def _hortative(draft: Draft) -> tuple[DraftArc, ...]:
+    """Who does what *let's* proposes."""
+    us = {
+        k
+        for k, node in enumerate(draft.nodes)
+        if node.concept == "we" and node.token and draft.words[node.token - 1].lower in {"let", "lets"}
+    }
+    return tuple(
+        DraftArc(arc.head, arc.dep, arc.role, arc.rule)
+        for arc in draft.arcs
+        if arc.dep in us and arc.role.startswith("ARG")
     )
 
 
@@ -71,6 +86,8 @@ def restore(draft: Draft, kept: Kept) -> None:
         lost = node.gone and (node.concept != _UNKNOWN or node.sentence not in asked)
         if lost or arc.role in _KEPT:
             _restore_arc(draft, arc)
+    for arc in kept.hortative:
+        _put_us(draft, arc)
     for arc in kept.doubled:
         roles = {one.role for one in draft.arcs if one.head == arc.head}
         if arc.role not in roles and not draft.nodes[arc.head].gone and not draft.nodes[arc.dep].gone:
@@ -91,6 +108,20 @@ def _restore_arc(draft: Draft, arc: DraftArc) -> None:
         return
     node.gone = False
     draft.arcs = [one for one in draft.arcs if one.dep != arc.dep and (one.head, one.dep) != (arc.dep, head)]
+    draft.link(head, arc.role, arc.dep, arc.rule)
+
+
+def _put_us(draft: Draft, arc: DraftArc) -> None:
+    """*we* do it, not the *you* of other orders."""
+    head = _living(draft, arc.head)
+    if head is None or any(one.head == head and one.dep == arc.dep for one in draft.arcs):
+        return
+    for one in list(draft.arcs):
+        if one.head == head and draft.nodes[one.dep].concept == "you" and one.role.startswith("ARG"):
+            draft.arcs.remove(one)
+            if all(other.dep != one.dep and other.head != one.dep for other in draft.arcs):
+                draft.drop(one.dep)
+    draft.nodes[arc.dep].gone = False
     draft.link(head, arc.role, arc.dep, arc.rule)
 
 

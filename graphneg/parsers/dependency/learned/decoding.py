@@ -50,6 +50,7 @@ class _Taken:
         self._roles: set[tuple[int, str]] = set()
         self._pairs: set[tuple[int, int]] = set()
         self._headed: set[int] = set()
+        self._asked: set[int] = set()
 
     def joins(self, arc: ScoredArc) -> bool:
         """Whether the arc would connect two parts."""
@@ -61,12 +62,15 @@ class _Taken:
             return
         if arc.role in _ONCE and (arc.head, arc.role) in self._roles:
             return
-        if arc.dep in self._constants and arc.dep in self._headed:
+        single = arc.role == "polarity" or arc.dep in self._constants or arc.dep in self._asked
+        if single and arc.dep in self._headed:
             return
         self.arcs.append(arc)
         self._roles.add((arc.head, arc.role))
         self._pairs.add((arc.head, arc.dep))
         self._headed.add(arc.dep)
+        if arc.role == "polarity":
+            self._asked.add(arc.dep)
         self.parts.join(arc.head, arc.dep)
 
 

@@ -16,6 +16,8 @@ from graphneg.parsers.dependency.words import Word, subtree
 
 _SUBJECTS = frozenset({"nsubj", "nsubjpass"})
 _MOST = 14
+SURE = 0.8
+"""Lower log odds, either way, leave the polarity where the arcs have it."""
 
 
 class Denial(NamedTuple):
@@ -74,29 +76,26 @@ def place_denials(model: Model, draft: Draft) -> None:
         if noun is None or verb is None or minus is None:
             continue
         score = float(model.sums("denial", "denial", [features(draft.words, found)])[0, 0])
-        _place(draft, minus, noun, verb, score)
+        if abs(score) >= SURE:
+            _place(draft, minus, noun, verb, score)
 
 
 def _place(draft: Draft, minus: int, noun: int, verb: int, score: float) -> None:
-    held = {arc.head for arc in draft.arcs if arc.role == "polarity" and arc.dep != minus}
-    draft.arcs = [arc for arc in draft.arcs if arc.dep != minus]
     chosen, other = (verb, noun) if score > 0 else (noun, verb)
-    if chosen not in held:
+    draft.arcs = [arc for arc in draft.arcs if arc.dep != minus]
+    if not any(arc.head == chosen and arc.role == "polarity" for arc in draft.arcs):
         draft.link(chosen, "polarity", minus, "denial")
-    sentence = draft.nodes[verb].sentence
-    if score <= 0:
+    if chosen == noun:
         _drop_joined(draft, verb)
-        draft.tops[sentence] = (
-            noun if draft.tops.get(sentence) in _above(draft, verb) else draft.tops[sentence]
-        )
-    elif draft.tops.get(sentence) == other:
-        draft.tops[sentence] = _above(draft, verb)[-1]
+    sentence = draft.nodes[verb].sentence
+    if draft.tops.get(sentence) in _above(draft, other):
+        draft.tops[sentence] = _above(draft, chosen)[-1]
 
 
-def _above(draft: Draft, verb: int) -> list[int]:
-    """The verb, and the conjunction that it is under."""
-    over = [arc.head for arc in draft.arcs if arc.dep == verb and arc.role.startswith("op")]
-    return [verb, *over[:1]]
+def _above(draft: Draft, node: int) -> list[int]:
+    """The node, and the conjunction that it is under."""
+    over = [arc.head for arc in draft.arcs if arc.dep == node and arc.role.startswith("op")]
+    return [node, *over[:1]]
 
 
 def _drop_joined(draft: Draft, verb: int) -> None:

@@ -1,0 +1,51 @@
+"""What a negative word denies, by the rules and with the learned parts."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("spacy", reason="the dependency parser needs spaCy")
+
+from graphneg.parsers.dependency import DependencyParser
+from graphneg.penman_codec import format_graph
+
+
+def _parse(parser: DependencyParser, text: str) -> str:
+    graph = parser.parse_batch([text])[0].graph
+    assert graph is not None
+    return " ".join(format_graph(graph).split())
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("None of the kids has a gun.", "(h / have-03 :ARG0 (k / kid) :ARG1 (g / gun) :polarity -)"),
+        ("Neither of us knows.", "(k / know-01 :ARG0 (w / we) :polarity -)"),
+        ("Neither Tom nor Ann came.", ":polarity -"),
+        ("It is no bigger than a house.", "(h / have-degree-91 :ARG1 (i / it)"),
+        ("He is not so tall as you.", ":ARG3 (e / equal) :ARG4 (y / you) :polarity -"),
+        ("I'm not very hungry.", ":degree (v / very :polarity -)"),
+        ("There aren't many people.", ":quant (m / many :polarity -)"),
+        ("A shirtless man smiled.", "(h / have-03 :ARG1 (s2 / shirt) :polarity -)"),
+        ("She jumped fearlessly.", "(f / fear-01 :polarity -)"),
+        ("Why not?", "(c / cause-01 :ARG0 (a / amr-unknown) :polarity -)"),
+    ],
+)
+def test_negative_words_deny_what_they_stand_for(text: str, expected: str) -> None:
+    assert expected in _parse(DependencyParser(revisers=()), text)
+
+
+def test_not_denies_all_verbs_that_are_joined_under_it() -> None:
+    rules = DependencyParser(revisers=())
+    assert _parse(rules, "The boy is not singing and playing the guitar.").count(":polarity -") == 2
+    assert _parse(rules, "The boy is not singing and is playing the guitar.").count(":polarity -") == 1
+
+
+def test_not_only_denies_nothing() -> None:
+    assert ":polarity" not in _parse(DependencyParser(revisers=()), "He is not only rich.")
+
+
+@pytest.mark.parametrize("text", ["There is no man singing and dancing.", "No bus goes there."])
+def test_no_denies_the_noun_or_what_it_does_but_not_both(text: str) -> None:
+    graph = _parse(DependencyParser(), text)
+    assert graph.count(":polarity -") in {1, 1 + text.count(" and ")}
