@@ -63,6 +63,7 @@ class OverlapGenerator:
         self._pool: Pool | None = None
         self._seed: int | None = None
         self._begun = False
+        self._refused = 0
         self._uses: Counter[str] = Counter()
         self._successors: dict[str, frozenset[str]] = {}
 
@@ -75,13 +76,18 @@ class OverlapGenerator:
         }
 
     def notes(self) -> Sequence[str]:
+        found: list[str] = []
         if self._embedder is None and self.conditions.most_cosine is not None:
-            return ("overlap: no embedder is given, so closeness in meaning to the context is no condition",)
-        return ()
+            found.append(
+                "overlap: no embedder is given, so closeness in meaning to the context is no condition"
+            )
+        if self._refused:
+            found.append(f"overlap: {self._refused:,} sentences of dialogues are too long for the pool")
+        return found
 
     def begin(self, given: Iterable[Negative], progress: Progress | None = None) -> None:
         """A run begins: takes new dialogues into the pool, counts how often sentences are used already."""
-        pool_dialogues(self._store, progress or NoProgress())
+        self._refused = pool_dialogues(self._store, progress or NoProgress()).rejections
         self._pool, self._seed, self._begun = None, None, True
         self._successors.clear()
         self._uses = Counter(words_key(negative.response) for negative in given)

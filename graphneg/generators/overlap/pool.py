@@ -19,7 +19,8 @@ from graphneg.hashing import number, shuffled
 from graphneg.loading.sentences import FIRST, RANKS
 from graphneg.store import Store, cypher_text
 
-KEPT_SENTENCES = 200_000
+KEPT_SENTENCES = 100_000
+"""Some 80 MB."""
 ELSEWHERE = 128
 SPOKEN_ENOUGH = 5_000
 """From so many sentences said in dialogues on, they alone tell what is everyday."""
