@@ -35,7 +35,7 @@ WITH i, graphs, graphs[size(graphs) - 1].turn AS end,
 UNWIND graphs AS g
 WITH i, g, end, deep, coalesce([p IN graphs WHERE p.turn = g.turn - 1 | p.roles][0], []) AS wanted
 WITH i, g, g.amr AS amr, CASE WHEN g.turn < end THEN g.questions ELSE [] END AS questions,
-     CASE WHEN g.turn = deep.turn THEN true ELSE size(wanted) > 0 AND g.depth > 1 AND NOT g.asks END AS emptied,
+     CASE WHEN g.turn = deep.turn THEN true ELSE size(wanted) > 0 AND g.depth > 0 AND NOT g.asks END AS emptied,
      CASE WHEN size(wanted) > 0 THEN ['hmm', 'oh', 'ah', 'hmm'][g.n % 4] ELSE ['okay', 'hmm', 'oh', 'ah'][g.n % 4] END AS word,
      [c IN g.details WHERE c.role IN wanted OR c.role = 'condition' | c.k] AS details
 WHERE emptied OR size(questions) + size(details) > 0

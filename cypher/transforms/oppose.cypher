@@ -24,7 +24,7 @@ UNWIND [n IN ns WHERE n.concept IS NOT NULL AND NOT n.k IN denied
     'just', 'again', 'ever', 'even', 'other', 'such', 'next', 'last', 'course', 'something', 'cause-01', 'contrast-01', 'say-01', 'do-02',
     'thank-01', 'have-01', 'have-03', 'know-01', 'know-02', 'see-01', 'hear-01', 'look-01', 'look-02', 'listen-01', 'read-01',
     'speak-01', 'think-01', 'get-01', 'make-01', 'make-02', 'today', 'tomorrow', 'yesterday', 'day', 'night', 'morning', 'evening',
-    'noon', 'first', 'man', 'woman', 'boy', 'girl', 'sir', 'picture', 'drawing']
+    'noon', 'first', 'man', 'woman', 'boy', 'girl', 'sir', 'picture', 'drawing', 'possible-01', 'luck']
   AND NOT (n.concept STARTS WITH 'good-' AND any(m IN ns WHERE m.concept IN ['night', 'morning', 'afternoon', 'evening', 'luck']))
   AND NOT any(q IN questions WHERE n.k >= q.k AND n.k <= q.last)] AS n
 MATCH (n)-[:LEXEME]->(w:Term {opposites: true})

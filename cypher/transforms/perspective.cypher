@@ -7,8 +7,9 @@
 // that say the perspective become a word that SHIFTS_TO leads to from another keyword of the post; from the focus
 // itself, where no other keyword leads anywhere. Of the dozen that a keyword most often leads to, the first four that
 // the dialogue does not say are a site each; the perspective itself never is. A frame becomes the lowest frame of the
-// word that has the roles in use and, like the old one, a doer and something done or not; a noun becomes a word of no
-// frame. Of a perspective of several words that no one node says, the last word is replaced and the others go.
+// word that has the roles in use and, like the old one, a doer and something done or not; a noun becomes one
+// word of no frame that is no plural, participle or adverb. Of a perspective of several words that no one node says,
+// the last word is replaced and the others go.
 UNWIND range(0, size($dialogues) - 1) AS i
 UNWIND $dialogues[i].turns AS t
 MATCH (n:AmrNode {amr: t.amr})-[:LEXEME]->(w:Term)
@@ -56,7 +57,7 @@ WITH i, amr, places, gone, text, collect({id: id, roles: roles}) AS frames
 WITH i, amr, gone, text, [p IN places | {k: p.k, concept: CASE
        WHEN p.verb THEN [f IN frames WHERE f.id IS NOT NULL AND all(r IN p.roles WHERE r IN f.roles)
          AND ('ARG0' IN f.roles) = ('ARG0' IN p.like) AND ('ARG1' IN f.roles) = ('ARG1' IN p.like) | f.id][0]
-       WHEN frames[0].id IS NULL AND NOT text CONTAINS ' ' THEN text END}] AS places
+       WHEN frames[0].id IS NULL AND NOT text =~ '.* .*|.+[^su]s|.{3,}ed|.{3,}ly|.{3,}ing' THEN text END}] AS places
 WHERE all(p IN places WHERE p.concept IS NOT NULL)
 UNWIND [p IN places | {amr: amr, k: p.k, op: 'set', concept: p.concept, site: amr + '>' + text}]
   + [k IN gone | {amr: amr, k: k, op: 'drop', site: amr + '>' + text}] AS edit

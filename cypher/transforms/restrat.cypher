@@ -29,7 +29,7 @@ WHERE size(act) > 0
    OR NOT wh AND (m.frame AND (size(below) > 0 OR m.k > 0 AND NOT m.role STARTS WITH 'snt') OR any(c IN below WHERE c.role = 'domain'))
      AND (m.concept <> 'do-02' OR size(below) > 1)
      AND NOT (coalesce(who, 'i') = 'i' AND m.concept IN ['think-01', 'believe-01', 'know-01', 'hope-01', 'guess-01', 'suppose-01', 'mean-01',
-       'wonder-01', 'wish-01', 'hello-01', 'sorry-01', 'appreciate-02', 'appreciate-03', 'afraid-01', 'fear-01', 'sure-02'])
+       'wonder-01', 'wish-01', 'hello-01', 'sorry-01', 'appreciate-02', 'appreciate-03', 'afraid-01', 'fear-01', 'sure-02', 'like-02', 'prefer-01'])
 UNWIND CASE
     WHEN size(act) > 0 THEN [a IN act | {amr: amr, k: a.k, op: 'drop', site: amr + '.' + toString(a.k)}]
       + [a IN act WHERE a.value = 'imperative' AND NOT any(n IN below WHERE n.role = 'polarity') |

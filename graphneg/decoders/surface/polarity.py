@@ -147,7 +147,9 @@ def _takes_not(sentence: Sentence, group: Group) -> bool:
     low = full_form(verb.text)
     if verb.tag == "MD" or low in BE or low in ("'s", "'d"):
         return True
-    return (low in HAVE or low in DO or low == "'ve") and len(group.chain) > 1
+    following = sentence.cells[group.main + 1 : group.main + 2]
+    alone = low in DO and all(cell.tag in ("EN", "PU") for cell in following)  # Yes, I do.
+    return alone or ((low in HAVE or low in DO or low == "'ve") and len(group.chain) > 1)
 
 
 def _before_adverbs(sentence: Sentence, group: Group) -> int:
