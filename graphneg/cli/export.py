@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from graphneg.cli.choosing import Corpora, Limit, Splits
 from graphneg.cli.storing import Database, Password, StorePlace, Username, opened, require_dialogues
 from graphneg.cli.terminal import add_command, say, stopping
 
@@ -26,9 +27,9 @@ def export(
     out: Annotated[
         Path, typer.Argument(metavar="OUT", help="File ending .jsonl, .parquet, .amr, .penman or .graphml.")
     ],
-    corpus: Annotated[list[str] | None, typer.Option(help="Only this corpus; repeatable.")] = None,
-    split: Annotated[list[str] | None, typer.Option(help="Only this split; repeatable.")] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="At most so many dialogues.")] = None,
+    corpus: Corpora = None,
+    split: Splits = None,
+    limit: Limit = None,
     store: StorePlace = None,
     username: Username = None,
     password: Password = None,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from graphneg.cli.choosing import CHOICE, Batch, Corpora, Limit, Splits
 from graphneg.cli.options import named_values
 from graphneg.cli.storing import Database, Password, StorePlace, Username, opened, require_dialogues
 from graphneg.cli.terminal import add_command, counted, messages, note, say, stopping
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from graphneg.generators.generated import Generated
 
 STANDARD_OUTPUT = "-"
-CHOICE = "Which contexts"
 
 
 class Places(StrEnum):
@@ -56,18 +56,10 @@ def generate(
             help="Of dialogues without responses: the last turn, or every one.", rich_help_panel=CHOICE
         ),
     ] = Places.last,
-    corpus: Annotated[
-        list[str] | None, typer.Option(help="Only this corpus; repeatable.", rich_help_panel=CHOICE)
-    ] = None,
-    split: Annotated[
-        list[str] | None, typer.Option(help="Only this split; repeatable.", rich_help_panel=CHOICE)
-    ] = None,
-    limit: Annotated[
-        int | None, typer.Option(min=1, help="At most so many dialogues.", rich_help_panel=CHOICE)
-    ] = None,
-    batch: Annotated[
-        int, typer.Option(min=1, help="Dialogues at a time; changes no result.", rich_help_panel=CHOICE)
-    ] = 200,
+    corpus: Corpora = None,
+    split: Splits = None,
+    limit: Limit = None,
+    batch: Batch = 200,
     store: StorePlace = None,
     username: Username = None,
     password: Password = None,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from graphneg.cli.choosing import CHOICE, Batch, Corpora, Splits
 from graphneg.cli.storing import (
     Database,
     Password,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 STANDARD_OUTPUT = "-"
 NO_GRAPH = "no-graph"
-CHOICE, DECODING = "Which dialogues", "Decoder"
+DECODING = "Decoder"
 
 
 class Target(StrEnum):
@@ -82,18 +83,12 @@ def negatives(
     per_dialogue: Annotated[int, typer.Option(min=1, help="Negatives of each dialogue.")] = 1,
     seed: Annotated[int, typer.Option(help="The same seed gives the same negatives.")] = 0,
     show: Annotated[int, typer.Option(min=0, metavar="N", help="Show N of the negatives afterwards.")] = 0,
-    corpus: Annotated[
-        list[str] | None, typer.Option(help="Only this corpus; repeatable.", rich_help_panel=CHOICE)
-    ] = None,
-    split: Annotated[
-        list[str] | None, typer.Option(help="Only this split; repeatable.", rich_help_panel=CHOICE)
-    ] = None,
+    corpus: Corpora = None,
+    split: Splits = None,
     limit: Annotated[
         int | None, typer.Option(min=1, help="At most so many dialogues with graphs.", rich_help_panel=CHOICE)
     ] = None,
-    batch: Annotated[
-        int, typer.Option(min=1, help="Dialogues at a time; changes no result.", rich_help_panel=CHOICE)
-    ] = 200,
+    batch: Batch = 200,
     decoder: Annotated[
         str, typer.Option(help="surface or t5, or one that is installed.", rich_help_panel=DECODING)
     ] = "surface",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
+from graphneg.cli.choosing import Corpora, Limit, Splits
 from graphneg.cli.storing import Database, Password, StorePlace, Username, opened, require_dialogues
 from graphneg.cli.terminal import add_command, complain, counted, messages, note, say, stopping
 from graphneg.errors import InputError, ParserError
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from graphneg.parsing import ParseReport, ParserPool
 
 STANDARD = "-"
-CHOICE, PARSING, TEXT = "Which dialogues", "Parser", "Without a store"
+PARSING, TEXT = "Parser", "Without a store"
 
 
 def register(app: typer.Typer) -> None:
@@ -88,15 +89,9 @@ def parse(
         ),
     ] = False,
     responses: Annotated[bool, typer.Option("--responses", help="Parse responses as well.")] = False,
-    corpus: Annotated[
-        list[str] | None, typer.Option(help="Only this corpus; repeatable.", rich_help_panel=CHOICE)
-    ] = None,
-    split: Annotated[
-        list[str] | None, typer.Option(help="Only this split; repeatable.", rich_help_panel=CHOICE)
-    ] = None,
-    limit: Annotated[
-        int | None, typer.Option(min=1, help="At most so many dialogues.", rich_help_panel=CHOICE)
-    ] = None,
+    corpus: Corpora = None,
+    split: Splits = None,
+    limit: Limit = None,
     store: StorePlace = None,
     username: Username = None,
     password: Password = None,

@@ -9,10 +9,11 @@ from typing import Annotated, Any
 import typer
 
 from graphneg.cli import shift_show, shift_substitutes
+from graphneg.cli.choosing import Corpora, Splits
 from graphneg.cli.storing import Database, Password, StorePlace, Username, opened
 from graphneg.cli.terminal import add_command, counted, examples, messages, note, say, stopping
 
-CHOICE, MODEL = "Which dialogues", "Embedder"
+MODEL = "Embedder"
 
 app = typer.Typer(
     name="shift",
@@ -91,12 +92,8 @@ def build(
     rebuild: Annotated[
         bool, typer.Option("--rebuild", help="Remove the whole shift graph first, of all corpora.")
     ] = False,
-    corpus: Annotated[
-        list[str] | None, typer.Option(help="Only this corpus; repeatable.", rich_help_panel=CHOICE)
-    ] = None,
-    split: Annotated[
-        list[str] | None, typer.Option(help="Only this split; repeatable.", rich_help_panel=CHOICE)
-    ] = None,
+    corpus: Corpora = None,
+    split: Splits = None,
     store: StorePlace = None,
     username: Username = None,
     password: Password = None,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from graphneg.cli.choosing import Corpora, Limit, Splits
 from graphneg.cli.options import named_values
 from graphneg.cli.storing import Database, Password, StorePlace, Username, opened, require_dialogues
 from graphneg.cli.terminal import add_command, counted, messages, plain_table, results, say, stopping
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from graphneg.shift.candidates import Reply
     from graphneg.shift.substitutes import Prediction, SubstitutesReport
 
-WHAT, HOW, CHOICE = "Of what", "Which substitutes", "Which dialogues"
+WHAT, HOW = "Of what", "Which substitutes"
 
 
 class Trained(StrEnum):
@@ -92,15 +93,9 @@ def substitutes(
         int, typer.Option(min=1, help="So many of the best substitutes.", rich_help_panel=HOW)
     ] = 20,
     language: Annotated[str, typer.Option(metavar="CODE", help="Language of --post.")] = "en",
-    corpus: Annotated[
-        list[str] | None, typer.Option(help="Only this corpus; repeatable.", rich_help_panel=CHOICE)
-    ] = None,
-    split: Annotated[
-        list[str] | None, typer.Option(help="Only this split; repeatable.", rich_help_panel=CHOICE)
-    ] = None,
-    limit: Annotated[
-        int | None, typer.Option(min=1, help="At most so many dialogues.", rich_help_panel=CHOICE)
-    ] = None,
+    corpus: Corpora = None,
+    split: Splits = None,
+    limit: Limit = None,
     store: StorePlace = None,
     username: Username = None,
     password: Password = None,
@@ -145,12 +140,8 @@ def train(
     seed: Annotated[int, typer.Option(help="The same seed trains the same model.")] = 0,
     device: Annotated[str, typer.Option(help="cpu, cuda, mps; auto is the best there is.")] = "auto",
     offline: Annotated[bool, typer.Option("--offline", help="Fetch nothing from a hub.")] = False,
-    corpus: Annotated[
-        list[str] | None, typer.Option(help="Only this corpus; repeatable.", rich_help_panel=CHOICE)
-    ] = None,
-    split: Annotated[
-        list[str] | None, typer.Option(help="Only this split; repeatable.", rich_help_panel=CHOICE)
-    ] = None,
+    corpus: Corpora = None,
+    split: Splits = None,
     store: StorePlace = None,
     username: Username = None,
     password: Password = None,

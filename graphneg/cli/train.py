@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graphneg.cli import train_ranker
+from graphneg.cli.choosing import Corpora, Limit, Splits
 from graphneg.cli.options import named_values
 from graphneg.cli.storing import Database, Password, StorePlace, Username, opened, require_dialogues
 from graphneg.cli.terminal import add_command, counted, examples, say, stopping
@@ -18,8 +19,6 @@ from graphneg.cli.terminal import add_command, counted, examples, say, stopping
 if TYPE_CHECKING:
     from graphneg.editing.originals import Selection
     from graphneg.language_models import TrainingReport
-
-CHOICE = "Which dialogues"
 
 Model = Annotated[
     str, typer.Option(metavar="PATH_OR_ID", help="The model to start from: a folder, a GGUF file, a hub id.")
@@ -37,13 +36,6 @@ Options = Annotated[
 Seed = Annotated[int, typer.Option(help="The same seed trains the same model.")]
 Device = Annotated[str, typer.Option(help="cpu, cuda, mps; auto is the best there is.")]
 Offline = Annotated[bool, typer.Option("--offline", help="Fetch nothing from a hub.")]
-Corpora = Annotated[
-    list[str] | None, typer.Option(help="Only this corpus; repeatable.", rich_help_panel=CHOICE)
-]
-Splits = Annotated[
-    list[str] | None, typer.Option(help="Only this split; repeatable.", rich_help_panel=CHOICE)
-]
-Limit = Annotated[int | None, typer.Option(min=1, help="At most so many dialogues.", rich_help_panel=CHOICE)]
 
 
 class Tells(StrEnum):
