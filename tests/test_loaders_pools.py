@@ -124,6 +124,8 @@ class TestWhatIsKnownOfASentence:
             ),
             ("Did your children sleep?", {"person": 2, "mood": "question", "opening": "did"}),
             ("The roof of the barn!", {"person": 3, "finite": False, "mood": "exclamation"}),
+            ("You’re right, I left.", {"opening": "you're right"}),
+            ("I see the barn, too.", {"opening": "i"}),
             ("He dont know the way.", {"plain": False}),
             ("Mr. Ode took the the bus.", {"plain": False}),
             ("Mr. Ode took the bus.", {"plain": True, "terms": ["ode", "take", "bus"]}),

@@ -37,6 +37,7 @@ _CARELESS = word_set(
     "im ive dont doesnt didnt isnt arent wasnt werent wont wouldnt cant couldnt shouldnt havent hasnt hadnt "
     "thats whats theres theyre youre u ur r thx pls plz lol gonna wanna gotta kinda dunno alot"
 )
+_ASIDE = re.compile(r"((?:I|You)(?:['’]\w+)? \w+),")
 _TWICE = word_set("that had very so really long")
 _END = re.compile(r"(?<=[.!?])[\"'”’)]*\s+(?=[\"'“‘(]?[A-Z])")
 _NO_END = re.compile(r"(?:^|\W)(?:Mr|Mrs|Ms|Dr|St|Prof|Jr|Sr|vs|No|U\.S|a\.m|p\.m|[A-Z])\.$")
@@ -84,7 +85,7 @@ def sentence_row(sentence: Sentence) -> dict[str, Any]:
         "content": len(terms),
         "mood": mood_of(text),
         "person": _person(words),
-        "opening": words[0] if words else "",
+        "opening": _opening(text, words),
         "finite": _is_finite(words),
         "plain": _PLAIN.fullmatch(text) is not None and _is_careful(text, words),
         "rank": number(0, "sentence", sentence.id) % RANKS,
@@ -120,6 +121,12 @@ def mood_of(text: str) -> str:
     """``question``, ``exclamation`` or ``statement``, by the text's last mark."""
     end = text.rstrip("\"'”’) ")[-1:]
     return {"?": "question", "!": "exclamation"}.get(end, "statement")
+
+
+def _opening(text: str, words: Sequence[str]) -> str:
+    """The first word in lower case; of *I see,* and *You're right,* both words."""
+    aside = _ASIDE.match(text)
+    return aside[1].lower().replace("’", "'") if aside else words[0] if words else ""
 
 
 def _person(words: Sequence[str]) -> int:

@@ -14,22 +14,23 @@ from typing import Any
 from graphneg.content_words import word_set
 from graphneg.errors import GeneratorError
 
-OPENINGS = tuple(
-    sorted(
-        word_set(
-            """
-            absolutely actually agreed ah alas all alright also although and anyway anyways awesome
-            because besides but bye certainly congratulations cool correct definitely did do does don't
-            exactly excuse finally fine glad good goodbye great haha hello hey hi hmm how however if
-            indeed interesting it it's its let let's lol lovely maybe neither nice no nope nor not now of
-            oh ok okay or otherwise pardon perfect perhaps please probably really right so sorry sounds
-            sure thank thanks that that's then these this those though too totally true welcome well what
-            which whose why wonderful wow yeah yep yes yup
-            """
-        )
-    )
+_FIRST_WORDS = word_set(
+    """
+    absolutely actually agreed ah alas all alright also although and anyway anyways awesome
+    because besides but bye certainly congratulations cool correct definitely did do does don't
+    exactly excuse finally fine glad good goodbye great haha hello hey hi hmm how however if
+    indeed interesting it it's its let let's lol lovely maybe neither nice no nope nor not now of
+    oh ok okay or otherwise pardon perfect perhaps please probably really right so sorry sounds
+    sure thank thanks that that's then these this those though too totally true welcome well what
+    which whose why wonderful wow yeah yep yes yup
+    """
 )
-"""First words, in lower case, of what sounds like a reply or points back."""
+_ASIDES = (
+    *("i see", "i know", "i guess", "i do", "i did", "i agree", "i understand", "i mean", "i understood"),
+    *("you know", "you see", "you're right", "you are"),
+)
+OPENINGS = (*sorted(_FIRST_WORDS), *_ASIDES)
+"""First words, in lower case, of what sounds like a reply or points back; two of them before a comma."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from graphneg.hashing import number
 
 _BITS = 16
 _ANCHORS = 3
-_MANY_ANCHORS = 10
+_MANY_ANCHORS = 6
 """Anchors of a wish: the first is its own, the others stand in where that one leads nowhere. Sentences with
 three or more words in common are rare, so more terms are looked at."""
 _RARITY = 3
