@@ -206,13 +206,15 @@ class TestTraining:
         assert report.validation_loss is not None and report.validation_loss > 0
 
     def test_a_backward_model_reads_from_the_end_and_remembers_it(self, tmp_path: Path):
+        start = causal_folder(tmp_path / "start")
+        forward, before = load_causal(start), load_causal(start)
         texts = [Example("", reply) for reply in REPLIES]
-        model = load_causal(causal_folder(tmp_path / "start"))
-        settings = {"max_steps": 120, "learning_rate": 5e-3}
-        fine_tune(model, texts, tmp_path / "out", direction="backward", **settings)
+        fine_tune(before, texts, tmp_path / "out", direction="backward", max_steps=10, learning_rate=5e-3)
         loaded = load_causal(tmp_path / "out")
         assert loaded.direction == "backward"
-        assert loaded.generate([" the garden."])[0].startswith(("No, it is in", "You left it in"))
+        assert loaded.source_tokens(REPLIES[0]) == forward.source_tokens(REPLIES[0])[::-1]
+        assert loaded.decode(loaded.source_tokens(REPLIES[0])) == REPLIES[0]
+        assert sum(loaded.score(REPLIES)) < sum(forward.score(REPLIES))
 
     @pytest.mark.parametrize(
         ("examples", "settings", "message"),

@@ -16,6 +16,16 @@ from graphneg.language_models import CausalLM, Seq2SeqLM
 from graphneg.shift.candidates import Reply, replies_of
 from graphneg.store import Store
 
+_REASONS = {
+    "no-perspective": "no reply to the context has a known perspective",
+    "no-substitute": "no other perspective is left to try",
+    "unfinished": "the reply did not come to an end",
+    "no-keyword": "the substitute is not in the reply",
+    "repeats": "the reply repeats itself",
+    "known": "the reply says what was said already",
+    "like-another": "the reply is nearly another one of the same context",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Trials:
@@ -27,10 +37,11 @@ class Trials:
 
 @dataclass(slots=True)
 class _Place:
-    """A context on its way: questions that are left, and what was found."""
+    """A context on its way: questions that are left, what was found, and why there is not more."""
 
     context: Context
     questions: list[Question]
+    missing: str
     found: list[Candidate] = field(default_factory=list[Candidate])
 
     def next(self, wanted: int) -> list[Question]:
@@ -57,6 +68,7 @@ class CounterfactualGenerator:
         self._model = model
         self._purpose = purpose
         self._trials = trials or Trials()
+        self._left_out: list[tuple[str, str]] = []
 
     def generate(
         self, contexts: Sequence[Context], per_context: int, seed: int
@@ -81,7 +93,14 @@ class CounterfactualGenerator:
             )
             for (place, question), answer in zip(asked, answers, strict=True):
                 self._judge(place, question, answer)
+        for place in places:
+            self._left_out += [_told(place)] * (per_context - len(place.found))
         return [place.found for place in places]
+
+    def left_out(self) -> list[tuple[str, str]]:
+        """What is missing since the last call: ``code: sentence``, and the context's id."""
+        told, self._left_out = self._left_out, []
+        return told
 
     def settings(self) -> Mapping[str, object]:
         """What the replies depend on beside contexts and seed."""
@@ -101,7 +120,7 @@ class CounterfactualGenerator:
             for reply, some in zip(replies, texts, strict=True)
         }
         return [
-            _Place(context, _in_turn([questions[reply.id] for reply in each])[:most])
+            _place(context, _in_turn([questions[reply.id] for reply in each])[:most], each)
             for context, each in zip(contexts, observed, strict=True)
         ]
 
@@ -109,6 +128,7 @@ class CounterfactualGenerator:
         reason = _refusal(place, question, answer)
         if reason is not None:
             self.refused[reason] += 1
+            place.missing = reason
             return
         place.found.append(
             Candidate(
@@ -133,6 +153,14 @@ def _observed(store: Store, contexts: Sequence[Context]) -> list[list[Reply]]:
         if reply.perspective is not None:
             known.setdefault((reply.id.partition("#")[0], len(reply.turns)), []).append(reply)
     return [known.get((context.dialogue, context.turn), []) for context in contexts]
+
+
+def _place(context: Context, questions: list[Question], observed: Sequence[Reply]) -> _Place:
+    return _Place(context, questions, "no-substitute" if observed else "no-perspective")
+
+
+def _told(place: _Place) -> tuple[str, str]:
+    return f"{place.missing}: {_REASONS[place.missing]}", place.context.id
 
 
 def _question(reply: Reply, substitute: str) -> Question:
