@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-_WORD = re.compile(r"[a-z0-9]+(?:['’-][a-z0-9]+)*")
+_WORD = re.compile(r"\w+(?:['’-]\w+)*")
 
 _FUNCTION_WORDS = """
     about after again also always been before being because could does doing done down each even ever
