@@ -84,7 +84,7 @@ def substitutes(
     ] = 2,
     most: Annotated[
         int, typer.Option(min=1, help="At most so many candidates of a focus.", rich_help_panel=HOW)
-    ] = 500,
+    ] = 1000,
     size: Annotated[
         int, typer.Option(min=1, help="Candidates of a subset; one is taken of each.", rich_help_panel=HOW)
     ] = 5,

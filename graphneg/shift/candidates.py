@@ -42,7 +42,7 @@ class Reach:
 
     turns: int = 3
     hops: int = 2
-    most: int = 500
+    most: int = 1000
 
     def __post_init__(self) -> None:
         if self.turns < 1 or self.most < 1:

@@ -23,7 +23,7 @@ Kept = TypeVar("Kept")
 
 STRENGTH = 50.0
 BACK_OFF = 0.3
-WAYS = 50
+WAYS = 400
 """A second hop starts from so many perspectives of a focus, the commonest."""
 KEPT = 20_000
 """So many terms' shifts, and a quarter as many foci, are kept in memory."""
