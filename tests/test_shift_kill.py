@@ -1,0 +1,69 @@
+"""Kill -9 in the middle of building a shift graph: its counts are exact, and the next run completes it."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from benchmarks.corpus import store_records
+from graphneg.dialogue_graph import DialogueGraph
+from graphneg.store import Store
+from tests.killed_servers import Server
+from tests.servers import wipe
+from tests.shift_samples import Capitals, Letters, edges, many, mentions, replies
+
+ROOT = Path(__file__).parent.parent
+DIALOGUES, KILLS = 120, 4
+PATIENCE = 120
+CODE = """
+import sys
+from graphneg import open
+from graphneg.shift import build
+from tests.shift_samples import Capitals, Letters
+build.BATCH = 2
+open(sys.argv[1]).shift(Letters(), keywords=Capitals())
+"""
+
+pytestmark = pytest.mark.slow
+
+
+def building(server: Server) -> subprocess.Popen[bytes]:
+    environment = {**os.environ, **server.environment, "PYTHONPATH": str(ROOT)}
+    return subprocess.Popen([sys.executable, "-c", CODE, server.target], env=environment)
+
+
+def done(store: Store) -> int:
+    return store.read("MATCH (d:Dialogue) WHERE d.shifts IS NOT NULL RETURN count(d) AS done")[0]["done"]
+
+
+def kill_in_its_work(process: subprocess.Popen[bytes], store: Store, moment: float) -> None:
+    before, deadline = done(store), time.monotonic() + PATIENCE
+    while done(store) == before:
+        assert process.poll() is None and time.monotonic() < deadline
+    time.sleep(moment)
+    process.kill()
+    process.wait()
+
+
+def test_a_killed_build_has_exact_counts_and_is_completed(server: Server) -> None:
+    with server.open() as store:
+        wipe(store)
+        store_records(store, list(many(DIALOGUES)))
+        DialogueGraph(store).shift(Letters(), keywords=Capitals())
+        whole = edges(store), mentions(store)
+        wipe(store)
+        store_records(store, list(many(DIALOGUES)))
+        moments = random.Random("shift")
+        for _ in range(KILLS):
+            kill_in_its_work(building(server), store, moments.uniform(0, 0.02))
+            server.settle(store)
+            assert edges(store) == replies(store)
+        assert 0 < done(store) < DIALOGUES
+        assert building(server).wait(PATIENCE) == 0
+        assert (edges(store), mentions(store)) == whole
