@@ -43,7 +43,7 @@ def candidates(
             total[1] += counts[1]
     for seen in meanings.seen.get(word_key(word), ()):
         counts = _less(seen.counts, left_out.get(seen.fragment, _NO_COUNTS))
-        if counts == _NO_COUNTS or (given and not seen.fragment):
+        if counts == _NO_COUNTS or (given and not seen.fragment) or _is_large(seen.fragment):
             continue
         marks = found.setdefault(seen.fragment, [])
         for name, count, whole in zip("ab", counts, total, strict=True):
@@ -104,6 +104,11 @@ def is_fixed(fragment: str) -> bool:
         label in _FIXED or label[:2] == '="' or (label[1:2].isdigit() and label[0] == "=")
         for label in read_fragment(fragment).labels
     )
+
+
+def _is_large(fragment: str) -> bool:
+    """Whether it is a number of several digits: another sentence's *two billion*."""
+    return fragment[:1] == "=" and len(fragment) > 3 and fragment[1:].isdigit()
 
 
 def _add_senses(
