@@ -15,7 +15,7 @@ import pytest
 from graphneg import DialogueGraph
 from graphneg.errors import InputError
 from graphneg.shift.showing import Neighbourhood, Pair, Shift, neighbourhood, page, write_page
-from graphneg.shift.showing.layout import NARROWEST, WIDEST, layout
+from graphneg.shift.showing.layout import FREQUENT, NARROWEST, WIDEST, layout
 from graphneg.store import Store, open_store
 from tests.cli_runs import Run
 from tests.explore_samples import write_samples
@@ -98,11 +98,11 @@ class TestLayout:
 
     def test_widths_follow_counts(self, around: Neighbourhood) -> None:
         widths = {curve.shift.count: curve.width for curve in layout(around)}
-        assert widths == {3: WIDEST, 2: WIDEST * 2 / 3, 1: WIDEST / 3}
-        rare = replace(around.moves_to[-1], count=1)
+        assert widths == {count: WIDEST * count / FREQUENT for count in (1, 2, 3)}
+        rare = replace(around.moves_to[1], count=1)
         frequent = replace(around.moves_to[0], count=1000)
         curves = layout(replace(around, moves_to=(frequent, rare), comes_from=()))
-        assert min(curve.width for curve in curves) == NARROWEST
+        assert [curve.width for curve in curves] == [WIDEST, NARROWEST]
 
     def test_no_two_ends_share_a_place(self, around: Neighbourhood) -> None:
         ends = [curve.end for curve in layout(around)]

@@ -15,6 +15,8 @@ from graphneg.shift.showing.neighbourhood import Neighbourhood, Shift
 
 POINTS = 24
 WIDEST, NARROWEST = 18.0, 3.0
+FREQUENT = 5
+"""Pairs that it takes for the widest curve: where all shifts are rare, none is drawn wide."""
 LOOP_WIDTH, LOOP_HEIGHT = 0.16, 1.3
 Point = tuple[float, float]
 
@@ -35,7 +37,7 @@ class Curve:
 def layout(around: Neighbourhood) -> list[Curve]:
     """The curves of a neighbourhood: those that leave the topic, then those that lead to it."""
     every = [*around.moves_to, *around.comes_from]
-    most = max((shift.count for shift in every), default=1)
+    most = max([FREQUENT, *(shift.count for shift in every)])
     loops = [shift for shift in around.moves_to if shift.perspective == shift.focus]
     right = [shift for shift in around.moves_to if shift.perspective != shift.focus]
     curves = [_loop(shift, most) for shift in loops]
