@@ -40,7 +40,7 @@ def put_back(exchange: Exchange, id: str) -> Question:
 @pytest.mark.parametrize("kind", KINDS)
 @given(batch=st.lists(observed, min_size=1, max_size=4), seed=st.integers(0, 1000))
 @settings(
-    max_examples=10,
+    max_examples=30,
     deadline=None,
     phases=[Phase.explicit, Phase.generate],  # models are too slow for a search of smaller examples
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
