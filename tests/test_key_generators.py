@@ -300,7 +300,7 @@ class TestCommand:
 def test_a_real_model_writes_sentences_with_near_words_too(
     graph: DialogueGraph, contexts: list[Context]
 ) -> None:
-    generator = get_generator("key-sem", graph.store, model=SMOL, vectors=GLOVE, draws=2, device="cpu")
+    generator = get_generator("key-sem", graph.store, model=SMOL, vectors=GLOVE, draws=3, device="cpu")
     found = [one for each in generator.generate(contexts[:4], 1, 0) for one in each]
     assert found
     for one in found:
