@@ -84,9 +84,7 @@ ALL = Recipe(
 """Every transform with equal chances; the categories are those of Gupta et al. 2021 ("Synthesizing
 Adversarial Negative Responses for Robust Response Ranking and Evaluation", Findings of ACL)."""
 
-RECIPES: Mapping[str, Recipe] = {
-    recipe.name: recipe for recipe in (DEAM, CONTRADICTION, PERSPECTIVE, ALL)
-}
+RECIPES: Mapping[str, Recipe] = {recipe.name: recipe for recipe in (DEAM, CONTRADICTION, PERSPECTIVE, ALL)}
 
 
 def get_recipe(name: str) -> Recipe:
