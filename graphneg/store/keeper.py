@@ -256,6 +256,7 @@ def start_java(
         "server.httpIncomingHost": "127.0.0.1",
         "server.httpIncomingPort": 0,
         "server.plugins": "Bolt:com.arcadedb.bolt.BoltProtocolPlugin",
+        "command.regexTimeout": 60_000,  # for a whole scan; ours are simple, the machine may be busy
         "bolt.host": "127.0.0.1",
         "bolt.port": 0,
         "server.defaultDatabases": "neo4j[]",
