@@ -52,6 +52,16 @@ def decoder() -> Decoder:
     return get_decoder("surface")
 
 
+WALK = (
+    "You should take a long walk.",
+    "(r / recommend-01 :ARG1 (w / walk-01 :ARG0 (y / you) :ARG1-of (l / long-03)))",
+)
+RECEIVED = (
+    "Anna has just received her shots.",
+    '(r / receive-01 :ARG0 (p / person :name (n / name :op1 "Anna")) :ARG1 (s / shot) :time (j / just))',
+)
+
+
 def edited(
     said: tuple[str, str], *edits: dict[str, Any], source: tuple[str, str] | None = None
 ) -> EditedUtterance:
@@ -96,6 +106,7 @@ def place(penman: str, label: str) -> int:
         (("I have tried.", "(t / try-01 :ARG0 (i / i))"), "try-01", "I have not tried."),
         (("They have married her.", "(m / marry-01 :ARG0 (t / they) :ARG1 (s / she))"), "marry-01", MARRIED),
         (("I have tired eyes.", TIRED_EYES), "have-03", "I do not have tired eyes."),
+        (WALK, "recommend-01", "You should not take a long walk."),
     ],
 )
 def test_added_polarity_negates_the_clause(said: tuple[str, str], label: str, expected: str) -> None:
@@ -131,6 +142,7 @@ def test_what_is_negative_already_is_refused() -> None:
         (WORKS, "work-01", "rest-01", "She rests at the bank."),
         (BIG, "old", "new", "We have a new house."),
         (BIG, "house", "garden", "We have an old garden."),
+        (RECEIVED, "receive-01", "give-01", "Anna has just given her shots."),
     ],
 )
 def test_another_concept_is_inflected_as_the_old_one_was(

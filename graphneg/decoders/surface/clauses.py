@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from graphneg.alignment.words import word_set
-from graphneg.decoders.surface.draft import Cell, is_quote
+from graphneg.decoders.surface.draft import Cell, after_determiner, is_quote
 from graphneg.decoders.surface.forms import full_form, is_participle, verb_form, verb_lemma
 from graphneg.decoders.surface.tag_tables import FINITE, NOUNS
 
@@ -68,7 +68,7 @@ def groups(cells: Sequence[Cell]) -> list[Group]:
 def _group_at(cells: Sequence[Cell], place: int, before: list[Group]) -> Group | None:
     _retag_conjunct(cells, place, before)
     tag = cells[place].tag
-    if tag in FINITE:
+    if tag in FINITE and not (tag == "VBP" and after_determiner(cells, place)):
         return _finite(cells, place)
     if tag == "TO" or (tag == "NEG" and _tag(cells, place + 1) == "TO"):
         to = place if tag == "TO" else place + 1
@@ -80,7 +80,7 @@ def _group_at(cells: Sequence[Cell], place: int, before: list[Group]) -> Group |
             _extend(cells, group)
             return group
         return None
-    if tag == "VB":
+    if tag == "VB" and not after_determiner(cells, place):
         group = Group("imperative" if _opens_clause(cells, place, before) else "bare", [place])
         if cells[place].low == "do" and _tag(cells, place + 1) == "NEG":
             verb = _skip(cells, place + 2)

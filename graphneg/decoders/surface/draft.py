@@ -197,3 +197,13 @@ def _changed(original: str, cell: Cell) -> bool:
 
 def _keeps_capital(word: str) -> bool:
     return word == "I" or word[1:] != word[1:].lower()
+
+
+def after_determiner(cells: Sequence[Cell], place: int) -> bool:
+    """Whether a noun must stand here, whatever it looks like: *take some exercise*, *a walk*."""
+    if not place:
+        return False
+    before = cells[place - 1]
+    if before.low in ("some", "any"):
+        return place > 1 and cells[place - 2].tag in ("IN", "VB", "VBP", "VBZ", "VBD", "VBN", "VBG")
+    return before.low in ("a", "an", "the", "every") or before.tag == "PS"

@@ -139,7 +139,7 @@ def _inflected(sentence: Sentence, cell: Cell, old: str, wanted: str, frame: boo
     if tag in VERBS and tag != "MD" and not (tag in ("VBN", "VBG") and not _is_verb(wanted)):
         if not _is_verb(wanted):
             raise Unrealised("no-form", f"{wanted} is no verb")
-        return _verb(wanted, _tense(cell))
+        return _verb(wanted, _tense(sentence, cell))
     if tag == "MD":
         raise Unrealised("unsupported-edit", f"the modal {cell.text} can't become {wanted}")
     if tag in ("JJ", "VBN", "VBG"):
@@ -160,10 +160,20 @@ def _is_verb(wanted: str) -> bool:
     return "VERB" in readings(first) or not readings(first)
 
 
-def _tense(cell: Cell) -> str:
+def _tense(sentence: Sentence, cell: Cell) -> str:
+    if cell.tag == "VBD" and _after_have(sentence, cell):
+        return "VBN"
     if cell.tag != "AX":
         return cell.tag
     return {"has": "VBZ", "had": "VBD", "does": "VBZ", "did": "VBD", "'s": "VBZ"}.get(cell.low, "VBP")
+
+
+def _after_have(sentence: Sentence, cell: Cell) -> bool:
+    """Whether an auxiliary asks for a participle, adverbs between them left out: *has just received*."""
+    place = sentence.draft.place(cell) - 1
+    while place >= 0 and sentence.cells[place].tag in ("RB", "NEG"):
+        place -= 1
+    return place >= 0 and sentence.cells[place].low in ("have", "has", "had", "having")
 
 
 def _verb(wanted: str, tag: str) -> str:
