@@ -29,6 +29,7 @@ _ASIDES = (
     *("i see", "i know", "i guess", "i do", "i did", "i agree", "i understand", "i mean", "i understood"),
     *("you know", "you see", "you're right", "you are"),
 )
+_SHARES = ("last_turn", "first_person", "questions", "everyday", "hub", "likeness", "likeliest", "exchanged")
 OPENINGS = (*sorted(_FIRST_WORDS), *_ASIDES)
 """First words, in lower case, of what sounds like a reply or points back; two of them before a comma."""
 
@@ -55,6 +56,7 @@ class Conditions:
     ``usual_shift``              from this count on, a shift edge from the last turn is usual,
                                  and a sentence that mentions its end is left out
     ``likeliest``                with a denoiser: the share of candidates that it likes best, which goes
+    ``exchanged``                the share in which a noun becomes one of the context's
     ============================ ===============================================================
     """
 
@@ -75,9 +77,10 @@ class Conditions:
     most_cosine: float | None = 0.58
     usual_shift: int | None = None
     likeliest: float = 0.1
+    exchanged: float = 0.0
 
     def __post_init__(self) -> None:
-        for name in ("last_turn", "first_person", "questions", "everyday", "hub", "likeness", "likeliest"):
+        for name in _SHARES:
             value = getattr(self, name)
             if value is not None and not (isinstance(value, int | float) and 0 <= value <= 1):
                 raise GeneratorError(f"overlap: {name} is a share from 0 to 1, not {value!r}")

@@ -12,6 +12,7 @@ from graphneg.generators.base import Candidate, Context
 from graphneg.generators.overlap.choosing import Listed, said_in, shortlist
 from graphneg.generators.overlap.conditions import conditions_of
 from graphneg.generators.overlap.denoising import Denoiser, likeliest
+from graphneg.generators.overlap.exchanges import Exchanges, found_text
 from graphneg.generators.overlap.intake import pool_dialogues
 from graphneg.generators.overlap.pool import Pool, words_key
 from graphneg.generators.overlap.wishes import Scene, Wish, scene_of, wishes_for
@@ -60,6 +61,7 @@ class OverlapGenerator:
         self._embedder = _made(embedder)
         self._denoiser = denoiser
         self._closeness: Closeness | None = None
+        self._exchanges = _exchanges(self.conditions.exchanged)
         self._pool: Pool | None = None
         self._seed: int | None = None
         self._begun = False
@@ -90,7 +92,7 @@ class OverlapGenerator:
         self._refused = pool_dialogues(self._store, progress or NoProgress()).rejections
         self._pool, self._seed, self._begun = None, None, True
         self._successors.clear()
-        self._uses = Counter(words_key(negative.response) for negative in given)
+        self._uses = Counter(words_key(found_text(negative)) for negative in given)
         if self._embedder is not None:
             from graphneg.generators.overlap.closeness import Closeness
 
@@ -122,7 +124,10 @@ class OverlapGenerator:
         pool.forget_oldest()
         lists = self._without_likeliest(asked, lists)
         lists = self._by_closeness(asked, lists)
-        return [self._given(one, listed) for one, listed in zip(asked, lists, strict=True)]
+        given = [self._given(one, listed) for one, listed in zip(asked, lists, strict=True)]
+        if self._exchanges is not None:
+            self._exchanges.applied(contexts, given, seed)
+        return given
 
     def _pool_of(self, seed: int) -> Pool:
         if not self._begun:
@@ -210,6 +215,10 @@ def _candidate(one: Listed, scene: Scene) -> Candidate:
     if one.shared:
         details["shared"] = ", ".join(sorted(one.shared))
     return Candidate(one.sentence.text, (CATEGORY,), scores, details)
+
+
+def _exchanges(share: float) -> Exchanges | None:
+    return Exchanges(share, CATEGORY) if share else None
 
 
 def _made(embedder: str | Path | Embedder | None) -> Embedder | None:
