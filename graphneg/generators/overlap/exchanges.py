@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from graphneg.alignment.words import readings
 from graphneg.content_words import word_set
 from graphneg.decoders import Decoder, get_decoder
 from graphneg.editing.overlay import apply_edits
 from graphneg.errors import TransformError
 from graphneg.generators.base import Candidate, Context
 from graphneg.hashing import number, shuffled
-from graphneg.lexeme import is_frame
 from graphneg.model import AmrGraph, AmrNode, Edit, EditedUtterance, Negative
 from graphneg.parsers import get_parser
 from graphneg.parsers.base import CheckedParser
@@ -24,7 +24,7 @@ _OPERATION = "exchange"
 _ARGUMENTS = frozenset({"ARG0", "ARG1", "ARG2"})
 _LIGHT = word_set(
     """
-    thing something anything everything nothing someone anyone everyone nobody person one this that
+    both each half thing something anything everything nothing someone anyone everyone nobody person one this that
     what who i you he she it we they all some any way lot kind sort bit time today tomorrow yesterday
     """
 )
@@ -125,8 +125,9 @@ def _nouns(graph: AmrGraph) -> Iterator[_Place]:
 
 
 def _is_noun(node: AmrNode) -> bool:
+    """Whether the concept is a word that is a noun and no adjective."""
     concept = node.concept
-    return (
-        concept is not None and concept.isalpha() and not is_frame(concept) and concept not in _LIGHT
-        and concept.islower()
-    )  # fmt: skip
+    if concept is None or not concept.isalpha() or not concept.islower() or concept in _LIGHT:
+        return False
+    known = readings(concept)
+    return "NOUN" in known and not {"ADJ", "ADV"} & known.keys()
