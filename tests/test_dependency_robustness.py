@@ -19,7 +19,7 @@ from graphneg.wellformed import check
 
 FUNCTION_WORDS = """
 I you not no never , . ? ! " ' and but or the a to be is was have can that which who what
-because if than as more most too 5 June Monday $ Tom dog runs gave up of in with : ( )
+because if than as more most too so So well just only how many none neither let's 's n't -- ; 5 June Monday $ Tom dog runs gave up of in with : ( )
 """
 ODD = {
     "empty": "",
@@ -27,6 +27,9 @@ ODD = {
     "brackets": "((( :ARG0 / ~e.1 )))",
     "quotes": "\"\"\" ''' “”",
     "one sign": "?",
+    "one letter": "S",
+    "one semicolon": ";",
+    "so at the end": "form to prefer which use transport ? do you So",
     "control characters": "a\x00b\x07c",
     "lone surrogate": "hello \ud800 there",
     "emoji": "I love it 😀😀 👨‍👩‍👧!",
@@ -73,7 +76,7 @@ def test_answers_come_in_the_order_of_the_texts(parser: DependencyParser) -> Non
     assert "sing-01" in labels[4]
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(max_size=120))
 def test_any_text_at_all(parser: DependencyParser, text: str) -> None:
     parsed = parser.parse_batch([text])[0]
@@ -81,7 +84,7 @@ def test_any_text_at_all(parser: DependencyParser, text: str) -> None:
     assert check(parsed.graph) == []
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.sampled_from(FUNCTION_WORDS.split()), max_size=40))
 def test_any_sequence_of_words(parser: DependencyParser, words: list[str]) -> None:
     parsed = parser.parse_batch([" ".join(words)])[0]

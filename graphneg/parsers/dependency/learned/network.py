@@ -32,6 +32,8 @@ class Model:
     def sums(self, table: str, rows: str, bags: Sequence[Sequence[str]]) -> Array:
         """The sum of ``arrays[rows]`` over each bag's features, float32 ``[len(bags), width]``."""
         known, weights = self.features[table], self.arrays[rows]
+        if not bags:
+            return np.zeros((0, weights.shape[1]), np.float32)
         nothing = len(known)
         ids: list[int] = []
         ends: list[int] = []

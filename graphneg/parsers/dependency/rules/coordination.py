@@ -111,7 +111,8 @@ def write_consequence(sketch: Sketch, root: Word) -> None:
     if speaker not in sketch.outer:
         return
     for one in sketch.kids(root.i, "advmod", "mark", "cc"):
-        degree = one.lower == "so" and sketch.words[one.i + 1].tag[:2] in {"JJ", "RB"}
+        following = sketch.words[one.i + 1].tag[:2] if one.i + 1 < len(sketch.words) else ""
+        degree = one.lower == "so" and following in {"JJ", "RB"}
         if one.lower in {"so", "therefore", "thus"} and one.i < root.i and _opens(sketch, one) and not degree:
             if one.i in sketch.core:
                 node = sketch.core[one.i]
