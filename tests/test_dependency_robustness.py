@@ -19,7 +19,8 @@ from graphneg.wellformed import check
 
 FUNCTION_WORDS = """
 I you not no never , . ? ! " ' and but or the a to be is was have can that which who what
-because if than as more most too so So well just only how many none neither let's 's n't -- ; 5 June Monday $ Tom dog runs gave up of in with : ( )
+because if than as more most too so So well just only how many
+none neither let's 's n't -- ; 5 June Monday $ Tom dog runs gave up of in with : ( )
 """
 ODD = {
     "empty": "",
