@@ -25,7 +25,8 @@ _ARGUMENTS = frozenset({"ARG0", "ARG1", "ARG2"})
 _LIGHT = word_set(
     """
     both each half thing something anything everything nothing someone anyone everyone nobody person one
-    this that what who i you he she it we they all some any way lot kind sort bit time today tomorrow yesterday
+    this that what who i you he she it we they all some any way lot kind sort bit time today tomorrow
+    yesterday
     """
 )
 _FOUND = "found"
