@@ -291,7 +291,7 @@ class TestCommand:
         self, run: Run, everyday: Path, tiny_lms: TinyModels, tmp_path: Path
     ) -> None:
         ended = run("train", "keywords", "--store", everyday, "--model", tiny_lms.bart, "-o", tmp_path / "m")
-        assert ended.status == 1 and "need a causal language model" in ended.err
+        assert ended.status == 2 and "need a causal language model" in ended.err
         assert not (tmp_path / "m").exists()
 
 

@@ -269,7 +269,7 @@ class TestCommand:
     ) -> None:
         limits = ("--forward-threshold", "9", "--backward-threshold", "9")
         ended = run("select", records, "-o", "out.jsonl", "--model", tiny_lms.bart, *limits)
-        assert ended.status == 1 and len(ended.err.strip().splitlines()) == 1
+        assert ended.status == 2 and len(ended.err.strip().splitlines()) == 1
         assert "no causal language model" in ended.err
 
 

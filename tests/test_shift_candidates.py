@@ -286,8 +286,8 @@ def test_the_command_writes_a_corpus(run: Run, kitchen: Path, tmp_path: Path) ->
         (["--post", "Oh, is it?"], 1, "has no keywords, so there is nothing to attend to"),
         (["--post", "The elephant sleeps."], 1, "leads to another perspective in the shift graph: elephant"),
         (["--utterance", "kitchen/train/1#9"], 1, "kitchen/train/1#9 is no reply"),
-        (["--post", "Coffee?", "--predictor", "seq2seq"], 1, "the seq2seq predictor needs a model"),
-        (["--post", "Coffee?", "--predictor", "embedding"], 1, "the embedding predictor needs a model"),
+        (["--post", "Coffee?", "--predictor", "seq2seq"], 2, "the seq2seq predictor needs a model"),
+        (["--post", "Coffee?", "--predictor", "embedding"], 2, "the embedding predictor needs a model"),
         (["--post", "Coffee?", "--option", "weight=3"], 1, "takes no option 'weight'"),
     ],
 )

@@ -93,8 +93,8 @@ class TestTheCommands:
         build = ("--store", everyday, "shift", "build", "--embedder")
         for arguments, status, message in (
             ((*build, "glove-50d", "--keywords", "none"), 2, "keywords"),
-            ((*build, tmp_path / "none.txt"), 1, "No such file"),
-            ((*build, "no/such/model/here"), 1, "there is no such model folder"),
+            ((*build, tmp_path / "none.txt"), 2, "No such file"),
+            ((*build, "no/such/model/here"), 2, "there is no such model folder"),
             (("--store", everyday, "shift", "export", "-o", "x.csv"), 1, "suffix must be one of"),
         ):
             ended = run(*arguments)
