@@ -58,11 +58,15 @@ KINDS: Mapping[str, Callable[[Path], AbstractContextManager[Instance]]] = {
 }
 
 
+NAMES = {"neo4j": "Neo4j", "embedded": "embedded"}
+
+
 class Host:
-    """Starts instances of one kind in ``directory``, one at a time."""
+    """Starts instances of one kind in ``directory``, one at a time; ``name`` is the kind's in tables."""
 
     def __init__(self, kind: str, directory: Path) -> None:
         self.kind = kind
+        self.name = NAMES[kind]
         self.directory = directory
         self._running = ExitStack()
         self._instance: Instance | None = None

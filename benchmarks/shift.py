@@ -61,7 +61,7 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
         tuple(
             (
                 one.embedder,
-                host.kind,
+                host.name,
                 f"{one.report.pairs:,}",
                 f"{one.report.shifts:,}",
                 f"{one.seconds:.1f}",
@@ -156,7 +156,7 @@ def _lookup(host: Host, sizes: Sizes) -> Result:
         medians.append(sample(times).median)
         slow = sorted(times)[int(0.95 * len(times))]
         found = sample(sizes_found)
-        rows.append((way, host.kind, f"{found.median:,.0f}", f"{medians[-1]:.2f}", f"{slow:.2f}"))
+        rows.append((way, host.name, f"{found.median:,.0f}", f"{medians[-1]:.2f}", f"{slow:.2f}"))
     table = Table(
         "Shift graph: looking up a focus",
         f"All neighbours of one focus with their counts, ordered; {int(KEYWORDS * share):,} keywords, "
@@ -166,7 +166,7 @@ def _lookup(host: Host, sizes: Sizes) -> Result:
     )
     goal = Goal(
         "shift graph, 1-hop candidates of a focus",
-        host.kind,
+        host.name,
         f"{medians[0]:.2f} ms",
         f"< {WANTED_MS:.0f} ms",
         verdict(medians[0] < WANTED_MS),
@@ -202,7 +202,7 @@ def _goals(host: Host, sizes: Sizes, builds: Sequence[Built]) -> Iterator[Goal]:
         if sizes.pairs >= 10_000:
             yield Goal(
                 f"shift graph of {one.report.pairs:,} pairs with MiniLM",
-                host.kind,
+                host.name,
                 f"{one.seconds:.0f} s",
                 f"< {WANTED_SECONDS} s",
                 verdict(one.seconds < WANTED_SECONDS),
@@ -211,7 +211,7 @@ def _goals(host: Host, sizes: Sizes, builds: Sequence[Built]) -> Iterator[Goal]:
         times = counted[1].seconds / counted[0].seconds
         yield Goal(
             "shift graph, ten times the pairs",
-            host.kind,
+            host.name,
             f"{times:.1f} times the time",
             f"<= {WANTED_GROWTH} times",
             verdict(times <= WANTED_GROWTH),
