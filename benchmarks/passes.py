@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from itertools import islice
 from threading import Lock
 
-from graphneg.editing.collection import fewer_collections
 from graphneg.editing.originals import Originals, Selection, StoredDialogue, dialogue_ids, read_dialogues
 from graphneg.editing.overlap import ahead
 from graphneg.editing.picking import Pick, Plan, Proposals, pick
 from graphneg.editing.proposals import propose
 from graphneg.editing.variants import Variant, read_variants, write_variants
 from graphneg.errors import PenmanError
+from graphneg.interpreter import fewer_collections
 from graphneg.penman_codec import format_graph, parse_graph
 from graphneg.recipes import Recipe
 from graphneg.store import Store

@@ -8,7 +8,6 @@ from itertools import islice
 from threading import Lock
 
 from graphneg.decoders import Decoder
-from graphneg.editing.collection import fewer_collections
 from graphneg.editing.donors import Donors
 from graphneg.editing.originals import (
     Originals,
@@ -24,6 +23,7 @@ from graphneg.editing.proposals import propose
 from graphneg.editing.records import edited_utterances, negative_of
 from graphneg.editing.variants import Variant, read_variants, write_variants
 from graphneg.errors import InputError
+from graphneg.interpreter import fewer_collections
 from graphneg.model import Decoded, Negative
 from graphneg.output import Summary
 from graphneg.output.stream import Finished

@@ -17,6 +17,7 @@ from typing import Any
 from neo4j import ManagedTransaction
 
 from graphneg.errors import PenmanError, StoreError
+from graphneg.interpreter import fewer_collections, sooner_switches
 from graphneg.loading.matching import Grouping, placed
 from graphneg.loading.report import LoadReport
 from graphneg.loading.rows import (
@@ -79,9 +80,10 @@ def write_records(
     began = time.monotonic()
     writer = _Writer(store, report, grouping)
     try:
-        for record in records:
-            writer.add(record)
-        writer.finish()
+        with fewer_collections(), sooner_switches():
+            for record in records:
+                writer.add(record)
+            writer.finish()
     finally:
         writer.close()
         report.seconds = time.monotonic() - began
