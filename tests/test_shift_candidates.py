@@ -288,7 +288,7 @@ def test_the_command_writes_a_corpus(run: Run, kitchen: Path, tmp_path: Path) ->
         (["--utterance", "kitchen/train/1#9"], 1, "kitchen/train/1#9 is no reply"),
         (["--post", "Coffee?", "--predictor", "seq2seq"], 2, "the seq2seq predictor needs a model"),
         (["--post", "Coffee?", "--predictor", "embedding"], 2, "the embedding predictor needs a model"),
-        (["--post", "Coffee?", "--option", "weight=3"], 1, "takes no option 'weight'"),
+        (["--post", "Coffee?", "--option", "weight=3"], 2, "takes no option 'weight'"),
     ],
 )
 def test_wrong_input_is_one_clear_line(
