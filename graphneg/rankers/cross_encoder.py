@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from graphneg.decoders.t5.torch_backend import choose_device
 from graphneg.errors import ModelError
 from graphneg.language_models.finding import check_packages, first_line, locate
 from graphneg.rankers.base import by_score
@@ -71,7 +72,7 @@ class CrossEncoder:
             raise ModelError(
                 f"{folder}: a classifier of {network.config.num_labels} classes; a ranker has one or two"
             )
-        network.to(device or _best_device())
+        network.to(choose_device(device or "auto"))
         return cls(network, tokenizer, max_tokens=max_tokens, batch=batch)
 
     def encode(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> BatchEncoding:
@@ -132,12 +133,6 @@ def _positions(model: PreTrainedModel) -> int:
     """The most tokens that the model can read."""
     most = getattr(model.config, "max_position_embeddings", None)
     return most if isinstance(most, int) and most > 0 else 1 << 20
-
-
-def _best_device() -> str:
-    import torch
-
-    return "cuda" if torch.cuda.is_available() else "cpu"
 
 
 def _cut(order: Sequence[int], size: int) -> Iterator[Sequence[int]]:

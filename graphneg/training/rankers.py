@@ -9,7 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from graphneg.decoders.t5.torch_backend import choose_device
 from graphneg.errors import InputError, ModelError
+from graphneg.hashing import number
 from graphneg.language_models.finding import check_packages, first_line, locate
 from graphneg.progress import Progress
 from graphneg.rankers import CrossEncoder
@@ -74,7 +76,7 @@ def new_cross_encoder(
         raise ModelError(f"{folder}: no encoder can be read from it ({first_line(error)})") from error
     for start in frozen:
         _freeze(network, start)
-    network.to(device or _best_device())
+    network.to(choose_device(device or "auto"))
     return CrossEncoder(network, tokenizer, max_tokens=max_tokens)
 
 
@@ -165,16 +167,9 @@ def _by_length(pairs: Sequence[Pair], batch: int) -> list[Pair]:
     for start in range(0, len(pairs), size):
         window = sorted(pairs[start : start + size], key=_length)
         batches = [window[at : at + batch] for at in range(0, len(window), batch)]
-        batches.sort(key=lambda some: hash_of(some[0]))
+        batches.sort(key=lambda some: number(0, "batch", some[0].id))
         found += [pair for some in batches for pair in some]
     return found
-
-
-def hash_of(pair: Pair) -> int:
-    """A number that depends on the pair alone."""
-    from graphneg.hashing import number
-
-    return number(0, "batch", pair.id)
 
 
 def _length(pair: Pair) -> int:
@@ -203,9 +198,3 @@ def _freeze(network: Any, start: str) -> None:
         raise InputError(f"no parameter's name begins with {start!r}")
     for one in named:
         one.requires_grad_(False)
-
-
-def _best_device() -> str:
-    import torch
-
-    return "cuda" if torch.cuda.is_available() else "cpu"
