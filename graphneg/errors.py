@@ -4,7 +4,9 @@ from __future__ import annotations
 
 
 class GraphnegError(Exception):
-    """Base of all errors that graphneg raises on purpose."""
+    """Base of all errors that graphneg raises on purpose. ``status`` is what a command ends with."""
+
+    status = 1
 
 
 class StoreError(GraphnegError):
@@ -44,3 +46,5 @@ class GeneratorError(GraphnegError):
 
 class ModelError(GraphnegError):
     """A language model or an encoder can't be had: it is missing, of another kind, or out of reach."""
+
+    status = 2

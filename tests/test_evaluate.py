@@ -178,5 +178,5 @@ class TestTheCommand:
 
     def test_ends_with_one_line_where_files_do_not_fit(self, tmp_path: Path) -> None:
         done = self.program(*files(tmp_path, GOLD, "(a / and)\n"))
-        assert done.returncode == 1
+        assert done.returncode == 2
         assert done.stderr.startswith("error: ") and len(done.stderr.splitlines()) == 1

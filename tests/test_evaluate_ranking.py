@@ -113,7 +113,7 @@ class TestCommand:
         ended = run(
             "evaluate", "ranker", str(tmp_path / "dev.json"), "--scores", str(tmp_path / "scores.txt")
         )
-        assert ended.status == 1 and complaint in ended.err
+        assert ended.status == 2 and complaint in ended.err
 
     def test_neither_model_nor_scores_is_wrong_usage(self, tmp_path: Path, run: Run) -> None:
         (tmp_path / "dev.json").write_text(GOOD + "\n")

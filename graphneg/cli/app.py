@@ -26,7 +26,7 @@ from graphneg.cli import (
 )
 from graphneg.cli.storing import Database, Password, StorePlace, Username
 from graphneg.cli.terminal import complain, examples
-from graphneg.errors import GraphnegError, ModelError
+from graphneg.errors import GraphnegError
 
 app = typer.Typer(
     name="graphneg",
@@ -94,11 +94,12 @@ def _for_each_command(parent: typer.Typer, given: dict[str, str]) -> dict[str, A
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and exit: 0 done, 1 an error, 2 wrong usage or no such model, 130 interrupted."""
+    """Run the command line and exit: 0 done, 1 an error, 2 wrong usage (no such model, data that a training
+    or an evaluation can't use), 130 interrupted."""
     try:
         app(args=arguments, prog_name="graphneg")
     except GraphnegError as error:
         complain(str(error))
-        sys.exit(2 if isinstance(error, ModelError) else 1)
+        sys.exit(error.status)
     except KeyboardInterrupt:
         sys.exit(130)

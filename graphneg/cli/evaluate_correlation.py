@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphneg.cli.terminal import add_command, counted, plain_table, results, say, stopping
+from graphneg.cli.terminal import add_job, counted, plain_table, results, say, stopping
 
 if TYPE_CHECKING:
     from graphneg.evaluation.correlation import Coefficient, Correlation, Difference
 
 
 def register(app: typer.Typer) -> None:
-    add_command(
+    add_job(
         app,
         correlation,
         "graphneg evaluate correlation chatbot1.json chatbot2.json --scores scores.jsonl",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphneg.cli.terminal import add_command, complain, counted, plain_table, results, say, stopping
+from graphneg.cli.terminal import add_job, complain, counted, plain_table, results, say, stopping
 from graphneg.errors import InputError
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ SHOWN_REFUSED = 20
 
 
 def register(app: typer.Typer) -> None:
-    add_command(
+    add_job(
         app,
         ranker,
         "graphneg evaluate ranker dev.json --model path/to/ranker",

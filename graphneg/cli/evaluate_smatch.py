@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphneg.cli.terminal import add_command, complain, counted, plain_table, results, say, stopping
+from graphneg.cli.terminal import add_job, complain, counted, plain_table, results, say, stopping
 
 if TYPE_CHECKING:
     from graphneg.evaluation import Evaluation
@@ -16,7 +16,7 @@ SHOWN_UNREADABLE = 20
 
 
 def register(app: typer.Typer) -> None:
-    add_command(
+    add_job(
         app,
         smatch,
         "graphneg evaluate smatch gold.amr parsed.amr",

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, wraps
 from inspect import cleandoc
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
+
+from graphneg.errors import InputError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -78,6 +80,20 @@ def add_command(app: typer.Typer, function: Callable[..., None], *commands: str)
     paragraphs = cleandoc(function.__doc__ or "").split("\n\n")
     text = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
     app.command(function.__name__, help=text, epilog=examples(*commands))(function)
+
+
+def add_job(app: typer.Typer, function: Callable[..., None], *commands: str) -> None:
+    """Make a function a command of training or evaluation: data that it can't use is wrong usage."""
+
+    @wraps(function)
+    def job(*arguments: Any, **options: Any) -> None:
+        try:
+            function(*arguments, **options)
+        except InputError as error:
+            error.status = 2
+            raise
+
+    add_command(app, job, *commands)
 
 
 def examples(*commands: str) -> str:

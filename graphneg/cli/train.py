@@ -14,7 +14,7 @@ from graphneg.cli import train_ranker
 from graphneg.cli.choosing import Corpora, Limit, Splits
 from graphneg.cli.options import named_values
 from graphneg.cli.storing import Database, Password, StorePlace, Username, opened, require_dialogues
-from graphneg.cli.terminal import add_command, counted, examples, say, stopping
+from graphneg.cli.terminal import add_job, counted, examples, say, stopping
 
 if TYPE_CHECKING:
     from graphneg.editing.originals import Selection
@@ -59,19 +59,19 @@ app = typer.Typer(
 
 
 def register(parent: typer.Typer) -> None:
-    add_command(
+    add_job(
         app,
         lm,
         "graphneg train lm --model gpt2 -o forward --corpus dailydialog",
         "graphneg train lm --model gpt2 -o backward --tells post",
     )
-    add_command(
+    add_job(
         app,
         counterfactual,
         "graphneg train counterfactual --model gpt2 -o counterfactual --epochs 3",
         "graphneg train counterfactual --model facebook/bart-base -o counterfactual --option bf16=true",
     )
-    add_command(
+    add_job(
         app,
         keywords,
         "graphneg train keywords --model gpt2 -o replies --epochs 2",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graphneg.cli.options import named_values
-from graphneg.cli.terminal import add_command, counted, note, say, stopping
+from graphneg.cli.terminal import add_job, counted, note, say, stopping
 
 if TYPE_CHECKING:
     from graphneg.training.drawing import Mix
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def register(app: typer.Typer) -> None:
-    add_command(
+    add_job(
         app,
         ranker,
         "graphneg train ranker negatives.jsonl --model microsoft/MiniLM-L12-H384-uncased -o ranker",
