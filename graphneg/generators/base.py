@@ -37,12 +37,28 @@ class Context:
 
 
 @dataclass(frozen=True, slots=True)
+class TurnEdit:
+    """One turn of a dialogue that a generator edited: what was said there and what is now.
+
+    ``before`` is None where nothing was; ``source`` is the id of the utterance that ``after`` comes from.
+    """
+
+    turn: int
+    before: str | None
+    after: str
+    source: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Candidate:
     """One generated response.
 
     ``categories`` are those of errors (``C-follow``), ``scores`` numbers by name, ``details`` what it
     was made of: ``source`` is the id of a node in the store (a sentence, an utterance), others have names
     of the generator's own. ``label`` is 1 where the response is a right one (data augmentation).
+
+    Where the generator edits the dialogue itself, ``context`` holds the edited turns before ``text``, which
+    is then the dialogue's last turn, and ``turn_edits`` say what was done.
     """
 
     text: str
@@ -50,6 +66,8 @@ class Candidate:
     scores: Mapping[str, float] = field(default_factory=dict[str, float])
     details: Mapping[str, str] = field(default_factory=dict[str, str])
     label: int = 0
+    context: tuple[Turn, ...] | None = None
+    turn_edits: tuple[TurnEdit, ...] = ()
 
 
 class Generator(Protocol):

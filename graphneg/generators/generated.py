@@ -9,7 +9,17 @@ from typing import Any
 from graphneg import __version__
 from graphneg.editing.originals import count_dialogues
 from graphneg.errors import GeneratorError, InputError
-from graphneg.generators.base import Beginning, Candidate, Context, Generator, Noting, Refusing, Settled
+from graphneg.generators.base import (
+    Beginning,
+    Candidate,
+    Context,
+    Generator,
+    Noting,
+    Refusing,
+    Settled,
+    Turn,
+    TurnEdit,
+)
 from graphneg.generators.contexts import BATCH, WantedContexts, context_batches
 from graphneg.model import Negative
 from graphneg.output.stream import Finished, NegativeStream, Written
@@ -113,38 +123,57 @@ class Generated(NegativeStream):
 
 
 def negative_of(context: Context, candidate: Candidate, name: str, seed: int, slot: int) -> Negative:
-    """A candidate as a negative. Its one edit names the generator, and ``details`` say what it was made of:
-    ``source`` is the edit's node, others its ``before`` (``keyword: tea; ...``)."""
-    details = dict(candidate.details)
-    source = details.pop("source", None)
-    made_of = "; ".join(f"{key}: {value}" for key, value in details.items())
-    edits = [
-        {
-            "turn": context.turn,
-            "transform": name,
-            "category": category,
-            "node": source,
-            "before": made_of or None,
-            "after": candidate.text,
-        }
-        for category in candidate.categories
-    ]
+    """A candidate as a negative.
+
+    Of a response, the one edit names the generator, and ``details`` say what it was made of: ``source`` is
+    the edit's node, others its ``before`` (``keyword: tea; ...``). Of an edited dialogue, there is an edit
+    for each turn that was edited, and ``original`` has the turns as they were.
+    """
+    turns = context.turns if candidate.context is None else candidate.context
+    right = context.positives[0] if context.positives else None
+    if candidate.context is not None and candidate.text == right:
+        right = None
     return Negative(
         id=f"{context.id}~{name}.{seed}.{slot}",
         corpus=context.corpus,
         split=context.split,
         dialogue=context.dialogue,
         turn=context.turn,
-        context=[{"speaker": turn.speaker, "text": turn.text} for turn in context.turns],
+        context=_said(turns),
         response=candidate.text,
         label=candidate.label,
-        original={"context": None, "response": context.positives[0] if context.positives else None},
+        original={"context": _said(context.turns) if turns != context.turns else None, "response": right},
         categories=list(candidate.categories),
         recipe=name,
-        target="response",
+        target="response" if candidate.context is None else "dialogue",
         seed=seed,
         decoder="",
-        edits=edits,
+        edits=list(_edits(context, candidate, name)),
         amr={},
         scores=dict(candidate.scores),
     )
+
+
+def _edits(context: Context, candidate: Candidate, name: str) -> Iterator[dict[str, Any]]:
+    made = candidate.turn_edits or (_whole(context, candidate),)
+    for category in candidate.categories:
+        for one in made:
+            yield {
+                "turn": one.turn,
+                "transform": name,
+                "category": category,
+                "node": one.source,
+                "before": one.before,
+                "after": one.after,
+            }
+
+
+def _whole(context: Context, candidate: Candidate) -> TurnEdit:
+    details = dict(candidate.details)
+    source = details.pop("source", None)
+    made_of = "; ".join(f"{key}: {value}" for key, value in details.items())
+    return TurnEdit(context.turn, made_of or None, candidate.text, source)
+
+
+def _said(turns: Sequence[Turn]) -> list[dict[str, str]]:
+    return [{"speaker": turn.speaker, "text": turn.text} for turn in turns]
