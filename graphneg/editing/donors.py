@@ -46,7 +46,7 @@ class Donors:
         """
         group = (dialogue.corpus, dialogue.split)
         if group not in self._widths:
-            self._widths[group] = self._width(*group)
+            self._widths[group] = share_of_digests(self._store, *group, SAMPLE)
         samples = min(SAMPLES, max(1, int(1 / self._widths[group])))
         place = number(0, "sample", dialogue.id) % samples
         if (*group, place) not in self._samples:
@@ -54,19 +54,10 @@ class Donors:
         others = [one.amr for one in self._samples[(*group, place)] if one.dialogue != dialogue.id]
         return shuffled(others, 0, "donors", dialogue.id)[:OFFERED]
 
-    def _width(self, corpus: str, split: str) -> float:
-        """The share of all digests that holds about ``SAMPLE`` utterances of a corpus and split."""
-        everything = count_dialogues(self._store, Selection())
-        own = count_dialogues(self._store, Selection((corpus,), (split,)))
-        if not everything or not own:
-            return 1.0
-        utterances = self._store.read(cypher_text("read/size"))[0]["utterances"]
-        return min(1.0, SAMPLE * everything / max(1, utterances * own))
-
     def _sample(self, corpus: str, split: str, low: float) -> tuple[_Donor, ...]:
         high = low + self._widths[(corpus, split)]
         rows = self._store.read(
-            cypher_text("read/donors"), corpus=corpus, split=split, low=_digest(low), high=_digest(high)
+            cypher_text("read/donors"), corpus=corpus, split=split, low=digest_at(low), high=digest_at(high)
         )
         rows.sort(key=lambda row: (row["key"], row["amr"]))
         return tuple(_Donor(row["dialogue"], row["amr"]) for row in rows)
@@ -83,6 +74,20 @@ def said_by(store: Store, amrs: Iterable[str]) -> dict[str, Turn]:
     return {row["amr"]: Turn(row["turn"], row["speaker"], row["text"], row["amr"]) for row in rows}
 
 
-def _digest(share: float) -> str:
+def share_of_digests(store: Store, corpus: str, split: str, wanted: int) -> float:
+    """The share of all digests that holds about ``wanted`` utterances of a corpus and split.
+
+    Raises:
+        StoreError: the store is gone.
+    """
+    everything = count_dialogues(store, Selection())
+    own = count_dialogues(store, Selection((corpus,), (split,)))
+    if not everything or not own:
+        return 1.0
+    utterances = store.read(cypher_text("read/size"))[0]["utterances"]
+    return min(1.0, wanted * everything / max(1, utterances * own))
+
+
+def digest_at(share: float) -> str:
     """Where a share of all digests ends: digests are hexadecimal, and all are below ``g``."""
     return f"{int(share * 16**_DIGITS):0{_DIGITS}x}" if share < 1 else "g"
