@@ -1,0 +1,1 @@
+"""Comparing sources of wrong responses: the same ranker trained on each."""

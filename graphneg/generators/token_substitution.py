@@ -1,0 +1,251 @@
+"""``token-substitution``: a right response with a few of its words replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Protocol
+
+from graphneg.content_words import CLOSED, WORD, lemma_of
+from graphneg.errors import GeneratorError, ModelError
+from graphneg.generators.bank import MOST, Bank, Fitting, check_amount
+from graphneg.generators.base import Candidate, Context
+from graphneg.hashing import number, shuffled
+from graphneg.language_models.finding import check_packages, first_line, locate
+from graphneg.model import Negative
+from graphneg.progress import Progress
+from graphneg.store import Store
+
+CATEGORY = "C-ent"
+_SHORTEST = 3
+_READINGS_KEPT = 1 << 16
+_VOWELS = frozenset("aeiou")
+
+Tags = frozenset[str]
+"""All parts of speech that a form can have, by Penn Treebank's names: ``walks`` is {NNS, VBZ}."""
+
+
+class Substitutes(Protocol):
+    """Gives words that may stand in place of one."""
+
+    def of(self, words: Sequence[str], at: int) -> Sequence[str]:
+        """Words in place of ``words[at]``, in a fixed order; ``words`` join to the text."""
+        ...
+
+
+class TokenSubstitutionGenerator:
+    """Right responses of the context, in each of which ``least`` to ``most`` content words become others.
+
+    Substitution of tokens is a baseline of Gupta et al. (2021), there by rules; Park et al. (2021,
+    "Generating Negative Samples by Manipulating Golden Responses for Unsupervised Learning of a Response
+    Evaluation Model") replace tokens of the right response by a masked language model. Here, with a
+    ``model`` (path or id of one), a word becomes one of the ``candidates`` likeliest others in its place;
+    without, a word of the store's responses that can be the same parts of speech in the same form, by
+    lemminflect's dictionary. ``device`` and ``offline`` are the model's.
+
+    Raises:
+        GeneratorError: an option is not what it takes.
+        ModelError: there is no such model, or it fills no masks.
+    """
+
+    name = "token-substitution"
+
+    def __init__(
+        self,
+        store: Store,
+        model: str | Path | None = None,
+        least: int = 1,
+        most: int = 3,
+        candidates: int = 20,
+        device: str | None = None,
+        offline: bool = False,
+    ) -> None:
+        for option, value in (("least", least), ("most", most), ("candidates", candidates)):
+            check_amount(f"token-substitution: {option}", value)
+        if least > most:
+            raise GeneratorError(f"token-substitution: least {least} is over {most}, the most")
+        self._store = store
+        self._model = None if model is None else MaskedWords(model, candidates, device, offline)
+        self._made_of = {
+            "model": model and str(model),
+            "least": least,
+            "most": most,
+            "candidates": candidates,
+        }
+        self._least, self._most = least, most
+        self._known: KnownWords | None = None
+
+    def settings(self) -> Mapping[str, object]:
+        return self._made_of
+
+    def begin(self, given: Iterable[Negative], progress: Progress) -> None:
+        self._known = None
+
+    def generate(
+        self, contexts: Sequence[Context], per_context: int, seed: int
+    ) -> Sequence[Sequence[Candidate]]:
+        """One right response after another with some words replaced; fewer where words have no substitutes.
+
+        Raises:
+            GeneratorError: the store has no right response.
+        """
+        return [list(self._substituted(context, per_context, seed)) for context in contexts]
+
+    def _substituted(self, context: Context, amount: int, seed: int) -> Iterator[Candidate]:
+        fitting = Fitting(context)
+        for slot in range(amount if context.positives else 0):
+            right = context.positives[slot % len(context.positives)]
+            found, replaced = self._replaced(right, seed, f"{context.id}/{slot}")
+            if replaced and fitting.is_new(found):
+                yield Candidate(found, (CATEGORY,), {"replaced": float(len(replaced))}, _told(replaced))
+
+    def _replaced(self, text: str, seed: int, id: str) -> tuple[str, list[tuple[str, str]]]:
+        """The text with some words replaced, and which by which."""
+        words, gaps = _cut(text)
+        wanted = self._least + number(seed, "substitutions", id) % (self._most - self._least + 1)
+        places = [at for at, word in enumerate(words) if _is_content(word)]
+        replaced: list[tuple[str, str]] = []
+        for at in shuffled(places, seed, "places", id):
+            if len(replaced) == wanted:
+                break
+            options = self._substitutes().of(_joined(words, gaps), 2 * at + 1)
+            others = [one for one in options if lemma_of(one) != lemma_of(words[at].lower())]
+            if not others:
+                continue
+            other = others[number(seed, "substitute", id, str(at)) % len(others)]
+            replaced.append((words[at].lower(), other))
+            words[at] = _cased_like(words[at], other)
+            if at:
+                words[at - 1] = _article(words[at - 1], other)
+        return "".join(_joined(words, gaps)), replaced
+
+    def _substitutes(self) -> Substitutes:
+        if self._model is not None:
+            return self._model
+        if self._known is None:
+            self._known = KnownWords(one.text for one in Bank(self._store, MOST).entries)
+        return self._known
+
+
+class KnownWords:
+    """Words of some texts by the parts of speech that they can be."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        words = {word.lower() for text in texts for word in WORD.findall(text) if _is_content(word)}
+        self._words: dict[Tags, list[str]] = {}
+        for word in sorted(words):
+            if tags := tags_of(word):
+                self._words.setdefault(tags, []).append(word)
+
+    def of(self, words: Sequence[str], at: int) -> Sequence[str]:
+        return self._words.get(tags_of(words[at].lower()), ())
+
+
+class MaskedWords:
+    """What a masked language model would put in a word's place."""
+
+    def __init__(self, model: str | Path, candidates: int, device: str | None, offline: bool) -> None:
+        check_packages()
+        folder = locate(model, offline=offline)
+        from transformers import AutoModelForMaskedLM, AutoTokenizer
+        from transformers.utils.logging import disable_progress_bar
+
+        from graphneg.decoders.t5.torch_backend import choose_device
+
+        disable_progress_bar()
+        try:
+            network: Any = AutoModelForMaskedLM.from_pretrained(
+                folder, local_files_only=True, dtype="float32"
+            )
+            tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        except Exception as error:  # its loaders raise what the files' parsers and torch raise
+            raise ModelError(
+                f"{folder}: no masked model can be read from it ({first_line(error)})"
+            ) from error
+        if tokenizer.mask_token is None:
+            raise ModelError(f"{folder}: its tokenizer has no mask; token-substitution needs a masked model")
+        self._network = network.eval().to(choose_device(device or "auto"))
+        self._tokenizer = tokenizer
+        self._candidates = candidates
+
+    def of(self, words: Sequence[str], at: int) -> Sequence[str]:
+        """Each text is read by itself: what it is read with would change the last bits."""
+        import torch
+
+        text = "".join([*words[:at], self._tokenizer.mask_token, *words[at + 1 :]])
+        rows = self._tokenizer(text, truncation=True, return_tensors="pt").to(self._network.device)
+        masked = (rows["input_ids"][0] == self._tokenizer.mask_token_id).nonzero()
+        if not len(masked):
+            return ()
+        with torch.inference_mode():
+            logits = self._network(**rows).logits[0, masked[0, 0]]
+        likeliest = logits.topk(min(4 * self._candidates, len(logits))).indices.tolist()
+        found = (self._word(token) for token in likeliest)
+        return list(dict.fromkeys(word for word in found if word))[: self._candidates]
+
+    def _word(self, token: int) -> str:
+        """The token as a word; nothing where it is a part of one, a sign, or a word that tells nothing."""
+        piece = str(self._tokenizer.convert_ids_to_tokens(token))
+        word = str(self._tokenizer.decode([token])).strip().lower()
+        return word if not piece.startswith("##") and WORD.fullmatch(word) and _is_content(word) else ""
+
+
+@lru_cache(maxsize=_READINGS_KEPT)
+def tags_of(word: str) -> Tags:
+    """The parts of speech that a lower-case word can be; none where the dictionary does not know it.
+
+    >>> sorted(tags_of("walks")), sorted(tags_of("quickly"))
+    (['NNS', 'VBZ'], ['RB'])
+    """
+    from lemminflect import getAllInflections, getAllLemmas
+
+    readings: Mapping[str, Sequence[str]] = getAllLemmas(word)
+    return frozenset(
+        tag
+        for kind, lemmas in readings.items()
+        for lemma in lemmas
+        for tag, forms in getAllInflections(lemma, upos=kind).items()
+        if word in forms
+    )
+
+
+def _cut(text: str) -> tuple[list[str], list[str]]:
+    """The words of a text, and what stands before, between and behind them."""
+    words: list[str] = []
+    gaps: list[str] = []
+    end = 0
+    for match in WORD.finditer(text):
+        gaps.append(text[end : match.start()])
+        words.append(match[0])
+        end = match.end()
+    return words, [*gaps, text[end:]]
+
+
+def _joined(words: Sequence[str], gaps: Sequence[str]) -> list[str]:
+    """Gaps and words in turn, so that word number n is at place 2 n + 1."""
+    return [gaps[0], *(part for pair in zip(words, gaps[1:], strict=True) for part in pair)]
+
+
+def _is_content(word: str) -> bool:
+    return len(word) >= _SHORTEST and word.isalpha() and word.lower() not in CLOSED
+
+
+def _cased_like(word: str, other: str) -> str:
+    return other.capitalize() if word[0].isupper() else other
+
+
+def _article(word: str, following: str) -> str:
+    """The right form of an article before a word; other words as they are.
+
+    >>> _article("a", "apple"), _article("An", "pear"), _article("the", "apple")
+    ('an', 'A', 'the')
+    """
+    if word.lower() not in ("a", "an"):
+        return word
+    right = "an" if following[0] in _VOWELS else "a"
+    return _cased_like(word, right)
+
+
+def _told(replaced: Sequence[tuple[str, str]]) -> dict[str, str]:
+    return {"replaced": ", ".join(f"{before} by {after}" for before, after in replaced)}
