@@ -1,4 +1,4 @@
-"""Training a cross-encoder to rank responses, on groups of right and wrong ones."""
+"""Training a ranker on groups of right and wrong responses, and new cross-encoders to train."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from graphneg.errors import InputError, ModelError
 from graphneg.hashing import number
 from graphneg.language_models.finding import check_packages, first_line, locate
 from graphneg.progress import Progress
-from graphneg.rankers import CrossEncoder
+from graphneg.rankers import CrossEncoder, Trainable
 from graphneg.training.drawing import Drawing, Lacking, Mix, Pair
 from graphneg.training.groups import Group
 from graphneg.training.run import open_run, train
@@ -81,7 +81,7 @@ def new_cross_encoder(
 
 
 def train_ranker(
-    ranker: CrossEncoder,
+    ranker: Trainable,
     groups: Sequence[Group],
     out: str | Path,
     *,
@@ -89,6 +89,7 @@ def train_ranker(
     epochs: int = 2,
     held_out: Collection[str] = (),
     seed: int = 0,
+    overwrite: bool = False,
     progress: Progress | None = None,
     **arguments: Any,
 ) -> RankerReport:
@@ -109,7 +110,8 @@ def train_ranker(
     settings = {**SETTINGS, **arguments}
     drawing = Drawing(groups, mix or Mix(), seed, held_out)
     rows = _Epochs(drawing, epochs, int(settings["per_device_train_batch_size"]))
-    run = open_run(out, [repr(mix), epochs, seed, sorted(held_out), sorted(settings.items()), rows.facts()])
+    facts = [repr(mix), epochs, seed, sorted(held_out), sorted(settings.items())]
+    run = open_run(out, [*facts, _start(ranker), rows.facts()], overwrite)
     ranker.model.train()
     done = train(
         run,
@@ -127,6 +129,18 @@ def train_ranker(
     return RankerReport(
         run.folder, rows.sources, rows.lacking, int(done.global_step), float(done.training_loss)
     )
+
+
+def _start(ranker: Trainable) -> list[Any]:
+    """What a run starts from: the kind of ranker, its settings, and which weights learn.
+
+    The weights themselves are left out, so that a run that was stopped goes on with the object that it
+    has trained so far, too.
+    """
+    config: Any = getattr(ranker.model, "config", None)
+    learning = [name for name, one in ranker.model.named_parameters() if one.requires_grad]
+    settings = (config.to_dict(), config.name_or_path) if config is not None else None
+    return [type(ranker).__name__, repr(settings), getattr(ranker, "max_tokens", None), learning]
 
 
 class _Epochs:
@@ -176,7 +190,7 @@ def _length(pair: Pair) -> int:
     return sum(map(len, pair.context)) + len(pair.response)
 
 
-def _collate(ranker: CrossEncoder, pairs: Sequence[Pair]) -> Mapping[str, Any]:
+def _collate(ranker: Trainable, pairs: Sequence[Pair]) -> Mapping[str, Any]:
     import torch
 
     rows = ranker.encode([pair.context for pair in pairs], [pair.response for pair in pairs])
@@ -184,12 +198,17 @@ def _collate(ranker: CrossEncoder, pairs: Sequence[Pair]) -> Mapping[str, Any]:
 
 
 def _loss(outputs: Any, labels: Tensor, num_items_in_batch: Any = None) -> Tensor:
-    """Binary cross-entropy; ``labels`` of shape (pairs, 2) hold label and weight."""
+    """Binary cross-entropy; ``labels`` of shape (pairs, 2) hold label and weight.
+
+    Where gradients are accumulated ``num_items_in_batch`` counts the labels, two a pair, of all batches
+    of the step.
+    """
     from torch.nn.functional import binary_cross_entropy_with_logits
 
     targets, weights = labels[:, 0], labels[:, 1]
     losses = binary_cross_entropy_with_logits(outputs.logits[:, 0].float(), targets, reduction="none")
-    return (losses * weights).sum() / weights.sum()
+    pairs = len(labels) if num_items_in_batch is None else num_items_in_batch / 2
+    return (losses * weights).sum() / pairs
 
 
 def _freeze(network: Any, start: str) -> None:

@@ -16,23 +16,37 @@ from typing import TYPE_CHECKING, Any
 
 from graphneg.errors import InputError
 from graphneg.progress import NoProgress, Progress
+from graphneg.training.arguments import training_arguments
 
 if TYPE_CHECKING:
     from transformers import TrainerCallback
 
 _CHECKPOINTS = "checkpoints"
 _RUN = "run.json"
-_DEFAULTS: Mapping[str, Any] = {
-    "num_train_epochs": 1,
-    "per_device_train_batch_size": 8,
-    "learning_rate": 5e-5,
-    "warmup_steps": 0.05,
-    "save_strategy": "steps",
-    "save_steps": 200,
-    "save_total_limit": 1,
-}
-# What the Trainer is told by graphneg itself.
-_TAKEN = ("output_dir", "seed", "data_seed", "disable_tqdm", "remove_unused_columns")
+_CONFIG = "config.json"
+_OF_MODELS = ("model_type", "architectures", "graphneg")
+# What transformers, sentence-transformers and tokenizers write; a folder may hold more, which stays.
+_FILES = (
+    _CONFIG,
+    "generation_config.json",
+    "model*.safetensors",
+    "model.safetensors.index.json",
+    "pytorch_model*.bin",
+    "pytorch_model.bin.index.json",
+    "training_args.bin",
+    "tokenizer*",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "vocab.txt",
+    "vocab.json",
+    "merges.txt",
+    "spiece.model",
+    "sentencepiece.bpe.model",
+    "chat_template.jinja",
+    "modules.json",
+    "sentence_bert_config.json",
+    "config_sentence_transformers.json",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,27 +69,52 @@ class Run:
         shutil.rmtree(self.checkpoints)
 
 
-def open_run(folder: str | Path, facts: Sequence[Any]) -> Run:
+def open_run(folder: str | Path, facts: Sequence[Any], overwrite: bool = False) -> Run:
     """The run of a folder; ``facts`` are all that decides how it goes, so that none goes on as another.
 
+    With ``overwrite`` a model that is there goes first, and so does a run with other facts that was
+    stopped; a run with the same facts goes on all the same.
+
     Raises:
-        InputError: the folder holds a model, or a run with other facts.
+        InputError: the folder holds a model, or a run with other facts; with ``overwrite``, its
+            ``config.json`` is not a model's.
     """
     run = Run(Path(folder), Path(folder) / _CHECKPOINTS)
     fingerprint = hashlib.sha256(json.dumps(facts, default=str).encode("utf-8", "surrogatepass")).hexdigest()
     note = run.checkpoints / _RUN
     if note.is_file():
-        if json.loads(note.read_text(encoding="utf-8"))["fingerprint"] != fingerprint:
+        if json.loads(note.read_text(encoding="utf-8"))["fingerprint"] == fingerprint:
+            return run
+        if not overwrite:
             raise InputError(
                 f"{folder}: a run with other examples or settings was stopped here; "
-                "repeat it as it was, choose another folder, or remove this one"
+                "repeat it as it was, choose another folder, or overwrite it"
             )
-        return run
-    if (run.folder / "config.json").exists():
-        raise InputError(f"{folder}: there is a model in it already; choose another folder")
+        shutil.rmtree(run.checkpoints)
+    if (run.folder / _CONFIG).exists():
+        if not overwrite:
+            raise InputError(
+                f"{folder}: there is a model in it already; choose another folder, or overwrite it"
+            )
+        _remove_model(run.folder)
     run.checkpoints.mkdir(parents=True, exist_ok=True)
     note.write_text(json.dumps({"fingerprint": fingerprint}), encoding="utf-8")
     return run
+
+
+def _remove_model(folder: Path) -> None:
+    """Remove the files of a model, and no others."""
+    config = folder / _CONFIG
+    try:
+        read: Any = json.loads(config.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        read = None
+    if not isinstance(read, dict) or not any(key in read for key in _OF_MODELS):
+        raise InputError(f"{config}: not a model's, so nothing is overwritten; choose another folder")
+    for pattern in _FILES:
+        for path in folder.glob(pattern):
+            if path.is_file():
+                path.unlink()
 
 
 def train(
@@ -106,7 +145,7 @@ def train(
     make: Any = Trainer
     made = make(
         model=model,
-        args=training_arguments(run.checkpoints, seed, str(model.device), arguments),
+        args=training_arguments(run.checkpoints, seed, next(model.parameters()).device.type, arguments),
         train_dataset=rows,
         data_collator=collate,
         callbacks=[ReportsProgress(progress or NoProgress()), *callbacks],
@@ -115,37 +154,3 @@ def train(
     made.remove_callback(PrinterCallback)
     last = run.last
     return made.train(resume_from_checkpoint=str(last) if last else None)
-
-
-def training_arguments(checkpoints: Path, seed: int, device: str, arguments: Mapping[str, Any]) -> Any:
-    """``TrainingArguments`` from graphneg's defaults and the caller's.
-
-    Raises:
-        InputError: there is no such argument, or they do not go together.
-    """
-    from dataclasses import fields
-
-    from transformers import TrainingArguments
-
-    known = {field.name for field in fields(TrainingArguments)} - set(_TAKEN)
-    strange = sorted(set(arguments) - known)
-    if strange:
-        raise InputError(
-            f"training takes no argument {', '.join(strange)}; see transformers' TrainingArguments"
-        )
-    settings: dict[str, Any] = {"use_cpu": device == "cpu", "report_to": "none", **_DEFAULTS, **arguments}
-    try:
-        return TrainingArguments(
-            output_dir=str(checkpoints),
-            seed=seed,
-            data_seed=seed,
-            disable_tqdm=True,
-            remove_unused_columns=False,
-            **settings,
-        )
-    except (ValueError, TypeError) as error:
-        raise InputError(f"these training arguments do not go together: {error}") from error
-    except ImportError as error:
-        from graphneg.language_models.finding import INSTALL
-
-        raise InputError(f"training needs accelerate: {INSTALL}") from error
