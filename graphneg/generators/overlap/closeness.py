@@ -1,8 +1,9 @@
 """How close a sentence may be to its context in meaning: as right responses are, never closer than most.
 
-Closeness is the cosine of an embedder's vectors of the context's turns, joined, and of the sentence. For each
-negative a cosine is drawn from those of the store's right responses, so that closeness alone
-can't tell right from wrong.
+Closeness is the cosine of an embedder's vectors of the context's turns, joined, and of the sentence, both
+taken from the mean of such texts: without that, means of static vectors are all close to one another
+(Mu and Viswanath 2018, "All-but-the-Top", section 2). For each negative a cosine is drawn from those of
+the store's right responses, so that closeness alone can't tell right from wrong.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ from graphneg.generators.overlap.choosing import Listed
 from graphneg.store import Store
 
 if TYPE_CHECKING:
+    from numpy import float32
+    from numpy.typing import NDArray
+
     from graphneg.embedding import Embedder
 
 CALIBRATION = 400
@@ -30,9 +34,11 @@ class Closeness:
     """The cosine condition, with the distribution of a store's right responses."""
 
     def __init__(self, embedder: Embedder, store: Store, most: float | None) -> None:
-        self.embedder = embedder
+        answered = _answered(store)
+        self._embedder = embedder
+        self._centre = _mean(embedder, answered)
         self._most = 1.0 if most is None else most
-        self._usual = _cosines_of_answers(embedder, store)
+        self._usual = self._cosines(answered)
 
     def preferring(
         self, contexts: Sequence[Context], lists: Sequence[Sequence[Sequence[Listed]]]
@@ -43,8 +49,8 @@ class Closeness:
         """
         texts = sorted({one.sentence.text for some in lists for each in some for one in each})
         places = {text: place for place, text in enumerate(texts)}
-        sentences = self.embedder.embed(texts)
-        meant = self.embedder.embed([said_text(context) for context in contexts])
+        sentences = self._embed(texts)
+        meant = self._embed([said_text(context) for context in contexts])
 
         def reordered(at: int, draw: float, listed: Sequence[Listed]) -> list[Listed]:
             target = self._drawn(draw)
@@ -58,6 +64,21 @@ class Closeness:
 
         return reordered
 
+    def _cosines(self, contexts: Sequence[Context]) -> list[float]:
+        """Cosines of contexts with their first right responses, in ascending order."""
+        if not contexts:
+            return []
+        meant = self._embed([said_text(one) for one in contexts])
+        answers = self._embed([one.positives[0] for one in contexts])
+        return sorted(float(a @ b) for a, b in zip(meant, answers, strict=True))
+
+    def _embed(self, texts: Sequence[str]) -> NDArray[float32]:
+        """Vectors from the mean, of length 1, shape (texts, dimensions)."""
+        import numpy as np
+
+        vectors = self._embedder.embed(texts) - self._centre
+        return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+
     def _drawn(self, draw: float) -> float | None:
         """The cosine of a right response, below the most; none where too few are known."""
         usual = [one for one in self._usual if one < self._most]
@@ -69,12 +90,13 @@ def said_text(context: Context) -> str:
     return " ".join(turn.text for turn in context.turns)
 
 
-def _cosines_of_answers(embedder: Embedder, store: Store) -> list[float]:
-    """Cosines of the first contexts of a store with their first right responses, in ascending order."""
-    answered: Iterable[Context] = (one for one in read_contexts(store, WantedContexts()) if one.positives)
-    some = list(islice(answered, CALIBRATION))
-    if not some:
-        return []
-    meant = embedder.embed([said_text(context) for context in some])
-    answers = embedder.embed([context.positives[0] for context in some])
-    return sorted(float(a @ b) for a, b in zip(meant, answers, strict=True))
+def _answered(store: Store) -> list[Context]:
+    """The first contexts of a store that have a right response."""
+    contexts: Iterable[Context] = (one for one in read_contexts(store, WantedContexts()) if one.positives)
+    return list(islice(contexts, CALIBRATION))
+
+
+def _mean(embedder: Embedder, contexts: Sequence[Context]) -> NDArray[float32] | float:
+    """The mean vector of contexts and of their first right responses, shape (dimensions,); 0 of none."""
+    texts = [text for one in contexts for text in (said_text(one), one.positives[0])]
+    return embedder.embed(texts).mean(axis=0) if texts else 0.0
