@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from graphneg.decoders.t5.torch_backend import choose_device
-from graphneg.errors import ModelError
+from graphneg.errors import InputError, ModelError
 from graphneg.language_models.finding import check_packages, first_line, locate
 from graphneg.rankers.base import by_score
+from graphneg.rankers.kinds import CROSS_ENCODER, kind_of, of_kind, read_config
 
 if TYPE_CHECKING:
     from transformers import BatchEncoding, PreTrainedModel, PreTrainedTokenizerBase
@@ -23,8 +23,11 @@ class CrossEncoder:
 
     Its folder is read by ``transformers`` and by sentence-transformers' ``CrossEncoder`` alike. Turns
     are joined by the tokenizer's separator. What is longer than ``max_tokens`` is cut from the
-    context's beginning: its last turns say most about a response.
+    context's beginning: its last turns say most about a response. A response that leaves no room at
+    all for a context loses its end.
     """
+
+    kind: ClassVar[str] = CROSS_ENCODER
 
     def __init__(
         self,
@@ -37,7 +40,7 @@ class CrossEncoder:
         self.model = model
         self.tokenizer = tokenizer
         self.batch = batch
-        self.max_tokens = min(max_tokens, _positions(model))
+        self.max_tokens = min(max_tokens, _positions(model), tokenizer.model_max_length)
         self.tokenizer.truncation_side = "left"
 
     @classmethod
@@ -53,12 +56,12 @@ class CrossEncoder:
         """A trained ranker by path or hub id.
 
         Raises:
-            ModelError: torch or transformers is missing, there is no such model, or it is no classifier
-                of one or two classes.
+            ModelError: torch or transformers is missing, there is no such model, it is no classifier
+                of one or two classes, or a ranker of another kind.
         """
         check_packages()
         folder = locate(model, offline=offline)
-        _check_kind(folder)
+        _check_kind(folder, cls.kind)
         from transformers import AutoModelForSequenceClassification, AutoTokenizer
         from transformers.utils.logging import disable_progress_bar
 
@@ -78,9 +81,11 @@ class CrossEncoder:
     def encode(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> BatchEncoding:
         """Tokens of the pairs, shape (pairs, tokens), padded to the longest, at most ``max_tokens``."""
         separator = f" {self.tokenizer.sep_token or ''} "
+        texts = [separator.join(turns) for turns in contexts]
+        answers = [self._shortened(response) for response in responses]
         return self.tokenizer(
-            [separator.join(turns) for turns in contexts],
-            list(responses),
+            texts,
+            answers,
             truncation="only_first",
             max_length=self.max_tokens,
             padding=True,
@@ -104,8 +109,18 @@ class CrossEncoder:
 
     def save(self, folder: str | Path) -> None:
         """Write model and tokenizer into a folder that ``from_pretrained`` reads."""
+        self.model.config.graphneg = of_kind(self.kind)
         self.model.save_pretrained(str(folder))
         self.tokenizer.save_pretrained(str(folder))
+
+    def _shortened(self, response: str) -> str:
+        """The response, or its beginning where it leaves no room for a context's token."""
+        room = self.max_tokens - self.tokenizer.num_special_tokens_to_add(pair=True) - 1
+        if len(response) <= room:
+            return response
+        found: Any = self.tokenizer(response, add_special_tokens=False, return_offsets_mapping=True)
+        ends = [end for _, end in found["offset_mapping"]]
+        return response if len(ends) <= room else response[: ends[room - 1]]
 
     def _scores(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> list[float]:
         import torch
@@ -117,16 +132,85 @@ class CrossEncoder:
         return fits.tolist()
 
 
-def _check_kind(folder: Path) -> None:
+def new_cross_encoder(
+    model: str | Path,
+    *,
+    seed: int = 0,
+    max_tokens: int = 256,
+    frozen: Collection[str] = (),
+    dropout: float | None = None,
+    device: str | None = None,
+    offline: bool = False,
+) -> CrossEncoder:
+    """An encoder by path or hub id with a new head of one class, drawn by ``seed``.
+
+    ``frozen`` are beginnings of parameters' names that do not learn, ``embeddings`` say: on a CPU that and
+    ``dropout`` 0 train three times as fast.
+
+    Raises:
+        ModelError: there is no such encoder.
+        InputError: no parameter's name begins with one of ``frozen``.
+    """
+    network, tokenizer = read_encoder(model, seed=seed, dropout=dropout, offline=offline)
+    freeze(network, frozen)
+    network.to(choose_device(device or "auto"))
+    return CrossEncoder(network, tokenizer, max_tokens=max_tokens)
+
+
+def read_encoder(
+    model: str | Path, *, seed: int, dropout: float | None = None, offline: bool = False
+) -> tuple[Any, Any]:
+    """An encoder with a new head of one class, drawn by ``seed``, and its tokenizer.
+
+    Raises:
+        ModelError: there is no such encoder.
+    """
+    check_packages()
+    folder = locate(model, offline=offline)
+    from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer, set_seed
+    from transformers.utils.logging import disable_progress_bar, set_verbosity_error
+
+    disable_progress_bar()
+    set_verbosity_error()  # or it warns that the head is new
+    set_seed(seed)
     try:
-        config: dict[str, Any] = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ModelError(f"{folder}: no config.json can be read in it, so it is no ranker") from error
-    kinds = [str(one) for one in config.get("architectures") or ()]
-    if not any(kind.endswith(_KIND) for kind in kinds):
-        raise ModelError(
-            f"{folder}: {', '.join(kinds) or 'a model'} gives no scores; a ranker is a trained model {_KIND}"
+        config: Any = AutoConfig.from_pretrained(folder, local_files_only=True, num_labels=1)
+        if dropout is not None:
+            config.hidden_dropout_prob = config.attention_probs_dropout_prob = dropout
+        network: Any = AutoModelForSequenceClassification.from_pretrained(
+            folder, config=config, local_files_only=True, dtype="float32"
         )
+        tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+    except Exception as error:  # its loaders raise what the files' parsers and torch raise
+        raise ModelError(f"{folder}: no encoder can be read from it ({first_line(error)})") from error
+    return network, tokenizer
+
+
+def freeze(network: Any, starts: Collection[str]) -> None:
+    """Parameters whose names begin with one of ``starts``, or have a part that does, do not learn.
+
+    Raises:
+        InputError: there are none.
+    """
+    for start in starts:
+        named = [
+            one for name, one in network.named_parameters() if name.startswith(start) or f".{start}" in name
+        ]
+        if not named:
+            raise InputError(f"no parameter's name begins with {start!r}")
+        for one in named:
+            one.requires_grad_(False)
+
+
+def _check_kind(folder: Path, kind: str) -> None:
+    config = read_config(folder)
+    tasks = [str(one) for one in config.get("architectures") or ()]
+    if not any(task.endswith(_KIND) for task in tasks):
+        raise ModelError(
+            f"{folder}: {', '.join(tasks) or 'a model'} gives no scores; a ranker is a trained model {_KIND}"
+        )
+    if (found := kind_of(config)) != kind:
+        raise ModelError(f"{folder}: a ranker of the kind {found}, not {kind}; load_ranker reads either")
 
 
 def _positions(model: PreTrainedModel) -> int:

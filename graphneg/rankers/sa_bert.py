@@ -1,0 +1,146 @@
+"""Speaker-aware BERT: a cross-encoder that knows where turns end and who says them.
+
+Gu et al. 2020, Speaker-Aware BERT for Multi-Turn Response Selection in Retrieval-Based Chatbots, CIKM,
+sections 3.1 and 3.2. Their model adds an embedding of the speaker to each token beside that of the
+segment. A sum of two tables is one table: here the encoder's own table of segments gets a row for each
+segment and speaker, so that the model is one that transformers loads as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from graphneg.decoders.t5.torch_backend import choose_device
+from graphneg.errors import ModelError
+from graphneg.hashing import number
+from graphneg.rankers.cross_encoder import CrossEncoder, freeze, read_encoder
+from graphneg.rankers.kinds import SA_BERT
+from graphneg.rankers.speaker_inputs import MARKERS, SEGMENTS, SPEAKERS, SpeakerInputs
+
+if TYPE_CHECKING:
+    from transformers import BatchEncoding, PreTrainedModel, PreTrainedTokenizerBase
+
+_TABLE = "token_type_embeddings"
+_TYPES = SEGMENTS * SPEAKERS
+
+
+class SpeakerAwareBert(CrossEncoder):
+    """A sequence classifier over context and response that is told speakers and ends of turns.
+
+    How a pair is read, and what is cut of a long one: `graphneg.rankers.speaker_inputs.SpeakerInputs`.
+    The context's last turn is said by the one who does not respond.
+    """
+
+    kind: ClassVar[str] = SA_BERT
+
+    def __init__(
+        self,
+        model: PreTrainedModel,
+        tokenizer: PreTrainedTokenizerBase,
+        *,
+        max_tokens: int = 256,
+        batch: int = 64,
+    ) -> None:
+        super().__init__(model, tokenizer, max_tokens=max_tokens, batch=batch)
+        self._inputs = SpeakerInputs(tokenizer, self.max_tokens)
+
+    def encode(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> BatchEncoding:
+        """Tokens of the pairs and their types, shape (pairs, tokens), padded to the longest."""
+        return self._inputs.batch(self._inputs.rows(contexts, responses))
+
+
+def new_sa_bert(
+    model: str | Path,
+    *,
+    seed: int = 0,
+    max_tokens: int = 256,
+    frozen: Collection[str] = (),
+    dropout: float | None = None,
+    device: str | None = None,
+    offline: bool = False,
+) -> SpeakerAwareBert:
+    """An encoder by path or hub id with speakers, markers and a new head of one class, drawn by ``seed``.
+
+    An encoder that has speakers already, from `graphneg.training.adapting.adapt` say, keeps them.
+    Speakers learn where ``frozen`` names ``embeddings``, too: they are new. To freeze them, name
+    ``token_type_embeddings``.
+
+    Raises:
+        ModelError: there is no such encoder, or it has no table of segments to put speakers into.
+        InputError: no parameter's name begins with one of ``frozen``.
+    """
+    network, tokenizer = read_encoder(model, seed=seed, dropout=dropout, offline=offline)
+    add_speakers(network, tokenizer, seed)
+    freeze(network, frozen)
+    if _TABLE not in frozen:
+        _table(network)[2].weight.requires_grad_(True)
+    network.to(choose_device(device or "auto"))
+    return SpeakerAwareBert(network, tokenizer, max_tokens=max_tokens)
+
+
+def add_speakers(network: Any, tokenizer: Any, seed: int) -> None:
+    """Give an encoder a row of types for each segment and speaker, and its tokenizer the markers.
+
+    A new row is the segment's row and a small speaker's row; a marker starts near the separator. What
+    is there already stays.
+
+    Raises:
+        ModelError: the encoder has no table of segments, or one of another size.
+    """
+    import torch
+
+    generator = torch.Generator().manual_seed(number(seed, "speakers") >> 1)
+    _add_markers(network, tokenizer, generator)
+    parent, name, table = _table(network)
+    if table.num_embeddings == _TYPES:
+        return
+    rows = table.weight.detach()
+    segments = rows if len(rows) == SEGMENTS else rows.expand(SEGMENTS, -1)
+    speakers = _small(network, (SPEAKERS, 1, rows.shape[1]), generator)
+    wider = torch.nn.Embedding(_TYPES, rows.shape[1])
+    with torch.no_grad():
+        wider.weight.copy_((speakers + segments).flatten(0, 1))
+    setattr(parent, name, wider)
+    network.config.type_vocab_size = _TYPES
+
+
+def _table(network: Any) -> tuple[Any, str, Any]:
+    """The module that has the table of segments, the table's name in it, and the table."""
+    for path, module in network.named_modules():
+        if path.rpartition(".")[2] == _TABLE and module.num_embeddings in (1, SEGMENTS, _TYPES):
+            above, _, name = path.rpartition(".")
+            return network.get_submodule(above), name, module
+    place, kind = network.config.name_or_path, network.config.model_type
+    raise ModelError(
+        f"{place}: {kind} has no table of one or two segments, which speakers would go into; "
+        "start from BERT, ELECTRA, ALBERT or RoBERTa, or train another kind of ranker"
+    )
+
+
+def _add_markers(network: Any, tokenizer: Any, generator: Any) -> None:
+    import torch
+
+    known = tokenizer.get_vocab()
+    new = [marker for marker in MARKERS if marker not in known]
+    if not new:
+        return
+    tokenizer.add_special_tokens({"extra_special_tokens": new}, replace_extra_special_tokens=False)
+    old = network.get_input_embeddings().num_embeddings
+    if len(tokenizer) > old:
+        network.resize_token_embeddings(len(tokenizer), mean_resizing=False)
+    rows = network.get_input_embeddings().weight
+    separator = tokenizer.sep_token_id if tokenizer.sep_token_id is not None else tokenizer.eos_token_id
+    near = rows.detach()[separator] if separator is not None else rows.detach().mean(0)
+    with torch.no_grad():
+        for marker in new:
+            at = tokenizer.convert_tokens_to_ids(marker)
+            rows[at] = near + _small(network, near.shape, generator)
+
+
+def _small(network: Any, shape: Sequence[int], generator: Any) -> Any:
+    """Weights as small as the architecture's own at their start."""
+    import torch
+
+    return torch.randn(*shape, generator=generator) * getattr(network.config, "initializer_range", 0.02)
