@@ -1,4 +1,4 @@
-"""Training a ranker on groups of right and wrong responses, and new cross-encoders to train."""
+"""Training a ranker on groups of right and wrong responses."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graphneg.decoders.t5.torch_backend import choose_device
-from graphneg.errors import InputError, ModelError
+from graphneg.errors import InputError
 from graphneg.hashing import number
-from graphneg.language_models.finding import check_packages, first_line, locate
 from graphneg.progress import Progress
-from graphneg.rankers import CrossEncoder, Trainable
+from graphneg.rankers import Trainable
+from graphneg.rankers.cross_encoder import new_cross_encoder as new_cross_encoder
 from graphneg.training.drawing import Drawing, Lacking, Mix, Pair
 from graphneg.training.groups import Group
 from graphneg.training.run import open_run, train
@@ -35,49 +34,6 @@ class RankerReport:
     lacking: Lacking
     steps: int
     loss: float
-
-
-def new_cross_encoder(
-    model: str | Path,
-    *,
-    seed: int = 0,
-    max_tokens: int = 256,
-    frozen: Collection[str] = (),
-    dropout: float | None = None,
-    device: str | None = None,
-    offline: bool = False,
-) -> CrossEncoder:
-    """An encoder by path or hub id with a new head of one class, drawn by ``seed``.
-
-    ``frozen`` are beginnings of parameters' names that do not learn, ``embeddings`` say: on a CPU that and
-    ``dropout`` 0 train three times as fast.
-
-    Raises:
-        ModelError: there is no such encoder.
-        InputError: no parameter's name begins with one of ``frozen``.
-    """
-    check_packages()
-    folder = locate(model, offline=offline)
-    from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer, set_seed
-    from transformers.utils.logging import disable_progress_bar, set_verbosity_error
-
-    disable_progress_bar()
-    set_verbosity_error()  # or it warns that the head is new
-    set_seed(seed)
-    try:
-        config: Any = AutoConfig.from_pretrained(folder, local_files_only=True, num_labels=1)
-        if dropout is not None:
-            config.hidden_dropout_prob = config.attention_probs_dropout_prob = dropout
-        network: Any = AutoModelForSequenceClassification.from_pretrained(
-            folder, config=config, local_files_only=True, dtype="float32"
-        )
-        tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-    except Exception as error:  # its loaders raise what the files' parsers and torch raise
-        raise ModelError(f"{folder}: no encoder can be read from it ({first_line(error)})") from error
-    for start in frozen:
-        _freeze(network, start)
-    network.to(choose_device(device or "auto"))
-    return CrossEncoder(network, tokenizer, max_tokens=max_tokens)
 
 
 def train_ranker(
@@ -209,11 +165,3 @@ def _loss(outputs: Any, labels: Tensor, num_items_in_batch: Any = None) -> Tenso
     losses = binary_cross_entropy_with_logits(outputs.logits[:, 0].float(), targets, reduction="none")
     pairs = len(labels) if num_items_in_batch is None else num_items_in_batch / 2
     return (losses * weights).sum() / pairs
-
-
-def _freeze(network: Any, start: str) -> None:
-    named = [one for name, one in network.named_parameters() if name.startswith(start) or f".{start}" in name]
-    if not named:
-        raise InputError(f"no parameter's name begins with {start!r}")
-    for one in named:
-        one.requires_grad_(False)
