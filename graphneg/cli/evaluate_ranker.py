@@ -30,7 +30,7 @@ def ranker(
         list[Path], typer.Argument(metavar="FILE...", help="JSON lines in the shape of DailyDialog++.")
     ],
     model: Annotated[
-        str | None, typer.Option(metavar="PATH|ID", help="A cross-encoder: a folder or a hub id.")
+        str | None, typer.Option(metavar="PATH|ID", help="A ranker of any kind: a folder or a hub id.")
     ] = None,
     scores: Annotated[
         Path | None,
@@ -69,9 +69,9 @@ def ranker(
 def _from_model(choices: list[Choices], model: str, offline: bool) -> list[list[float]]:
     from graphneg.cli.bars import Bars
     from graphneg.evaluation.choices import scored
-    from graphneg.rankers import CrossEncoder
+    from graphneg.rankers.registry import load_ranker
 
-    read = CrossEncoder.from_pretrained(model, offline=offline)
+    read = load_ranker(model, offline=offline)
     with Bars() as bars:
         return scored(read, choices, bars)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graphneg.cli import train_ranker
+from graphneg.cli import train_adapt, train_ranker
 from graphneg.cli.choosing import Corpora, Limit, Splits
 from graphneg.cli.options import named_values
 from graphneg.cli.storing import Database, Password, StorePlace, Username, opened, require_dialogues
@@ -77,6 +77,7 @@ def register(parent: typer.Typer) -> None:
         "graphneg train keywords --model gpt2 -o replies --epochs 2",
         "graphneg train keywords --model gpt2 -o replies --extractor yake --corpus dailydialog",
     )
+    train_adapt.register(app)
     train_ranker.register(app)
     parent.add_typer(app)
 

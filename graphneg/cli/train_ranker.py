@@ -1,9 +1,9 @@
-"""``graphneg train ranker``: a cross-encoder that tells right responses from wrong ones."""
+"""``graphneg train ranker``: a ranker that tells right responses from wrong ones."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -23,6 +23,7 @@ def register(app: typer.Typer) -> None:
         "graphneg train ranker negatives.jsonl --model microsoft/MiniLM-L12-H384-uncased -o ranker",
         "graphneg train ranker edits.jsonl overlap.jsonl --mix overlap=3 --mix C-cont=1 --mix random=2 "
         "--model bert-base-uncased -o ranker",
+        "graphneg train ranker negatives.jsonl --kind sa-bert --model adapted -o ranker",
         "graphneg train ranker negatives.jsonl --held-out test.json --model path/to/encoder -o ranker",
     )
 
@@ -37,6 +38,12 @@ def ranker(
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where the trained ranker goes.")
     ],
+    kind: Annotated[
+        str, typer.Option(metavar="cross-encoder|sa-bert|poly-encoder", help="How the ranker reads.")
+    ] = "cross-encoder",
+    codes: Annotated[
+        int | None, typer.Option(min=1, help="Codes of a poly-encoder's context.", show_default=False)
+    ] = None,
     mix: Annotated[
         list[str] | None,
         typer.Option(
@@ -73,24 +80,30 @@ def ranker(
         str | None, typer.Option(help="cpu, cuda; else the best there is.", show_default=False)
     ] = None,
     offline: Annotated[bool, typer.Option("--offline", help="Fetch nothing from a model hub.")] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Remove the model or stopped run of the folder first.")
+    ] = False,
 ) -> None:
-    """Train a cross-encoder to rank responses, on files of negatives.
+    """Train a ranker of responses, on files of negatives.
+
+    A cross-encoder reads context and response together; sa-bert is one that also knows the ends of
+    turns and the speakers; a poly-encoder reads responses alone, so that many can be searched.
 
     The right responses are the originals of edited ones, and records with label 1. What a context
-    has too few of is told, never made up for. The folder is one that transformers and
-    sentence-transformers read. Stopped, the same command goes on from the last checkpoint.
+    has too few of is told, never made up for. The folder is one that transformers
+    reads. Stopped, the same command goes on from the last checkpoint.
     """
     from graphneg.cli.bars import Bars
-    from graphneg.evaluation.choices import read_choices
+    from graphneg.rankers.registry import new_ranker
     from graphneg.training.groups import read_groups
-    from graphneg.training.rankers import new_cross_encoder, train_ranker
+    from graphneg.training.rankers import train_ranker
 
+    own = _own_options(kind, codes)
     groups = read_groups(files)
-    kept_out = [
-        text for one in held_out or () for each in read_choices([one]).choices for text in each.responses
-    ]
+    kept_out = held_out_texts(held_out)
     wanted = _mix(mix, positives, groups)
-    encoder = new_cross_encoder(
+    encoder = new_ranker(
+        kind,
         model,
         seed=seed,
         max_tokens=max_tokens,
@@ -98,6 +111,7 @@ def ranker(
         dropout=dropout,
         device=device,
         offline=offline,
+        **own,
     )
     arguments = {
         "learning_rate": rate,
@@ -116,10 +130,32 @@ def ranker(
             epochs=epochs,
             held_out=kept_out,
             seed=seed,
+            overwrite=overwrite,
             progress=bars,
             **arguments,
         )
     _tell(report, len(groups))
+
+
+def held_out_texts(files: list[Path] | None) -> list[str]:
+    """Right and wrong responses of files as ``graphneg evaluate ranker`` reads them."""
+    from graphneg.evaluation.choices import read_choices
+
+    return [text for one in files or () for each in read_choices([one]).choices for text in each.responses]
+
+
+def _own_options(kind: str, codes: int | None) -> dict[str, Any]:
+    """What only some kinds of rankers take."""
+    from graphneg.rankers.kinds import POLY_ENCODER
+    from graphneg.rankers.registry import ranker_kinds
+
+    if kind not in ranker_kinds():
+        raise typer.BadParameter(f"{kind}: choose one of {', '.join(ranker_kinds())}", param_hint="--kind")
+    if codes is None:
+        return {}
+    if kind != POLY_ENCODER:
+        raise typer.BadParameter(f"a {kind} has no codes; a {POLY_ENCODER} has", param_hint="--codes")
+    return {"codes": codes}
 
 
 def _mix(given: list[str] | None, positives: int, groups: list[Group]) -> Mix:

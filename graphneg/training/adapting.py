@@ -1,0 +1,235 @@
+"""Domain-adaptive post-training of a speaker-aware encoder: masked words and the next utterance.
+
+Gu et al. 2020, Speaker-Aware BERT, section 3.4: before an encoder is trained to rank, it learns BERT's two
+tasks together on dialogues of the domain, speakers and markers included. Next sentence
+is here a dialogue's own reply, or in half of the examples any other one's. Words are masked anew
+in each epoch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from graphneg.decoders.t5.torch_backend import choose_device
+from graphneg.errors import InputError, ModelError
+from graphneg.generators.contexts import Context
+from graphneg.hashing import number, shuffled
+from graphneg.language_models.finding import check_packages, first_line, locate
+from graphneg.progress import Progress
+from graphneg.rankers.kinds import SA_BERT, of_kind
+from graphneg.rankers.sa_bert import add_speakers
+from graphneg.rankers.speaker_inputs import SpeakerInputs
+from graphneg.training.drawing import plain
+from graphneg.training.groups import REFERENCE, Answer, Group
+from graphneg.training.masking import Masking
+from graphneg.training.run import open_run, train
+
+_NEXT, _OTHER = 0, 1
+_TRIES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Adaptation:
+    """A post-trained encoder: ``examples`` of one epoch, ``loss`` of both tasks together over the run."""
+
+    folder: Path
+    examples: int
+    steps: int
+    loss: float
+
+
+@dataclass(frozen=True, slots=True)
+class Encoder:
+    """An encoder with BERT's two heads, speakers and markers, and its tokenizer."""
+
+    model: Any
+    tokenizer: Any
+    start: str
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A context and a response: its own one (``label`` 0, as BERT counts) or another one (1)."""
+
+    id: str
+    context: tuple[str, ...]
+    response: str
+    label: int
+
+
+def new_adaptable(
+    model: str | Path, *, seed: int = 0, device: str | None = None, offline: bool = False
+) -> Encoder:
+    """An encoder by path or hub id, ready for `adapt`; what is new in it is drawn by ``seed``.
+
+    Raises:
+        ModelError: there is no such encoder, it is none of BERT's family (which have a head for the
+            next sentence), or its tokenizer has no mask.
+    """
+    check_packages()
+    folder = locate(model, offline=offline)
+    from transformers import AutoConfig, AutoModelForPreTraining, AutoTokenizer, set_seed
+    from transformers.models.auto.modeling_auto import MODEL_FOR_NEXT_SENTENCE_PREDICTION_MAPPING_NAMES
+    from transformers.utils.logging import disable_progress_bar, set_verbosity_error
+
+    disable_progress_bar()
+    set_verbosity_error()  # or it warns that heads are new
+    set_seed(seed)
+    try:
+        config: Any = AutoConfig.from_pretrained(folder, local_files_only=True)
+        tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+    except Exception as error:  # its loaders raise what the files' parsers raise
+        raise ModelError(f"{folder}: no encoder can be read from it ({first_line(error)})") from error
+    if config.model_type not in MODEL_FOR_NEXT_SENTENCE_PREDICTION_MAPPING_NAMES:
+        raise ModelError(
+            f"{folder}: {config.model_type} has no head for the next sentence; "
+            "post-training is for BERT's family"
+        )
+    if tokenizer.mask_token_id is None:
+        raise ModelError(f"{folder}: its tokenizer has no mask token, so no word can be masked")
+    try:
+        network: Any = AutoModelForPreTraining.from_pretrained(folder, local_files_only=True, dtype="float32")
+    except Exception as error:  # its loaders raise what the files' parsers and torch raise
+        raise ModelError(f"{folder}: no encoder can be read from it ({first_line(error)})") from error
+    add_speakers(network, tokenizer, seed)
+    network.config.graphneg = of_kind(SA_BERT)
+    network.to(choose_device(device or "auto"))
+    return Encoder(network, tokenizer, str(model))
+
+
+def adapt(
+    encoder: Encoder,
+    groups: Sequence[Group],
+    out: str | Path,
+    *,
+    epochs: int = 1,
+    max_tokens: int = 256,
+    masked: float = 0.15,
+    held_out: Collection[str] = (),
+    seed: int = 0,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+    **arguments: Any,
+) -> Adaptation:
+    """Train ``encoder`` in place on contexts and their right responses, and save it into ``out``.
+
+    The folder is an encoder from which ``new_sa_bert`` starts, with its speakers, and a
+    ``BertForPreTraining`` to transformers. ``masked`` is the share of words that are to be told;
+    no text of ``held_out`` is ever a response. ``arguments`` go to ``TrainingArguments``. A run that was
+    stopped goes on from its last checkpoint when the same call is made again; on a CPU the
+    same seed gives the same encoder.
+
+    Raises:
+        InputError: there is nothing to learn from, ``out`` holds a model or another run, or the
+            arguments are none of ``TrainingArguments``.
+    """
+    if epochs < 1 or not 0 < masked < 1:
+        raise InputError("at least one epoch, and a share of masked words between 0 and 1, please")
+    if taken := {"num_train_epochs", "max_steps"} & set(arguments):
+        raise InputError(f"{', '.join(sorted(taken))}: a run is as long as its epochs; give epochs")
+    rows = Examples(groups, epochs, seed, held_out)
+    inputs = SpeakerInputs(encoder.tokenizer, min(max_tokens, encoder.model.config.max_position_embeddings))
+    settings = [encoder.start, epochs, max_tokens, masked, seed, sorted(arguments.items())]
+    run = open_run(out, [*settings, rows.facts()], overwrite)
+    masking = Masking(inputs, len(encoder.tokenizer), encoder.tokenizer.mask_token_id, masked, seed)
+    encoder.model.train()
+    done = train(
+        run,
+        encoder.model,
+        rows,
+        partial(_collate, inputs, masking),
+        seed=seed,
+        arguments={**arguments, "num_train_epochs": 1, "train_sampling_strategy": "sequential"},
+        progress=progress,
+    )
+    encoder.model.eval()
+    encoder.model.save_pretrained(str(run.folder))
+    encoder.tokenizer.save_pretrained(str(run.folder))
+    run.finish()
+    return Adaptation(run.folder, rows.size, int(done.global_step), float(done.training_loss))
+
+
+def groups_of_contexts(contexts: Iterable[Context]) -> list[Group]:
+    """What a store's contexts teach: each with its right responses; those without any are left out."""
+    return [
+        Group(
+            one.id,
+            tuple(turn.text for turn in one.turns),
+            [Answer(text, REFERENCE) for text in one.positives],
+        )
+        for one in contexts
+        if one.positives
+    ]
+
+
+class Examples:
+    """The examples of all epochs one after the other: each right response, or in its place another.
+
+    Raises:
+        InputError: there is no right response, or only one.
+    """
+
+    def __init__(
+        self, groups: Sequence[Group], epochs: int, seed: int, held_out: Collection[str] = ()
+    ) -> None:
+        out = {plain(text) for text in held_out}
+        self._pairs = [
+            (group, answer.text)
+            for group in groups
+            for answer in group.positives
+            if answer.text.strip() and plain(answer.text) not in out
+        ]
+        if len({plain(text) for _, text in self._pairs}) < 2:
+            raise InputError("no contexts with two or more different right responses to learn from")
+        self._epochs = epochs
+        self._seed = seed
+        self._epoch = -1
+        self._order: list[int] = []
+
+    @property
+    def size(self) -> int:
+        """How many there are in an epoch."""
+        return len(self._pairs)
+
+    def facts(self) -> list[Any]:
+        """What decides a run."""
+        return [(group.id, group.context, text) for group, text in self._pairs]
+
+    def __len__(self) -> int:
+        return self._epochs * self.size
+
+    def __getitem__(self, place: int) -> Example:
+        epoch, at = divmod(place, self.size)
+        if epoch != self._epoch:
+            self._epoch = epoch
+            self._order = shuffled(range(self.size), self._seed, "order", str(epoch))
+        return self._example(epoch, self._order[at])
+
+    def _example(self, epoch: int, at: int) -> Example:
+        group, text = self._pairs[at]
+        id = f"{epoch}~{at}"
+        if number(self._seed, "next", id) % 2 == 0:
+            return Example(id, group.context, text, _NEXT)
+        right = {plain(answer.text) for answer in group.positives}
+        for k in range(_TRIES):
+            other = self._pairs[number(self._seed, "other", id, str(k)) % self.size][1]
+            if plain(other) not in right:
+                return Example(id, group.context, other, _OTHER)
+        return Example(id, group.context, text, _NEXT)
+
+
+def _collate(inputs: SpeakerInputs, masking: Masking, examples: Sequence[Example]) -> dict[str, Any]:
+    import torch
+
+    rows = inputs.rows([one.context for one in examples], [one.response for one in examples])
+    some = [masking.masked(row, one.id) for row, one in zip(rows, examples, strict=True)]
+    batch = inputs.batch([one.row for one in some])
+    return {
+        **batch,
+        "labels": masking.labels(some, batch["attention_mask"]),
+        "next_sentence_label": torch.tensor([one.label for one in examples]),
+    }
