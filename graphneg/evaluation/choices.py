@@ -47,9 +47,10 @@ def read_choices(paths: Sequence[str | Path], limit: int | None = None) -> Readi
                 choices.append(one)
             else:
                 lacking = "right" if not one.positives else "wrong"
-                refused.append(Rejected(record.id, f"the context has no {lacking} response"))
+                refused.append(Rejected(record.place or record.id, f"the context has no {lacking} response"))
     if not choices:
-        raise InputError(f"{', '.join(map(str, paths))}: no context with right and wrong responses")
+        first = f" (of {refused[0].place}: {refused[0].reason})" if refused else ""
+        raise InputError(f"{', '.join(map(str, paths))}: no context with right and wrong responses{first}")
     return Reading(choices, refused)
 
 
