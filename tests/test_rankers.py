@@ -1,0 +1,211 @@
+"""Kinds of rankers by name, and the commands that train and evaluate them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from graphneg.errors import ModelError
+from graphneg.output.jsonl import write_jsonl
+from tests.cli_runs import Run
+from tests.negative_samples import EXAMPLE
+from tests.tiny_ranker import encoder_folder
+
+pytest.importorskip("torch")
+
+CONTEXT = {"id": 1, "context": ["shall we swim", "when"]}
+RESPONSES = {
+    "positive_responses": ["now", "at six"],
+    "adversarial_negative_responses": ["fish swim"],
+    "random_negative_responses": ["twelve eggs"],
+}
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return encoder_folder(tmp_path_factory.mktemp("encoder"))
+
+
+@pytest.fixture(scope="module")
+def classifier(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return encoder_folder(tmp_path_factory.mktemp("classifier"), labels=1)
+
+
+def negatives(folder: Path) -> Path:
+    some = [
+        replace(
+            EXAMPLE,
+            context=[{"speaker": "A", "text": question}],
+            response=f"fish {word}",
+            original={"context": None, "response": right},
+        )
+        for question, right in (("shall we swim", "at six"), ("where is the cat", "in the garden"))
+        for word in ("now", "eggs")
+    ]
+    write_jsonl(some, folder / "negatives.jsonl")
+    return folder / "negatives.jsonl"
+
+
+def contexts(folder: Path, *lines: object) -> Path:
+    (folder / "dev.json").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return folder / "dev.json"
+
+
+class TestRegistry:
+    def test_a_folder_that_names_no_kind_is_a_cross_encoder(self, classifier: Path) -> None:
+        from graphneg.rankers import CrossEncoder, load_ranker
+
+        ranker = load_ranker(classifier, device="cpu")
+        assert type(ranker) is CrossEncoder and len(ranker.score([["when"]], ["now"])) == 1
+
+    def test_each_kind_is_read_again_as_what_it_is(self, encoder: Path, tmp_path: Path) -> None:
+        from graphneg.rankers import load_ranker, new_ranker
+
+        for kind in ("cross-encoder", "sa-bert"):
+            made = new_ranker(kind, encoder, seed=3, device="cpu")
+            made.save(tmp_path / kind)
+            read = load_ranker(tmp_path / kind, device="cpu")
+            assert type(read) is type(made)
+            pair = [["shall we swim", "when"]], ["at six"]
+            assert read.score(*pair) == pytest.approx(made.score(*pair), abs=1e-6)
+
+    def test_a_cross_encoder_made_of_another_kind_says_what_it_is(
+        self, encoder: Path, tmp_path: Path
+    ) -> None:
+        from graphneg.rankers import CrossEncoder, load_ranker, new_ranker
+
+        new_ranker("sa-bert", encoder, device="cpu").save(tmp_path / "speakers")
+        new_ranker("cross-encoder", tmp_path / "speakers", device="cpu").save(tmp_path / "plain")
+        assert type(load_ranker(tmp_path / "plain", device="cpu")) is CrossEncoder
+
+    @pytest.mark.parametrize(
+        ("config", "complaint"),
+        [
+            ('{"architectures": ["GPT2LMHeadModel"]}', "GPT2LMHeadModel gives no scores"),
+            ('{"graphneg": {"kind": "owl"}}', "no kind of ranker is called 'owl'; there are: cross-encoder,"),
+            ("[1]", "its config.json is no object"),
+            ("{", "no config.json can be read"),
+        ],
+    )
+    def test_a_folder_of_something_else_is_one_clear_line(
+        self, tmp_path: Path, config: str, complaint: str
+    ) -> None:
+        from graphneg.rankers import load_ranker
+
+        (tmp_path / "config.json").write_text(config)
+        with pytest.raises(ModelError, match=complaint):
+            load_ranker(tmp_path)
+
+    def test_a_kind_that_is_not_there_is_told(self, encoder: Path) -> None:
+        from graphneg.rankers import new_ranker
+
+        with pytest.raises(ModelError, match="no kind of ranker is called 'owl'"):
+            new_ranker("owl", encoder)
+
+    def test_a_response_longer_than_the_model_reads_loses_its_end(self, classifier: Path) -> None:
+        from graphneg.rankers import CrossEncoder
+
+        ranker = CrossEncoder.from_pretrained(classifier, device="cpu")
+        rows = ranker.encode([["when"], [], ["eggs"]], ["fish " * 40, "cat " * 40, ""])["input_ids"]
+        assert rows.shape == (3, 24)
+        assert ranker.tokenizer.decode(rows[0]).startswith("[CLS] when [SEP] fish")
+
+
+class TestTrainCommand:
+    @pytest.mark.parametrize("kind", ["cross-encoder", "sa-bert"])
+    def test_each_kind_is_trained_evaluated_and_not_overwritten(
+        self, kind: str, encoder: Path, tmp_path: Path, run: Run
+    ) -> None:
+        command = (
+            "train", "ranker", negatives(tmp_path), "--kind", kind, "--model", encoder,
+            "-o", tmp_path / "ranker", "--epochs", "1", "--batch", "4", "--device", "cpu",
+        )  # fmt: skip
+        ended = run(*command)
+        assert ended.status == 0 and "trained in 2 steps" in ended.err
+        dev = contexts(tmp_path, {**CONTEXT, **RESPONSES})
+        lines = run("evaluate", "ranker", dev, "--model", tmp_path / "ranker", "--json").out.splitlines()
+        assert [json.loads(line)["kind"] for line in lines] == ["adversarial", "random"]
+        ended = run(*command)
+        assert ended.status == 2 and "there is a model in it already" in ended.err
+        assert run(*command, "--overwrite").status == 0
+
+    @pytest.mark.parametrize(
+        ("options", "complaint"),
+        [
+            (("--kind", "owl"), "owl: choose one of cross-encoder, sa-bert, poly-encoder"),
+            (("--kind", "sa-bert", "--codes", "4"), "a sa-bert has no codes"),
+            (("--mix", "owl=2"), "no negatives of 'owl'"),
+        ],
+    )
+    def test_wrong_usage_ends_with_two(
+        self, encoder: Path, tmp_path: Path, run: Run, options: tuple[str, ...], complaint: str
+    ) -> None:
+        ended = run(
+            "train", "ranker", negatives(tmp_path), "--model", encoder, "-o", tmp_path / "r", *options
+        )
+        assert ended.status == 2 and complaint in " ".join(ended.err.split())
+        assert not (tmp_path / "r").exists()
+
+    def test_a_label_that_is_none_ends_with_two(self, encoder: Path, tmp_path: Path, run: Run) -> None:
+        path = negatives(tmp_path)
+        path.write_text(path.read_text().replace('"label": 0', '"label": 7'))
+        ended = run("train", "ranker", path, "--model", encoder, "-o", tmp_path / "r")
+        assert ended.status == 2 and "label" in ended.err and "7" in ended.err
+
+    def test_a_stopped_run_of_other_settings_ends_with_two(
+        self, encoder: Path, tmp_path: Path, run: Run
+    ) -> None:
+        (tmp_path / "r" / "checkpoints").mkdir(parents=True)
+        (tmp_path / "r" / "checkpoints" / "run.json").write_text('{"fingerprint": "another"}')
+        ended = run(
+            "train", "ranker", negatives(tmp_path), "--model", encoder, "-o", tmp_path / "r",
+            "--device", "cpu",
+        )  # fmt: skip
+        assert ended.status == 2 and "a run with other examples or settings was stopped here" in ended.err
+
+    def test_an_encoder_is_adapted_and_a_ranker_starts_from_it(
+        self, encoder: Path, tmp_path: Path, run: Run
+    ) -> None:
+        command = ("train", "adapt", negatives(tmp_path), "-o", tmp_path / "adapted", "--device", "cpu")
+        ended = run(*command, "--model", encoder)
+        assert ended.status == 2 and "no mask token" in ended.err
+        ended = run(*command, "--model", _with_mask(encoder, tmp_path / "encoder"))
+        assert ended.status == 0 and "trained on 2 pairs in 1 step" in ended.err
+        ended = run(
+            "train", "ranker", negatives(tmp_path), "--kind", "sa-bert", "--model", tmp_path / "adapted",
+            "-o", tmp_path / "ranker", "--epochs", "1", "--device", "cpu",
+        )  # fmt: skip
+        assert ended.status == 0
+
+
+class TestEvaluateCommand:
+    def test_a_model_for_another_task_ends_with_two(self, encoder: Path, tmp_path: Path, run: Run) -> None:
+        dev = contexts(tmp_path, {**CONTEXT, **RESPONSES})
+        ended = run("evaluate", "ranker", dev, "--model", encoder)
+        assert ended.status == 2 and "BertModel gives no scores" in ended.err
+
+    def test_a_context_without_a_right_response_is_refused_and_none_left_ends_with_two(
+        self, tmp_path: Path, run: Run
+    ) -> None:
+        (tmp_path / "scores.txt").write_text("0.9\n0.8\n0.1\n0.7\n")
+        wrong = {**CONTEXT, "id": 2, **RESPONSES, "positive_responses": []}
+        dev = contexts(tmp_path, {**CONTEXT, **RESPONSES}, wrong)
+        command = ("evaluate", "ranker", dev, "--scores", tmp_path / "scores.txt")
+        ended = run(*command)
+        assert ended.status == 0 and "no right response" in ended.err and "1 line refused" in ended.err
+        contexts(tmp_path, wrong)
+        ended = run(*command)
+        assert ended.status == 2 and "no right response" in ended.err
+
+
+def _with_mask(encoder: Path, folder: Path) -> Path:
+    from transformers import AutoModel, AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(encoder)
+    tokenizer.add_special_tokens({"mask_token": "[MASK]"})
+    tokenizer.save_pretrained(folder)
+    AutoModel.from_pretrained(encoder).save_pretrained(folder)
+    return folder
