@@ -123,6 +123,15 @@ def mood_of(text: str) -> str:
     return {"?": "question", "!": "exclamation"}.get(end, "statement")
 
 
+def person_of(text: str) -> int:
+    """The lowest grammatical person that the text speaks of: 1, 2 or 3.
+
+    >>> person_of("You never met us."), person_of("You never met them."), person_of("It rains.")
+    (1, 2, 3)
+    """
+    return _person([word.lower().replace("’", "'") for word in WORD.findall(text)])
+
+
 def _opening(text: str, words: Sequence[str]) -> str:
     """The first word in lower case; of *I see,* and *You're right,* both words."""
     aside = _ASIDE.match(text)
