@@ -10,7 +10,10 @@ import typer
 
 from graphneg import __version__
 from graphneg.cli import (
+    bank,
     check,
+    compare,
+    contradictions,
     cypher,
     evaluate,
     export,
@@ -19,6 +22,7 @@ from graphneg.cli import (
     load,
     negatives,
     parse,
+    rank,
     select,
     shift,
     train,
@@ -52,11 +56,13 @@ for command in (
     transforms,
     shift,
     train,
+    contradictions,
     cypher,
     export,
     info,
     check,
     evaluate,
+    compare,
 ):
     command.register(app)
 

@@ -1,0 +1,165 @@
+"""The network of a poly-encoder: its towers, its codes, and the attention that joins them.
+
+Of the modules of rankers this one alone imports torch at its top, so it is imported inside functions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import binary_cross_entropy_with_logits
+from transformers.utils import ModelOutput
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+Pooling = Literal["first", "mean"]
+_QUICK = 100.0
+"""How many times faster than an encoder's parameters the scale and the bias move: one number each."""
+
+
+@dataclass
+class PolyOutput(ModelOutput):
+    """What a batch of pairs gives.
+
+    ``logits`` (pairs, 1) are of the pairs; ``crossed`` (pairs, pairs) of each one's context with each one's
+    response; ``context_groups`` and ``response_groups`` (pairs,) are equal where the tokens are.
+    """
+
+    logits: Tensor | None = None
+    crossed: Tensor | None = None
+    context_groups: Tensor | None = None
+    response_groups: Tensor | None = None
+
+
+class PolyNetwork(nn.Module):
+    """Humeau et al. 2020, section 4: ``codes`` learned vectors attend over a context's token states, and the
+    response's vector attends over what they found.
+
+    Without codes a context has one vector, pooled like a response's: a bi-encoder (section 4.2). Unlike
+    theirs, attention and scores are divided by the root of the states' size, and a logit has a learned
+    scale and bias, so that its sigmoid is a score. ``response_encoder`` is None where both sides share one.
+    """
+
+    def __init__(
+        self, encoder: PreTrainedModel, response_encoder: PreTrainedModel | None, codes: int, pooling: Pooling
+    ) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.response_encoder = response_encoder
+        self.pooling: Pooling = pooling
+        self.size = int(cast(Any, encoder.config).hidden_size)
+        self.codes = nn.Parameter(torch.randn(codes, self.size))
+        self.log_scale = nn.Parameter(torch.zeros(()))
+        self.bias = nn.Parameter(torch.zeros(()))
+
+    @property
+    def config(self) -> Any:
+        """The first encoder's."""
+        return self.encoder.config
+
+    @property
+    def device(self) -> torch.device:
+        return self.bias.device
+
+    def forward(
+        self, context_ids: Tensor, context_mask: Tensor, response_ids: Tensor, response_mask: Tensor
+    ) -> PolyOutput:
+        """Logits of pairs; ids and masks have shape (pairs, tokens)."""
+        contexts = self.context_vectors(context_ids, context_mask)
+        responses = self.response_vectors(response_ids, response_mask)
+        crossed = self.crossed_logits(contexts, responses)
+        return PolyOutput(crossed.diagonal()[:, None], crossed, _groups(context_ids), _groups(response_ids))
+
+    def context_vectors(self, ids: Tensor, mask: Tensor) -> Tensor:
+        """Shape (contexts, vectors, size): a vector for each code, or one where there are none."""
+        states = _states(self.encoder, ids, mask)
+        if not len(self.codes):
+            return _pooled(states, mask, self.pooling)[:, None]
+        attention = torch.einsum("ms,nts->nmt", self.codes, states) / sqrt(self.size)
+        attention = attention.masked_fill(mask[:, None] == 0, -torch.inf)
+        return torch.einsum("nmt,nts->nms", attention.softmax(dim=-1), states)
+
+    def response_vectors(self, ids: Tensor, mask: Tensor) -> Tensor:
+        """Shape (responses, size)."""
+        encoder = self.encoder if self.response_encoder is None else self.response_encoder
+        return _pooled(_states(encoder, ids, mask), mask, self.pooling)
+
+    def pair_logits(self, contexts: Tensor, responses: Tensor) -> Tensor:
+        """Logits (pairs,) of contexts (pairs, vectors, size) and responses (pairs, size)."""
+        return self._logits(torch.einsum("nvs,ns->nv", contexts, responses))
+
+    def crossed_logits(self, contexts: Tensor, responses: Tensor) -> Tensor:
+        """Logits (contexts, responses) of each of contexts (contexts, vectors, size) with each response."""
+        return self._logits(torch.einsum("nvs,rs->nrv", contexts, responses))
+
+    def _logits(self, products: Tensor) -> Tensor:
+        """From the products (..., vectors) of a context's vectors with a response's.
+
+        The product with the attended sum is the attended sum of the products.
+        """
+        products = products.float() / sqrt(self.size)
+        joined = (products.softmax(dim=-1) * products).sum(dim=-1)
+        return (_QUICK * self.log_scale).exp() * joined + _QUICK * self.bias
+
+
+def pairs_loss(outputs: PolyOutput, labels: Tensor, num_items_in_batch: Any = None) -> Tensor:
+    """Binary cross-entropy of each pair; ``labels`` (pairs, 2) hold label and weight.
+
+    Where gradients are accumulated ``num_items_in_batch`` counts the labels, two a pair, of all batches
+    of the step.
+    """
+    targets, weights = labels[:, 0], labels[:, 1]
+    logits = cast(Tensor, outputs.logits)[:, 0].float()
+    losses = binary_cross_entropy_with_logits(logits, targets, reduction="none")
+    return (losses * weights).mean() * _share(labels, num_items_in_batch)
+
+
+def in_batch_loss(outputs: PolyOutput, labels: Tensor, num_items_in_batch: Any = None) -> Tensor:
+    """``pairs_loss``, and for each right pair the cross-entropy of its response among all of the batch.
+
+    The second part is the loss of Humeau et al. 2020, section 4: the responses of the batch's other pairs
+    are wrong ones, here right and wrong pairs' alike. What is a right response of the same context
+    does not count among them. The first part makes of 0.5 the border between right and wrong.
+    """
+    right = labels[:, 0] == 1
+    loss = pairs_loss(outputs, labels, num_items_in_batch)
+    if not right.any():
+        return loss
+    same_context = _same(cast(Tensor, outputs.context_groups)).float()
+    same_response = _same(cast(Tensor, outputs.response_groups)).float()
+    fits = same_context @ (right.float()[:, None] * same_response) > 0
+    others = fits & ~torch.eye(len(labels), dtype=torch.bool, device=labels.device)
+    crossed = cast(Tensor, outputs.crossed).masked_fill(others, -torch.inf)
+    losses = -crossed.log_softmax(dim=1).diagonal() * labels[:, 1]
+    return loss + losses[right].mean() * _share(labels, num_items_in_batch)
+
+
+def _share(labels: Tensor, num_items_in_batch: Any) -> Any:
+    """The part of the step's pairs that are in this batch."""
+    return 1.0 if num_items_in_batch is None else labels.numel() / num_items_in_batch
+
+
+def _states(encoder: Any, ids: Tensor, mask: Tensor) -> Tensor:
+    return encoder(input_ids=ids, attention_mask=mask).last_hidden_state
+
+
+def _pooled(states: Tensor, mask: Tensor, pooling: Pooling) -> Tensor:
+    """The first state, or the mean of those that ``mask`` shows."""
+    if pooling == "first":
+        return states[:, 0]
+    shown = mask[:, :, None].to(states.dtype)
+    return (states * shown).sum(dim=1) / shown.sum(dim=1)
+
+
+def _groups(ids: Tensor) -> Tensor:
+    """The same number for the same row."""
+    return torch.unique(ids, dim=0, return_inverse=True)[1]
+
+
+def _same(groups: Tensor) -> Tensor:
+    return groups[:, None] == groups[None]

@@ -1,0 +1,326 @@
+"""A ranker that reads contexts and responses apart, so that responses can be read once and kept."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+
+from graphneg.decoders.t5.torch_backend import choose_device
+from graphneg.errors import InputError, ModelError
+from graphneg.language_models.finding import check_packages, first_line, locate
+from graphneg.rankers.base import by_score
+from graphneg.rankers.cross_encoder import freeze
+from graphneg.rankers.kinds import POLY_ENCODER, kind_of, of_kind, read_config
+from graphneg.rankers.sentence_folders import note_pooling
+
+if TYPE_CHECKING:
+    from numpy import float32
+    from numpy.typing import NDArray
+    from torch import Tensor
+    from transformers import PreTrainedTokenizerBase
+
+    from graphneg.rankers.poly_attention import PolyNetwork, Pooling
+
+Towers = Literal["shared", "separate"]
+Objective = Literal["pairs", "in-batch"]
+HEAD = "poly_encoder.safetensors"
+RESPONSES = "response"
+_WINDOW = 16
+_DROPOUTS = ("hidden_dropout_prob", "attention_probs_dropout_prob", "dropout", "attention_dropout")
+
+
+class PolyEncoder:
+    """An encoder for both sides, or one for each, and codes that attend over the context.
+
+    Humeau et al. 2020, "Poly-encoders", section 4; without codes a bi-encoder. Turns are joined by the
+    tokenizer's separator; a context longer than ``max_tokens`` loses its beginning, a response longer than
+    ``response_tokens`` its end. Its folder is read by transformers' ``AutoModel`` and by
+    sentence-transformers' ``SentenceTransformer``, whose vector of a response is this one's: the encoder,
+    of contexts where there are two, and that of responses in the folder ``response`` then.
+
+    ``objective`` is what it learns by: ``pairs`` (each pair is right or wrong) or ``in-batch`` (the
+    responses of the batch's other pairs are wrong ones too).
+    """
+
+    kind: ClassVar[str] = POLY_ENCODER
+
+    def __init__(
+        self,
+        model: PolyNetwork,
+        tokenizer: PreTrainedTokenizerBase,
+        *,
+        max_tokens: int = 256,
+        response_tokens: int = 72,
+        batch: int = 64,
+        objective: Objective = "in-batch",
+    ) -> None:
+        most = min(getattr(model.config, "max_position_embeddings", 1 << 20), tokenizer.model_max_length)
+        self.model = model
+        self.tokenizer = tokenizer
+        self.batch = batch
+        self.max_tokens = min(max_tokens, most)
+        self.response_tokens = min(response_tokens, most)
+        self.objective: Objective = objective
+        model.config.graphneg = {
+            **of_kind(self.kind),
+            "codes": len(model.codes),
+            "pooling": model.pooling,
+            "towers": "shared" if model.response_encoder is None else "separate",
+            "response_tokens": self.response_tokens,
+        }
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        model: str | Path,
+        *,
+        max_tokens: int = 256,
+        batch: int = 64,
+        device: str | None = None,
+        offline: bool = False,
+    ) -> Self:
+        """A trained ranker by path or hub id.
+
+        Raises:
+            ModelError: torch or transformers is missing, there is no such model, or it is no poly-encoder.
+        """
+        check_packages()
+        folder = locate(model, offline=offline)
+        config = read_config(folder)
+        if kind_of(config) != POLY_ENCODER:
+            raise ModelError(
+                f"{folder}: no poly-encoder; graphneg train ranker --kind {POLY_ENCODER} trains one"
+            )
+        from graphneg.rankers.poly_attention import PolyNetwork
+
+        noted: Mapping[str, Any] = config["graphneg"]
+        try:
+            encoder = _read_encoder(folder)
+            other = _read_encoder(folder / RESPONSES) if noted["towers"] == "separate" else None
+            network = PolyNetwork(encoder, other, int(noted["codes"]), noted["pooling"])
+            _read_head(network, folder / HEAD)
+            tokenizer = _read_tokenizer(folder)
+        except Exception as error:  # its loaders raise what the files' parsers and torch raise
+            raise ModelError(
+                f"{folder}: no poly-encoder can be read from it ({first_line(error)})"
+            ) from error
+        network.to(choose_device(device or "auto")).eval()
+        tokens = int(noted["response_tokens"])
+        return cls(network, tokenizer, max_tokens=max_tokens, response_tokens=tokens, batch=batch)
+
+    @property
+    def loss(self) -> Callable[..., Tensor]:
+        """The loss of its objective: takes the network's output and labels (pairs, 2) with weights."""
+        from graphneg.rankers.poly_attention import in_batch_loss, pairs_loss
+
+        return in_batch_loss if self.objective == "in-batch" else pairs_loss
+
+    def encode(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> Mapping[str, Tensor]:
+        """Tokens of both sides, each of shape (pairs, tokens) and padded to its longest."""
+        return {**self._contexts(contexts), **self._responses(responses)}
+
+    def score(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> list[float]:
+        if len(contexts) != len(responses):
+            raise ValueError(f"{len(contexts)} contexts for {len(responses)} responses")
+        scores: list[float] = []
+        size = self.batch * _WINDOW
+        for start in range(0, len(responses), size):
+            scores += self._scores(contexts[start : start + size], responses[start : start + size])
+        return scores
+
+    def rank(self, context: Sequence[str], candidates: Sequence[str]) -> list[int]:
+        return by_score(self.score([context] * len(candidates), candidates))
+
+    def context_vectors(self, contexts: Sequence[Sequence[str]]) -> NDArray[float32]:
+        """Shape (contexts, vectors, size): a vector for each code, or one where there are none."""
+        return self._vectors(contexts, self._contexts, self.model.context_vectors)
+
+    def response_vectors(self, responses: Sequence[str]) -> NDArray[float32]:
+        """Shape (responses, size)."""
+        return self._vectors(responses, self._responses, self.model.response_vectors)
+
+    def score_vectors(self, context: NDArray[float32], responses: NDArray[float32]) -> list[float]:
+        """Scores of one context's vectors (vectors, size) with responses' (responses, size)."""
+        import torch
+
+        with torch.inference_mode():
+            sides = [torch.from_numpy(one).to(self.model.device) for one in (context[None], responses)]
+            return self.model.crossed_logits(*sides)[0].sigmoid().tolist()
+
+    def digest(self) -> str:
+        """A name of all that makes responses' vectors: the same where the vectors are."""
+        tower = self.model.response_encoder or self.model.encoder
+        digest = hashlib.blake2b(f"{self.model.pooling} {self.response_tokens}".encode(), digest_size=8)
+        for name, tensor in sorted(tower.state_dict().items()):
+            digest.update(name.encode())
+            digest.update(tensor.detach().cpu().float().contiguous().numpy().data)
+        return digest.hexdigest()
+
+    def save(self, folder: str | Path) -> None:
+        """Write towers, tokenizer, codes and scale into a folder that ``from_pretrained`` reads."""
+        from safetensors.torch import save_file
+
+        out = Path(folder)
+        self._save_tower(self.model.encoder, out, self.max_tokens)
+        if self.model.response_encoder is not None:
+            self._save_tower(self.model.response_encoder, out / RESPONSES, self.response_tokens)
+        head = {name: value.detach().cpu().contiguous() for name, value in _head(self.model).items()}
+        save_file(head, str(out / HEAD), metadata={"format": "pt"})
+
+    def _save_tower(self, encoder: Any, folder: Path, tokens: int) -> None:
+        self.tokenizer.truncation_side = "right"
+        encoder.save_pretrained(str(folder))
+        self.tokenizer.save_pretrained(str(folder))
+        note_pooling(folder, self.model.pooling, self.model.size, tokens)
+
+    def _contexts(self, contexts: Sequence[Sequence[str]]) -> dict[str, Tensor]:
+        separator = f" {self.tokenizer.sep_token or ''} "
+        texts = [separator.join(turns) for turns in contexts]
+        return self._tokens("context", texts, self.max_tokens, "left")
+
+    def _responses(self, responses: Sequence[str]) -> dict[str, Tensor]:
+        return self._tokens("response", responses, self.response_tokens, "right")
+
+    def _tokens(self, side: str, texts: Sequence[str], most: int, cut: str) -> dict[str, Tensor]:
+        self.tokenizer.truncation_side = cut
+        found: Any = self.tokenizer(
+            list(texts), truncation=True, max_length=most, padding=True, return_tensors="pt"
+        )
+        return {f"{side}_ids": found["input_ids"], f"{side}_mask": found["attention_mask"]}
+
+    def _scores(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> list[float]:
+        """Each context and each response is read once."""
+        import torch
+
+        turns = {key: place for place, key in enumerate(dict.fromkeys(map(tuple, contexts)))}
+        texts = {key: place for place, key in enumerate(dict.fromkeys(responses))}
+        left = torch.from_numpy(self.context_vectors(list(turns)))
+        right = torch.from_numpy(self.response_vectors(list(texts)))
+        rows = [turns[tuple(one)] for one in contexts]
+        columns = [texts[one] for one in responses]
+        device = self.model.device
+        with torch.inference_mode():
+            logits = self.model.pair_logits(left[rows].to(device), right[columns].to(device))
+            return logits.sigmoid().tolist()
+
+    def _vectors(
+        self,
+        items: Sequence[Any],
+        tokens: Callable[[Sequence[Any]], dict[str, Tensor]],
+        read: Callable[..., Tensor],
+    ) -> NDArray[float32]:
+        """Vectors of items, read in batches of like length."""
+        import torch
+
+        self.model.eval()
+        lengths = [sum(map(len, one)) for one in items]
+        order = sorted(range(len(items)), key=lambda place: lengths[place])
+        parts: list[Tensor] = []
+        with torch.inference_mode():
+            for some in _cut(order, self.batch):
+                given = tokens([items[place] for place in some])
+                parts.append(read(*(one.to(self.model.device) for one in given.values())).float().cpu())
+            found = torch.cat(parts)
+            back = torch.empty_like(found)
+            back[order] = found
+        return back.numpy()
+
+
+def new_poly_encoder(
+    model: str | Path,
+    *,
+    codes: int = 16,
+    seed: int = 0,
+    max_tokens: int = 256,
+    response_tokens: int = 72,
+    pooling: Pooling = "mean",
+    towers: Towers = "shared",
+    objective: Objective = "in-batch",
+    frozen: Collection[str] = (),
+    dropout: float | None = None,
+    device: str | None = None,
+    offline: bool = False,
+) -> PolyEncoder:
+    """An encoder by path or hub id with new ``codes``, drawn by ``seed``; with none, a bi-encoder.
+
+    ``pooling`` makes a response's vector: ``first`` (the first token's state, as Humeau et al.) or ``mean``.
+    ``towers``: one encoder reads both sides, or each has its own, which begin alike. ``frozen`` are
+    beginnings of parameters' names that do not learn.
+
+    Raises:
+        ModelError: there is no such encoder.
+        InputError: a negative number of codes, no such pooling, towers or objective, or no parameter's name
+            begins with one of ``frozen``.
+    """
+    if codes < 0:
+        raise InputError(f"{codes} codes: give 1 or more, or 0 for a bi-encoder")
+    for name, value, known in (
+        ("pooling", pooling, ("first", "mean")),
+        ("towers", towers, ("shared", "separate")),
+        ("objective", objective, ("pairs", "in-batch")),
+    ):
+        if value not in known:
+            raise InputError(f"{name} {value!r}: choose {' or '.join(known)}")
+    check_packages()
+    folder = locate(model, offline=offline)
+    from transformers import set_seed
+
+    from graphneg.rankers.poly_attention import PolyNetwork
+
+    set_seed(seed)
+    try:
+        encoder = _read_encoder(folder, dropout)
+        other = _read_encoder(folder, dropout) if towers == "separate" else None
+        tokenizer = _read_tokenizer(folder)
+    except Exception as error:  # its loaders raise what the files' parsers and torch raise
+        raise ModelError(f"{folder}: no encoder can be read from it ({first_line(error)})") from error
+    if encoder.config.is_encoder_decoder:
+        raise ModelError(f"{folder}: an encoder with a decoder; a poly-encoder needs an encoder alone")
+    set_seed(seed)  # the codes are the same whatever reading the towers drew
+    network = PolyNetwork(encoder, other, codes, pooling)
+    freeze(network, frozen)
+    network.to(choose_device(device or "auto"))
+    return PolyEncoder(
+        network, tokenizer, max_tokens=max_tokens, response_tokens=response_tokens, objective=objective
+    )
+
+
+def _read_encoder(folder: Path, dropout: float | None = None) -> Any:
+    from transformers import AutoConfig, AutoModel
+    from transformers.utils.logging import disable_progress_bar, set_verbosity_error
+
+    disable_progress_bar()
+    set_verbosity_error()  # or it warns of heads that are left out
+    config: Any = AutoConfig.from_pretrained(folder, local_files_only=True)
+    if dropout is not None:
+        for name in _DROPOUTS:
+            if hasattr(config, name):
+                setattr(config, name, dropout)
+    return AutoModel.from_pretrained(folder, config=config, local_files_only=True, dtype="float32")
+
+
+def _read_tokenizer(folder: Path) -> Any:
+    from transformers import AutoTokenizer
+
+    return AutoTokenizer.from_pretrained(folder, local_files_only=True)
+
+
+def _head(network: Any) -> dict[str, Tensor]:
+    """What is no tower's."""
+    return {"codes": network.codes, "log_scale": network.log_scale, "bias": network.bias}
+
+
+def _read_head(network: Any, path: Path) -> None:
+    import torch
+    from safetensors.torch import load_file
+
+    values = load_file(str(path))
+    with torch.no_grad():
+        for name, parameter in _head(network).items():
+            parameter.copy_(values[name])
+
+
+def _cut(order: Sequence[int], size: int) -> Iterator[Sequence[int]]:
+    return (order[start : start + size] for start in range(0, len(order), size))

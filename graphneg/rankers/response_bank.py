@@ -1,0 +1,275 @@
+"""Many responses, read once by a poly-encoder and searched by FAISS.
+
+A bank is a folder: ``texts.jsonl`` (a text a line, as JSON), ``index.faiss`` (their vectors, whole) and
+``manifest.json`` (what made it), which is written last. While it is built the vectors grow in
+``vectors.part``, so that a build that was stopped goes on.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+from graphneg.errors import InputError, ModelError
+from graphneg.output.destination import replace
+from graphneg.progress import NoProgress, Progress
+from graphneg.rankers.base import by_score
+
+if TYPE_CHECKING:
+    from numpy import float32
+    from numpy.typing import NDArray
+
+    from graphneg.rankers.poly_encoder import PolyEncoder
+
+IndexKind = Literal["flat", "ivf", "hnsw"]
+Retrieval = Literal["mean", "codes"]
+INDICES: tuple[IndexKind, ...] = ("flat", "ivf", "hnsw")
+RETRIEVALS: tuple[Retrieval, ...] = ("mean", "codes")
+RETRIEVED = 100
+_MANIFEST, _TEXTS, _INDEX = "manifest.json", "texts.jsonl", "index.faiss"
+_BUILDING, _VECTORS = "building.json", "vectors.part"
+_FILES = (_MANIFEST, _BUILDING, _VECTORS, _INDEX, _TEXTS)
+_CHUNK = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a bank is made of: the digest of the model, how many responses, their vectors' size, the index."""
+
+    model: str
+    count: int
+    size: int
+    index: IndexKind
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A response of a bank, and its score by the whole ranker, from 0 to 1."""
+
+    text: str
+    score: float
+
+
+class ResponseBank:
+    """A bank that is open for one ranker."""
+
+    def __init__(self, ranker: PolyEncoder, texts: Sequence[str], index: Any) -> None:
+        self.texts = texts
+        self._ranker = ranker
+        self._index = index
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    @classmethod
+    def open(cls, folder: str | Path, ranker: PolyEncoder) -> Self:
+        """The bank in a folder.
+
+        Raises:
+            InputError: there is none, it is not finished, it can't be read, or another model made it.
+            ModelError: FAISS is not installed.
+        """
+        faiss = _faiss()
+        place = Path(folder)
+        manifest = _read_manifest(place)
+        if manifest.model != ranker.digest():
+            raise InputError(f"{place}: another model made this bank; build it anew with this one")
+        try:
+            lines = (place / _TEXTS).read_text(encoding="utf-8").split("\n")
+            texts = [str(json.loads(line)) for line in lines if line]
+            index = faiss.read_index(str(place / _INDEX))
+        except (OSError, ValueError, RuntimeError) as error:
+            raise InputError(f"{place}: the bank can't be read; build it anew") from error
+        if not len(texts) == index.ntotal == manifest.count:
+            raise InputError(f"{place}: {len(texts)} texts and {index.ntotal} vectors; build it anew")
+        return cls(ranker, texts, index)
+
+    def search(
+        self,
+        contexts: Sequence[Sequence[str]],
+        k: int = 10,
+        *,
+        by: Retrieval = "mean",
+        retrieved: int = RETRIEVED,
+    ) -> list[list[Found]]:
+        """For each context (its turns' texts, oldest first) the ``k`` best responses, best first.
+
+        The index gives the ``retrieved`` nearest, and the ranker scores them. ``by`` is what they are near
+        to: ``mean``, the mean of a context's vectors, or ``codes``, any of them (so many for each).
+
+        Raises:
+            InputError: another way is asked for.
+        """
+        if by not in RETRIEVALS:
+            raise InputError(f"retrieval by {by!r}: choose {' or '.join(RETRIEVALS)}")
+        vectors = self._ranker.context_vectors(contexts) if contexts else ()
+        return [self._best(one, k, by, max(k, retrieved)) for one in vectors]
+
+    def _best(self, context: NDArray[float32], k: int, by: Retrieval, retrieved: int) -> list[Found]:
+        """The best for a context's vectors, shape (vectors, size)."""
+        queries = context.mean(axis=0, keepdims=True) if by == "mean" else context
+        _, places = self._index.search(queries, min(retrieved, len(self.texts)))
+        near = sorted({int(place) for place in places.flat if place >= 0})
+        scores = self._ranker.score_vectors(context, self._index.reconstruct_batch(near))
+        return [Found(self.texts[near[place]], scores[place]) for place in by_score(scores)[:k]]
+
+
+def build_bank(
+    ranker: PolyEncoder,
+    responses: Iterable[str],
+    folder: str | Path,
+    *,
+    index: IndexKind = "flat",
+    overwrite: bool = False,
+    progress: Progress | None = None,
+) -> ResponseBank:
+    """Make a bank of responses in a folder; each text counts once, case and white space aside.
+
+    ``flat`` finds the nearest exactly; ``ivf`` and ``hnsw`` find nearly all of them, and quicker where there
+    are millions. A build that was stopped goes on when the same call is made again, to the same bytes.
+
+    Raises:
+        InputError: there are no responses, the folder holds a bank, another build or other files, or there
+            is no such index.
+        ModelError: FAISS is not installed.
+    """
+    if index not in INDICES:
+        raise InputError(f"index {index!r}: choose {', '.join(INDICES)}")
+    faiss = _faiss()
+    place = Path(folder)
+    _check_place(place, overwrite)
+    texts = unique(responses)
+    if not texts:
+        raise InputError(f"{place}: a bank needs at least one response")
+    manifest = Manifest(ranker.digest(), len(texts), ranker.model.size, index)
+    _begin(place, manifest, texts, overwrite)
+    _embed(ranker, texts, place / _VECTORS, progress or NoProgress())
+    made = _index(faiss, place / _VECTORS, manifest)
+    unfinished = place / f"{_INDEX}.tmp"
+    faiss.write_index(made, str(unfinished))
+    replace(unfinished, place / _INDEX)
+    _write(place / _MANIFEST, json.dumps(asdict(manifest), indent=2) + "\n")
+    for name in (_BUILDING, _VECTORS):
+        (place / name).unlink()
+    return ResponseBank(ranker, texts, made)
+
+
+def unique(texts: Iterable[str]) -> list[str]:
+    """Each text once, as it came up first; case and white space do not count, and empty ones are left out.
+
+    >>> unique(["Oh, really?", " oh,  really?", "", "No."])
+    ['Oh, really?', 'No.']
+    """
+    found: dict[str, str] = {}
+    for text in texts:
+        plain = " ".join(text.split())
+        if plain:
+            found.setdefault(plain.casefold(), plain)
+    return list(found.values())
+
+
+def _check_place(place: Path, overwrite: bool) -> None:
+    """A folder that holds anything but a bank is never touched."""
+    if place.is_file():
+        raise InputError(f"{place}: a file is in the folder's place; name another")
+    if not place.is_dir():
+        return
+    names = {path.name.removesuffix(".tmp") for path in place.iterdir()}
+    if strange := sorted(names - set(_FILES)):
+        raise InputError(f"{place}: there are other files in it ({strange[0]}); choose another folder")
+    if _MANIFEST in names and not overwrite:
+        raise InputError(f"{place}: there is a bank in it already; choose another folder, or overwrite it")
+
+
+def _begin(place: Path, manifest: Manifest, texts: Sequence[str], overwrite: bool) -> None:
+    """Write the texts and what is going to be built; a build of the same is left as it is."""
+    lines = "".join(json.dumps(text, ensure_ascii=False) + "\n" for text in texts)
+    note = json.dumps(asdict(manifest), indent=2) + "\n"
+    if (place / _BUILDING).is_file():
+        if _holds(place / _BUILDING, note) and _holds(place / _TEXTS, lines):
+            return
+        if not overwrite:
+            raise InputError(
+                f"{place}: a build with other responses or another model was stopped here; "
+                "repeat it as it was, choose another folder, or overwrite it"
+            )
+    for name in _FILES:
+        (place / name).unlink(missing_ok=True)
+    place.mkdir(parents=True, exist_ok=True)
+    _write(place / _TEXTS, lines)
+    _write(place / _BUILDING, note)
+
+
+def _embed(ranker: PolyEncoder, texts: Sequence[str], path: Path, progress: Progress) -> None:
+    """Add the vectors of the texts that are not in the file yet, a chunk after another."""
+    row = 4 * ranker.model.size
+    progress.start("embedding", len(texts), "responses")
+    with path.open("ab") as file:
+        done = min(file.tell() // row, len(texts)) // _CHUNK * _CHUNK
+        file.truncate(done * row)
+        progress.advance(done)
+        for start in range(done, len(texts), _CHUNK):
+            some = texts[start : start + _CHUNK]
+            file.write(ranker.response_vectors(some).astype("<f4").tobytes())
+            file.flush()
+            os.fsync(file.fileno())
+            progress.advance(len(some))
+    progress.finish()
+
+
+def _index(faiss: Any, path: Path, manifest: Manifest) -> Any:
+    """The index of the vectors in the file. One thread makes it: several would make another each time."""
+    import numpy
+
+    vectors = numpy.memmap(path, dtype="<f4", mode="r", shape=(manifest.count, manifest.size))
+    cells = max(1, min(4 * int(manifest.count**0.5), manifest.count // 39))
+    form = {"flat": "Flat", "ivf": f"IVF{cells},Flat", "hnsw": "HNSW32,Flat"}[manifest.index]
+    made = faiss.index_factory(manifest.size, form, faiss.METRIC_INNER_PRODUCT)
+    threads = faiss.omp_get_max_threads()
+    faiss.omp_set_num_threads(1)
+    try:
+        if not made.is_trained:
+            made.train(vectors)
+        for start in range(0, manifest.count, 64 * _CHUNK):
+            made.add(numpy.ascontiguousarray(vectors[start : start + 64 * _CHUNK]))
+    finally:
+        faiss.omp_set_num_threads(threads)
+    if manifest.index == "ivf":
+        made.make_direct_map()
+        made.nprobe = max(1, cells // 8)
+    return made
+
+
+def _read_manifest(place: Path) -> Manifest:
+    try:
+        return Manifest(**json.loads((place / _MANIFEST).read_text(encoding="utf-8")))
+    except FileNotFoundError as error:
+        if (place / _BUILDING).is_file():
+            raise InputError(f"{place}: this bank is not finished; build it again, it goes on") from error
+        raise InputError(f"{place}: no bank of responses; graphneg bank makes one") from error
+    except (OSError, ValueError, TypeError) as error:
+        raise InputError(f"{place / _MANIFEST}: not what a bank holds; build it anew") from error
+
+
+def _holds(path: Path, text: str) -> bool:
+    return path.is_file() and path.read_text(encoding="utf-8") == text
+
+
+def _write(path: Path, text: str) -> None:
+    unfinished = path.with_name(f"{path.name}.tmp")
+    unfinished.write_text(text, encoding="utf-8")
+    replace(unfinished, path)
+
+
+def _faiss() -> Any:
+    try:
+        import faiss
+    except ImportError as error:
+        raise ModelError(
+            "a bank of responses needs FAISS: pip install 'graphneg[vectors]' (graphneg[neural] has it too)"
+        ) from error
+    return faiss
