@@ -56,6 +56,8 @@ for command in (
     transforms,
     shift,
     train,
+    bank,
+    rank,
     contradictions,
     cypher,
     export,
