@@ -216,7 +216,16 @@ def _check_kind(folder: Path, kind: str) -> None:
 def _positions(model: PreTrainedModel) -> int:
     """The most tokens that the model can read."""
     most = getattr(model.config, "max_position_embeddings", None)
-    return most if isinstance(most, int) and most > 0 else 1 << 20
+    return most - _first_position(model) if isinstance(most, int) and most > 0 else 1 << 20
+
+
+def _first_position(model: PreTrainedModel) -> int:
+    """Where a text's positions begin: behind the padding's one in RoBERTa and MPNet."""
+    for name, module in model.named_modules():
+        if name.rpartition(".")[2] == "position_embeddings":
+            padding = getattr(module, "padding_idx", None)
+            return padding + 1 if isinstance(padding, int) else 0
+    return 0
 
 
 def _cut(order: Sequence[int], size: int) -> Iterator[Sequence[int]]:
