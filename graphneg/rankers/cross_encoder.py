@@ -116,7 +116,7 @@ class CrossEncoder:
     def _shortened(self, response: str) -> str:
         """The response, or its beginning where it leaves no room for a context's token."""
         room = self.max_tokens - self.tokenizer.num_special_tokens_to_add(pair=True) - 1
-        if len(response) <= room:
+        if len(response.encode("utf-8", "surrogatepass")) <= room:
             return response
         found: Any = self.tokenizer(response, add_special_tokens=False, return_offsets_mapping=True)
         ends = [end for _, end in found["offset_mapping"]]
