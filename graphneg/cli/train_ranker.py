@@ -42,7 +42,8 @@ def ranker(
         str, typer.Option(metavar="cross-encoder|sa-bert|poly-encoder", help="How the ranker reads.")
     ] = "cross-encoder",
     codes: Annotated[
-        int | None, typer.Option(min=1, help="Codes of a poly-encoder's context.", show_default=False)
+        int | None,
+        typer.Option(min=0, help="Codes of a poly-encoder's context; 0: a bi-encoder.", show_default=False),
     ] = None,
     mix: Annotated[
         list[str] | None,

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from transformers import BatchEncoding, PreTrainedModel, PreTrainedTokenizerBase
 
 _KIND = "ForSequenceClassification"
+_TOKENS = "max_tokens"
 
 
 class CrossEncoder:
@@ -48,12 +49,12 @@ class CrossEncoder:
         cls,
         model: str | Path,
         *,
-        max_tokens: int = 256,
+        max_tokens: int | None = None,
         batch: int = 64,
         device: str | None = None,
         offline: bool = False,
     ) -> Self:
-        """A trained ranker by path or hub id.
+        """A trained ranker by path or hub id; it reads as many tokens as in training where none are given.
 
         Raises:
             ModelError: torch or transformers is missing, there is no such model, it is no classifier
@@ -76,7 +77,8 @@ class CrossEncoder:
                 f"{folder}: a classifier of {network.config.num_labels} classes; a ranker has one or two"
             )
         network.to(choose_device(device or "auto"))
-        return cls(network, tokenizer, max_tokens=max_tokens, batch=batch)
+        noted: Any = getattr(network.config, "graphneg", None) or {}
+        return cls(network, tokenizer, max_tokens=max_tokens or noted.get(_TOKENS, 256), batch=batch)
 
     def encode(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> BatchEncoding:
         """Tokens of the pairs, shape (pairs, tokens), padded to the longest, at most ``max_tokens``."""
@@ -109,7 +111,7 @@ class CrossEncoder:
 
     def save(self, folder: str | Path) -> None:
         """Write model and tokenizer into a folder that ``from_pretrained`` reads."""
-        self.model.config.graphneg = of_kind(self.kind)
+        self.model.config.graphneg = {**of_kind(self.kind), _TOKENS: self.max_tokens}
         self.model.save_pretrained(str(folder))
         self.tokenizer.save_pretrained(str(folder))
 
