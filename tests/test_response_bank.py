@@ -1,0 +1,244 @@
+"""Banks of responses: what is in them, what is found, and going on after a stop."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from io import StringIO
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphneg.editing.originals import Selection
+from graphneg.errors import InputError
+from graphneg.progress import NoProgress
+from graphneg.store import Store
+from tests.cli_runs import Run
+from tests.tiny_ranker import WORDS, encoder_folder
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("faiss")
+
+from graphneg.rankers import response_bank  # noqa: E402
+from graphneg.rankers.bank_sources import read_responses, stored_responses  # noqa: E402
+from graphneg.rankers.poly_encoder import PolyEncoder, new_poly_encoder  # noqa: E402
+from graphneg.rankers.response_bank import ResponseBank, build_bank, unique  # noqa: E402
+
+RESPONSES = [" ".join(words) for words in product(WORDS.split()[:11], repeat=2)]
+CONTEXTS = [["shall we swim", "now"], ["where is the cat"], ["who ate bread", "you did", "when"]]
+FILES = {"manifest.json", "texts.jsonl", "index.faiss"}
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # the tensors are too small to be worth sharing
+    yield encoder_folder(tmp_path_factory.mktemp("encoder"))
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture(scope="module")
+def poly(encoder: Path) -> PolyEncoder:
+    return new_poly_encoder(encoder, codes=3, device="cpu")
+
+
+@pytest.fixture(scope="module")
+def folder(poly: PolyEncoder, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished bank."""
+    place = tmp_path_factory.mktemp("banks") / "bank"
+    build_bank(poly, RESPONSES, place)
+    return place
+
+
+@pytest.fixture(scope="module")
+def saved(poly: PolyEncoder, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The ranker's folder."""
+    place = tmp_path_factory.mktemp("ranker")
+    poly.save(place)
+    return place
+
+
+class TestSearch:
+    @pytest.mark.parametrize("by", ["mean", "codes"])
+    def test_what_is_found_are_the_best_of_all(self, poly: PolyEncoder, folder: Path, by: Any) -> None:
+        bank = ResponseBank.open(folder, poly)
+        found = bank.search(CONTEXTS, 5, by=by, retrieved=len(bank))
+        for context, some in zip(CONTEXTS, found, strict=True):
+            scores = sorted(poly.score([context] * len(RESPONSES), RESPONSES), reverse=True)
+            assert [one.score for one in some] == pytest.approx(scores[:5], abs=1e-5)
+            own = poly.score([context] * 5, [one.text for one in some])
+            assert own == pytest.approx([one.score for one in some], abs=1e-5)
+
+    @pytest.mark.parametrize("index", ["flat", "ivf", "hnsw"])
+    def test_without_codes_the_nearest_is_the_best(self, encoder: Path, tmp_path: Path, index: Any) -> None:
+        ranker = new_poly_encoder(encoder, codes=0, device="cpu")
+        made = build_bank(ranker, RESPONSES, tmp_path / "bank", index=index)
+        opened = ResponseBank.open(tmp_path / "bank", ranker)
+        found = opened.search(CONTEXTS, 3, retrieved=3)
+        assert found == made.search(CONTEXTS, 3, retrieved=3)
+        if index != "ivf":  # which looks into some cells only
+            best = [max(ranker.score([one] * len(RESPONSES), RESPONSES)) for one in CONTEXTS]
+            assert [some[0].score for some in found] == pytest.approx(best, abs=1e-5)
+
+    def test_more_than_there_are_is_all(self, poly: PolyEncoder, tmp_path: Path) -> None:
+        bank = build_bank(poly, ["at six", "now"], tmp_path / "bank")
+        assert {one.text for one in bank.search(CONTEXTS[:1], 10)[0]} == {"at six", "now"}
+        assert bank.search([], 10) == []
+
+
+class TestBuilding:
+    def test_a_text_counts_once(self) -> None:
+        assert unique(["At six.", "", "at  SIX. ", "No.", "\n"]) == ["At six.", "No."]
+
+    def test_a_stopped_build_goes_on_to_the_same_bytes(
+        self, poly: PolyEncoder, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(response_bank, "_CHUNK", 16)
+        place = tmp_path / "bank"
+        with pytest.raises(KeyboardInterrupt):
+            build_bank(poly, RESPONSES, place, progress=_Stop(64))
+        with pytest.raises(InputError, match="not finished"):
+            ResponseBank.open(place, poly)
+        with (place / "vectors.part").open("ab") as file:
+            file.write(b"half of a vector")
+        with pytest.raises(InputError, match="a build with other responses or another model"):
+            build_bank(poly, RESPONSES[1:], place)
+        seen = _Stop(1 << 30)
+        build_bank(poly, RESPONSES, place, progress=seen)
+        assert seen.first == 64
+        build_bank(poly, RESPONSES, tmp_path / "whole")
+        assert {path.name for path in place.iterdir()} == FILES
+        for name in FILES:
+            assert (place / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+
+    def test_a_bank_is_replaced_only_where_that_is_asked_for(self, poly: PolyEncoder, tmp_path: Path) -> None:
+        place = tmp_path / "bank"
+        build_bank(poly, ["at six"], place)
+        with pytest.raises(InputError, match="there is a bank in it already"):
+            build_bank(poly, ["now"], place)
+        build_bank(poly, ["now"], place, overwrite=True)
+        assert ResponseBank.open(place, poly).texts == ["now"]
+
+    def test_a_folder_with_other_files_is_never_touched(self, poly: PolyEncoder, tmp_path: Path) -> None:
+        (tmp_path / "thesis.txt").write_text("mine")
+        with pytest.raises(InputError, match="other files in it"):
+            build_bank(poly, ["now"], tmp_path, overwrite=True)
+        assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+
+    def test_no_responses_make_no_bank(self, poly: PolyEncoder, tmp_path: Path) -> None:
+        with pytest.raises(InputError, match="at least one response"):
+            build_bank(poly, ["", " "], tmp_path / "bank")
+        assert not (tmp_path / "bank").exists()
+
+
+class TestOpening:
+    def test_the_bank_of_another_model_is_refused(self, encoder: Path, folder: Path) -> None:
+        other = new_poly_encoder(encoder, codes=3, pooling="first", device="cpu")
+        with pytest.raises(InputError, match="another model made this bank"):
+            ResponseBank.open(folder, other)
+
+    def test_a_folder_that_is_no_bank_is_refused(self, poly: PolyEncoder, tmp_path: Path) -> None:
+        with pytest.raises(InputError, match="no bank of responses"):
+            ResponseBank.open(tmp_path, poly)
+
+    def test_a_bank_that_lost_texts_is_refused(self, poly: PolyEncoder, tmp_path: Path) -> None:
+        build_bank(poly, ["at six", "now"], tmp_path / "bank")
+        (tmp_path / "bank" / "texts.jsonl").write_text('"at six"\n')
+        with pytest.raises(InputError, match="1 texts and 2 vectors"):
+            ResponseBank.open(tmp_path / "bank", poly)
+
+
+class TestSources:
+    def test_a_store_gives_answers_and_right_responses(self, everyday: Path) -> None:
+        from graphneg.store import open_store
+
+        with open_store(everyday) as store:
+            texts = list(stored_responses(store, Selection(limit=3)))
+            assert len(texts) == _answers(store, 3)
+
+    def test_files_give_lines_and_right_responses(self, tmp_path: Path) -> None:
+        from dataclasses import replace
+
+        from graphneg.output import write_jsonl
+        from tests.negative_samples import EXAMPLE
+
+        edited = replace(EXAMPLE, response="No.", original={"context": None, "response": "Yes."})
+        write_jsonl([edited], tmp_path / "negatives.jsonl")
+        (tmp_path / "lines.txt").write_text("At six.\n\nNow.\n")
+        found = read_responses([tmp_path / "lines.txt", tmp_path / "negatives.jsonl"])
+        assert list(found) == ["At six.", "Now.", "Yes."]
+
+
+class TestCommands:
+    def test_a_bank_is_made_and_ranked_from(self, run: Run, saved: Path, tmp_path: Path) -> None:
+        (tmp_path / "responses.txt").write_text("\n".join(RESPONSES))
+        (tmp_path / "contexts.txt").write_text("shall we swim\nnow\n\nwhere is the cat\n")
+        made = run("bank", tmp_path / "responses.txt", "--model", saved, "-o", tmp_path / "bank")
+        assert (made.status, made.err) == (0, f"{tmp_path / 'bank'}: 121 responses\n")
+        asked = ["rank", "--model", saved, "--context", tmp_path / "contexts.txt", "-k", "3"]
+        ended = run(*asked, "--bank", tmp_path / "bank", "--retrieved", "121", "--json")
+        assert ended.status == 0
+        of_bank = [json.loads(line) for line in ended.out.splitlines()]
+        assert [one["context"] for one in of_bank] == [["shall we swim", "now"], ["where is the cat"]]
+        ended = run(*asked, "--candidates", tmp_path / "responses.txt", "--json")
+        of_all = [json.loads(line) for line in ended.out.splitlines()]
+        for one, other in zip(of_bank, of_all, strict=True):
+            scores = [response["score"] for response in one["responses"]]
+            assert scores == pytest.approx([response["score"] for response in other["responses"]], abs=1e-5)
+        table = run(*asked, "--bank", tmp_path / "bank").out
+        assert "where is the cat" in table
+        refused = run("bank", tmp_path / "responses.txt", "--model", saved, "-o", tmp_path / "bank")
+        assert refused.status == 2
+        assert "there is a bank in it already" in refused.err
+
+    def test_candidates_are_ranked_by_any_kind_of_ranker(
+        self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        model = encoder_folder(tmp_path / "cross", labels=1)
+        (tmp_path / "candidates.txt").write_text("at six\nfish now\n")
+        monkeypatch.setattr("sys.stdin", StringIO("shall we swim\n"))
+        ended = run("rank", "--model", model, "--context", "-", "--candidates", tmp_path / "candidates.txt")
+        assert ended.status == 0
+        assert "at six" in ended.out and "fish now" in ended.out
+        (tmp_path / "context.txt").write_text("now\n")
+        asked = ["rank", "--model", model, "--context", tmp_path / "context.txt"]
+        assert "no poly-encoder" in run(*asked, "--bank", tmp_path).err
+        assert run(*asked).status == 2
+
+    @pytest.mark.parametrize(
+        ("content", "complaint"), [("\n \n", "no context in it"), (None, "can't be read")]
+    )
+    def test_a_context_that_is_none_is_one_clear_error(
+        self, run: Run, saved: Path, tmp_path: Path, content: str | None, complaint: str
+    ) -> None:
+        path = tmp_path / "context.txt"
+        if content is not None:
+            path.write_text(content)
+        ended = run("rank", "--model", saved, "--context", path, "--candidates", path)
+        assert ended.status == 2
+        assert complaint in ended.err and ended.err.count("\n") == 1
+
+
+class _Stop(NoProgress):
+    """Presses Ctrl-C after some responses; keeps how many were there at the beginning."""
+
+    def __init__(self, after: int) -> None:
+        self.done = 0
+        self.first: int | None = None
+        self._after = after
+
+    def advance(self, amount: int) -> None:
+        self.first = amount if self.first is None else self.first
+        self.done += amount
+        if self.done == self._after:
+            raise KeyboardInterrupt
+
+
+def _answers(store: Store, dialogues: int) -> int:
+    """How many turns the first dialogues have that answer one; the corpus has no other responses."""
+    from graphneg.editing.originals import dialogue_ids, read_dialogues
+
+    ids = list(dialogue_ids(store, Selection(limit=dialogues)))
+    return sum(len(one.turns) - 1 for one in read_dialogues(store, ids))
