@@ -65,7 +65,12 @@ def rank(
     retrieved: Annotated[
         int, typer.Option(min=1, help="So many are taken from a bank, and then ranked.")
     ] = 100,
-    max_tokens: Annotated[int, typer.Option(min=8, help="Longer contexts lose their beginning.")] = 256,
+    max_tokens: Annotated[
+        int | None,
+        typer.Option(
+            min=8, help="Longer contexts lose their beginning; else as in training.", show_default=False
+        ),
+    ] = None,
     device: Annotated[
         str | None, typer.Option(help="cpu, cuda; else the best there is.", show_default=False)
     ] = None,

@@ -41,7 +41,7 @@ class CrossEncoder:
         self.model = model
         self.tokenizer = tokenizer
         self.batch = batch
-        self.max_tokens = min(max_tokens, _positions(model), tokenizer.model_max_length)
+        self.max_tokens = min(max_tokens, positions(model), tokenizer.model_max_length)
         self.tokenizer.truncation_side = "left"
 
     @classmethod
@@ -215,7 +215,7 @@ def _check_kind(folder: Path, kind: str) -> None:
         raise ModelError(f"{folder}: a ranker of the kind {found}, not {kind}; load_ranker reads either")
 
 
-def _positions(model: PreTrainedModel) -> int:
+def positions(model: PreTrainedModel) -> int:
     """The most tokens that the model can read."""
     most = getattr(model.config, "max_position_embeddings", None)
     return most - _first_position(model) if isinstance(most, int) and most > 0 else 1 << 20

@@ -11,7 +11,7 @@ from graphneg.decoders.t5.torch_backend import choose_device
 from graphneg.errors import InputError, ModelError
 from graphneg.language_models.finding import check_packages, first_line, locate
 from graphneg.rankers.base import by_score
-from graphneg.rankers.cross_encoder import freeze
+from graphneg.rankers.cross_encoder import freeze, positions
 from graphneg.rankers.kinds import POLY_ENCODER, kind_of, of_kind, read_config
 from graphneg.rankers.sentence_folders import note_pooling
 
@@ -56,7 +56,7 @@ class PolyEncoder:
         batch: int = 64,
         objective: Objective = "in-batch",
     ) -> None:
-        most = min(getattr(model.config, "max_position_embeddings", 1 << 20), tokenizer.model_max_length)
+        most = min(positions(model.encoder), tokenizer.model_max_length)
         self.model = model
         self.tokenizer = tokenizer
         self.batch = batch
@@ -68,6 +68,8 @@ class PolyEncoder:
             "codes": len(model.codes),
             "pooling": model.pooling,
             "towers": "shared" if model.response_encoder is None else "separate",
+            "objective": objective,
+            "max_tokens": self.max_tokens,
             "response_tokens": self.response_tokens,
         }
 
@@ -76,12 +78,12 @@ class PolyEncoder:
         cls,
         model: str | Path,
         *,
-        max_tokens: int = 256,
+        max_tokens: int | None = None,
         batch: int = 64,
         device: str | None = None,
         offline: bool = False,
     ) -> Self:
-        """A trained ranker by path or hub id.
+        """A trained ranker by path or hub id; it reads as many tokens as in training where none are given.
 
         Raises:
             ModelError: torch or transformers is missing, there is no such model, or it is no poly-encoder.
@@ -107,8 +109,14 @@ class PolyEncoder:
                 f"{folder}: no poly-encoder can be read from it ({first_line(error)})"
             ) from error
         network.to(choose_device(device or "auto")).eval()
-        tokens = int(noted["response_tokens"])
-        return cls(network, tokenizer, max_tokens=max_tokens, response_tokens=tokens, batch=batch)
+        return cls(
+            network,
+            tokenizer,
+            max_tokens=max_tokens or int(noted["max_tokens"]),
+            response_tokens=int(noted["response_tokens"]),
+            batch=batch,
+            objective=noted["objective"],
+        )
 
     @property
     def loss(self) -> Callable[..., Tensor]:
