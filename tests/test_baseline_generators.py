@@ -1,0 +1,203 @@
+"""The baselines of the papers: what they take, what they never give, and that only the seed decides."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from graphneg.dialogue_graph import DialogueGraph
+from graphneg.errors import GeneratorError, ModelError
+from graphneg.generators import Candidate, Context, get_generator
+from graphneg.generators.bank import Bank
+from graphneg.generators.contexts import WantedContexts, read_contexts
+from graphneg.generators.token_substitution import tags_of
+from graphneg.hashing import number
+from graphneg.model import Negative
+from graphneg.store import Store
+from tests.servers import wipe
+
+BASELINES = ("random", "bm25", "semi-hard", "token-substitution")
+FROM_OTHERS = ("random", "bm25", "semi-hard")
+PLACES = ("harbour", "garden", "station", "bakery", "library", "museum", "castle", "market")
+THINGS = ("boat", "rose", "train", "loaf", "novel", "statue", "tower", "melon")
+
+
+def dialogues() -> list[dict[str, object]]:
+    return [
+        {
+            "id": f"town/test/{at}",
+            "corpus": "town",
+            "split": "test",
+            "turns": [f"Shall we walk to the {place}?", f"Yes, I want to see a {thing} there."],
+            "responses": [
+                {"turn": 0, "text": f"The {place} is closed, but the {thing} shop opens.", "label": 1},
+                {"turn": 0, "text": f"A {thing} once frightened my uncle.", "label": 0},
+            ],
+        }
+        for at, (place, thing) in enumerate(zip(PLACES, THINGS, strict=True))
+    ]
+
+
+@pytest.fixture(scope="module")
+def town(store: Store, tmp_path_factory: pytest.TempPathFactory) -> DialogueGraph:
+    wipe(store)
+    path = tmp_path_factory.mktemp("town") / "town.jsonl"
+    path.write_text("\n".join(map(json.dumps, dialogues())), encoding="utf-8")
+    graph = DialogueGraph(store)
+    graph.load("dialogues", path)
+    return graph
+
+
+def contexts_of(graph: DialogueGraph) -> list[Context]:
+    return list(read_contexts(graph.store, WantedContexts()))
+
+
+def made(graph: DialogueGraph, name: str, amount: int = 3, **options: object) -> list[list[Candidate]]:
+    generator = get_generator(name, graph.store, **options)
+    return [list(some) for some in generator.generate(contexts_of(graph), amount, 0)]
+
+
+def texts(some: Sequence[Candidate]) -> list[str]:
+    return [one.text for one in some]
+
+
+class TestEachBaseline:
+    @pytest.mark.parametrize("name", BASELINES)
+    def test_gives_what_is_no_right_response_and_not_said_in_the_context(
+        self, town: DialogueGraph, name: str
+    ) -> None:
+        for context, some in zip(contexts_of(town), made(town, name), strict=True):
+            said = {turn.text for turn in context.turns}
+            assert some
+            assert not {*texts(some)} & {*context.positives, *said}
+            assert len({*texts(some)}) == len(some) <= 3
+
+    @pytest.mark.parametrize("name", BASELINES)
+    def test_gives_the_same_for_the_same_seed_whatever_the_batch(
+        self, town: DialogueGraph, name: str
+    ) -> None:
+        def run(batch: int) -> list[Negative]:
+            return list(town.generate(name, per_context=2, seed=3, batch=batch))
+
+        assert run(1) == run(5)
+
+    @pytest.mark.parametrize("name", FROM_OTHERS)
+    def test_of_other_contexts_takes_right_responses_alone(self, town: DialogueGraph, name: str) -> None:
+        right = {text for context in contexts_of(town) for text in context.positives}
+        assert {text for some in made(town, name) for text in texts(some)} <= right
+
+    def test_gives_fewer_where_the_store_has_no_more(self, town: DialogueGraph) -> None:
+        stream = town.generate("random", per_context=20)
+        assert len(list(stream)) == 8 * 14
+        assert sum(stream.summary.skipped.values()) == 8 * 6
+
+    def test_says_when_there_is_nothing_to_take_from(self, embedded: Store) -> None:
+        wipe(embedded)
+        with pytest.raises(GeneratorError, match="no right response in the store"):
+            Bank(embedded)
+
+
+def test_random_draws_others_by_another_seed(town: DialogueGraph) -> None:
+    one, other = (list(town.generate("random", per_context=2, seed=seed)) for seed in (0, 1))
+    assert [each.response for each in one] != [each.response for each in other]
+
+
+def test_a_bank_keeps_the_texts_of_lowest_hash(town: DialogueGraph) -> None:
+    whole, part = Bank(town.store), Bank(town.store, most=5)
+    assert [one.text for one in part.entries] == [one.text for one in whole.entries][:5]
+    hashes = [number(0, "bank", one.text.casefold()) for one in whole.entries]
+    assert hashes == sorted(hashes)
+
+
+class TestBm25:
+    def test_prefers_what_shares_rare_words_with_the_right_response(self, town: DialogueGraph) -> None:
+        some = made(town, "bm25", 1, by="response")
+        assert all(text.startswith("Yes, I want") for one in some for text in texts(one))
+
+    def test_scores_fall(self, town: DialogueGraph) -> None:
+        for some in made(town, "bm25"):
+            scores = [one.scores["bm25"] for one in some]
+            assert scores == sorted(scores, reverse=True) and scores[-1] > 0
+
+    def test_takes_no_other_question(self, town: DialogueGraph) -> None:
+        with pytest.raises(GeneratorError, match="choose one of context, response"):
+            get_generator("bm25", town.store, by="speaker")
+
+
+class TestSemiHard:
+    def test_stays_below_the_right_response_and_above_the_margin(self, town: DialogueGraph) -> None:
+        found = [one for some in made(town, "semi-hard", 5, margin=0.2) for one in some]
+        assert found
+        for one in found:
+            assert one.scores["right"] - 0.2 < one.scores["cosine"] < one.scores["right"]
+
+    def test_begins_with_the_nearest(self, town: DialogueGraph) -> None:
+        for some in made(town, "semi-hard", 5):
+            cosines = [one.scores["cosine"] for one in some]
+            assert cosines == sorted(cosines, reverse=True)
+
+    def test_has_a_margin_over_0(self, town: DialogueGraph) -> None:
+        with pytest.raises(GeneratorError, match="margin is a difference of cosines"):
+            get_generator("semi-hard", town.store, margin=0)
+
+
+class TestTokenSubstitution:
+    def test_exchanges_a_few_words_for_others_of_the_same_form(self, town: DialogueGraph) -> None:
+        for context, some in zip(contexts_of(town), made(town, "token-substitution"), strict=True):
+            for one in some:
+                right = min(context.positives, key=lambda text: distance(text, one.text))
+                assert 1 <= distance(right, one.text) <= 4  # with an article before one of them
+                for pair in one.details["replaced"].split(", "):
+                    before, _, after = pair.partition(" by ")
+                    assert tags_of(before) == tags_of(after) and before != after
+
+    def test_asks_a_masked_model_where_one_is_given(self, town: DialogueGraph, tmp_path: Path) -> None:
+        model = masked_folder(tmp_path)
+        some = made(town, "token-substitution", 2, model=model, most=1)
+        replaced = [one.details["replaced"].partition(" by ")[2] for each in some for one in each]
+        assert replaced and {*replaced} <= {*THINGS, *PLACES}
+
+    def test_wants_a_model_that_fills_masks(self, town: DialogueGraph, tmp_path: Path) -> None:
+        with pytest.raises(ModelError, match="there is no such model"):
+            get_generator("token-substitution", town.store, model=tmp_path / "none")
+        (tmp_path / "config.json").write_text('{"model_type": "vit"}')
+        with pytest.raises(ModelError, match="no masked model can be read"):
+            get_generator("token-substitution", town.store, model=tmp_path)
+
+    def test_replaces_at_least_one_word(self, town: DialogueGraph) -> None:
+        with pytest.raises(GeneratorError, match="least is a whole number from 1"):
+            get_generator("token-substitution", town.store, least=0)
+
+
+def distance(one: str, other: str) -> int:
+    """How many words two texts of the same length differ in; many where lengths differ."""
+    pairs = list(zip(one.split(), other.split(), strict=False))
+    return sum(a != b for a, b in pairs) + 9 * abs(len(one.split()) - len(other.split()))
+
+
+def masked_folder(folder: Path) -> Path:
+    """A masked model of random weights that knows some nouns."""
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+    from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast, set_seed
+
+    set_seed(0)
+    words = ["[PAD]", "[UNK]", "[MASK]", *PLACES, *THINGS]
+    tokenizer = Tokenizer(models.WordLevel({word: i for i, word in enumerate(words)}, unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.Lowercase()
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, pad_token="[PAD]", unk_token="[UNK]", mask_token="[MASK]"
+    ).save_pretrained(folder)
+    config = BertConfig(
+        vocab_size=len(words),
+        hidden_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=16,
+        max_position_embeddings=40,
+    )
+    BertForMaskedLM(config).save_pretrained(folder)
+    return folder

@@ -1,0 +1,292 @@
+"""Comparing sources: the same ranker on each, one table, and what a stopped command keeps."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphneg.comparing.banks import BankFile, Sieve, bank_of
+from graphneg.comparing.comparison import Comparison, Plan, compare
+from graphneg.comparing.data import Data, read_data
+from graphneg.comparing.figures import AUC, BALANCED, RECALL, Bootstrap, Draws, closed, tallies
+from graphneg.comparing.running import RankerSettings, Run
+from graphneg.comparing.sources import Budget, source_of
+from graphneg.errors import InputError
+from graphneg.evaluation.ranking import Choices, rank
+from graphneg.hashing import number
+from graphneg.model import Dialogue, Response, Sentence, Utterance
+from graphneg.progress import NoProgress
+from tests.cli_runs import Run as CommandLine
+from tests.tiny_ranker import encoder_folder
+
+ADVERSARIAL = "adversarial_negative_responses"
+RANDOM = "random_negative_responses"
+THINGS = ("cat", "dog", "fish", "bread", "eggs", "garden", "kitchen", "cats", "dogs", "tea", "jam", "pie")
+
+
+def context(at: int, thing: str) -> dict[str, Any]:
+    return {
+        "id": at,
+        "context": ["Shall we swim now?", f"Where is the {thing}?"],
+        "positive_responses": [f"The {thing} is in the garden.", f"You ate the {thing} at six."],
+        ADVERSARIAL: [f"Fish swim when the {thing} is twelve.", f"A {thing} is what fish eat."],
+        RANDOM: ["Who did?", f"Eggs, when you swim at {at}."],
+    }
+
+
+CONTEXTS = [context(at, thing) for at, thing in enumerate(THINGS)]
+
+
+def written(path: Path, contexts: Sequence[dict[str, Any]]) -> Path:
+    path.write_text("\n".join(map(json.dumps, contexts)), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An encoder, and a file of contexts."""
+    folder = tmp_path_factory.mktemp("compare")
+    encoder_folder(folder / "encoder")
+    written(folder / "all.json", CONTEXTS)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def data(folder: Path) -> Data:
+    return read_data(folder / "all.json", split=0.5)
+
+
+def plan(folder: Path, *sources: str, **changes: Any) -> Plan:
+    ranker = RankerSettings(folder / "encoder", options={"device": "cpu"}, arguments={"learning_rate": 1e-3})
+    return replace(
+        Plan([source_of(one) for one in sources], ranker, budget=Budget(epochs=1, source=2)), **changes
+    )
+
+
+class TestData:
+    def test_one_file_is_split_by_hash_of_its_contexts_names(self, data: Data) -> None:
+        order = sorted(range(12), key=lambda at: number(7, str(at)))
+        assert [one.id for one in data.train] == [f"dailydialog_pp/train/{at}" for at in order[:6]]
+        assert [one.id for one in data.test] == [f"dailydialog_pp/test/{at}" for at in order[6:]]
+
+    @pytest.mark.parametrize(
+        ("changed", "complaint"),
+        [
+            ({"positive_responses": []}, "bad.json:1: context dailydialog_pp/bad/3 has no right response"),
+            ({"context": "Hello?"}, "bad.json:1"),
+            ({ADVERSARIAL: [], RANDOM: []}, "has no wrong response to be tested on"),
+        ],
+    )
+    def test_a_context_that_cannot_be_used_ends_it_with_its_place(
+        self, tmp_path: Path, changed: dict[str, Any], complaint: str
+    ) -> None:
+        bad = written(tmp_path / "bad.json", [{**CONTEXTS[3], **changed}])
+        good = written(tmp_path / "good.json", CONTEXTS[:2])
+        with pytest.raises(InputError, match=complaint):
+            read_data(good, bad)
+
+    def test_no_context_is_both_learned_from_and_tested_on(self, tmp_path: Path) -> None:
+        one, other = (written(tmp_path / name, CONTEXTS[:2]) for name in ("one.json", "other.json"))
+        with pytest.raises(InputError, match="to learn from is the same"):
+            read_data(one, other)
+
+
+class TestSources:
+    @pytest.mark.parametrize(
+        ("text", "kind"),
+        [("random", "random"), ("human", "human"), ("bm25", "generator"), ("deam", "recipe")],
+    )
+    def test_have_names(self, text: str, kind: str) -> None:
+        assert source_of(text).kind == kind
+
+    @pytest.mark.parametrize(
+        ("text", "complaint"),
+        [
+            ("people", "choose random, human, NAME=FILE, a recipe .* or a generator"),
+            ("mine=none.jsonl", "there is no such file"),
+            ("human=mine.jsonl", "a name of its own"),
+            ("mine=mine.txt", "ends in .jsonl or .parquet"),
+        ],
+    )
+    def test_that_are_none_are_refused(self, text: str, complaint: str) -> None:
+        with pytest.raises(InputError, match=complaint):
+            source_of(text)
+
+    def test_all_take_the_same_number_of_pairs(self) -> None:
+        mixes = [Budget().mix(source_of(name)) for name in ("random", "human", "bm25")]
+        assert {sum(mix.negatives.values()) for mix in mixes} == {5}
+
+
+class TestBanks:
+    def test_hold_nothing_that_the_test_asks(self, data: Data) -> None:
+        asked = data.test[0]
+        answer, wrong = asked.positives[0], data.train[0].negatives["adversarial"][0]
+        turns = ("Hello?", "Hi.", answer, "Bye.")
+        spoken = Dialogue(
+            "chat/all/1",
+            "chat",
+            "all",
+            tuple(Utterance(at, "AB"[at % 2], text) for at, text in enumerate(turns)),
+            (Response(0, "Oh, hello.", 1, "human"), Response(0, "Never.", 0, "human")),
+        )
+        sentences = [Sentence(f"s/{at}", text, "s") for at, text in enumerate((answer, wrong, "Ducks fly."))]
+        sieve = Sieve(data.forbidden)
+        dialogue, *others = sieve.through([spoken, *sentences])
+        assert isinstance(dialogue, Dialogue)
+        assert [one.text for one in dialogue.utterances] == ["Hello?", "Hi."]
+        assert [one.text for one in dialogue.responses] == ["Oh, hello."]
+        assert [one.text for one in others if isinstance(one, Sentence)] == ["Ducks fly."]
+        assert sieve.left_out == {"turns": 1, "sentences": 2}
+
+    def test_are_read_by_the_loader_of_their_name(self, tmp_path: Path) -> None:
+        path = tmp_path / "more.txt"
+        path.write_text("Ducks fly.\n")
+        bank = bank_of(f"text={path}")
+        assert bank == BankFile("text", path)
+        found = list(Sieve(()).read(bank, NoProgress()))
+        assert [one.text for one in found if isinstance(one, Sentence)] == ["Ducks fly."]
+        with pytest.raises(InputError, match="there is nothing at that path"):
+            bank_of("text=none.txt")
+        with pytest.raises(InputError, match="write LOADER=PATH"):
+            bank_of("more.txt")
+
+
+@st.composite
+def scored_choices(draw: st.DrawFn) -> tuple[list[Choices], list[list[float]]]:
+    amounts = draw(st.lists(st.tuples(st.integers(1, 3), st.integers(0, 3)), min_size=1, max_size=5))
+    if not any(wrong for _, wrong in amounts):
+        amounts.append((1, 1))
+    choices = [
+        Choices(str(at), ("Hm?",), ("yes",) * right, {"other": ("no",), "kind": ("no",) * wrong})
+        for at, (right, wrong) in enumerate(amounts)
+    ]
+    score = st.sampled_from([0.1, 0.4, 0.5, 0.6, 0.9])
+    scores = [draw(st.lists(score, min_size=n, max_size=n)) for n in (len(one.responses) for one in choices)]
+    return choices, scores
+
+
+class TestFigures:
+    @given(scored_choices())
+    @settings(deadline=None, max_examples=60)
+    def test_over_all_contexts_are_those_of_the_evaluation(
+        self, given_: tuple[list[Choices], list[list[float]]]
+    ) -> None:
+        choices, scores = given_
+        told = next(one for one in rank(choices, scores) if one.kind == "kind")
+        bootstrap = Bootstrap(len(choices), resamples=2)
+        of = tallies(choices, scores, "kind")
+        found = {name: bootstrap.measured(name, {0: of}).whole for name in (RECALL, BALANCED, AUC)}
+        assert found == pytest.approx(
+            {RECALL: told.recall_at_1, BALANCED: told.balanced_accuracy, AUC: told.auc}
+        )
+
+    def test_have_intervals_around_them(self) -> None:
+        choices = [Choices(str(at), ("Hm?",), ("yes",), {"kind": ("no",)}) for at in range(40)]
+        scores = [[0.9, 0.1] if at % 4 else [0.1, 0.9] for at in range(40)]
+        figure = Bootstrap(40).measured(RECALL, {0: tallies(choices, scores, "kind")}).figure()
+        assert figure.value == 0.75
+        assert 0.55 < figure.low < 0.7 < 0.8 < figure.high < 0.95
+
+    def test_tell_the_share_of_a_gap(self) -> None:
+        import numpy as np
+
+        low, middle, high = (Draws(value, np.full(9, value)) for value in (0.2, 0.5, 0.8))
+        share = closed(middle, low, high)
+        assert share is not None and share == pytest.approx((0.5, 0.5, 0.5))
+        assert closed(middle, high, low) is None
+
+
+class TestComparing:
+    def test_gives_a_row_for_each_source_and_keeps_each_result(
+        self, folder: Path, data: Data, tmp_path: Path
+    ) -> None:
+        told: list[Run] = []
+
+        def run(seeds: Sequence[int]) -> Comparison:
+            made = plan(folder, "random", "human", "bm25", seeds=seeds)
+            return compare(data, made, tmp_path / "out", on_run=told.append)
+
+        first = run([0])
+        assert [row.source for row in first.rows] == ["random", "human", "bm25"]
+        assert {*first.rows[0].figures} == {"adversarial", "random"}
+        assert len(told) == 3 and not any((tmp_path / "out" / "models").iterdir())
+        assert all(run.pairs.keys() <= {"reference", "random", "adversarial", "bm25"} for run in told)
+        assert run([0]) == first and len(told) == 3
+        assert run([0, 1]).rows[0].seeds == (0, 1)
+        assert len(told) == 6
+
+    def test_gives_the_same_scores_anew(self, folder: Path, data: Data, tmp_path: Path) -> None:
+        def scores(out: str) -> Sequence[Sequence[float]]:
+            told: list[Run] = []
+            compare(data, plan(folder, "human"), tmp_path / out, on_run=told.append)
+            return told[0].scores
+
+        assert scores("one") == scores("other")
+
+    def test_learns_from_a_file_of_negatives_and_from_a_recipe(
+        self, folder: Path, data: Data, tmp_path: Path
+    ) -> None:
+        told: list[Run] = []
+        made = plan(folder, "all", keep_models=True)
+        compare(data, made, tmp_path / "out", on_run=told.append)
+        assert told[0].pairs["all"] > 0
+        assert len(list((tmp_path / "out" / "models").iterdir())) == 1
+        file = tmp_path / "out" / "negatives" / "all.jsonl"
+        compare(data, plan(folder, f"mine={file}"), tmp_path / "other", on_run=told.append)
+        assert told[1].pairs["mine"] == told[0].pairs["all"]
+
+    def test_refuses_a_folder_of_another_comparison(self, folder: Path, data: Data, tmp_path: Path) -> None:
+        compare(data, plan(folder, "random"), tmp_path / "out")
+        other = plan(folder, "random", budget=Budget(epochs=1, source=1))
+        with pytest.raises(InputError, match="another comparison is in it"):
+            compare(data, other, tmp_path / "out")
+        compare(data, other, tmp_path / "out", overwrite=True)
+        (tmp_path / "mine").mkdir()
+        (tmp_path / "mine" / "thesis.txt").touch()
+        with pytest.raises(InputError, match="something else in it"):
+            compare(data, other, tmp_path / "mine", overwrite=True)
+
+    def test_says_what_is_not_to_be_had(self, folder: Path, data: Data, tmp_path: Path) -> None:
+        with pytest.raises(InputError, match=r"source key-sem: .*language model"):
+            compare(data, plan(folder, "key-sem"), tmp_path / "out")
+        without = Data(tuple(replace(one, negatives={}) for one in data.train), data.test)
+        with pytest.raises(InputError, match="source human: no context"):
+            compare(without, plan(folder, "human"), tmp_path / "other")
+
+
+class TestCommand:
+    def test_prints_a_table_and_goes_on(self, folder: Path, run: CommandLine, tmp_path: Path) -> None:
+        words = ["compare", folder / "all.json", "--model", folder / "encoder", "-o", tmp_path / "out"]
+        words += ["--epochs", 1, "--source", "random", "--source", "human", "--source", "token-substitution"]
+        first = run(*words)
+        assert first.status == 0, first.err
+        assert "gap closed" in first.out and "token-substitution" in first.out
+        again = run(*words, "--json")
+        assert again.status == 0 and "seed 0" not in again.err
+        assert [row["source"] for row in json.loads(again.out)["rows"]][:2] == ["random", "human"]
+
+    @pytest.mark.parametrize(
+        ("words", "complaint"),
+        [
+            (["--source", "people"], "no source 'people'"),
+            (["--source", "random", "--split", 1.5], "between 0 and 1"),
+            (["--source", "random", "--source-option", "bm25=1"], "write SOURCE.NAME=VALUE"),
+            (["--source", "random", "--source-option", "bm25.by=x"], "no source of this comparison"),
+            (["--source", "random", "--kind", "oracle"], "oracle"),
+        ],
+    )
+    def test_ends_with_2_where_it_is_used_wrongly(
+        self, folder: Path, run: CommandLine, tmp_path: Path, words: list[Any], complaint: str
+    ) -> None:
+        ended = run(
+            "compare", folder / "all.json", "--model", folder / "encoder", "-o", tmp_path / "o", *words
+        )
+        assert ended.status == 2
+        assert complaint in " ".join(ended.err.split())
