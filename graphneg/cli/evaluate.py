@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import typer
 
-from graphneg.cli import evaluate_correlation, evaluate_ranker, evaluate_smatch
+from graphneg.cli import (
+    evaluate_contradiction,
+    evaluate_correlation,
+    evaluate_negatives,
+    evaluate_ranker,
+    evaluate_smatch,
+)
 from graphneg.cli.terminal import examples
 
 app = typer.Typer(
@@ -13,6 +19,7 @@ app = typer.Typer(
     epilog=examples(
         "graphneg evaluate smatch gold.amr parsed.amr",
         "graphneg evaluate ranker dev.json --model path/to/ranker",
+        "graphneg evaluate negatives negatives.jsonl -o report.html",
         "graphneg evaluate correlation chatbot1.json --scores scores.jsonl",
     ),
     no_args_is_help=True,
@@ -20,7 +27,13 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for command in (evaluate_smatch, evaluate_ranker, evaluate_correlation):
+for command in (
+    evaluate_smatch,
+    evaluate_ranker,
+    evaluate_negatives,
+    evaluate_correlation,
+    evaluate_contradiction,
+):
     command.register(app)
 
 

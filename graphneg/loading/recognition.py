@@ -52,6 +52,11 @@ FORMATS = (
         _all_of(_JSON, r'"context"\s*:', r'"positive_responses"\s*:'),
     ),
     Format(
+        "rgm_contradiction",
+        'JSON lines with "utterances", "annotation_target_pair" and "contradictory_label_count"',
+        _all_of(_JSON, r'"annotation_target_pair"\s*:', r'"contradictory_label_count"\s*:'),
+    ),
+    Format(
         "personachat",
         'JSON with "persona" and "dialogue" or with "personality" and "utterances", '
         'or ParlAI text ("1 your persona: ...")',

@@ -1,0 +1,188 @@
+"""Collecting responses that may contradict (Sato et al. 2024, section 3): contexts, then responses to them.
+
+Each step writes a file, and goes on where it was stopped. The label sheet of `graphneg.contradiction.sheets`
+comes next.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from graphneg.contradiction.context_files import (
+    Responded,
+    context_line,
+    read_contexts_file,
+    response_line,
+)
+from graphneg.contradiction.followups import Likelihood, Scored, best, followups, fqness
+from graphneg.contradiction.labelled import Labelled, labelled_lines
+from graphneg.errors import GeneratorError, InputError
+from graphneg.generators.base import Context, Generator, Settled
+from graphneg.output import ResumableWriter, fingerprint
+from graphneg.output.destination import check_destination, replace
+from graphneg.progress import NoProgress, Progress
+
+BATCH = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The ``top`` contexts by score, at most ``per_dialogue`` of each dialogue; referents are among the
+    last ``furthest`` turns of the one who answers."""
+
+    top: int = 1000
+    per_dialogue: int = 1
+    furthest: int = 3
+
+    def __post_init__(self) -> None:
+        if min(self.top, self.per_dialogue, self.furthest) < 1:
+            raise InputError("top, per_dialogue and furthest must each be at least 1")
+
+
+def collect_contexts(
+    contexts: Iterable[Context],
+    model: Likelihood,
+    out: str | Path,
+    wanted: Wanted | None = None,
+    *,
+    facts: Mapping[str, object] | None = None,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+) -> list[Scored]:
+    """Score all follow-ups of contexts, write the best ones, best first, and return them.
+
+    ``facts`` (what JSON can hold: the model, where contexts are from) decide whether a run that was
+    stopped is gone on with; scores so far are in a file beside ``out``.
+
+    Raises:
+        InputError: ``out`` is there already, or can't be written; no context ends in a question.
+    """
+    wanted, bar = wanted or Wanted(), progress or NoProgress()
+    path = _destination(out, overwrite)
+    scores = path.with_name(f"{path.stem}.scores.jsonl")
+    settings = {"facts": dict(facts or {}), "furthest": wanted.furthest}
+    bar.start("follow-ups", None, "questions")
+    with ResumableWriter(scores, fingerprint(settings)) as writer:
+        done = writer.resumed.dialogues
+        bar.advance(done)
+        rest = islice(followups(contexts, wanted.furthest), done, None)
+        while some := list(islice(rest, BATCH)):
+            for one in fqness(model, some):
+                writer.write_line(context_line(one))
+            done += len(some)
+            writer.checkpoint(done)
+            bar.advance(len(some))
+        if not done:
+            writer.finish().unlink()
+            raise InputError("no context ends in a question to a speaker who said something before")
+        writer.finish()
+    bar.finish()
+    found = best(read_contexts_file(scores), wanted.top, wanted.per_dialogue)
+    _write(path, map(context_line, found))
+    scores.unlink()
+    return found
+
+
+def collect_responses(
+    contexts: Sequence[Scored],
+    generators: Sequence[Generator],
+    out: str | Path,
+    *,
+    per_context: int = 1,
+    seed: int = 0,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+) -> int:
+    """Write the responses of each generator to each context; returns how many there are.
+
+    Responses that a generator lacks are not made up for. Text that stands twice for one context is written
+    for the first generator alone.
+
+    Raises:
+        InputError: ``out`` is there already, or no generator or two of one name are given.
+        GeneratorError: a generator answers with too few lists.
+    """
+    names = [one.name for one in generators]
+    if not names or len(set(names)) < len(names):
+        raise InputError(f"generators {', '.join(names) or '(none)'}: one or more, each once, please")
+    bar = progress or NoProgress()
+    path = _destination(out, overwrite)
+    settings = {
+        "contexts": [context_line(one) for one in contexts],
+        "generators": [[one.name, _settings(one)] for one in generators],
+        "per_context": per_context,
+        "seed": seed,
+    }
+    bar.start("responses", len(contexts), "contexts")
+    with ResumableWriter(path, fingerprint(settings)) as writer:
+        done, written = writer.resumed.dialogues, writer.resumed.negatives
+        bar.advance(done)
+        while some := contexts[done : done + BATCH]:
+            for one in _responses(some, generators, per_context, seed):
+                writer.write_line(response_line(one))
+                written += 1
+            done += len(some)
+            writer.checkpoint(done)
+            bar.advance(len(some))
+        writer.finish()
+    bar.finish()
+    return written
+
+
+def write_responses(labelled: Iterable[Labelled], out: str | Path, *, overwrite: bool = False) -> None:
+    """Write labelled responses as JSON lines, in the form that `read_labelled` reads.
+
+    Raises:
+        InputError: ``out`` is there already, or can't be written.
+    """
+    _write(_destination(out, overwrite), labelled_lines(labelled))
+
+
+def _responses(
+    some: Sequence[Scored], generators: Sequence[Generator], per_context: int, seed: int
+) -> Iterable[Responded]:
+    contexts = [one.followup.context for one in some]
+    given: list[list[tuple[str, str]]] = [[] for _ in some]
+    for generator in generators:
+        answers = generator.generate(contexts, per_context, seed)
+        if len(answers) != len(contexts):
+            raise GeneratorError(
+                f"generator {generator.name} answered {len(answers)} of {len(contexts)} contexts"
+            )
+        for place, candidates in enumerate(answers):
+            given[place] += [(generator.name, one.text) for one in candidates[:per_context]]
+    for one, pairs in zip(some, given, strict=True):
+        texts: set[str] = set()
+        for name, text in pairs:
+            text = text.strip()
+            if text and text not in texts:
+                texts.add(text)
+                yield Responded(f"{one.followup.context.id}~{_mark(text)}", one, name, text)
+
+
+def _mark(text: str) -> str:
+    """A name for a response that does not tell an annotator who made it."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
+
+
+def _settings(generator: Generator) -> Mapping[str, object]:
+    return dict(generator.settings()) if isinstance(generator, Settled) else {}
+
+
+def _destination(out: str | Path, overwrite: bool) -> Path:
+    path = check_destination(out)
+    if path is None or path.suffix != ".jsonl":
+        raise InputError(f"{out}: name a file that ends .jsonl")
+    if path.exists() and not overwrite:
+        raise InputError(f"{path}: there is such a file already; name another one, or overwrite it")
+    return path
+
+
+def _write(path: Path, lines: Iterable[str]) -> None:
+    finished = path.with_name(path.name + ".tmp")
+    finished.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    replace(finished, path)

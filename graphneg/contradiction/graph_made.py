@@ -1,0 +1,194 @@
+"""Contradictions from edited graphs, as labelled responses to train a detector on.
+
+A negative of the transforms ``negate``, ``oppose`` and ``contradict`` holds a sentence and its contradiction.
+People contradict themselves in passing, so the contradiction stands among other things that the same speaker
+says; and nothing but the contradiction may tell the classes apart, so each contradictory response
+has a counterpart that is made alike:
+
+========= ======================================================== ==================================
+kind      contradictory                                            not contradictory
+========= ======================================================== ==================================
+restated  the contradiction, with another turn of the speaker      the sentence itself, with that turn
+elsewhere the contradiction alone                                  a contradiction of something else
+later     the contradiction behind another turn of the speaker     that turn alone
+========= ======================================================== ==================================
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any, Literal
+
+from graphneg.content_words import content_lemmas
+from graphneg.contradiction.labelled import ANNOTATORS, Labelled
+from graphneg.errors import InputError
+from graphneg.hashing import number
+from graphneg.model import Negative
+from graphneg.output.jsonl import read_jsonl
+from graphneg.output.parquet import read_parquet
+
+TRANSFORMS = ("negate", "oppose", "contradict")
+SOURCE = "graph"
+"""Who graph-made responses are of, in place of a generator."""
+
+Kind = Literal["restated", "elsewhere", "later"]
+KINDS: tuple[Kind, ...] = ("restated", "elsewhere", "later")
+_END = re.compile(r"(?<=[.!?])\s+")
+_LEAST = 3
+"""Words of a sentence that is worth contradicting."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """A sentence that ``earlier`` (a whole turn) says, its contradiction, and another turn of the speaker."""
+
+    id: str
+    earlier: str
+    sentence: str
+    contradiction: str
+    other: str
+
+
+def contradictions(negatives: Iterable[Negative]) -> Iterator[Contradiction]:
+    """The contradictions that negatives hold, each text once; questions and mere words are left out."""
+    seen: set[tuple[str, str]] = set()
+    for one in negatives:
+        if one.label == 0:
+            for found in _of(one):
+                if (found.earlier, found.contradiction) not in seen:
+                    seen.add((found.earlier, found.contradiction))
+                    yield found
+
+
+def read_made(paths: Sequence[str | Path], *, kinds: Sequence[Kind] = KINDS, seed: int = 0) -> list[Labelled]:
+    """`graph_made` of files of negatives (.jsonl, .parquet).
+
+    Raises:
+        InputError: a file can't be read, is none of negatives, or there is no contradiction in them.
+    """
+    readers = ((read_parquet if path.suffix == ".parquet" else read_jsonl)(path) for path in map(Path, paths))
+    made = graph_made(chain.from_iterable(readers), kinds=kinds, seed=seed)
+    if not made:
+        raise InputError(
+            f"{', '.join(map(str, paths))}: no contradiction in it; make some by `graphneg negatives "
+            "--recipe contradiction`"
+        )
+    return made
+
+
+def graph_made(
+    negatives: Iterable[Negative], *, kinds: Sequence[Kind] = KINDS, seed: int = 0
+) -> list[Labelled]:
+    """Labelled responses of the contradictions in negatives: as many contradictory as not.
+
+    Each contradiction is of one kind, drawn by hash from (seed, its id).
+    """
+    found = list(contradictions(negatives))
+    made: list[Labelled] = []
+    for place, one in enumerate(found):
+        kind = kinds[number(seed, "kind", one.id) % len(kinds)]
+        other = found[_elsewhere(place, found, seed)]
+        wrong, right = _responses(one, kind, other, seed)
+        made.append(_labelled(one, f"{kind}/1", wrong, ANNOTATORS))
+        made.append(_labelled(one, f"{kind}/0", right, 0))
+    return made
+
+
+def _responses(one: Contradiction, kind: Kind, other: Contradiction, seed: int) -> tuple[str, str]:
+    if kind == "elsewhere":
+        return one.contradiction, other.contradiction
+    if kind == "later":
+        return f"{one.other} {one.contradiction}", one.other
+    if number(seed, "order", one.id) % 2:
+        return f"{one.contradiction} {one.other}", f"{one.sentence} {one.other}"
+    return f"{one.other} {one.contradiction}", f"{one.other} {one.sentence}"
+
+
+def _elsewhere(place: int, found: Sequence[Contradiction], seed: int) -> int:
+    """The place of a contradiction in another dialogue; of any other, where there is only one."""
+    own = found[place]
+    start = number(seed, "elsewhere", own.id) % len(found)
+    dialogue = own.id.partition("#")[0]
+    for step in range(len(found)):
+        at = (start + step) % len(found)
+        if found[at].id.partition("#")[0] != dialogue:
+            return at
+    return (place + 1) % len(found)
+
+
+def _labelled(one: Contradiction, name: str, response: str, votes: int) -> Labelled:
+    return Labelled(f"{one.id}~{name}", (one.earlier, response), ("A", "A"), 0, SOURCE, votes)
+
+
+def _of(negative: Negative) -> Iterator[Contradiction]:
+    after = _turns(negative, negative.context, negative.response)
+    original = negative.original
+    before = _turns(negative, original.get("context") or negative.context, original.get("response"))
+    for turn in sorted({int(edit["turn"]) for edit in negative.edits if edit["transform"] in TRANSFORMS}):
+        names = {edit["transform"] for edit in negative.edits if edit["turn"] == turn}
+        if turn in before and turn in after and names <= set(TRANSFORMS):
+            yield from _of_turn(f"{negative.dialogue}#{turn}~{negative.id}", turn, before, after)
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    speaker: str
+    text: str
+
+
+def _turns(
+    negative: Negative, context: Sequence[Mapping[str, str]], response: str | None
+) -> dict[int, _Said]:
+    """The turns by number, the response last; its speaker is who spoke two turns before."""
+    first = negative.turn - len(context)
+    turns = {first + at: _Said(turn["speaker"], turn["text"]) for at, turn in enumerate(context)}
+    speaker = context[-2]["speaker"] if len(context) > 1 else ""
+    turns[negative.turn] = _Said(speaker, negative.response if response is None else response)
+    return turns
+
+
+def _of_turn(
+    id: str, turn: int, before: Mapping[int, _Said], after: Mapping[int, _Said]
+) -> Iterator[Contradiction]:
+    old, new = _sentences(before[turn].text), _sentences(after[turn].text)
+    gone = [one for one in old if one not in new]
+    come = [one for one in new if one not in old]
+    if len(come) != 1 or come[0].endswith("?") or len(gone) > 1:
+        return
+    earlier, sentence = (turn, gone[0]) if gone else _said_before(come[0], turn, before)
+    if sentence.endswith("?") or len(sentence.split()) < _LEAST or not sentence:
+        return
+    other = before[turn].text if earlier != turn else _other(turn, before)
+    if other:
+        yield Contradiction(id, before[earlier].text, sentence, come[0], other)
+
+
+def _said_before(contradiction: str, turn: int, before: Mapping[int, _Said]) -> tuple[int, str]:
+    """The turn and the sentence of the same speaker that a contradiction shares most words with."""
+    words = set(content_lemmas(contradiction))
+    best = (0, turn, "")
+    for place, said in before.items():
+        if place < turn and said.speaker == before[turn].speaker:
+            for sentence in _sentences(said.text):
+                shared = len(words & set(content_lemmas(sentence)))
+                best = max(best, (shared, place, sentence), key=_first)
+    return best[1:]
+
+
+def _other(turn: int, before: Mapping[int, _Said]) -> str:
+    """What the speaker says next, else what was said before."""
+    own = [place for place, said in before.items() if said.speaker == before[turn].speaker and place != turn]
+    later = [place for place in own if place > turn]
+    return before[later[0] if later else own[-1]].text if own else ""
+
+
+def _sentences(text: str) -> list[str]:
+    return _END.split(" ".join(text.split()))
+
+
+def _first(one: Any) -> int:
+    return one[0]

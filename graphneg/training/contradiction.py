@@ -1,0 +1,144 @@
+"""Training a detector of contradictions on labelled responses."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from graphneg.contradiction.detector import ContradictionDetector
+from graphneg.contradiction.labelled import Labelled
+from graphneg.errors import InputError
+from graphneg.hashing import number
+from graphneg.progress import Progress
+from graphneg.training.drawing import Pair, plain
+from graphneg.training.run import open_run, train
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+SETTINGS: Mapping[str, Any] = {"per_device_train_batch_size": 16, "learning_rate": 5e-5}
+
+
+@dataclass(frozen=True, slots=True)
+class DetectorReport:
+    """What a run did: ``pairs`` of one epoch by generator; ``held_out`` were left out."""
+
+    folder: Path
+    pairs: Mapping[str, int]
+    held_out: int
+    steps: int
+    loss: float
+
+
+def pairs_of(labelled: Iterable[Labelled], weights: Mapping[str, float] | None = None) -> list[Pair]:
+    """Labelled responses as pairs: the context is the earlier utterance, label 1 is contradictory.
+
+    ``weights`` are those of generators; 1 where none is given.
+    """
+    return [
+        Pair(one.id, (one.said,), one.response, one.label, one.generator, weight=_of(weights, one.generator))
+        for one in labelled
+        if one.label is not None
+    ]
+
+
+def train_detector(
+    detector: ContradictionDetector,
+    pairs: Sequence[Pair],
+    out: str | Path,
+    *,
+    epochs: int = 2,
+    held_out: Collection[str] = (),
+    seed: int = 0,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+    **arguments: Any,
+) -> DetectorReport:
+    """Train ``detector`` in place and save it into ``out``.
+
+    No pair with a text of ``held_out`` is learned. ``arguments`` go to transformers' ``TrainingArguments``. A
+    run that was stopped goes on from its last checkpoint when the same call is made again; on a CPU
+    the same seed gives the same model.
+
+    Raises:
+        InputError: there are not both classes to learn from, a label is not 0 or 1, ``out`` holds a
+            model or another run, or the arguments are none of ``TrainingArguments``.
+    """
+    kept = _allowed(pairs, held_out)
+    if epochs < 1:
+        raise InputError("at least one epoch, please")
+    if taken := {"num_train_epochs", "max_steps"} & set(arguments):
+        raise InputError(f"{', '.join(sorted(taken))}: a run is as long as its epochs; give epochs")
+    settings = {**SETTINGS, **arguments}
+    facts = [epochs, seed, sorted(settings.items()), _start(detector), [_fact(one) for one in kept]]
+    run = open_run(out, facts, overwrite)
+    rows = [one for epoch in range(epochs) for one in _shuffled(kept, seed, epoch)]
+    detector.model.train()
+    done = train(
+        run,
+        detector.model,
+        rows,
+        partial(_collate, detector),
+        seed=seed,
+        arguments={**settings, "num_train_epochs": 1, "train_sampling_strategy": "sequential"},
+        progress=progress,
+        compute_loss_func=_loss,
+    )
+    detector.model.eval()
+    detector.save(run.folder)
+    run.finish()
+    sources = Counter(one.source for one in kept)
+    return DetectorReport(
+        run.folder, sources, len(pairs) - len(kept), int(done.global_step), float(done.training_loss)
+    )
+
+
+def _allowed(pairs: Sequence[Pair], held_out: Collection[str]) -> list[Pair]:
+    texts = {plain(text) for text in held_out}
+    kept = [one for one in pairs if not texts & {plain(one.response), *(plain(text) for text in one.context)}]
+    for one in kept:
+        if one.label not in (0, 1):
+            raise InputError(f"{one.id}: the label is {one.label!r}; 1 is contradictory, 0 is not")
+    if {one.label for one in kept} != {0, 1}:
+        raise InputError("there must be contradictory and not contradictory responses to learn from")
+    return kept
+
+
+def _shuffled(pairs: Sequence[Pair], seed: int, epoch: int) -> list[Pair]:
+    return sorted(pairs, key=lambda one: number(seed, "pair", str(epoch), one.id, one.response))
+
+
+def _start(detector: ContradictionDetector) -> list[Any]:
+    """What a run starts from: the model's settings, and which weights learn."""
+    config = detector.model.config
+    learning = [name for name, one in detector.model.named_parameters() if one.requires_grad]
+    return [str(config.to_dict()), config.name_or_path, detector.encoder.max_tokens, learning]
+
+
+def _fact(one: Pair) -> tuple[Any, ...]:
+    return one.context, one.response, one.label, one.weight
+
+
+def _collate(detector: ContradictionDetector, pairs: Sequence[Pair]) -> Mapping[str, Any]:
+    import torch
+
+    rows = detector.encode([pair.context for pair in pairs], [pair.response for pair in pairs])
+    return {**rows, "labels": torch.tensor([(float(pair.label), pair.weight) for pair in pairs])}
+
+
+def _loss(outputs: Any, labels: Tensor, num_items_in_batch: Any = None) -> Tensor:
+    """Binary cross-entropy; ``labels`` of shape (pairs, 2) hold label and weight."""
+    from torch.nn.functional import binary_cross_entropy_with_logits
+
+    losses = binary_cross_entropy_with_logits(
+        outputs.logits[:, 0].float(), labels[:, 0], weight=labels[:, 1], reduction="sum"
+    )
+    return losses / (len(labels) if num_items_in_batch is None else num_items_in_batch / 2)
+
+
+def _of(weights: Mapping[str, float] | None, name: str) -> float:
+    return (weights or {}).get(name, 1.0)

@@ -1,0 +1,43 @@
+"""`rgm_contradiction`: responses of models that contradict their speaker, or not (Sato et al. 2024).
+
+JSON Lines; each is a context and the response of one model, with how many of three annotators called
+it contradictory to an earlier utterance. Two of three make it a wrong response (label 0), none a right
+one (label 1); where one stands alone, people do not agree, and the line is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from graphneg.contradiction.labelled import ANNOTATORS, labelled_of
+from graphneg.loading.intake import dialogues_of
+from graphneg.loading.reading import Item, Refused, input_files, json_lines, split_of
+from graphneg.loading.registry import LoadOptions
+from graphneg.model import Dialogue, Record, Response, Utterance
+
+
+class Loader:
+    """The JSON Lines files of Sato et al.'s collection, and those that graphneg's own collection writes."""
+
+    name = "rgm_contradiction"
+    summary = "Sato et al. 2024: responses of generation models, contradictory or not (JSON Lines)"
+
+    def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
+        return dialogues_of(input_files(paths, self.name), self.name, options, json_lines, _dialogue)
+
+
+def _dialogue(item: Item, path: Path, options: LoadOptions) -> Dialogue:
+    corpus, split = options.corpus or Loader.name, options.split or split_of(path)
+    one = labelled_of(item.value, item.place)
+    if one.label is None:
+        raise Refused(f"{one.votes} of {ANNOTATORS} annotators call it contradictory: it is neither")
+    said = zip(one.speakers, one.context, strict=False)
+    return Dialogue(
+        id=f"{corpus}/{split}/{item.number}",
+        corpus=corpus,
+        split=split,
+        utterances=tuple(Utterance(turn, speaker, text) for turn, (speaker, text) in enumerate(said)),
+        responses=(Response(len(one.context) - 1, one.response, 1 - one.label, one.generator),),
+        attributes={"contradicted": one.earlier, "votes": one.votes},
+    )
