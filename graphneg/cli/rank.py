@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -88,7 +88,7 @@ def rank(
     if (bank is None) == (candidates is None):
         raise typer.BadParameter("give either --bank or --candidates", param_hint="--bank")
     contexts = _read_contexts(context)
-    options = {"max_tokens": max_tokens, "device": device, "offline": offline}
+    options: dict[str, Any] = {"max_tokens": max_tokens, "device": device, "offline": offline}
     found: list[list[Found]] = []
     with stopping("nothing was changed"):
         if bank is not None:

@@ -103,20 +103,20 @@ class PolyEncoder:
             other = _read_encoder(folder / RESPONSES) if noted["towers"] == "separate" else None
             network = PolyNetwork(encoder, other, int(noted["codes"]), noted["pooling"])
             _read_head(network, folder / HEAD)
-            tokenizer = _read_tokenizer(folder)
+            made = cls(
+                network,
+                _read_tokenizer(folder),
+                max_tokens=max_tokens or int(noted["max_tokens"]),
+                response_tokens=int(noted["response_tokens"]),
+                batch=batch,
+                objective=noted["objective"],
+            )
         except Exception as error:  # its loaders raise what the files' parsers and torch raise
             raise ModelError(
                 f"{folder}: no poly-encoder can be read from it ({first_line(error)})"
             ) from error
         network.to(choose_device(device or "auto")).eval()
-        return cls(
-            network,
-            tokenizer,
-            max_tokens=max_tokens or int(noted["max_tokens"]),
-            response_tokens=int(noted["response_tokens"]),
-            batch=batch,
-            objective=noted["objective"],
-        )
+        return made
 
     @property
     def loss(self) -> Callable[..., Tensor]:
@@ -170,10 +170,14 @@ class PolyEncoder:
         """Write towers, tokenizer, codes and scale into a folder that ``from_pretrained`` reads."""
         from safetensors.torch import save_file
 
-        out = Path(folder)
-        self._save_tower(self.model.encoder, out, self.max_tokens)
+        out, towers = Path(folder), [(self.model.encoder, Path(folder), self.response_tokens)]
         if self.model.response_encoder is not None:
-            self._save_tower(self.model.response_encoder, out / RESPONSES, self.response_tokens)
+            towers = [
+                (self.model.encoder, out, self.max_tokens),
+                (self.model.response_encoder, out / RESPONSES, self.response_tokens),
+            ]
+        for tower, place, tokens in towers:
+            self._save_tower(tower, place, tokens)
         head = {name: value.detach().cpu().contiguous() for name, value in _head(self.model).items()}
         save_file(head, str(out / HEAD), metadata={"format": "pt"})
 
