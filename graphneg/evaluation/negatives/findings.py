@@ -11,6 +11,7 @@ from graphneg.evaluation.negatives.figures import Figures, Line
 from graphneg.evaluation.negatives.telling import FEWEST
 
 Level = Literal["wrong", "suspicious", "note", "good"]
+_Fault = tuple[Level, str]
 
 TOLD = 0.70
 """An area under the ROC curve from which a cue is suspicious."""
@@ -41,29 +42,35 @@ def findings(lines: Sequence[Line], reference: Callable[[Line], Figures | None])
 
 
 def _of_line(line: Line, right: Figures | None) -> Iterator[Finding]:
-    faults = [*_repeats(line), *_cues(line, right), *_judged(line, right)]
-    for level, sentence in faults:
-        yield Finding(level, line.name, sentence)
     if line.figures.texts < FEWEST:
-        yield Finding("note", line.name, f"only {line.figures.texts} texts: too few to say much")
-    elif right is None:
-        sentence = "nothing to compare with: add a file of right responses (graphneg export)"
-        yield Finding("note", line.name, sentence)
-    elif not faults:
-        yield Finding("good", line.name, "no single cue tells these negatives from right responses")
+        faults = [*_wrong(line)]
+        rest = ("note", f"only {line.figures.texts:,} texts: too few to say much")
+    else:
+        faults = [*_wrong(line), *_repeats(line), *_cues(line, right), *_judged(line, right)]
+        rest = _rest(line, faults, right)
+    for level, sentence in (*faults, *([rest] if rest else [])):
+        yield Finding(level, line.name, sentence)
 
 
-_Fault = tuple[Level, str]
+def _rest(line: Line, faults: Sequence[_Fault], right: Figures | None) -> _Fault | None:
+    if right is None:
+        return "note", "nothing to compare with: add a file of right responses (graphneg export)"
+    if any(level != "note" for level, _ in faults):
+        return None
+    return "good", f"no single cue tells them from {line.compared_with}"
+
+
+def _wrong(line: Line) -> Iterator[_Fault]:
+    if line.equal_to_right:
+        yield (
+            "wrong",
+            f"{line.equal_to_right:,} of {line.figures.texts:,} are right responses of their own contexts, "
+            "word for word: a ranker would learn to refuse what fits",
+        )
 
 
 def _repeats(line: Line) -> Iterator[_Fault]:
     texts = line.figures.texts
-    if line.equal_to_right:
-        yield (
-            "wrong",
-            f"{line.equal_to_right:,} of {texts:,} are right responses of their own contexts, word for "
-            "word: a ranker would learn to refuse what fits",
-        )
     if line.again > AGAIN * texts:
         yield (
             "suspicious",
@@ -80,52 +87,64 @@ def _repeats(line: Line) -> Iterator[_Fault]:
 def _cues(line: Line, right: Figures | None) -> Iterator[_Fault]:
     if right is None:
         return
-    figures = line.figures
-    sentences = {
-        "length": _length(figures, right),
-        "overlap": _more("shared with their contexts", figures.shared.mean, right.shared.mean),
-        "similarity": "their vectors are "
-        + ("closer to" if _mean_to_context(figures) > _mean_to_context(right) else "further from")
-        + f" their contexts' (cosine {_mean_to_context(figures):.2f}) than those of right responses "
-        f"({_mean_to_context(right):.2f}): a ranker can tell them by topic alone",
-        "fluency": _fluency(line),
-        "words": "some words stand in them far more, or less, often than in right responses: a ranker can "
-        "tell them by a list of words",
-    }
-    for cue, sentence in sentences.items():
+    told = {"length": _length, "overlap": _overlap, "similarity": _similarity, "fluency": _fluency}
+    for cue, sentence in {**told, "words": _words}.items():
         area = line.told_by.get(cue)
-        if area is not None and area >= TOLD and area - 0.5 >= SURE * _error(figures, right, cue):
-            yield "suspicious", f"{sentence} (AUC {area:.2f})"
-    more = figures.questions - right.questions
-    if abs(more) > QUESTIONS:
+        if area is not None and area >= TOLD and area - 0.5 >= SURE * _error(line.figures, right, cue):
+            yield "suspicious", f"{sentence(line, right)} (AUC {area:.2f})"
+    if abs(line.figures.questions - right.questions) > QUESTIONS:
         yield (
             "suspicious",
-            f"{figures.questions:.0%} are questions, of right responses {right.questions:.0%}: a ranker can "
-            "tell them by the question mark",
+            f"{line.figures.questions:.0%} are questions, of {line.compared_with} {right.questions:.0%}: a "
+            "ranker can tell them by the question mark",
         )
 
 
-def _length(figures: Figures, right: Figures) -> str:
-    longer = figures.words.mean > right.words.mean
-    times = figures.words.mean / right.words.mean if right.words.mean else 0.0
-    size = f"{times:.1f} times as long as" if longer else f"shorter ({times:.1f} times the length) than"
+def _length(line: Line, right: Figures) -> str:
+    words = line.figures.words.mean
     return (
-        f"they are {size} right responses ({figures.words.mean:.1f} words, against "
-        f"{right.words.mean:.1f}): a ranker can tell them by length"
+        f"they are {_times(words / right.words.mean if right.words.mean else 0.0)} as long as "
+        f"{line.compared_with} ({words:.1f} words against {right.words.mean:.1f}): a ranker can tell them "
+        "by length"
     )
 
 
-def _more(what: str, mean: float, right: float) -> str:
+def _overlap(line: Line, right: Figures) -> str:
+    shared, usual = line.figures.shared.mean, right.shared.mean
+    said = (
+        f"{shared:.1f} of their content words are their contexts' too, of {line.compared_with} {usual:.1f}: "
+    )
+    if shared > usual:
+        return (
+            f"{said}trained on them alone, a ranker learns that shared words mean wrong; mix in random ones"
+        )
+    return f"{said}a ranker can tell them by their lack of shared words"
+
+
+def _similarity(line: Line, right: Figures) -> str:
+    mean, usual = (one.to_context.mean if one.to_context else 0.0 for one in (line.figures, right))
     return (
-        f"{mean:.1f} content words are {what}, of right responses {right:.1f}: a ranker can tell them by "
-        f"{'more' if mean > right else 'less'} overlap"
+        f"they are {'closer to' if mean > usual else 'further from'} their contexts (cosine {mean:.2f}) than "
+        f"{line.compared_with} ({usual:.2f}): a ranker can tell them by topic"
     )
 
 
-def _fluency(line: Line) -> str:
-    ratio = line.perplexity_ratio or 0.0
-    size = f"{ratio:.1f} times the perplexity of" if ratio > 1 else f"{ratio:.2f} times the perplexity of"
-    return f"they have {size} right responses: a ranker can tell them by how they are put"
+def _fluency(line: Line, right: Figures) -> str:
+    return (
+        f"their perplexity is {_times(line.perplexity_ratio or 0.0)} that of {line.compared_with}: a ranker "
+        "can tell them by how they are put"
+    )
+
+
+def _words(line: Line, right: Figures) -> str:
+    return (
+        f"some words are far more, or less, frequent in them than in {line.compared_with}: a ranker can tell "
+        "them by a list of words"
+    )
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:.1f} times" if ratio >= 1 else f"{ratio:.2f} times"
 
 
 def _judged(line: Line, right: Figures | None) -> Iterator[_Fault]:
@@ -133,19 +152,15 @@ def _judged(line: Line, right: Figures | None) -> Iterator[_Fault]:
     if share is None:
         return
     of_right = None if right is None else right.judged_right
-    known = "" if of_right is None else f" (of right responses {of_right:.0%})"
+    known = "" if of_right is None else f" (of {line.compared_with} {of_right:.0%})"
     if share >= JUDGED_RIGHT:
         yield "suspicious", f"the judge takes {share:.0%} for right{known}: read some, they may well be"
     elif share < JUDGED_EASY:
         yield "note", f"the judge takes only {share:.0%} for right{known}: it has little to learn from them"
 
 
-def _mean_to_context(figures: Figures) -> float:
-    return figures.to_context.mean if figures.to_context else 0.0
-
-
 def _error(figures: Figures, right: Figures, cue: str) -> float:
     """The standard error of an area of no cue at all (Hanley and McNeil 1982, the area 0.5)."""
-    counts = ((one.texts if cue in ("length", "overlap") else one.sampled) for one in (figures, right))
-    wrong, true = counts
+    counted = cue in ("length", "overlap")
+    wrong, true = (one.texts if counted else one.sampled for one in (figures, right))
     return sqrt((wrong + true + 1) / (12 * wrong * true)) if wrong and true else 1.0

@@ -17,7 +17,7 @@ from graphneg.evaluation.negatives.figures import (
     sampled,
 )
 from graphneg.evaluation.negatives.findings import Finding, findings
-from graphneg.evaluation.negatives.pools import Gathered, Key, gather
+from graphneg.evaluation.negatives.pools import ALL, Gathered, Key, gather
 from graphneg.evaluation.negatives.repeats import Repeated
 from graphneg.evaluation.negatives.scoring import Models, score
 from graphneg.evaluation.negatives.telling import told, told_by_words
@@ -47,6 +47,14 @@ class Report:
     reference: Mapping[str, Figures]
     lines: tuple[Line, ...]
     findings: tuple[Finding, ...]
+
+    @property
+    def most_specific(self) -> list[Line]:
+        """The lines of categories, and of sources that name none."""
+        divided = {(line.source, line.target) for line in self.lines if line.category != ALL}
+        return [
+            line for line in self.lines if line.category != ALL or (line.source, line.target) not in divided
+        ]
 
 
 @dataclass(frozen=True, slots=True)

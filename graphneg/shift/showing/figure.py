@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from graphneg.errors import InputError
+from graphneg.pages import FONT, drawing_item, require_bokeh
 from graphneg.shift.showing.layout import LOOP_HEIGHT, Curve, layout
 from graphneg.shift.showing.neighbourhood import Neighbourhood
 
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from bokeh.models import DataRenderer
     from bokeh.plotting import figure
 
-FONT = "system-ui, sans-serif"
 TOOLTIP = "@focus → @perspective: @pairs"
 SIDE = 1.7
 ROW_PIXELS, LEAST_PIXELS = 38, 300
@@ -21,20 +20,6 @@ TOPIC_PIXELS = 30
 COLOURS = {-1: "#d97b29", 0: "#8a63c9", 1: "#2f80d0"}
 GAP_PIXELS = 14
 LABELS = {-1: ("right", -GAP_PIXELS), 0: ("center", 0), 1: ("left", GAP_PIXELS)}
-ALSO_INSTALL = 'a page needs the package bokeh: pip install "graphneg[exploring]"'
-
-
-def library_script() -> str:
-    """Bokeh's JavaScript, as text to stand in a page.
-
-    Raises:
-        InputError: Bokeh is not installed.
-    """
-    try:
-        from bokeh.resources import Resources
-    except ImportError as error:
-        raise InputError(ALSO_INSTALL) from error
-    return "\n".join(Resources(mode="inline", components=["bokeh"]).js_raw)
 
 
 def figure_item(around: Neighbourhood) -> dict[str, Any]:
@@ -43,11 +28,8 @@ def figure_item(around: Neighbourhood) -> dict[str, Any]:
     Raises:
         InputError: Bokeh is not installed.
     """
-    try:
-        from bokeh.embed import json_item
-    except ImportError as error:
-        raise InputError(ALSO_INSTALL) from error
-    return dict(json_item(_figure(around)))
+    require_bokeh()
+    return drawing_item(_figure(around))
 
 
 def _figure(around: Neighbourhood) -> figure:

@@ -1,0 +1,227 @@
+"""``graphneg evaluate negatives``: what negatives are like before anyone trains on them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from graphneg.cli.terminal import add_job, counted, note, plain_table, results, say, stopping
+from graphneg.errors import InputError
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from graphneg.evaluation.negatives import Figures, Line, Models, Report, Spread
+
+PAGE = ".html"
+STYLES = {"wrong": "bold red", "suspicious": "yellow", "note": "dim", "good": "green"}
+
+
+def register(app: typer.Typer) -> None:
+    add_job(
+        app,
+        negatives,
+        "graphneg evaluate negatives negatives.jsonl",
+        "graphneg evaluate negatives edits.jsonl overlap.parquet positives.jsonl -o report.html",
+        "graphneg evaluate negatives negatives.jsonl --lm path/to/lm --judge path/to/ranker --json",
+    )
+
+
+def negatives(
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE...", help="Negatives, and right responses (.jsonl, .parquet)."),
+    ],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FILE.html", help="Write a page with plots as well.")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a page that is there.")] = False,
+    embedder: Annotated[
+        str,
+        typer.Option(metavar="PATH_OR_ID", help="What gives the cosines: word vectors or an encoder."),
+    ] = "glove-50d",
+    lm: Annotated[
+        str | None, typer.Option(metavar="PATH_OR_ID", help="A causal language model, for fluency.")
+    ] = None,
+    judge: Annotated[
+        str | None, typer.Option(metavar="PATH_OR_ID", help="A ranker: how many does it take for right?")
+    ] = None,
+    threshold: Annotated[float, typer.Option(help="A judge's score from here on says: right.")] = 0.5,
+    sample: Annotated[
+        int, typer.Option(min=1, help="Texts at most of each line that models are asked about.")
+    ] = 1000,
+    examples: Annotated[int, typer.Option(min=0, help="Negatives to show of each line.")] = 3,
+    seed: Annotated[int, typer.Option(help="The same seed draws the same sample and examples.")] = 0,
+    offline: Annotated[bool, typer.Option("--offline", help="Fetch nothing from a model hub.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Measure negatives before training on them: a line for each generator and category.
+
+    Length, overlap, closeness, repeats and voice against those of right responses (label 1, and the
+    originals of edits), what alone tells the two apart, and what is suspicious in plain words.
+    No store is opened; memory does not grow with the files.
+    """
+    from graphneg.cli.bars import Bars
+    from graphneg.evaluation.negatives import Names, measure
+
+    if out is not None:
+        _check(out, overwrite)
+    with stopping("nothing was written"):
+        models = _models(embedder, lm, judge, offline)
+        with Bars() as bars:
+            report = measure(
+                files,
+                models=models,
+                names=Names(lm, judge),
+                threshold=threshold,
+                sample=sample,
+                examples=examples,
+                seed=seed,
+                progress=bars,
+            )
+        if out is not None:
+            from graphneg.evaluation.negatives.page import write_page
+
+            write_page(report, out)
+    (_print_json if json else _print)(report)
+    _tell(report, out)
+
+
+def _check(out: Path, overwrite: bool) -> None:
+    """Before any work: whether the page can be written."""
+    from graphneg.pages import require_bokeh
+
+    if out.suffix != PAGE:
+        raise InputError(f"{out}: a report is a page; name it {out.stem}{PAGE} (--json prints the figures)")
+    if not out.absolute().parent.is_dir():
+        raise InputError(f"{out}: the folder {out.absolute().parent} is not there; make it first")
+    if out.exists() and not overwrite:
+        raise InputError(f"{out}: is there already; --overwrite replaces it")
+    require_bokeh()
+
+
+def _models(embedder: str, lm: str | None, judge: str | None, offline: bool) -> Models:
+    from graphneg.embedding import get_embedder
+    from graphneg.embedding.base import is_static
+    from graphneg.evaluation.negatives import Models
+    from graphneg.language_models import load_causal
+    from graphneg.rankers.registry import load_ranker
+
+    options = {} if is_static(embedder) else {"offline": offline}
+    return Models(
+        get_embedder(embedder, **options),
+        None if lm is None else load_causal(lm, offline=offline),
+        None if judge is None else load_ranker(judge, offline=offline),
+    )
+
+
+def _print(report: Report) -> None:
+    console = results()
+    console.print(_figures(report))
+    if any(line.told_by for line in report.lines):
+        console.print(_told(report))
+    console.print(_findings(report))
+    for line in report.most_specific:
+        if line.examples:
+            console.print(_examples(line))
+
+
+def _figures(report: Report) -> Table:
+    from rich.text import Text
+
+    headers = ("", "count", "words", "of right", "shared", "cosine to context", "to right")
+    asked = [("perplexity", report.lm), ("judge: right", report.judge)]
+    headers += tuple(header for header, model in asked if model is not None)
+    table = plain_table(*headers, "again", "elsewhere", "are right", "questions", "I/you/others")
+    table.columns[0].no_wrap = True
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for target, figures in report.reference.items():
+        name = "right responses" if target == "response" else "turns as they were"
+        table.add_row(name, *_row(report, figures, figures.texts, None), style="green")
+    for line in report.lines:
+        table.add_row(Text(line.name), *_row(report, line.figures, line.negatives, line))
+    return table
+
+
+def _row(report: Report, figures: Figures, count: int, line: Line | None) -> list[str]:
+    cells = [
+        f"{count:,}",
+        f"{figures.words.mean:.1f}",
+        "" if line is None or line.words_ratio is None else f"{line.words_ratio:.2f}",
+        f"{figures.shared.mean:.2f}",
+        _mean(figures.to_context),
+        _mean(figures.to_right),
+    ]
+    if report.lm is not None:
+        cells.append("–" if figures.perplexity is None else f"{figures.perplexity.mean:,.0f}")
+    if report.judge is not None:
+        cells.append("–" if figures.judged_right is None else f"{figures.judged_right:.0%}")
+    if line is None:
+        cells += ["", "", ""]
+    else:
+        cells += [f"{part / figures.texts:.0%}" for part in (line.again, line.elsewhere)]
+        cells.append(f"{line.equal_to_right:,}")
+    persons = (figures.first_person, figures.second_person, figures.third_person)
+    return [*cells, f"{figures.questions:.0%}", "/".join(f"{100 * part:.0f}" for part in persons) + "%"]
+
+
+def _mean(spread: Spread | None) -> str:
+    return "–" if spread is None else f"{spread.mean:.2f}"
+
+
+def _told(report: Report) -> Table:
+    from rich.text import Text
+
+    from graphneg.evaluation.negatives.findings import TOLD
+
+    cues = list(dict.fromkeys(cue for line in report.lines for cue in line.told_by))
+    title = "How well one cue tells them from right responses (AUC: 0.5 not at all, 1.0 always)"
+    table = plain_table("", *cues, title=title)
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for line in report.lines:
+        areas = [line.told_by.get(cue) for cue in cues]
+        shown = (
+            "–" if one is None else f"[red]{one:.2f}[/]" if one >= TOLD else f"{one:.2f}" for one in areas
+        )
+        table.add_row(Text(line.name), *shown)
+    return table
+
+
+def _findings(report: Report) -> Table:
+    from rich.text import Text
+
+    table = plain_table("", "negatives", "", title="What is good, and what is suspicious")
+    table.columns[0].no_wrap = True
+    for one in report.findings:
+        table.add_row(Text(one.level, STYLES[one.level]), Text(one.line), Text(one.sentence))
+    return table
+
+
+def _examples(line: Line) -> Table:
+    from rich.markup import escape
+    from rich.text import Text
+
+    table = plain_table("last turn", "negative", "in truth", title=f"Some of {escape(line.name)}")
+    for one in line.examples:
+        last = one.context[-1] if one.context else ""
+        table.add_row(Text(last, "dim"), Text(one.text), Text(one.right or "–", "green"))
+    return table
+
+
+def _print_json(report: Report) -> None:
+    from dataclasses import asdict
+    from json import dumps
+
+    typer.echo(dumps(asdict(report), ensure_ascii=False))
+
+
+def _tell(report: Report, out: Path | None) -> None:
+    if report.unsaid:
+        note(f"{counted(report.unsaid, 'negative')} only took turns away: no text of theirs is measured")
+    if out is not None:
+        say(f"wrote {out}")
+    say(f"{counted(report.negatives, 'negative')} of {counted(report.records, 'record')}")
