@@ -1,23 +1,33 @@
-"""``graphneg evaluate correlation``: scores against what people gave."""
+"""``graphneg evaluate correlation``: a scorer against what people gave."""
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphneg.cli.terminal import add_job, counted, plain_table, results, say, stopping
+from graphneg.cli.terminal import add_job, counted, note, plain_table, results, say, stopping
 
 if TYPE_CHECKING:
     from graphneg.evaluation.correlation import Coefficient, Correlation, Difference
+    from graphneg.evaluation.ratings import Rated
+
+
+class Over(StrEnum):
+    """How the windows of a long dialogue make one score."""
+
+    mean = "mean"
+    minimum = "minimum"
 
 
 def register(app: typer.Typer) -> None:
     add_job(
         app,
         correlation,
-        "graphneg evaluate correlation chatbot1.json chatbot2.json --scores scores.jsonl",
+        "graphneg evaluate correlation chatbot1.json chatbot2.json --model path/to/scorer",
+        "graphneg evaluate correlation chatbot1.json --model deam --model shuffled --quality coherent",
         "graphneg evaluate correlation fed_data.json --scores a.txt --scores b.txt --quality Coherent",
         "graphneg evaluate correlation persona-zhao_all_anno.json --scores mine.txt --json",
     )
@@ -28,16 +38,30 @@ def correlation(
         list[Path],
         typer.Argument(metavar="RATINGS...", help="Files of human ratings: DSTC9, FED, Zhao 2020."),
     ],
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PATH|ID",
+            help="A coherence scorer: a folder or a hub id; repeatable, to compare with the first.",
+            show_default=False,
+        ),
+    ] = None,
     scores: Annotated[
-        list[Path],
+        list[Path] | None,
         typer.Option(
             metavar="FILE",
-            help="A scorer's scores, one for each rated item; repeatable, to compare with the first.",
+            help="Any scorer's scores, one for each rated item; repeatable, after the models.",
+            show_default=False,
         ),
-    ],
+    ] = None,
     quality: Annotated[
         list[str] | None, typer.Option(help="Only this quality; repeatable.", show_default=False)
     ] = None,
+    over: Annotated[
+        Over, typer.Option(help="Of a model's windows of a long dialogue, what counts.")
+    ] = Over.mean,
+    overlap: Annotated[int, typer.Option(min=0, help="Turns that windows of a long dialogue share.")] = 0,
+    offline: Annotated[bool, typer.Option("--offline", help="Fetch nothing from a model hub.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     seed: Annotated[int, typer.Option(help="The same seed gives the same intervals.")] = 0,
     resamples: Annotated[
@@ -46,37 +70,58 @@ def correlation(
 ) -> None:
     """Correlate scores with human ratings: Pearson, Spearman, Kendall, with bootstrap intervals.
 
-    Scores are a number a line, or JSON lines with "score", in the order of the ratings. Turns
-    and whole dialogues are told apart. Of several scorers, each is compared with the first by a
-    paired bootstrap of Spearman. No store is opened.
+    A model reads each rated dialogue, or context and response, as a whole. Scores are a number a
+    line, or JSON lines with "score", in the order of the ratings. Turns and whole dialogues are told
+    apart. Of several scorers, each is compared with the first by a paired bootstrap of Spearman. No
+    store is opened.
     """
     from graphneg.evaluation.correlation import compare, correlate
     from graphneg.evaluation.ratings import only, read_ratings
     from graphneg.evaluation.score_files import read_scores
 
+    if not model and not scores:
+        raise typer.BadParameter("give --model or --scores", param_hint="--model")
     rated = read_ratings(ratings)
-    columns = [read_scores(one, len(rated)) for one in scores]
     kept = only(rated, quality or ())
+    from_files = [(str(path), read_scores(path, len(rated))) for path in scores or ()]
     with stopping("nothing was changed"):
-        found = [correlate(column, kept, resamples=resamples, seed=seed) for column in columns]
-        others = [compare(columns[0], column, kept, resamples=resamples, seed=seed) for column in columns[1:]]
+        columns = [(one, _scored(one, rated, over, overlap, offline)) for one in model or ()]
+        columns += from_files
+        found = [(name, correlate(column, kept, resamples=resamples, seed=seed)) for name, column in columns]
+        (first, scored), *rest = columns
+        others = [
+            (first, name, compare(scored, column, kept, resamples=resamples, seed=seed))
+            for name, column in rest
+        ]
     if json:
-        _print_json(scores, found, others)
+        _print_json(found, others)
     else:
-        _print(scores, found)
-        for path, differences in zip(scores[1:], others, strict=True):
-            _print_differences(scores[0], path, differences)
-    say(f"{counted(len(rated), 'rated item')}, {counted(len(scores), 'scorer')}")
+        _print(found)
+        for one in others:
+            _print_differences(*one)
+    say(f"{counted(len(rated), 'rated item')}, {counted(len(columns), 'scorer')}")
 
 
-def _print(scores: list[Path], found: list[list[Correlation]]) -> None:
+def _scored(model: str, rated: list[Rated], over: Over, overlap: int, offline: bool) -> list[float]:
+    from graphneg.cli.bars import Bars
+    from graphneg.coherence import CoherenceScorer
+
+    scorer = CoherenceScorer.from_pretrained(model, over=over.value, overlap=overlap, offline=offline)
+    with Bars() as bars:
+        scores = scorer.score([one.said for one in rated], bars)
+    if scorer.cut_turns:
+        note(f"{model}: {counted(scorer.cut_turns, 'turn')} longer than a window lost the end")
+    return scores
+
+
+def _print(found: list[tuple[str, list[Correlation]]]) -> None:
     table = plain_table("scores", "level", "quality", "items", "Pearson", "Spearman", "Kendall")
     for column in table.columns[3:]:
         column.justify = "right"
-    for path, correlations in zip(scores, found, strict=True):
+    for name, correlations in found:
         for one in correlations:
             table.add_row(
-                path.name,
+                Path(name).name,
                 one.level,
                 one.quality,
                 f"{one.items:,}",
@@ -85,10 +130,9 @@ def _print(scores: list[Path], found: list[list[Correlation]]) -> None:
     results().print(table)
 
 
-def _print_differences(first: Path, second: Path, differences: list[Difference]) -> None:
-    table = plain_table(
-        "level", "quality", "items", "Spearman more", "95%", "p", title=f"{first.name} less {second.name}"
-    )
+def _print_differences(first: str, second: str, differences: list[Difference]) -> None:
+    title = f"{Path(first).name} less {Path(second).name}"
+    table = plain_table("level", "quality", "items", "Spearman more", "95%", "p", title=title)
     for column in table.columns[2:]:
         column.justify = "right"
     for one in differences:
@@ -103,18 +147,17 @@ def _print_differences(first: Path, second: Path, differences: list[Difference])
     results().print(table)
 
 
-def _print_json(scores: list[Path], found: list[list[Correlation]], others: list[list[Difference]]) -> None:
+def _print_json(
+    found: list[tuple[str, list[Correlation]]], others: list[tuple[str, str, list[Difference]]]
+) -> None:
     from dataclasses import asdict
     from json import dumps
 
     value = {
-        "scorers": [
-            {"scores": str(path), "correlations": [asdict(one) for one in some]}
-            for path, some in zip(scores, found, strict=True)
-        ],
+        "scorers": [{"scores": name, "correlations": [asdict(one) for one in some]} for name, some in found],
         "differences": [
-            {"first": str(scores[0]), "second": str(path), "spearman": [asdict(one) for one in some]}
-            for path, some in zip(scores[1:], others, strict=True)
+            {"first": first, "second": second, "spearman": [asdict(one) for one in some]}
+            for first, second, some in others
         ],
     }
     typer.echo(dumps(value, ensure_ascii=False))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graphneg.cli import train_adapt, train_contradiction, train_ranker
+from graphneg.cli import train_adapt, train_coherence, train_contradiction, train_ranker
 from graphneg.cli.choosing import Corpora, Limit, Splits
 from graphneg.cli.options import named_values
 from graphneg.cli.storing import Database, Password, StorePlace, Username, opened, require_dialogues
@@ -79,6 +79,7 @@ def register(parent: typer.Typer) -> None:
     )
     train_adapt.register(app)
     train_ranker.register(app)
+    train_coherence.register(app)
     train_contradiction.register(app)
     parent.add_typer(app)
 

@@ -35,6 +35,11 @@ class Rated:
     ratings: Mapping[str, float]
 
     @property
+    def said(self) -> tuple[Said, ...]:
+        """All turns, the response last where one is rated."""
+        return self.turns if self.response is None else (*self.turns, self.response)
+
+    @property
     def level(self) -> Level:
         return "dialogue" if self.response is None else "turn"
 

