@@ -158,8 +158,8 @@ def told(runs: Sequence[Trained], rated: Sequence[Rated], setting: Setting) -> R
     about = (
         f"MiniLM, {setting.dialogues or 'all'} dialogues each of Topical-Chat and PersonaChat, {VERSIONS} "
         f"edited versions of each, {setting.epochs} epochs, windows of {setting.max_tokens} tokens. Spearman "
-        f"with people's ratings of {len(rated):,} dialogues of DSTC9's chatbots, in brackets 95% of a bootstrap; "
-        "the last column is a paired bootstrap over the dialogues, of coherent."
+        f"with people's ratings of {len(rated):,} dialogues of DSTC9's chatbots, in brackets 95% of a "
+        "bootstrap; the last column is a paired bootstrap over the dialogues, of coherent."
     )
     table = Table(
         "Coherence: sources of incoherent dialogues",
