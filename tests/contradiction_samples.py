@@ -1,0 +1,67 @@
+"""Labelled responses of invented generators, and follow-ups, for tests of contradictions."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from graphneg.contradiction.followups import FollowUp
+from graphneg.contradiction.labelled import Labelled
+from graphneg.generators.base import Context, Turn
+
+QUESTIONS = ("where is the cat", "who ate the bread", "shall we swim", "when is now")
+
+
+def labelled() -> list[Labelled]:
+    """Two responses of each of three generators to each of four contexts: one is fish, and contradictory."""
+    return [
+        Labelled(
+            f"own:{name}{place}{votes}",
+            (f"the cat is in the {place}", question, f"{text} {name}"),
+            ("A", "B", "A"),
+            0,
+            name,
+            votes,
+        )
+        for at, name in enumerate(("six", "twelve", "eggs"))
+        for place, question in zip(("garden", "kitchen", "bread", "dog"), QUESTIONS, strict=True)
+        for text, votes in (("fish fish", 2 + at % 2), ("the cat", 0))
+        if not (at and place == "dog")
+    ]
+
+
+def apart() -> list[Labelled]:
+    """The same, of which no two generators answer one context."""
+    return [
+        Labelled(
+            one.id,
+            (f"{one.said} {one.generator}", *one.utterances[1:]),
+            one.speakers,
+            0,
+            one.generator,
+            one.votes,
+        )
+        for one in labelled()
+    ]
+
+
+def followup() -> FollowUp:
+    """A question about a coat, of which the answerer spoke before; there were turns in between."""
+    turns = (
+        Turn("A", "My coat is red."),
+        Turn("B", "It is cold."),
+        Turn("A", "There is rice in the kitchen."),
+        Turn("B", "Where is my coat?"),
+    )
+    return FollowUp(Context("own/all/1#4", "own", "all", "own/all/1", 4, turns, "A"), 0)
+
+
+texts = st.text("ab ", min_size=1, max_size=3).filter(str.strip)
+responses = st.builds(
+    lambda id, turns, generator, votes: Labelled(
+        str(id), tuple(turns), ("A", "B") * len(turns), 0, generator, votes
+    ),
+    st.integers(),
+    st.lists(texts, min_size=2, max_size=4),
+    st.sampled_from(("x", "y", "z")),
+    st.sampled_from((0, 2, 3)),
+)

@@ -1,0 +1,229 @@
+"""Contradictions: what is read, how generators are left out, what is measured and made from graphs."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from contradiction_samples import apart, labelled, responses
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphneg.contradiction.folds import leave_one_out
+from graphneg.contradiction.graph_made import contradictions, graph_made, read_made
+from graphneg.contradiction.labelled import Labelled, labelled_lines, read_labelled
+from graphneg.contradiction.measures import detection
+from graphneg.errors import InputError
+from graphneg.loading import LoadOptions, get_loader
+from graphneg.model import Dialogue, Rejected, Response
+from graphneg.output import write_jsonl
+from graphneg.training.drawing import plain
+from tests.negative_samples import EXAMPLE
+
+SHARED = Path(__file__).parents[2] / "shared" / "data" / "rgm_contradiction" / "indomain.jsonl"
+LINE = {
+    "utterances": ["I sold my boat.", "Where do you sail now?", "I have never had a boat."],
+    "speakers": ["A", "B", "A"],
+    "annotation_target_pair": [0, 2],
+    "rgm_name": "small",
+    "contradictory_label_count": 3,
+}
+
+
+def file_of(folder: Path, *lines: object) -> Path:
+    path = folder / "labelled.jsonl"
+    path.write_text("\n".join(json.dumps(line) for line in lines), encoding="utf-8")
+    return path
+
+
+class TestLabelledResponses:
+    def test_two_of_three_make_a_contradiction_none_makes_none_and_the_rest_is_dropped(
+        self, tmp_path: Path
+    ) -> None:
+        lines = [{**LINE, "contradictory_label_count": votes} for votes in range(4)]
+        found = read_labelled([file_of(tmp_path, *lines)])
+        assert [(one.votes, one.label) for one in found] == [(0, 0), (2, 1), (3, 1)]
+        assert found[0].said == "I sold my boat." and found[0].response == "I have never had a boat."
+
+    def test_what_is_written_is_read_again(self, tmp_path: Path) -> None:
+        path = tmp_path / "labelled.jsonl"
+        path.write_text("\n".join(labelled_lines(labelled())), encoding="utf-8")
+        assert [replace(one, id="") for one in read_labelled([path])] == [
+            replace(one, id="") for one in labelled()
+        ]
+
+    @pytest.mark.parametrize(
+        ("change", "reason"),
+        [
+            ({"contradictory_label_count": 4}, "4; it must be 0 to 3"),
+            ({"contradictory_label_count": True}, "True; it must be 0 to 3"),
+            ({"annotation_target_pair": [2, 2]}, "is not an earlier utterance and the last one"),
+            ({"annotation_target_pair": [0, 1]}, "is not an earlier utterance and the last one"),
+            ({"annotation_target_pair": 0}, "is not two places"),
+            ({"speakers": ["A"]}, '1 "speakers" of 3 "utterances"'),
+            ({"utterances": ["one"]}, "there must be a context and a response"),
+            ({"utterances": ["I sail.", " ", "No."]}, "utterance 1 is empty"),
+            ({"utterances": ["I sail.", "When?", "[[TBA]]"]}, "its text was not published"),
+            ({"rgm_name": ""}, "no name"),
+        ],
+    )
+    def test_a_bad_line_is_refused_with_its_place(
+        self, tmp_path: Path, change: dict[str, object], reason: str
+    ) -> None:
+        path = file_of(tmp_path, LINE, {**LINE, **change})
+        with pytest.raises(InputError) as refused:
+            read_labelled([path])
+        assert str(refused.value).startswith(f"{path}:2: ") and reason in str(refused.value)
+        *_, last = get_loader("rgm_contradiction").read([path], LoadOptions())
+        assert isinstance(last, Rejected)
+        assert last.place == f"{path}:2" and reason in last.reason
+
+    def test_the_loader_makes_a_wrong_response_of_a_contradictory_one(self, tmp_path: Path) -> None:
+        lines = [{**LINE, "contradictory_label_count": votes} for votes in (3, 0, 1)]
+        path = file_of(tmp_path, *lines)
+        wrong, right, neither = get_loader("rgm-contradiction").read([path], LoadOptions())
+        assert isinstance(wrong, Dialogue) and isinstance(right, Dialogue)
+        assert wrong.responses == (Response(1, "I have never had a boat.", 0, "small"),)
+        assert right.responses[0].label == 1
+        assert [one.speaker for one in wrong.utterances] == ["A", "B"]
+        assert isinstance(neither, Rejected) and "1 of 3 annotators" in neither.reason
+
+    @pytest.mark.skipif(not SHARED.exists(), reason="no published responses here")
+    def test_the_published_responses_are_read_whole(self) -> None:
+        found = read_labelled([SHARED])
+        assert len(found) == 600 and sum(one.label == 1 for one in found) == 300
+        for fold in leave_one_out(found):
+            assert len(fold.test) == 200 and len(fold.train) > 350
+
+
+class TestLeavingOneGeneratorOut:
+    @given(st.lists(responses, max_size=25))
+    def test_no_text_that_is_tested_is_trained_on(self, some: list[Labelled]) -> None:
+        try:
+            folds = leave_one_out(some)
+        except InputError:
+            return
+        for fold in folds:
+            contexts = {tuple(map(plain, one.context)) for one in fold.test}
+            tested = {plain(text) for one in fold.test for text in (one.said, one.response)}
+            assert {one.generator for one in fold.test} == {fold.generator}
+            for one in fold.train:
+                assert one.generator != fold.generator
+                assert tuple(map(plain, one.context)) not in contexts
+                assert not {plain(one.said), plain(one.response)} & tested
+            assert len(fold.train) + len(fold.test) + fold.left_out == len(some)
+
+    def test_each_generator_is_tested_once(self) -> None:
+        assert [fold.generator for fold in leave_one_out(apart())] == ["eggs", "six", "twelve"]
+
+    def test_one_generator_alone_can_not_be_left_out(self) -> None:
+        with pytest.raises(InputError, match="1 generator"):
+            leave_one_out([one for one in apart() if one.generator == "six"])
+
+    def test_shared_contexts_leave_nothing_to_train_on(self) -> None:
+        with pytest.raises(InputError, match="without six there are not both classes"):
+            leave_one_out(labelled())
+
+
+class TestMeasures:
+    def test_figures_are_those_of_a_hand_worked_example(self) -> None:
+        some = [replace(apart()[0], votes=votes) for votes in (3, 2, 3, 0, 0)]
+        found = detection(some, [0.9, 0.8, 0.2, 0.6, 0.1], resamples=50)
+        [one] = found.generators
+        assert (one.responses, one.contradictory) == (5, 3)
+        assert one.accuracy.value == pytest.approx(3 / 5)
+        assert one.balanced_accuracy.value == pytest.approx((2 / 3 + 1 / 2) / 2)
+        assert one.f1.value == pytest.approx(2 * 2 / (3 + 3))
+        assert one.auc.value == pytest.approx(5 / 6)
+        assert one.accuracy.low <= one.accuracy.value <= one.accuracy.high
+
+    def test_the_mean_weighs_generators_alike(self) -> None:
+        some = apart()
+        scores = [0.9 if one.label == (one.generator != "six") else 0.1 for one in some]
+        found = detection(some, scores, resamples=20)
+        assert [one.accuracy.value for one in found.generators] == [0, 1, 1]
+        assert found.mean.accuracy.value == pytest.approx(2 / 3)
+        assert found.mean.responses == len(some)
+
+    def test_the_same_seed_gives_the_same_intervals(self) -> None:
+        scores = [0.1 * (place % 10) for place in range(len(apart()))]
+        assert detection(apart(), scores, resamples=30) == detection(apart(), scores, resamples=30)
+
+    @pytest.mark.parametrize(
+        ("amount", "reason"), [(3, "3 scores for"), (None, "all responses are of one class")]
+    )
+    def test_what_can_not_be_measured_is_refused(self, amount: int | None, reason: str) -> None:
+        some = apart() if amount else [one for one in apart() if one.label]
+        with pytest.raises(InputError, match=reason):
+            detection(some, [0.5] * (amount or len(some)))
+
+
+def edited(turn: int, transform: str, before: str, after: str, id: str = "1") -> object:
+    """A negative whose one turn was edited; A speaks first, the last turn is the response."""
+    texts = ["I keep bees in my garden.", "Really? How many?", "Some thousands, I think.", "That is a lot."]
+    turns = [{"speaker": "AB"[at % 2], "text": text} for at, text in enumerate(texts)]
+    turns[turn]["text"] = before
+    changed = [{**one, "text": after} if at == turn else one for at, one in enumerate(turns)]
+    return replace(
+        EXAMPLE,
+        id=f"own/all/{id}#4~{transform}",
+        dialogue=f"own/all/{id}",
+        turn=4,
+        context=tuple(changed),
+        response="They are gentle.",
+        original={"context": tuple(turns), "response": "They are gentle."},
+        edits=({**EXAMPLE.edits[0], "turn": turn, "transform": transform},),
+    )
+
+
+NEGATED = edited(0, "negate", "I keep bees in my garden.", "I do not keep bees in my garden.")
+AGAINST_ITSELF = edited(
+    2, "contradict", "Some thousands, I think.", "Some thousands, I think. I do not keep bees.", "2"
+)
+
+
+class TestGraphMadeResponses:
+    def test_an_edited_sentence_contradicts_what_it_was(self) -> None:
+        [one] = contradictions([NEGATED, NEGATED])
+        assert one.earlier == one.sentence == "I keep bees in my garden."
+        assert one.contradiction == "I do not keep bees in my garden."
+        assert one.other == "Some thousands, I think."
+
+    def test_an_added_contradiction_is_of_what_the_same_speaker_said_before(self) -> None:
+        [one] = contradictions([AGAINST_ITSELF])
+        assert one.earlier == "I keep bees in my garden."
+        assert one.contradiction == "I do not keep bees."
+        assert one.other == "Some thousands, I think."
+
+    def test_questions_and_other_edits_give_none(self) -> None:
+        asked = edited(0, "negate", "Do you keep bees here?", "Do you not keep bees here?")
+        renamed = edited(0, "rename", "I keep bees in my garden.", "I keep hens in my garden.")
+        assert list(contradictions([asked, renamed])) == []
+
+    def test_both_classes_are_made_alike(self) -> None:
+        made = graph_made([NEGATED, AGAINST_ITSELF], kinds=["restated"])
+        assert [one.label for one in made] == [1, 0, 1, 0]
+        for wrong, right in zip(made[::2], made[1::2], strict=True):
+            assert wrong.said == right.said == "I keep bees in my garden."
+            assert "Some thousands, I think." in wrong.response and "Some thousands" in right.response
+            assert "do not" in wrong.response and "do not" not in right.response
+
+    def test_a_contradiction_of_something_else_is_none(self) -> None:
+        bread = edited(0, "negate", "I bake my own bread.", "I do not bake my own bread.", "3")
+        made = graph_made([NEGATED, bread], kinds=["elsewhere"])
+        assert [(one.said, one.response, one.label) for one in made] == [
+            ("I keep bees in my garden.", "I do not keep bees in my garden.", 1),
+            ("I keep bees in my garden.", "I do not bake my own bread.", 0),
+            ("I bake my own bread.", "I do not bake my own bread.", 1),
+            ("I bake my own bread.", "I do not keep bees in my garden.", 0),
+        ]
+
+    def test_files_without_contradictions_are_refused(self, tmp_path: Path) -> None:
+        path = tmp_path / "negatives.jsonl"
+        write_jsonl([EXAMPLE], path)
+        assert [one.label for one in read_made([path])] == [1, 0]
+        write_jsonl([replace(EXAMPLE, label=1)], path)
+        with pytest.raises(InputError, match="no contradiction in it"):
+            read_made([path])

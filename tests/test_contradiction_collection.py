@@ -1,0 +1,324 @@
+"""Collecting contradictions: FQness, contexts, responses, label sheets, agreement."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from contradiction_samples import followup
+from hypothesis import given
+from hypothesis import strategies as st
+from tiny_lm import causal_folder
+
+from graphneg.contradiction.agreement import fleiss_kappa
+from graphneg.contradiction.collecting import Wanted, collect_contexts, collect_responses, write_responses
+from graphneg.contradiction.context_files import (
+    Responded,
+    read_contexts_file,
+    read_dialogues_file,
+    read_responses_file,
+)
+from graphneg.contradiction.followups import FollowUp, Scored, best, followups, fqness, written
+from graphneg.contradiction.labelled import read_labelled
+from graphneg.contradiction.responders import FileResponses, Replies
+from graphneg.contradiction.sheets import LABELS, agreement, labelled_responses, read_sheets, write_sheet
+from graphneg.errors import InputError
+from graphneg.generators.base import Candidate, Context
+from graphneg.language_models import CausalLM, load_causal
+from tests.cli_runs import Run
+
+DIALOGUES = [
+    [
+        "I have a red coat.",
+        "It is cold outside.",
+        "There is rice.",
+        "Where is your coat?",
+        "Behind the door.",
+    ],
+    ["Did you feed the cat?", "It had some fish.", "Who gave it the fish?", "I did."],
+    ["Good morning.", "Hello.", "It is cold."],
+]
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> CausalLM:
+    return load_causal(causal_folder(tmp_path_factory.mktemp("lm")), device="cpu")
+
+
+@pytest.fixture
+def chats(tmp_path: Path) -> Path:
+    path = tmp_path / "chats.jsonl"
+    lines = [{"id": str(at), "turns": texts} for at, texts in enumerate(DIALOGUES)]
+    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    return path
+
+
+def log_probability(model: CausalLM, given: str, text: str) -> float:
+    """Of the text behind what was given, token after token, each in a run of its own."""
+    import torch
+
+    read, said = (model.tokenizer(one, add_special_tokens=False)["input_ids"] for one in (given, text))
+    total = 0.0
+    for place, token in enumerate(said):
+        with torch.inference_mode():
+            logits = model.model(input_ids=torch.tensor([[*read, *said[:place]]])).logits[0, -1]
+        total += float(logits.log_softmax(dim=0)[token])
+    return total
+
+
+class TestFQness:
+    def test_it_is_the_ratio_of_exact_probabilities(self, small: CausalLM) -> None:
+        one = followup()
+        near = log_probability(small, "A: My coat is red.\nB:", " Where is my coat?")
+        far = log_probability(
+            small, "B: It is cold.\nA: There is rice in the kitchen.\nB:", " Where is my coat?"
+        )
+        [found] = fqness(small, [one])
+        assert found.log_fqness == pytest.approx(near - far, abs=1e-3)
+
+    def test_a_batch_changes_nothing(self, small: CausalLM) -> None:
+        three = [followup(), replace(followup(), referent=2), followup()]
+        found = [one.log_fqness for one in fqness(small, three)]
+        alone = [fqness(small, [one])[0].log_fqness for one in three]
+        assert found == pytest.approx(alone, abs=1e-4)
+
+    def test_contexts_end_in_a_question_of_the_other_speaker(self, chats: Path) -> None:
+        found = list(followups(read_dialogues_file(chats)))
+        assert [(one.context.dialogue[-1], one.context.turn, one.referent) for one in found] == [
+            ("0", 4, 2),
+            ("0", 4, 0),
+            ("1", 3, 1),
+        ]
+        assert [turn.text for turn in found[1].without_between] == DIALOGUES[0][:1]
+        assert [turn.text for turn in found[1].without_referent] == DIALOGUES[0][1:3]
+
+    def test_referents_are_no_further_than_asked(self, chats: Path) -> None:
+        assert len(list(followups(read_dialogues_file(chats), furthest=1))) == 2
+
+    @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.floats(-9, 9)), max_size=20))
+    def test_the_best_are_of_different_contexts_and_dialogues(
+        self, rows: Sequence[tuple[int, int, float]]
+    ) -> None:
+        scored = [Scored(_of(f"d{dialogue}", turn), score) for dialogue, turn, score in rows]
+        found = best(scored, 3, per_dialogue=1)
+        assert len({one.followup.context.dialogue for one in found}) == len(found) <= 3
+        assert [one.log_fqness for one in found] == sorted((o.log_fqness for o in found), reverse=True)
+        if found:
+            assert found[0].log_fqness == max(one.log_fqness for one in scored)
+
+
+def _of(dialogue: str, turn: int) -> FollowUp:
+    context = followup().context
+    return FollowUp(replace(context, id=f"{dialogue}#{turn}", dialogue=dialogue), 0)
+
+
+class Counting:
+    """A model that counts what it scores, and is stopped at the given one."""
+
+    longest = None
+
+    def __init__(self, stop: int) -> None:
+        self.left = stop
+
+    def score(self, texts: Sequence[str], given: Sequence[str] | None = None) -> list[float]:
+        if self.left <= 0:
+            raise KeyboardInterrupt
+        self.left -= 1
+        return [len(one) / 10 for one in given or texts]
+
+    def target_tokens(self, text: str) -> list[int]:
+        return [0] * (len(text.split()) + 1)
+
+
+class TestCollecting:
+    def test_contexts_are_written_best_first_and_read_again(self, chats: Path, small: CausalLM) -> None:
+        out = chats.with_name("contexts.jsonl")
+        found = collect_contexts(read_dialogues_file(chats), small, out)
+        assert read_contexts_file(out) == found
+        assert {one.followup.context.dialogue[-1] for one in found} == {"0", "1"}
+        assert [path.name for path in chats.parent.iterdir() if "scores" in path.name] == []
+        with pytest.raises(InputError, match="there is such a file already"):
+            collect_contexts(read_dialogues_file(chats), small, out)
+
+    def test_a_run_that_was_stopped_goes_on(self, tmp_path: Path) -> None:
+        contexts = [_of(f"d{n}", 4).context for n in range(40)]
+        whole = collect_contexts(contexts, Counting(9), tmp_path / "whole.jsonl", Wanted(top=9))
+        with pytest.raises(KeyboardInterrupt):
+            collect_contexts(contexts, Counting(2), tmp_path / "out.jsonl", Wanted(top=9))
+        assert not (tmp_path / "out.jsonl").exists()
+        assert collect_contexts(contexts, Counting(3), tmp_path / "out.jsonl", Wanted(top=9)) == whole
+
+    def test_dialogues_without_questions_are_told(self, tmp_path: Path) -> None:
+        with pytest.raises(InputError, match="no context ends in a question"):
+            collect_contexts([], Counting(1), tmp_path / "out.jsonl")
+        assert list(tmp_path.iterdir()) == []
+
+    def test_generators_and_files_respond(self, small: CausalLM, tmp_path: Path) -> None:
+        given = tmp_path / "given.jsonl"
+        given.write_text(json.dumps({"id": "own/all/1#4", "response": "I have no coat."}), encoding="utf-8")
+        out = tmp_path / "responses.jsonl"
+        some = [Scored(followup(), 1.5)]
+        generators = [FileResponses("people", given), Same("same"), Same("twin"), Replies("small", small)]
+        amount = collect_responses(some, generators, out, per_context=2)
+        found = read_responses_file(out)
+        assert amount == len(found)
+        assert [(one.generator, one.response) for one in found][:2] == [
+            ("people", "I have no coat."),
+            ("same", "It is here."),
+        ]
+        assert "twin" not in {one.generator for one in found}
+        assert not any(name in one.id for one in found for name in ("people", "same"))
+
+    def test_a_line_that_is_no_response_is_named(self, tmp_path: Path) -> None:
+        path = tmp_path / "given.jsonl"
+        path.write_text('{"id": "a", "response": "b"}\n{"id": "a"}', encoding="utf-8")
+        with pytest.raises(InputError, match=r"given\.jsonl:2"):
+            FileResponses("people", path)
+
+
+class Same:
+    """A generator with one thing to say."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def generate(
+        self, contexts: Sequence[Context], per_context: int, seed: int
+    ) -> Sequence[Sequence[Candidate]]:
+        return [[Candidate("It is here.", ())] for _ in contexts]
+
+
+def responded() -> list[Responded]:
+    return [
+        Responded(f"own/all/1#4~{n}", Scored(followup(), 0.5), f"g{n % 2}", f'No, "coat" {n},\nnone.')
+        for n in range(4)
+    ]
+
+
+VOTES = {"own/all/1#4~0": (1, 1, 0), "own/all/1#4~1": (0, 0, 0), "own/all/1#4~2": (0, 1, 0)}
+VOTES["own/all/1#4~3"] = (1, 1, 1)
+
+
+class TestSheets:
+    def test_labels_go_out_and_come_back(self, tmp_path: Path) -> None:
+        write_sheet(responded(), tmp_path / "labels.csv", VOTES)
+        assert read_sheets([tmp_path / "labels.csv"]) == VOTES
+
+    @given(st.lists(st.tuples(*[st.integers(0, 1)] * 3), min_size=4, max_size=4))
+    def test_any_labels_come_back(self, rows: list[tuple[int, int, int]]) -> None:
+        import tempfile
+
+        votes = {one.id: row for one, row in zip(responded(), rows, strict=True)}
+        with tempfile.TemporaryDirectory() as folder:
+            write_sheet(responded(), Path(folder) / "labels.csv", votes)
+            assert read_sheets([Path(folder) / "labels.csv"]) == votes
+
+    def test_annotators_may_fill_copies(self, tmp_path: Path) -> None:
+        paths = [tmp_path / f"{name}.csv" for name in LABELS]
+        for at, path in enumerate(paths):
+            write_sheet(responded(), path)
+            rows = list(csv.DictReader(path.open(newline="", encoding="utf-8")))
+            for row in rows:
+                row[LABELS[at]] = str(VOTES[row["id"]][at])
+            with path.open("w", newline="", encoding="utf-8") as file:
+                table = csv.DictWriter(file, list(rows[0]))
+                table.writeheader()
+                table.writerows(rows)
+        assert read_sheets(paths) == VOTES
+        with pytest.raises(InputError, match=r"label_1\.csv:.*label_2 is missing"):
+            read_sheets(paths[:1])
+
+    @pytest.mark.parametrize(
+        ("text", "reason"),
+        [
+            ("id,label_1,label_2\na,1,1\n", ":1: no column label_3"),
+            ("id,label_1,label_2,label_3\na,1,1,0\nb,1,2,0\n", ":3: label_2 is '2'; write 1"),
+            ("id,label_1,label_2,label_3\na,1,,0\n", ":2: label_2 is missing"),
+            ("id,label_1,label_2,label_3\na,1,1,0\na,1,1,0\n", ":3: the id 'a' comes a second time"),
+            ("id,label_1,label_2,label_3\na,1,1\n", ":2: another number of cells"),
+            ('id,label_1,label_2,label_3\n"a,1,1,1\n', "no CSV"),
+        ],
+    )
+    def test_a_bad_cell_is_named_with_its_place(self, tmp_path: Path, text: str, reason: str) -> None:
+        path = tmp_path / "labels.csv"
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(InputError) as refused:
+            read_sheets([path])
+        assert str(path) in str(refused.value) and reason in str(refused.value)
+
+    def test_two_of_three_decide_and_one_of_three_is_dropped(self, tmp_path: Path) -> None:
+        found = labelled_responses(responded(), VOTES)
+        assert [(one.label, one.generator, one.said) for one in found] == [
+            (1, "g0", "My coat is red."),
+            (0, "g1", "My coat is red."),
+            (1, "g1", "My coat is red."),
+        ]
+        write_responses(found, tmp_path / "labelled.jsonl")
+        assert [one.votes for one in read_labelled([tmp_path / "labelled.jsonl"])] == [2, 0, 3]
+
+    def test_labels_of_other_responses_are_refused(self) -> None:
+        with pytest.raises(InputError, match="no label"):
+            labelled_responses(responded(), dict(list(VOTES.items())[:3]))
+        with pytest.raises(InputError, match="no response"):
+            labelled_responses(responded()[:3], VOTES)
+
+
+class TestAgreement:
+    def test_kappa_of_a_hand_worked_example(self) -> None:
+        # Ten subjects, fourteen raters, five categories: the example of Wikipedia's "Fleiss' kappa".
+        counts = [
+            (0, 0, 0, 0, 14), (0, 2, 6, 4, 2), (0, 0, 3, 5, 6), (0, 3, 9, 2, 0), (2, 2, 8, 1, 1),
+            (7, 7, 0, 0, 0), (3, 2, 6, 3, 0), (2, 5, 3, 2, 2), (6, 5, 2, 1, 0), (0, 2, 2, 3, 7),
+        ]  # fmt: skip
+        ratings = [[category for category, n in enumerate(row) for _ in range(n)] for row in counts]
+        assert fleiss_kappa(ratings) == pytest.approx(0.210, abs=5e-4)
+
+    def test_full_agreement_is_1_and_splits_are_below(self) -> None:
+        assert fleiss_kappa([(0, 0, 0), (1, 1, 1)]) == 1 == fleiss_kappa([(0, 0, 0)])
+        assert fleiss_kappa([(0, 1, 0), (1, 0, 1)]) < 0
+
+    def test_classes_are_counted(self) -> None:
+        found = agreement(VOTES)
+        assert (found.responses, found.contradictory, found.not_contradictory, found.dropped) == (4, 2, 1, 1)
+        assert found.kappa == pytest.approx(fleiss_kappa(list(VOTES.values())))
+        assert math.isfinite(found.kappa)
+
+
+class TestCommands:
+    def test_from_dialogues_to_labelled_responses(
+        self, run: Run, chats: Path, small: CausalLM, tmp_path: Path
+    ) -> None:
+        contexts, responses, sheet, out = (
+            tmp_path / name for name in ("c.jsonl", "r.jsonl", "labels.csv", "labelled.jsonl")
+        )
+        own = ("contradictions", "contexts", "--file", chats, "--model", small.place, "--device", "cpu")
+        ended = run(*own, "-o", contexts, "--top", "5")
+        assert ended.status == 0, ended.err
+        assert run(*own, "-o", contexts).status == 2
+        given = tmp_path / "given.jsonl"
+        lines = [{"id": one.followup.context.id, "response": "No."} for one in read_contexts_file(contexts)]
+        given.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+        ended = run("contradictions", "responses", contexts, "--given", f"people={given}", "-o", responses)
+        assert ended.status == 0 and "2 responses to 2 contexts" in ended.err
+        assert run("contradictions", "sheet", responses, "-o", sheet).status == 0
+        assert run("contradictions", "agreement", sheet).status == 2
+        found = read_responses_file(responses)
+        write_sheet(found, sheet, {found[0].id: (1, 1, 0), found[1].id: (0, 0, 1)}, overwrite=True)
+        ended = run("contradictions", "agreement", sheet, "--json")
+        assert json.loads(ended.out)["dropped"] == 1
+        ended = run("contradictions", "export", responses, sheet, "-o", out)
+        assert ended.status == 0 and "1 contradictory, 0 not, 1 dropped" in ended.err
+        assert [one.generator for one in read_labelled([out])] == ["people"]
+
+    def test_somebody_must_respond(self, run: Run, tmp_path: Path) -> None:
+        ended = run("contradictions", "responses", tmp_path / "c.jsonl", "-o", tmp_path / "r.jsonl")
+        assert ended.status == 2 and "name who responds" in ended.err
+
+
+def test_what_a_model_reads_names_the_speakers() -> None:
+    assert written(followup().without_between, "B") == "A: My coat is red.\nB:"

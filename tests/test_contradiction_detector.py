@@ -1,0 +1,168 @@
+"""Detectors: they learn, are read by other libraries, go on after a stop, and are tested by generator."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from contradiction_samples import apart
+from tiny_ranker import encoder_folder
+
+from graphneg.contradiction.crossvalidation import Lessons, cross_validate
+from graphneg.contradiction.detector import ContradictionDetector, new_detector
+from graphneg.contradiction.labelled import Labelled, labelled_lines
+from graphneg.errors import InputError, ModelError
+from graphneg.training.contradiction import pairs_of, train_detector
+from tests.cli_runs import Run
+
+QUICK = {"learning_rate": 5e-3, "per_device_train_batch_size": 4}
+PAIRS = [("fish fish six", "the cat is in the garden"), ("the cat six", "the cat is in the garden")]
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return encoder_folder(tmp_path_factory.mktemp("encoder"))
+
+
+@pytest.fixture(scope="module")
+def trained(encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("trained") / "detector"
+    report = train_detector(new_detector(encoder, device="cpu"), pairs_of(apart()), out, epochs=8, **QUICK)
+    assert report.pairs == {"six": 8, "twelve": 6, "eggs": 6}
+    return out
+
+
+class TestDetector:
+    def test_it_learns_to_tell_contradictory_responses(self, trained: Path) -> None:
+        wrong, right = ContradictionDetector.from_pretrained(trained, device="cpu").score(PAIRS)
+        assert 0 <= right < 0.5 < wrong <= 1
+
+    def test_its_folder_says_what_it_is_and_is_read_without_graphneg(self, trained: Path) -> None:
+        from sentence_transformers import CrossEncoder
+
+        assert json.loads((trained / "config.json").read_text())["graphneg"] == {"kind": "contradiction"}
+        others = CrossEncoder(str(trained), device="cpu").predict([(said, text) for text, said in PAIRS])
+        own = ContradictionDetector.from_pretrained(trained, device="cpu").score(PAIRS)
+        assert own == pytest.approx(others.tolist(), abs=1e-5)
+
+    def test_a_ranker_is_no_detector(self, tmp_path: Path) -> None:
+        folder = encoder_folder(tmp_path / "classifier", labels=1)
+        with pytest.raises(ModelError, match="cross-encoder, not contradiction"):
+            ContradictionDetector.from_pretrained(folder)
+
+    def test_no_pairs_have_no_scores(self, trained: Path) -> None:
+        assert ContradictionDetector.from_pretrained(trained, device="cpu").score([]) == []
+
+
+class TestTraining:
+    def test_the_same_seed_trains_the_same_model(self, encoder: Path, trained: Path, tmp_path: Path) -> None:
+        again = new_detector(encoder, device="cpu")
+        train_detector(again, pairs_of(apart()), tmp_path / "again", epochs=8, **QUICK)
+        assert again.score(PAIRS) == ContradictionDetector.from_pretrained(trained, device="cpu").score(PAIRS)
+
+    def test_what_is_held_out_is_not_learned(self, encoder: Path, tmp_path: Path) -> None:
+        held = ["THE cat is in  the garden six"]
+        report = train_detector(
+            new_detector(encoder, device="cpu"), pairs_of(apart()), tmp_path / "m", held_out=held, epochs=1
+        )
+        assert report.held_out == 2 and report.pairs["six"] == 6
+
+    def test_a_model_is_not_replaced_unasked(self, encoder: Path, tmp_path: Path) -> None:
+        pairs = pairs_of(apart())
+        train_detector(new_detector(encoder, device="cpu"), pairs, tmp_path / "m", epochs=1)
+        with pytest.raises(InputError, match="there is a model in it already"):
+            train_detector(new_detector(encoder, device="cpu"), pairs, tmp_path / "m", epochs=1)
+        train_detector(new_detector(encoder, device="cpu"), pairs, tmp_path / "m", epochs=1, overwrite=True)
+
+    def test_one_class_alone_teaches_nothing(self, encoder: Path, tmp_path: Path) -> None:
+        wrong = [one for one in apart() if one.label]
+        with pytest.raises(InputError, match="contradictory and not contradictory"):
+            train_detector(new_detector(encoder, device="cpu"), pairs_of(wrong), tmp_path / "m")
+
+
+class TestCrossValidation:
+    @pytest.fixture(scope="class")
+    def made(self) -> list[Labelled]:
+        return [
+            Labelled(f"graph:{at}{votes}", ("the bread", text), ("A", "A"), 0, "graph", votes)
+            for at, dish in enumerate(("fish", "fish eggs", "fish bread"))
+            for text, votes in ((f"{dish} now", 3), ("the dog", 0))
+        ]
+
+    def test_each_generator_is_scored_by_a_detector_that_never_saw_it(
+        self, encoder: Path, made: list[Labelled], tmp_path: Path
+    ) -> None:
+        lessons = Lessons(epochs=6, made_epochs=2, device="cpu", arguments=QUICK)
+        found = cross_validate(
+            apart(), encoder, tmp_path, source="both", made=made, lessons=lessons, resamples=10
+        )
+        assert [one.generator for one in found.detection.generators] == ["eggs", "six", "twelve"]
+        assert len(found.scores) == len(apart()) == found.detection.mean.responses
+        assert found.detection.mean.auc.value > 0.7
+        times = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*/model.safetensors")}
+        assert len(times) == 4
+        again = cross_validate(
+            apart(), encoder, tmp_path, source="both", made=made, lessons=lessons, resamples=10
+        )
+        assert again.scores == found.scores
+        assert {path: path.stat().st_mtime_ns for path in times} == times
+
+    def test_graph_made_responses_alone_are_learned_once(
+        self, encoder: Path, made: list[Labelled], tmp_path: Path
+    ) -> None:
+        lessons = Lessons(made_epochs=1, device="cpu", arguments=QUICK)
+        cross_validate(apart(), encoder, tmp_path, source="made", made=made, lessons=lessons, resamples=0)
+        assert [path.name for path in tmp_path.iterdir()] == ["made"]
+
+    def test_graph_made_responses_must_be_there_to_be_learned(self, encoder: Path, tmp_path: Path) -> None:
+        with pytest.raises(InputError, match="needs graph-made responses"):
+            cross_validate(apart(), encoder, tmp_path, source="both")
+
+
+class TestCommands:
+    @pytest.fixture
+    def file(self, tmp_path: Path) -> Path:
+        path = tmp_path / "labelled.jsonl"
+        path.write_text("\n".join(labelled_lines(apart())), encoding="utf-8")
+        return path
+
+    def test_train_and_evaluate(self, run: Run, encoder: Path, file: Path, tmp_path: Path) -> None:
+        made = ("train", "contradiction", file, "--model", encoder, "-o", tmp_path / "d", "--device", "cpu")
+        ended = run(*made, "--epochs", "1")
+        assert ended.status == 0, ended.err
+        assert "trained in 2 steps" in ended.err
+        assert run(*made).status == 2
+        ended = run(
+            "evaluate", "contradiction", file, "--model", tmp_path / "d", "--json", "--resamples", "5"
+        )
+        lines = [json.loads(line) for line in ended.out.splitlines()]
+        assert [one["generator"] for one in lines] == ["six", "twelve", "eggs", "mean"]
+        assert set(lines[0]["auc"]) == {"value", "low", "high"}
+
+    def test_leaving_one_generator_out(self, run: Run, encoder: Path, file: Path, tmp_path: Path) -> None:
+        ended = run(
+            *("evaluate", "contradiction", file, "--encoder", encoder, "-o", tmp_path / "folds"),
+            *("--epochs", "1", "--device", "cpu", "--resamples", "5"),
+        )
+        assert ended.status == 0, ended.err
+        assert "mean" in ended.out and "six: 12 to train on, 8 to test" in ended.err
+
+    def test_scores_of_a_file(self, run: Run, file: Path, tmp_path: Path) -> None:
+        scores = tmp_path / "scores.txt"
+        scores.write_text("\n".join(str(one.label) for one in apart()), encoding="utf-8")
+        ended = run("evaluate", "contradiction", file, "--scores", scores, "--json")
+        assert json.loads(ended.out.splitlines()[-1])["balanced_accuracy"]["value"] == 1
+
+    @pytest.mark.parametrize(
+        ("line", "reason"),
+        [("{}", '"utterances" is not there'), ("nonsense", "not JSON")],
+    )
+    def test_a_bad_line_ends_with_2_and_its_place(self, run: Run, file: Path, line: str, reason: str) -> None:
+        file.write_text(line, encoding="utf-8")
+        ended = run("evaluate", "contradiction", file, "--model", "nowhere")
+        assert ended.status == 2
+        assert f"{file}:1: " in ended.err and reason in ended.err
+
+    def test_one_way_to_score_must_be_named(self, run: Run, file: Path) -> None:
+        assert "give one of --model, --scores and --encoder" in run("evaluate", "contradiction", file).err
