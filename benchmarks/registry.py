@@ -11,6 +11,7 @@ from benchmarks import (
     loading,
     memory,
     overlap,
+    pairs,
     parsing,
     perspectives,
     shift,
@@ -41,5 +42,6 @@ BENCHMARKS: Mapping[str, Benchmark] = {
     "shift": Benchmark(shift.run),
     "perspectives": Benchmark(perspectives.run, once=True),
     "overlap": Benchmark(overlap.run),
+    "pairs": Benchmark(pairs.run, once=True),
     "memory": Benchmark(memory.run),
 }

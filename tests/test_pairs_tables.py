@@ -1,0 +1,120 @@
+"""Pairs in the shapes that trainers take: Hugging Face datasets, a torch data loader, triplets and tuples."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from graphneg.errors import InputError
+from graphneg.training.drawing import Mix
+from graphneg.training.pairs import Pairs, read_pairs
+from tests.pair_samples import right, some, wrong
+
+MIX = Mix(2, {"edits": 2, "overlap": 1}, {"edits": 0.5})
+
+
+@pytest.fixture(scope="module")
+def pairs() -> Pairs:
+    return read_pairs(some(400), mix=MIX)
+
+
+class TestDatasets:
+    pytest.importorskip("datasets")
+
+    def test_a_dataset_holds_the_pairs_of_an_epoch(self, pairs: Pairs) -> None:
+        dataset: Any = pairs.to_dataset(epoch=1)
+        assert dataset.column_names == ["context", "response", "label", "category", "weight"]
+        assert list(dataset) == [
+            {
+                "context": list(pair.context),
+                "response": pair.response,
+                "label": pair.label,
+                "category": pair.category,
+                "weight": pair.weight,
+            }
+            for pair in pairs.epoch(1)
+        ]
+
+    def test_a_separator_makes_one_text_of_a_context(self, pairs: Pairs) -> None:
+        row: Any = pairs.to_dataset(separator=" [SEP] ")[0]
+        assert row["context"] == " [SEP] ".join(pairs.epoch(0)[0].context)
+
+    def test_an_iterable_dataset_streams_the_same_rows(self, pairs: Pairs) -> None:
+        assert list(pairs.to_iterable_dataset(epoch=1)) == list(pairs.to_dataset(epoch=1))
+
+    def test_an_iterable_dataset_goes_on_in_the_middle(self, pairs: Pairs) -> None:
+        stream: Any = pairs.to_iterable_dataset()
+        rows = iter(stream)
+        first = [next(rows) for _ in range(1_234)]
+        state = json.loads(json.dumps(stream.state_dict()))
+        resumed: Any = pairs.to_iterable_dataset()
+        resumed.load_state_dict(state)
+        assert first + list(resumed) == list(pairs.to_dataset())
+
+
+class TestTuples:
+    pytest.importorskip("datasets")
+
+    def test_a_triplet_for_each_negative(self, pairs: Pairs) -> None:
+        rows: Any = pairs.triplets()
+        assert rows.column_names == ["anchor", "positive", "negative"]
+        drawn = {(pair.context, pair.response) for pair in pairs.epoch(0) if not pair.label}
+        assert {(tuple(row["anchor"].split("\n")), row["negative"]) for row in rows} == drawn
+        assert len(rows) == len(drawn)
+
+    def test_a_tuple_for_each_positive_where_it_takes_all_negatives(self, pairs: Pairs) -> None:
+        rows: Any = pairs.tuples(3)
+        assert rows.column_names == ["anchor", "positive", "negative_1", "negative_2", "negative_3"]
+        drawn = {(pair.context, pair.response) for pair in pairs.epoch(0) if pair.label}
+        assert {(tuple(row["anchor"].split("\n")), row["positive"]) for row in rows} == drawn
+
+    def test_a_context_with_too_few_gives_no_row_and_is_counted(self) -> None:
+        records = [*some(3), right(9, "It is."), wrong(9, "It is not.")]
+        rows: Any = read_pairs(records, mix=MIX).tuples(3)
+        assert not any("9" in anchor for anchor in rows["anchor"])
+        assert rows.info.description == "1 contexts have fewer than 3 negatives and are left out"
+
+    def test_more_negatives_than_the_mix_draws_are_refused(self, pairs: Pairs) -> None:
+        with pytest.raises(InputError, match="4 negatives in a row: the mix draws 3 of each context"):
+            pairs.tuples(4)
+
+
+class TestLoader:
+    pytest.importorskip("torch")
+
+    @pytest.mark.parametrize("workers", [0, 1])
+    def test_batches_come_in_the_order_of_the_pairs(self, pairs: Pairs, workers: int) -> None:
+        batches = list(pairs.to_dataloader(64, num_workers=workers))
+        assert [text for batch in batches for text in batch["response"]] == [
+            pair.response for pair in pairs.epoch(0)
+        ]
+        assert batches[0]["label"].shape == batches[0]["weight"].shape == (64,)
+
+    def test_a_loader_begins_where_it_is_told(self, pairs: Pairs) -> None:
+        [batch] = pairs.to_dataloader(64, start=len(pairs.epoch(0)) - 5, collate=list)
+        assert batch == list(pairs.epoch(0))[-5:]
+
+
+class TestShortages:
+    def test_the_table_counts_what_is_lacking_by_source_and_category(self) -> None:
+        records = [*some(3), right(9, "It is more."), wrong(9, "It is more or less.")]
+        rows = {(row.name, row.category): row for row in read_pairs(records, mix=MIX).shortages()}
+        edits, overlap = rows["edits", ""], rows["overlap", ""]
+        assert (edits.contexts, edits.short, edits.wanted, edits.got) == (4, 1, 8, 7)
+        assert (overlap.contexts, overlap.short, overlap.wanted, overlap.got) == (4, 1, 4, 3)
+        assert rows["edits", "C-cont"].got == 7 and edits.similarity is not None
+        spread = edits.similarity
+        assert spread.count == 7 and -1 <= spread.minimum <= spread.median <= spread.maximum <= 1.001
+        assert spread.maximum > 0.8
+
+    def test_the_terminal_shows_a_line_for_each(self) -> None:
+        from rich.console import Console
+
+        from graphneg.cli.lacking import shortage_table
+
+        console = Console(width=120, record=True, quiet=True)
+        console.print(shortage_table(read_pairs(some(), mix=MIX).shortages()))
+        text = console.export_text()
+        assert "edits" in text and "C-ent" in text and "too few" in text
