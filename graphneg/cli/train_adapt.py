@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -92,7 +92,7 @@ def adapt(
     groups = read_groups(files) if files else from_store()
     kept_out = held_out_texts(held_out)
     encoder = new_adaptable(model, seed=seed, device=device, offline=offline)
-    arguments = {
+    arguments: dict[str, Any] = {
         "learning_rate": rate,
         "per_device_train_batch_size": batch,
         **named_values(option or (), "--option"),

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graphneg.cli.options import named_values
-from graphneg.cli.terminal import add_job, counted, note, say, stopping
+from graphneg.cli.terminal import add_job, counted, note, plain_table, results, say, stopping
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from graphneg.training.drawing import Mix
-    from graphneg.training.groups import Group
+    from graphneg.training.groups import Place
+    from graphneg.training.lacking import Shortage
     from graphneg.training.rankers import RankerReport
 
 
@@ -61,7 +64,20 @@ def ranker(
             metavar="FILE", help="Contexts (as evaluate ranker reads) whose responses are left out."
         ),
     ] = None,
+    held_out_split: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A split of the files whose responses are left out. Repeatable."),
+    ] = None,
     epochs: Annotated[int, typer.Option(min=1, help="Passes; each draws other negatives.")] = 2,
+    validation: Annotated[
+        float | None,
+        typer.Option(
+            metavar="FRACTION",
+            help="Share of the contexts that is held back and says when to stop; the best model is kept.",
+            show_default=False,
+        ),
+    ] = None,
+    patience: Annotated[int, typer.Option(min=1, help="Epochs without a lower loss there, to stop.")] = 2,
     rate: Annotated[float, typer.Option(min=0, help="Learning rate.")] = 5e-5,
     batch: Annotated[int, typer.Option(min=1, help="Pairs of one step.")] = 32,
     max_tokens: Annotated[int, typer.Option(min=8, help="Longer contexts lose their beginning.")] = 256,
@@ -96,13 +112,16 @@ def ranker(
     """
     from graphneg.cli.bars import Bars
     from graphneg.rankers.registry import new_ranker
-    from graphneg.training.groups import read_groups
+    from graphneg.training.gathering import Gathered
+    from graphneg.training.lacking import shortages
+    from graphneg.training.pairs import Pairs
     from graphneg.training.rankers import train_ranker
+    from graphneg.training.stopping import Validation
 
     own = _own_options(kind, codes)
-    groups = read_groups(files)
-    kept_out = held_out_texts(held_out)
-    wanted = _mix(mix, positives, groups)
+    gathered = Gathered(files, seed, held_out_texts(held_out), held_out_split or ())
+    pairs = Pairs(gathered, _mix(mix, positives, gathered.groups(0)), seed)
+    table = shortages(pairs.drawing(0))
     encoder = new_ranker(
         kind,
         model,
@@ -114,7 +133,7 @@ def ranker(
         offline=offline,
         **own,
     )
-    arguments = {
+    arguments: dict[str, Any] = {
         "learning_rate": rate,
         "per_device_train_batch_size": batch,
         **named_values(option or (), "--option"),
@@ -125,17 +144,17 @@ def ranker(
     ):
         report = train_ranker(
             encoder,
-            groups,
+            pairs,
             out,
-            mix=wanted,
             epochs=epochs,
-            held_out=kept_out,
+            validation=None if validation is None else Validation(validation, patience),
             seed=seed,
             overwrite=overwrite,
             progress=bars,
             **arguments,
         )
-    _tell(report, len(groups))
+    _print(table)
+    _tell(report)
 
 
 def held_out_texts(files: list[Path] | None) -> list[str]:
@@ -159,7 +178,7 @@ def _own_options(kind: str, codes: int | None) -> dict[str, Any]:
     return {"codes": codes}
 
 
-def _mix(given: list[str] | None, positives: int, groups: list[Group]) -> Mix:
+def _mix(given: list[str] | None, positives: int, groups: Iterable[Place]) -> Mix:
     from graphneg.training.drawing import RANDOM, Mix
 
     if given:
@@ -172,10 +191,28 @@ def _mix(given: list[str] | None, positives: int, groups: list[Group]) -> Mix:
     return Mix(positives, {RANDOM: 2, **dict.fromkeys(sources, 1)})
 
 
-def _tell(report: RankerReport, contexts: int) -> None:
+def _print(shortages: list[Shortage]) -> None:
+    """What the first epoch drew of each source, and how like right responses it is."""
+    headers = ("negatives", "category", "contexts", "too few", "wanted", "drawn", "least", "median", "most")
+    table = plain_table(*headers)
+    for column in table.columns[2:]:
+        column.justify = "right"
+    for one in shortages:
+        found = one.similarity
+        figures = (found.minimum, found.median, found.maximum) if found else ()
+        table.add_row(
+            one.name,
+            one.category,
+            *(f"{amount:,}" for amount in (one.contexts, one.short, one.wanted, one.got)),
+            *(f"{figure:.2f}" for figure in figures),
+        )
+    results().print(table)
+
+
+def _tell(report: RankerReport) -> None:
     for name, missing in sorted(report.lacking.responses.items()):
         few = counted(report.lacking.contexts[name], "context")
-        note(f"{name}: {few} of {contexts:,} have too few; {missing:,} an epoch are missing")
+        note(f"{name}: {few} have too few; {missing:,} an epoch are missing")
     if report.lacking.held_out:
         note(f"{counted(report.lacking.held_out, 'response')} were left out, being held out")
     made = ", ".join(f"{name} {amount:,}" for name, amount in sorted(report.pairs.items()))

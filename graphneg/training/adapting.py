@@ -23,8 +23,8 @@ from graphneg.progress import Progress
 from graphneg.rankers.kinds import SA_BERT, of_kind
 from graphneg.rankers.sa_bert import add_speakers
 from graphneg.rankers.speaker_inputs import SpeakerInputs
-from graphneg.training.drawing import plain
-from graphneg.training.groups import REFERENCE, Answer, Group
+from graphneg.training.groups import REFERENCE, Answer, Group, Place
+from graphneg.training.held_out import HeldOut, plain
 from graphneg.training.masking import Masking
 from graphneg.training.run import open_run, train
 
@@ -103,7 +103,7 @@ def new_adaptable(
 
 def adapt(
     encoder: Encoder,
-    groups: Sequence[Group],
+    groups: Sequence[Place],
     out: str | Path,
     *,
     epochs: int = 1,
@@ -174,14 +174,14 @@ class Examples:
     """
 
     def __init__(
-        self, groups: Sequence[Group], epochs: int, seed: int, held_out: Collection[str] = ()
+        self, groups: Sequence[Place], epochs: int, seed: int, held_out: Collection[str] = ()
     ) -> None:
-        out = {plain(text) for text in held_out}
+        out = HeldOut(held_out)
         self._pairs = [
             (group, answer.text)
             for group in groups
             for answer in group.positives
-            if answer.text.strip() and plain(answer.text) not in out
+            if answer.text.strip() and answer.text not in out
         ]
         if len({plain(text) for _, text in self._pairs}) < 2:
             raise InputError("no contexts with two or more different right responses to learn from")
