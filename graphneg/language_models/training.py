@@ -53,6 +53,7 @@ def fine_tune(
     seed: int = 0,
     direction: Direction | None = None,
     longest: int = 512,
+    overwrite: bool = False,
     progress: Progress | None = None,
     **arguments: Any,
 ) -> TrainingReport:
@@ -65,8 +66,8 @@ def fine_tune(
     weights on the same machine.
 
     Raises:
-        InputError: no example is left, ``out`` holds a model or another run already, or the
-            arguments are none of ``TrainingArguments``.
+        InputError: no example is left, ``out`` holds a model or another run already and nothing says to
+            ``overwrite`` it, or the arguments are none of ``TrainingArguments``.
     """
     folder = Path(out)
     if direction is not None:
@@ -77,7 +78,7 @@ def fine_tune(
         raise InputError(
             f"none of {len(examples)} examples can be learned: their targets are empty or too long"
         )
-    run = open_run(folder, _facts(model, examples, seed, longest, arguments))
+    run = open_run(folder, _facts(model, examples, seed, longest, arguments), overwrite)
     done = train(
         run,
         model.model,
