@@ -38,11 +38,14 @@ def negatives(folder: Path) -> Path:
     some = [
         replace(
             EXAMPLE,
+            dialogue=f"own/all/{place}",
             context=[{"speaker": "A", "text": question}],
             response=f"fish {word}",
             original={"context": None, "response": right},
         )
-        for question, right in (("shall we swim", "at six"), ("where is the cat", "in the garden"))
+        for place, (question, right) in enumerate(
+            (("shall we swim", "at six"), ("where is the cat", "in the garden"))
+        )
         for word in ("now", "eggs")
     ]
     write_jsonl(some, folder / "negatives.jsonl")
@@ -125,6 +128,8 @@ class TestTrainCommand:
         )  # fmt: skip
         ended = run(*command)
         assert ended.status == 0 and "trained in 2 steps" in ended.err
+        row = next(line.split() for line in ended.out.splitlines() if line.startswith("random"))
+        assert row[1:5] == ["2", "2", "4", "2"]
         dev = contexts(tmp_path, {**CONTEXT, **RESPONSES})
         lines = run("evaluate", "ranker", dev, "--model", tmp_path / "ranker", "--json").out.splitlines()
         assert [json.loads(line)["kind"] for line in lines] == ["adversarial", "random"]
@@ -138,6 +143,7 @@ class TestTrainCommand:
             (("--kind", "owl"), "owl: choose one of cross-encoder, sa-bert, poly-encoder"),
             (("--kind", "sa-bert", "--codes", "4"), "a sa-bert has no codes"),
             (("--mix", "owl=2"), "no negatives of 'owl'"),
+            (("--validation", "1.5"), "a fraction between 0 and 1"),
         ],
     )
     def test_wrong_usage_ends_with_two(
@@ -146,7 +152,7 @@ class TestTrainCommand:
         ended = run(
             "train", "ranker", negatives(tmp_path), "--model", encoder, "-o", tmp_path / "r", *options
         )
-        assert ended.status == 2 and complaint in " ".join(ended.err.split())
+        assert ended.status == 2 and complaint in " ".join(ended.err.replace("│", "").split())
         assert not (tmp_path / "r").exists()
 
     def test_a_label_that_is_none_ends_with_two(self, encoder: Path, tmp_path: Path, run: Run) -> None:
