@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from importlib import resources
+from importlib import import_module, resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,8 +39,8 @@ def drawing_item(drawing: figure) -> dict[str, Any]:
 def require_bokeh() -> None:
     """Raises `InputError` where Bokeh is not installed."""
     try:
-        import bokeh.embed
-        import bokeh.resources  # noqa: F401
+        import_module("bokeh.resources")
+        import_module("bokeh.embed")
     except ImportError as error:
         raise InputError(ALSO_INSTALL) from error
 

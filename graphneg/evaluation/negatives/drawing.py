@@ -13,6 +13,7 @@ from graphneg.evaluation.negatives.measuring import Report
 from graphneg.pages import FONT
 
 if TYPE_CHECKING:
+    from bokeh.models import Range
     from bokeh.plotting import figure
 
 REFERENCE = {"response": "right responses", "dialogue": "turns as they were"}
@@ -51,11 +52,11 @@ def drawings(report: Report) -> list[Drawing]:
     found = [_told(report)] if any(_areas(report, cue) for cue in CUES) else []
     for id, heading, of in _SPREADS:
         if any(of(row.figures) for row in rows):
-            reading = "The bar spans the middle half of the texts, the line is the median, the dot the mean."
-            found.append(Drawing(id, heading, reading, _spreads(rows, of)))
+            found.append(Drawing(id, heading, _READING, _spreads(rows, of)))
     return found
 
 
+_READING = "The bar is the middle half of the texts, the line the median, the dot the mean."
 _SPREADS: Sequence[tuple[str, str, Callable[[Figures], Spread | None]]] = (
     ("words", "Words a text", lambda one: one.words),
     ("shared", "Content words shared with the context", lambda one: one.shared),
@@ -78,10 +79,10 @@ def _areas(report: Report, cue: str) -> Mapping[str, float]:
 
 
 def _told(report: Report) -> Drawing:
-    from bokeh.models import BoxAnnotation, HoverTool
+    from bokeh.models import BoxAnnotation, HoverTool, Range1d
 
     names = [line.name for line in report.lines if any(one is not None for one in line.told_by.values())]
-    drawing = _canvas(names, x_range=(0.44, 1.02), legend_rows=1)
+    drawing = _canvas(names, Range1d(0.44, 1.02), legend_rows=1)
     drawing.add_layout(
         BoxAnnotation(left=TOLD, right=1.02, fill_color=ALARM, fill_alpha=0.08, line_color=None)
     )
@@ -113,10 +114,10 @@ def _told(report: Report) -> Drawing:
 
 
 def _spreads(rows: Sequence[_Row], of: Callable[[Figures], Spread | None]) -> figure:
-    from bokeh.models import HoverTool
+    from bokeh.models import DataRange1d, HoverTool
 
     drawn = [(row, spread) for row in rows if (spread := of(row.figures)) is not None]
-    drawing = _canvas([row.name for row, _ in drawn], x_range=None, legend_rows=0)
+    drawing = _canvas([row.name for row, _ in drawn], DataRange1d(), legend_rows=0)
     source = _source(
         name=[row.name for row, _ in drawn],
         colour=[row.colour for row, _ in drawn],
@@ -136,12 +137,14 @@ def _spreads(rows: Sequence[_Row], of: Callable[[Figures], Spread | None]) -> fi
     return drawing
 
 
-def _canvas(names: Sequence[str], x_range: tuple[float, float] | None, legend_rows: int) -> figure:
+def _canvas(names: Sequence[str], x_range: Range, legend_rows: int) -> figure:
     """A row for each name, the first on top; the page's own ground shows through."""
+    from bokeh.models import FactorRange
     from bokeh.plotting import figure
 
     drawing = figure(
-        y_range=list(reversed(names)),
+        x_range=x_range,
+        y_range=FactorRange(factors=list(reversed(names))),
         height=_FRAME + _ROW * (len(names) + legend_rows),
         sizing_mode="stretch_width",
         toolbar_location=None,
@@ -149,7 +152,6 @@ def _canvas(names: Sequence[str], x_range: tuple[float, float] | None, legend_ro
         background_fill_color=None,
         border_fill_color=None,
         outline_line_color=None,
-        **({} if x_range is None else {"x_range": x_range}),
     )
     drawing.ygrid.grid_line_color = None
     drawing.xgrid.grid_line_color, drawing.xgrid.grid_line_alpha = QUIET, 0.25

@@ -59,7 +59,8 @@ class Line:
     ``again`` counts texts said before to the same context, ``elsewhere`` those that stand under another
     context too, ``equal_to_right`` those that are a right response of theirs. ``words_ratio`` and
     ``perplexity_ratio`` are means against those of right responses. ``told_by`` has, for each cue, the
-    area under the ROC curve by which it alone tells negatives from right responses.
+    area under the ROC curve by which it alone tells negatives from right responses; ``telling_words`` stand
+    in more of the negatives.
     """
 
     source: str
@@ -72,6 +73,7 @@ class Line:
     equal_to_right: int
     words_ratio: float | None
     perplexity_ratio: float | None
+    telling_words: tuple[str, ...] = ()
     told_by: Mapping[str, float | None] = field(default_factory=dict[str, "float | None"])
     examples: tuple[Example, ...] = ()
 
@@ -126,7 +128,9 @@ def sampled(pool: Pool, scores: Scores) -> Sampled:
     return Sampled(
         pool,
         texts,
-        *(_histogram(texts, one) for one in (scores.to_context, scores.to_right, scores.loss)),
+        _histogram(texts, scores.to_context),
+        _histogram(texts, scores.to_right),
+        _histogram(texts, scores.loss),
         tuple(scores.judged[text] for text in texts if text in scores.judged),
     )
 

@@ -137,9 +137,10 @@ def _fluency(line: Line, right: Figures) -> str:
 
 
 def _words(line: Line, right: Figures) -> str:
+    such = ", ".join(f'"{word}"' for word in line.telling_words)
     return (
-        f"some words are far more, or less, frequent in them than in {line.compared_with}: a ranker can tell "
-        "them by a list of words"
+        f"some words are more frequent in them than in {line.compared_with} ({such}): a ranker can tell them "
+        "by a list of words"
     )
 
 

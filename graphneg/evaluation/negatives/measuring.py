@@ -20,7 +20,7 @@ from graphneg.evaluation.negatives.findings import Finding, findings
 from graphneg.evaluation.negatives.pools import ALL, Gathered, Key, gather
 from graphneg.evaluation.negatives.repeats import Repeated
 from graphneg.evaluation.negatives.scoring import Models, score
-from graphneg.evaluation.negatives.telling import told, told_by_words
+from graphneg.evaluation.negatives.telling import telling_words, told, told_by_words
 from graphneg.progress import Progress
 
 SAMPLE, EXAMPLES = 1000, 3
@@ -132,6 +132,7 @@ def _line(
         equal_to_right=repeated.right,
         words_ratio=_ratio(figures.words.mean, true.words.mean if true else 0.0),
         perplexity_ratio=_perplexity_ratio(figures, true),
+        telling_words=() if right is None else telling_words(wrong.texts, right.texts),
         told_by={} if right is None else _told_by(wrong, right),
         examples=tuple(
             Example(text.id, text.context[-_TURNS_SHOWN:], text.text, text.right)

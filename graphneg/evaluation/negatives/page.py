@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 from graphneg.evaluation.negatives.drawing import CUES, REFERENCE, drawings
@@ -26,6 +27,7 @@ def page(report: Report) -> str:
         report=report,
         verdicts=_verdicts(report),
         levels=LEVELS,
+        summary=_summary(report),
         cues=list(CUES),
         alarm=TOLD,
         names=REFERENCE,
@@ -43,6 +45,15 @@ def write_page(report: Report, out: str | Path) -> None:
         InputError: Bokeh is not installed, or the file can't be written.
     """
     write(page(report), out)
+
+
+def _summary(report: Report) -> list[tuple[str, int]]:
+    """How many lines there are of each level, each line under its worst."""
+    worst: dict[str, str] = {}
+    for one in report.findings:
+        worst.setdefault(one.line, one.level)
+    counts = Counter(worst.values())
+    return [(level, counts[level]) for level in LEVELS if counts[level]]
 
 
 def _verdicts(report: Report) -> dict[str, list[tuple[str, str]]]:

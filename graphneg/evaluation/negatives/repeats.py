@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from graphneg.evaluation.negatives.texts import Text
-from graphneg.training.drawing import plain
+from graphneg.training.held_out import plain
 
 _HELD = 10_000
 _TABLES = """

@@ -16,8 +16,8 @@ from graphneg.evaluation.negatives.histogram import Histogram, area
 from graphneg.evaluation.negatives.texts import Text
 from graphneg.hashing import number
 
-FEWEST = 20
-"""Texts on either side without which a cue says nothing."""
+FEWEST, TELLING = 20, 5
+"""Texts on either side without which a cue says nothing, and words that a report names."""
 _TOKEN = re.compile(r"\w+(?:['’]\w+)?|[^\w\s]")
 _STEP = 0.01
 
@@ -48,6 +48,20 @@ def told_by_words(wrong: Sequence[Text], right: Sequence[Text], seed: int = 0) -
     return area(wrong_scores, right_scores)
 
 
+def telling_words(wrong: Sequence[Text], right: Sequence[Text], most: int = TELLING) -> tuple[str, ...]:
+    """The words that stand in a larger share of wrong texts than of right ones, by that difference."""
+    if not wrong or not right:
+        return ()
+    counts = [Counter(word for text in texts for word in _tokens(text.text)) for texts in (wrong, right)]
+    more = {
+        word: count / len(wrong) - counts[1][word] / len(right)
+        for word, count in counts[0].items()
+        if count > 1 and any(map(str.isalnum, word))
+    }
+    ordered = sorted(more, key=lambda word: (-more[word], word))
+    return tuple(word for word in ordered[:most] if more[word] > 0)
+
+
 class _Weights:
     """Log odds of a word in wrong against right texts, one text of each added."""
 
@@ -66,6 +80,9 @@ def _halves(texts: Sequence[Text], seed: int) -> tuple[list[frozenset[str]], lis
     """The words of each text, in two parts by its context."""
     halves: tuple[list[frozenset[str]], list[frozenset[str]]] = ([], [])
     for text in texts:
-        words = frozenset(_TOKEN.findall(text.text.lower()))
-        halves[number(seed, "half", *text.place) % 2].append(words)
+        halves[number(seed, "half", *text.place) % 2].append(_tokens(text.text))
     return halves
+
+
+def _tokens(text: str) -> frozenset[str]:
+    return frozenset(_TOKEN.findall(text.lower()))

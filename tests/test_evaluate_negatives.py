@@ -1,0 +1,325 @@
+"""What negatives are like: figures that were counted by hand, cues that give negatives away, findings."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphneg.errors import InputError
+from graphneg.evaluation.negatives import Finding, Line, Models, Report, Spread, measure
+from graphneg.evaluation.negatives.histogram import Histogram, area
+from graphneg.evaluation.negatives.sampling import Sample
+from graphneg.evaluation.negatives.telling import FEWEST, told_by_words
+from graphneg.evaluation.negatives.texts import Text, measured
+from graphneg.model import Negative
+from graphneg.output import write_jsonl, write_parquet
+from tests.negative_samples import EXAMPLE
+
+ASKED = ({"speaker": "A", "text": "Did you feed the cat?"},)
+THINGS = "cup door river shoe candle ladder window bottle spoon garden"
+
+
+def wrong(response: str, right: str | None = None, **values: object) -> Negative:
+    """A wrong response to `ASKED`, in place of a right one where that is known."""
+    given: dict[str, object] = {
+        "context": ASKED,
+        "response": response,
+        "original": {"context": None, "response": right},
+        "categories": ("C-follow",),
+        "recipe": "own",
+        "target": "response",
+        "edits": (),
+        "amr": {},
+        "scores": {},
+    }
+    return replace(EXAMPLE, **{**given, **values})
+
+
+def right(response: str, **values: object) -> Negative:
+    return wrong(response, label=1, categories=(), recipe="", **values)
+
+
+def about(thing: object, number: int) -> dict[str, object]:
+    """A context of its own."""
+    turn = {"speaker": "A", "text": f"Have you seen the {thing} of house {number}?"}
+    return {"id": f"own/all/{number}#1~{thing}", "context": (turn,)}
+
+
+def report_of(folder: Path, *records: Negative, **options: int) -> Report:
+    write_jsonl(records, folder / "negatives.jsonl")
+    return measure([folder / "negatives.jsonl"], **options)
+
+
+def line_of(folder: Path, *records: Negative) -> Line:
+    [line] = report_of(folder, *records).lines
+    return line
+
+
+def sentences(found: Sequence[Finding], level: str) -> str:
+    return "\n".join(one.sentence for one in found if one.level == level)
+
+
+class TestFigures:
+    def test_length_overlap_and_voice_are_counted(self, tmp_path: Path) -> None:
+        records = [
+            wrong("I saw the cat of your aunt.", "Yes, it had fish."),
+            wrong("Cats swim?", "Yes, it had fish."),
+            right("Yes, it had fish."),
+            right("You never feed it."),
+        ]
+        report = report_of(tmp_path, *records)
+        [line] = report.lines
+        assert (line.name, line.negatives, line.figures.texts) == ("own (C-follow)", 2, 2)
+        assert line.figures.words == Spread(4.5, 2, 2, 7)
+        assert line.figures.shared.mean == 1
+        assert line.figures.like_right is not None and line.figures.like_right.mean == 0
+        assert (line.figures.questions, line.figures.first_person, line.figures.third_person) == (
+            0.5,
+            0.5,
+            0.5,
+        )
+        reference = report.reference["response"]
+        assert (reference.texts, reference.words.mean, reference.shared.mean) == (2, 4, 0.5)
+        assert reference.second_person == 0.5
+        assert line.words_ratio == 4.5 / 4
+
+    def test_closeness_is_the_cosine_of_word_vectors(self, tmp_path: Path) -> None:
+        line = line_of(tmp_path, wrong("Did you feed the cat?", "Feed the cat, did you?"))
+        assert line.figures.to_context is not None and line.figures.to_right is not None
+        assert line.figures.to_context.mean == pytest.approx(1, abs=1e-5)
+        assert line.figures.to_right.mean == pytest.approx(1, abs=1e-5)
+
+    def test_each_source_has_a_line_and_one_for_each_category_of_several(self, tmp_path: Path) -> None:
+        report = report_of(
+            tmp_path,
+            wrong("No.", recipe="edits", categories=("C-cont",)),
+            wrong("He did.", recipe="edits", categories=("C-ent", "C-cont")),
+            wrong("Fish.", recipe="drawn", categories=("C-follow",)),
+            wrong("Blue.", recipe="", categories=()),
+        )
+        assert [(line.name, line.negatives) for line in report.lines] == [
+            ("drawn (C-follow)", 1),
+            ("edits", 2),
+            ("edits (C-cont)", 2),
+            ("edits (C-ent)", 1),
+            ("unnamed", 1),
+        ]
+
+    def test_repeats_are_told_from_right_responses(self, tmp_path: Path) -> None:
+        line = line_of(
+            tmp_path,
+            right("It had fish."),
+            wrong("Blue."),
+            wrong(" blue. "),
+            wrong("Blue.", **about("cup", 1)),
+            wrong("it had  fish."),
+            wrong("It had fish.", **about("cup", 1)),
+        )
+        assert (line.figures.texts, line.again, line.elsewhere, line.equal_to_right) == (5, 1, 5, 1)
+
+    def test_an_original_counts_once_as_a_right_response(self, tmp_path: Path) -> None:
+        records = [wrong(text, "Yes, it had fish.") for text in ("No.", "It did not.", "Fish?")]
+        assert report_of(tmp_path, *records, right("yes, it had fish.")).reference["response"].texts == 1
+
+    def test_examples_show_what_was_said_in_truth(self, tmp_path: Path) -> None:
+        [example] = line_of(tmp_path, wrong("Blue.", "Yes.")).examples
+        assert (example.context, example.text, example.right) == (("Did you feed the cat?",), "Blue.", "Yes.")
+
+    @pytest.mark.parametrize("write", [write_jsonl, write_parquet])
+    def test_both_forms_of_files_and_several_are_read(self, tmp_path: Path, write: object) -> None:
+        one, two = tmp_path / f"one.{write.__name__[6:]}", tmp_path / "two.jsonl"
+        write([wrong("Blue."), wrong("Green.")], one)
+        write_jsonl([right("Yes.")], two)
+        report = measure([one, two])
+        assert (report.records, report.negatives, report.reference["response"].texts) == (3, 2, 1)
+
+
+class TestEditedDialogues:
+    TURNS = ("Is it far?", "No, it is near.", "Good, I am tired.")
+
+    def edited(self, *after: str, **values: object) -> Negative:
+        said = [{"speaker": "AB"[at % 2], "text": text} for at, text in enumerate(self.TURNS)]
+        new = [{"speaker": "AB"[at % 2], "text": text} for at, text in enumerate(after)]
+        return wrong(
+            after[-1],
+            context=new[:-1],
+            original={"context": said[:-1], "response": self.TURNS[-1]},
+            target="dialogue",
+            **values,
+        )
+
+    def test_the_edited_turns_are_measured_each_with_what_was_said(self) -> None:
+        found = measured(self.edited("Is it far?", "No, it is far.", "Good, you are tired."))
+        assert [(one.text, one.right, one.context) for one in found.wrong] == [
+            ("No, it is far.", "No, it is near.", ("Is it far?",)),
+            ("Good, you are tired.", "Good, I am tired.", ("Is it far?", "No, it is far.")),
+        ]
+        assert found.wrong[1].place == self.TURNS[:2]
+        assert [one.text for one in found.right] == ["No, it is near.", "Good, I am tired."]
+
+    def test_a_turn_that_was_put_in_is_measured_alone(self) -> None:
+        [text] = measured(self.edited("Is it far?", "Blue.", "No, it is near.", "Good, I am tired.")).wrong
+        assert (text.text, text.right, text.context) == ("Blue.", None, ("Is it far?",))
+
+    def test_an_edit_has_the_category_of_its_turn(self) -> None:
+        edit = {"turn": 1, "transform": "x", "category": "C-ent", "node": "", "before": "", "after": ""}
+        after = ("Is it far?", "No, it is far.", "Good, you are tired.")
+        found = measured(self.edited(*after, edits=(edit,), categories=("C-ent", "C-speaker")))
+        assert [one.categories for one in found.wrong] == [("C-ent",), ("C-ent", "C-speaker")]
+
+    def test_where_turns_were_only_taken_away_nothing_is_measured(self, tmp_path: Path) -> None:
+        shorter = self.edited("Is it far?", "Good, I am tired.")
+        report = report_of(tmp_path, shorter, self.edited("Is it far?", "No.", "Good, I am tired."))
+        assert (report.negatives, report.unsaid) == (2, 1)
+        assert report.reference["dialogue"].texts == 1
+
+
+class TestFindings:
+    def test_negatives_that_are_right_responses_are_wrong(self, tmp_path: Path) -> None:
+        report = report_of(tmp_path, right("Yes."), wrong("yes."))
+        assert "1 of 1 are right responses of their own contexts" in sentences(report.findings, "wrong")
+
+    def test_longer_negatives_are_suspicious(self, tmp_path: Path) -> None:
+        records = [
+            wrong(f"I put the {thing} and the {thing} here {k}", f"The {thing} {k}.", **about(thing, k))
+            for k in range(4)
+            for thing in THINGS.split()
+        ]
+        report = report_of(tmp_path, *records)
+        assert report.lines[0].told_by["length"] == 1
+        assert "they are 3.0 times as long as right responses (9.0 words against 3.0)" in sentences(
+            report.findings, "suspicious"
+        )
+
+    def test_a_word_that_only_negatives_have_is_named(self, tmp_path: Path) -> None:
+        records = [
+            record
+            for k in range(4)
+            for thing in THINGS.split()
+            for record in (
+                wrong(f"The {thing} hums.", **about(thing, k)),
+                right(f"The {thing} {'sings' if k % 2 else 'rings'}.", **about(thing, k)),
+            )
+        ]
+        report = report_of(tmp_path, *records)
+        assert report.lines[0].told_by["words"] == 1 and report.lines[0].told_by["length"] == 0.5
+        assert '("hums")' in sentences(report.findings, "suspicious")
+
+    def test_negatives_drawn_as_right_responses_are_good(self, tmp_path: Path) -> None:
+        things = THINGS.split()
+        records = [
+            wrong(
+                f"The {things[(at + k + 1) % 10]} of {things[at]}.",
+                f"The {thing} of {things[at]}.",
+                **about(k, at),
+            )
+            for k in range(4)
+            for at, thing in enumerate(things)
+        ]
+        assert [one.level for one in report_of(tmp_path, *records).findings] == ["good"]
+
+    def test_few_negatives_say_little(self, tmp_path: Path) -> None:
+        report = report_of(tmp_path, wrong("I would like to put this in many words.", "No."))
+        assert [one.level for one in report.findings] == ["note"]
+        assert set(report.lines[0].told_by.values()) == {None}
+
+    def test_without_right_responses_there_is_nothing_to_compare_with(self, tmp_path: Path) -> None:
+        records = [
+            wrong(f"The {thing} {k}.", **about(thing, k)) for k in range(2) for thing in THINGS.split()
+        ]
+        report = report_of(tmp_path, *records)
+        assert not report.reference and not report.lines[0].told_by
+        assert "graphneg export" in sentences(report.findings, "note")
+
+
+class TestModels:
+    class Judge:
+        """Takes for right what speaks of fish."""
+
+        def score(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> list[float]:
+            assert all(contexts)
+            return [0.5 if "fish" in text else 0.49 for text in responses]
+
+        def rank(self, context: Sequence[str], candidates: Sequence[str]) -> list[int]:
+            return list(range(len(candidates)))
+
+    class Letters:
+        """As many nats a token as the text has letters; none for a text without words."""
+
+        def score(self, texts: Sequence[str]) -> list[float]:
+            return [len(text) / 10 if text.strip(".") else math.inf for text in texts]
+
+    def test_a_judge_and_a_language_model_are_asked_about_each_text(self, tmp_path: Path) -> None:
+        from graphneg.embedding import get_embedder
+
+        records = [wrong("No fish.", "It had fish."), wrong("Blue.", "It had fish."), wrong("...", "No.")]
+        write_jsonl(records, tmp_path / "own.jsonl")
+        models = Models(get_embedder("glove-50d"), self.Letters(), self.Judge())  # type: ignore[arg-type]
+        report = measure([tmp_path / "own.jsonl"], models=models)
+        [line] = report.lines
+        assert line.figures.judged_right == pytest.approx(1 / 3)
+        assert report.reference["response"].judged_right == 0.5
+        assert line.figures.perplexity is not None and line.perplexity_ratio is not None
+        assert line.figures.perplexity.mean == pytest.approx(math.exp((0.8 + 0.5) / 2))
+        assert line.perplexity_ratio == pytest.approx(math.exp(0.65 - (1.2 + 0.3) / 2))
+
+
+TEXTS = [Text(f"own/{k}", "response", (), (), f"Text {k}") for k in range(40)]
+
+
+class TestSampling:
+    @given(st.permutations(TEXTS), st.integers(0, 9))
+    def test_the_same_seed_draws_the_same_in_any_order(self, texts: list[Text], seed: int) -> None:
+        drawn = []
+        for order in (TEXTS, texts):
+            sample = Sample(7, seed)
+            for text in order:
+                sample.offer(text)
+            drawn.append(sample.texts())
+        assert drawn[0] == drawn[1] and len(drawn[0]) == 7
+
+    def test_figures_that_are_counted_do_not_depend_on_the_sample(self, tmp_path: Path) -> None:
+        records = [
+            wrong(f"The {thing} {k}.", "Yes.", **about(thing, k))
+            for k in range(5)
+            for thing in THINGS.split()
+        ]
+        whole, part = report_of(tmp_path, *records), report_of(tmp_path, *records, sample=10)
+        assert part.lines[0].figures.sampled == 10
+        assert part.lines[0].figures.words == whole.lines[0].figures.words
+        assert part.lines[0].examples == whole.lines[0].examples
+
+
+class TestAreas:
+    @given(st.lists(st.integers(0, 9), min_size=1), st.lists(st.integers(0, 9), min_size=1))
+    def test_an_area_is_the_share_of_pairs(self, some: list[int], others: list[int]) -> None:
+        won = sum((a > b) + (a == b) / 2 for a in some for b in others)
+        assert area(Histogram(some), Histogram(others)) == pytest.approx(won / (len(some) * len(others)))
+
+    @given(st.lists(st.integers(0, 20), min_size=1))
+    def test_quartiles_part_the_values(self, values: list[int]) -> None:
+        median = Histogram(values).quantile(0.5)
+        assert sum(value <= median for value in values) * 2 >= len(values)
+        assert sum(value >= median for value in values) * 2 >= len(values)
+
+    def test_words_of_too_few_texts_tell_nothing(self) -> None:
+        few = [Text("own/1", "response", (), (), "Hm.")] * (FEWEST - 1)
+        assert told_by_words(few, few * 2) is None
+
+
+class TestWrongInput:
+    def test_a_label_is_neither_0_nor_1(self, tmp_path: Path) -> None:
+        write_jsonl([wrong("No."), wrong("No.", label=3)], tmp_path / "own.jsonl")
+        with pytest.raises(InputError, match=r"own\.jsonl, line 2: the label of .* is 3; 1 fits, 0 does not"):
+            measure([tmp_path / "own.jsonl"])
+
+    def test_a_file_without_negatives_is_told(self, tmp_path: Path) -> None:
+        write_jsonl([right("Yes.")], tmp_path / "own.jsonl")
+        with pytest.raises(InputError, match=r"own\.jsonl: no negative among 1 records"):
+            measure([tmp_path / "own.jsonl"])

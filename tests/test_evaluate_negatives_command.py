@@ -1,0 +1,160 @@
+"""``graphneg evaluate negatives``: what it prints, the page it writes, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+from graphneg import DialogueGraph
+from graphneg.evaluation.negatives import Example, Report, measure
+from graphneg.evaluation.negatives.page import page
+from graphneg.output import write_jsonl
+from graphneg.store import open_store
+from tests.cli_runs import Run
+from tests.negative_samples import EXAMPLE, some
+from tests.test_shift_show import Parts
+
+
+@pytest.fixture(scope="module")
+def made(everyday: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with edits, overlap negatives and positives of the bundled corpus."""
+    folder = tmp_path_factory.mktemp("made")
+    with DialogueGraph(open_store(everyday)) as graph:
+        graph.negatives("all", limit=30).to_jsonl(folder / "edits.jsonl")
+        graph.negatives("deam", limit=30).to_jsonl(folder / "deam.jsonl")
+        graph.generate("overlap", per_context=2).to_parquet(folder / "overlap.parquet")
+        graph.export(folder / "positives.jsonl")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def report(made: Path) -> Generator[Report]:
+    yield measure(sorted(made.iterdir()))
+
+
+class TestRealNegatives:
+    def test_every_source_has_its_lines(self, report: Report) -> None:
+        sources = {line.source for line in report.lines}
+        assert sources == {"adversarial", "all", "deam", "overlap"}
+        assert set(report.reference) == {"response", "dialogue"}
+
+    def test_edits_are_as_long_as_their_originals_and_close_to_them(self, report: Report) -> None:
+        edits = next(line for line in report.lines if line.name == "all")
+        overlap = next(line for line in report.lines if line.source == "overlap")
+        assert edits.words_ratio is not None and 0.8 < edits.words_ratio < 1.25
+        assert edits.equal_to_right == overlap.equal_to_right == 0
+        assert edits.figures.like_right is not None and overlap.figures.like_right is not None
+        assert edits.figures.like_right.mean > 0.5 > overlap.figures.like_right.mean
+
+    def test_overlap_shares_words_with_its_context(self, report: Report) -> None:
+        overlap = next(line for line in report.lines if line.source == "overlap")
+        assert overlap.figures.shared.lower >= 1
+        told = [one.sentence for one in report.findings if one.line == overlap.name]
+        assert any("learns that shared words mean wrong" in sentence for sentence in told)
+
+
+class TestPage:
+    def test_it_loads_nothing(self, report: Report) -> None:
+        text = page(report)
+        parts = Parts(text)
+        for tag, of in parts.elements:
+            assert tag not in ("link", "iframe", "img", "object", "embed", "base")
+            assert not {"src", "href", "srcset", "data"} & of.keys()
+        own = re.sub(r"<script>.*?</script>", "", text, count=1, flags=re.S)
+        assert not re.search(r"https?://|@import|url\(", own)
+
+    def test_it_shows_findings_figures_plots_and_examples(self, report: Report) -> None:
+        parts = Parts(page(report))
+        assert all(one.sentence in parts.words for one in report.findings)
+        assert all(one.text in parts.words for line in report.most_specific for one in line.examples)
+        [items] = [script for script in parts.scripts if script.startswith('{"told"')]
+        drawn = set(json.loads(items))
+        assert drawn == {"told", "words", "shared", "to-context", "to-right"}
+        assert drawn <= {of.get("id") for _, of in parts.elements}
+
+    def test_what_people_said_is_never_markup(self, report: Report) -> None:
+        from dataclasses import replace
+
+        nasty = "</script><script>alert(1)</script><b title='x'>"
+        line = replace(report.lines[0], source=nasty, examples=(Example("own/1", (nasty,), nasty, nasty),))
+        parts = Parts(page(replace(report, lines=(line,))))
+        assert len([tag for tag, _ in parts.elements if tag == "script"]) == 3
+        assert not [of for _, of in parts.elements if "title" in of]
+        assert nasty in parts.words
+
+
+class TestCommand:
+    def test_a_table_findings_and_examples_are_printed(self, run: Run, made: Path) -> None:
+        ended = run("evaluate", "negatives", *sorted(made.iterdir()))
+        assert ended.status == 0
+        assert re.search(r"overlap \(C-follow\) +\d+ +\d+\.\d +\d\.\d\d", ended.out)
+        assert "What is good, and what is suspicious" in ended.out
+        assert "Some of overlap (C-follow)" in ended.out and "Some of deam\n" not in ended.out
+        assert re.search(r"\d+ negatives of \d+ records", ended.err)
+
+    def test_figures_can_be_had_as_json(self, run: Run, tmp_path: Path) -> None:
+        write_jsonl(some(3), tmp_path / "own.jsonl")
+        ended = run("evaluate", "negatives", tmp_path / "own.jsonl", "--json", "--examples", "1")
+        found = json.loads(ended.out)
+        [line] = found["lines"]
+        assert (line["source"], line["negatives"], line["again"]) == ("deam", 3, 2)
+        assert line["figures"]["words"] == {"mean": 4, "lower": 4, "median": 4, "upper": 4}
+        assert len(line["examples"]) == 1 and found["findings"]
+
+    def test_a_page_is_written_and_replaced_only_when_told_to(self, run: Run, tmp_path: Path) -> None:
+        write_jsonl(some(3), tmp_path / "own.jsonl")
+        out = tmp_path / "report.html"
+        out.write_text("mine")
+        ended = run("evaluate", "negatives", tmp_path / "own.jsonl", "-o", out)
+        assert ended.status == 2 and out.read_text() == "mine"
+        assert ended.err.splitlines()[-1] == f"error: {out}: is there already; --overwrite replaces it"
+        ended = run("evaluate", "negatives", tmp_path / "own.jsonl", "-o", out, "--overwrite")
+        assert ended.status == 0 and f"wrote {out}" in ended.err
+        assert "What these negatives are like" in out.read_text(encoding="utf-8")
+
+    def test_a_model_judges_and_another_tells_fluency(self, run: Run, tmp_path: Path) -> None:
+        from tests.tiny_lm import causal_folder
+        from tests.tiny_ranker import encoder_folder
+
+        write_jsonl(some(2), tmp_path / "own.jsonl")
+        judge, lm = encoder_folder(tmp_path / "judge", labels=1), causal_folder(tmp_path / "lm")
+        ended = run("evaluate", "negatives", tmp_path / "own.jsonl", "--json", "--lm", lm, "--judge", judge)
+        [line] = json.loads(ended.out)["lines"]
+        assert line["figures"]["perplexity"]["mean"] > 1 and line["perplexity_ratio"] > 0
+        assert line["figures"]["judged_right"] in (0, 1)
+        ended = run("evaluate", "negatives", tmp_path / "own.jsonl", "--judge", lm)
+        assert ended.status == 2 and len(ended.err.splitlines()) == 1 and str(lm) in ended.err
+
+
+class TestWrongInput:
+    def refused(self, run: Run, *arguments: str | Path) -> str:
+        ended = run("evaluate", "negatives", *arguments)
+        assert ended.status == 2 and ended.out == ""
+        [complaint] = ended.err.splitlines()
+        return complaint
+
+    def test_a_broken_line_is_told_with_its_place(self, run: Run, tmp_path: Path) -> None:
+        path = tmp_path / "own.jsonl"
+        write_jsonl([EXAMPLE], path)
+        path.write_text(path.read_text() + '{"id": "ow')
+        assert "own.jsonl, line 2: not JSON" in self.refused(run, path)
+
+    def test_a_file_that_is_not_there_is_named(self, run: Run, tmp_path: Path) -> None:
+        assert "nowhere.jsonl: can't be read" in self.refused(run, tmp_path / "nowhere.jsonl")
+
+    @pytest.mark.parametrize(
+        ("out", "complaint"), [("report.pdf", "name it report.html"), ("none/report.html", "is not there")]
+    )
+    def test_a_page_goes_where_it_can(self, run: Run, tmp_path: Path, out: str, complaint: str) -> None:
+        write_jsonl([EXAMPLE], tmp_path / "own.jsonl")
+        assert complaint in self.refused(run, tmp_path / "own.jsonl", "-o", tmp_path / out)
+
+    @pytest.mark.parametrize("option", ["--lm", "--judge", "--embedder"])
+    def test_a_model_that_is_not_there_is_one_line(self, run: Run, tmp_path: Path, option: str) -> None:
+        write_jsonl([EXAMPLE], tmp_path / "own.jsonl")
+        complaint = self.refused(run, tmp_path / "own.jsonl", option, tmp_path / "nowhere", "--offline")
+        assert "nowhere" in complaint
