@@ -35,6 +35,9 @@ Options = Annotated[
 ]
 Seed = Annotated[int, typer.Option(help="The same seed trains the same model.")]
 Device = Annotated[str, typer.Option(help="cpu, cuda, mps; auto is the best there is.")]
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", help="Remove the model or stopped run of the folder first.")
+]
 Offline = Annotated[bool, typer.Option("--offline", help="Fetch nothing from a hub.")]
 
 
@@ -95,6 +98,7 @@ def lm(
     seed: Seed = 0,
     device: Device = "auto",
     offline: Offline = False,
+    overwrite: Overwrite = False,
     corpus: Corpora = None,
     split: Splits = None,
     limit: Limit = None,
@@ -110,7 +114,7 @@ def lm(
     """
     from graphneg.selection.training import train_scorer
 
-    arguments = _arguments(option, epochs, rate, batch, seed)
+    arguments = _arguments(option, epochs, rate, batch, seed, overwrite)
     with opened(store, username, password, database) as graph:
         require_dialogues(graph, corpus or (), split or ())
         learn = partial(train_scorer, store=graph.store, out=out, tells=tells.value, **arguments)
@@ -127,6 +131,7 @@ def counterfactual(
     seed: Seed = 0,
     device: Device = "auto",
     offline: Offline = False,
+    overwrite: Overwrite = False,
     corpus: Corpora = None,
     split: Splits = None,
     limit: Limit = None,
@@ -142,7 +147,7 @@ def counterfactual(
     """
     from graphneg.generators.counterfactual import train_replies
 
-    arguments = _arguments(option, epochs, rate, batch, seed)
+    arguments = _arguments(option, epochs, rate, batch, seed, overwrite)
     with opened(store, username, password, database) as graph:
         require_dialogues(graph, corpus or (), split or ())
         learn = partial(train_replies, store=graph.store, out=out, **arguments)
@@ -161,6 +166,7 @@ def keywords(
     seed: Seed = 0,
     device: Device = "auto",
     offline: Offline = False,
+    overwrite: Overwrite = False,
     corpus: Corpora = None,
     split: Splits = None,
     limit: Limit = None,
@@ -178,7 +184,7 @@ def keywords(
     from graphneg.generators.keywords import train_replies
     from graphneg.shift.keywords import get_extractor
 
-    arguments = _arguments(option, epochs, rate, batch, seed)
+    arguments = _arguments(option, epochs, rate, batch, seed, overwrite)
     found = get_extractor(extractor, language)
     with opened(store, username, password, database) as graph:
         require_dialogues(graph, corpus or (), split or ())
@@ -187,10 +193,13 @@ def keywords(
         _run(learn, model, device, offline, out)
 
 
-def _arguments(option: list[str] | None, epochs: float, rate: float, batch: int, seed: int) -> dict[str, Any]:
+def _arguments(
+    option: list[str] | None, epochs: float, rate: float, batch: int, seed: int, overwrite: bool
+) -> dict[str, Any]:
     """What the trainer is told; options go before the ones that have names of their own."""
     return {
         "seed": seed,
+        "overwrite": overwrite,
         "num_train_epochs": epochs,
         "learning_rate": rate,
         "per_device_train_batch_size": batch,
