@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
-from transformers.utils import ModelOutput
+from transformers.utils.generic import ModelOutput
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
