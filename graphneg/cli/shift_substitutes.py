@@ -140,6 +140,9 @@ def train(
     seed: Annotated[int, typer.Option(help="The same seed trains the same model.")] = 0,
     device: Annotated[str, typer.Option(help="cpu, cuda, mps; auto is the best there is.")] = "auto",
     offline: Annotated[bool, typer.Option("--offline", help="Fetch nothing from a hub.")] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Remove the model or stopped run of the folder first.")
+    ] = False,
     corpus: Corpora = None,
     split: Splits = None,
     store: StorePlace = None,
@@ -173,6 +176,7 @@ def train(
             seed=seed,
             device=device,
             offline=offline,
+            overwrite=overwrite,
             progress=bars,
             num_train_epochs=epochs,
             learning_rate=rate,
