@@ -53,7 +53,7 @@ def record(place: int, *turns: str, edited: int | None = None, category: str = "
         context=wrong[:-1],
         response=wrong[-1]["text"],
         original={"context": said[:-1], "response": turns[-1]},
-        edits=[{"turn": edited, "transform": "negate", "category": category}],
+        edits=[{**EXAMPLE.edits[0], "turn": edited, "category": category}],
         categories=[category],
         recipe="deam",
         label=0,
