@@ -216,11 +216,11 @@ class TestFindings:
         records = [
             wrong(
                 f"The {things[(at + k + 1) % 10]} of {things[at]}.",
-                f"The {thing} of {things[at]}.",
+                f"The {things[(at + k + 5) % 10]} of {things[at]}.",
                 **about(k, at),
             )
             for k in range(4)
-            for at, thing in enumerate(things)
+            for at in range(10)
         ]
         assert [one.level for one in report_of(tmp_path, *records).findings] == ["good"]
 

@@ -82,7 +82,7 @@ def _told(report: Report) -> Drawing:
     from bokeh.models import BoxAnnotation, HoverTool, Range1d
 
     names = [line.name for line in report.lines if any(one is not None for one in line.told_by.values())]
-    drawing = _canvas(names, Range1d(0.44, 1.02), legend_rows=1)
+    drawing = _canvas(names, Range1d(start=0.44, end=1.02), legend_rows=1)
     drawing.add_layout(
         BoxAnnotation(left=TOLD, right=1.02, fill_color=ALARM, fill_alpha=0.08, line_color=None)
     )
