@@ -94,7 +94,8 @@ class Gathered:
     def _read(self) -> Iterator[Entry]:
         for one in self._fixed:
             yield from self._known(read_entries(one) if isinstance(one, str | Path) else _made(one))
-        if strange := sorted(self._splits - self._seen):
+        strange = sorted(self._splits - self._seen)
+        if strange and not self._makers:
             there = ", ".join(sorted(self._seen)) or "none"
             raise InputError(f"no negatives are of the split {strange[0]!r}; there are: {there}")
 
@@ -115,10 +116,12 @@ class Gathered:
         folder = self._cache / self._digest()
         if not is_stored(folder):
             unfinished = self._cache / f"{folder.name}.{os.getpid()}"
-            self._store(self._read(), unfinished)
-            if not is_stored(folder):
-                unfinished.rename(folder)
-            shutil.rmtree(unfinished, ignore_errors=True)
+            try:
+                self._store(self._read(), unfinished)
+                if not is_stored(folder):
+                    unfinished.rename(folder)
+            finally:
+                shutil.rmtree(unfinished, ignore_errors=True)
         return StoredGroups(folder)
 
     def _digest(self) -> str:
