@@ -15,6 +15,7 @@ from graphneg.output import write_jsonl
 from graphneg.training.drawing import Drawing, Mix, plain
 from graphneg.training.groups import Answer, Group, groups_of, read_groups
 from tests.negative_samples import EXAMPLE
+from tests.pair_samples import some
 from tests.tiny_ranker import encoder_folder, groups
 
 
@@ -149,3 +150,86 @@ class TestTraining:
         assert (ranker.model.bert.embeddings.word_embeddings.weight == before).all()
         with pytest.raises(InputError, match="no parameter's name begins with 'wings'"):
             new_cross_encoder(encoder, frozen=["wings"])
+
+    def test_a_folder_is_overwritten_where_it_is_asked_for_and_loses_nothing_else(
+        self, encoder: Path, tmp_path: Path
+    ) -> None:
+        from graphneg.training.rankers import new_cross_encoder, train_ranker
+
+        out = tmp_path / "ranker"
+        train_ranker(new_cross_encoder(encoder), groups(), out, epochs=1)
+        (out / "notes.txt").write_text("mine")
+        before = (out / "model.safetensors").read_bytes()
+        train_ranker(new_cross_encoder(encoder), groups(), out, epochs=1, seed=1, overwrite=True)
+        assert (out / "model.safetensors").read_bytes() != before
+        assert (out / "notes.txt").read_text() == "mine" and not (out / "checkpoints").exists()
+        (out / "config.json").write_text('{"port": 80}')
+        with pytest.raises(InputError, match="not a model's, so nothing is overwritten"):
+            train_ranker(new_cross_encoder(encoder), groups(), out, epochs=1, overwrite=True)
+
+    def test_accumulated_gradients_make_the_steps_of_larger_batches(
+        self, encoder: Path, tmp_path: Path
+    ) -> None:
+        from graphneg.training.rankers import new_cross_encoder, train_ranker
+
+        pairs = [["shall we swim"], ["where is the cat"]], ["at six", "fish now"]
+        scores: list[list[float]] = []
+        for batch, parts in ((12, 1), (6, 2)):
+            ranker = new_cross_encoder(encoder, dropout=0.0)
+            settings = {"per_device_train_batch_size": batch, "gradient_accumulation_steps": parts}
+            mix = Mix(2, {"edited": 2}, {"edited": 0.5})
+            train_ranker(
+                ranker, groups(), tmp_path / str(batch), mix=mix, epochs=3, learning_rate=5e-3, **settings
+            )
+            scores.append(ranker.score(*pairs))
+        assert scores[0] == pytest.approx(scores[1], abs=1e-4)
+
+    def test_a_run_stops_when_the_part_held_back_gets_no_better_and_keeps_the_best(
+        self, encoder: Path, tmp_path: Path
+    ) -> None:
+        from graphneg.training.rankers import new_cross_encoder, train_ranker
+        from graphneg.training.stopping import Validation
+
+        many = [
+            Group(f"own/all/{k}#1", (f"{one.context[0]} {word}",), one.positives, one.negatives)
+            for k, one in enumerate(groups())
+            for word in ("now", "fish", "you", "cat", "garden", "bread")
+        ]
+        report = train_ranker(
+            new_cross_encoder(encoder, dropout=0.0),
+            many,
+            tmp_path / "ranker",
+            mix=Mix(1, {"edited": 1}),
+            validation=Validation(0.3, 1),
+            **{**self.SETTINGS, "learning_rate": 0.5},
+        )
+        assert report.steps < report.pairs["reference"] * 2 / 4
+        with pytest.raises(InputError, match="of 1 contexts would be held back"):
+            train_ranker(new_cross_encoder(encoder), many[:1], tmp_path / "other", validation=Validation(0.5))
+
+    def test_pairs_train_the_ranker_that_their_groups_train(self, encoder: Path, tmp_path: Path) -> None:
+        from graphneg.training.pairs import read_pairs
+        from graphneg.training.rankers import new_cross_encoder, train_ranker
+
+        records, mix = some(), Mix(1, {"edits": 1, "random": 1})
+        scores: list[list[float]] = []
+        for name, data in (("pairs", read_pairs(records, mix=mix)), ("groups", groups_of(records))):
+            ranker = new_cross_encoder(encoder)
+            given = {"mix": mix} if name == "groups" else {}
+            train_ranker(ranker, data, tmp_path / name, epochs=2, **given)
+            scores.append(ranker.score([["shall we swim"]], ["at six"]))
+        assert scores[0] == scores[1]
+        with pytest.raises(InputError, match="pairs have a mix and held-out texts of their own"):
+            train_ranker(new_cross_encoder(encoder), read_pairs(records), tmp_path / "x", mix=mix)
+
+    def test_a_logger_that_is_not_installed_is_told_before_training(
+        self, encoder: Path, tmp_path: Path
+    ) -> None:
+        from importlib.util import find_spec
+
+        from graphneg.training.rankers import new_cross_encoder, train_ranker
+
+        if find_spec("tensorboard") or find_spec("tensorboardX"):
+            pytest.skip("tensorboard is installed")
+        with pytest.raises(InputError, match="tensorboard is not installed"):
+            train_ranker(new_cross_encoder(encoder), groups(), tmp_path / "ranker", report_to="tensorboard")

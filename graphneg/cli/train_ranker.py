@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graphneg.cli.options import named_values
-from graphneg.cli.terminal import add_job, counted, note, plain_table, results, say, stopping
+from graphneg.cli.terminal import add_job, counted, note, say, stopping
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from graphneg.training.drawing import Mix
     from graphneg.training.groups import Place
-    from graphneg.training.lacking import Shortage
     from graphneg.training.rankers import RankerReport
 
 
@@ -111,6 +110,7 @@ def ranker(
     reads. Stopped, the same command goes on from the last checkpoint.
     """
     from graphneg.cli.bars import Bars
+    from graphneg.cli.lacking import show_shortages
     from graphneg.rankers.registry import new_ranker
     from graphneg.training.gathering import Gathered
     from graphneg.training.lacking import shortages
@@ -153,7 +153,7 @@ def ranker(
             progress=bars,
             **arguments,
         )
-    _print(table)
+    show_shortages(table)
     _tell(report)
 
 
@@ -189,24 +189,6 @@ def _mix(given: list[str] | None, positives: int, groups: Iterable[Place]) -> Mi
         return Mix(positives, amounts)
     sources = sorted({answer.source for group in groups for answer in group.negatives} - {RANDOM})
     return Mix(positives, {RANDOM: 2, **dict.fromkeys(sources, 1)})
-
-
-def _print(shortages: list[Shortage]) -> None:
-    """What the first epoch drew of each source, and how like right responses it is."""
-    headers = ("negatives", "category", "contexts", "too few", "wanted", "drawn", "least", "median", "most")
-    table = plain_table(*headers)
-    for column in table.columns[2:]:
-        column.justify = "right"
-    for one in shortages:
-        found = one.similarity
-        figures = (found.minimum, found.median, found.maximum) if found else ()
-        table.add_row(
-            one.name,
-            one.category,
-            *(f"{amount:,}" for amount in (one.contexts, one.short, one.wanted, one.got)),
-            *(f"{figure:.2f}" for figure in figures),
-        )
-    results().print(table)
 
 
 def _tell(report: RankerReport) -> None:
