@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _TABLE = "token_type_embeddings"
 _TYPES = SEGMENTS * SPEAKERS
+_FAINT = 0.1  # speakers begin faint: a trained encoder goes on reading as it did
 
 
 class SpeakerAwareBert(CrossEncoder):
@@ -98,7 +99,7 @@ def add_speakers(network: Any, tokenizer: Any, seed: int) -> None:
         return
     rows = table.weight.detach()
     segments = rows if len(rows) == SEGMENTS else rows.expand(SEGMENTS, -1)
-    speakers = _small(network, (SPEAKERS, 1, rows.shape[1]), generator)
+    speakers = _FAINT * _drawn(network, (SPEAKERS, 1, rows.shape[1]), generator)
     wider = torch.nn.Embedding(_TYPES, rows.shape[1])
     with torch.no_grad():
         wider.weight.copy_((speakers + segments).flatten(0, 1))
@@ -136,11 +137,11 @@ def _add_markers(network: Any, tokenizer: Any, generator: Any) -> None:
     with torch.no_grad():
         for marker in new:
             at = tokenizer.convert_tokens_to_ids(marker)
-            rows[at] = near + _small(network, near.shape, generator)
+            rows[at] = near + _drawn(network, near.shape, generator)
 
 
-def _small(network: Any, shape: Sequence[int], generator: Any) -> Any:
-    """Weights as small as the architecture's own at their start."""
+def _drawn(network: Any, shape: Sequence[int], generator: Any) -> Any:
+    """Weights as the architecture draws its own at their start."""
     import torch
 
     return torch.randn(*shape, generator=generator) * getattr(network.config, "initializer_range", 0.02)
