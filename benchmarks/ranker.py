@@ -60,7 +60,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if name in runs:
             continue
         try:
-            runs |= trained(data, plan(name, seeds, asked.data), asked.work, progress=Bars(), on_run=_tell)
+            with Bars() as bars:
+                chosen = plan(name, seeds, asked.data)
+                runs |= trained(data, chosen, asked.work, progress=bars, on_run=_tell)
         except GraphnegError as error:
             print(f"{name}: {error}", file=sys.stderr, flush=True)
             missing.append((name, str(error)))
@@ -83,6 +85,7 @@ def plan(name: str, seeds: int, data: Path) -> Plan:
         ),
         seeds=range(seeds),
         banks=list(_banks(data)),
+        held_out="nothing",
         options={name: options} if (options := _options(name)) else {},
     )
 

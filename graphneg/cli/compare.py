@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,7 +17,15 @@ if TYPE_CHECKING:
     from graphneg.comparing.figures import Figure
     from graphneg.comparing.running import Run
 
+
 RANKER, MADE = "The ranker", "Negatives that are made"
+
+
+class HeldOut(StrEnum):
+    """Which texts are never learned from."""
+
+    right = "right"
+    nothing = "nothing"
 
 
 def register(app: typer.Typer) -> None:
@@ -52,6 +61,10 @@ def compare(
     split: Annotated[
         float, typer.Option(metavar="SHARE", help="The share of TRAIN's contexts to learn from, by hash.")
     ] = 0.7,
+    held_out: Annotated[
+        HeldOut,
+        typer.Option(help="Texts that are never learned from: right responses of the test, or nothing."),
+    ] = HeldOut.right,
     seeds: Annotated[int, typer.Option(min=1, help="So many rankers of each source, by seeds from 0.")] = 1,
     positives: Annotated[int, typer.Option(min=1, help="Right responses of a context in an epoch.")] = 2,
     random: Annotated[int, typer.Option(min=1, help="Random wrong ones.")] = 2,
@@ -147,6 +160,7 @@ def compare(
         budget=Budget(positives, random, wrong, epochs),
         banks=[bank_of(text) for text in bank or ()],
         options=_by_source(source_option),
+        held_out=held_out.value,
         keep_models=keep_models,
     )
     data = read_data(train, test, split)

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from graphneg.comparing.banks import BankFile
 from graphneg.comparing.data import ADVERSARIAL, Data, digest
@@ -38,6 +38,8 @@ from graphneg.progress import NoProgress, Progress
 from graphneg.training.drawing import RANDOM
 from graphneg.training.groups import Group
 
+HeldOut = Literal["right", "nothing"]
+HELD_OUT: tuple[HeldOut, ...] = ("right", "nothing")
 GAPS = (RECALL, BALANCED)
 """Measures of which the share of the gap is told."""
 _NOTE = "comparison.json"
@@ -49,7 +51,8 @@ class Plan:
     """What is compared: sources and seeds, the ranker and what it sees, and what negatives are made with.
 
     ``options`` are those of generators and recipes, by source; ``banks`` what they may retrieve from beside
-    the contexts to learn from.
+    the contexts to learn from. ``held_out`` says which texts are never learned from: those of the ``right``
+    responses of test contexts, or ``nothing``, where what people say everywhere ("Yes, sure.") may stay.
     """
 
     sources: Sequence[Source]
@@ -58,12 +61,15 @@ class Plan:
     budget: Budget = field(default_factory=Budget)
     banks: Sequence[BankFile] = ()
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+    held_out: HeldOut = "right"
     keep_models: bool = False
 
     def __post_init__(self) -> None:
         names = [source.name for source in self.sources]
         if not names or not self.seeds:
             raise InputError("a comparison needs at least one source and one seed")
+        if self.held_out not in HELD_OUT:
+            raise InputError(f"held out {self.held_out!r}: choose one of {', '.join(HELD_OUT)}")
         for name in names:
             if names.count(name) > 1:
                 raise InputError(f"source {name} is named twice")
@@ -73,7 +79,7 @@ class Plan:
 
     def facts(self) -> list[object]:
         """What two comparisons of one folder have in common; sources and seeds may come later."""
-        return [self.ranker.facts(), asdict(self.budget)]
+        return [self.ranker.facts(), asdict(self.budget), self.held_out]
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +145,8 @@ def trained(
     """The runs of `compare`, by source and seed."""
     folder = Path(out)
     _open(folder, digest([data.fingerprint, plan.facts()]), overwrite)
-    runs = Runs(folder, data, plan.ranker, plan.budget, plan.keep_models)
+    held_out = data.tested if plan.held_out == "right" else ()
+    runs = Runs(folder, data, plan.ranker, plan.budget, held_out, plan.keep_models)
     bar = progress or NoProgress()
     done: dict[str, dict[int, Run]] = {}
     wanted = Wanted(plan.budget.of_each_context, 0, plan.options)

@@ -28,8 +28,8 @@ class Data:
     test: tuple[Choices, ...]
 
     @property
-    def held_out(self) -> list[str]:
-        """The right responses of the contexts to be tested on: none is ever learned from."""
+    def tested(self) -> list[str]:
+        """The right responses of the contexts to be tested on, each once."""
         return sorted({text for one in self.test for text in one.positives})
 
     @property

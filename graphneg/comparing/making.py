@@ -135,9 +135,9 @@ class Workshop:
         from graphneg.output.jsonl import read_jsonl
 
         written = self._data.written_wrong
-        held_out = {plain(text) for text in self._data.held_out}
+        tested = {plain(text) for text in self._data.tested}
         for one in read_jsonl(raw):
-            if plain(one.response) not in written and plain(one.response) not in held_out:
+            if plain(one.response) not in written and plain(one.response) not in tested:
                 yield one
 
     def _opened(self) -> DialogueGraph:

@@ -82,7 +82,7 @@ class Runs:
     """The runs of a comparison in their folders: done ones are read, stopped ones go on.
 
     A result is a small JSON file of ``results``, named by source, seed and a fingerprint of all that it
-    depends on. Models stay in ``models`` where ``keep_models`` is set.
+    depends on. No text of ``held_out`` is learned from. Models stay in ``models`` if ``keep_models`` is set.
     """
 
     def __init__(
@@ -91,6 +91,7 @@ class Runs:
         data: Data,
         ranker: RankerSettings,
         budget: Budget,
+        held_out: Sequence[str] = (),
         keep_models: bool = False,
     ) -> None:
         self._results = folder / "results"
@@ -98,8 +99,9 @@ class Runs:
         self._data = data
         self._ranker = ranker
         self._budget = budget
+        self._held_out = held_out
         self._keeps = keep_models
-        self._facts = digest([__version__, data.fingerprint, ranker.facts(), asdict(budget)])
+        self._facts = digest([__version__, data.fingerprint, ranker.facts(), asdict(budget), list(held_out)])
 
     def of(
         self, source: Source, groups: Sequence[Group], seed: int, progress: Progress | None = None
@@ -140,7 +142,7 @@ class Runs:
             folder,
             mix=self._budget.mix(source),
             epochs=self._budget.epochs,
-            held_out=self._data.held_out,
+            held_out=self._held_out,
             seed=seed,
             progress=progress,
             **self._ranker.arguments,

@@ -59,7 +59,7 @@ class SemiHardGenerator:
         corpora: Sequence[str] = (),
     ) -> None:
         check_by(by)
-        if not isinstance(margin, int | float) or not 0 < margin <= 2:
+        if not 0 < margin <= 2:
             raise GeneratorError(f"semi-hard: margin is a difference of cosines over 0, not {margin!r}")
         self._store = store
         self._embedder = _made(embedder)
