@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -133,6 +134,10 @@ class TestTraining:
             train_ranker(new_cross_encoder(encoder), groups(), tmp_path / "a", progress=Stop(), **settings)
         with pytest.raises(InputError, match="a run with other examples or settings was stopped here"):
             train_ranker(new_cross_encoder(encoder), groups(), tmp_path / "a", seed=1, **settings)
+        shutil.copytree(tmp_path / "a", tmp_path / "copied")
+        (tmp_path / "copied" / "checkpoints" / "run.json").unlink()
+        with pytest.raises(InputError, match="a run with other examples or settings was stopped here"):
+            train_ranker(new_cross_encoder(encoder), groups(), tmp_path / "copied", **settings)
         stopped, whole = new_cross_encoder(encoder), new_cross_encoder(encoder)
         train_ranker(stopped, groups(), tmp_path / "a", **settings)
         train_ranker(whole, groups(), tmp_path / "b", **settings)

@@ -18,7 +18,14 @@ _DEFAULTS: Mapping[str, Any] = {
     "save_total_limit": 1,
 }
 # What the Trainer is told by graphneg itself.
-_TAKEN = ("output_dir", "seed", "data_seed", "disable_tqdm", "remove_unused_columns")
+_TAKEN = (
+    "output_dir",
+    "seed",
+    "data_seed",
+    "disable_tqdm",
+    "remove_unused_columns",
+    "resume_from_checkpoint",
+)
 _PRECISIONS = {"bf16", "fp16"}
 
 

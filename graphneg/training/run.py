@@ -82,8 +82,8 @@ def open_run(folder: str | Path, facts: Sequence[Any], overwrite: bool = False) 
     run = Run(Path(folder), Path(folder) / _CHECKPOINTS)
     fingerprint = hashlib.sha256(json.dumps(facts, default=str).encode("utf-8", "surrogatepass")).hexdigest()
     note = run.checkpoints / _RUN
-    if note.is_file():
-        if json.loads(note.read_text(encoding="utf-8"))["fingerprint"] == fingerprint:
+    if note.is_file() or run.last is not None:
+        if _fingerprint(note) == fingerprint:
             return run
         if not overwrite:
             raise InputError(
@@ -100,6 +100,14 @@ def open_run(folder: str | Path, facts: Sequence[Any], overwrite: bool = False) 
     run.checkpoints.mkdir(parents=True, exist_ok=True)
     note.write_text(json.dumps({"fingerprint": fingerprint}), encoding="utf-8")
     return run
+
+
+def _fingerprint(note: Path) -> str | None:
+    """The stopped run's, None where it left none that can be read."""
+    try:
+        return json.loads(note.read_text(encoding="utf-8"))["fingerprint"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 def _remove_model(folder: Path) -> None:
