@@ -35,6 +35,8 @@ bench: $(VENV)/.dev
 
 bench-ranker: $(VENV)/.dev
 	$(BIN)/python -m benchmarks.ranker $(if $(ALL),--all)
+	$(if $(ALL),$(BIN)/python -m benchmarks.coherence --all)
+	$(if $(ALL),$(BIN)/python -m benchmarks.contradiction)
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
