@@ -151,14 +151,18 @@ def train(
     from graphneg.training.steps import ReportsProgress
 
     make: Any = Trainer
-    made = make(
-        model=model,
-        args=training_arguments(run.checkpoints, seed, next(model.parameters()).device.type, arguments),
-        train_dataset=rows,
-        data_collator=collate,
-        callbacks=[ReportsProgress(progress or NoProgress()), *callbacks],
-        **trainer,
-    )
+    settings = training_arguments(run.checkpoints, seed, next(model.parameters()).device.type, arguments)
+    try:
+        made = make(
+            model=model,
+            args=settings,
+            train_dataset=rows,
+            data_collator=collate,
+            callbacks=[ReportsProgress(progress or NoProgress()), *callbacks],
+            **trainer,
+        )
+    except ValueError as error:
+        raise InputError(f"these training arguments do not go together: {error}") from error
     made.remove_callback(PrinterCallback)
     last = run.last
     return made.train(resume_from_checkpoint=str(last) if last else None)
