@@ -64,7 +64,7 @@ def negatives(
     No store is opened; memory does not grow with the files.
     """
     from graphneg.cli.bars import Bars
-    from graphneg.evaluation.negatives import Names, measure
+    from graphneg.evaluation.negatives import measure
 
     if out is not None:
         _check(out, overwrite)
@@ -74,7 +74,6 @@ def negatives(
             report = measure(
                 files,
                 models=models,
-                names=Names(lm, judge),
                 threshold=threshold,
                 sample=sample,
                 examples=examples,
@@ -114,6 +113,8 @@ def _models(embedder: str, lm: str | None, judge: str | None, offline: bool) -> 
         get_embedder(embedder, **options),
         None if lm is None else load_causal(lm, offline=offline),
         None if judge is None else load_ranker(judge, offline=offline),
+        lm or "",
+        judge or "",
     )
 
 

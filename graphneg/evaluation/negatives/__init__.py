@@ -3,7 +3,7 @@
 from graphneg.evaluation.negatives.figures import Example, Figures, Line
 from graphneg.evaluation.negatives.findings import Finding
 from graphneg.evaluation.negatives.histogram import Spread
-from graphneg.evaluation.negatives.measuring import Names, Report, measure
+from graphneg.evaluation.negatives.measuring import Report, measure
 from graphneg.evaluation.negatives.scoring import Models
 
-__all__ = ["Example", "Figures", "Finding", "Line", "Models", "Names", "Report", "Spread", "measure"]
+__all__ = ["Example", "Figures", "Finding", "Line", "Models", "Report", "Spread", "measure"]

@@ -57,19 +57,10 @@ class Report:
         ]
 
 
-@dataclass(frozen=True, slots=True)
-class Names:
-    """Models as a report names them."""
-
-    lm: str | None = None
-    judge: str | None = None
-
-
 def measure(
     paths: Sequence[str | Path],
     *,
     models: Models | None = None,
-    names: Names | None = None,
     threshold: float = THRESHOLD,
     sample: int = SAMPLE,
     examples: int = EXAMPLES,
@@ -87,7 +78,6 @@ def measure(
         ModelError: memory does not suffice for a model's work.
     """
     asked = models or Models(get_embedder(BUNDLED))
-    called = names or Names()
     gathered = gather([Path(path) for path in paths], sample, seed, progress)
     pools = {**gathered.wrong, **gathered.right}
     scores = score([text for pool in pools.values() for text in pool.sample.texts()], asked, progress)
@@ -106,8 +96,8 @@ def measure(
         negatives=gathered.negatives,
         unsaid=gathered.empty,
         embedder=asked.embedder.name,
-        lm=called.lm,
-        judge=called.judge,
+        lm=asked.lm_name if asked.lm is not None else None,
+        judge=asked.judge_name if asked.judge is not None else None,
         seed=seed,
         reference=reference,
         lines=lines,

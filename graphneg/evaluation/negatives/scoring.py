@@ -18,11 +18,16 @@ _Values = Mapping[Text, float]
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """Who is asked. ``embedder`` gives vectors, ``lm`` likelihoods, ``judge`` scores from 0 to 1."""
+    """Who is asked. ``embedder`` gives vectors, ``lm`` likelihoods, ``judge`` scores from 0 to 1.
+
+    ``lm_name`` and ``judge_name`` are what a report calls them.
+    """
 
     embedder: Embedder
     lm: LanguageModel | None = None
     judge: Ranker | None = None
+    lm_name: str = "a language model"
+    judge_name: str = "a ranker"
 
 
 @dataclass(frozen=True, slots=True)
