@@ -71,6 +71,9 @@ class Setting:
     rated: int = 0
 
 
+DEFAULT = Setting()
+
+
 @dataclass(frozen=True, slots=True)
 class Trained:
     """What one source led to: a score for each rated dialogue, in order."""
@@ -305,9 +308,9 @@ def _parser() -> argparse.ArgumentParser:
         "names", nargs="*", metavar="SOURCE", help=f"{DEAM}, a baseline, or {WITHOUT}TRANSFORM"
     )
     parser.add_argument("--all", action="store_true", help="deam without each of its transforms, too")
-    parser.add_argument("--dialogues", type=int, default=Setting.dialogues, help="of each corpus; 0: all")
-    parser.add_argument("--epochs", type=int, default=Setting.epochs)
-    parser.add_argument("--seed", type=int, default=Setting.seed)
+    parser.add_argument("--dialogues", type=int, default=DEFAULT.dialogues, help="of each corpus; 0: all")
+    parser.add_argument("--epochs", type=int, default=DEFAULT.epochs)
+    parser.add_argument("--seed", type=int, default=DEFAULT.seed)
     parser.add_argument("--rated", type=int, default=0, help="rated dialogues of each chatbot; 0: all")
     parser.add_argument("--data", type=Path, default=DATA, help="folder of corpora")
     parser.add_argument("--work", type=Path, default=WORK, help="where results are kept")

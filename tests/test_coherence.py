@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from graphneg.coherence.dialogues import Versions, dialogues_of, read_dialogues
 from graphneg.coherence.windows import Cutter
 from graphneg.errors import InputError, ModelError
+from graphneg.evaluation.ratings import Rated, Said
 from graphneg.model import Negative
 from graphneg.output import write_jsonl
 from tests.cli_runs import Run
@@ -128,7 +129,7 @@ def trained(encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("scorer") / "scorer"
     report = train_coherence(new_scorer(encoder, dropout=0.0), read(), folder, mix={"deam": 2}, **SETTINGS)
     assert report.windows == {"original": 200, "deam": 200} and report.steps == 50
-    assert not report.lacking.responses
+    assert not report.lacking.versions
     return folder
 
 
@@ -225,7 +226,7 @@ class TestTraining:
             new_scorer(encoder), read(), tmp_path / "a", mix={"C-cont": 5}, epochs=1, held_out=held_out
         )
         assert report.lacking.held_out == 3 and report.windows["original"] == 9
-        assert (report.lacking.contexts["C-cont"], report.lacking.responses["C-cont"]) == (3, 6)
+        assert (report.lacking.dialogues["C-cont"], report.lacking.versions["C-cont"]) == (3, 6)
 
     def test_refuses_what_it_cannot_learn_from(self, encoder: Path, tmp_path: Path) -> None:
         from graphneg.training.coherence import new_scorer, train_coherence
@@ -272,3 +273,33 @@ class TestCommands:
         write_jsonl(records(), tmp_path / "edits.jsonl")
         ended = run("train", "coherence", tmp_path / "edits.jsonl", "--model", encoder, "-o", trained)
         assert ended.status == 2 and "there is a model in it already" in ended.err
+
+
+class TestBenchmark:
+    def test_leaves_transforms_out_of_deam_one_by_one(self) -> None:
+        from benchmarks.coherence import recipe_without
+        from graphneg.recipes import get_recipe
+
+        without = recipe_without("corefer")
+        assert (without.name, without.most) == ("deam-without-corefer", 3)
+        assert set(without.transforms) == set(get_recipe("deam").transforms) - {"corefer"}
+        assert recipe_without("oppose").most == 4
+
+    def test_tells_whether_deam_is_ahead_of_its_baselines(self) -> None:
+        pytest.importorskip("scipy")
+        from benchmarks.coherence import COHERENT, OVERALL, RATINGS, Setting, Trained, told
+
+        people = [1.0, 2.0, 3.0, 2.0, 1.0, 3.0]
+        rated = [
+            Rated(f"{name}:{k}", (Said("User", "Hi."),), None, {COHERENT: one, OVERALL: one})
+            for name in RATINGS
+            for k, one in enumerate(people)
+        ]
+        runs = [
+            Trained("deam", 9, 0.1, 1.0, people * 3),
+            Trained("insertion", 9, 0.1, 1.0, [*reversed(people)] * 3),
+        ]
+        result = told(runs, rated, Setting())
+        [table], [goal] = result.tables, result.goals
+        assert goal.verdict == "met" and goal.measured == "+1.000"
+        assert [len(row) for row in table.rows] == [len(table.columns)] * 2

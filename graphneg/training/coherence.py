@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,8 +16,7 @@ from graphneg.hashing import number
 from graphneg.loading.rows import text_key
 from graphneg.progress import Progress
 from graphneg.rankers.cross_encoder import new_cross_encoder
-from graphneg.training.drawing import Lacking
-from graphneg.training.held_out import plain
+from graphneg.training.held_out import HeldOut
 from graphneg.training.run import open_run, train
 
 if TYPE_CHECKING:
@@ -29,17 +28,29 @@ LEAST_WORDS = 5
 """A turn of fewer words, such as a greeting, tells no held-out dialogue."""
 
 
+@dataclass(slots=True)
+class TooFew:
+    """Dialogues with fewer versions than the mix asks for, and how many versions that are: by name.
+
+    ``held_out`` counts versions that were left out.
+    """
+
+    dialogues: Counter[str] = field(default_factory=Counter[str])
+    versions: Counter[str] = field(default_factory=Counter[str])
+    held_out: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class CoherenceReport:
     """What a run did: ``windows`` over all epochs, the coherent ones as ``original``, others by recipe.
 
-    ``lacking`` is of one epoch; its ``held_out`` are edited dialogues that were left out. ``cut_turns``
-    is how often a turn that is longer than a window lost its end.
+    ``lacking`` is of one epoch. ``cut_turns`` is how often a turn that is longer than a window lost its
+    end.
     """
 
     folder: Path
     windows: Mapping[str, int]
-    lacking: Lacking
+    lacking: TooFew
     cut_turns: int
     steps: int
     loss: float
@@ -164,18 +175,18 @@ class _Drawing:
         held_out: Collection[str],
     ) -> None:
         _check_mix(mix, dialogues)
-        texts = _long(held_out)
+        texts = HeldOut(text for text in held_out if len(text.split()) >= LEAST_WORDS)
         some = [one for one in dialogues if one.edited]
         self._dialogues = [one for one in (_without(one, texts) for one in some) if one.edited]
         if not self._dialogues:
             raise InputError("no dialogue is left to learn from: all of them share turns with held-out ones")
         before, after = (sum(len(one.edited) for one in each) for each in (some, self._dialogues))
-        self.lacking = Lacking(held_out=before - after)
+        self.lacking = TooFew(held_out=before - after)
         self._mix = mix
         self._seed = seed
 
     def epoch(self, epoch: int) -> list[Pick]:
-        self.lacking = Lacking(held_out=self.lacking.held_out)
+        self.lacking = TooFew(held_out=self.lacking.held_out)
         picks = [pick for one in self._dialogues for pick in self._of(one, epoch)]
         return sorted(picks, key=lambda pick: pick.number)
 
@@ -184,8 +195,8 @@ class _Drawing:
             some = [edited for edited in one.edited if name in edited.names]
             some.sort(key=lambda edited: number(self._seed, "version", one.id, name, edited.id))
             if len(some) < amount:
-                self.lacking.contexts[name] += 1
-                self.lacking.responses[name] += amount - len(some)
+                self.lacking.dialogues[name] += 1
+                self.lacking.versions[name] += amount - len(some)
             for i in range(min(amount, len(some))):
                 drawn = some[(epoch * amount + i) % len(some)]
                 draw = number(self._seed, "window", drawn.id, name, str(epoch))
@@ -230,17 +241,11 @@ def _check_mix(mix: Mapping[str, int], dialogues: Sequence[Versions]) -> None:
             raise InputError(f"no edited dialogues of {name!r}; there are: {there}")
 
 
-def _long(texts: Iterable[str]) -> set[str]:
-    return {plain(text) for text in texts if len(text.split()) >= LEAST_WORDS}
-
-
-def _without(one: Versions, held_out: set[str]) -> Versions:
+def _without(one: Versions, held_out: HeldOut) -> Versions:
     """The versions that say nothing held out; none where the dialogue itself does."""
-    if not held_out:
-        return one
     kept = [] if _says(one.original, held_out) else [e for e in one.edited if not _says(e.turns, held_out)]
     return Versions(one.id, one.original, kept)
 
 
-def _says(turns: Turns, held_out: set[str]) -> bool:
-    return any(plain(turn.text) in held_out for turn in turns)
+def _says(turns: Turns, held_out: HeldOut) -> bool:
+    return any(turn.text in held_out for turn in turns)
