@@ -128,7 +128,8 @@ class TestTrainCommand:
         )  # fmt: skip
         ended = run(*command)
         assert ended.status == 0 and "trained in 2 steps" in ended.err
-        row = next(line.split() for line in ended.out.splitlines() if line.startswith("random"))
+        rows = [line.split() for line in ended.out.splitlines()]
+        row = next(row for row in rows if row[:1] == ["random"])
         assert row[1:5] == ["2", "2", "4", "2"]
         dev = contexts(tmp_path, {**CONTEXT, **RESPONSES})
         lines = run("evaluate", "ranker", dev, "--model", tmp_path / "ranker", "--json").out.splitlines()
