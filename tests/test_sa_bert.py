@@ -258,6 +258,17 @@ class TestAdapting:
         assert all((one.label == 0) == ((one.context, one.response) in right) for one in examples)
         assert [rows[place] for place in (7, 3, 7)] == [examples[place] for place in (7, 3, 7)]
 
+    def test_a_stores_contexts_teach_their_right_responses(self) -> None:
+        from graphneg.generators.base import Context, Turn
+        from graphneg.training.adapting import groups_of_contexts
+
+        turns = (Turn("A", "shall we swim"), Turn("B", "when"))
+        some = [Context(f"own/all/1#{3 + len(right)}", "own", "all", "own/all/1", 3, turns, "A", right)
+                for right in (("now", "at six"), ())]  # fmt: skip
+        [group] = groups_of_contexts(some)
+        assert group.context == ("shall we swim", "when")
+        assert [answer.text for answer in group.positives] == ["now", "at six"]
+
     def test_masks_depend_on_seed_and_example_alone(self, ranker: Any) -> None:
         from graphneg.rankers.speaker_inputs import SpeakerInputs
         from graphneg.training.masking import Masking

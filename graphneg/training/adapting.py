@@ -72,33 +72,39 @@ def new_adaptable(
     """
     check_packages()
     folder = locate(model, offline=offline)
-    from transformers import AutoConfig, AutoModelForPreTraining, AutoTokenizer, set_seed
-    from transformers.models.auto.modeling_auto import MODEL_FOR_NEXT_SENTENCE_PREDICTION_MAPPING_NAMES
+    from transformers import AutoModelForPreTraining, set_seed
     from transformers.utils.logging import disable_progress_bar, set_verbosity_error
 
     disable_progress_bar()
     set_verbosity_error()  # or it warns that heads are new
     set_seed(seed)
     try:
-        config: Any = AutoConfig.from_pretrained(folder, local_files_only=True)
-        tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-    except Exception as error:  # its loaders raise what the files' parsers raise
-        raise ModelError(f"{folder}: no encoder can be read from it ({first_line(error)})") from error
-    if config.model_type not in MODEL_FOR_NEXT_SENTENCE_PREDICTION_MAPPING_NAMES:
-        raise ModelError(
-            f"{folder}: {config.model_type} has no head for the next sentence; "
-            "post-training is for BERT's family"
-        )
-    if tokenizer.mask_token_id is None:
-        raise ModelError(f"{folder}: its tokenizer has no mask token, so no word can be masked")
-    try:
+        tokenizer = _tokenizer(folder)
         network: Any = AutoModelForPreTraining.from_pretrained(folder, local_files_only=True, dtype="float32")
+    except ModelError:
+        raise
     except Exception as error:  # its loaders raise what the files' parsers and torch raise
         raise ModelError(f"{folder}: no encoder can be read from it ({first_line(error)})") from error
     add_speakers(network, tokenizer, seed)
     network.config.graphneg = of_kind(SA_BERT)
     network.to(choose_device(device or "auto"))
     return Encoder(network, tokenizer, str(model))
+
+
+def _tokenizer(folder: Path) -> Any:
+    """The tokenizer of an encoder that can learn both tasks."""
+    from transformers import AutoConfig, AutoTokenizer
+    from transformers.models.auto.modeling_auto import MODEL_FOR_NEXT_SENTENCE_PREDICTION_MAPPING_NAMES
+
+    kind: Any = AutoConfig.from_pretrained(folder, local_files_only=True).model_type
+    if kind not in MODEL_FOR_NEXT_SENTENCE_PREDICTION_MAPPING_NAMES:
+        raise ModelError(
+            f"{folder}: {kind} has no head for the next sentence; post-training is for BERT's family"
+        )
+    tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+    if tokenizer.mask_token_id is None:
+        raise ModelError(f"{folder}: its tokenizer has no mask token, so no word can be masked")
+    return tokenizer
 
 
 def adapt(
