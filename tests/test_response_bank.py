@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from graphneg.dialogue_graph import DialogueGraph
 from graphneg.editing.originals import Selection
 from graphneg.errors import InputError
 from graphneg.progress import NoProgress
@@ -151,12 +152,16 @@ class TestOpening:
 
 
 class TestSources:
-    def test_a_store_gives_answers_and_right_responses(self, everyday: Path) -> None:
-        from graphneg.store import open_store
-
-        with open_store(everyday) as store:
-            texts = list(stored_responses(store, Selection(limit=3)))
-            assert len(texts) == _answers(store, 3)
+    def test_a_store_gives_answers_and_right_responses(self, store: Store, tmp_path: Path) -> None:
+        one = {
+            "id": "swim",
+            "turns": ["Shall we swim?", "When?"],
+            "responses": [{"text": "Gladly.", "label": 1}, {"text": "Fish swim.", "label": 0}],
+        }
+        (tmp_path / "swimming.jsonl").write_text(json.dumps(one))
+        DialogueGraph(store).load("dialogues", tmp_path / "swimming.jsonl", name="swimming")
+        assert list(stored_responses(store, Selection(("swimming",)))) == ["When?", "Gladly."]
+        assert list(stored_responses(store, Selection(("none",)))) == []
 
     def test_files_give_lines_and_right_responses(self, tmp_path: Path) -> None:
         from dataclasses import replace
@@ -234,11 +239,3 @@ class _Stop(NoProgress):
         self.done += amount
         if self.done == self._after:
             raise KeyboardInterrupt
-
-
-def _answers(store: Store, dialogues: int) -> int:
-    """How many turns the first dialogues have that answer one; the corpus has no other responses."""
-    from graphneg.editing.originals import dialogue_ids, read_dialogues
-
-    ids = list(dialogue_ids(store, Selection(limit=dialogues)))
-    return sum(len(one.turns) - 1 for one in read_dialogues(store, ids))
