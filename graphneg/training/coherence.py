@@ -121,7 +121,9 @@ def train_coherence(
     drawing = _Drawing(dialogues, wanted, seed, held_out)
     picks = [pick for epoch in range(epochs) for pick in drawing.epoch(epoch)]
     model: Any = scorer.model
-    facts = [epochs, seed, sorted(settings.items()), scorer.max_tokens, repr(model.config.to_dict())]
+    learning = [name for name, one in model.named_parameters() if one.requires_grad]
+    start = [repr(model.config.to_dict()), scorer.max_tokens, learning]
+    facts = [epochs, seed, sorted(settings.items()), start]
     run = open_run(out, [*facts, *map(_fact, picks)], overwrite)
     scorer.categories = tuple(sorted({name for pick in picks for name in pick.categories}))
     scorer.cut_turns = 0
