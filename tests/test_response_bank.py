@@ -156,7 +156,10 @@ class TestSources:
         one = {
             "id": "swim",
             "turns": ["Shall we swim?", "When?"],
-            "responses": [{"text": "Gladly.", "label": 1}, {"text": "Fish swim.", "label": 0}],
+            "responses": [
+                {"turn": 1, "text": "Gladly.", "label": 1},
+                {"turn": 1, "text": "Fish swim.", "label": 0},
+            ],
         }
         (tmp_path / "swimming.jsonl").write_text(json.dumps(one))
         DialogueGraph(store).load("dialogues", tmp_path / "swimming.jsonl", name="swimming")
