@@ -7,7 +7,7 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, overload
+from typing import Any, NamedTuple, overload
 
 from graphneg.errors import InputError
 from graphneg.hashing import number
@@ -134,7 +134,7 @@ class Drawing:
             digest.update(facts.encode("utf-8", "surrogatepass"))
             sources[pair.source] += 1
         order = numpy.argsort(numpy.frombuffer(keys, dtype=numpy.uint64), kind="stable")
-        table = numpy.frombuffer(draws, dtype=numpy.int32).reshape(-1, 3)[order]
+        table: Any = numpy.frombuffer(draws, dtype=numpy.int32).reshape(-1, 3)[order]
         return Drawn(self, table, sources, digest.hexdigest()), lacking
 
     def draws(self, epoch: int, lacking: Lacking) -> Iterator[Draw]:

@@ -49,8 +49,13 @@ class Gathered:
         if not sources:
             raise InputError("no negatives to make pairs of: name files, or give streams of negatives")
         self._seed = seed
-        self._fixed = [one for one in sources if not callable(one)]
-        self._makers = [one for one in sources if callable(one)]
+        self._fixed: list[str | Path | Iterable[Negative]] = []
+        self._makers: list[Callable[[int], Iterable[Negative]]] = []
+        for one in sources:
+            if callable(one):
+                self._makers.append(one)
+            else:
+                self._fixed.append(one)
         self._held_out = HeldOut(held_out)
         self._splits = frozenset(splits)
         self._seen = set(known_splits)

@@ -116,9 +116,8 @@ def _parts(
     if validation is None:
         return Drawing(data, mix, seed, held_out).drawn, None
     validation.check(data)
-    return tuple(
-        Drawing(data, mix, seed, held_out, part).drawn for part in (validation.learns, validation.holds_back)
-    )
+    learned = Drawing(data, mix, seed, held_out, validation.learns)
+    return learned.drawn, Drawing(data, mix, seed, held_out, validation.holds_back).drawn
 
 
 def _start(ranker: Trainable) -> list[Any]:

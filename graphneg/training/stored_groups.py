@@ -45,10 +45,10 @@ class StoredGroups(Sequence["StoredGroup"]):
 
         self._folder = folder
         self.facts = Facts(**json.loads((folder / _FACTS).read_text(encoding="utf-8")))
-        reader = pa.ipc.open_file(pa.memory_map(str(folder / _GROUPS)))
+        reader: Any = pa.ipc.open_file(pa.memory_map(str(folder / _GROUPS)))
         batches = [reader.get_batch(place) for place in range(reader.num_record_batches)]
-        self._columns = [batch.columns for batch in batches]
-        self._amount = sum(batch.num_rows for batch in batches)
+        self._columns: list[Sequence[Any]] = [batch.columns for batch in batches]
+        self._amount = sum(int(batch.num_rows) for batch in batches)
         self._seen: dict[int, StoredGroup] = {}
 
     def __len__(self) -> int:
