@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import pytest
@@ -49,7 +50,7 @@ def _read(parser: DependencyParser, text: str) -> str:
 @pytest.mark.parametrize(
     ("text", "kept"),
     [
-        ("He doesn't sing.", "(s / sing-01 :polarity -)"),
+        ("He doesn't sing.", "(s / sing-01 :ARG0 (h / he) :polarity -)"),
         ("What happened?", "amr-unknown"),
         ("Sit down, please.", ":polite +"),
         ("Yes, I know.", ":mod (y / yes)"),
@@ -69,6 +70,30 @@ def test_who_does_it_to_himself_keeps_both_roles() -> None:
     text = _read(DependencyParser(), "He hurt himself.")
     assert ":ARG0" in text
     assert ":ARG1" in text
+
+
+@pytest.mark.parametrize("text", ["I'm from Lima.", "She is from Peru.", "We're from the bank."])
+def test_who_is_from_somewhere_is_not_lost(text: str) -> None:
+    assert re.search(r"be-from-91 :ARG1 \(\w / (i|she|we)\)", _read(DependencyParser(), text))
+
+
+def test_a_person_comes_back_where_the_rules_had_him() -> None:
+    assert "(s / sing-01 :ARG0 (h / he)" in _parse(Forgetful(), "He sings.")
+
+
+def test_one_modal_stands_over_all_that_it_holds_for() -> None:
+    graph = _read(DependencyParser(), "You can't eat or drink here.")
+    assert graph.startswith("(p / possible-01 :ARG1 (o / or :op1 (e / eat-01")
+    assert graph.count("possible-01") == graph.count(":polarity -") == 1
+
+
+def test_leave_is_no_leaf() -> None:
+    assert "leaf" not in _read(DependencyParser(), "My leave starts on Monday.")
+
+
+def test_an_amount_is_taken_for_what_it_is_of() -> None:
+    graph = _read(DependencyParser(), "I need three pounds of flour.")
+    assert ":ARG1 (f / flour :quant (m / mass-quantity" in graph
 
 
 def test_how_many_stays_a_question() -> None:

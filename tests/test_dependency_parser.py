@@ -42,6 +42,16 @@ def parse(parser: DependencyParser) -> Parse:
         ("They gave up.", "(g / give-up-07 :ARG0 (t / they))"),
         ("The soup is hot.", "(h / hot-"),
         ("My brother is a pilot.", ":domain (p"),
+        ("Turn left at the bakery.", "(t / turn-01 :ARG0 (y / you)"),
+        ("Then turn left.", ":direction (l / left)"),
+        (
+            "My aunt is from Norway.",
+            "(b / be-from-91 :ARG1 (p / person",
+        ),
+        (
+            "Where is this cheese from?",
+            "(b / be-from-91 :ARG1 (c / cheese :mod (t / this)) :ARG2 (a / amr-unknown))",
+        ),
         ("The keys are in the kitchen.", "(b / be-located-at-91 :ARG1 (k / key) :ARG2 (k2 / kitchen))"),
     ],
 )
@@ -62,6 +72,11 @@ def test_predicates_take_their_arguments(parse: Parse, text: str, expected: str)
         ("I ’ m sure you can ’ t go .", ":polarity -"),
         ("There is no dog barking.", "(b / bark-01 :ARG0 (d / dog) :polarity -)"),
         ("A man with no hat left.", "wear-01 :ARG1 (h / hat) :polarity -)"),
+        (
+            "I can't ski or skate.",
+            "(p / possible-01 :ARG1 (o / or :op1 (s / ski-01 :ARG0 (i / i)) :op2 (s2 / skate-01 :ARG0 i))",
+        ),
+        ("He can't cook or dance.", "(p / possible-01 :ARG1 (o / or"),
         ("I won't.", "(d / do-02 :ARG0 (i / i) :polarity -)"),
     ],
 )
@@ -102,6 +117,14 @@ def test_questions_orders_and_exclamations(parse: Parse, text: str, expected: st
         ("We met in London.", '(c / city :name (n / name :op1 "London"))'),
         ("She ate French bread.", '(c / country :name (n / name :op1 "France"))'),
         ("It costs 5 dollars.", "monetary-quantity :unit (d / dollar) :quant 5"),
+        ("The box weighs three pounds.", "(m / mass-quantity :unit (p / pound) :quant 3)"),
+        (
+            "She bought two pounds of rice.",
+            ":ARG1 (r / rice :quant (m / mass-quantity :unit (p / pound) :quant 2))",
+        ),
+        ("The ticket costs nine pounds.", "(m / monetary-quantity :unit (p / pound) :quant 9)"),
+        ("I know how many guests came.", ":quant (t / thing)"),
+        ("The leaves are wet.", "(l / leaf)"),
         ("It costs $ 20.", "monetary-quantity :quant 20 :unit (d / dollar)"),
         ("Come on Monday.", "(d / date-entity :weekday (m / monday))"),
         ("We met on June 12.", "date-entity :month 6 :day 12"),

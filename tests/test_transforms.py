@@ -21,8 +21,11 @@ OPPOSITES = [
     Opposite("small", "big", "Antonym", 1.0, "test"),
     Opposite("small", "of great size", "Antonym", 1.0, "test"),
     Opposite("person", "nobody", "Antonym", 1.0, "test"),
+    Opposite("rise", "lower", "Antonym", 1.0, "test"),
 ]
 FRAMES = [
+    Frame("rise-01", "rise", ("ARG1",)),
+    Frame("lower-01", "lower", ("ARG0", "ARG1")),
     Frame("dislike-01", "dislike", ("ARG0", "ARG1")),
     Frame("sell-01", "sell", ("ARG0", "ARG1", "ARG2")),
     Frame("sell-02", "sell", ("ARG0", "ARG1", "ARG2", "ARG3")),

@@ -5,7 +5,7 @@
 // The copy is negated at a main predicate (as negate does), or that predicate becomes its antonym
 // where ConceptNet edges are loaded. Questions are never copied; of a multi-sentence only the :sntN
 // with the predicate is; what is reported as somebody's words never is, since it
-// would be no word of the speaker's own. Later turns are the speaker's next one, and one more.
+// would be no word of the speaker's own, nor is a short answer (I have), which says nothing alone. Later turns are the speaker's next one, and one more.
 UNWIND range(0, size($dialogues) - 1) AS i
 UNWIND $dialogues[i].turns AS t
 MATCH (n:AmrNode {amr: t.amr})
@@ -36,6 +36,7 @@ WHERE size(later) > 0
 UNWIND g.mains AS m
 WITH i, multis, g, m, later, [n IN g.ns WHERE n.up = m.k] AS below, [s IN g.sentences WHERE m.k >= s.k AND m.k <= s.last][0] AS s
 WHERE s.last > s.k AND NOT any(n IN g.asked WHERE n.k > s.k AND n.k <= s.last)
+  AND NOT any(x IN g.mains WHERE x.k >= s.k AND x.k <= s.last AND x.last - x.k < 2 AND x.concept IN ['do-02', 'have-01', 'have-03', 'be-02'])
   AND NOT s.concept IN ['say-01', 'tell-01', 'reply-01', 'answer-01', 'respond-01', 'exclaim-01', 'have-concession-91']
 WITH i, multis, g.amr AS source, m, s.k AS top, below, later, [n IN g.nots WHERE n.up = m.k | n.k] AS own,
      [n IN g.nots WHERE any(b IN below WHERE n.up = b.k) | n.k] AS inner,

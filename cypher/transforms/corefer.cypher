@@ -3,7 +3,8 @@
 // source: DEAM (Ghazarian et al. 2022), coreference inconsistency
 //
 // Entities are small :ARG0 and :ARG1 subtrees: things for it, people for the others, both for them. The kind
-// that was mentioned last before the pronoun, its likely antecedent, is never chosen.
+// that was mentioned last before the pronoun, its likely antecedent, is never chosen. He becomes she, or she
+// he, where one of that kind was spoken of, or there is no entity to take. What it is (an idea) they are not.
 UNWIND range(0, size($dialogues) - 1) AS i
 UNWIND $dialogues[i].turns AS t
 MATCH (n:AmrNode {amr: t.amr})
@@ -27,13 +28,19 @@ WITH i, collect({turn: turn, k: k, amr: amr, role: role, concept: concept, perso
 WITH i, [n IN ns WHERE n.concept IN ['he', 'she', 'it', 'they', 'we']] AS pronouns,
      [n IN ns WHERE NOT n.concept IN ['he', 'she', 'it', 'they', 'we']] AS entities
 UNWIND pronouns AS p
-WITH i, p, [e IN entities WHERE e.amr <> p.amr AND (p.concept = 'they' AND p.role = 'ARG1' OR e.person = (p.concept <> 'it'))] AS fit
-WITH i, p, fit, [e IN fit WHERE e.turn < p.turn | e.concept] AS before
-WITH i, p, [e IN fit WHERE size(before) = 0 OR e.concept <> before[size(before) - 1]] AS fit
-WITH i, p, CASE p.concept WHEN 'he' THEN 'she' WHEN 'she' THEN 'he' WHEN 'it' THEN 'they' WHEN 'they' THEN 'it'
+WITH i, p, entities, CASE p.concept WHEN 'he' THEN ['she', 'woman', 'girl', 'mother', 'mom', 'mum', 'sister', 'daughter', 'aunt', 'wife', 'lady',
+         'grandmother', 'girlfriend', 'queen', 'princess', 'nurse']
+       WHEN 'she' THEN ['he', 'man', 'boy', 'father', 'dad', 'brother', 'son', 'uncle', 'husband', 'gentleman', 'guy', 'grandfather',
+         'boyfriend', 'king', 'prince', 'boss'] ELSE [] END AS others, pronouns + entities AS said
+WITH i, p, entities, size(others) = 0 OR any(x IN said WHERE x.turn <= p.turn AND x.concept IN others) AS known
+WITH i, p, known, [e IN entities WHERE e.amr <> p.amr AND (p.concept = 'they' AND p.role = 'ARG1' OR e.person = (p.concept <> 'it'))] AS fit
+WITH i, p, known, fit, [e IN fit WHERE e.turn < p.turn | e.concept] AS before
+WITH i, p, known, [e IN fit WHERE size(before) = 0 OR e.concept <> before[size(before) - 1]] AS fit
+WITH i, p, known, CASE p.concept WHEN 'he' THEN 'she' WHEN 'she' THEN 'he' WHEN 'it' THEN 'they' WHEN 'they' THEN 'it'
        ELSE 'they' END AS other,
      CASE WHEN size(fit) > 0 THEN fit[(p.turn + p.k) % size(fit)] END AS entity
-UNWIND CASE WHEN entity IS NULL THEN [null] ELSE [null, entity] END AS e
+UNWIND CASE WHEN p.concept = 'it' AND p.role = 'domain' THEN CASE WHEN entity IS NULL THEN [] ELSE [entity] END
+  WHEN entity IS NULL THEN [null] WHEN known THEN [null, entity] ELSE [entity] END AS e
 RETURN $dialogues[i].id AS dialogue, collect(CASE WHEN e IS NULL
     THEN {amr: p.amr, k: p.k, op: 'set', concept: other, site: p.amr + '.' + toString(p.k) + '>' + other}
     ELSE {amr: p.amr, k: p.k, op: 'graft', from_amr: e.amr, from_k: e.k,

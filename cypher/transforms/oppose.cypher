@@ -4,7 +4,8 @@
 // needs: opposites, frames
 //
 // One hop over OPPOSITE, relation Antonym, in either direction; each antonym that has half the weight of
-// the word's heaviest is a site of its own. Questions and what is negated already stay as they are.
+// the word's heaviest is a site of its own. The new frame has a doer, and something done, if the old one has.
+// Questions and what is negated already stay as they are.
 // Antonyms of another word class are no opposites of the text: a preposition or an adverb of place needs
 // another one, a noun that is no verb needs a noun that is none, a modifier takes no noun in -ness,
 // and plural and -ing terms stand only for such. Light verbs, verbs of perception, days and people have
@@ -33,14 +34,14 @@ WITH w, collect({dialogue: dialogue, amr: n.amr, k: n.k, verb: n.frame, concept:
          ELSE n.role IN ['mod', 'manner', 'degree', 'extent', 'frequency', 'time', 'location', 'direction', 'domain'] END,
        roles: CASE WHEN n.frame THEN [(n)-[r:ROLE]->(:AmrNode) WHERE r.role STARTS WITH 'ARG' | r.role] ELSE [] END}) AS places
 OPTIONAL MATCH (v:Frame {lemma: w.text})
-WITH w, places, count(v) > 0 AS verbal
+WITH w, places, collect({id: v.id, roles: v.roles}) AS own
 MATCH (w)-[o:OPPOSITE {relation: 'Antonym'}]-(x:Term)
-WITH w, places, verbal, x, max(coalesce(o.weight, 1.0)) AS weight
+WITH w, places, own, x, max(coalesce(o.weight, 1.0)) AS weight
 OPTIONAL MATCH (f:Frame {lemma: x.text})
-WITH w, places, verbal, x, weight, f, f.id AS id
+WITH w, places, own, x, weight, f, f.id AS id
 ORDER BY id
-WITH w, places, verbal, x, weight, collect({id: id, roles: f.roles}) AS frames
-WITH w, places, verbal, collect({text: x.text, weight: weight, frames: [f IN frames WHERE f.id IS NOT NULL]}) AS found,
+WITH w, places, own, x, weight, collect({id: id, roles: f.roles}) AS frames
+WITH w, places, [v IN own WHERE v.id IS NOT NULL] AS own, collect({text: x.text, weight: weight, frames: [f IN frames WHERE f.id IS NOT NULL]}) AS found,
      max(weight) AS most,
      ['up', 'down', 'in', 'out', 'inside', 'outside', 'on', 'off', 'over', 'under', 'above', 'below', 'beneath',
        'before', 'after', 'behind', 'ahead', 'beyond', 'between', 'around', 'across', 'along', 'with', 'without', 'within',
@@ -49,13 +50,15 @@ WITH w, places, verbal, collect({text: x.text, weight: weight, frames: [f IN fra
        'most', 'least', 'enough', 'many', 'few', 'much', 'both', 'either', 'neither', 'or', 'none', 'well', 'can', 'being',
        'everything', 'nothing', 'everybody', 'nobody', 'somebody', 'everyone', 'no one', 'someone', 'anyone'] AS closed
 UNWIND found AS x
-WITH w, places, verbal, x.text AS text, x.frames AS frames, closed
+WITH w, places, own, x.text AS text, x.frames AS frames, closed
 WHERE x.weight * 2 >= most AND (text IN closed) = (w.text IN closed) AND NOT 'much' IN [text, w.text]
   AND (w.text =~ '.+[^su]s' OR NOT text =~ '.+[^siu]s' AND NOT text IN ['men', 'women', 'feet', 'children'])
   AND (w.text ENDS WITH 'ing' OR NOT text ENDS WITH 'ing' OR text IN ['evening', 'morning', 'spring', 'king', 'nothing',
     'everything', 'beginning', 'ceiling'])
 UNWIND places AS p
-WITH p, CASE WHEN p.verb THEN [f IN frames WHERE all(r IN p.roles WHERE r IN f.roles) | f.id][0]
+WITH p, text, frames, size(own) > 0 AS verbal, coalesce([v IN own WHERE v.id = p.concept | v.roles][0], p.roles) AS like
+WITH p, CASE WHEN p.verb THEN [f IN frames WHERE all(r IN p.roles WHERE r IN f.roles)
+         AND ('ARG0' IN f.roles) = ('ARG0' IN like) AND ('ARG1' IN f.roles) = ('ARG1' IN like) | f.id][0]
        WHEN text CONTAINS ' ' THEN null
        WHEN p.modifies AND NOT text =~ '.*(ness|ment|tion|hood|ship|ism)' THEN text
        WHEN NOT p.modifies AND (verbal OR size(frames) = 0) THEN text END AS concept

@@ -5,7 +5,8 @@
 // A statement's main predicate becomes a question (:polarity amr-unknown) or, with you as its :ARG0, an order
 // (:mode imperative); a whole statement becomes what the speaker refuses, agrees to or doubts. A yes/no
 // question becomes a statement, and an order a yes/no question: "You open the window" would still be an order.
-// What the speaker thinks, hopes or regrets is left: nobody asks or doubts that of himself.
+// What the speaker thinks, hopes or regrets is left: nobody asks or doubts that of himself. Nor does anybody
+// refuse what he does not do but is in: to want, to have, to be.
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
@@ -45,8 +46,13 @@ UNWIND CASE
         {amr: amr, k: -1, op: 'add', role: 'ARG0', concept: 'i', site: amr + '<doubt-01'}]
       ELSE [
         {amr: amr, k: 0, op: 'wrap', role: 'ARG1', concept: 'doubt-01', site: amr + '<doubt-01'},
-        {amr: amr, k: -1, op: 'add', role: 'ARG0', concept: 'i', site: amr + '<doubt-01'},
+        {amr: amr, k: -1, op: 'add', role: 'ARG0', concept: 'i', site: amr + '<doubt-01'}]
+      + CASE WHEN who = 'i' AND (m.concept ENDS WITH '-91' OR m.concept IN ['want-01', 'need-01', 'have-03', 'have-01', 'love-01',
+          'like-01', 'hate-01', 'feel-01', 'see-01', 'hear-01', 'understand-01', 'remember-01', 'forget-01', 'own-01', 'lose-02',
+          'receive-01', 'possible-01', 'obligate-01', 'recommend-01', 'cause-01', 'have-06', 'belong-01', 'mind-05', 'doubt-01',
+          'seem-01', 'live-01', 'bear-02', 'find-01', 'recognize-02', 'notice-01', 'used-to', 'use-02', 'agree-01']) THEN []
+        ELSE [
         {amr: amr, k: 0, op: 'wrap', role: 'ARG1', concept: CASE who WHEN 'i' THEN 'refuse-01' ELSE 'agree-01' END,
           site: amr + '<act'},
-        {amr: amr, k: -1, op: 'add', role: 'ARG0', concept: 'i', site: amr + '<act'}] END AS edit
+        {amr: amr, k: -1, op: 'add', role: 'ARG0', concept: 'i', site: amr + '<act'}] END END AS edit
 RETURN dialogue, collect(edit) AS edits

@@ -4,7 +4,7 @@
 //
 // A date-entity gets another month, day, year, weekday or hour; today becomes yesterday, before after, an
 // hour a week, six years eighteen. A main predicate without a time gets :time yesterday or :time tomorrow,
-// each a site, unless it is a state, a modal, an order, a question or a reified role. What the text puts in the
+// each a site, unless there is a time, a condition or a negation in it already, or it is a state, a modal, an order, a question or a reified role. What the text puts in the
 // past already gets no yesterday and what it puts in the future no tomorrow: that would not clash with anything.
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
@@ -16,7 +16,8 @@ WITH dialogue, amr, ns,
      text =~ "(?s).*(\\b(will|shall|going to|gon na|wo|won't|let)\\b|['’]ll\\b).*" AS later,
      text =~ "(?s).*\\b(was|were|did|had|could|[a-z]{3,}ed|[a-z]{2,}ied|said|told|went|came|took|saw|made|got|gave|knew|thought|found|left|felt|became|began|kept|stood|sat|heard|ran|lost|won|met|sent|spoke|wrote|read|put|brought|bought|fell|grew|drew|let|drank|ate|held|cut|woke|slept|threw|forgot|understood|broke|hid|led|set|built|spent|paid|sold|taught|caught|rose|sang|shone|shook|swept|wore|drove|flew|meant)\\b.*" AS earlier,
      [n IN ns WHERE n.concept IN ['multi-sentence', 'and', 'or', 'contrast-01', 'cause-01', 'say-01', 'tell-01'] | n.k] AS open,
-     [n IN ns WHERE n.role IN ['time', 'duration', 'frequency', 'condition', 'polarity', 'mode'] | n.up] AS placed,
+     [n IN ns WHERE n.role IN ['time', 'duration', 'frequency', 'condition', 'polarity', 'mode'] | n.up]
+       + [n IN ns WHERE n.concept IN ['date-entity', 'temporal-quantity', 'rate-entity-91'] | n.k] AS placed,
      [n IN ns WHERE n.concept IN ['amr-unknown', 'truth-value']] AS asked,
      [n IN ns WHERE n.concept IN ['date-entity', 'temporal-quantity'] | n.k] AS dates,
      [n IN ns WHERE n.role IN ['time', 'duration', 'frequency'] | n.k] AS times
@@ -54,7 +55,7 @@ WITH dialogue, amr, ns, later, earlier, open, placed, asked,
 WITH dialogue, amr, later, earlier, asked, placed, clauses, moved + [e IN said WHERE e.concept IS NOT NULL] AS edits,
      [n IN clauses WHERE n.k = 0 OR n.up = 0 | n.k] AS near
 WITH dialogue, amr, later, earlier, asked, placed, clauses, edits, near + [n IN clauses WHERE n.up IN near AND n.up > 0 | n.k] AS near
-WITH dialogue, amr, later, earlier, edits, [n IN clauses WHERE n.frame AND n.k IN near AND n.last > n.k AND NOT n.k IN placed
+WITH dialogue, amr, later, earlier, edits, [n IN clauses WHERE n.frame AND n.k IN near AND n.last > n.k AND NOT any(k IN placed WHERE k >= n.k AND k <= n.last)
        AND NOT n.concept ENDS WITH '-91' AND NOT n.concept IN ['contrast-01', 'cause-01', 'possible-01', 'obligate-01',
          'recommend-01', 'likely-01', 'permit-01', 'thank-01', 'excuse-01', 'welcome-01', 'greet-01', 'like-01', 'like-02',
          'love-01', 'hate-01', 'know-01', 'believe-01', 'think-01', 'opine-01', 'mean-01', 'resemble-01', 'seem-01',

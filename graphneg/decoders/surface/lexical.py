@@ -21,6 +21,7 @@ from graphneg.decoders.surface.forms import (
 )
 from graphneg.decoders.surface.sentence import Sentence, Unrealised
 from graphneg.decoders.surface.tag_tables import CLOSED, NOUNS, VERBS
+from graphneg.decoders.surface.valency import is_nominal, refuse_unfit
 from graphneg.lexeme import is_frame, lexeme
 
 _PARTICLES = word_set("up down out off away back over in on about around through along")
@@ -56,6 +57,10 @@ def set_concept(sentence: Sentence, k: int, concept: str) -> None:
     if len(sentence.places(k)) > 1:
         _drop_rest(sentence, k)
     _drop_particle(sentence, cell, old)
+    if cell.tag in VERBS and cell.tag != "MD" and is_frame(concept):
+        refuse_unfit(sentence, cell, node.concept or "", concept)
+    elif cell.tag in NOUNS and is_frame(concept) and not is_nominal(concept, wanted):
+        raise Unrealised("no-form", f"{wanted} is a verb, and {cell.text} is none")
     if cell.tag == "MD" and "ADJ" in readings(wanted.split(" ")[-1]):
         _modal_to_adjective(sentence, cell, wanted)
         return

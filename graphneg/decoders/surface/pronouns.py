@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from graphneg.decoders.surface.agreement import agree_with, is_subject
+from graphneg.decoders.surface.clauses import BE, DO, HAVE
 from graphneg.decoders.surface.draft import Cell
 from graphneg.decoders.surface.forms import (
     OBJECT,
@@ -12,6 +13,7 @@ from graphneg.decoders.surface.forms import (
     POSSESSIVE,
     REFLEXIVE,
     SUBJECT,
+    full_form,
     pronoun,
     pronoun_cases,
 )
@@ -74,7 +76,24 @@ def case_of(sentence: Sentence, cell: Cell, person: str) -> int | None:
         return known[0]
     if POSSESSIVE in known:
         return POSSESSIVE if cell.tag == "PS" else OBJECT if OBJECT in known else OWN
-    return SUBJECT if is_subject(sentence, cell) or _opens_clause(sentence, cell) else OBJECT
+    found = is_subject(sentence, cell) or _opens_clause(sentence, cell) or _is_inverted(sentence, cell)
+    return SUBJECT if found else OBJECT
+
+
+def _is_inverted(sentence: Sentence, cell: Cell) -> bool:
+    """``How much would it be?``, ``…, don't you?``: an auxiliary before it, its verb or nothing behind it."""
+    place = sentence.draft.place(cell)
+    after = sentence.cells[place + 1] if place + 1 < len(sentence.cells) else None
+    place -= 1
+    while place > 0 and sentence.cells[place].tag == "NEG":
+        place -= 1
+    if place < 0 or after is None:
+        return False
+    verb = sentence.cells[place]
+    if verb.tag != "MD" and full_form(verb.text) not in BE | DO | HAVE:
+        return False
+    asks = place > 0 and sentence.cells[place - 1].text == "," and after.tag == "EN"
+    return asks or (after.tag == "VB" and (verb.tag == "MD" or full_form(verb.text) in DO))
 
 
 def _opens_clause(sentence: Sentence, cell: Cell) -> bool:

@@ -103,12 +103,18 @@ def _clause_end(sentence: Sentence, main: int) -> int | None:
             return place
         if cell.tag == "WP":
             return place if place > main + 1 else None
-        if cell.tag == "CC" and any(place < start <= place + 3 for start in starts):
+        near = {start for start in starts if place < start <= place + 3}
+        if cell.tag == "CC" and any(_joins(cells[place:start]) for start in near):
             return place
         if place in starts:
             return None
         place += 1
     return place
+
+
+def _joins(between: list[Cell]) -> bool:
+    """Whether the words from a conjunction to a verb are all of one sentence."""
+    return all(cell.tag not in ("EN", "QT") for cell in between)
 
 
 def _inside_list(sentence: Sentence, place: int) -> bool:

@@ -16,6 +16,7 @@ from graphneg.parsers.dependency.draft import Draft, DraftArc
 _KEPT = frozenset({"vocative", "polite"})
 _UNKNOWN = "amr-unknown"
 _ANSWERS = frozenset({"yes", "no", "yeah", "ok", "okay", "sure", "please", "hello", "hi", "goodbye"})
+_PERSONS = frozenset({"i", "you", "he", "she", "we", "they"})
 _SHARED = frozenset({"i", "you", "he", "she", "it", "we", "they"})
 
 
@@ -36,6 +37,8 @@ class Kept:
     arcs: tuple[DraftArc, ...]
     doubled: tuple[DraftArc, ...]
     hortative: tuple[DraftArc, ...]
+    persons: tuple[DraftArc, ...]
+    modals: tuple[DraftArc, ...]
     tops: dict[int, int]
 
 
@@ -46,7 +49,7 @@ def keep(draft: Draft) -> Kept:
         for arc in draft.arcs
         if arc.role in _KEPT or arc.role == "polarity" or draft.nodes[arc.dep].concept == _UNKNOWN
     )
-    return Kept(arcs, _doubled(draft), _hortative(draft), dict(draft.tops))
+    return Kept(arcs, _doubled(draft), _hortative(draft), _persons(draft), _modals(draft), dict(draft.tops))
 
 
 def _doubled(draft: Draft) -> tuple[DraftArc, ...]:
@@ -73,6 +76,29 @@ def _hortative(draft: Draft) -> tuple[DraftArc, ...]:
     )
 
 
+def _persons(draft: Draft) -> tuple[DraftArc, ...]:
+    """What links a personal pronoun to the rest: *I'm from Oslo*."""
+    return tuple(
+        DraftArc(arc.head, arc.dep, arc.role, arc.rule)
+        for arc in draft.arcs
+        if any(_is_person(draft, k) for k in (arc.head, arc.dep))
+        and (arc.role.startswith("ARG") or arc.role in {"mod", "poss"})
+    )
+
+
+def _is_person(draft: Draft, k: int) -> bool:
+    return draft.nodes[k].concept in _PERSONS and draft.nodes[k].rule == "pronoun"
+
+
+def _modals(draft: Draft) -> tuple[DraftArc, ...]:
+    """What leads from a modal to all that it holds for: *you can't eat or drink*."""
+    return tuple(
+        DraftArc(arc.head, arc.dep, arc.role, arc.rule)
+        for arc in draft.arcs
+        if draft.nodes[arc.head].rule == "modal" and draft.nodes[arc.dep].rule == "coordination"
+    )
+
+
 def restore(draft: Draft, kept: Kept) -> None:
     """Puts back, after revision, what was kept."""
     alive = {node.sentence for node in draft.nodes if not node.gone and node.concept is not None}
@@ -92,6 +118,11 @@ def restore(draft: Draft, kept: Kept) -> None:
         roles = {one.role for one in draft.arcs if one.head == arc.head}
         if arc.role not in roles and not draft.nodes[arc.head].gone and not draft.nodes[arc.dep].gone:
             draft.link(arc.head, arc.role, arc.dep, arc.rule)
+    _free_units(draft)
+    for arc in kept.modals:
+        _put_over(draft, arc)
+    for arc in kept.persons:
+        _restore_person(draft, arc)
     for k, node in enumerate(draft.nodes):
         answers = node.rule in {"interjection", "no"} and node.concept in _ANSWERS
         if node.gone and answers and draft.tops.get(node.sentence, k) != k:
@@ -123,6 +154,46 @@ def _put_us(draft: Draft, arc: DraftArc) -> None:
                 draft.drop(one.dep)
     draft.nodes[arc.dep].gone = False
     draft.link(head, arc.role, arc.dep, arc.rule)
+
+
+def _free_units(draft: Draft) -> None:
+    """*three pounds of rice*: what the unit is taken for is the rice, or else the amount."""
+    kinds = {arc.dep: arc.head for arc in draft.arcs if arc.role == "unit"}
+    measured = {arc.dep: arc.head for arc in draft.arcs if arc.role == "quant"}
+    for arc in draft.arcs:
+        if arc.dep in kinds and arc.role.startswith("ARG"):
+            arc.dep = measured.get(kinds[arc.dep], kinds[arc.dep])
+
+
+def _put_over(draft: Draft, arc: DraftArc) -> None:
+    """The modal stands over the conjunction, not over one of what it joins, nor under it."""
+    modal, joint = arc.head, arc.dep
+    joined = {one.dep for one in draft.arcs if one.head == joint and one.role.startswith("op")} - {modal}
+    if len(joined) < 2 or draft.nodes[modal].gone or draft.nodes[joint].gone:
+        return
+    draft.arcs = [
+        one
+        for one in draft.arcs
+        if (one.head, one.dep) != (joint, modal) and (one.head != modal or one.dep not in {*joined, joint})
+    ]
+    draft.link(modal, arc.role, joint, arc.rule)
+    for sentence, top in draft.tops.items():
+        if top == joint:
+            draft.tops[sentence] = modal
+
+
+def _restore_person(draft: Draft, arc: DraftArc) -> None:
+    """Somebody who was spoken of and is gone has again the role that the rules gave."""
+    head, dep = arc.head, arc.dep
+    lost = [k for k in (head, dep) if draft.nodes[k].gone and _is_person(draft, k)]
+    other = _living(draft, dep if lost == [head] else head)
+    if len(lost) != 1 or other is None or draft.nodes[other].concept is None:
+        return
+    roles = {one.role for one in draft.arcs if one.head == other}
+    if lost == [dep] and arc.role in roles:
+        return
+    draft.nodes[lost[0]].gone = False
+    draft.link(*(other, arc.role, lost[0]) if lost == [dep] else (lost[0], arc.role, other), arc.rule)
 
 
 def _living(draft: Draft, node: int) -> int | None:

@@ -29,6 +29,7 @@ _FORMS = {
     "man": "men",
 }
 _FIXED = {form: lemma for lemma, forms in _FORMS.items() for form in forms.split()}
+_PLURALS = {"leaves": "leaf"}
 _SINGULAR = frozenset({"leave", "stave", "axe"})
 _BY_TAG = {
     **dict.fromkeys(("NN", "NNS"), "NOUN"),
@@ -52,6 +53,8 @@ def lemma_of(word: str, tag: str) -> str:
         return "have"
     if word in _FIXED and (tag not in {"NN", "NNS"} or word in {"people", "men"}):
         return _FIXED[word]
+    if word in _PLURALS and tag == "NNS":
+        return _PLURALS[word]
     upos = _BY_TAG.get(tag)
     if upos is None or len(word) > 40 or not word.isascii():
         return word

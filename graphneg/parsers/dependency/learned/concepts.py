@@ -12,6 +12,7 @@ from graphneg.parsers.dependency.learned.fragments import draft_fragments, read_
 from graphneg.parsers.dependency.learned.meanings import Meanings, letter_of, sense_keys, word_key
 from graphneg.parsers.dependency.words import Word
 
+_AMOUNTS = frozenset({"many", "much"})
 _NO_COUNTS = (0, 0)
 _FIXED = frozenset({"name", "date-entity", "url-entity", "email-address-entity", "phone-number-entity"})
 Counts = tuple[int, int]
@@ -76,10 +77,16 @@ def open_words(draft: Draft) -> Iterator[tuple[Word, str, list[int]]]:
 
 
 def _stands(words: Sequence[Word], word: Word, text: str) -> bool:
-    """Whether the rules know best: *how many*, *let's*, *so* of degree, a *be* that has a frame."""
+    """Whether the rules know best: *how many*, *on leave*, *let's*, *so* of degree, a *be* with a frame."""
+    if (word.lower, word.tag) == ("leave", "NN"):
+        return True
     if text == "amr-unknown":
         return word.tag[0] != "W"
     following = words[word.i + 1].lower if word.i + 1 < len(words) else ""
+    if (word.lower in _AMOUNTS and text == "thing") or (
+        word.lower == "how" and text == "" and following in _AMOUNTS
+    ):
+        return True
     head = words[word.head]
     degree = word.lower == "so" and word.dep == "advmod" and head.i > word.i and head.tag[:2] in {"JJ", "RB"}
     lets = word.lemma == "let" and text == "" and following in {"'s", "us"}

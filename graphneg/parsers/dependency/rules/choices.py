@@ -24,6 +24,7 @@ _DEFAULTS = {
 _FREE = frozenset({"intj", "det", "predet", "neg", "meta", "dep", "punct", "quantmod", "nummod", "appos"})
 _ASKED = {"how-long": "duration", "how-often": "frequency", "how-far": "extent"}
 _TEMPORAL = frozenset({"npadvmod", "prep_in", "prep_on", "prep_at", "prep_during"})
+_PLACING = frozenset({"be-located-at-91", "be-from-91"})
 _CONSTANT = frozenset({"polarity", "mode", "wiki", "name", "value", "unit", "ord", "op2", "op3"})
 _LOOSE = frozenset(
     {"npadvmod", "dep", "intj", "appos", "advmod", "nmod", "oprd", "attr", "dobj", "conj", "pobj"}
@@ -38,7 +39,11 @@ def role_weights(sketch: Sketch, concept: str, found: Dependency) -> dict[str, f
     kid = sketch.words[found.dependent]
     kind = word_class(sketch.words[found.governor])
     concept = sketch.draft.nodes[sketch.head(found.governor, found.form)].concept or ""
-    if kid.tag == "WRB" and found.form == "advmod" and concept == "be-located-at-91":
+    if kid.tag == "WRB" and found.form == "advmod" and concept in _PLACING:
+        return {"ARG2": 1.0}
+    if kid.lemma in {"left", "right"} and found.form == "advmod" and kind == "v":
+        return {"direction": 1.0}
+    if found.form == "prep_from" and concept == "be-from-91":
         return {"ARG2": 1.0}
     if kid.tag == "WRB" and found.form == "advmod":
         adjective = sketch.words[found.governor].tag[:2] in {"JJ", "RB"}

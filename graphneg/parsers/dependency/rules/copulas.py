@@ -15,6 +15,7 @@ _PREDICATES = ("acomp", "attr", "oprd", "ccomp", "xcomp")
 _LIGHT = word_set(
     "not also just too now then always never only still already ever indeed really so again yet"
 )
+_PLACED = {"like": "resemble-01", "from": "be-from-91"}
 _LOCATIVE = word_set("""
     in on at near behind under above below beside between among inside outside around over
 """)
@@ -71,8 +72,7 @@ def _resolve(sketch: Sketch, be: Word) -> None:
         return
     place = _place(sketch, be)
     if place is not None:
-        like = place.lower == "like"
-        sketch.add("resemble-01" if like else "be-located-at-91", be.i, "copula")
+        sketch.add(_PLACED.get(place.lower, "be-located-at-91"), be.i, "copula")
         return
     other = _other(sketch, be)
     if other is not None:
@@ -135,6 +135,9 @@ def _predicate(sketch: Sketch, be: Word) -> Word | None:
 
 def _place(sketch: Sketch, be: Word) -> Word | None:
     """The preposition or adverb that says where."""
+    source = next((one for one in sketch.kids(be.i, "prep") if one.lower == "from"), None)
+    if source is not None and _has_origin(sketch, be, source):
+        return source
     for k in be.kids:
         one = sketch.words[k]
         if one.dep == "prep" and (one.lower in _LOCATIVE or one.lower == "like"):
@@ -144,6 +147,14 @@ def _place(sketch: Sketch, be: Word) -> Word | None:
         if one.dep in {"advmod", "acomp"} and one.lower in _PLACES:
             return one
     return None
+
+
+def _has_origin(sketch: Sketch, be: Word, source: Word) -> bool:
+    """*is from Oslo*, *Where is she from?*, but not *is from six to eight*."""
+    inner = sketch.kid(source.i, "pobj")
+    if inner is None:
+        return any(one.lower == "where" for one in sketch.kids(be.i, "advmod"))
+    return inner.lemma not in TIME_NOUNS and inner.tag != "CD"
 
 
 def is_copular(sketch: Sketch, word: Word) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from graphneg.alignment.words import readings
+from graphneg.parsers.dependency.lemmas import lemma_of
 from graphneg.parsers.dependency.rules.closed_classes import COLOURS
 from graphneg.parsers.dependency.rules.speech import SPEECH
 from graphneg.parsers.dependency.rules.word_sets import word_set
@@ -14,6 +16,7 @@ _TAGS = frozenset({"right", "huh", "eh", "okay", "ok", "yeah"})
 _AUXILIARIES = word_set(
     "is are was were do does did have has had can could will would should must wo ca ai am"
 )
+_TURNS = word_set("turn go keep bear veer swerve steer look head")
 _QUOTES = frozenset({'"', "\u201c", "\u201d", "''", "``"})
 
 
@@ -32,6 +35,10 @@ def mend(words: Sequence[Word]) -> None:
             _mend_colours(words, word)
         elif word.lower == "so" and word.tag in {"RB", "IN", "CC"}:
             _mend_result(words, word)
+        elif word.lower == "left" and word.tag[:2] in {"VB", "JJ"} and word.dep != "amod" and word.i:
+            _mend_direction(words, words[word.i - 1], word)
+        elif word.dep == "conj" and word.tag in {"NN", "JJ"} and not word.kids:
+            _mend_joined_verb(words, word)
         elif word.text == "?":
             _mend_tag(words, word.i)
 
@@ -41,6 +48,35 @@ def _retie(words: Sequence[Word], word: Word, head: int, dep: str) -> None:
     word.head, word.dep = head, dep
     words[head].kids.append(word.i)
     words[head].kids.sort()
+
+
+def _mend_direction(words: Sequence[Word], turn: Word, left: Word) -> None:
+    """*Turn left*: left is where to, and nobody leaves."""
+    verb = lemma_of(turn.lower, "VBD")
+    named = any(words[k].dep in {"det", "poss", "amod", "compound"} for k in turn.kids)
+    if verb not in _TURNS or turn.tag[:2] not in {"VB", "NN"} or named:
+        return
+    if turn.tag[:2] == "NN":
+        turn.tag, turn.pos, turn.lemma = "VB", "VERB", verb
+    if turn.head == left.i:
+        _raise(words, turn, left)
+    elif left.head != turn.i:
+        _retie(words, left, turn.i, "advmod")
+    for k in list(left.kids):
+        _retie(words, words[k], turn.i, words[k].dep)
+    left.tag, left.pos, left.dep, left.lemma = "RB", "ADV", "advmod", "left"
+
+
+def _mend_joined_verb(words: Sequence[Word], word: Word) -> None:
+    """*can sing or dance*: a bare word joined to an infinitive is another one."""
+    first = words[word.head]
+    known = readings(word.lower)
+    if word.i - 2 != first.i or first.tag != "VB" or "VERB" not in known:
+        return
+    if word.tag == "JJ" and "ADJ" in known:
+        return
+    if any(words[k].dep == "aux" for k in first.kids):
+        word.tag, word.pos, word.lemma = "VB", "VERB", lemma_of(word.lower, "VB")
 
 
 def _mend_tag(words: Sequence[Word], end: int) -> None:

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from graphneg.parsers.dependency.rules.gazetteer import QUANTITY_KINDS, TEMPORAL_UNITS
 from graphneg.parsers.dependency.rules.sketch import Sketch
+from graphneg.parsers.dependency.rules.word_sets import word_set
 from graphneg.parsers.dependency.words import Word
 
+_WEIGHTS = frozenset({"pound", "ounce"})
+_WEIGHED = word_set("""
+    weigh lose gain lift carry heavy heavier overweight underweight light lighter weight
+""")
+_MEASURED = frozenset({"mass-quantity", "volume-quantity"})
 _SINGLE_UNITS = frozenset({"minute", "hour", "week", "month", "year", "decade", "century"})
 
 
@@ -40,12 +46,34 @@ def _write_quantity(sketch: Sketch, word: Word) -> None:
     """*five years*: ``temporal-quantity :quant 5 :unit year``."""
     unit = sketch.core[word.i]
     sketch.draft.nodes[unit].concept = word.lemma
-    kind = sketch.draft.concept(QUANTITY_KINDS[word.lemma], word.i, "quantity")
+    measured = _measured(sketch, word)
+    weight = word.lemma in _WEIGHTS and (measured is not None or _is_weight(sketch, word))
+    concept = "mass-quantity" if weight else QUANTITY_KINDS[word.lemma]
+    kind = sketch.draft.concept(concept, word.i, "quantity")
     sketch.link(kind, "unit", unit, "quantity")
     sketch.core[word.i] = sketch.outer[word.i] = kind
+    if concept in _MEASURED and measured is not None:
+        sketch.link(sketch.core[measured.i], "quant", kind, "amount")
+        sketch.outer[word.i] = sketch.outer[measured.i]
+        sketch.placed.add(measured.i)
     article = next((one for one in sketch.kids(word.i, "det") if one.lower in {"a", "an"}), None)
     if article is not None:
         sketch.mark(kind, "quant", "1", article.i, "quantity")
+
+
+def _measured(sketch: Sketch, word: Word) -> Word | None:
+    """What there is so much of: *three pounds of rice*."""
+    of = next((one for one in sketch.kids(word.i, "prep") if one.lower == "of"), None)
+    noun = sketch.kid(of.i, "pobj") if of is not None else None
+    return noun if noun is not None and noun.i in sketch.core else None
+
+
+def _is_weight(sketch: Sketch, word: Word) -> bool:
+    """*weighs three pounds*, *three pounds too heavy*: no price."""
+    over = sketch.words[word.head]
+    if over.tag == "IN":
+        over = sketch.words[over.head]
+    return over.i != word.i and over.lemma in _WEIGHED
 
 
 def _every(sketch: Sketch, word: Word) -> Word | None:

@@ -54,8 +54,20 @@ def _write_adverb(sketch: Sketch, word: Word, clause: Word, asked: bool, direct:
                 sketch.forms[measured.i] = _MEASURES[measured.lower]
             return
         sketch.add("amr-unknown", word.i, "question")
+    elif word.lower == "how" and not direct and sketch.words[word.head].lower in {"many", "much"}:
+        _write_amount(sketch, word, sketch.words[word.head])
     elif word.lower == "how" and sketch.words[word.head].tag[:2] in {"JJ", "RB"} and direct:
         sketch.add("so", word.i, "exclamation")
+
+
+def _write_amount(sketch: Sketch, how: Word, measured: Word) -> None:
+    """*I know how many came*: what is known is an amount, and it is not large."""
+    if measured.i in sketch.core or measured.i in sketch.done:
+        return
+    sketch.add("thing", measured.i, "free-relative")
+    sketch.done.update((how.i, measured.i))
+    if measured.dep not in {"dobj", "nsubj", "nsubjpass", "attr"}:
+        sketch.forms[measured.i] = _MEASURES[measured.lower]
 
 
 def write_whys(sketch: Sketch) -> None:

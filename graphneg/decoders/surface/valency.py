@@ -1,0 +1,121 @@
+"""Whether a verb can stand where another one stood: what follows must be what it takes.
+
+PropBank's annotated examples say what a verb goes with: *give me a book* but not *receive me a book*, *stay
+awake* but not *move awake*. A verb without examples is taken to fit.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from graphneg.alignment.words import word_set
+from graphneg.decoders.surface.draft import Cell
+from graphneg.decoders.surface.sentence import Sentence, Unrealised
+from graphneg.decoders.surface.tag_tables import NOUNS
+
+if TYPE_CHECKING:
+    from graphneg.parsers.dependency.lexicon import FrameEntry, Lexicon
+
+_OPENS_PHRASE = NOUNS | {"DT", "PS", "CD", "PN", "PRO"}
+_GOVERNED = word_set("to from of into about off onto toward towards against with for on at")
+_PARTICLES = word_set("up down out off away back over")
+_NEEDED = {
+    "dative": ("dative",),
+    "infinitive": ("xcomp_to", "ccomp_to", "advcl_to"),
+    "gerund": ("xcomp_vbg", "ccomp_vbg", "advcl_vbg"),
+    "clause": ("ccomp",),
+}
+
+
+def refuse_unfit(sentence: Sentence, cell: Cell, old: str, concept: str) -> None:
+    """Raises where the verb of ``concept`` can't take what follows ``cell``; ``old`` is the concept before.
+
+    Raises:
+        Unrealised: ``no-form``, with what the verb does not take.
+    """
+    lexicon = _lexicon()
+    frame = lexicon.frames.get(concept)
+    if frame is None:
+        return
+    if not frame.verbal:
+        raise Unrealised("no-form", f"{concept} is no verb's")
+    lemma = concept.rpartition("-")[0].replace("-", "_")
+    taken, before = _forms(lemma), _forms(old.rpartition("-")[0].replace("-", "_"))
+    for found in _complements(sentence, cell):
+        if not _takes(found, frame, taken, before):
+            raise Unrealised("no-form", f"{lemma} takes no {found}")
+
+
+def is_nominal(concept: str, word: str) -> bool:
+    """Whether a frame is also that of the noun ``word``; what is no frame with a verb is."""
+    lexicon = _lexicon()
+    frame = lexicon.frames.get(concept)
+    return frame is None or not frame.verbal or ("n", word) in lexicon.aliases
+
+
+def _complements(sentence: Sentence, cell: Cell) -> list[str]:
+    """What follows the verb, nearest first: ``object``, ``dative``, ``adjective``, ``to``, …"""
+    cells = sentence.cells
+    place = sentence.draft.place(cell) + 1
+    while place < len(cells) and cells[place].tag in ("RB", "NEG") and cells[place].low not in _PARTICLES:
+        place += 1
+    following = cells[place : place + 3]
+    tags = [one.tag for one in following] + ["", "", ""]
+    if not following:
+        return []
+    low = following[0].low
+    if low in _PARTICLES and tags[1] not in _OPENS_PHRASE | {"IN"}:
+        return [f"particle {low}"]
+    if tags[0] == "TO" and tags[1] == "VB":
+        return ["infinitive"]
+    if tags[0] == "VBG":
+        return ["gerund"]
+    if tags[0] == "SC" and low in ("that", "whether", "if"):
+        return ["clause"] if low != "if" else []
+    if tags[0] in ("IN", "TO"):
+        return [low] if low in _GOVERNED else []
+    if tags[0] == "JJ":
+        return ["object"] if _before_noun(cells, place) else ["adjective"]
+    if tags[0] not in _OPENS_PHRASE:
+        return []
+    found = ["dative"] if tags[0] == "PRO" and tags[1] in ("DT", "PS", "CD", "PN") else ["object"]
+    if tags[0] == "PRO" and tags[1] == "TO" and tags[2] == "VB":
+        found.append("infinitive")
+    if tags[0] == "PRO" and following[1:2] and following[1].low in _PARTICLES and tags[2] != "DT":
+        found.append(f"particle {following[1].low}")
+    return found
+
+
+def _before_noun(cells: list[Cell], place: int) -> bool:
+    while place < len(cells) and cells[place].tag in ("JJ", "CC"):
+        place += 1
+    return place < len(cells) and cells[place].tag in NOUNS
+
+
+def _takes(found: str, frame: FrameEntry, taken: frozenset[str], before: frozenset[str]) -> bool:
+    if found == "object":
+        return "1" in frame.functions and ("0" in frame.functions or "dobj" in frame.seen)
+    if found == "adjective":
+        return "PRD" in frame.functions.values() or not {"acomp", "oprd"}.isdisjoint(frame.seen)
+    if not taken:
+        return True
+    if found.startswith("particle "):
+        return False
+    if found in _NEEDED:
+        return any(form.startswith(_NEEDED[found]) for form in taken)
+    return f"prep_{found}" in taken or f"prep_{found}" not in before
+
+
+@lru_cache(maxsize=4096)
+def _forms(lemma: str) -> frozenset[str]:
+    """What annotated examples of any of the verb's frames show beside it."""
+    lexicon = _lexicon()
+    frames = (lexicon.frames[one] for one in lexicon.candidates(lemma, "v"))
+    return frozenset(form for frame in frames for form in frame.seen)
+
+
+def _lexicon() -> Lexicon:
+    from graphneg.parsers.dependency.lexicon import load_lexicon
+
+    return load_lexicon()
