@@ -11,11 +11,9 @@ from graphneg.cli.options import named_values
 from graphneg.cli.terminal import add_job, counted, note, say, stopping
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from graphneg.training.drawing import Mix
-    from graphneg.training.groups import Place
     from graphneg.training.rankers import RankerReport
+    from graphneg.training.stored_groups import StoredGroups
 
 
 def register(app: typer.Typer) -> None:
@@ -178,7 +176,7 @@ def _own_options(kind: str, codes: int | None) -> dict[str, Any]:
     return {"codes": codes}
 
 
-def _mix(given: list[str] | None, positives: int, groups: Iterable[Place]) -> Mix:
+def _mix(given: list[str] | None, positives: int, groups: StoredGroups) -> Mix:
     from graphneg.training.drawing import RANDOM, Mix
 
     if given:
