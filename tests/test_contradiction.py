@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from graphneg.contradiction.folds import leave_one_out
 from graphneg.contradiction.graph_made import contradictions, graph_made, read_made
 from graphneg.contradiction.labelled import Labelled, labelled_lines, read_labelled
 from graphneg.contradiction.measures import detection
+from graphneg.contradiction.rewording import Wording, reworded
 from graphneg.errors import InputError
 from graphneg.loading import LoadOptions, get_loader
 from graphneg.model import Dialogue, Rejected, Response
@@ -208,17 +210,37 @@ class TestGraphMadeResponses:
         for wrong, right in zip(made[::2], made[1::2], strict=True):
             assert wrong.said == right.said == "I keep bees in my garden."
             assert "Some thousands, I think." in wrong.response and "Some thousands" in right.response
-            assert "do not" in wrong.response and "do not" not in right.response
+            assert wrong.response != right.response
+            assert len(wrong.response.split()) - len(right.response.split()) <= 3
+            assert re.search("not|n't|never", wrong.response)
+            assert not re.search("not|n't|never", right.response)
 
-    def test_a_contradiction_of_something_else_is_none(self) -> None:
+    @given(st.integers(0, 50))
+    def test_a_contradiction_of_something_else_is_none(self, seed: int) -> None:
         bread = edited(0, "negate", "I bake my own bread.", "I do not bake my own bread.", "3")
-        made = graph_made([NEGATED, bread], kinds=["elsewhere"])
-        assert [(one.said, one.response, one.label) for one in made] == [
-            ("I keep bees in my garden.", "I do not keep bees in my garden.", 1),
-            ("I keep bees in my garden.", "I do not bake my own bread.", 0),
-            ("I bake my own bread.", "I do not bake my own bread.", 1),
-            ("I bake my own bread.", "I do not keep bees in my garden.", 0),
-        ]
+        bees, _, loaves, elsewhere = graph_made([NEGATED, bread], kinds=["elsewhere"], seed=seed)
+        assert (bees.label, loaves.label, elsewhere.label) == (1, 1, 0)
+        assert "bees" in bees.response and "bread" in loaves.response
+        assert elsewhere.said == loaves.said == "I bake my own bread."
+        assert "bees" in elsewhere.response and "bread" not in elsewhere.response
+
+    @given(st.integers(0, 50))
+    def test_the_same_seed_makes_the_same_and_classes_are_as_large(self, seed: int) -> None:
+        made = graph_made([NEGATED, AGAINST_ITSELF], seed=seed)
+        assert made == graph_made([NEGATED, AGAINST_ITSELF], seed=seed)
+        assert sum(one.label == 1 for one in made) == len(made) / 2 == 2
+
+    @pytest.mark.parametrize(
+        ("sentence", "wording", "said"),
+        [
+            ("Well, I do not keep bees .", "never", "Well, I have never kept bees."),
+            ("i didn't swim today!", "not yet", "i haven't swum today yet!"),
+            ("I do not keep bees.", "as it is", "I do not keep bees."),
+            ("I am not tall.", "never", None),
+        ],
+    )
+    def test_a_denial_is_reworded(self, sentence: str, wording: Wording, said: str | None) -> None:
+        assert reworded(sentence, wording) == said
 
     def test_files_without_contradictions_are_refused(self, tmp_path: Path) -> None:
         path = tmp_path / "negatives.jsonl"

@@ -140,9 +140,7 @@ class _School:
         return out
 
     def read(self, folder: str | Path) -> ContradictionDetector:
-        return ContradictionDetector.from_pretrained(
-            folder, max_tokens=self.lessons.max_tokens, device=self.lessons.device
-        )
+        return ContradictionDetector.from_pretrained(folder, device=self.lessons.device)
 
 
 def _mark_of(folder: str | Path) -> str | None:

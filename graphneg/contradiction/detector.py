@@ -42,13 +42,13 @@ class ContradictionDetector:
         self.model: Any = encoder.model
 
     @classmethod
-    def from_pretrained(cls, model: str | Path, *, max_tokens: int = MAX_TOKENS, **options: Any) -> Self:
+    def from_pretrained(cls, model: str | Path, **options: Any) -> Self:
         """A trained detector by path or hub id; ``options`` as `CrossEncoder.from_pretrained` takes them.
 
         Raises:
             ModelError: there is no such model, or it is no detector.
         """
-        return cls(_PairEncoder.from_pretrained(model, max_tokens=max_tokens, **options))
+        return cls(_PairEncoder.from_pretrained(model, **options))
 
     def score(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         """For each (response, earlier utterance) how surely it is a contradiction, 0 to 1."""

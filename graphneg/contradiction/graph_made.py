@@ -1,17 +1,17 @@
 """Contradictions from edited graphs, as labelled responses to train a detector on.
 
 A negative of the transforms ``negate``, ``oppose`` and ``contradict`` holds a sentence and its contradiction.
-People contradict themselves in passing, so the contradiction stands among other things that the same speaker
-says; and nothing but the contradiction may tell the classes apart, so each contradictory response
-has a counterpart that is made alike:
+People contradict themselves in passing, so the contradiction often stands beside something else that the same
+speaker says, and a third each is reworded: never, not yet. Nothing but the contradiction may tell the
+classes apart, so each contradictory response has a counterpart of about its length:
 
-========= ======================================================== ==================================
-kind      contradictory                                            not contradictory
-========= ======================================================== ==================================
-restated  the contradiction, with another turn of the speaker      the sentence itself, with that turn
-elsewhere the contradiction alone                                  a contradiction of something else
-later     the contradiction behind another turn of the speaker     that turn alone
-========= ======================================================== ==================================
+========= ================================================ =============================================
+kind      contradictory                                    not contradictory
+========= ================================================ =============================================
+restated  the contradiction beside a turn of the speaker   the sentence itself beside that turn
+elsewhere the contradiction beside a turn of the speaker   a contradiction of something else beside it
+later     the contradiction                                a turn of the speaker
+========= ================================================ =============================================
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from typing import Any, Literal
 
 from graphneg.content_words import content_lemmas
 from graphneg.contradiction.labelled import ANNOTATORS, Labelled
+from graphneg.contradiction.rewording import WORDINGS, reworded
 from graphneg.errors import InputError
 from graphneg.hashing import number
 from graphneg.model import Negative
@@ -40,6 +41,10 @@ KINDS: tuple[Kind, ...] = ("restated", "elsewhere", "later")
 _END = re.compile(r"(?<=[.!?])\s+")
 _LEAST = 3
 """Words of a sentence that is worth contradicting."""
+_OWN = re.compile(r"\b(i|me|my|mine|we|us|our|ours)\b", re.I)
+_ASKING = re.compile(
+    r"\W*(what|who|whose|where|when|why|how|which|do|does|did|are|is|can|could|would|will)\b", re.I
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +59,8 @@ class Contradiction:
 
 
 def contradictions(negatives: Iterable[Negative]) -> Iterator[Contradiction]:
-    """The contradictions that negatives hold, each text once; questions and mere words are left out."""
+    """The contradictions that negatives hold, each text once; only statements that speak
+    of their speaker count."""
     seen: set[tuple[str, str]] = set()
     for one in negatives:
         if one.label == 0:
@@ -99,13 +105,18 @@ def graph_made(
 
 
 def _responses(one: Contradiction, kind: Kind, other: Contradiction, seed: int) -> tuple[str, str]:
-    if kind == "elsewhere":
-        return one.contradiction, other.contradiction
+    wrong = _said_otherwise(one, seed)
     if kind == "later":
-        return f"{one.other} {one.contradiction}", one.other
+        return wrong, one.other
+    right = one.sentence if kind == "restated" else _said_otherwise(other, seed)
     if number(seed, "order", one.id) % 2:
-        return f"{one.contradiction} {one.other}", f"{one.sentence} {one.other}"
-    return f"{one.other} {one.contradiction}", f"{one.other} {one.sentence}"
+        return f"{wrong} {one.other}", f"{right} {one.other}"
+    return f"{one.other} {wrong}", f"{one.other} {right}"
+
+
+def _said_otherwise(one: Contradiction, seed: int) -> str:
+    wording = WORDINGS[number(seed, "wording", one.id) % len(WORDINGS)]
+    return reworded(one.contradiction, wording) or one.contradiction
 
 
 def _elsewhere(place: int, found: Sequence[Contradiction], seed: int) -> int:
@@ -157,10 +168,10 @@ def _of_turn(
     old, new = _sentences(before[turn].text), _sentences(after[turn].text)
     gone = [one for one in old if one not in new]
     come = [one for one in new if one not in old]
-    if len(come) != 1 or come[0].endswith("?") or len(gone) > 1:
+    if len(come) != 1 or len(gone) > 1:
         return
     earlier, sentence = (turn, gone[0]) if gone else _said_before(come[0], turn, before)
-    if sentence.endswith("?") or len(sentence.split()) < _LEAST or not sentence:
+    if not _speaks_of_oneself(sentence) or not _speaks_of_oneself(come[0]):
         return
     other = before[turn].text if earlier != turn else _other(turn, before)
     if other:
@@ -184,6 +195,12 @@ def _other(turn: int, before: Mapping[int, _Said]) -> str:
     own = [place for place, said in before.items() if said.speaker == before[turn].speaker and place != turn]
     later = [place for place in own if place > turn]
     return before[later[0] if later else own[-1]].text if own else ""
+
+
+def _speaks_of_oneself(sentence: str) -> bool:
+    """Whether it is a statement that a speaker can contradict: no question, no exclamation, no request."""
+    asks = sentence.endswith("?") or _ASKING.match(sentence) is not None
+    return not asks and len(sentence.split()) >= _LEAST and _OWN.search(sentence) is not None
 
 
 def _sentences(text: str) -> list[str]:
