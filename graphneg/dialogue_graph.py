@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -39,31 +38,22 @@ from graphneg.parsing import (
     source_of,
 )
 from graphneg.progress import NoProgress, Progress
-from graphneg.recipes import Recipe, get_recipe, recipe_of
-from graphneg.recipes.recipe import TARGETS, Target
+from graphneg.recipes import GENERATED, Recipe, check_target, chosen_recipe
+from graphneg.recipes.recipe import Target
 from graphneg.rows import Rows
 from graphneg.shift.build import Existing as ExistingShifts
 from graphneg.shift.build import build_shifts
 from graphneg.shift.graphs import export_shifts, shift_graph
 from graphneg.shift.keywords import KeywordExtractor, get_extractor
 from graphneg.shift.report import ShiftReport
-from graphneg.store import Store, cypher_text, open_store
+from graphneg.store import Store, open_store
+from graphneg.store_info import Info, info_of
 from graphneg.transforms import load_transforms
 
 if TYPE_CHECKING:
     import networkx
 
     from graphneg.training.pairs import Mix, Pairs, Source
-
-
-@dataclass(frozen=True, slots=True)
-class Info:
-    """What a store is and holds: ``counts`` by label or relationship type, ``corpora`` as
-    (corpus, split, dialogues)."""
-
-    description: str
-    counts: Mapping[str, int]
-    corpora: Sequence[tuple[str, str, int]]
 
 
 def open(
@@ -176,28 +166,33 @@ class DialogueGraph:
         limit: int | None = None,
         batch: int = 200,
         progress: Progress | None = None,
-    ) -> Negatives:
+    ) -> Negatives | Generated:
         """Negatives of the dialogues in the store, made when they are iterated or written.
 
         ``transforms`` replaces the recipe by one edit of these transforms each; ``folders`` hold
         transforms of one's own. ``target`` is ``response`` or ``dialogue``, the recipe's where not given.
         ``corpora`` and ``splits`` choose dialogues, ``limit`` the first ones that have graphs. The same
-        seed gives the same negatives, whatever ``batch`` and the server.
+        seed gives the same negatives, whatever ``batch`` and the server. The recipe ``hard`` edits nothing:
+        it gives ``per_dialogue`` wrong responses to each context, as `generate` does.
 
         Raises:
             InputError: an unknown recipe, transform or target.
             DecoderError: the decoder can't be made.
             TransformError: a file in ``folders`` is not a transform.
         """
-        chosen = (
-            recipe_of(transforms)
-            if transforms
-            else recipe
-            if isinstance(recipe, Recipe)
-            else get_recipe(recipe)
-        )
-        if target is not None and target not in TARGETS:
-            raise InputError(f"target {target!r}: choose one of {', '.join(TARGETS)}")
+        if isinstance(recipe, str) and recipe in GENERATED and not transforms:
+            check_target(GENERATED[recipe], target)
+            return self.generate(
+                GENERATED[recipe].generator,
+                per_context=per_dialogue,
+                seed=seed,
+                corpora=corpora,
+                splits=splits,
+                limit=limit,
+                batch=batch,
+                progress=progress,
+            )
+        chosen = chosen_recipe(recipe, transforms, target)
         request = Request(
             Plan(chosen, target or chosen.target, seed),
             load_transforms(folders),
@@ -359,11 +354,7 @@ class DialogueGraph:
 
     def info(self) -> Info:
         """What the store is and holds."""
-        counts = {row["kind"]: row["amount"] for row in self.store.read(cypher_text("read/info"))}
-        corpora = [
-            (r["corpus"], r["split"], r["dialogues"]) for r in self.store.read(cypher_text("read/corpora"))
-        ]
-        return Info(self.store.description, counts, corpora)
+        return info_of(self.store)
 
     def explain(self, id: str, decoder: str | Decoder = "surface") -> Explanation:
         """One negative that was made from this store: its graphs before and after, and its text.

@@ -20,13 +20,13 @@ from graphneg.cli.storing import (
     require_graphs,
 )
 from graphneg.cli.terminal import add_command, counted, messages, note, say, stopping
-from graphneg.recipes import RECIPES
+from graphneg.recipes import GENERATED, RECIPE_NAMES
 
 if TYPE_CHECKING:
     from graphneg.decoders import Decoder
     from graphneg.dialogue_graph import DialogueGraph
     from graphneg.model import Negative
-    from graphneg.negatives import Negatives
+    from graphneg.output.stream import NegativeStream
 
 STANDARD_OUTPUT = "-"
 NO_GRAPH = "no-graph"
@@ -67,7 +67,8 @@ def negatives(
         str | None, typer.Option(metavar="ID", help="Show one negative that was made: graphs, edits, text.")
     ] = None,
     recipe: Annotated[
-        str, typer.Option(metavar="|".join(RECIPES), help="What is done; graphneg transforms tells more.")
+        str,
+        typer.Option(metavar="|".join(RECIPE_NAMES), help="What is done: see graphneg transforms."),
     ] = "deam",
     transform: Annotated[
         list[str] | None,
@@ -146,7 +147,7 @@ def negatives(
                 progress=bars,
             )
             require_dialogues(graph, corpus or (), split or ())
-            if limit is not None:
+            if limit is not None and recipe not in GENERATED:
                 require_graphs(graph, corpus or (), split or ())
             _write(made, out or STANDARD_OUTPUT)
         _tell(made, out or STANDARD_OUTPUT, show)
@@ -162,7 +163,7 @@ def _explain(graph: DialogueGraph, id: str, decoder: str, options: dict[str, Any
         show_closely(found.negative, found.refused)
 
 
-def _write(made: Negatives, out: str) -> None:
+def _write(made: NegativeStream, out: str) -> None:
     kept = "nothing of it is lost in the store; run the command again"
     if out != STANDARD_OUTPUT:
         kept = f"{out}.part keeps what was made; the same command goes on from there"
@@ -173,7 +174,7 @@ def _write(made: Negatives, out: str) -> None:
             made.to_jsonl(out)
 
 
-def _tell(made: Negatives, out: str, show: int) -> None:
+def _tell(made: NegativeStream, out: str, show: int) -> None:
     from rich.box import SIMPLE_HEAD
 
     if made.resumed.discarded:

@@ -65,7 +65,7 @@ def transforms(
 
 
 def _list(found: Mapping[str, Transform]) -> None:
-    from graphneg.recipes import RECIPES
+    from graphneg.recipes import GENERATED, RECIPES
 
     console = results()
     table = plain_table("transform", "category", "needs", "what it does")
@@ -73,7 +73,7 @@ def _list(found: Mapping[str, Transform]) -> None:
         table.add_row(f"[bold]{one.name}[/]", one.category, ", ".join(one.needs), one.summary)
     console.print(table)
     recipes = plain_table("recipe", "target", "what it does")
-    for recipe in RECIPES.values():
+    for recipe in (*RECIPES.values(), *GENERATED.values()):
         recipes.add_row(f"[bold]{recipe.name}[/]", recipe.target, recipe.summary)
     console.print(recipes)
 

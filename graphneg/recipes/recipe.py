@@ -84,18 +84,63 @@ ALL = Recipe(
 """Every transform with equal chances; the categories are those of Gupta et al. 2021 ("Synthesizing
 Adversarial Negative Responses for Robust Response Ranking and Evaluation", Findings of ACL)."""
 
+
+@dataclass(frozen=True, slots=True)
+class GeneratedRecipe:
+    """A recipe that a generator follows: it makes responses and edits none."""
+
+    name: str
+    summary: str
+    generator: str
+    target: Target = "response"
+
+
+HARD = GeneratedRecipe(
+    name="hard",
+    summary="responses that share words with the context and are set in another scene: the best for rankers",
+    generator="hard",
+)
+"""The mix that came closest to negatives that people write, on DailyDialog++ (Sai et al. 2020, "Improving
+Dialog Evaluation with a Multi-reference Adversarial Dataset and Large Scale Pretraining", TACL)."""
+
+GENERATED: Mapping[str, GeneratedRecipe] = {recipe.name: recipe for recipe in (HARD,)}
 RECIPES: Mapping[str, Recipe] = {recipe.name: recipe for recipe in (DEAM, CONTRADICTION, PERSPECTIVE, ALL)}
+
+RECIPE_NAMES = (*RECIPES, *GENERATED)
 
 
 def get_recipe(name: str) -> Recipe:
-    """The recipe of that name.
+    """The recipe of edits of that name.
 
     Raises:
         InputError: there is none.
     """
     if name not in RECIPES:
-        raise InputError(f"no recipe is called {name!r}; there are: {', '.join(RECIPES)}")
+        raise InputError(f"no recipe is called {name!r}; there are: {', '.join(RECIPE_NAMES)}")
     return RECIPES[name]
+
+
+def chosen_recipe(recipe: str | Recipe, transforms: Sequence[str], target: Target | None) -> Recipe:
+    """The recipe itself or that of the name; where ``transforms`` are named, theirs.
+
+    Raises:
+        InputError: there is none of that name, or ``target`` is none.
+    """
+    if target is not None and target not in TARGETS:
+        raise InputError(f"target {target!r}: choose one of {', '.join(TARGETS)}")
+    if transforms:
+        return recipe_of(transforms)
+    return recipe if isinstance(recipe, Recipe) else get_recipe(recipe)
+
+
+def check_target(recipe: GeneratedRecipe, target: Target | None) -> None:
+    """Refuse a target that is not the recipe's own.
+
+    Raises:
+        InputError: it is another.
+    """
+    if target not in (None, recipe.target):
+        raise InputError(f"recipe {recipe.name!r} makes wrong responses; target {target!r} is not for it")
 
 
 def recipe_of(transforms: Sequence[str]) -> Recipe:
