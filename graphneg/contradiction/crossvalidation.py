@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -88,7 +89,7 @@ def cross_validate(
         last: str | Path = start
         if source != "made":
             last = school.taught(
-                start, pairs_of(fold.train), school.lessons.epochs, f"{source}-{fold.generator}"
+                start, pairs_of(fold.train), school.lessons.epochs, f"{source}-{_file_name(fold.generator)}"
             )
         detector = school.read(last)
         scores += detector.score([(one.response, one.said) for one in fold.test])
@@ -141,6 +142,11 @@ class _School:
 
     def read(self, folder: str | Path) -> ContradictionDetector:
         return ContradictionDetector.from_pretrained(folder, device=self.lessons.device)
+
+
+def _file_name(generator: str) -> str:
+    """A name that any file system takes, one for each generator."""
+    return f"{re.sub(r'[^A-Za-z0-9-]+', '-', generator)[:40]}.{_digest([generator])[:6]}"
 
 
 def _mark_of(folder: str | Path) -> str | None:

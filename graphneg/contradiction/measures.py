@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphneg.contradiction.labelled import Labelled
@@ -158,5 +158,5 @@ def _estimates(figures: NDArray[Any], drawn: NDArray[Any]) -> list[Estimate]:
 def _plain(one: Detected) -> dict[str, Any]:
     return {
         key: value._asdict() if isinstance(value, Estimate) else value
-        for key, value in ((name, getattr(one, name)) for name in asdict(one))
+        for key, value in ((field.name, getattr(one, field.name)) for field in fields(one))
     }
