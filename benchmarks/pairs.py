@@ -70,7 +70,7 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
     if encoder is None:
         return Result((streaming,), tuple(goals))
     path = host.directory / f"pairs-{sizes.few}.jsonl"
-    plain, streamed = _training(encoder, path, host.directory, 2 * sizes.repeats)
+    plain, streamed = _training(encoder, path, host.directory, sizes.repeats)
     share = streamed.median / plain.median
     training = Table(
         "Training on pairs",
@@ -132,16 +132,16 @@ def _encoder() -> Path | None:
     return Path(spec.origin).parent / ENCODER[1]
 
 
-def _training(encoder: Path, path: Path, folder: Path, steps: int) -> tuple[Sample, Sample]:
+def _training(encoder: Path, path: Path, folder: Path, repeats: int) -> tuple[Sample, Sample]:
     """Pairs a second of the trainer on a list and on a stream, by turns; the first turn warms up."""
     streamed = Epochs(read_pairs(path, mix=MIX).draw, 1, BATCH)
     ready = [streamed[place] for place in range(len(streamed))]
     plain: list[float] = []
     ours: list[float] = []
-    for _ in range(4):
-        plain.append(_trained(encoder, ready, folder, steps))
+    for _ in range(1 + repeats):
+        plain.append(_trained(encoder, ready, folder, 2 * repeats))
         fresh = Epochs(read_pairs(path, mix=MIX).draw, 1, BATCH)
-        ours.append(_trained(encoder, fresh, folder, steps))
+        ours.append(_trained(encoder, fresh, folder, 2 * repeats))
     return sample(plain[1:]), sample(ours[1:])
 
 
