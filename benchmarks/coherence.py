@@ -60,7 +60,7 @@ class Setting:
     """Of each corpus so many ``dialogues`` (0: all) are learned from, in so many ``epochs``.
 
     500 dialogues and 2 epochs are 4,000 windows of 256 tokens at most; about twenty are learned in a second
-    on two cores, and sixty scored, of the 4,300 that the rated dialogues have.
+    on two cores, and sixty scored, of the three that a rated dialogue has.
     """
 
     dialogues: int = 500
