@@ -138,7 +138,7 @@ def _scores_of(one: Choices, scores: Sequence[float], kind: str) -> tuple[NDArra
 
     at = len(one.positives)
     for other, texts in one.negatives.items():
-        if other == kind:
+        if other == kind and texts and one.positives:
             return np.array(scores[: len(one.positives)]), np.array(scores[at : at + len(texts)])
         at += len(texts)
     return np.zeros(0), np.zeros(0)
