@@ -66,8 +66,9 @@ class TestRegistry:
 
     def test_each_kind_is_read_again_as_what_it_is(self, encoder: Path, tmp_path: Path) -> None:
         from graphneg.rankers import load_ranker, new_ranker
+        from graphneg.rankers.registry import ranker_kinds
 
-        for kind in ("cross-encoder", "sa-bert"):
+        for kind in ranker_kinds():
             made = new_ranker(kind, encoder, seed=3, device="cpu")
             made.save(tmp_path / kind)
             read = load_ranker(tmp_path / kind, device="cpu")
@@ -118,7 +119,7 @@ class TestRegistry:
 
 
 class TestTrainCommand:
-    @pytest.mark.parametrize("kind", ["cross-encoder", "sa-bert"])
+    @pytest.mark.parametrize("kind", ["cross-encoder", "sa-bert", "poly-encoder"])
     def test_each_kind_is_trained_evaluated_and_not_overwritten(
         self, kind: str, encoder: Path, tmp_path: Path, run: Run
     ) -> None:
