@@ -110,10 +110,9 @@ class TokenSubstitutionGenerator:
             if len(replaced) == wanted:
                 break
             options = self._substitutes().of(_joined(words, gaps), 2 * at + 1)
-            others = [one for one in options if lemma_of(one) != lemma_of(words[at].lower())]
-            if not others:
+            other = _other(options, words[at].lower(), number(seed, "substitute", id, str(at)))
+            if other is None:
                 continue
-            other = others[number(seed, "substitute", id, str(at)) % len(others)]
             replaced.append((words[at].lower(), other))
             words[at] = _cased_like(words[at], other)
             if at:
@@ -208,6 +207,13 @@ def tags_of(word: str) -> Tags:
         for tag, forms in getAllInflections(lemma, upos=kind).items()
         if word in forms
     )
+
+
+def _other(options: Sequence[str], word: str, draw: int) -> str | None:
+    """The first option from the place drawn that is no form of the word; none where all are forms of it."""
+    lemma = lemma_of(word)
+    around = (options[(draw + step) % len(options)] for step in range(len(options)))
+    return next((one for one in around if lemma_of(one) != lemma), None)
 
 
 def _cut(text: str) -> tuple[list[str], list[str]]:
