@@ -158,7 +158,7 @@ def _share(row: Row, measure: str) -> str:
 
 def _rest() -> list[str]:
     """Every recipe and generator that is not among the main ones."""
-    return [name for name in dict.fromkeys([*generator_names(), *RECIPES]) if name not in MAIN]
+    return [name for name in dict.fromkeys([*generator_names(), *RECIPES, "graft"]) if name not in MAIN]
 
 
 def _options(name: str) -> Mapping[str, Any]:

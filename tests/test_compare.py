@@ -101,7 +101,14 @@ class TestData:
 class TestSources:
     @pytest.mark.parametrize(
         ("text", "kind"),
-        [("random", "random"), ("human", "human"), ("bm25", "generator"), ("deam", "recipe")],
+        [
+            ("random", "random"),
+            ("human", "human"),
+            ("bm25", "generator"),
+            ("hard", "generator"),
+            ("deam", "recipe"),
+            ("graft", "recipe"),
+        ],
     )
     def test_have_names(self, text: str, kind: str) -> None:
         assert source_of(text).kind == kind

@@ -51,8 +51,8 @@ def compare(
         list[str],
         typer.Option(
             metavar="NAME",
-            help="random, human (the adversarial responses of TRAIN), a recipe, a generator, or NAME=FILE "
-            "of negatives. Repeatable.",
+            help="random, human (the adversarial responses of TRAIN), a recipe, a transform, a generator, or "
+            "NAME=FILE of negatives. Repeatable.",
         ),
     ],
     test: Annotated[

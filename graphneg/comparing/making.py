@@ -24,7 +24,7 @@ from graphneg.model import Negative
 from graphneg.output.jsonl import write_jsonl
 from graphneg.output.stream import NegativeStream
 from graphneg.progress import NoProgress, Progress
-from graphneg.recipes import get_recipe
+from graphneg.recipes import RECIPES, recipe_of
 from graphneg.training.drawing import plain
 
 _PERSPECTIVE = "perspective"
@@ -111,14 +111,14 @@ class Workshop:
             return graph.generate(
                 source.name, per_context=self._wanted.amount, seed=self._wanted.seed, **chosen, **options
             )
-        recipe = get_recipe(source.name)
+        recipe = RECIPES[source.name] if source.name in RECIPES else recipe_of([source.name])
         graph.parse(corpora=corpora, splits=splits, progress=self._progress)
         if _PERSPECTIVE in recipe.transforms:
             self._shifted(graph)
         # A recipe edits the turns of a dialogue one after another; only the last one is the response.
         turns = max(len(one.turns) for one in self._data.train)
         return graph.negatives(
-            source.name,
+            recipe,
             per_dialogue=self._wanted.amount * turns,
             seed=self._wanted.seed,
             target="response",

@@ -11,9 +11,10 @@ from graphneg.comparing.data import ADVERSARIAL, RANDOM, context_key
 from graphneg.errors import InputError
 from graphneg.evaluation.ranking import Choices
 from graphneg.generators import generator_names
-from graphneg.recipes import RECIPES
+from graphneg.recipes import GENERATED, RECIPE_NAMES, RECIPES
 from graphneg.training.drawing import Mix
 from graphneg.training.groups import REFERENCE, Answer, Group, groups_of_choices, read_groups
+from graphneg.transforms import load_transforms
 
 Kind = Literal["random", "human", "file", "generator", "recipe"]
 HUMAN = "human"
@@ -63,7 +64,7 @@ class Budget:
 
 
 def source_of(text: str) -> Source:
-    """``random``, ``human``, ``NAME=FILE``, or the name of a generator or recipe.
+    """``random``, ``human``, ``NAME=FILE``, or the name of a recipe, a transform or a generator.
 
     Raises:
         InputError: it is none of these.
@@ -75,14 +76,14 @@ def source_of(text: str) -> Source:
         return Source(name, "random")
     if name == HUMAN:
         return Source(name, "human")
-    if name in RECIPES:
+    if name in RECIPES or name in load_transforms():
         return Source(name, "recipe")
-    if name in generator_names():
+    if name in generator_names() or name in GENERATED:
         return Source(name, "generator")
-    generators = ", ".join(one for one in generator_names() if one != RANDOM)
+    generators = ", ".join(one for one in generator_names() if one not in (RANDOM, *GENERATED))
     raise InputError(
         f"no source {text!r}; choose {RANDOM}, {HUMAN}, NAME=FILE, "
-        f"a recipe ({', '.join(RECIPES)}) or a generator ({generators})"
+        f"a recipe ({', '.join(RECIPE_NAMES)}), a transform or a generator ({generators})"
     )
 
 

@@ -22,6 +22,7 @@ PLUGINS = Plugins(
         "speaker-swap": "graphneg.generators.dialogue_baselines:speaker_swap",
         "insertion": "graphneg.generators.dialogue_baselines:insertion",
         "replacement": "graphneg.generators.dialogue_baselines:replacement",
+        "hard": "graphneg.generators.hard:HardGenerator",
         "random": "graphneg.generators.random_responses:RandomGenerator",
         "bm25": "graphneg.generators.bm25:Bm25Generator",
         "semi-hard": "graphneg.generators.semi_hard:SemiHardGenerator",
