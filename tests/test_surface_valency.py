@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from tests.test_surface import decode, place
+from graphneg.decoders import get_decoder
+from tests.test_surface import decode, edited, place
 
 AWAKE = ("She stayed awake.", "(s / stay-01 :ARG1 (s2 / she) :ARG3 (a / awake-02 :ARG1 s2))")
 GAVE = ("He gave me a map.", "(g / give-01 :ARG0 (h / he) :ARG1 (m / map) :ARG2 (i / i))")
@@ -44,3 +47,47 @@ def test_a_verb_that_takes_what_follows_stands_there(
     said: tuple[str, str], label: str, concept: str, expected: str
 ) -> None:
     assert decode(said, {"op": "set", "k": place(said[1], label), "concept": concept}) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "penman", "edit"),
+    [
+        ("Here you are.", "(b / be-located-at-91 :ARG1 (y / you) :ARG2 (h / here))",
+         {"op": "add", "role": "polarity", "value": "-", "k": 0}),
+        ("Maybe I will go.", "(p / possible-01 :ARG1 (g / go-02 :ARG0 (i / i)))",
+         {"op": "add", "role": "polarity", "concept": "amr-unknown", "k": 0}),
+    ],
+)  # fmt: skip
+def test_what_english_has_no_such_form_of_is_refused(text: str, penman: str, edit: dict[str, object]) -> None:
+    assert decode((text, penman), edit).partition(":")[0] in {"unsupported-edit", "unclear-clause"}
+
+
+@pytest.mark.parametrize(
+    ("text", "penman", "k", "person", "expected"),
+    [
+        ("How much would it be ?", "(c / cost-01 :ARG1 (i / it) :ARG2 (a / amr-unknown))", 1, "they",
+         "How much would they be ?"),
+        ("You like tea , don ’ t you ?", "(l / like-01 :ARG0 (y / you) :ARG1 (t / tea))", 1, "i",
+         "I like tea , don ’ t I ?"),
+    ],
+)  # fmt: skip
+def test_a_pronoun_behind_an_auxiliary_is_a_subject(
+    text: str, penman: str, k: int, person: str, expected: str
+) -> None:
+    assert decode((text, penman), {"op": "set", "k": k, "concept": person}) == expected
+
+
+def test_a_number_inside_a_word_stays() -> None:
+    said = ("It is a ten-minute drive.", "(d / drive-01 :duration (t / temporal-quantity :quant 10))")
+    item = edited(said, {"op": "set", "k": 2, "value": "30"})
+    before = replace(item.before, spans={2: (3, 4)})
+    answer = get_decoder("surface").decode([replace(item, before=before)])[0]
+    assert answer.text is None
+    assert (answer.reason or "").startswith("no-form: the number is a part of ten-minute")
+
+
+def test_a_time_word_stands_before_no_part_of_a_list() -> None:
+    said = ("It trains arms , mainly hands and feet . Are you ready ?",
+            "(t / train-01 :ARG0 (i / it) :ARG1 (a / arm))")  # fmt: skip
+    edit = {"op": "add", "k": 0, "role": "time", "concept": "yesterday"}
+    assert "yesterday and" not in decode(said, edit)

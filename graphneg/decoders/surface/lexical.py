@@ -269,6 +269,8 @@ def set_value(sentence: Sentence, k: int, value: str) -> None:
     bare = value.strip('"')
     if not bare or bare in ("-", "+"):
         raise Unrealised("unsupported-edit", f"{value} is no word")
+    if re.search(r"[0-9a-z]-[a-z]", cell.low) and _value_of(cell.low) is None:
+        raise Unrealised("no-form", f"the number is a part of {cell.text}")
     parent = sentence.node(node.up) if node.up is not None else None
     shown = _value_word(cell, bare, node.role or "", parent.label if parent is not None else "")
     if len(sentence.places(k)) > 1:
@@ -276,6 +278,12 @@ def set_value(sentence: Sentence, k: int, value: str) -> None:
     _write(sentence, cell, shown.split(" "))
     if node.role in ("quant", "op1") and re.fullmatch(r"\d+", bare):
         _agree_number(sentence, cell, int(bare))
+
+
+def _value_of(word: str) -> int | None:
+    """The number that ``twenty-two`` is; ``None`` for ``ten-minute``."""
+    parts = word.split("-")
+    return sum(NUMBERS[one] for one in parts) if all(one in NUMBERS for one in parts) else None
 
 
 def _value_word(cell: Cell, bare: str, role: str, parent: str) -> str:

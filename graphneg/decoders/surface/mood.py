@@ -59,8 +59,9 @@ def to_question(sentence: Sentence, k: int) -> None:
         _tag_question(sentence, main)
         return
     subject = sentence.cells[group.subject[0]]
-    if subject.tag == "WP":
-        raise Unrealised("unsupported-edit", "the clause asks already")
+    opening = sentence.cells[group.subject[0] - 1].low if group.subject[0] else ""
+    if subject.tag == "WP" or opening in ("maybe", "perhaps"):
+        raise Unrealised("unsupported-edit", "the clause asks already, or only supposes")
     if _is_coordinated(sentence, group):
         _tag_question(sentence, main)
         return

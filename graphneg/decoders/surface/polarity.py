@@ -40,6 +40,8 @@ def negate(sentence: Sentence, k: int) -> None:
             raise Unrealised(
                 "already-negative", f"the clause of {sentence.node(k).label} is negative already"
             )
+        if sentence.offers(group):
+            raise Unrealised("unsupported-edit", "here you are has no negative")
         _assertive_to_any(sentence, group)
         _plain_order(sentence, group)
         _but_for_and(sentence, group)

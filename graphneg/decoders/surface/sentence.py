@@ -103,6 +103,14 @@ class Sentence:
             return None
         return before[-1]
 
+    def offers(self, group: Group) -> bool:
+        """``Here you are``, ``Here it is``: what is handed over."""
+        if group.subject is None or len(group.chain) > 1 or self.cells[group.main].low not in BE:
+            return False
+        start, end = group.subject
+        pronoun = end - start == 1 and self.cells[start].tag in ("PRS", "PRO")
+        return pronoun and start > 0 and self.cells[start - 1].low == "here"
+
     def conjuncts(self, group: Group) -> list[Cell]:
         """The lone verbs that ``and`` joins to a finite group, under the same subject."""
         _, end = self.sentence_bounds(group.first)

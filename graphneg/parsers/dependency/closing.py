@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from graphneg.parsers.dependency.draft import Draft, DraftArc
+from graphneg.parsers.dependency.rules.reference import quoted_words
 
 _KEPT = frozenset({"vocative", "polite"})
 _UNKNOWN = "amr-unknown"
@@ -77,11 +78,17 @@ def _hortative(draft: Draft) -> tuple[DraftArc, ...]:
 
 
 def _persons(draft: Draft) -> tuple[DraftArc, ...]:
-    """What links a personal pronoun to the rest: *I'm from Oslo*."""
+    """What links a personal pronoun to the rest, *I'm from Oslo*; of a quotation it may mean its speaker."""
+    spoken = quoted_words(draft.words)
+    persons = {
+        k
+        for k, node in enumerate(draft.nodes)
+        if node.concept in _PERSONS and node.rule == "pronoun" and node.token not in spoken
+    }
     return tuple(
         DraftArc(arc.head, arc.dep, arc.role, arc.rule)
         for arc in draft.arcs
-        if any(_is_person(draft, k) for k in (arc.head, arc.dep))
+        if (arc.head in persons or arc.dep in persons)
         and (arc.role.startswith("ARG") or arc.role in {"mod", "poss"})
     )
 
