@@ -12,7 +12,6 @@ import json
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any, overload
@@ -80,22 +79,31 @@ class StoredGroup:
     def __init__(self, columns: Sequence[Any], row: int) -> None:
         self._columns = columns
         self._row = row
+        self._context: tuple[str, ...] | None = None
+        self._positives: list[Answer] | None = None
+        self._negatives: list[Answer] | None = None
 
-    @cached_property
+    @property
     def id(self) -> str:
         return self._columns[0][self._row].as_py()
 
-    @cached_property
+    @property
     def context(self) -> tuple[str, ...]:
-        return tuple(self._columns[1][self._row].as_py())
+        if self._context is None:
+            self._context = tuple(self._columns[1][self._row].as_py())
+        return self._context
 
-    @cached_property
+    @property
     def positives(self) -> list[Answer]:
-        return self._answers(2)
+        if self._positives is None:
+            self._positives = self._answers(2)
+        return self._positives
 
-    @cached_property
+    @property
     def negatives(self) -> list[Answer]:
-        return self._answers(3)
+        if self._negatives is None:
+            self._negatives = self._answers(3)
+        return self._negatives
 
     def _answers(self, column: int) -> list[Answer]:
         return [
