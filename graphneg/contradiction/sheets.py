@@ -128,7 +128,7 @@ def _labelled(one: Responded, votes: int) -> Labelled:
 def _rows(path: Path) -> Iterator[tuple[str, Mapping[str, str]]]:
     """Each row with its place, FILE:LINE (the line where it ends)."""
     try:
-        text = path.read_text(encoding="utf-8-sig", newline="")
+        text = path.read_bytes().decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: can't be read: {error}") from error
     table = csv.DictReader(io.StringIO(text, newline=""), strict=True)
