@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,7 +16,8 @@ from graphneg.cli.terminal import add_job, counted, examples, note, say, stoppin
 
 if TYPE_CHECKING:
     from graphneg.contradiction.sheets import Agreement
-    from graphneg.generators.base import Context, Generator
+    from graphneg.generators.base import Context
+    from graphneg.generators.base import Generator as Responder
 
 Out = Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The file to write.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a file that is there.")]
@@ -250,7 +251,7 @@ Place = tuple[str | None, str | None, str | None, str | None]
 @contextmanager
 def _contexts(
     file: Path | None, place: Place, corpora: Iterable[str], splits: Iterable[str], limit: int | None
-) -> Iterator[tuple[Iterable[Context], dict[str, str]]]:
+) -> Generator[tuple[Iterable[Context], dict[str, str]]]:
     """The contexts of a file or a store, and what tells where they are from."""
     import hashlib
 
@@ -269,7 +270,7 @@ def _contexts(
 
 
 @contextmanager
-def _installed(names: Iterable[str], options: dict[str, Any], place: Place) -> Iterator[list[Generator]]:
+def _installed(names: Iterable[str], options: dict[str, Any], place: Place) -> Generator[list[Responder]]:
     """The generators of these names over the store, which is opened only where there are some."""
     from graphneg.generators import get_generator
 

@@ -75,7 +75,7 @@ class LanguageModel(ABC):
         """The torch device that the model is on."""
         return self.model.device
 
-    @cached_property
+    @property
     def longest(self) -> int | None:
         config = self.model.config
         limits = [

@@ -7,12 +7,16 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, overload
+from typing import TYPE_CHECKING, NamedTuple, overload
 
 from graphneg.errors import InputError
 from graphneg.hashing import number
 from graphneg.training.groups import REFERENCE, Answer, Place
 from graphneg.training.held_out import HeldOut, plain
+
+if TYPE_CHECKING:
+    from numpy import int32
+    from numpy.typing import NDArray
 
 RANDOM = "random"
 """A source that is always there: right responses of other contexts."""
@@ -134,7 +138,7 @@ class Drawing:
             digest.update(facts.encode("utf-8", "surrogatepass"))
             sources[pair.source] += 1
         order = numpy.argsort(numpy.frombuffer(keys, dtype=numpy.uint64), kind="stable")
-        table: Any = numpy.frombuffer(draws, dtype=numpy.int32).reshape(-1, 3)[order]
+        table: NDArray[int32] = numpy.frombuffer(draws, dtype=numpy.int32).reshape(-1, 3)[order]
         return Drawn(self, table, sources, digest.hexdigest()), lacking
 
     def draws(self, epoch: int, lacking: Lacking) -> Iterator[Draw]:
@@ -237,12 +241,26 @@ class Drawn(Sequence[Pair]):
     """
 
     def __init__(
-        self, drawing: Drawing, table: Sequence[Sequence[int]], sources: Mapping[str, int], digest: str
+        self, drawing: Drawing, table: NDArray[int32], sources: Mapping[str, int], digest: str
     ) -> None:
         self._drawing = drawing
         self._table = table
         self.sources = sources
         self.digest = digest
+
+    @property
+    def right(self) -> int:
+        """How many of them are right."""
+        table = self._table
+        return int(((table[:, 2] >= 0) & (table[:, 0] == table[:, 1])).sum())
+
+    def together(self) -> Drawn:
+        """The same pairs, those of a context together, contexts in the order of their first pairs."""
+        import numpy
+
+        _, first, inverse = numpy.unique(self._table[:, 0], return_index=True, return_inverse=True)
+        order = numpy.argsort(first[inverse], kind="stable")
+        return Drawn(self._drawing, self._table[order], self.sources, self.digest)
 
     def __len__(self) -> int:
         return len(self._table)

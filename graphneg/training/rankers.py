@@ -1,4 +1,9 @@
-"""Training a ranker on groups of right and wrong responses."""
+"""Training a ranker on groups of right and wrong responses.
+
+The loss is binary cross-entropy of each pair, right and wrong ones in balance, and beside it cross-entropy
+of each right response against the wrong ones of its context in the batch: what makes a response right is
+learned sooner where the context is the same.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +58,7 @@ def train_ranker(
     """Train ``ranker`` in place to tell right responses from wrong ones, and save it into ``out``.
 
     ``data`` are groups, of which ``mix`` is drawn and no text of ``held_out`` ever, or pairs, which have
-    both of their own. Each epoch draws anew. Pairs of like length share a batch. With ``validation`` the
+    both of their own. Each epoch draws anew. The pairs of a context share a batch. With ``validation`` the
     run may stop early, and the best model is kept. ``arguments`` go to transformers'
     ``TrainingArguments``. A run that was stopped goes on from its last checkpoint when the same call is
     made again; on a CPU the same seed gives the same model.
@@ -79,7 +84,7 @@ def train_ranker(
         run,
         ranker.model,
         rows,
-        partial(_collate, ranker),
+        partial(_collate, ranker, rows.balance),
         seed=seed,
         arguments={**settings, "num_train_epochs": 1, "train_sampling_strategy": "sequential"},
         progress=progress,
@@ -132,22 +137,45 @@ def _start(ranker: Trainable) -> list[Any]:
     return [type(ranker).__name__, repr(settings), getattr(ranker, "max_tokens", None), learning]
 
 
-def _collate(ranker: Trainable, pairs: Sequence[Pair]) -> Mapping[str, Any]:
+def _collate(ranker: Trainable, balance: float, pairs: Sequence[Pair]) -> Mapping[str, Any]:
+    """Tokens, and ``labels`` of shape (pairs, 3): label, weight, the context's number in the batch."""
     import torch
 
+    contexts = {context: place for place, context in enumerate(dict.fromkeys(one.context for one in pairs))}
     rows = ranker.encode([pair.context for pair in pairs], [pair.response for pair in pairs])
-    return {**rows, "labels": torch.tensor([(float(pair.label), pair.weight) for pair in pairs])}
+    labels = [
+        (float(one.label), one.weight * (balance if one.label else 1.0), float(contexts[one.context]))
+        for one in pairs
+    ]
+    return {**rows, "labels": torch.tensor(labels)}
 
 
 def _loss(outputs: Any, labels: Tensor, num_items_in_batch: Any = None) -> Tensor:
-    """Binary cross-entropy; ``labels`` of shape (pairs, 2) hold label and weight.
+    """Of pairs and of lists; ``labels`` are those of `_collate`.
 
-    Where gradients are accumulated ``num_items_in_batch`` counts the labels, two a pair, of all batches
+    Where gradients are accumulated ``num_items_in_batch`` counts the labels, three a pair, of all batches
     of the step.
     """
     from torch.nn.functional import binary_cross_entropy_with_logits
 
-    targets, weights = labels[:, 0], labels[:, 1]
-    losses = binary_cross_entropy_with_logits(outputs.logits[:, 0].float(), targets, reduction="none")
-    pairs = len(labels) if num_items_in_batch is None else num_items_in_batch / 2
-    return (losses * weights).sum() / pairs
+    logits, (targets, weights, contexts) = outputs.logits[:, 0].float(), labels.unbind(dim=1)
+    losses = binary_cross_entropy_with_logits(logits, targets, reduction="none")
+    pairs = len(labels) if num_items_in_batch is None else num_items_in_batch / labels.shape[1]
+    return (losses * weights).sum() / pairs + _of_lists(logits, targets, contexts) * len(labels) / pairs
+
+
+def _of_lists(logits: Tensor, targets: Tensor, contexts: Tensor) -> Tensor:
+    """Mean cross-entropy of each right response with the wrong ones of its context; 0 where there is none.
+
+    All of shape (pairs,).
+    """
+    import torch
+
+    right = targets > 0.5
+    rivals = (contexts[right][:, None] == contexts[None, :]) & ~right[None, :]
+    told = rivals.any(dim=1)
+    if not told.any():
+        return logits.sum() * 0.0
+    own = logits[right][told]
+    others = logits[None, :].masked_fill(~rivals[told], float("-inf"))
+    return (torch.cat([own[:, None], others], dim=1).logsumexp(dim=1) - own).mean()
