@@ -41,6 +41,8 @@ MAIN = ("random", "human", "hard")
 SEEDS = 3
 WANTED = 0.95
 THREADS = 2
+PAIRS = 7
+"""Of a context in an epoch."""
 ADVERSARIAL, RANDOM = "adversarial", "random"
 HEADS = (("R@1", ADVERSARIAL, RECALL), ("balanced", ADVERSARIAL, BALANCED), ("AUC", ADVERSARIAL, AUC))
 RANDOM_HEADS = (("random: balanced", RANDOM, BALANCED), ("random: AUC", RANDOM, AUC))
@@ -75,13 +77,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def plan(name: str, seeds: int, data: Path) -> Plan:
-    """One source with so many seeds, with the ranker and budget of all."""
+    """One source with so many seeds, with the ranker and budget of all; a step reads four contexts."""
+    import torch
+
     return Plan(
         sources=[source_of(name)],
         ranker=RankerSettings(
             str(_packaged(*ENCODER)),
             options={"frozen": ["embeddings"], "dropout": 0.0},
-            arguments={},
+            arguments={
+                "learning_rate": 1e-4,
+                "per_device_train_batch_size": 4 * PAIRS,
+                "bf16": torch.cpu._is_avx512_bf16_supported(),  # half the time where it is
+            },
         ),
         seeds=range(seeds),
         banks=list(_banks(data)),

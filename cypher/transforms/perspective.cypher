@@ -8,8 +8,8 @@
 // itself, where no other keyword leads anywhere. Of the dozen that a keyword most often leads to, the first four that
 // the dialogue does not say are a site each; the perspective itself never is. A frame becomes the lowest frame of the
 // word that has the roles in use and, like the old one, a doer and something done or not; a noun becomes one
-// word of no frame that is no plural, participle or adverb. Of a perspective of several words that no one node says,
-// the last word is replaced and the others go.
+// word of no frame that is no plural, participle or adverb. What modals and conjunctions say stays. Of a perspective
+// of several words that no one node says, the last word is replaced and the others go.
 UNWIND range(0, size($dialogues) - 1) AS i
 UNWIND $dialogues[i].turns AS t
 MATCH (n:AmrNode {amr: t.amr})-[:LEXEME]->(w:Term)
@@ -21,7 +21,7 @@ MATCH (u)<-[:NEXT]-(:Utterance)-[:MENTIONS]->(k:Term)
 WITH k, collect({i: i, amr: t.amr, said: said, observed: p.text, own: k.text = f.text}) AS places
 WITH places, [(k)-[s:SHIFTS_TO]->(x:Term) WHERE NOT x.text IN ['one', 'thing', 'something', 'anything', 'everything', 'nothing',
        'someone', 'anyone', 'everyone', 'nobody', 'lot', 'bit', 'kind', 'sort', 'way', 'that', 'this', 'so', 'let', 'be', 'today',
-       'tomorrow', 'yesterday', 'sir', 'madam', 'dear', 'mr', 'mrs', 'miss', 'ms', 'please'] | {text: x.text, n: s.count}] AS near
+       'tomorrow', 'yesterday', 'sir', 'madam', 'dear', 'mr', 'mrs', 'miss', 'ms', 'please', 'contrast', 'infer', 'obligate'] | {text: x.text, n: s.count}] AS near
 WITH places, reduce(most = [], x IN near | CASE
        WHEN size(most) = 12 AND (most[11].n > x.n OR most[11].n = x.n AND most[11].text < x.text) THEN most
        ELSE ([m IN most WHERE m.n > x.n OR m.n = x.n AND m.text < x.text] + [x]
@@ -35,7 +35,8 @@ WITH i, amr, observed, split(observed, ' ') AS parts,
      CASE WHEN size(others) > 0 THEN others ELSE reduce(all = [], found IN own | all + found) END AS texts
 WHERE size(texts) > 0
 MATCH (n:AmrNode {amr: amr})-[:LEXEME]->(w:Term)
-WHERE w.text = observed OR w.text IN parts
+WHERE (w.text = observed OR w.text IN parts) AND NOT n.concept IN ['contrast-01', 'infer-01', 'cause-01',
+  'possible-01', 'recommend-01', 'obligate-01', 'permit-01']
 OPTIONAL MATCH (o:Frame {id: coalesce(n.concept, '')})
 WITH i, amr, observed, parts, texts, n, w, o, n.k AS k
 ORDER BY i, amr, k

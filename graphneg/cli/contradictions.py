@@ -143,7 +143,7 @@ def responses(
     if not (generator or lm or given):
         raise typer.BadParameter("name who responds: --generator, --lm or --given")
     found = read_contexts_file(file)
-    own: list[Generator] = [FileResponses(name, str(path)) for name, path in _named(given, "--given")]
+    own: list[Responder] = [FileResponses(name, str(path)) for name, path in _named(given, "--given")]
     own += [
         Replies(name, load_causal(str(place), device=device, offline=offline))
         for name, place in _named(lm, "--lm")

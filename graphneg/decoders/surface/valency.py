@@ -19,6 +19,12 @@ if TYPE_CHECKING:
 
 _OPENS_PHRASE = NOUNS | {"DT", "PS", "CD", "PN", "PRO"}
 _GOVERNED = word_set("to from of into about off onto toward towards against with for on at")
+_TIMES = word_set(
+    """
+    half quarter noon night midnight dawn all least last first once times
+    one two three four five six seven eight nine ten eleven twelve
+    """
+)
 _PARTICLES = word_set("up down out off away back over")
 _NEEDED = {
     "dative": ("dative",),
@@ -74,7 +80,8 @@ def _complements(sentence: Sentence, cell: Cell) -> list[str]:
     if tags[0] == "SC" and low in ("that", "whether", "if"):
         return ["clause"] if low != "if" else []
     if tags[0] in ("IN", "TO"):
-        return [low] if low in _GOVERNED else []
+        when = low == "at" and (tags[1] == "CD" or (len(following) > 1 and following[1].low in _TIMES))
+        return [low] if low in _GOVERNED and not when else []
     if tags[0] == "JJ":
         return ["object"] if _before_noun(cells, place) else ["adjective"]
     if tags[0] not in _OPENS_PHRASE:
