@@ -11,11 +11,13 @@ from graphneg.store import Store
 SETTINGS: Mapping[str, Any] = {
     "overlap": (0.0, 0.15, 0.4, 0.45),
     "last_turn": 0.4,
+    "most_last": 1,
     "hub": 0.02,
     "exchanged": 1.0,
 }
 """More words of the context than people's own wrong responses were counted to share: a store's pool seldom
-holds what the wishes ask for, so what comes out shares about as many as theirs."""
+holds what the wishes ask for, so what comes out shares about as many as theirs. Two words of the last turn
+often make a right answer of it."""
 
 
 class HardGenerator(OverlapGenerator):

@@ -49,11 +49,14 @@ def shortlist(
     """The sentences that come closest to a wish, nearest first; ``usual`` are terms that none may mention.
 
     Hard conditions: no question where none is wanted, nothing that is said in the context, in its
-    dialogue or in a right response, nor nearly so, and none that mentions a usual shift.
+    dialogue or in a right response, nor nearly so, none that mentions a usual shift, and few enough words
+    of the last turn.
     """
     ranked: list[tuple[float, int, PoolSentence]] = []
     for one in sentences:
         if (one.question and not wish.question) or one.dialogue == context.dialogue:
+            continue
+        if conditions.most_last is not None and len(one.terms & scene.last) > conditions.most_last:
             continue
         amount = len(one.terms & scene.terms)
         last = amount > 0 and not scene.last.isdisjoint(one.terms)

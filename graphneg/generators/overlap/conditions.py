@@ -45,6 +45,7 @@ class Conditions:
     ``overlap``                  the shares of negatives that have none, one, two, three or more
                                  content words of the context
     ``last_turn``                the share that has one of its last turn (of those that have any)
+    ``most_last``                how many content words of the last turn it may have at most
     ``first_person, questions``  the share that speaks of *I* and *we*; the share of questions
     ``most_uses``                how often one sentence is used in a run
     ``everyday``                 each content word stands in this share of the pool's spoken sentences
@@ -66,6 +67,7 @@ class Conditions:
     openings: Sequence[str] = OPENINGS
     overlap: Sequence[float] = (0.13, 0.46, 0.32, 0.09)
     last_turn: float = 1 / 3
+    most_last: int | None = None
     first_person: float = 0.66
     questions: float = 0.09
     most_uses: int | None = 4
@@ -84,7 +86,15 @@ class Conditions:
             value = getattr(self, name)
             if value is not None and not (isinstance(value, int | float) and 0 <= value <= 1):
                 raise GeneratorError(f"overlap: {name} is a share from 0 to 1, not {value!r}")
-        for name in ("least_words", "most_words", "least_content", "sample", "most_uses", "usual_shift"):
+        for name in (
+            "least_words",
+            "most_words",
+            "least_content",
+            "sample",
+            "most_uses",
+            "most_last",
+            "usual_shift",
+        ):
             value = getattr(self, name)
             if value is not None and not (isinstance(value, int) and value >= 1):
                 raise GeneratorError(f"overlap: {name} is a whole number of 1 or more, not {value!r}")
