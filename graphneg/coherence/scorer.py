@@ -14,6 +14,7 @@ from graphneg.decoders.t5.torch_backend import choose_device
 from graphneg.errors import InputError, ModelError
 from graphneg.language_models.finding import check_packages, first_line, locate
 from graphneg.progress import NoProgress, Progress
+from graphneg.rankers.cross_encoder import positions
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -63,7 +64,7 @@ class CoherenceScorer:
         self.model = model
         self.tokenizer = tokenizer
         self.categories = tuple(categories)
-        self.max_tokens = min(max_tokens, _positions(model), tokenizer.model_max_length)
+        self.max_tokens = min(max_tokens, positions(model), tokenizer.model_max_length)
         self.overlap = overlap
         self.over: Over = over
         self.batch = batch
@@ -228,12 +229,3 @@ def _noted(folder: Path) -> dict[str, Any]:
         kinds = noted.get("kind") or ", ".join(map(str, config.get("architectures") or ())) or "another model"
         raise ModelError(f"{folder}: {kinds}, no coherence scorer; graphneg train coherence makes one")
     return noted
-
-
-def _positions(model: PreTrainedModel) -> int:
-    """The most tokens that the model can read; of RoBERTa's positions, the first ones are for padding."""
-    config: Any = model.config
-    most = getattr(config, "max_position_embeddings", None)
-    if not isinstance(most, int) or most <= 0:
-        return 1 << 20
-    return most - 2 if "roberta" in str(config.model_type) else most
