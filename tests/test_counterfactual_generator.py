@@ -152,7 +152,7 @@ def test_the_command_trains_a_model_and_the_generator_uses_it(run: Run, tiny_lms
     trained = run(*start, *few)
     assert trained.status == 0 and "in 2 steps" in trained.err
     again = run(*start, *few)
-    assert again.status == 1 and "there is a model in it already" in again.err
+    assert again.status == 2 and "there is a model in it already" in again.err
     option = ["--option", f"model={model}"]
     ended = run("--store", store, "generate", "counterfactual", "-o", str(out), *option)
     assert ended.status == 0 and out.exists()
