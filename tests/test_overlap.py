@@ -167,7 +167,8 @@ class TestParts:
         made = graph.generate("overlap", per_context=5, embedder=Letters(), most_cosine=0.85)
         found = list(made)
         assert found and all(one.scores["cosine"] < 0.85 for one in found)
-        assert not made.notes
+        assert not any("no embedder" in one for one in made.notes)
+        assert "sentences of the store can be responses; load more" in made.notes[-1]
 
     def test_without_one_it_says_so(self, graph: DialogueGraph) -> None:
         assert "no embedder" in graph.generate("overlap").notes[0]

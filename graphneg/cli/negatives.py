@@ -179,6 +179,8 @@ def _tell(made: NegativeStream, out: str, show: int) -> None:
 
     if made.resumed.discarded:
         note(f"started anew: {made.resumed.discarded}")
+    for line in made.notes:
+        note(line)
     table = made.summary.table()
     table.box = SIMPLE_HEAD
     messages().print(table)

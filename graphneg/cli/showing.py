@@ -34,8 +34,9 @@ def show_briefly(negatives: Sequence[Negative]) -> None:
             table.add_row(Text(f"{edit['category']}, turn {turn}", QUIET), *graphs)
         table.add_section()
     results().print(table)
-    closely = f"graphneg negatives --explain {negatives[0].id}"
-    results().print(f"[dim]One of them closely:[/] {closely}", soft_wrap=True)
+    if edited := next((one for one in negatives if one.amr), None):
+        closely = f"graphneg negatives --explain {edited.id}"
+        results().print(f"[dim]One of them closely:[/] {closely}", soft_wrap=True)
 
 
 def show_closely(negative: Negative, refused: Mapping[int, str]) -> None:

@@ -39,6 +39,11 @@ class NegativeStream(ABC):
         self.summary = Summary()
         self.resumed = Resumed()
 
+    @property
+    def notes(self) -> Sequence[str]:
+        """What there is to say to the user after a run: a condition that is off, say."""
+        return ()
+
     @abstractmethod
     def run(self, skip: int, written: Written) -> Iterator[Finished]:
         """Make the batches behind the first ``skip`` dialogues, whose negatives are ``written``."""

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from graphneg.generators.overlap.closeness import Closeness
 
 CATEGORY = "C-follow"
+SMALL = 5_000
+"""Sentences that can be responses: below, many contexts find too few."""
 PART = 40
 """Contexts whose samples are read while the part before is at work."""
 
@@ -85,6 +87,11 @@ class OverlapGenerator:
             )
         if self._refused:
             found.append(f"overlap: {self._refused:,} sentences of dialogues are too long for the pool")
+        if self._pool is not None and self._pool.size.fit < SMALL:
+            found.append(
+                f"{self.name}: only {self._pool.size.fit:,} sentences of the store can be responses; "
+                "load more dialogues, or sentences (graphneg load text, wordnet or propbank_examples)"
+            )
         return found
 
     def begin(self, given: Iterable[Negative], progress: Progress | None = None) -> None:
