@@ -8,7 +8,7 @@
 UNWIND $nodes AS row
 CREATE (n:AmrNode {
   id: row.id, amr: row.amr, k: row.k, last: row.last, var: row.var, concept: row.concept, value: row.value,
-  frame: row.frame, up: row.up, role: row.role, pos: row.pos, start: row.start, end: row.end,
+  frame: row.frame, kind: row.kind, up: row.up, role: row.role, pos: row.pos, start: row.start, end: row.end,
   align: row.align, role_align: row.role_align})
 WITH collect(n) AS ns
 FOREACH (row IN $roles |

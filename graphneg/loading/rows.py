@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from graphneg.kinds import kind_of
 from graphneg.lexeme import is_frame, lexeme
 from graphneg.model import AmrGraph, Dialogue, Frame, Opposite
 from graphneg.penman_codec import is_inverted
@@ -153,6 +154,8 @@ class GraphRows:
                 row["var"], row["concept"] = node.var, node.concept
                 if is_frame(node.concept):
                     row["frame"] = True
+                else:
+                    row["kind"] = kind_of(node.concept)
                 term = term_of(node.concept)
                 if term is not None:
                     self.lexemes.setdefault(term, []).append(first + node.k)
