@@ -13,8 +13,6 @@ from graphneg.editing.explanation import Explanation, explain, materialize
 from graphneg.editing.generation import Request
 from graphneg.editing.originals import Originals, Selection
 from graphneg.editing.picking import Plan
-from graphneg.embedding import Embedder, get_embedder
-from graphneg.embedding.base import BUNDLED
 from graphneg.errors import InputError
 from graphneg.exploring import explore
 from graphneg.generators import Generator, get_generator
@@ -41,18 +39,12 @@ from graphneg.progress import NoProgress, Progress
 from graphneg.recipes import GENERATED, Recipe, check_target, chosen_recipe
 from graphneg.recipes.recipe import Target
 from graphneg.rows import Rows
-from graphneg.shift.build import Existing as ExistingShifts
-from graphneg.shift.build import build_shifts
-from graphneg.shift.graphs import export_shifts, shift_graph
-from graphneg.shift.keywords import KeywordExtractor, get_extractor
-from graphneg.shift.report import ShiftReport
+from graphneg.shift.calls import ShiftCalls
 from graphneg.store import Store, open_store
 from graphneg.store_info import Info, info_of
 from graphneg.transforms import load_transforms
 
 if TYPE_CHECKING:
-    import networkx
-
     from graphneg.training.pairs import Mix, Pairs, Source
 
 
@@ -74,7 +66,7 @@ def open(
     return DialogueGraph(open_store(target, username=username, password=password, database=database))
 
 
-class DialogueGraph:
+class DialogueGraph(ShiftCalls):
     """An open dialogue graph. Use it in a ``with`` statement, or close it."""
 
     def __init__(self, store: Store) -> None:
@@ -257,56 +249,6 @@ class DialogueGraph:
         from graphneg.training.pairs import graph_pairs
 
         return graph_pairs(self.store, sources, mix, seed, held_out, held_out_splits, cache)
-
-    def shift(
-        self,
-        embedder: str | Path | Embedder = BUNDLED,
-        *,
-        embedder_options: Mapping[str, Any] | None = None,
-        keywords: str | KeywordExtractor = "yake",
-        language: str = "en",
-        existing: ExistingShifts = "keep",
-        corpora: Sequence[str] = (),
-        splits: Sequence[str] = (),
-        progress: Progress | None = None,
-    ) -> ShiftReport:
-        """Build the shift graph: keywords, and which of them replies attend to and move to.
-
-        ``embedder`` is a path or an id (``graphneg.embedding.get_embedder``), or an object with
-        ``embed(texts)``; ``keywords`` is ``yake`` or ``rake``, for texts in ``language``, or an object with
-        ``extract(texts)``. Dialogues that are in the graph already are left as they are, unless ``existing``
-        is ``replace``: then the whole graph is removed first.
-
-        Raises:
-            ModelError: the embedder can't be had.
-            InputError: no such extractor or language, no dialogues with replies, or the graph in the
-                store was made another way.
-            StoreError: the store is gone.
-        """
-        extractor = get_extractor(keywords, language) if isinstance(keywords, str) else keywords
-        made = (
-            get_embedder(embedder, **(embedder_options or {}))
-            if isinstance(embedder, str | Path)
-            else embedder
-        )
-        selection = Selection(tuple(corpora), tuple(splits))
-        return build_shifts(self.store, extractor, made, selection, existing, progress or NoProgress())
-
-    def shift_graph(self, *, corpora: Sequence[str] = ()) -> networkx.DiGraph[str]:
-        """The shift graph, of some corpora or of all that is in it: keywords, ``count`` on their edges.
-
-        Raises:
-            InputError: there is none.
-        """
-        return shift_graph(self.store, corpora)
-
-    def export_shifts(self, out: str | Path, *, corpora: Sequence[str] = ()) -> int:
-        """Write the shift graph to a file: .graphml, .parquet or .jsonl; returns how many edges.
-
-        Raises:
-            InputError: another suffix, the file can't be written, or there is no shift graph.
-        """
-        return export_shifts(self.store, Path(out), corpora)
 
     def cypher(self, query: str, **parameters: Any) -> Rows:
         """The rows of a query that only reads.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,9 +14,8 @@ from graphneg.cli.storing import Database, Password, StorePlace, Username, opene
 from graphneg.cli.terminal import add_command, counted, messages, plain_table, results, say, stopping
 
 if TYPE_CHECKING:
-    from graphneg.dialogue_graph import DialogueGraph
-    from graphneg.shift.candidates import Reply
-    from graphneg.shift.substitutes import Prediction, SubstitutesReport
+    from graphneg.shift.keywords import KeywordExtractor
+    from graphneg.shift.substitutes import Substitutes, SubstitutesReport
 
 WHAT, HOW = "Of what", "Which substitutes"
 
@@ -92,7 +91,10 @@ def substitutes(
     top: Annotated[
         int, typer.Option(min=1, help="So many of the best substitutes.", rich_help_panel=HOW)
     ] = 20,
-    language: Annotated[str, typer.Option(metavar="CODE", help="Language of --post.")] = "en",
+    language: Annotated[
+        str | None,
+        typer.Option(metavar="CODE", help="Language of --post; else that of the shift graph."),
+    ] = None,
     corpus: Corpora = None,
     split: Splits = None,
     limit: Limit = None,
@@ -109,21 +111,37 @@ def substitutes(
     """
     if sum(one is not None for one in (post, utterance, out)) != 1:
         raise typer.BadParameter("give one of --post, --utterance and --out")
-    from graphneg.editing.originals import Selection
-    from graphneg.shift.candidates import Reach, Splitting, stored_reply, written_reply
+    from graphneg.cli.bars import Bars
 
     options = named_values(option or (), "--option") | ({"model": model} if model is not None else {})
     with opened(store, username, password, database) as graph:
-        how = _prediction(predictor, options, Reach(turns, hops, most), Splitting(size, seed), top)
         if out is not None:
             require_dialogues(graph, corpus or (), split or ())
-            _write(graph, out, how, Selection(tuple(corpus or ()), tuple(split or ()), limit))
+        bars = Bars()
+        with messages().status(f"loading {predictor}"):
+            finder = graph.substitutes(
+                _known(predictor),
+                predictor_options=options,
+                turns=turns,
+                hops=hops,
+                most=most,
+                size=size,
+                seed=seed,
+                top=top,
+                keywords=_keywords(language),
+                corpora=corpus or (),
+                splits=split or (),
+                limit=limit,
+                progress=bars,
+            )
+        if out is not None:
+            with stopping(f"{out}.part keeps what was found; the same command goes on from there"), bars:
+                report = finder.to_jsonl(out)
+            _tell(report, out)
         elif utterance is not None:
-            _print(graph, stored_reply(graph.store, utterance), how)
+            _print(finder.of_reply(utterance), turns)
         elif post is not None:
-            from graphneg.shift.keywords import get_extractor
-
-            _print(graph, written_reply(get_extractor("yake", language), post), how)
+            _print(finder.of_post(post), turns)
 
 
 def train(
@@ -188,26 +206,30 @@ def train(
     )
 
 
-def _prediction(name: str, options: dict[str, Any], reach: Any, splitting: Any, top: int) -> Prediction:
-    from graphneg.shift.prediction import get_predictor, predictor_names
-    from graphneg.shift.substitutes import Prediction
+def _known(predictor: str) -> str:
+    from graphneg.shift.prediction import predictor_names
 
-    if name not in predictor_names():
-        raise typer.BadParameter(f"no predictor named {name!r}; choose one of {', '.join(predictor_names())}")
-    with messages().status(f"loading {name}"):
-        return Prediction(get_predictor(name, **options), reach, splitting, top, options)
+    if predictor not in predictor_names():
+        raise typer.BadParameter(
+            f"no predictor named {predictor!r}; choose one of {', '.join(predictor_names())}"
+        )
+    return predictor
 
 
-def _print(graph: DialogueGraph, reply: Reply, how: Prediction) -> None:
+def _keywords(language: str | None) -> KeywordExtractor | None:
+    from graphneg.shift.keywords import get_extractor
+
+    return None if language is None else get_extractor("yake", language)
+
+
+def _print(found: Substitutes, turns: int) -> None:
     from rich.text import Text
 
     from graphneg.errors import InputError
-    from graphneg.shift.likelihood import Shifts
-    from graphneg.shift.substitutes import substitutes_of
 
-    [found] = substitutes_of(Shifts(graph.store), [reply], how)
+    reply = found.reply
     if not found.ranked:
-        keywords = sorted({text for some in reply.keywords[-how.reach.turns :] for text in some})
+        keywords = sorted({text for some in reply.keywords[-turns:] for text in some})
         raise InputError(
             f"no keyword of the post leads to another perspective in the shift graph: "
             f"{', '.join(keywords) or 'it has none'}"
@@ -218,18 +240,6 @@ def _print(graph: DialogueGraph, reply: Reply, how: Prediction) -> None:
     for one in found.ranked:
         table.add_row(Text(one.focus), Text(one.text, "bold"), f"{one.score:.4g}")
     results().print(table)
-
-
-def _write(graph: DialogueGraph, out: Path, how: Prediction, selection: Any) -> None:
-    from graphneg.cli.bars import Bars
-    from graphneg.shift.substitutes import write_substitutes
-
-    with (
-        stopping(f"{out}.part keeps what was found; the same command goes on from there"),
-        Bars() as bars,
-    ):
-        report = write_substitutes(graph.store, out, how, selection=selection, progress=bars)
-    _tell(report, out)
 
 
 def _tell(report: SubstitutesReport, out: Path) -> None:

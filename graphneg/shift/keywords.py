@@ -61,3 +61,20 @@ def get_extractor(name: str = "yake", language: str = "en", model: str | None = 
     from graphneg.shift.yake_keywords import YakeExtractor
 
     return YakeExtractor(reader)
+
+
+def extractor_named(name: str | None) -> KeywordExtractor:
+    """The extractor that a shift graph was made with, by the name that it notes; None is the default.
+
+    Raises:
+        InputError: the name is none of graphneg's own, or its language or a package is not installed.
+    """
+    if name is None:
+        return get_extractor()
+    kind, _, reader = name.partition(" ")
+    if kind not in EXTRACTORS or not reader:
+        raise InputError(
+            f"the shift graph's keywords were found by {name!r}: give that extractor (keywords=) to find "
+            "those of a post of your own"
+        )
+    return get_extractor(kind, reader.partition("_")[0])

@@ -46,6 +46,9 @@ class Prediction:
     """How substitutes are found: by which predictor, of which candidates, the ``most`` best ones.
 
     ``options`` are those that the predictor was made with; a file that was begun with others is begun anew.
+
+    Raises:
+        InputError: ``most`` is less than 1.
     """
 
     predictor: Predictor
@@ -53,6 +56,10 @@ class Prediction:
     splitting: Splitting = field(default_factory=Splitting)
     most: int | None = None
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    def __post_init__(self) -> None:
+        if self.most is not None and self.most < 1:
+            raise InputError(f"{self.most} of the best substitutes: at least 1 is asked for, or all (None)")
 
 
 @dataclass(slots=True)

@@ -70,6 +70,12 @@ def check_method(store: Store, method: Method) -> bool:
     return bool(found and found[0]["forgetting"])
 
 
+def method_of(store: Store) -> Method | None:
+    """How the store's shift graph was made; None where there is none."""
+    found = store.read(cypher_text("shift/method"))
+    return Method(found[0]["keywords"], found[0]["embedder"]) if found else None
+
+
 def forget(store: Store, method: Method, progress: Progress) -> None:
     """Remove the shift graph, and what of an older one is left, to make it by ``method``.
 

@@ -4,6 +4,6 @@
 language models that were fine-tuned on the pairs of a corpus.
 """
 
-from graphneg.shift.prediction.base import Choice, Predictor, get_predictor, predictor_names
+from graphneg.shift.prediction.base import Choice, Predictor, get_predictor, guarded, predictor_names
 
-__all__ = ["Choice", "Predictor", "get_predictor", "predictor_names"]
+__all__ = ["Choice", "Predictor", "get_predictor", "guarded", "predictor_names"]

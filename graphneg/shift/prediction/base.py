@@ -83,4 +83,9 @@ def get_predictor(name: str, **options: Any) -> Predictor:
         ModelError: no such predictor, it does not take these options, or its model can't be had.
     """
     made: Predictor = PLUGINS.make(name, options)
-    return Guarded(made)
+    return guarded(made)
+
+
+def guarded(predictor: Predictor) -> Predictor:
+    """The predictor with its answers checked; one that is guarded already stays as it is."""
+    return predictor if isinstance(predictor, Guarded) else Guarded(predictor)
