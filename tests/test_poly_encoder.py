@@ -19,6 +19,7 @@ torch = pytest.importorskip("torch")
 from graphneg.rankers.poly_encoder import PolyEncoder, new_poly_encoder  # noqa: E402
 from graphneg.training.drawing import Mix  # noqa: E402
 from graphneg.training.rankers import train_ranker  # noqa: E402
+from graphneg.training.run import open_run  # noqa: E402
 
 CONTEXTS = [["shall we swim", "now"], ["where is the cat"], ["who ate bread", "you did", "when"]]
 RESPONSES = ["at six", "in the garden", "twelve eggs now"]
@@ -108,6 +109,22 @@ class TestFolders:
         assert AutoModel.from_pretrained(folder).config.hidden_size == 16
         vectors = SentenceTransformer(str(folder), device="cpu").encode(RESPONSES)
         assert vectors == pytest.approx(ranker.response_vectors(RESPONSES), abs=1e-5)
+
+    def test_a_folder_is_overwritten_whole_and_loses_nothing_else(
+        self, poly: PolyEncoder, encoder: Path, tmp_path: Path
+    ) -> None:
+        new_poly_encoder(encoder, codes=3, towers="separate", device="cpu").save(tmp_path)
+        (tmp_path / "response" / "notes.txt").write_text("mine")
+        with pytest.raises(InputError, match="a model in it already"):
+            open_run(tmp_path, [1])
+        open_run(tmp_path, [1], overwrite=True)
+        left = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
+        assert left == {"response/notes.txt", "checkpoints/run.json"}
+        (other := tmp_path / "other" / "response").mkdir(parents=True)
+        poly.save(other.parent)
+        (other / "config.json").write_text('{"port": 80}')
+        open_run(other.parent, [1], overwrite=True)
+        assert (other / "config.json").exists() and not (other.parent / "1_Pooling").exists()
 
     def test_an_encoder_that_was_never_one_is_refused(self, encoder: Path) -> None:
         with pytest.raises(ModelError, match="no poly-encoder"):

@@ -83,6 +83,18 @@ class TestSearch:
             best = [max(ranker.score([one] * len(RESPONSES), RESPONSES)) for one in CONTEXTS]
             assert [some[0].score for some in found] == pytest.approx(best, abs=1e-5)
 
+    def test_a_turn_of_the_context_is_no_answer_unless_it_is_asked_for(
+        self, poly: PolyEncoder, folder: Path
+    ) -> None:
+        bank = ResponseBank.open(folder, poly)
+        own = [RESPONSES[3], RESPONSES[70].upper()]
+        [without] = bank.search([own], k=5, retrieved=5)
+        assert len(without) == 5 and not {one.text for one in without} & {RESPONSES[3], RESPONSES[70]}
+        [among] = bank.search([own], k=len(RESPONSES), own_turns="kept")
+        assert {one.text for one in among} == set(RESPONSES)
+        with pytest.raises(InputError, match="own turns"):
+            bank.search([own], own_turns="maybe")  # pyright: ignore[reportArgumentType]
+
     def test_more_than_there_are_is_all(self, poly: PolyEncoder, tmp_path: Path) -> None:
         bank = build_bank(poly, ["at six", "now"], tmp_path / "bank")
         assert {one.text for one in bank.search(CONTEXTS[:1], 10)[0]} == {"at six", "now"}

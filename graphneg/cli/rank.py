@@ -16,7 +16,7 @@ from graphneg.errors import InputError
 if TYPE_CHECKING:
     from graphneg.rankers import Ranker
     from graphneg.rankers.poly_encoder import PolyEncoder
-    from graphneg.rankers.response_bank import Found, Retrieval
+    from graphneg.rankers.response_bank import Found, OwnTurns, Retrieval
 
     Contexts = Sequence[Sequence[str]]
 
@@ -28,6 +28,13 @@ class By(StrEnum):
 
     mean = "mean"
     codes = "codes"
+
+
+class Own(StrEnum):
+    """What becomes of responses that are a turn of the context."""
+
+    left_out = "left-out"
+    kept = "kept"
 
 
 def register(app: typer.Typer) -> None:
@@ -65,6 +72,9 @@ def rank(
     retrieved: Annotated[
         int, typer.Option(min=1, help="So many are taken from a bank, and then ranked.")
     ] = 100,
+    own_turns: Annotated[
+        Own, typer.Option(help="A turn of the context in the bank: it is near, but rarely an answer.")
+    ] = Own.left_out,
     max_tokens: Annotated[
         int | None,
         typer.Option(
@@ -93,7 +103,7 @@ def rank(
     with stopping("nothing was changed"):
         if bank is not None:
             poly = PolyEncoder.from_pretrained(model, **options)
-            found = _of_bank(poly, bank, contexts, k, by.value, retrieved)
+            found = _of_bank(poly, bank, contexts, k, by.value, retrieved, own_turns.value)
         elif candidates is not None:
             found = _of_candidates(load_ranker(model, **options), candidates, contexts, k)
     for turns, some in zip(contexts, found, strict=True):
@@ -101,11 +111,18 @@ def rank(
 
 
 def _of_bank(
-    ranker: PolyEncoder, bank: Path, contexts: Contexts, k: int, by: Retrieval, retrieved: int
+    ranker: PolyEncoder,
+    bank: Path,
+    contexts: Contexts,
+    k: int,
+    by: Retrieval,
+    retrieved: int,
+    own_turns: OwnTurns,
 ) -> list[list[Found]]:
     from graphneg.rankers.response_bank import ResponseBank
 
-    return ResponseBank.open(bank, ranker).search(contexts, k, by=by, retrieved=retrieved)
+    opened = ResponseBank.open(bank, ranker)
+    return opened.search(contexts, k, by=by, retrieved=retrieved, own_turns=own_turns)
 
 
 def _of_candidates(ranker: Ranker, path: Path, contexts: Contexts, k: int) -> list[list[Found]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -27,8 +27,10 @@ if TYPE_CHECKING:
 
 IndexKind = Literal["flat", "ivf", "hnsw"]
 Retrieval = Literal["mean", "codes"]
+OwnTurns = Literal["left-out", "kept"]
 INDICES: tuple[IndexKind, ...] = ("flat", "ivf", "hnsw")
 RETRIEVALS: tuple[Retrieval, ...] = ("mean", "codes")
+OWN_TURNS: tuple[OwnTurns, ...] = ("left-out", "kept")
 RETRIEVED = 100
 _MANIFEST, _TEXTS, _INDEX = "manifest.json", "texts.jsonl", "index.faiss"
 _BUILDING, _VECTORS = "building.json", "vectors.part"
@@ -95,25 +97,37 @@ class ResponseBank:
         *,
         by: Retrieval = "mean",
         retrieved: int = RETRIEVED,
+        own_turns: OwnTurns = "left-out",
     ) -> list[list[Found]]:
         """For each context (its turns' texts, oldest first) the ``k`` best responses, best first.
 
         The index gives the ``retrieved`` nearest, and the ranker scores them. ``by`` is what they are near
-        to: ``mean``, the mean of a context's vectors, or ``codes``, any of them (so many for each).
+        to: ``mean``, the mean of a context's vectors, or ``codes``, any of them (so many for each). A turn of
+        the context is near to it, and no answer: its text, case and white space aside, is no response of
+        that context unless ``own_turns`` are ``kept``.
 
         Raises:
             InputError: another way is asked for.
         """
-        if by not in RETRIEVALS:
-            raise InputError(f"retrieval by {by!r}: choose {' or '.join(RETRIEVALS)}")
+        for name, value, known in (("retrieval by", by, RETRIEVALS), ("own turns", own_turns, OWN_TURNS)):
+            if value not in known:
+                raise InputError(f"{name} {value!r}: choose {' or '.join(known)}")
         vectors = self._ranker.context_vectors(contexts) if contexts else ()
-        return [self._best(one, k, by, max(k, retrieved)) for one in vectors]
+        said = [set(map(_key, turns)) if own_turns == "left-out" else set[str]() for turns in contexts]
+        return [
+            self._best(one, k, by, max(k, retrieved), never) for one, never in zip(vectors, said, strict=True)
+        ]
 
-    def _best(self, context: NDArray[float32], k: int, by: Retrieval, retrieved: int) -> list[Found]:
-        """The best for a context's vectors, shape (vectors, size)."""
+    def _best(
+        self, context: NDArray[float32], k: int, by: Retrieval, retrieved: int, never: Collection[str]
+    ) -> list[Found]:
+        """The best for a context's vectors, shape (vectors, size), but those that ``never`` are one."""
         queries = context.mean(axis=0, keepdims=True) if by == "mean" else context
-        _, places = self._index.search(queries, min(retrieved, len(self.texts)))
-        near = sorted({int(place) for place in places.flat if place >= 0})
+        _, places = self._index.search(queries, min(retrieved + len(never), len(self.texts)))
+        found = {int(place) for place in places.flat if place >= 0}
+        near = sorted(place for place in found if _key(self.texts[place]) not in never)
+        if not near:
+            return []
         scores = self._ranker.score_vectors(context, self._index.reconstruct_batch(near))
         return [Found(self.texts[near[place]], scores[place]) for place in by_score(scores)[:k]]
 
@@ -166,10 +180,14 @@ def unique(texts: Iterable[str]) -> list[str]:
     """
     found: dict[str, str] = {}
     for text in texts:
-        plain = " ".join(text.split())
-        if plain:
-            found.setdefault(plain.casefold(), plain)
+        if key := _key(text):
+            found.setdefault(key, " ".join(text.split()))
     return list(found.values())
+
+
+def _key(text: str) -> str:
+    """What texts have in common that count as one."""
+    return " ".join(text.split()).casefold()
 
 
 def _check_place(place: Path, overwrite: bool) -> None:

@@ -12,7 +12,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from graphneg.errors import InputError
 from graphneg.progress import NoProgress, Progress
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _CHECKPOINTS = "checkpoints"
 _RUN = "run.json"
 _CONFIG = "config.json"
+_MODULES = "modules.json"
 _OF_MODELS = ("model_type", "architectures", "graphneg")
 # What transformers, sentence-transformers and tokenizers write; a folder may hold more, which stays.
 _FILES = (
@@ -43,10 +44,13 @@ _FILES = (
     "spiece.model",
     "sentencepiece.bpe.model",
     "chat_template.jinja",
-    "modules.json",
+    _MODULES,
     "sentence_bert_config.json",
     "config_sentence_transformers.json",
+    "poly_encoder.safetensors",
 )
+# Folders inside a model's: a pooling's settings, and the tower of responses, an encoder of its own.
+_POOLING, _TOWER = "1_Pooling", "response"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +123,32 @@ def _remove_model(folder: Path) -> None:
         read = None
     if not isinstance(read, dict) or not any(key in read for key in _OF_MODELS):
         raise InputError(f"{config}: not a model's, so nothing is overwritten; choose another folder")
+    if _has_tower(cast(dict[str, Any], read)):
+        _remove_files(folder / _TOWER)
+        _remove_empty(folder / _TOWER)
+    _remove_files(folder)
+
+
+def _has_tower(config: dict[str, Any]) -> bool:
+    """Whether a model's folder has another encoder inside, as a poly-encoder's may."""
+    noted: Any = config.get("graphneg")
+    return isinstance(noted, dict) and cast(dict[str, Any], noted).get("towers") == "separate"
+
+
+def _remove_files(folder: Path) -> None:
+    """Remove what is written of one encoder."""
+    if (folder / _MODULES).is_file():
+        (folder / _POOLING / _CONFIG).unlink(missing_ok=True)
+        _remove_empty(folder / _POOLING)
     for pattern in _FILES:
         for path in folder.glob(pattern):
             if path.is_file():
                 path.unlink()
+
+
+def _remove_empty(folder: Path) -> None:
+    if folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()
 
 
 def train(
