@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, LiteralString, cast
 
 from neo4j import ManagedTransaction
 
@@ -15,11 +16,10 @@ from benchmarks.instances import Host, Instance
 from benchmarks.results import Goal, Result, Table, sample, verdict
 from benchmarks.sizes import Sizes
 from graphneg.dialogue_graph import DialogueGraph
-from graphneg.loading.rows import DialogueRows, GraphRows, amr_id, digest, utterance_id
-from graphneg.loading.writing import GOLD
+from graphneg.loading.rows import GOLD, DialogueRows, GraphRows, amr_id, digest, utterance_id
 from graphneg.model import Dialogue
 from graphneg.penman_codec import parse_graph
-from graphneg.store.running import run as run_statement
+from graphneg.store import cypher_text
 
 BATCH = 5_000
 GROWTH = 10
@@ -147,16 +147,21 @@ def _bare(instance: Instance, batches: list[Batch]) -> float:
 def _send(transaction: ManagedTransaction, batch: Batch) -> None:
     dialogues, graphs = batch.dialogues, batch.graphs
     lexemes = graphs.lexeme_rows()
-    run_statement(
+    _run(
         transaction,
         "load/dialogues",
         dialogues=dialogues.dialogues,
         utterances=dialogues.utterances,
         next=dialogues.next,
     )
-    run_statement(transaction, "load/terms", terms=[row["text"] for row in lexemes])
-    run_statement(transaction, "load/graphs", nodes=graphs.nodes, lexemes=lexemes, roles=graphs.roles)
-    run_statement(transaction, "load/meanings", amrs=graphs.amrs)
+    _run(transaction, "load/terms", terms=[row["text"] for row in lexemes])
+    _run(transaction, "load/graphs", nodes=graphs.nodes, lexemes=lexemes, roles=graphs.roles)
+    _run(transaction, "load/meanings", amrs=graphs.amrs)
+
+
+def _run(transaction: ManagedTransaction, name: str, **parameters: Any) -> None:
+    """As anybody sends a statement: the driver is given the rows, and the result is read."""
+    list(transaction.run(cast(LiteralString, cypher_text(name)), parameters))
 
 
 def _batches(dialogues: Iterator[Dialogue]) -> list[Batch]:

@@ -16,6 +16,9 @@ from graphneg.penman_codec import is_inverted
 
 Row = dict[str, Any]
 
+GOLD = "penman"
+"""The source of graphs that a corpus brings."""
+
 _STRUCTURAL = frozenset(
     {"name", "multi-sentence", "and", "or", "amr-unknown", "amr-choice", "date-entity", "interrogative"}
 )

@@ -8,61 +8,26 @@ that was killed is completed by running it again.
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
-from operator import itemgetter
-from typing import Any
 
-from neo4j import ManagedTransaction
-
-from graphneg.errors import PenmanError, StoreError
+from graphneg.errors import PenmanError
 from graphneg.interpreter import fewer_collections, sooner_switches
+from graphneg.loading.batches import Batch, ReadGraph, write_batch
 from graphneg.loading.matching import Grouping, placed
 from graphneg.loading.report import LoadReport
-from graphneg.loading.rows import (
-    DialogueRows,
-    GraphRows,
-    amr_id,
-    dialogue_digest,
-    digest,
-    frame_row,
-    opposite_row,
-    utterance_id,
-)
-from graphneg.loading.sentences import mention_rows, sentence_row
-from graphneg.model import AmrGraph, Dialogue, Frame, GraphText, Opposite, Record, Rejected, Sentence
+from graphneg.loading.rows import GOLD, amr_id, digest, utterance_id
+from graphneg.loading.sentences import sentence_row
+from graphneg.model import Dialogue, GraphText, Opposite, Record, Rejected, Sentence
 from graphneg.penman_codec import metadata, parse_graph
 from graphneg.store import Store
-from graphneg.store.running import run, run_counted
 
 MAX_ROWS = 5_000
 MAX_BYTES = 4_000_000
 MAX_DIALOGUE_BYTES = 12_000_000
 MAX_KEY = 500
 _NODE_BYTES = 300
-GOLD = "penman"
 GRAPH_CHUNK = 400
-
-
-class _Batch:
-    """Records of one transaction, parsed and measured."""
-
-    def __init__(self) -> None:
-        self.dialogues: list[Dialogue] = []
-        self.graphs: list[tuple[str, AmrGraph, str]] = []
-        self.opposites: list[Opposite] = []
-        self.frames: list[Frame] = []
-        self.sentences: dict[str, dict[str, Any]] = {}
-        self.rows = 0
-        self.bytes = 0
-
-    def takes(self, rows: int, size: int) -> bool:
-        return not self.rows or (self.rows + rows <= MAX_ROWS and self.bytes + size <= MAX_BYTES)
-
-    def grow(self, rows: int, size: int) -> None:
-        self.rows += rows
-        self.bytes += size
 
 
 def write_records(
@@ -97,7 +62,7 @@ class _Writer:
         self._texts: list[GraphText] = []
         self._unsettled = False
         self._report = report
-        self._batch = _Batch()
+        self._batch = Batch()
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="graphneg-load")
         self._pending: Future[None] | None = None
 
@@ -145,7 +110,7 @@ class _Writer:
 
     def _flush(self) -> None:
         """Hand the batch to the writing thread, once the one before is written."""
-        batch, self._batch = self._batch, _Batch()
+        batch, self._batch = self._batch, Batch()
         self._settle()
         if batch.rows:
             self._pending = self._pool.submit(self._write, batch)
@@ -165,16 +130,16 @@ class _Writer:
     def _add_dialogue(self, dialogue: Dialogue) -> None:
         if not self._fits(dialogue.id, dialogue.id):
             return
-        graphs: list[tuple[str, AmrGraph, str]] = []
+        graphs: list[ReadGraph] = []
         for utterance in dialogue.utterances:
             if utterance.amr is not None:
                 at = utterance_id(dialogue.id, utterance.turn)
                 graph = self._read(utterance.amr, at, dialogue.place)
                 if graph is not None:
                     graphs.append(graph)
-        rows = 1 + len(dialogue.utterances) + len(dialogue.responses) + sum(map(_weight, graphs))
+        rows = 1 + len(dialogue.utterances) + len(dialogue.responses) + sum(one.weight for one in graphs)
         size = sum(len(one.text) * 3 + 200 for one in (*dialogue.utterances, *dialogue.responses))
-        size += sum(_NODE_BYTES * _weight(graph) for graph in graphs)
+        size += sum(_NODE_BYTES * graph.weight for graph in graphs)
         if size > MAX_DIALOGUE_BYTES:
             reason = (
                 f"a dialogue of {size / 1e6:.0f} MB is over the limit of {MAX_DIALOGUE_BYTES / 1e6:.0f} MB"
@@ -182,8 +147,9 @@ class _Writer:
             self._report.reject(dialogue.id, reason)
             return
         self._room(rows, size)
-        self._batch.dialogues.append(dialogue)
-        self._batch.graphs.extend(graphs)
+        self._batch.add_dialogue(dialogue)
+        for graph in graphs:
+            self._batch.add_graph(graph)
 
     def _add_sentence(self, sentence: Sentence) -> None:
         if sentence.id in self._batch.sentences or not self._fits(sentence.id, sentence.id, sentence.source):
@@ -192,7 +158,7 @@ class _Writer:
         self._room(1 + len(row["terms"]), 400 + 2 * len(sentence.text))
         self._batch.sentences[sentence.id] = row
 
-    def _read(self, penman: str, utterance: str, dialogue: str | None) -> tuple[str, AmrGraph, str] | None:
+    def _read(self, penman: str, utterance: str, dialogue: str | None) -> ReadGraph | None:
         """The graph of an utterance that came with it, or in a file of graphs that were made dialogues."""
         place = self._grouping.places.pop(utterance, None)
         if place is not None:
@@ -202,12 +168,10 @@ class _Writer:
     def _add_graph(self, utterance: str, text: GraphText) -> None:
         graph = self._parsed(text.penman, utterance, text.place, _first_line(text.place))
         if graph is not None:
-            self._room(_weight(graph), _NODE_BYTES * _weight(graph))
-            self._batch.graphs.append(graph)
+            self._room(graph.weight, _NODE_BYTES * graph.weight)
+            self._batch.add_graph(graph)
 
-    def _parsed(
-        self, penman: str, utterance: str, place: str, first_line: int
-    ) -> tuple[str, AmrGraph, str] | None:
+    def _parsed(self, penman: str, utterance: str, place: str, first_line: int) -> ReadGraph | None:
         try:
             graph = parse_graph(penman, amr_id(utterance, GOLD), first_line)
         except PenmanError as error:
@@ -215,7 +179,7 @@ class _Writer:
             which = "" if id == place else f" {id}"
             self._report.reject(place, f"malformed AMR graph{which}: {error}")
             return None
-        return utterance, graph, digest(penman.strip())
+        return ReadGraph(utterance, graph, digest(penman.strip()))
 
     def _fits(self, place: str, *keys: str) -> bool:
         """Whether all keys are short enough for the servers' indexes."""
@@ -225,127 +189,19 @@ class _Writer:
         return False
 
     def _room(self, rows: int, size: int) -> None:
-        if not self._batch.takes(rows, size):
+        if not self._batch.takes(rows, size, MAX_ROWS, MAX_BYTES):
             self._flush()
         self._batch.grow(rows, size)
 
-    def _write(self, batch: _Batch) -> None:
-        outcome = self._store.write(lambda tx: _write_batch(tx, batch))
+    def _write(self, batch: Batch) -> None:
+        outcome = self._store.write(lambda tx: write_batch(tx, batch))
         self._report.written += outcome.written
         self._report.present += outcome.present
         for place, reason in outcome.rejected:
             self._report.reject(place, reason)
 
 
-class _Outcome:
-    """What one attempt at a batch did; booked only when its transaction is committed."""
-
-    def __init__(self) -> None:
-        self.written: Counter[str] = Counter()
-        self.present: Counter[str] = Counter()
-        self.rejected: list[tuple[str, str]] = []
-
-    def count(self, kind: str, new: int, given: int) -> None:
-        self.written[kind] += new
-        self.present[kind] += given - new
-
-
-def _write_batch(tx: ManagedTransaction, batch: _Batch) -> _Outcome:
-    outcome = _Outcome()
-    refused = _write_dialogues(tx, batch.dialogues, outcome) if batch.dialogues else set[str]()
-    graphs = [graph for graph in batch.graphs if graph[0].rpartition("#")[0] not in refused]
-    if graphs:
-        _write_graphs(tx, graphs, outcome)
-    if batch.opposites:
-        terms = sorted({text for one in batch.opposites for text in (one.start, one.end)})
-        run(tx, "load/terms", terms=terms)
-        rows = sorted(map(opposite_row, batch.opposites), key=_edge_key)
-        new = run_counted(tx, "load/opposites", opposites=rows).relationships_created
-        outcome.count("opposites", new, len(rows))
-    if batch.frames:
-        rows = sorted(map(frame_row, batch.frames), key=itemgetter("id"))
-        run(tx, "load/terms", terms=sorted({row["term"] for row in rows}))
-        new = run_counted(tx, "load/frames", frames=rows).nodes_created
-        outcome.count("frames", new, len(rows))
-    if batch.sentences:
-        _write_sentences(tx, batch.sentences, outcome)
-    return outcome
-
-
-def _write_sentences(tx: ManagedTransaction, rows: dict[str, dict[str, Any]], outcome: _Outcome) -> None:
-    stored = {row["id"]: row["text"] for row in run(tx, "load/stored_sentences", ids=sorted(rows))}
-    for id, text in stored.items():
-        if text != rows[id]["text"]:
-            outcome.rejected.append((id, "a sentence with this id and another text is in the store"))
-        else:
-            outcome.present["sentences"] += 1
-    new = [row for id, row in sorted(rows.items()) if id not in stored]
-    mentions = mention_rows(new)
-    if new:
-        run(tx, "load/terms", terms=[row["text"] for row in mentions])
-        run(tx, "load/sentences", sentences=new, mentions=mentions)
-    outcome.written["sentences"] += len(new)
-
-
-def _write_dialogues(tx: ManagedTransaction, dialogues: list[Dialogue], outcome: _Outcome) -> set[str]:
-    """Write the dialogues that are new; returns the ids of those refused."""
-    ids = [dialogue.id for dialogue in dialogues]
-    stored = {row["id"]: row["digest"] for row in run(tx, "load/stored", ids=ids)}
-    rows, refused = DialogueRows(), set[str]()
-    for dialogue in dialogues:
-        if dialogue.id not in stored:
-            rows.add(dialogue)
-        elif stored[dialogue.id] == dialogue_digest(dialogue):
-            outcome.present["dialogues"] += 1
-        else:
-            refused.add(dialogue.id)
-            reason = "a dialogue with this id and other content is in the store; load it under another --name"
-            outcome.rejected.append((dialogue.id, reason))
-    if rows.dialogues:
-        run(tx, "load/dialogues", dialogues=rows.dialogues, utterances=rows.utterances, next=rows.next)
-        outcome.written["dialogues"] += len(rows.dialogues)
-        outcome.written["utterances"] += len(rows.utterances)
-    if rows.responses:
-        run(tx, "load/responses", responses=rows.responses)
-        outcome.written["responses"] += len(rows.responses)
-    return refused
-
-
-def _write_graphs(tx: ManagedTransaction, graphs: list[tuple[str, AmrGraph, str]], outcome: _Outcome) -> None:
-    stored = {
-        row["id"]: row["digest"] for row in run(tx, "load/stored_graphs", ids=[g.id for _, g, _ in graphs])
-    }
-    rows = GraphRows()
-    for utterance, graph, content in graphs:
-        if graph.id not in stored:
-            rows.add(graph, utterance, GOLD, content)
-        elif stored[graph.id] == content:
-            outcome.present["graphs"] += 1
-        else:
-            reason = "another AMR graph of this utterance is in the store; it stays as it is"
-            outcome.rejected.append((utterance, reason))
-    if rows.amrs:
-        lexemes = rows.lexeme_rows()
-        run(tx, "load/terms", terms=[row["text"] for row in lexemes])
-        run(tx, "load/graphs", nodes=rows.nodes, lexemes=lexemes, roles=rows.roles)
-        tied = run(tx, "load/meanings", amrs=rows.amrs)[0]["amrs"]
-        if tied != len(rows.amrs):
-            raise StoreError(
-                f"{len(rows.amrs) - tied} utterances went while their graphs were written; run again"
-            )
-        outcome.written["graphs"] += len(rows.amrs)
-        outcome.written["nodes"] += len(rows.nodes)
-
-
 def _first_line(place: str) -> int:
     """The line of a place in a file (``graphs.amr:12``); 1 where it is no such place."""
     line = place.rpartition(":")[2]
     return int(line) if line.isdecimal() else 1
-
-
-def _weight(graph: tuple[str, AmrGraph, str]) -> int:
-    return 2 + 2 * len(graph[1].nodes) + len(graph[1].mentions)
-
-
-def _edge_key(row: dict[str, Any]) -> tuple[str, str, str]:
-    return row["start"], row["end"], row["relation"]
