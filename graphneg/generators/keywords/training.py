@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from graphneg.counterfactual.examples import TASK
-from graphneg.errors import ModelError
+from graphneg.errors import InputError, ModelError
 from graphneg.generators.base import Context
 from graphneg.generators.keywords.choosing import Amount, drawn, keywords_of
 from graphneg.generators.keywords.prompts import one_line, reply_request
@@ -69,5 +69,7 @@ def train_replies(
     if not isinstance(model, CausalLM):
         raise ModelError(f"{model.place}: key-context and key-sem need a causal language model")
     examples = list(reply_pairs(contexts, extractor, seed=seed))
+    if not examples:
+        raise InputError("no context has a right response with a keyword, so there is nothing to learn")
     setattr(model.model.config, TASK, REPLY_WITH_WORDS)
     return fine_tune(model, examples, out, seed=seed, progress=progress, **arguments)
