@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -130,6 +131,47 @@ class TestAnotherMethod:
         with pytest.raises(InputError, match="made with the keywords 'again'"):
             shift(graph)
         shift(graph, keywords=other)
+        assert edges(graph.store) == replies(graph.store) == EXPECTED
+
+
+class Meanwhile:
+    """Progress that lets something else happen when the first part of a piece of work is done."""
+
+    def __init__(self, work: str, happens: Callable[[], Any]) -> None:
+        self.work = work
+        self.label = ""
+        self.happens: Callable[[], Any] | None = happens
+
+    def start(self, label: str, total: int | None, unit: str) -> None:
+        self.label = label
+
+    def advance(self, amount: int) -> None:
+        if self.label == self.work and self.happens is not None:
+            happens, self.happens = self.happens, None
+            happens()
+
+    def finish(self) -> None:
+        return
+
+
+class TestTwoAtATime:
+    def test_a_removal_stops_where_another_run_takes_it_over_and_leaves_what_that_one_writes(
+        self, graph: DialogueGraph
+    ) -> None:
+        shift(graph)
+        rival = Meanwhile("remove", lambda: shift(graph, existing="replace"))
+        with pytest.raises(InputError, match="another run is removing the shift graph"):
+            shift(graph, existing="replace", progress=rival)
+        assert edges(graph.store) == replies(graph.store) == EXPECTED
+
+    def test_a_build_that_another_run_begins_anew_under_is_stopped_or_goes_on_and_counts_nothing_twice(
+        self, graph: DialogueGraph, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(build, "BATCH", 1)
+        rival = Meanwhile("shift graph", lambda: shift(graph, existing="replace"))
+        with suppress(InputError):
+            shift(graph, progress=rival)
+        assert rival.happens is None
         assert edges(graph.store) == replies(graph.store) == EXPECTED
 
 

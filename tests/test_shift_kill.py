@@ -1,4 +1,4 @@
-"""Kill -9 in the middle of building a shift graph: its counts are exact, and the next run completes it."""
+"""Building a shift graph, killed in the middle, or by two processes at a time: its counts are exact."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from tests.shift_samples import Capitals, Letters, edges, many, mentions, replie
 
 ROOT = Path(__file__).parent.parent
 DIALOGUES, KILLS = 120, 4
+REPLIES = 4 * DIALOGUES
 PATIENCE = 120
 CODE = """
 import sys
@@ -67,3 +68,17 @@ def test_a_killed_build_has_exact_counts_and_is_completed(server: Server) -> Non
         assert 0 < done(store) < DIALOGUES
         assert building(server).wait(PATIENCE) == 0
         assert (edges(store), mentions(store)) == whole
+
+
+def test_two_builds_at_a_time_write_each_reply_once(server: Server) -> None:
+    with server.open() as store:
+        wipe(store)
+        store_records(store, list(many(DIALOGUES)))
+        both = [building(server), building(server)]
+        assert [each.wait(PATIENCE) for each in both] == [0, 0]
+        assert done(store) == DIALOGUES
+        assert edges(store) == replies(store)
+        assert sum(edges(store).values()) == REPLIES
+        written = store.read("MATCH (:Term)-[s:SHIFTS_TO]->(:Term) RETURN count(s) AS edges")
+        assert written[0]["edges"] == len(edges(store))
+        assert len(mentions(store)) == len({(id, text) for id, text, _ in mentions(store)})

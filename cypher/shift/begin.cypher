@@ -5,4 +5,4 @@
 MERGE (g:ShiftGraph {id: 'shift'})
 ON CREATE SET g.keywords = $keywords, g.embedder = $embedder, g.writes = 0
 SET g.writes = g.writes + 1
-RETURN g.keywords AS keywords, g.embedder AS embedder, coalesce(g.forgetting, false) AS forgetting
+RETURN g.keywords AS keywords, g.embedder AS embedder, g.removing IS NOT NULL AS forgetting

@@ -1,4 +1,4 @@
 // How the shift graph was made, where there is one.
 // Columns: keywords, embedder (names), forgetting (whether an older one is still being removed)
 MATCH (g:ShiftGraph {id: 'shift'})
-RETURN g.keywords AS keywords, g.embedder AS embedder, coalesce(g.forgetting, false) AS forgetting
+RETURN g.keywords AS keywords, g.embedder AS embedder, g.removing IS NOT NULL AS forgetting

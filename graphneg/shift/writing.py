@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from operator import itemgetter
 from typing import Any
+from uuid import uuid4
 
 from neo4j import ManagedTransaction
 
@@ -33,6 +34,7 @@ _FORGOTTEN = (
     "terms",
     "marks",
 )
+_TAKEN = "another run is removing the shift graph of this store; build it again after that"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +83,18 @@ def forget(store: Store, method: Method, progress: Progress) -> None:
 
     Stopped at any moment, it is completed by building again. Keywords of sentences that are in no
     dialogue stay.
+
+    Raises:
+        InputError: another run began to remove it.
     """
-    store.write(lambda tx: run(tx, "shift/forget", keywords=method.keywords, embedder=method.embedder))
+    me = uuid4().hex
+    names = {"keywords": method.keywords, "embedder": method.embedder}
+    store.write(lambda tx: run(tx, "shift/forget", run=me, **names))
     progress.start("remove", None, "edges")
     for part in _FORGOTTEN:
-        while gone := store.write(lambda tx, part=part: _forget_some(tx, part)):
+        while gone := store.write(lambda tx, part=part: _forget_some(tx, part, me)):
             progress.advance(gone)
-    store.write(lambda tx: run(tx, "shift/forgotten"))
+    store.write(lambda tx: _still_mine(run(tx, "shift/forgotten", run=me)))
     progress.finish()
 
 
@@ -106,7 +113,7 @@ def _write(
     [state] = run(tx, "shift/begin", keywords=method.keywords, embedder=method.embedder)
     _refuse_other(state, method)
     if state["forgetting"]:
-        raise InputError("another run is removing the shift graph of this store; build it again after that")
+        raise InputError(_TAKEN)
     claimed = {row["id"] for row in run(tx, "shift/claim", ids=sorted(one.id for one in dialogues))}
     mine = [one for one in dialogues if one.id in claimed]
     _write_mentions(tx, mine)
@@ -147,8 +154,15 @@ def _chunks(rows: Sequence[Any]) -> Iterator[list[Any]]:
         yield some
 
 
-def _forget_some(tx: ManagedTransaction, part: str) -> int:
+def _forget_some(tx: ManagedTransaction, part: str, me: str) -> int:
+    """In one transaction with the look at who removes it: else what the next run wrote would go, too."""
+    _still_mine(run(tx, "shift/forgetting", run=me))
     return run(tx, f"shift/forget_{part}", limit=MAX_ROWS)[0]["gone"]
+
+
+def _still_mine(found: Sequence[Any]) -> None:
+    if not found:
+        raise InputError(_TAKEN)
 
 
 def _refuse_other(found: Any, method: Method) -> None:
