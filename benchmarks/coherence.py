@@ -90,7 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     import torch
 
     asked = _parser().parse_args(arguments)
-    torch.set_num_threads(THREADS)
+    torch.set_num_threads(min(THREADS, torch.get_num_threads()))
     setting = Setting(asked.dialogues, asked.epochs, asked.seed, rated=asked.rated)
     names = asked.names or [DEAM, *BASELINES, *(_without_names() if asked.all else ())]
     rated = rated_dialogues(asked.data, setting)
