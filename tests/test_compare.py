@@ -22,6 +22,7 @@ from graphneg.errors import InputError
 from graphneg.evaluation.ranking import Choices, rank
 from graphneg.hashing import number
 from graphneg.model import Dialogue, Response, Sentence, Utterance
+from graphneg.output.jsonl import read_jsonl
 from graphneg.progress import NoProgress
 from tests.cli_runs import Run as CommandLine
 from tests.tiny_ranker import encoder_folder
@@ -234,6 +235,16 @@ class TestComparing:
         sources = [{*run.pairs} - {"reference"} for run in done.told]
         assert sources == [{"random"}, {"random", "adversarial"}, {"random", "bm25"}, {"random", "all"}]
 
+    def test_edits_each_right_response_and_makes_none_of_another(self, data: Data, done: Done) -> None:
+        right = {one.turns: set(one.positives) for one in data.train}
+        edited: dict[tuple[str, ...], set[str]] = {turns: set() for turns in right}
+        for one in read_jsonl(done.out / "negatives" / "all.jsonl"):
+            turns = tuple(turn["text"] for turn in one.context)
+            edited[turns].add(one.original["response"])
+            assert one.response not in right[turns]
+        assert edited == right
+        assert not done.found.rows[3].lacking
+
     def test_keeps_each_result_and_no_model(self, folder: Path, data: Data, done: Done) -> None:
         told: list[Run] = []
         again = compare(data, plan(folder, "random", "human", "bm25", "all"), done.out, on_run=told.append)
@@ -292,6 +303,7 @@ class TestCommand:
         first = run(*words)
         assert first.status == 0, first.err
         assert "balanced" in first.out and "human" in first.out
+        assert "too few" in first.out, "people wrote two wrong responses of each, and three are drawn"
         again = run(*words, "--json")
         assert again.status == 0 and "seed 0" not in again.err
         assert [row["source"] for row in json.loads(again.out)["rows"]] == ["random", "human"]

@@ -13,6 +13,7 @@ from graphneg.errors import InputError
 from graphneg.evaluation.correlation import compare, correlate
 from graphneg.evaluation.ratings import Rated, Said, only, qualities, read_ratings
 from tests.cli_runs import Run
+from tests.tiny_ranker import encoder_folder
 
 DATA = Path(__file__).parent.parent.parent / "shared" / "data"
 DIALOGUE = "User: Hi.\nSystem: Hello there.\n"
@@ -52,6 +53,9 @@ class TestFiles:
         (tmp_path / "x_res.txt").write_text("Hello.\n")
         with pytest.raises(InputError, match="2 ratings, 2 contexts and 1 responses"):
             read_ratings([path])
+        (tmp_path / "x_res.txt").write_text("Hello.\nBlue.\n")
+        with pytest.raises(InputError, match=r"x_anno\.json:1: expected an object"):
+            read_ratings([written(tmp_path, [5, 1], "x_anno.json")])
 
     @pytest.mark.parametrize(
         ("value", "complaint"),
@@ -61,6 +65,7 @@ class TestFiles:
             ([{"text": "Hi."}], 'ratings.json:1: expected an object with a "context"'),
             ([{"context": DIALOGUE, "fits": 1}, {"context": " ", "fits": 1}], ":2: .* no turns"),
             ([{"context": DIALOGUE, "annotations": {"fits": ["good"]}}], ":1: .*expected numbers"),
+            ([{"context": DIALOGUE, "annotations": {"fits": [float("nan")]}}], ":1: .*expected numbers"),
             ([{"context": DIALOGUE}], ":1: no quality is rated"),
         ],
     )
@@ -127,3 +132,14 @@ def test_the_command_compares_scorers(tmp_path: Path, run: Run) -> None:
     found = json.loads(run("evaluate", "correlation", ratings, *both, "--json").out)
     assert found["scorers"][0]["correlations"][0]["spearman"]["value"] == pytest.approx(1)
     assert [one["quality"] for one in found["differences"][0]["spearman"]] == ["fits", "odd"]
+
+
+def test_the_command_reads_responses_with_a_ranker(tmp_path: Path, run: Run) -> None:
+    pytest.importorskip("torch")
+    values = [{"context": DIALOGUE, "response": f"System: when {'now ' * i}", "fits": i} for i in range(4)]
+    ranker = encoder_folder(tmp_path / "ranker", labels=1)
+    words = ("--model", ranker, "--resamples", "5")
+    ended = run("evaluate", "correlation", written(tmp_path, values), *words)
+    assert ended.status == 0 and "turn" in ended.out
+    ended = run("evaluate", "correlation", written(tmp_path, [{"context": DIALOGUE, "fits": 1}]), *words)
+    assert ended.status == 2 and "ratings.json:1: a whole dialogue" in ended.err

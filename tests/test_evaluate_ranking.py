@@ -65,15 +65,29 @@ class TestFigures:
 
 
 class TestFiles:
-    def test_lines_become_contexts_and_bad_ones_are_told(self, tmp_path: Path) -> None:
-        lines = [GOOD, "{", line(id=2, positive_responses=[], random_negative_responses=["No."])]
-        lines.append(GOOD.replace("1", "3", 1))
-        (tmp_path / "dev.json").write_text("\n".join(lines) + "\n")
-        reading = read_choices([tmp_path / "dev.json"])
-        assert [one.positives for one in reading.choices] == [("Now.", "At six.")] * 2
-        assert [*reading.choices[0].negatives] == ["adversarial", "random"]
-        places = [one.place for one in reading.refused]
-        assert places[0].endswith("dev.json:2") and "no right response" in reading.refused[1].reason
+    def test_lines_become_contexts(self, tmp_path: Path) -> None:
+        (tmp_path / "dev.json").write_text(GOOD + "\n" + GOOD.replace("1", "3", 1) + "\n")
+        choices = read_choices([tmp_path / "dev.json"])
+        assert [one.positives for one in choices] == [("Now.", "At six.")] * 2
+        assert [*choices[0].negatives] == ["adversarial", "random"]
+
+    @pytest.mark.parametrize(
+        ("bad", "complaint"),
+        [
+            ("{", "dev.json:2: "),
+            (line(id=2, positive_responses=[]), "dev.json:2: context .*/2 has no right response"),
+            (
+                line(id=2, adversarial_negative_responses=[], random_negative_responses=[]),
+                "dev.json:2: context .*/2 has no wrong response",
+            ),
+        ],
+    )
+    def test_a_line_that_is_none_ends_it_with_its_place(
+        self, tmp_path: Path, bad: str, complaint: str
+    ) -> None:
+        (tmp_path / "dev.json").write_text(f"{GOOD}\n{bad}\n")
+        with pytest.raises(InputError, match=complaint):
+            read_choices([tmp_path / "dev.json"])
 
     def test_scores_come_in_the_order_of_the_responses(self, tmp_path: Path) -> None:
         class Longest:
@@ -84,7 +98,7 @@ class TestFiles:
                 return by_score(self.score([context] * len(candidates), candidates))
 
         (tmp_path / "dev.json").write_text(GOOD + "\n")
-        assert scored(Longest(), read_choices([tmp_path / "dev.json"]).choices) == [[0.04, 0.07, 0.1, 0.12]]
+        assert scored(Longest(), read_choices([tmp_path / "dev.json"])) == [[0.04, 0.07, 0.1, 0.12]]
 
 
 class TestCommand:

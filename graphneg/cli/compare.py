@@ -198,11 +198,13 @@ def _table(found: Comparison) -> Any:
     kinds = list(found.rows[0].figures)
     heads = {RECALL: "R@1", BALANCED: "balanced", AUC: "AUC"}
     closing = [measure for measure in heads if any(measure in row.closed for row in found.rows)]
+    lacking = any(row.lacking for row in found.rows)
     table = plain_table(
         "source",
         "seeds",
         *(f"{kind}\n{head}" for kind in kinds for head in heads.values()),
         *(f"gap closed\n{heads[measure]}" for measure in closing),
+        *(["too few\nan epoch"] if lacking else []),
     )
     for column in table.columns[1:]:
         column.justify = "right"
@@ -213,6 +215,7 @@ def _table(found: Comparison) -> Any:
             str(len(row.seeds)),
             *(_shown(row.figures[kind][measure]) for kind in kinds for measure in heads),
             *(_share(row, measure) for measure in closing),
+            *([f"{row.lacking:,}"] if lacking else []),
         )
     return table
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graphneg.cli.terminal import add_job, counted, note, plain_table, results, say, stopping
+from graphneg.errors import InputError
 
 if TYPE_CHECKING:
     from graphneg.evaluation.correlation import Coefficient, Correlation, Difference
@@ -42,7 +43,8 @@ def correlation(
         list[str] | None,
         typer.Option(
             metavar="PATH|ID",
-            help="A coherence scorer: a folder or a hub id; repeatable, to compare with the first.",
+            help="A coherence scorer, or of responses a ranker: a folder or a hub id; repeatable, to compare "
+            "with the first.",
             show_default=False,
         ),
     ] = None,
@@ -70,7 +72,8 @@ def correlation(
 ) -> None:
     """Correlate scores with human ratings: Pearson, Spearman, Kendall, with bootstrap intervals.
 
-    A model reads each rated dialogue, or context and response, as a whole. Scores are a number a
+    A coherence scorer reads each rated dialogue, or context and response, as a whole; a ranker reads
+    rated responses. Scores are a number a
     line, or JSON lines with "score", in the order of the ratings. Turns and whole dialogues are told
     apart. Of several scorers, each is compared with the first by a paired bootstrap of Spearman. No
     store is opened.
@@ -103,6 +106,16 @@ def correlation(
 
 
 def _scored(model: str, rated: list[Rated], over: Over, overlap: int, offline: bool) -> list[float]:
+    from graphneg.language_models.finding import locate
+    from graphneg.rankers.kinds import kind_of, read_config
+    from graphneg.rankers.registry import ranker_kinds
+
+    if kind_of(read_config(locate(model, offline=offline))) in ranker_kinds():
+        return _by_ranker(model, rated, offline)
+    return _by_coherence(model, rated, over, overlap, offline)
+
+
+def _by_coherence(model: str, rated: list[Rated], over: Over, overlap: int, offline: bool) -> list[float]:
     from graphneg.cli.bars import Bars
     from graphneg.coherence import CoherenceScorer
 
@@ -112,6 +125,21 @@ def _scored(model: str, rated: list[Rated], over: Over, overlap: int, offline: b
     if scorer.cut_turns:
         note(f"{model}: {counted(scorer.cut_turns, 'turn')} longer than a window lost the end")
     return scores
+
+
+def _by_ranker(model: str, rated: list[Rated], offline: bool) -> list[float]:
+    from graphneg.rankers.registry import load_ranker
+
+    read = load_ranker(model, offline=offline)
+    pairs: list[tuple[list[str], str]] = []
+    for one in rated:
+        if one.response is None:
+            raise InputError(
+                f"{one.id}: a whole dialogue, and {model} is a ranker, which scores responses; "
+                "a coherence scorer reads dialogues"
+            )
+        pairs.append(([turn.text for turn in one.turns], one.response.text))
+    return read.score([context for context, _ in pairs], [response for _, response in pairs])
 
 
 def _print(found: list[tuple[str, list[Correlation]]]) -> None:

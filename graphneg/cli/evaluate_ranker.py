@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphneg.cli.terminal import add_job, complain, counted, plain_table, results, say, stopping
+from graphneg.cli.terminal import add_job, counted, plain_table, results, say, stopping
 from graphneg.errors import InputError
 
 if TYPE_CHECKING:
     from graphneg.evaluation.ranking import Choices, Ranked
-
-SHOWN_REFUSED = 20
 
 
 def register(app: typer.Typer) -> None:
@@ -55,15 +53,12 @@ def ranker(
 
     if (model is None) == (scores is None):
         raise typer.BadParameter("give either --model or --scores", param_hint="--model")
-    reading = read_choices(files, limit)
-    for one in reading.refused[:SHOWN_REFUSED]:
-        complain(f"{one.place}: {one.reason}")
+    choices = read_choices(files, limit)
     with stopping("nothing was changed"):
-        given = _from_model(reading.choices, model, offline) if model else _from_file(reading.choices, scores)
-        found = rank(reading.choices, given, threshold)
+        given = _from_model(choices, model, offline) if model else _from_file(choices, scores)
+        found = rank(choices, given, threshold)
     (_print_json if json else _print)(found)
-    refused = f"; {counted(len(reading.refused), 'line')} refused" if reading.refused else ""
-    say(f"{counted(len(reading.choices), 'context')}{refused}")
+    say(counted(len(choices), "context"))
 
 
 def _from_model(choices: list[Choices], model: str, offline: bool) -> list[list[float]]:

@@ -157,9 +157,9 @@ def ranker(
 
 def held_out_texts(files: list[Path] | None) -> list[str]:
     """Right and wrong responses of files as ``graphneg evaluate ranker`` reads them."""
-    from graphneg.evaluation.choices import read_choices
+    from graphneg.evaluation.choices import placed_choices
 
-    return [text for one in files or () for each in read_choices([one]).choices for text in each.responses]
+    return [text for _, one in placed_choices(files or ()) for text in one.responses]
 
 
 def _own_options(kind: str, codes: int | None) -> dict[str, Any]:

@@ -63,6 +63,19 @@ def exchanges(train: Iterable[Choices]) -> Iterator[Dialogue]:
         )
 
 
+def answered(train: Iterable[Choices]) -> Iterator[Dialogue]:
+    """Contexts as dialogues to be edited: each right response is the last turn of one of its own."""
+    for one in train:
+        corpus, split, _ = one.id.split("/", 2)
+        for at, response in enumerate(one.positives):
+            yield Dialogue(
+                id=f"{one.id}/{at}" if at else one.id,
+                corpus=corpus,
+                split=split,
+                utterances=alternating([*one.turns, response]),
+            )
+
+
 @dataclass(slots=True)
 class Sieve:
     """Lets through what a bank may hold; ``left_out`` counts the rest by kind."""

@@ -9,11 +9,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from graphneg.errors import InputError
-from graphneg.evaluation.choices import FORM
+from graphneg.evaluation.choices import FORM, placed_choices
 from graphneg.evaluation.ranking import Choices
 from graphneg.hashing import number
-from graphneg.loading.registry import LoadOptions, get_loader
-from graphneg.model import Dialogue, Rejected
 from graphneg.training.drawing import plain
 
 ADVERSARIAL, RANDOM = "adversarial", "random"
@@ -87,30 +85,13 @@ def context_key(turns: Sequence[str]) -> tuple[str, ...]:
 
 def _read(path: str | Path) -> list[Choices]:
     found: list[Choices] = []
-    for record in get_loader(FORM).read([Path(path)], LoadOptions()):
-        if isinstance(record, Rejected):
-            raise InputError(f"{record.place}: {record.reason}")
-        if isinstance(record, Dialogue):
-            one = _choices(record)
-            if not one.positives:
-                raise InputError(f"{record.place or path}: context {record.id} has no right response")
-            found.append(one)
+    for place, one in placed_choices([path]):
+        if not one.positives:
+            raise InputError(f"{place}: context {one.id} has no right response")
+        found.append(one)
     if not found:
         raise InputError(f"{path}: there are no contexts in it")
     return found
-
-
-def _choices(dialogue: Dialogue) -> Choices:
-    wrong = [one for one in dialogue.responses if one.label == 0]
-    return Choices(
-        dialogue.id,
-        tuple(one.text for one in dialogue.utterances),
-        tuple(one.text for one in dialogue.responses if one.label == 1),
-        {
-            kind: tuple(one.text for one in wrong if one.source == kind)
-            for kind in dict.fromkeys(one.source for one in wrong)
-        },
-    )
 
 
 def _checked(data: Data, place: str) -> Data:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,16 +11,17 @@ from types import TracebackType
 from typing import Any, Self
 
 from graphneg import __version__
-from graphneg.comparing.banks import BankFile, Sieve, exchanges
-from graphneg.comparing.data import Data, digest
-from graphneg.comparing.sources import Source
+from graphneg.comparing.banks import BankFile, Sieve, answered, exchanges
+from graphneg.comparing.data import Data, context_key, digest
+from graphneg.comparing.sources import Kind, Source
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.dialogue_graph import open as open_graph
 from graphneg.errors import GraphnegError, InputError
+from graphneg.evaluation.ranking import Choices
 from graphneg.loading.matching import Grouping
 from graphneg.loading.report import LoadReport
 from graphneg.loading.writing import write_records
-from graphneg.model import Negative
+from graphneg.model import Dialogue, Negative
 from graphneg.output.jsonl import write_jsonl
 from graphneg.output.stream import NegativeStream
 from graphneg.progress import NoProgress, Progress
@@ -31,6 +32,14 @@ _PERSPECTIVE = "perspective"
 _SHIFTING = ("counterfactual",)
 _LOADED = "loaded.json"
 _STORE = "graph"
+# Edits replace the last turn of a dialogue, so each right response gets a dialogue; generators read all the
+# right responses of a context at once.
+_DIALOGUES: Mapping[Kind, Callable[[Iterable[Choices]], Iterator[Dialogue]]] = {
+    "generator": exchanges,
+    "recipe": answered,
+}
+# Of each right response so many edits more than its share: not every slot of a recipe finds a site.
+_SPARE = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +54,8 @@ class Wanted:
 class Workshop:
     """Makes the negatives of sources into files of ``folder``, and remembers what it has made.
 
-    The store in there holds the contexts to learn from and the banks; it is opened when something is to be
-    made. Stopped at any moment, the next one goes on.
+    Stores in there hold the contexts to learn from and the banks, one for generators and one for recipes;
+    each is opened when something is to be made. Stopped at any moment, the next one goes on.
     """
 
     def __init__(
@@ -63,7 +72,7 @@ class Workshop:
         self._wanted = wanted
         self._progress = progress or NoProgress()
         self._open = ExitStack()
-        self._graph: DialogueGraph | None = None
+        self._graphs: dict[Kind, DialogueGraph] = {}
         self._filled = digest([__version__, data.fingerprint, [bank.facts() for bank in banks]])
 
     def made(self, source: Source) -> Path:
@@ -76,7 +85,8 @@ class Workshop:
         note = out.with_suffix(".json")
         wanted = self._wanted
         options = dict(wanted.options.get(source.name, {}))
-        facts = digest([self._filled, source.name, wanted.amount, wanted.seed, repr(sorted(options.items()))])
+        of = self._digest(source.kind)
+        facts = digest([of, source.name, wanted.amount, wanted.seed, repr(sorted(options.items()))])
         if out.is_file() and note.is_file() and json.loads(note.read_text("utf-8")).get("of") == facts:
             return out
         try:
@@ -93,10 +103,10 @@ class Workshop:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._open.close()
-        self._graph = None
+        self._graphs.clear()
 
     def _make(self, source: Source, options: dict[str, Any], out: Path) -> None:
-        graph = self._opened()
+        graph = self._opened(source.kind)
         raw = out.with_name(f"{source.name}.raw.jsonl")
         self._stream(graph, source, options).to_jsonl(raw)
         write_jsonl(self._allowed(raw), out)
@@ -115,44 +125,54 @@ class Workshop:
         graph.parse(corpora=corpora, splits=splits, progress=self._progress)
         if _PERSPECTIVE in recipe.transforms:
             self._shifted(graph)
-        # A recipe edits the turns of a dialogue one after another; only the last one is the response.
-        turns = max(len(one.turns) for one in self._data.train)
         return graph.negatives(
             recipe,
-            per_dialogue=self._wanted.amount * turns,
+            per_dialogue=self._edits_of_a_response() * max(len(one.turns) for one in self._data.train),
             seed=self._wanted.seed,
             target="response",
             **chosen,
             **options,
         )
 
+    def _edits_of_a_response(self) -> int:
+        """So many that the fewest right responses of a context give enough; a recipe edits a dialogue's turns
+        one after another, and only the last one is the response."""
+        fewest = min(len(one.positives) for one in self._data.train)
+        return -(-self._wanted.amount // fewest) + _SPARE
+
     def _shifted(self, graph: DialogueGraph) -> None:
         corpora, splits = self._contexts()
         graph.shift(corpora=corpora, splits=splits, progress=self._progress)
 
     def _allowed(self, raw: Path) -> Iterator[Negative]:
-        """What is no right response of a test context, and nothing that a person wrote to be wrong."""
+        """What is about a context to learn from, no right response of it or of the test, and was not written
+        to be wrong."""
         from graphneg.output.jsonl import read_jsonl
 
-        written = self._data.written_wrong
-        tested = {plain(text) for text in self._data.tested}
+        never = self._data.written_wrong | {plain(text) for text in self._data.tested}
+        right = {context_key(one.turns): set(map(plain, one.positives)) for one in self._data.train}
         for one in read_jsonl(raw):
-            if plain(one.response) not in written and plain(one.response) not in tested:
+            context = context_key([turn["text"] for turn in one.context])
+            response = plain(one.response)
+            if context in right and response not in right[context] and response not in never:
                 yield one
 
-    def _opened(self) -> DialogueGraph:
-        if self._graph is None:
-            folder = self._folder / f"store-{self._filled[:12]}"
-            folder.mkdir(parents=True, exist_ok=True)
-            self._graph = self._open.enter_context(open_graph(folder / _STORE))
-            if not (folder / _LOADED).exists():
-                left_out = self._fill(self._graph)
-                (folder / _LOADED).write_text(json.dumps(left_out), encoding="utf-8")
-        return self._graph
+    def _digest(self, kind: Kind) -> str:
+        """Of what a store holds."""
+        return self._filled if kind == "generator" else digest([self._filled, kind])
 
-    def _fill(self, graph: DialogueGraph) -> Mapping[str, int]:
+    def _opened(self, kind: Kind) -> DialogueGraph:
+        if kind not in self._graphs:
+            folder = self._folder / f"store-{self._digest(kind)[:12]}"
+            folder.mkdir(parents=True, exist_ok=True)
+            graph = self._graphs[kind] = self._open.enter_context(open_graph(folder / _STORE))
+            if not (folder / _LOADED).exists():
+                left_out = self._fill(graph, list(_DIALOGUES[kind](self._data.train)))
+                (folder / _LOADED).write_text(json.dumps(left_out), encoding="utf-8")
+        return self._graphs[kind]
+
+    def _fill(self, graph: DialogueGraph, contexts: Sequence[Dialogue]) -> Mapping[str, int]:
         """Load the contexts and the banks; returns what the banks were not allowed to hold, by kind."""
-        contexts = list(exchanges(self._data.train))
         write_records(graph.store, iter(contexts), LoadReport("contexts"), Grouping("contexts", "all", 1))
         sieve = Sieve(self._data.forbidden, {one.id for one in contexts})
         for bank in self._banks:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -18,40 +17,38 @@ FORM = "dailydialog_pp"
 _STEP = 16
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """What files held, and the lines that were refused."""
-
-    choices: list[Choices]
-    refused: list[Rejected]
-
-
-def read_choices(paths: Sequence[str | Path], limit: int | None = None) -> Reading:
+def read_choices(paths: Sequence[str | Path], limit: int | None = None) -> list[Choices]:
     """The contexts of files in the shape of DailyDialog++ (Sai et al. 2020), in order.
 
-    A kind of negative is the response's ``source`` as the loader names it. A line that is not in that
-    shape, or without a right or a wrong response, is refused with its place.
+    A kind of negative is the response's ``source`` as the loader names it.
 
     Raises:
-        InputError: a file can't be read or holds no such contexts.
+        InputError: a file can't be read, a line is not in that shape, a context has no right or no wrong
+            response, or there is no context.
     """
     choices: list[Choices] = []
-    refused: list[Rejected] = []
+    for place, one in placed_choices(paths, limit):
+        if not (one.positives and one.negatives):
+            lacking = "wrong" if one.positives else "right"
+            raise InputError(f"{place}: context {one.id} has no {lacking} response")
+        choices.append(one)
+    if not choices:
+        raise InputError(f"{', '.join(map(str, paths))}: there is no context")
+    return choices
+
+
+def placed_choices(paths: Sequence[str | Path], limit: int | None = None) -> Iterator[tuple[str, Choices]]:
+    """As `read_choices`, each context with its place (file and line), whatever responses it has.
+
+    Raises:
+        InputError: a file can't be read, or a line is not in that shape.
+    """
     records = get_loader(FORM).read([Path(path) for path in paths], LoadOptions())
     for record in islice(records, limit):
         if isinstance(record, Rejected):
-            refused.append(record)
-        elif isinstance(record, Dialogue):
-            one = _choices(record)
-            if one.positives and one.negatives:
-                choices.append(one)
-            else:
-                lacking = "right" if not one.positives else "wrong"
-                refused.append(Rejected(record.place or record.id, f"the context has no {lacking} response"))
-    if not choices:
-        first = f" (of {refused[0].place}: {refused[0].reason})" if refused else ""
-        raise InputError(f"{', '.join(map(str, paths))}: no context with right and wrong responses{first}")
-    return Reading(choices, refused)
+            raise InputError(f"{record.place}: {record.reason}")
+        if isinstance(record, Dialogue):
+            yield record.place or record.id, _choices(record)
 
 
 def _choices(dialogue: Dialogue) -> Choices:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import isfinite
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -69,7 +70,9 @@ def _read(path: Path) -> Iterator[Rated]:
     value = _json(path)
     if not isinstance(value, list) or not value:
         raise InputError(f"{path}: expected a JSON list of rated dialogues, found {type(value).__name__}")
-    if path.name.endswith(_ANNOTATIONS) and not any("context" in one for one in value):
+    if path.name.endswith(_ANNOTATIONS) and not any(
+        isinstance(one, dict) and "context" in one for one in value
+    ):
         return _aligned(path, value)
     return (_object(one, f"{path}:{number}") for number, one in enumerate(value, 1))
 
@@ -113,7 +116,7 @@ def _ratings(value: Mapping[str, Any], place: str) -> Mapping[str, float]:
 
 
 def _is_rating(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
 
 
 def _rated(value: Any) -> bool:
@@ -159,8 +162,10 @@ def _aligned(path: Path, annotations: Sequence[Any]) -> Iterator[Rated]:
 def _text(path: Path) -> list[str]:
     try:
         return path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: can't be read: {error}") from error
+    except OSError as error:
+        raise InputError(f"{path}: can't be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: no text in UTF-8 (byte {error.start})") from error
 
 
 def only(rated: Sequence[Rated], names: Sequence[str]) -> list[Rated]:

@@ -19,8 +19,10 @@ def read_scores(path: str | Path, expected: int) -> list[float]:
     path = Path(path)
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: can't be read: {error}") from error
+    except OSError as error:
+        raise InputError(f"{path}: can't be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: no text in UTF-8 (byte {error.start})") from error
     found = [_score(line, f"{path}:{number}") for number, line in enumerate(lines, 1) if line.strip()]
     if len(found) != expected:
         raise InputError(f"{path}: {len(found)} scores where {expected} are needed, one for each, in order")
