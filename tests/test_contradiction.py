@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 from contradiction_samples import apart, labelled, responses
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphneg.contradiction.folds import leave_one_out
 from graphneg.contradiction.graph_made import contradictions, graph_made, read_made
 from graphneg.contradiction.labelled import Labelled, labelled_lines, read_labelled
 from graphneg.contradiction.measures import detection
-from graphneg.contradiction.rewording import Wording, reworded
+from graphneg.contradiction.rewording import sides
 from graphneg.errors import InputError
 from graphneg.loading import LoadOptions, get_loader
 from graphneg.model import Dialogue, Rejected, Response
@@ -186,6 +186,15 @@ AGAINST_ITSELF = edited(
 )
 
 
+DENIES = re.compile(r"\b(not|never|wish|would love|yet)\b|n't")
+
+
+def twins(made: list[Labelled]) -> list[tuple[Labelled, Labelled]]:
+    """Contradictory responses, each with its counterpart."""
+    assert [one.label for one in made] == [1, 0] * (len(made) // 2)
+    return list(zip(made[::2], made[1::2], strict=True))
+
+
 class TestGraphMadeResponses:
     def test_an_edited_sentence_contradicts_what_it_was(self) -> None:
         [one] = contradictions([NEGATED, NEGATED])
@@ -204,26 +213,34 @@ class TestGraphMadeResponses:
         renamed = edited(0, "rename", "I keep bees in my garden.", "I keep hens in my garden.")
         assert list(contradictions([asked, renamed])) == []
 
-    def test_both_classes_are_made_alike(self) -> None:
-        made = graph_made([NEGATED, AGAINST_ITSELF], kinds=["restated"])
-        assert [one.label for one in made] == [1, 0, 1, 0]
-        for wrong, right in zip(made[::2], made[1::2], strict=True):
-            assert wrong.said == right.said == "I keep bees in my garden."
+    @settings(deadline=None)  # the first call reads lemminflect's tables
+    @given(st.integers(0, 50))
+    def test_what_was_said_is_restated_beside_the_same_turn(self, seed: int) -> None:
+        for wrong, right in twins(graph_made([NEGATED, AGAINST_ITSELF], kinds=["restated"], seed=seed)):
+            assert wrong.said == right.said
             assert "Some thousands, I think." in wrong.response and "Some thousands" in right.response
-            assert wrong.response != right.response
-            assert len(wrong.response.split()) - len(right.response.split()) <= 3
-            assert re.search("not|n't|never", wrong.response)
-            assert not re.search("not|n't|never", right.response)
+            assert DENIES.search(wrong.response) is None or DENIES.search(right.response) is None
+            told = right if DENIES.search(right.said) else wrong
+            assert DENIES.search(told.response)
 
+    @settings(deadline=None)
+    @given(st.integers(0, 50))
+    def test_only_the_earlier_utterance_tells_where_both_agree(self, seed: int) -> None:
+        for wrong, right in twins(graph_made([NEGATED], kinds=["agreed"], seed=seed)):
+            assert wrong.response == right.response
+            assert bool(DENIES.search(wrong.said)) != bool(DENIES.search(right.said))
+
+    @settings(deadline=None)
     @given(st.integers(0, 50))
     def test_a_contradiction_of_something_else_is_none(self, seed: int) -> None:
         bread = edited(0, "negate", "I bake my own bread.", "I do not bake my own bread.", "3")
         bees, _, loaves, elsewhere = graph_made([NEGATED, bread], kinds=["elsewhere"], seed=seed)
         assert (bees.label, loaves.label, elsewhere.label) == (1, 1, 0)
         assert "bees" in bees.response and "bread" in loaves.response
-        assert elsewhere.said == loaves.said == "I bake my own bread."
+        assert elsewhere.said == loaves.said and "bread" in loaves.said
         assert "bees" in elsewhere.response and "bread" not in elsewhere.response
 
+    @settings(deadline=None)
     @given(st.integers(0, 50))
     def test_the_same_seed_makes_the_same_and_classes_are_as_large(self, seed: int) -> None:
         made = graph_made([NEGATED, AGAINST_ITSELF], seed=seed)
@@ -231,16 +248,31 @@ class TestGraphMadeResponses:
         assert sum(one.label == 1 for one in made) == len(made) / 2 == 2
 
     @pytest.mark.parametrize(
-        ("sentence", "wording", "said"),
+        ("sentence", "denied", "affirmed"),
         [
-            ("Well, I do not keep bees .", "never", "Well, I have never kept bees."),
-            ("i didn't swim today!", "not yet", "i haven't swum today yet!"),
-            ("I do not keep bees.", "as it is", "I do not keep bees."),
-            ("I am not tall.", "never", None),
+            ("Well, I do not keep bees .", "Well, I have never kept bees.", "Well, I keep bees."),
+            ("i didn't swim!", "i wish i had swum!", "i swam!"),
+            ("we are not tall.", "we would love to be tall.", "we have always been tall."),
+            ("I can't swim.", "I wish I could swim.", "I can swim."),
+            ("We haven't seen it.", "We haven't seen it yet.", "We have already seen it."),
         ],
     )
-    def test_a_denial_is_reworded(self, sentence: str, wording: Wording, said: str | None) -> None:
-        assert reworded(sentence, wording) == said
+    def test_a_denial_is_reworded_and_so_is_what_it_denies(
+        self, sentence: str, denied: str, affirmed: str
+    ) -> None:
+        found = sides(sentence)
+        assert found and denied in found.denied and affirmed in found.affirmed
+        assert not set(found.denied) & set(found.affirmed)
+
+    @pytest.mark.parametrize(
+        "sentence", ["It is not far.", "I do not only sing.", "I sing.", "Do I not sing?"]
+    )
+    def test_what_is_no_denial_of_a_speaker_s_own_is_not_reworded(self, sentence: str) -> None:
+        assert sides(sentence) is None
+
+    def test_no_perfect_goes_with_a_time(self) -> None:
+        found = sides("I did not swim last week.")
+        assert found and found.affirmed == ("I swam last week.", "I did swim last week.")
 
     def test_files_without_contradictions_are_refused(self, tmp_path: Path) -> None:
         path = tmp_path / "negatives.jsonl"

@@ -1,17 +1,21 @@
 """Contradictions from edited graphs, as labelled responses to train a detector on.
 
 A negative of the transforms ``negate``, ``oppose`` and ``contradict`` holds a sentence and its contradiction.
-People contradict themselves in passing, so the contradiction often stands beside something else that the same
-speaker says, and a third each is reworded: never, not yet. Nothing but the contradiction may tell the
-classes apart, so each contradictory response has a counterpart of about its length:
+Models contradict themselves in passing, in other words than they were told: so what is said and its
+contradiction are reworded (`graphneg.contradiction.rewording`), and stand beside something else that the
+same speaker says. Neither the response alone nor the words that it shares with the earlier utterance may
+tell the classes apart, so each contradictory response has a counterpart of about its length:
 
 ========= ================================================ =============================================
 kind      contradictory                                    not contradictory
 ========= ================================================ =============================================
-restated  the contradiction beside a turn of the speaker   the sentence itself beside that turn
+restated  the contradiction beside a turn of the speaker   what was said, reworded, beside that turn
+agreed    the contradiction beside a turn of the speaker   the same; the earlier utterance says so, too
 elsewhere the contradiction beside a turn of the speaker   a contradiction of something else beside it
 later     the contradiction                                a turn of the speaker
 ========= ================================================ =============================================
+
+In every third the earlier utterance is the edited one, and what contradicts it is what was said.
 """
 
 from __future__ import annotations
@@ -25,7 +29,7 @@ from typing import Any, Literal
 
 from graphneg.content_words import content_lemmas
 from graphneg.contradiction.labelled import ANNOTATORS, Labelled
-from graphneg.contradiction.rewording import WORDINGS, reworded
+from graphneg.contradiction.rewording import sides
 from graphneg.errors import InputError
 from graphneg.hashing import number
 from graphneg.model import Negative
@@ -36,8 +40,10 @@ TRANSFORMS = ("negate", "oppose", "contradict")
 SOURCE = "graph"
 """Who graph-made responses are of, in place of a generator."""
 
-Kind = Literal["restated", "elsewhere", "later"]
-KINDS: tuple[Kind, ...] = ("restated", "elsewhere", "later")
+Kind = Literal["restated", "agreed", "elsewhere", "later"]
+KINDS: tuple[Kind, ...] = ("restated", "agreed", "elsewhere", "later")
+_Pair = tuple[str, str]
+"""An earlier utterance and a response."""
 _END = re.compile(r"(?<=[.!?])\s+")
 _LEAST = 3
 """Words of a sentence that is worth contradicting."""
@@ -94,29 +100,77 @@ def graph_made(
     Each contradiction is of one kind, drawn by hash from (seed, its id).
     """
     found = list(contradictions(negatives))
+    claims = [_claim(one, seed) for one in found]
     made: list[Labelled] = []
-    for place, one in enumerate(found):
+    for place, one in enumerate(claims):
         kind = kinds[number(seed, "kind", one.id) % len(kinds)]
-        other = found[_elsewhere(place, found, seed)]
-        wrong, right = _responses(one, kind, other, seed)
+        wrong, right = _responses(one, claims[_elsewhere(place, found, seed)], kind, seed)
         made.append(_labelled(one, f"{kind}/1", wrong, ANNOTATORS))
         made.append(_labelled(one, f"{kind}/0", right, 0))
     return made
 
 
-def _responses(one: Contradiction, kind: Kind, other: Contradiction, seed: int) -> tuple[str, str]:
-    wrong = _said_otherwise(one, seed)
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """An earlier utterance, wordings of a sentence in it, and of that sentence's contradiction.
+
+    ``agreed`` are utterances that say the contradiction instead, one for each of its wordings, none where
+    that can't be written; ``other`` is another turn of the speaker.
+    """
+
+    id: str
+    earlier: str
+    said: tuple[str, ...]
+    contrary: tuple[str, ...]
+    agreed: tuple[str, ...]
+    other: str
+
+
+def _claim(one: Contradiction, seed: int) -> _Claim:
+    """In every third the utterance is the edited one."""
+    said, contrary = _wordings(one)
+    if number(seed, "edited", one.id) % 3 or one.sentence not in one.earlier:
+        return _Claim(one.id, one.earlier, said, contrary, _saying(one, contrary), one.other)
+    edited = one.earlier.replace(one.sentence, one.contradiction, 1)
+    return _Claim(one.id, edited, contrary, said, _saying(one, said), one.other)
+
+
+def _wordings(one: Contradiction) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What is said in other words, and its contradiction in other words; the words themselves come first."""
+    if found := sides(one.contradiction):
+        said, contrary = found.affirmed, found.denied
+    elif found := sides(one.sentence):
+        said, contrary = found.denied, found.affirmed
+    else:
+        said, contrary = (), ()
+    return tuple(dict.fromkeys((one.sentence, *said))), tuple(dict.fromkeys((one.contradiction, *contrary)))
+
+
+def _saying(one: Contradiction, wordings: Sequence[str]) -> tuple[str, ...]:
+    if one.sentence not in one.earlier:
+        return ()
+    return tuple(one.earlier.replace(one.sentence, text, 1) for text in wordings)
+
+
+def _responses(one: _Claim, other: _Claim, kind: Kind, seed: int) -> tuple[_Pair, _Pair]:
+    """A contradictory response and its counterpart, each with the utterance that it goes with."""
+    wrong = _drawn(one.contrary, seed, "wrong", one.id)
     if kind == "later":
-        return wrong, one.other
-    right = one.sentence if kind == "restated" else _said_otherwise(other, seed)
+        return (one.earlier, wrong), (one.earlier, one.other)
+    earlier = one.earlier
+    if kind == "agreed" and one.agreed:
+        earlier, right = _drawn(one.agreed, seed, "agreed", one.id), wrong
+    elif kind == "elsewhere":
+        right = _drawn(other.contrary, seed, "wrong", other.id)
+    else:
+        right = _drawn(one.said, seed, "right", one.id)
     if number(seed, "order", one.id) % 2:
-        return f"{wrong} {one.other}", f"{right} {one.other}"
-    return f"{one.other} {wrong}", f"{one.other} {right}"
+        return (one.earlier, f"{wrong} {one.other}"), (earlier, f"{right} {one.other}")
+    return (one.earlier, f"{one.other} {wrong}"), (earlier, f"{one.other} {right}")
 
 
-def _said_otherwise(one: Contradiction, seed: int) -> str:
-    wording = WORDINGS[number(seed, "wording", one.id) % len(WORDINGS)]
-    return reworded(one.contradiction, wording) or one.contradiction
+def _drawn(wordings: Sequence[str], seed: int, name: str, id: str) -> str:
+    return wordings[number(seed, name, id) % len(wordings)]
 
 
 def _elsewhere(place: int, found: Sequence[Contradiction], seed: int) -> int:
@@ -131,8 +185,8 @@ def _elsewhere(place: int, found: Sequence[Contradiction], seed: int) -> int:
     return (place + 1) % len(found)
 
 
-def _labelled(one: Contradiction, name: str, response: str, votes: int) -> Labelled:
-    return Labelled(f"{one.id}~{name}", (one.earlier, response), ("A", "A"), 0, SOURCE, votes)
+def _labelled(one: _Claim, name: str, pair: _Pair, votes: int) -> Labelled:
+    return Labelled(f"{one.id}~{name}", pair, ("A", "A"), 0, SOURCE, votes)
 
 
 def _of(negative: Negative) -> Iterator[Contradiction]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphneg.contradiction.detector import ContradictionDetector
+from graphneg.contradiction.graph_made import SOURCE
 from graphneg.contradiction.labelled import Labelled
 from graphneg.errors import InputError
 from graphneg.hashing import number
@@ -109,7 +110,13 @@ def _allowed(pairs: Sequence[Pair], held_out: Collection[str]) -> list[Pair]:
 
 
 def _shuffled(pairs: Sequence[Pair], seed: int, epoch: int) -> list[Pair]:
-    return sorted(pairs, key=lambda one: number(seed, "pair", str(epoch), one.id, one.response))
+    """In another order each epoch; a graph-made response and its counterpart stay together, so that a step
+    sees what tells them apart."""
+    return sorted(pairs, key=lambda one: (number(seed, "pair", str(epoch), *_together(one)), one.id))
+
+
+def _together(one: Pair) -> tuple[str, ...]:
+    return (one.id.rpartition("/")[0],) if one.source == SOURCE else (one.id, one.response)
 
 
 def _start(detector: ContradictionDetector) -> list[Any]:
