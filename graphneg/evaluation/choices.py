@@ -43,6 +43,8 @@ def placed_choices(paths: Sequence[str | Path], limit: int | None = None) -> Ite
     Raises:
         InputError: a file can't be read, or a line is not in that shape.
     """
+    if not paths:
+        return
     records = get_loader(FORM).read([Path(path) for path in paths], LoadOptions())
     for record in islice(records, limit):
         if isinstance(record, Rejected):
