@@ -15,8 +15,8 @@ def fleiss_kappa(ratings: Sequence[Sequence[Hashable]]) -> float:
     agreement, 0 what chance would give. Where only one category was ever given it is 1, since nobody
     disagrees (the formula has no value there).
 
-    Fleiss 1971, "Measuring nominal scale agreement among many raters", Psychological Bulletin 76(5),
-    formulas 3 to 7: (P - Pe) / (1 - Pe), with P the mean share of agreeing pairs of annotators of an item
+    Fleiss 1971, "Measuring nominal scale agreement among many raters", Psychological Bulletin 76(5):
+    (P - Pe) / (1 - Pe), with P the mean share of agreeing pairs of annotators of an item
     and Pe the sum of the squared shares of the categories.
 
     Raises:

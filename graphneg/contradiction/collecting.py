@@ -1,4 +1,4 @@
-"""Collecting responses that may contradict (Sato et al. 2024, section 3): contexts, then responses to them.
+"""Collecting responses that may contradict (Sato et al. 2024): contexts, then responses to them.
 
 Each step writes a file, and goes on where it was stopped. The label sheet of `graphneg.contradiction.sheets`
 comes next.

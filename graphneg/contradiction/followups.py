@@ -1,6 +1,6 @@
 """Contexts that end in a question about what its answerer said before, and how sure that is: FQness.
 
-Sato et al. 2024 (section 3) found that models contradict themselves most where they are asked about
+Sato et al. 2024 found that models contradict themselves most where they are asked about
 something that they said. Whether a question follows up an earlier segment shows in its probability: without
 the turns in between it hardly falls, without the segment it does.
 """
@@ -82,7 +82,7 @@ def followups(contexts: Iterable[Context], furthest: int = 3) -> Iterator[Follow
 
 
 def fqness(model: Likelihood, some: Sequence[FollowUp]) -> list[Scored]:
-    """The FQness of follow-ups, in order (Sato et al. 2024, section 3).
+    """The FQness of follow-ups, in order (Sato et al. 2024).
 
     P(question | context without the turns between referent and question) over P(question | context without
     the referent), the probabilities of the same tokens under a causal language model: exact, not
