@@ -8,6 +8,7 @@ from functools import lru_cache
 _SENSE = re.compile(r"-\d\d+$")
 
 
+@lru_cache(maxsize=65536)
 def is_frame(concept: str) -> bool:
     """Whether the concept names a PropBank roleset.
 

@@ -25,6 +25,11 @@ class ReadGraph(NamedTuple):
     digest: str
 
     @property
+    def dialogue(self) -> str:
+        """The id of the utterance's dialogue."""
+        return self.utterance.rpartition("#")[0]
+
+    @property
     def weight(self) -> int:
         """How many rows it makes."""
         return 2 + 2 * len(self.graph.nodes) + len(self.graph.mentions)
@@ -104,11 +109,16 @@ def write_batch(tx: ManagedTransaction, batch: Batch) -> Outcome:
 
 
 def _write_conversation(tx: ManagedTransaction, batch: Batch, outcome: Outcome) -> None:
-    """Write dialogues and graphs. What was sent is read at the end: till then the server has work."""
-    asked = send(tx, "load/stored", ids=[dialogue.id for dialogue in batch.dialogues])
-    asked_graphs = send(tx, "load/stored_graphs", ids=[one.graph.id for one in batch.graphs])
-    dialogues, refused = _new_dialogues(batch.dialogues, _digests(asked), outcome)
-    graphs = _new_graphs(batch.graphs, _digests(asked_graphs), refused, outcome)
+    """Write dialogues and graphs. What was sent is read at the end: till then the server has work.
+
+    Graphs of a dialogue that is new are new too, and not looked up.
+    """
+    stored = _digests(tx, "load/stored", [dialogue.id for dialogue in batch.dialogues])
+    dialogues, refused = _new_dialogues(batch.dialogues, stored, outcome)
+    unseen = {dialogue.id for dialogue in dialogues}
+    perhaps = [one.graph.id for one in batch.graphs if one.dialogue not in unseen]
+    stored_graphs = _digests(tx, "load/stored_graphs", perhaps)
+    graphs = _new_graphs(batch.graphs, stored_graphs, refused, outcome)
     sent: list[Result] = []
     if dialogues:
         whole = len(dialogues) == len(batch.dialogues)
@@ -125,8 +135,9 @@ def _write_conversation(tx: ManagedTransaction, batch: Batch, outcome: Outcome) 
         result.consume()
 
 
-def _digests(asked: Result) -> dict[str, str]:
-    return {row["id"]: row["digest"] for row in asked}
+def _digests(tx: ManagedTransaction, lookup: str, ids: list[str]) -> dict[str, str]:
+    """What the store has of these ids, with digests of its content."""
+    return {row["id"]: row["digest"] for row in run(tx, lookup, ids=ids)} if ids else {}
 
 
 def _new_dialogues(
@@ -152,7 +163,7 @@ def _new_graphs(
     """The graphs that the store does not have, without those of refused dialogues."""
     new: list[ReadGraph] = []
     for one in graphs:
-        if one.utterance.rpartition("#")[0] in refused:
+        if one.dialogue in refused:
             continue
         if one.graph.id not in stored:
             new.append(one)

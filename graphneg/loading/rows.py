@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, cast
 
 from graphneg.kinds import kind_of
@@ -57,6 +58,7 @@ def natural_order(id: str) -> str:
     return padded.encode("ascii", "backslashreplace").decode("ascii")
 
 
+@lru_cache(maxsize=65536)
 def term_of(concept: str) -> str | None:
     """The term that a concept's node is tied to; none for concepts that only build structure."""
     if concept in _STRUCTURAL or concept.endswith("-91") or concept.endswith("-quantity"):
@@ -191,13 +193,18 @@ class GraphRows:
         self.roles.append({"from": first + start, "to": first + end, "inverted": inverted, **properties})
 
     def lexeme_rows(self) -> list[Row]:
-        return [{"text": text, "nodes": self.lexemes[text]} for text in sorted(self.lexemes)]
+        return [
+            {"text": text, "kind": kind_of(text), "nodes": self.lexemes[text]}
+            for text in sorted(self.lexemes)
+        ]
 
 
 def opposite_row(opposite: Opposite) -> Row:
     return {
         "start": opposite.start,
         "end": opposite.end,
+        "start_kind": kind_of(opposite.start),
+        "end_kind": kind_of(opposite.end),
         "relation": opposite.relation,
         "weight": opposite.weight,
         "source": opposite.source,
