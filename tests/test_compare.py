@@ -211,6 +211,9 @@ class TestFigures:
         assert closed(middle, high, low) is None
 
 
+SOURCES = ("random", "human", "bm25", "all", "turn-shuffle")
+
+
 @dataclass(frozen=True)
 class Done:
     """A comparison that has been made: its folder, what was told of each run, and its table."""
@@ -223,17 +226,18 @@ class Done:
 @pytest.fixture(scope="module")
 def done(folder: Path, data: Data) -> Done:
     told: list[Run] = []
-    made = plan(folder, "random", "human", "bm25", "all")
+    made = plan(folder, *SOURCES)
     found = compare(data, made, folder / "out", on_run=told.append)
     return Done(folder / "out", told, found)
 
 
 class TestComparing:
     def test_gives_a_row_for_each_source(self, done: Done) -> None:
-        assert [row.source for row in done.found.rows] == ["random", "human", "bm25", "all"]
+        assert [row.source for row in done.found.rows] == [*SOURCES]
         assert {*done.found.rows[0].figures} == {"adversarial", "random"}
         sources = [{*run.pairs} - {"reference"} for run in done.told]
-        assert sources == [{"random"}, {"random", "adversarial"}, {"random", "bm25"}, {"random", "all"}]
+        assert sources[:2] == [{"random"}, {"random", "adversarial"}]
+        assert sources[2:] == [{"random", name} for name in SOURCES[2:]]
 
     def test_edits_each_right_response_and_makes_none_of_another(self, data: Data, done: Done) -> None:
         right = {one.turns: set(one.positives) for one in data.train}
@@ -247,7 +251,7 @@ class TestComparing:
 
     def test_keeps_each_result_and_no_model(self, folder: Path, data: Data, done: Done) -> None:
         told: list[Run] = []
-        again = compare(data, plan(folder, "random", "human", "bm25", "all"), done.out, on_run=told.append)
+        again = compare(data, plan(folder, *SOURCES), done.out, on_run=told.append)
         assert again == done.found and not told
         assert not any((done.out / "models").iterdir())
 

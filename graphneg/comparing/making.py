@@ -26,7 +26,8 @@ from graphneg.output.jsonl import write_jsonl
 from graphneg.output.stream import NegativeStream
 from graphneg.progress import NoProgress, Progress
 from graphneg.recipes import RECIPES, recipe_of
-from graphneg.training.drawing import plain
+from graphneg.training.groups import entry_of
+from graphneg.training.held_out import plain
 
 _PERSPECTIVE = "perspective"
 _SHIFTING = ("counterfactual",)
@@ -152,9 +153,11 @@ class Workshop:
         never = self._data.written_wrong | {plain(text) for text in self._data.tested}
         right = {context_key(one.turns): set(map(plain, one.positives)) for one in self._data.train}
         for one in read_jsonl(raw):
-            context = context_key([turn["text"] for turn in one.context])
-            response = plain(one.response)
-            if context in right and response not in right[context] and response not in never:
+            entry, response = entry_of(one, one.id), plain(one.response)
+            context = context_key(entry.context)
+            if context not in right or response in never:
+                continue
+            if entry.own != entry.context or response not in right[context]:
                 yield one
 
     def _digest(self, kind: Kind) -> str:
