@@ -118,6 +118,25 @@ class TestRegistry:
         assert ranker.tokenizer.decode(rows[0]).startswith("[CLS] when [SEP] fish")
 
 
+    def test_a_new_ranker_reads_the_response_first_and_goes_on_doing_so(
+        self, encoder: Path, tmp_path: Path
+    ) -> None:
+        from graphneg.rankers import CrossEncoder, new_ranker
+
+        new_ranker("cross-encoder", encoder, device="cpu").save(tmp_path)
+        ranker = CrossEncoder.from_pretrained(tmp_path, device="cpu")
+        tokens = ranker.encode([["eggs"] * 40 + ["when"]], ["at six"])["input_ids"][0].tolist()
+        text = ranker.tokenizer.decode(tokens)
+        assert len(tokens) == 24 and text.startswith("[CLS] at six [SEP] eggs") and "when [SEP]" in text
+
+    def test_turns_are_running_text(self, classifier: Path) -> None:
+        from graphneg.rankers import CrossEncoder
+
+        ranker = CrossEncoder.from_pretrained(classifier, device="cpu")
+        tokens = ranker.encode([["shall we swim", "when"]], ["at six"])["input_ids"][0]
+        assert ranker.tokenizer.decode(tokens) == "[CLS] shall we swim when [SEP] at six [SEP]"
+
+
 class TestTrainCommand:
     @pytest.mark.parametrize("kind", ["cross-encoder", "sa-bert", "poly-encoder"])
     def test_each_kind_is_trained_evaluated_and_not_overwritten(

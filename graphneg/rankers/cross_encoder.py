@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from graphneg.decoders.t5.torch_backend import choose_device
 from graphneg.errors import InputError, ModelError
@@ -17,15 +17,21 @@ if TYPE_CHECKING:
 
 _KIND = "ForSequenceClassification"
 _TOKENS = "max_tokens"
+_FIRST = "first"
+
+First = Literal["response", "context"]
+"""Which of the two texts the model reads first."""
 
 
 class CrossEncoder:
-    """A sequence classifier over a pair of context and response.
+    """A sequence classifier over a pair of texts, response and context.
 
-    Its folder is read by ``transformers`` and by sentence-transformers' ``CrossEncoder`` alike. Turns
-    are joined by the tokenizer's separator. What is longer than ``max_tokens`` is cut from the
-    context's beginning: its last turns say most about a response. A response that leaves no room at
-    all for a context loses its end.
+    Its folder is read by ``transformers`` and by sentence-transformers' ``CrossEncoder`` alike. What is
+    trained here reads the response ``first``, which is learned sooner: it always stands in the same
+    place. A model that was trained elsewhere, and says nothing of it, gets the context first. Turns
+    are joined by blanks, as running text: separators between them cost encoders of sentences much of what
+    they know. What is longer than ``max_tokens`` is cut from the context's beginning: its last turns
+    say most about a response. A response that leaves no room at all for a context loses its end.
     """
 
     kind: ClassVar[str] = CROSS_ENCODER
@@ -37,8 +43,10 @@ class CrossEncoder:
         *,
         max_tokens: int = 256,
         batch: int = 64,
+        first: First = "response",
     ) -> None:
         self.model = model
+        self.first = first
         self.tokenizer = tokenizer
         self.batch = batch
         self.max_tokens = min(max_tokens, positions(model), tokenizer.model_max_length)
@@ -78,17 +86,22 @@ class CrossEncoder:
             )
         network.to(choose_device(device or "auto"))
         noted: Any = getattr(network.config, "graphneg", None) or {}
-        return cls(network, tokenizer, max_tokens=max_tokens or noted.get(_TOKENS, 256), batch=batch)
+        return cls(
+            network,
+            tokenizer,
+            max_tokens=max_tokens or noted.get(_TOKENS, 256),
+            batch=batch,
+            first=noted.get(_FIRST, "context"),
+        )
 
     def encode(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> BatchEncoding:
         """Tokens of the pairs, shape (pairs, tokens), padded to the longest, at most ``max_tokens``."""
-        separator = f" {self.tokenizer.sep_token or ''} "
-        texts = [separator.join(turns) for turns in contexts]
+        texts = [" ".join(turns) for turns in contexts]
         answers = [self._shortened(response) for response in responses]
+        pairs = (answers, texts) if self.first == "response" else (texts, answers)
         return self.tokenizer(
-            texts,
-            answers,
-            truncation="only_first",
+            *pairs,
+            truncation="only_second" if self.first == "response" else "only_first",
             max_length=self.max_tokens,
             padding=True,
             return_tensors="pt",
@@ -111,7 +124,11 @@ class CrossEncoder:
 
     def save(self, folder: str | Path) -> None:
         """Write model and tokenizer into a folder that ``from_pretrained`` reads."""
-        self.model.config.graphneg = {**of_kind(self.kind), _TOKENS: self.max_tokens}
+        self.model.config.graphneg = {
+            **of_kind(self.kind),
+            _TOKENS: self.max_tokens,
+            _FIRST: self.first,
+        }
         self.model.save_pretrained(str(folder))
         self.tokenizer.save_pretrained(str(folder))
 

@@ -34,8 +34,8 @@ _DROPOUTS = ("hidden_dropout_prob", "attention_probs_dropout_prob", "dropout", "
 class PolyEncoder:
     """An encoder for both sides, or one for each, and codes that attend over the context.
 
-    Humeau et al. 2020, "Poly-encoders", section 4; without codes a bi-encoder. Turns are joined by the
-    tokenizer's separator; a context longer than ``max_tokens`` loses its beginning, a response longer than
+    Humeau et al. 2020, "Poly-encoders", section 4; without codes a bi-encoder. Turns are joined by
+    blanks; a context longer than ``max_tokens`` loses its beginning, a response longer than
     ``response_tokens`` its end. Its folder is read by transformers' ``AutoModel`` and by
     sentence-transformers' ``SentenceTransformer``, whose vector of a response is this one's: the encoder,
     of contexts where there are two, and that of responses in the folder ``response`` then.
@@ -188,8 +188,7 @@ class PolyEncoder:
         note_pooling(folder, self.model.pooling, self.model.size, tokens)
 
     def _contexts(self, contexts: Sequence[Sequence[str]]) -> dict[str, Tensor]:
-        separator = f" {self.tokenizer.sep_token or ''} "
-        texts = [separator.join(turns) for turns in contexts]
+        texts = [" ".join(turns) for turns in contexts]
         return self._tokens("context", texts, self.max_tokens, "left")
 
     def _responses(self, responses: Sequence[str]) -> dict[str, Tensor]:

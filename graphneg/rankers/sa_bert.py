@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from graphneg.decoders.t5.torch_backend import choose_device
 from graphneg.errors import ModelError
 from graphneg.hashing import number
-from graphneg.rankers.cross_encoder import CrossEncoder, freeze, read_encoder
+from graphneg.rankers.cross_encoder import CrossEncoder, First, freeze, read_encoder
 from graphneg.rankers.kinds import SA_BERT
 from graphneg.rankers.speaker_inputs import MARKERS, SEGMENTS, SPEAKERS, SpeakerInputs
 
@@ -43,8 +43,9 @@ class SpeakerAwareBert(CrossEncoder):
         *,
         max_tokens: int = 256,
         batch: int = 64,
+        first: First = "context",
     ) -> None:
-        super().__init__(model, tokenizer, max_tokens=max_tokens, batch=batch)
+        super().__init__(model, tokenizer, max_tokens=max_tokens, batch=batch, first=first)
         self._inputs = SpeakerInputs(tokenizer, self.max_tokens)
 
     def encode(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> BatchEncoding:
