@@ -117,7 +117,6 @@ class TestRegistry:
         assert rows.shape == (3, 24)
         assert ranker.tokenizer.decode(rows[0]).startswith("[CLS] when [SEP] fish")
 
-
     def test_a_new_ranker_reads_the_response_first_and_goes_on_doing_so(
         self, encoder: Path, tmp_path: Path
     ) -> None:
