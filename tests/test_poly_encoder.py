@@ -125,6 +125,8 @@ class TestFolders:
         (other / "config.json").write_text('{"port": 80}')
         open_run(other.parent, [1], overwrite=True)
         assert (other / "config.json").exists() and not (other.parent / "1_Pooling").exists()
+        with pytest.raises(InputError, match="Not a directory"):
+            open_run(other / "config.json", [1])
 
     def test_an_encoder_that_was_never_one_is_refused(self, encoder: Path) -> None:
         with pytest.raises(ModelError, match="no poly-encoder"):

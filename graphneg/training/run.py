@@ -80,8 +80,8 @@ def open_run(folder: str | Path, facts: Sequence[Any], overwrite: bool = False) 
     stopped; a run with the same facts goes on all the same.
 
     Raises:
-        InputError: the folder holds a model, or a run with other facts; with ``overwrite``, its
-            ``config.json`` is not a model's.
+        InputError: the folder holds a model, or a run with other facts, or can't be made; with
+            ``overwrite``, its ``config.json`` is not a model's.
     """
     run = Run(Path(folder), Path(folder) / _CHECKPOINTS)
     fingerprint = hashlib.sha256(json.dumps(facts, default=str).encode("utf-8", "surrogatepass")).hexdigest()
@@ -101,8 +101,11 @@ def open_run(folder: str | Path, facts: Sequence[Any], overwrite: bool = False) 
                 f"{folder}: there is a model in it already; choose another folder, or overwrite it"
             )
         _remove_model(run.folder)
-    run.checkpoints.mkdir(parents=True, exist_ok=True)
-    note.write_text(json.dumps({"fingerprint": fingerprint}), encoding="utf-8")
+    try:
+        run.checkpoints.mkdir(parents=True, exist_ok=True)
+        note.write_text(json.dumps({"fingerprint": fingerprint}), encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{folder}: no folder that a model can go into: {error.strerror}") from error
     return run
 
 
