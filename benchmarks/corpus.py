@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, count, islice
 from pathlib import Path
 
 from graphneg.loading.matching import Grouping
@@ -20,6 +20,7 @@ from graphneg.model import Dialogue, Frame, GraphText, Opposite, Record, Utteran
 from graphneg.store import Store
 
 TURNS = 8
+SHORT_TURNS = 2
 SPEAKERS = ("A", "B")
 LITTLE_PRINCE = "amr_little_prince/lpp-train.txt"
 OPPOSITES = "conceptnet/assertions-en-opposites.csv.gz"
@@ -46,14 +47,17 @@ class Corpus:
     def copies(self, first: int, last: int, name: str = "copy") -> Iterator[Dialogue]:
         """Dialogues of the copies numbered ``first`` to ``last - 1``, each a corpus of its own name."""
         for copy in range(first, last):
-            corpus = f"{name}{copy}"
-            for at in range(0, len(self.texts), TURNS):
-                id = f"{corpus}/train/{at // TURNS}"
-                yield Dialogue(id, corpus, "train", tuple(_turns(self.texts[at : at + TURNS])))
+            yield from _dialogues(self.texts, f"{name}{copy}", TURNS)
 
     def several(self, amount: int, name: str) -> Iterator[Dialogue]:
         """The first ``amount`` dialogues of as many copies as that takes."""
         return islice(self.copies(0, -(-amount // self.dialogues), name), amount)
+
+    def short(self, amount: int, name: str) -> Iterator[Dialogue]:
+        """So many dialogues of two turns, of the smaller half of the graphs, in copies."""
+        texts = sorted(self.texts, key=lambda one: len(one.penman))[: len(self.texts) // 2]
+        copies = (_dialogues(texts, f"{name}{copy}", SHORT_TURNS) for copy in count())
+        return islice(chain.from_iterable(copies), amount)
 
 
 def little_prince(data: Path) -> Corpus:
@@ -85,6 +89,12 @@ def write_jsonl(dialogues: Iterator[Dialogue], path: Path) -> Path:
             out.write(json.dumps({"id": one.id, "corpus": one.corpus, "split": one.split, "turns": turns}))
             out.write("\n")
     return path
+
+
+def _dialogues(texts: Sequence[GraphText], corpus: str, turns: int) -> Iterator[Dialogue]:
+    for at in range(0, len(texts), turns):
+        id = f"{corpus}/train/{at // turns}"
+        yield Dialogue(id, corpus, "train", tuple(_turns(texts[at : at + turns])))
 
 
 def _turns(texts: Sequence[GraphText]) -> Iterator[Utterance]:

@@ -7,20 +7,36 @@ import resource
 import sys
 import time
 from pathlib import Path
+from threading import Thread
 
 import graphneg
 
 STATUS = Path("/proc/self/status")
 
 
+EVERY = 0.5
+"""Seconds between two looks at the memory."""
+
+
 def main(work: str, target: str, path: str) -> None:
+    """Do the work and print its seconds, its peak, and its peak within the first tenth of that time."""
     began = time.perf_counter()
+    seen: list[tuple[float, float]] = []
+    Thread(target=_watch, args=(began, seen), daemon=True).start()
     with graphneg.open(target) as graph:
         if work == "load":
             graph.load("dialogues", path)
         else:
             graph.negatives("deam", decoder="surface").to_jsonl(path)
-    print(json.dumps({"megabytes": peak_megabytes(), "seconds": time.perf_counter() - began}))
+    seconds, peak = time.perf_counter() - began, peak_megabytes()
+    early = max((megabytes for at, megabytes in seen if at <= seconds / 10), default=peak)
+    print(json.dumps({"megabytes": peak, "early": early, "seconds": seconds}))
+
+
+def _watch(began: float, seen: list[tuple[float, float]]) -> None:
+    while True:
+        seen.append((time.perf_counter() - began, peak_megabytes()))
+        time.sleep(EVERY)
 
 
 def peak_megabytes() -> float:
