@@ -27,8 +27,8 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
         store_records(instance.store, corpus.resources)
         path = write_jsonl(corpus.short(amount, "memory"), host.directory / "memory.jsonl")
         out = host.directory / "memory-negatives.jsonl"
-        for work, arguments in (("load", [str(path)]), ("negatives", [str(out)])):
-            peak = measured(instance, work, *arguments)
+        for work, file in (("load", path), ("negatives", out), ("pairs", out)):
+            peak = measured(instance, work, str(file))
             peaks.setdefault(work, []).append(peak["megabytes"])
             rows.append(
                 (
@@ -47,7 +47,8 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
         "Memory",
         "Dialogues of two turns with small graphs. A fresh Python process for each row: its peak resident "
         "set in MB, within the first tenth of its time and in all; `negatives` makes one negative a "
-        "dialogue (recipe deam, decoder surface) into a file. Seconds include the start.",
+        "dialogue (recipe deam, decoder surface) into a file, `pairs` streams an epoch of pairs from it. "
+        "Seconds include the start.",
         ("server", "work", "dialogues", "MB, a tenth", "MB, peak", "seconds", "dialogues/s"),
         tuple(rows),
     )

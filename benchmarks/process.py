@@ -26,6 +26,9 @@ def main(work: str, target: str, path: str) -> None:
     with graphneg.open(target) as graph:
         if work == "load":
             graph.load("dialogues", path)
+        elif work == "pairs":
+            for _ in graph.pairs(path):
+                pass
         else:
             graph.negatives("deam", decoder="surface").to_jsonl(path)
     seconds, peak = time.perf_counter() - began, peak_megabytes()
