@@ -146,6 +146,7 @@ def _print(found: list[tuple[str, list[Correlation]]]) -> None:
     table = plain_table("scores", "level", "quality", "items", "Pearson", "Spearman", "Kendall")
     for column in table.columns[3:]:
         column.justify = "right"
+        column.no_wrap = True
     for name, correlations in found:
         for one in correlations:
             table.add_row(
@@ -192,4 +193,4 @@ def _print_json(
 
 
 def _shown(one: Coefficient) -> str:
-    return f"{one.value:+.3f} ({one.low:+.3f} to {one.high:+.3f})"
+    return f"{one.value:+.3f}\n{one.low:+.3f} to {one.high:+.3f}"

@@ -167,8 +167,8 @@ def _read_contexts(name: str) -> list[list[str]]:
 def _print(turns: Sequence[str], found: Sequence[Found]) -> None:
     from rich.text import Text
 
-    table = plain_table("score", "response", title=None)
-    table.title = Text(" / ".join(turns))
+    results().print(Text(" / ".join(turns), style="bold"))
+    table = plain_table("score", "response")
     for one in found:
         table.add_row(f"{one.score:.3f}", Text(one.text))
     results().print(table)
