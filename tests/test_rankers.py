@@ -89,7 +89,7 @@ class TestRegistry:
         ("config", "complaint"),
         [
             ('{"architectures": ["GPT2LMHeadModel"]}', "GPT2LMHeadModel gives no scores"),
-            ('{"graphneg": {"kind": "owl"}}', "no kind of ranker is called 'owl'; there are: cross-encoder,"),
+            ('{"graphneg": {"kind": "owl"}}', "a model for owl, and no ranker .cross-encoder, "),
             ("[1]", "its config.json is no object"),
             ("{", "no config.json can be read"),
         ],

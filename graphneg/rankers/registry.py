@@ -35,7 +35,10 @@ def load_ranker(model: str | Path, *, offline: bool = False, **options: Any) -> 
         ModelError: there is no such model, it is one for another task, or of a kind that is not known.
     """
     folder = locate(model, offline=offline)
-    module, kind, _ = _named(kind_of(read_config(folder)), f"{folder}: ")
+    noted = kind_of(read_config(folder))
+    if noted not in _KINDS:
+        raise ModelError(f"{folder}: a model for {noted}, and no ranker ({', '.join(_KINDS)})")
+    module, kind, _ = _KINDS[noted]
     return getattr(import_module(module), kind).from_pretrained(folder, offline=offline, **options)
 
 
@@ -60,7 +63,9 @@ def new_ranker(
         ModelError: no kind has the name, or there is no such encoder or none of which the kind can be made.
         InputError: no parameter's name begins with one of ``frozen``.
     """
-    module, _, make = _named(kind, "")
+    if kind not in _KINDS:
+        raise ModelError(f"no kind of ranker is called {kind!r}; there are: {', '.join(_KINDS)}")
+    module, _, make = _KINDS[kind]
     return getattr(import_module(module), make)(
         model,
         seed=seed,
@@ -71,9 +76,3 @@ def new_ranker(
         offline=offline,
         **options,
     )
-
-
-def _named(kind: str, place: str) -> tuple[str, str, str]:
-    if kind not in _KINDS:
-        raise ModelError(f"{place}no kind of ranker is called {kind!r}; there are: {', '.join(_KINDS)}")
-    return _KINDS[kind]
