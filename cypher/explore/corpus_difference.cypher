@@ -6,7 +6,8 @@
 // Columns: perspective, one and other (pairs of each corpus), one_share and other_share (of its pairs with this
 //          focus), difference (of the shares; above 0: more in the first)
 MATCH (:Term {text: $focus})<-[:FOCUS]-(reply)
-MATCH (d:Dialogue)-[:HAS_TURN]->(:Utterance)-[:NEXT|HAS_RESPONSE]->(reply)
+MATCH (post:Utterance)-[:NEXT|HAS_RESPONSE]->(reply)
+MATCH (d:Dialogue)-[:HAS_TURN]->(post)
 WHERE d.corpus IN [$one, $other]
 MATCH (reply)-[:PERSPECTIVE]->(p:Term)
 WITH p.text AS perspective, sum(CASE WHEN d.corpus = $one THEN 1 ELSE 0 END) AS one,

@@ -4,7 +4,9 @@
 // $limit (20): rows at most
 // Columns: perspective, count (pairs of the corpus), share (of its pairs with this focus)
 MATCH (:Term {text: $focus})<-[:FOCUS]-(reply)
-MATCH (:Dialogue {corpus: $corpus})-[:HAS_TURN]->(:Utterance)-[:NEXT|HAS_RESPONSE]->(reply)
+MATCH (post:Utterance)-[:NEXT|HAS_RESPONSE]->(reply)
+MATCH (d:Dialogue)-[:HAS_TURN]->(post)
+WHERE d.corpus = $corpus
 MATCH (reply)-[:PERSPECTIVE]->(p:Term)
 WITH p.text AS perspective, count(*) AS count
 ORDER BY count DESC, perspective

@@ -19,7 +19,8 @@ CALL (t) {
   RETURN f, t AS p, count, 1 AS side
 }
 OPTIONAL MATCH (f)<-[:FOCUS]-(reply)-[:PERSPECTIVE]->(p)
-OPTIONAL MATCH (d:Dialogue)-[:HAS_TURN]->(post:Utterance)-[:NEXT|HAS_RESPONSE]->(reply)
+OPTIONAL MATCH (post:Utterance)-[:NEXT|HAS_RESPONSE]->(reply)
+OPTIONAL MATCH (d:Dialogue)-[:HAS_TURN]->(post)
 WITH side, f.text AS focus, p.text AS perspective, count, d.order AS place, post.turn AS turn, reply.id AS id,
      d.corpus AS corpus, post.text AS before, reply.text AS after
 ORDER BY place, turn, id
