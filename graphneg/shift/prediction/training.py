@@ -10,11 +10,13 @@ from graphneg.errors import InputError
 from graphneg.language_models import TrainingReport, fine_tune, load_causal, load_seq2seq
 from graphneg.progress import Progress
 from graphneg.shift.candidates import Splitting
+from graphneg.shift.likelihood import Shifts
 from graphneg.shift.prediction.examples import causal_examples, seq2seq_examples
 from graphneg.store import Store
 
 Kind = Literal["seq2seq", "causal"]
 KINDS: tuple[Kind, ...] = ("seq2seq", "causal")
+_NOTHING = "no reply has a perspective to learn: graphneg shift build makes the shift graph"
 
 
 def train_predictor(
@@ -45,6 +47,8 @@ def train_predictor(
     """
     if kind not in KINDS:
         raise InputError(f"predictor {kind!r} is not trained; choose one of {', '.join(KINDS)}")
+    if not Shifts(store).prior:
+        raise InputError(_NOTHING)
     if kind == "seq2seq":
         loaded = load_seq2seq(model, device=device, offline=offline)
         examples = seq2seq_examples(
@@ -54,5 +58,5 @@ def train_predictor(
         loaded = load_causal(model, device=device, offline=offline)
         examples = causal_examples(store, selection, limit=limit, seed=seed)
     if not examples:
-        raise InputError("no reply has a perspective to learn: graphneg shift build makes the shift graph")
+        raise InputError(_NOTHING)
     return fine_tune(loaded, examples, out, seed=seed, progress=progress, **arguments)
