@@ -122,6 +122,7 @@ def test_exchanges_to_learn_are_replies_with_their_perspectives(graph: DialogueG
         ({}, "needs a model"),
         ({"model": "x", "purpose": "others"}, "purpose 'others': choose one of negatives, positives"),
         ({"model": "x", "tries": 0}, "tries and batch_size at least 1"),
+        ({"model": "x", "pull": -1}, "pull not below 0"),
         ({"model": "/there/is/none"}, "there is no such model folder"),
         ({"model": "x", "strange": 1}, "takes no option 'strange'"),
     ],

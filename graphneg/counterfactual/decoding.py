@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from graphneg.counterfactual.exchange import Exchange, prompt, reply
 from graphneg.counterfactual.gumbel import GumbelSource, posterior
+from graphneg.counterfactual.wanting import Wanting
 from graphneg.decoders.t5.batching import in_batches
 from graphneg.decoders.t5.sampling import item_seed
 from graphneg.errors import InputError, ModelError
@@ -56,6 +57,8 @@ class _Sides:
     actual: list[int]
     other: list[int]
     observed: list[int]
+    perspective: str
+    substitute: str
 
     @property
     def end(self) -> int:
@@ -71,26 +74,31 @@ def counterfactuals(
     seed: int = 0,
     temperature: float = 1.0,
     longer: int = 16,
+    pull: float = 0.0,
 ) -> list[Answer]:
     """An answer to each question, in order.
 
     ``examples`` are shown to a causal model that was not trained for this; replies then end with their
     line. ``temperature`` divides the logits on both sides. A reply may be ``longer`` tokens longer
     than the observed one; behind its end the noise is new. Turns before a reply lose their beginning
-    where they have more than 256 tokens.
+    where they have more than 256 tokens. ``pull`` draws the perspective in where a reply lacks it, on
+    both sides alike: it is added to the logits of the keyword's next token, more and more.
 
     Raises:
-        InputError: the temperature is not above 0.
+        InputError: the temperature is not above 0, or the pull is below it.
         ModelError: memory does not suffice for one question alone, or the model reads too few tokens.
     """
     if temperature <= 0:
         raise InputError(f"temperature {temperature}: must be above 0")
+    if pull < 0:
+        raise InputError(f"pull {pull}: must not be below 0")
     shown = _Shown(model, examples)
+    wanting = Wanting(model, pull)
     sides = [_sides(model, shown, place, question, seed, longer) for place, question in enumerate(questions)]
     answers: list[Answer] = [Answer("", False, 0.0)] * len(sides)
 
     def run(batch: Sequence[_Sides]) -> list[list[int]]:
-        return _side_by_side(model, batch, temperature, longer)
+        return _side_by_side(model, batch, wanting, temperature, longer)
 
     for one, tokens in in_batches(sorted(sides, key=_by_length), model.batch_size, run):
         if tokens is None:
@@ -136,7 +144,15 @@ def _sides(
         shown.source(prompt(observed.turns, perspective), room)
         for perspective in (observed.perspective, question.substitute)
     )
-    return _Sides(place, item_seed(seed, question.id, 0), actual, other, target)
+    return _Sides(
+        place,
+        item_seed(seed, question.id, 0),
+        actual,
+        other,
+        target,
+        observed.perspective,
+        question.substitute,
+    )
 
 
 def _by_length(sides: _Sides) -> tuple[int, int]:
@@ -144,7 +160,11 @@ def _by_length(sides: _Sides) -> tuple[int, int]:
 
 
 def _side_by_side(
-    model: CausalLM | Seq2SeqLM, batch: Sequence[_Sides], temperature: float, longer: int
+    model: CausalLM | Seq2SeqLM,
+    batch: Sequence[_Sides],
+    wanting: Wanting,
+    temperature: float,
+    longer: int,
 ) -> list[list[int]]:
     """The counterfactual tokens of each item, its end token too where it came to one."""
     import torch
@@ -162,9 +182,13 @@ def _side_by_side(
         given = torch.tensor(observed, device=noise.device)
         if step < told:
             known = torch.tensor([step < len(one.observed) for one in batch], device=noise.device)
-            abduced = posterior(actual.logits / temperature, given, noise)
+            expected = wanting(
+                actual.logits, [one.observed[:step] for one in batch], [one.perspective for one in batch], end
+            )
+            abduced = posterior(expected / temperature, given, noise)
             noise = torch.where(known[:, None], abduced, noise)
-        chosen = (other.logits / temperature + noise).argmax(dim=-1)
+        wanted = wanting(other.logits, written, [one.substitute for one in batch], end)
+        chosen = (wanted / temperature + noise).argmax(dim=-1)
         if _all_ended(written, chosen.tolist(), batch, end, longer):
             break
         if step + 1 < told:

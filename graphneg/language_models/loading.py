@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -128,7 +131,8 @@ def _weights(place: ModelPlace, auto: Any, wanted: str) -> Any:
     from transformers.utils import logging
 
     logging.disable_progress_bar()
-    model, found = _from_pretrained(auto, place, dtype=torch.float32, output_loading_info=True)
+    with _no_bar_of_gguf(place):
+        model, found = _from_pretrained(auto, place, dtype=torch.float32, output_loading_info=True)
     if found["missing_keys"]:
         names = sorted(found["missing_keys"])
         raise ModelError(
@@ -138,6 +142,23 @@ def _weights(place: ModelPlace, auto: Any, wanted: str) -> Any:
     if place.gguf_file is not None:
         _forget_quantisation(model)
     return model
+
+
+@contextmanager
+def _no_bar_of_gguf(place: ModelPlace) -> Generator[None]:
+    """transformers draws a bar for a GGUF file's tensors, and has no switch for it."""
+    if place.gguf_file is None:
+        yield
+        return
+    from transformers import modeling_gguf_pytorch_utils
+
+    reading: Any = modeling_gguf_pytorch_utils
+    drawn = reading.tqdm
+    reading.tqdm = partial(drawn, disable=True)
+    try:
+        yield
+    finally:
+        reading.tqdm = drawn
 
 
 def _forget_quantisation(model: Any) -> None:

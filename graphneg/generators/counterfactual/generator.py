@@ -16,6 +16,8 @@ from graphneg.language_models import CausalLM, Seq2SeqLM
 from graphneg.shift.candidates import Reply, replies_of
 from graphneg.store import Store
 
+PULL = 3.0
+
 _REASONS = {
     "no-perspective": "no reply to the context has a known perspective",
     "no-substitute": "no other perspective is left to try",
@@ -29,10 +31,14 @@ _REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class Trials:
-    """How replies are decoded: ``temperature``, and substitutes that are tried for each reply wanted."""
+    """How replies are decoded: ``temperature``, and substitutes that are tried for each reply wanted.
+
+    ``pull`` draws the substitute in; None is `PULL` for a model that was not trained, else 0.
+    """
 
     temperature: float = 1.0
     tries: int = 4
+    pull: float | None = None
 
 
 @dataclass(slots=True)
@@ -68,6 +74,8 @@ class CounterfactualGenerator:
         self._model = model
         self._purpose = purpose
         self._trials = trials or Trials()
+        untrained = PULL if examples_for(model) else 0.0
+        self._pull = untrained if self._trials.pull is None else self._trials.pull
         self._left_out: list[tuple[str, str]] = []
 
     def generate(
@@ -90,6 +98,7 @@ class CounterfactualGenerator:
                 examples=examples_for(self._model),
                 seed=seed,
                 temperature=self._trials.temperature,
+                pull=self._pull,
             )
             for (place, question), answer in zip(asked, answers, strict=True):
                 self._judge(place, question, answer)
@@ -109,6 +118,7 @@ class CounterfactualGenerator:
             "purpose": self._purpose.name,
             "temperature": self._trials.temperature,
             "tries": self._trials.tries,
+            "pull": self._pull,
         }
 
     def _places(self, contexts: Sequence[Context], most: int, seed: int) -> list[_Place]:

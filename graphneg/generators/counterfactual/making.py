@@ -30,6 +30,7 @@ def counterfactual(
     hops: int = 1,
     temperature: float = 1.0,
     tries: int = 4,
+    pull: float | None = None,
     gguf_file: str | None = None,
     device: str = "auto",
     batch_size: int = 16,
@@ -40,7 +41,8 @@ def counterfactual(
     ``model`` is the folder or hub id of a causal or sequence-to-sequence model, best one that
     `train_replies` trained. ``purpose`` is ``negatives`` or ``positives``; for positives, ``predictor``
     with its options chooses among what keywords of the last ``turns`` turns lead to in ``hops`` hops.
-    ``tries`` is how many substitutes are tried for each reply that is wanted.
+    ``tries`` is how many substitutes are tried for each reply that is wanted, ``pull`` how strongly a
+    missing one is drawn in (where not given, only for a model that was not trained).
 
     Raises:
         InputError: no model is named, another purpose, or a number out of range.
@@ -50,8 +52,8 @@ def counterfactual(
         raise InputError("counterfactual needs a model: give a folder or a hub id as the option model")
     if purpose not in PURPOSES:
         raise InputError(f"purpose {purpose!r}: choose one of {', '.join(PURPOSES)}")
-    if temperature <= 0 or tries < 1 or batch_size < 1:
-        raise InputError("temperature must be above 0, tries and batch_size at least 1")
+    if temperature <= 0 or tries < 1 or batch_size < 1 or (pull or 0.0) < 0:
+        raise InputError("temperature must be above 0, tries and batch_size at least 1, pull not below 0")
     shifts = Shifts(store)
     wanted: Purpose = UnrelatedPerspectives(shifts)
     if purpose == "positives":
@@ -59,4 +61,4 @@ def counterfactual(
         wanted = Augmentation(shifts, Prediction(chosen, Reach(turns=turns, hops=hops)))
     loaded = load_either(model, gguf_file=gguf_file, device=device, offline=offline)
     loaded.batch_size = batch_size
-    return CounterfactualGenerator(store, loaded, wanted, Trials(temperature, tries))
+    return CounterfactualGenerator(store, loaded, wanted, Trials(temperature, tries, pull))

@@ -22,6 +22,7 @@ from graphneg.decoders.t5.sampling import item_seed
 from graphneg.errors import InputError, ModelError
 from graphneg.language_models.model import Written
 from graphneg.language_models.padding import padded
+from graphneg.language_models.pulling import pull_in
 from graphneg.language_models.running import generate
 from graphneg.language_models.search import Sampling, processors
 
@@ -31,9 +32,6 @@ if TYPE_CHECKING:
 BATCH = 32
 END = "\n"
 """What ends a text: requests ask for one line."""
-
-DOUBLED = 12
-"""After so many tokens words are pulled twice as strongly."""
 
 _NO_LIMIT = 100_000
 
@@ -180,8 +178,7 @@ class Pull:
     """A logits processor that makes missing words more likely, and the end less while one is missing.
 
     ``wanted`` has the words of each row of the batch, as tokens; a row's text begins behind
-    ``start`` tokens. The pull begins with ``strength`` and is twice that after `DOUBLED` tokens, thrice
-    after as many again: first a sentence finds its own way to the word, at last it must.
+    ``start`` tokens. `pull_in` says how strong the pull is.
     """
 
     def __init__(
@@ -194,36 +191,8 @@ class Pull:
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
         """``scores`` of shape (rows, vocabulary), with the next tokens of missing words raised."""
-        pulled = scores.clone()
-        for row, words in enumerate(self._wanted):
-            text: list[int] = input_ids[row, self._start :].tolist()
-            tokens = next_tokens(text, words)
-            strength = self._strength * (1 + len(text) / DOUBLED)
-            for token in set(tokens):
-                pulled[row, token] += strength
-            if tokens:
-                pulled[row, self._ends] -= strength
-        return pulled
-
-
-def next_tokens(text: Sequence[int], words: Sequence[Sequence[int]]) -> list[int]:
-    """The token that each missing word needs next: its first, or the one that goes on.
-
-    >>> next_tokens([5, 7], [[7, 8], [5], [9]])
-    [8, 9]
-    """
-    found: list[int] = []
-    for word in words:
-        if not word or _holds(text, word):
-            continue
-        begun = next((n for n in range(len(word) - 1, 0, -1) if list(text[-n:]) == list(word[:n])), 0)
-        found.append(word[begun])
-    return found
-
-
-def _holds(text: Sequence[int], word: Sequence[int]) -> bool:
-    size = len(word)
-    return any(list(text[at : at + size]) == list(word) for at in range(len(text) - size + 1))
+        texts: list[list[int]] = [row[self._start :].tolist() for row in input_ids]
+        return pull_in(scores, texts, self._wanted, self._strength, self._ends)
 
 
 class _Item(NamedTuple):
