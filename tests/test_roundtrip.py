@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import threading
-from collections.abc import Generator, Sequence
+from collections import Counter
+from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -132,6 +134,32 @@ def test_loading_again_changes_nothing(dialogues: DialogueGraph, tmp_path: Path)
     assert (exported(dialogues, tmp_path / "twice.amr"), dialogues.info().counts) == once
     assert not report.written["dialogues"] and not report.written["graphs"]
     assert report.present["graphs"] == len(once[0])
+
+
+def test_what_is_there_in_part_is_completed(dialogues: DialogueGraph, tmp_path: Path) -> None:
+    file = tmp_path / "own.jsonl"
+    said = {"a": "(o / oh)", "b": "(h / hi)", "c": "(y / yes)", "d": "(n / no)"}
+    before = {"a": "(o / oh)", "b": "(h / hello)", "c": None}
+    texts = {"a": "Oh.", "b": "Hi.", "c": "Yes?", "d": "No."}
+    write_turns(file, {id: (texts[id], before[id]) for id in before})
+    dialogues.load("dialogues", file)
+    write_turns(file, {id: (texts[id].replace("?", "."), said[id]) for id in said})
+    report = dialogues.load("dialogues", file)
+    assert report.written == Counter({"dialogues": 1, "utterances": 1, "graphs": 1, "nodes": 1})
+    assert report.present == Counter({"dialogues": 2, "graphs": 1})
+    refused = {one.place: one.reason.partition(" is in the store")[0] for one in report.rejected}
+    assert refused == {
+        "own/all/b#0": "another AMR graph of this utterance",
+        "own/all/c": "a dialogue with this id and other content",
+    }
+    written = "".join(exported(dialogues, tmp_path / "out.amr"))
+    assert "(h / hello)" in written and "(n / no)" in written and "(y / yes)" not in written
+
+
+def write_turns(file: Path, turns: Mapping[str, tuple[str, str | None]]) -> None:
+    """Dialogues of one turn each."""
+    lines = [{"id": id, "turns": [{"text": text, "amr": amr}]} for id, (text, amr) in turns.items()]
+    file.write_text("\n".join(map(json.dumps, lines)))
 
 
 def test_the_same_file_loaded_three_times_at_once_is_there_once(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import socket
 from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
@@ -13,6 +14,7 @@ from graphneg.errors import StoreError
 from graphneg.store import Store, cypher_text, open_store
 from graphneg.store.guard import refuse_writes
 from graphneg.store.opening import server_version
+from graphneg.store.running import run
 from graphneg.store.schema import SCHEMA_VERSION, apply
 from graphneg.store.statements import statements
 from tests.servers import Neo4jServer, wipe
@@ -218,6 +220,16 @@ def test_another_schema_version_is_refused(store: Store, reopen: Reopen, version
 
 def test_scripts_split_into_statements() -> None:
     assert statements("// one; two\nRETURN 1;\n// three\nRETURN\n2;\n") == ["RETURN 1", "RETURN\n2"]
+
+
+def test_the_rows_of_a_statement_are_not_written_out_for_the_drivers_log(
+    empty: Store, caplog: pytest.LogCaptureFixture
+) -> None:
+    words = [f"word {n}" for n in range(1500)]
+    with caplog.at_level(logging.DEBUG, logger="neo4j"):
+        rows = empty.write(lambda tx: run(tx, "load/terms", terms=words))
+    assert rows[0]["terms"] == 1500
+    assert "<1,500 rows>" in caplog.text and "word 7" not in caplog.text
 
 
 def test_cypher_files_are_found_by_name() -> None:
