@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 
 from graphneg.editing.originals import read_dialogues
+from graphneg.editing.picking import Plan, pick
 from graphneg.editing.proposals import propose
 from graphneg.model import Frame, Opposite
+from graphneg.recipes import recipe_of
+from graphneg.recipes.recipe import TARGETS
 from graphneg.store import Store
 from tests.servers import wipe
 from tests.transform_runs import TRANSFORMS, dialogue, load, results
@@ -62,3 +65,16 @@ def test_a_dialogue_without_sites_is_left_out(bare: Store) -> None:
     stored = read_dialogues(bare, [own.id])
     assert propose(bare, TRANSFORMS["negate"], stored) == {}
     assert propose(bare, TRANSFORMS["negate"], []) == {}
+
+
+def test_what_harms_only_later_turns_is_no_edit_of_a_response(bare: Store) -> None:
+    own = dialogue("(g / go-02 :ARG0 (i / i))", "(l / like-01 :polarity (a / amr-unknown) :ARG0 (y / you))")
+    load(bare, [own])
+    stored = read_dialogues(bare, [own.id])
+    recipe = recipe_of(["restrat"])
+    edited = {
+        target: [bool(one.edits) for one in pick(Plan(recipe, target, 0), stored, {own.id: [0]}, ask)]
+        for target in TARGETS
+        for ask in [lambda name, some: propose(bare, TRANSFORMS[name], some)]
+    }
+    assert edited == {"dialogue": [True], "response": [False]}

@@ -32,10 +32,10 @@ SHIFTS = (
     ORDER BY key
     WITH reply, collect(k) AS keys
     MATCH (reply)-[:MENTIONS]->(w:Term)
-    WITH reply, keys, w, w.text AS word
-    ORDER BY word
+    WITH reply, keys, w, w.text AS word, CASE w.kind WHEN 'other' THEN 1 ELSE 0 END AS verbal
+    ORDER BY verbal, word
     WITH reply, keys, collect(w) AS words
-    WITH reply, keys[0] AS focus, words[size(words) / 2] AS perspective
+    WITH reply, keys[0] AS focus, words[0] AS perspective
     CREATE (reply)-[:FOCUS]->(focus)
     CREATE (reply)-[:PERSPECTIVE]->(perspective)
     """,

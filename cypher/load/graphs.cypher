@@ -3,7 +3,7 @@
 // that is up to twice as fast as SET from a map.
 // $nodes:   properties of an AmrNode each
 // $roles:   {from: place, to: place, and properties}
-// $lexemes: {text, nodes: places}
+// $lexemes: {text, kind, nodes: places}
 // Columns: lexemes
 UNWIND $nodes AS row
 CREATE (n:AmrNode {
@@ -20,6 +20,8 @@ FOREACH (row IN $roles |
 WITH ns
 UNWIND $lexemes AS row
 MATCH (t:Term {text: row.text})
+FOREACH (one IN CASE WHEN t.kind IS NULL THEN [t] ELSE [] END | SET one.kind = row.kind)
+WITH t, row, ns
 UNWIND row.nodes AS place
 WITH t, ns[place] AS n
 CREATE (n)-[:LEXEME]->(t)

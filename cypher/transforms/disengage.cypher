@@ -6,6 +6,8 @@
 // dialogue's deepest utterance give way to a word like "okay"; where neither is, nothing would be missed. A
 // detail is pruned where the turn before asked for its role, and a condition everywhere: without another detail
 // an utterance stays as right as it was. A yes/no question is never answered by "okay", which is a yes.
+// A question that goes, and a word for an utterance that nobody asked for, harm the turns after them: these
+// sites are for negatives of whole dialogues.
 UNWIND range(0, size($dialogues) - 1) AS i
 UNWIND $dialogues[i].turns AS t
 MATCH (a:Amr {id: t.amr})
@@ -20,7 +22,7 @@ WITH i, turn, amr, size(ns) AS amount, depth, under, [a IN asked | a.role] AS ro
      [n IN ns WHERE n.role IN ['time', 'location', 'manner', 'purpose', 'duration', 'frequency', 'direction', 'source',
          'destination', 'instrument', 'accompanier', 'topic', 'beneficiary', 'condition', 'poss']
        AND n.concept IS NOT NULL AND CASE WHEN n.up = 0 THEN true ELSE n.up IN under END
-       AND CASE n.role WHEN 'time' THEN true WHEN 'location' THEN true WHEN 'condition' THEN true ELSE n.up IN framed END
+       AND CASE n.role WHEN 'time' THEN true WHEN 'location' THEN true ELSE n.up IN framed END
        AND NOT any(a IN asked WHERE a.k >= n.k AND a.k <= n.last)
        | {k: n.k, role: n.role}] AS details,
      [s IN sentences WHERE any(a IN asked WHERE a.k > s.k AND a.k <= s.last) | s.k] AS questions
@@ -36,14 +38,15 @@ UNWIND graphs AS g
 WITH i, g, end, deep, coalesce([p IN graphs WHERE p.turn = g.turn - 1 | p.roles][0], []) AS wanted
 WITH i, g, g.amr AS amr, CASE WHEN g.turn < end THEN g.questions ELSE [] END AS questions,
      CASE WHEN g.turn = deep.turn THEN true ELSE size(wanted) > 0 AND g.depth > 0 AND NOT g.asks END AS emptied,
+     CASE WHEN size(wanted) = 0 THEN 'dialogue' END AS aim,
      CASE WHEN size(wanted) > 0 THEN ['hmm', 'oh', 'ah', 'hmm'][g.n % 4] ELSE ['okay', 'hmm', 'oh', 'ah'][g.n % 4] END AS word,
      [c IN g.details WHERE c.role IN wanted OR c.role = 'condition' | c.k] AS details
 WHERE emptied OR size(questions) + size(details) > 0
 OPTIONAL MATCH (top:AmrNode {amr: amr})-[r:ROLE {reentrant: true}]-(:AmrNode)
 WHERE emptied AND top.k = 0
-WITH i, g, amr, questions, emptied, word, details, count(r) AS again
-UNWIND [k IN questions + details | {amr: amr, k: k, op: 'drop'}]
+WITH i, g, amr, questions, emptied, word, aim, details, count(r) AS again
+UNWIND [k IN questions | {amr: amr, k: k, op: 'drop', target: 'dialogue'}] + [k IN details | {amr: amr, k: k, op: 'drop'}]
   + CASE WHEN emptied AND again = 0 THEN
-      [k IN g.below | {amr: amr, k: k, op: 'drop', site: amr + '>' + word}]
-      + [{amr: amr, k: 0, op: 'set', concept: word, site: amr + '>' + word}] ELSE [] END AS edit
+      [k IN g.below | {amr: amr, k: k, op: 'drop', site: amr + '>' + word, target: aim}]
+      + [{amr: amr, k: 0, op: 'set', concept: word, site: amr + '>' + word, target: aim}] ELSE [] END AS edit
 RETURN $dialogues[i].id AS dialogue, collect(edit) AS edits

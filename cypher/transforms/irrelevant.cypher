@@ -2,8 +2,9 @@
 // category: C-cont
 // source: DEAM (Ghazarian et al. 2022), irrelevancy
 //
-// The pool is the role (objects :ARG1 and :ARG2 share one) and the rough kind: a person, a thing, what one wants
-// or begins to do.
+// The pool is the role (objects :ARG1 and :ARG2 share one) and the kind of noun (a person, a place, something to
+// eat), or what one wants or begins to do: what a verb takes of a kind, it takes another of, mostly. What one can
+// have, buy or see are things of any kind.
 // A thing is a noun with nothing below but what goes before it or after of. Modifiers stay: another adjective
 // seldom makes an answer wrong. So do pronouns, function words, greetings, what is inside a word (the lamp of a
 // lamplighter) and what is asked for.
@@ -23,8 +24,13 @@ WITH dialogue, amr, ns, asked,
        'inquire-01', 'greet-01', 'wish-01', 'thank-01', 'think-01', 'mean-01', 'resemble-01', 'equal-01'] | n.k] AS quoting,
      [n IN heads WHERE n.concept IN ['want-01', 'try-01', 'begin-01', 'start-01', 'stop-01', 'continue-01', 'need-01',
        'like-01', 'like-02', 'love-01', 'hate-01', 'plan-01', 'decide-01', 'learn-01', 'promise-01', 'forget-01',
-       'prefer-01', 'enjoy-01'] | n.k] AS deeds
-WITH dialogue, amr, ns, asked, [n IN ns WHERE CASE WHEN n.role IN ['ARG0', 'ARG1', 'ARG2'] THEN true
+       'prefer-01', 'enjoy-01'] | n.k] AS deeds,
+     [n IN heads WHERE n.concept IN ['have-03', 'have-01', 'buy-01', 'see-01', 'lose-02', 'like-01', 'like-02', 'love-01', 'hate-01',
+       'bring-01', 'want-01', 'take-01', 'get-01', 'need-01', 'find-01', 'forget-01', 'leave-13', 'sell-01', 'give-01', 'send-01',
+       'show-01', 'offer-01', 'keep-01', 'carry-01', 'drop-01', 'put-01', 'choose-01', 'prefer-01', 'remember-01', 'know-02',
+       'look-01', 'describe-01', 'mention-01', 'use-01', 'check-01', 'afford-01', 'recommend-01', 'order-02', 'own-01', 'rent-01', 'steal-01', 'borrow-01',
+       'lend-02', 'receive-01', 'return-02', 'share-01', 'hold-01', 'throw-01', 'draw-01', 'think-01', 'talk-01', 'miss-02', 'fear-01'] | n.k] AS handling
+WITH dialogue, amr, ns, asked, handling, [n IN ns WHERE CASE WHEN n.role IN ['ARG0', 'ARG1', 'ARG2'] THEN true
          WHEN n.role STARTS WITH 'op' THEN n.up IN joints ELSE false END
        AND n.concept IS NOT NULL AND n.last - n.k < 6 AND NOT n.up IN reified
        AND CASE WHEN n.frame THEN n.role STARTS WITH 'ARG' AND n.up IN deeds
@@ -39,9 +45,10 @@ WITH dialogue, amr, ns, asked, [n IN ns WHERE CASE WHEN n.role IN ['ARG0', 'ARG1
          'madam', 'majesty', 'hello', 'goodbye', 'hi', 'oh', 'ah', 'alas', 'morning', 'up', 'down', 'over', 'out', 'away',
          'back', 'far', 'near', 'once', 'against', 'in', 'on', 'off', 'from', 'to', 'with', 'else', 'alone', 'little', 'much',
          'many', 'few', 'bit', 'at-all', 'at-least', 'sum-of', 'number', 'interrogative']
-       AND NOT n.concept ENDS WITH '-of' AND (n.last > n.k OR n.concept <> 'person')] AS found
+       AND NOT n.concept ENDS WITH '-of' AND (n.last > n.k OR n.concept <> 'person')
+       AND (coalesce(n.kind, '') <> 'other' OR n.concept ENDS WITH '-entity' OR n.concept ENDS WITH '-quantity')] AS found
 UNWIND found AS n
-WITH dialogue, amr, n, asked, CASE WHEN n.last = n.k THEN [] ELSE [k IN range(n.k + 1, n.last) |
+WITH dialogue, amr, n, asked, handling, CASE WHEN n.last = n.k THEN [] ELSE [k IN range(n.k + 1, n.last) |
        [c IN ns WHERE c.k = k][0]] END AS inside
 WHERE NOT any(k IN asked WHERE k > n.k AND k <= n.last)
   AND (n.frame OR all(c IN inside WHERE n.concept = 'person'
@@ -50,11 +57,9 @@ WHERE NOT any(k IN asked WHERE k > n.k AND k <= n.last)
 WITH dialogue, {amr: amr, k: n.k, op: 'graft',
        pool: CASE WHEN n.role IN ['ARG1', 'ARG2'] THEN 'object' WHEN n.role STARTS WITH 'op' THEN 'op' ELSE n.role END
          + CASE WHEN n.frame THEN ' deed'
-           WHEN n.concept IN ['person', 'man', 'woman', 'boy', 'girl', 'child', 'kid', 'baby', 'guy', 'lady', 'friend',
-             'mother', 'father', 'mom', 'mum', 'dad', 'parent', 'brother', 'sister', 'son', 'daughter', 'uncle', 'aunt',
-             'cousin', 'husband', 'wife', 'doctor', 'nurse', 'boss', 'king', 'queen', 'prince', 'princess', 'student',
-             'professor', 'officer', 'people'] THEN ' person'
            WHEN n.concept ENDS WITH '-entity' OR n.concept ENDS WITH '-quantity' THEN ' ' + n.concept
-           ELSE ' thing' END,
+           WHEN n.up IN handling AND n.kind IN ['object', 'clothes', 'work', 'food', 'drink', 'plant', 'vehicle', 'animal']
+             THEN ' thing'
+           ELSE ' ' + coalesce(n.kind, 'thing') END,
        own: reduce(own = n.concept, c IN inside | own + ' ' + coalesce(c.concept, c.value))} AS edit
 RETURN dialogue, collect(edit) AS edits

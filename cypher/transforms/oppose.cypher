@@ -7,7 +7,8 @@
 // the word's heaviest is a site of its own. The new frame has a doer, and something done, if the old one has.
 // Questions and what is negated already stay as they are.
 // Antonyms of another word class are no opposites of the text: a preposition or an adverb of place needs
-// another one, a noun that is no verb needs a noun that is none, a modifier takes no noun in -ness,
+// another one, a noun needs a noun of its kind (a flower is no dance), and one that is no verb one that is none, a verb
+// takes no word that is mostly a noun, a modifier no noun in -ness,
 // and plural and -ing terms stand only for such. Light verbs, verbs of perception, days and people have
 // antonyms in ConceptNet that are only other ones of their kind (see and hear); they stay.
 UNWIND $dialogues AS d
@@ -25,7 +26,11 @@ UNWIND [n IN ns WHERE n.concept IS NOT NULL AND NOT n.k IN denied
     'just', 'again', 'ever', 'even', 'other', 'such', 'next', 'last', 'course', 'something', 'cause-01', 'contrast-01', 'say-01', 'do-02',
     'thank-01', 'have-01', 'have-03', 'know-01', 'know-02', 'see-01', 'hear-01', 'look-01', 'look-02', 'listen-01', 'read-01',
     'speak-01', 'think-01', 'get-01', 'make-01', 'make-02', 'today', 'tomorrow', 'yesterday', 'day', 'night', 'morning', 'evening',
-    'noon', 'first', 'man', 'woman', 'boy', 'girl', 'sir', 'picture', 'drawing', 'possible-01', 'luck']
+    'noon', 'first', 'man', 'woman', 'boy', 'girl', 'sir', 'picture', 'drawing', 'possible-01', 'luck', 'real', 'real-04', 'really', 'go-01', 'go-02', 'put-01', 'take-01', 'give-01',
+    'set-01', 'will-02', 'question-01', 'most', 'away', 'back', 'name-01', 'call-01']
+  AND NOT (n.concept IN ['little', 'bit', 'more'] AND n.role IN ['degree', 'extent'] OR n.frame AND n.role ENDS WITH '-of'
+    AND any(m IN ns WHERE m.k = n.up AND m.concept IN ['person', 'thing']))
+  AND NOT n.concept STARTS WITH 'have-' AND NOT n.concept STARTS WITH 'feel-' AND NOT n.concept IN ['ago', 'general']
   AND NOT (n.concept STARTS WITH 'good-' AND any(m IN ns WHERE m.concept IN ['night', 'morning', 'afternoon', 'evening', 'luck']))
   AND NOT any(q IN questions WHERE n.k >= q.k AND n.k <= q.last)] AS n
 MATCH (n)-[:LEXEME]->(w:Term {opposites: true})
@@ -41,7 +46,8 @@ OPTIONAL MATCH (f:Frame {lemma: x.text})
 WITH w, places, own, x, weight, f, f.id AS id
 ORDER BY id
 WITH w, places, own, x, weight, collect({id: id, roles: f.roles}) AS frames
-WITH w, places, [v IN own WHERE v.id IS NOT NULL] AS own, collect({text: x.text, weight: weight, frames: [f IN frames WHERE f.id IS NOT NULL]}) AS found,
+WITH w, places, [v IN own WHERE v.id IS NOT NULL] AS own, collect({text: x.text, kind: coalesce(x.kind, 'other'), weight: weight,
+       frames: [f IN frames WHERE f.id IS NOT NULL]}) AS found,
      max(weight) AS most,
      ['up', 'down', 'in', 'out', 'inside', 'outside', 'on', 'off', 'over', 'under', 'above', 'below', 'beneath',
        'before', 'after', 'behind', 'ahead', 'beyond', 'between', 'around', 'across', 'along', 'with', 'without', 'within',
@@ -50,16 +56,17 @@ WITH w, places, [v IN own WHERE v.id IS NOT NULL] AS own, collect({text: x.text,
        'most', 'least', 'enough', 'many', 'few', 'much', 'both', 'either', 'neither', 'or', 'none', 'well', 'can', 'being',
        'everything', 'nothing', 'everybody', 'nobody', 'somebody', 'everyone', 'no one', 'someone', 'anyone'] AS closed
 UNWIND found AS x
-WITH w, places, own, x.text AS text, x.frames AS frames, closed
+WITH w, places, own, x.text AS text, x.frames AS frames, closed, x.kind = coalesce(w.kind, 'other') AS alike, x.kind = 'other' AS plain,
+     coalesce(w.kind, 'other') IN ['state', 'thought', 'act'] AS soft
 WHERE x.weight * 2 >= most AND (text IN closed) = (w.text IN closed) AND NOT 'much' IN [text, w.text]
   AND (w.text =~ '.+[^su]s' OR NOT text =~ '.+[^siu]s' AND NOT text IN ['men', 'women', 'feet', 'children'])
   AND (w.text ENDS WITH 'ing' OR NOT text ENDS WITH 'ing' OR text IN ['evening', 'morning', 'spring', 'king', 'nothing',
     'everything', 'beginning', 'ceiling'])
 UNWIND places AS p
-WITH p, text, frames, size(own) > 0 AS verbal, coalesce([v IN own WHERE v.id = p.concept | v.roles][0], p.roles) AS like
+WITH p, text, CASE WHEN alike OR plain AND soft THEN frames ELSE [] END AS frames, alike, size(own) > 0 AS verbal, coalesce([v IN own WHERE v.id = p.concept | v.roles][0], p.roles) AS like
 WITH p, CASE WHEN p.verb THEN [f IN frames WHERE all(r IN p.roles WHERE r IN f.roles)
          AND ('ARG0' IN f.roles) = ('ARG0' IN like) AND ('ARG1' IN f.roles) = ('ARG1' IN like) | f.id][0]
-       WHEN text CONTAINS ' ' THEN null
+       WHEN text CONTAINS ' ' OR NOT alike THEN null
        WHEN p.modifies AND NOT text =~ '.*(ness|ment|tion|hood|ship|ism)' THEN text
        WHEN NOT p.modifies AND (verbal OR size(frames) = 0) THEN text END AS concept
 WHERE concept IS NOT NULL AND concept <> p.concept

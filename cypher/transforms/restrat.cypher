@@ -6,37 +6,46 @@
 // (:mode imperative); a whole statement becomes what the speaker refuses, agrees to or doubts. A yes/no
 // question becomes a statement, and an order a yes/no question: "You open the window" would still be an order.
 // What the speaker thinks, hopes or regrets is left: nobody asks or doubts that of himself. Nor does anybody
-// refuse what he does not do but is in: to want, to have, to be.
-UNWIND $dialogues AS d
-UNWIND d.turns AS t
+// refuse what he does not do but is in: to want, to have, to be. What could as well be said there (a question that
+// is only told, an agreement, a question where nothing was asked) harms the turns after it, and is for negatives
+// of whole dialogues; what the speaker did himself he never asks.
+UNWIND range(0, size($dialogues) - 1) AS i
+UNWIND $dialogues[i].turns AS t
 MATCH (n:AmrNode {amr: t.amr})
-WITH d.id AS dialogue, t.amr AS amr, collect(n) AS ns
-WITH dialogue, amr, ns,
+WITH i, t.turn AS turn, t.amr AS amr, collect(n) AS ns
+WITH i, collect({turn: turn, amr: amr, ns: ns}) AS graphs
+WITH i, graphs, [g IN graphs WHERE any(n IN g.ns WHERE n.concept = 'amr-unknown' OR n.value = 'interrogative') | g.turn] AS asking
+UNWIND graphs AS g
+WITH $dialogues[i].id AS dialogue, g.amr AS amr, g.ns AS ns, (g.turn - 1) IN asking AS replies
+WITH dialogue, amr, ns, replies,
      [n IN ns WHERE n.concept IN ['multi-sentence', 'and', 'or', 'contrast-01'] | n.k] AS open,
      [n IN ns WHERE n.concept = 'amr-unknown' OR n.value IN ['interrogative', 'expressive']] AS asked,
      [n IN ns WHERE n.role IN ['polarity', 'mode'] AND coalesce(n.concept, n.value) IN ['amr-unknown', 'imperative']] AS acts
-WITH dialogue, amr, ns, asked, acts, [n IN ns WHERE n.k = 0 OR n.up IN open AND n.role <> 'time'] AS clauses
-WITH dialogue, amr, ns, asked, acts, clauses, [n IN clauses WHERE n.k = 0 OR n.up = 0 | n.k] AS near
-WITH dialogue, amr, ns, asked, acts, clauses, near + [n IN clauses WHERE n.up IN near AND n.up > 0 | n.k] AS near
-WITH dialogue, amr, ns, asked, acts,
+WITH dialogue, amr, ns, replies, asked, acts, [n IN ns WHERE n.k = 0 OR n.up IN open AND n.role <> 'time'] AS clauses
+WITH dialogue, amr, ns, replies, asked, acts, clauses, [n IN clauses WHERE n.k = 0 OR n.up = 0 | n.k] AS near
+WITH dialogue, amr, ns, replies, asked, acts, clauses, near + [n IN clauses WHERE n.up IN near AND n.up > 0 | n.k] AS near
+WITH dialogue, amr, ns, replies, asked, acts,
      [n IN clauses WHERE n.k IN near AND n.concept IS NOT NULL AND NOT n.concept IN ['multi-sentence', 'and', 'or',
        'contrast-01', 'thank-01', 'excuse-01', 'greet-01', 'welcome-01', 'congratulate-01', 'name']] AS mains
 UNWIND mains AS m
-WITH dialogue, amr, ns, asked, m, [a IN acts WHERE a.up = m.k] AS act, [n IN ns WHERE n.up = m.k] AS below
-WITH dialogue, amr, m, act, below, any(n IN asked WHERE n.k > m.k AND n.k <= m.last OR n.up = m.up) AS wh,
+WITH dialogue, amr, ns, replies, asked, m, [a IN acts WHERE a.up = m.k] AS act, [n IN ns WHERE n.up = m.k] AS below
+WITH dialogue, amr, replies, m, act, below, any(n IN asked WHERE n.k > m.k AND n.k <= m.last OR n.up = m.up) AS wh,
      any(n IN below WHERE n.role IN ['polarity', 'mode']) AS marked,
-     [n IN below WHERE n.role = 'ARG0' | n.concept][0] AS who
+     [n IN below WHERE n.role = 'ARG0' | n.concept][0] AS who,
+     any(n IN below WHERE n.role IN ['ARG0', 'ARG1'] AND n.concept = 'i') AS own
 WHERE size(act) > 0
    OR NOT wh AND (m.frame AND (size(below) > 0 OR m.k > 0 AND NOT m.role STARTS WITH 'snt') OR any(c IN below WHERE c.role = 'domain'))
      AND (m.concept <> 'do-02' OR size(below) > 1)
      AND NOT (coalesce(who, 'i') = 'i' AND m.concept IN ['think-01', 'believe-01', 'know-01', 'hope-01', 'guess-01', 'suppose-01', 'mean-01',
-       'wonder-01', 'wish-01', 'hello-01', 'sorry-01', 'appreciate-02', 'appreciate-03', 'afraid-01', 'fear-01', 'sure-02', 'like-02', 'prefer-01'])
+       'wonder-01', 'wish-01', 'hello-01', 'sorry-01', 'appreciate-02', 'appreciate-03', 'afraid-01', 'fear-01', 'sure-02', 'like-02', 'prefer-01', 'see-01',
+       'understand-01', 'promise-01', 'apologize-01', 'agree-01', 'bet-01', 'suggest-01', 'recommend-01', 'warn-01', 'swear-01', 'regret-01'])
 UNWIND CASE
-    WHEN size(act) > 0 THEN [a IN act | {amr: amr, k: a.k, op: 'drop', site: amr + '.' + toString(a.k)}]
+    WHEN size(act) > 0 THEN [a IN act | {amr: amr, k: a.k, op: 'drop', site: amr + '.' + toString(a.k), target: 'dialogue'}]
       + [a IN act WHERE a.value = 'imperative' AND NOT any(n IN below WHERE n.role = 'polarity') |
           {amr: amr, k: m.k, op: 'add', role: 'polarity', concept: 'amr-unknown', site: amr + '.' + toString(a.k)}]
     WHEN marked THEN []
-    ELSE [{amr: amr, k: m.k, op: 'add', role: 'polarity', concept: 'amr-unknown', site: amr + '.' + toString(m.k) + '?'}]
+    ELSE [{amr: amr, k: m.k, op: 'add', role: 'polarity', concept: 'amr-unknown', site: amr + '.' + toString(m.k) + '?',
+        target: CASE WHEN NOT replies AND NOT own THEN 'dialogue' END}]
       + CASE WHEN who = 'you' THEN
           [{amr: amr, k: m.k, op: 'add', role: 'mode', value: 'imperative', site: amr + '.' + toString(m.k) + '!'}]
         ELSE [] END END
@@ -53,6 +62,6 @@ UNWIND CASE
           'seem-01', 'live-01', 'bear-02', 'find-01', 'recognize-02', 'notice-01', 'used-to', 'use-02', 'agree-01']) THEN []
         ELSE [
         {amr: amr, k: 0, op: 'wrap', role: 'ARG1', concept: CASE who WHEN 'i' THEN 'refuse-01' ELSE 'agree-01' END,
-          site: amr + '<act'},
+          site: amr + '<act', target: CASE who WHEN 'i' THEN null ELSE 'dialogue' END},
         {amr: amr, k: -1, op: 'add', role: 'ARG0', concept: 'i', site: amr + '<act'}] END END AS edit
 RETURN dialogue, collect(edit) AS edits

@@ -14,7 +14,7 @@ from graphneg.editing.originals import Selection, StoredDialogue, Turn, count_di
 from graphneg.hashing import number, shuffled
 from graphneg.store import Store, cypher_text
 
-OFFERED = 12
+OFFERED = 24
 SAMPLE = 48
 SAMPLES = 64
 _DIGITS = 12

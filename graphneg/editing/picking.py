@@ -157,6 +157,8 @@ def _edits(plan: Plan, slot: _Slot, proposal: Proposal, ranked: Sequence[Proposa
 
     Of a pool's swap, the half that may be made.
     """
+    if proposal.target not in (None, plan.target):
+        return ()
     if proposal.pool is None:
         if not proposal.graphs <= slot.editable:
             return ()

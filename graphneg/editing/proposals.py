@@ -25,23 +25,25 @@ _SHAPES: set[tuple[object, ...]] = set()
 _KINDS: Mapping[str, type] = {
     **dict.fromkeys(("k", "from_k"), int),
     **dict.fromkeys(("amr", "op", "role", "concept", "value", "from_amr", "copy_of"), str),
-    **dict.fromkeys(("site", "pool", "own"), object),
+    **dict.fromkeys(("site", "pool", "own", "target"), object),
 }
 
 
 class Proposal:
-    """A site: edits that are applied together. One with a ``pool`` still needs a partner.
+    """A site: edits that are applied together. One with a ``pool`` still needs a partner, and one with a
+    ``target`` is for negatives of that target alone.
 
     Its edits are made of the query's rows when they are asked for: most sites are never tried.
     """
 
-    __slots__ = ("_edits", "_made_by", "_rows", "own", "pool", "site", "transform")
+    __slots__ = ("_edits", "_made_by", "_rows", "own", "pool", "site", "target", "transform")
 
     def __init__(self, made_by: Transform, site: str, row: Row) -> None:
         self.transform = made_by.name
         self.site = site
         self.pool: str | None = None
         self.own: str | None = None
+        self.target: str | None = None
         self._made_by = made_by
         self._rows: list[Row] = []
         self._edits: tuple[Edit, ...] | None = None
@@ -57,13 +59,15 @@ class Proposal:
         return hash((self.transform, self.site))
 
     def _told(self) -> tuple[object, ...]:
-        return self.transform, self.site, self.edits, self.pool, self.own
+        return self.transform, self.site, self.edits, self.pool, self.own, self.target
 
     def add(self, row: Row) -> None:
         """One more edit of this site."""
         self._rows.append(row)
         if row.get("pool") is not None:
             self.pool, self.own = str(row["pool"]), str(row.get("own"))
+        if row.get("target") is not None:
+            self.target = str(row["target"])
 
     @property
     def edits(self) -> tuple[Edit, ...]:

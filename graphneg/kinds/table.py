@@ -15,7 +15,7 @@ OTHER = "other"
 def kind_of(concept: str) -> str:
     """The kind of a concept or term; of several words the last one's.
 
-    >>> kind_of("dog"), kind_of("ice-cream"), kind_of("quick")
+    >>> kind_of("dog"), kind_of("apple-pie"), kind_of("quick")
     ('animal', 'food', 'other')
     """
     return _table().get(lexeme(concept).rpartition(" ")[2], OTHER)

@@ -44,9 +44,11 @@ def full_form(word: str) -> str:
 
 @lru_cache(maxsize=65536)
 def verb_lemma(word: str) -> str:
-    """The verb that a word is a form of, or the word itself."""
+    """The verb that a word is a form of; of an unknown one the word itself, without an *-s*."""
     low = full_form(word)
     found = readings(low).get("VERB") or readings(low).get("AUX")
+    if not found and low.endswith("s") and not low.endswith("ss") and len(low) > 3:
+        return low[:-1]
     return min(found, key=lambda lemma: (lemma == low and len(found) > 1, len(lemma))) if found else low
 
 

@@ -36,7 +36,7 @@ from graphneg.decoders.surface.lexical import set_concept
 from graphneg.decoders.surface.phrases import Phrase, phrase
 from graphneg.decoders.surface.pronouns import case_of, rewrite_pronoun
 from graphneg.decoders.surface.sentence import Sentence, Unrealised
-from graphneg.decoders.surface.tag_tables import VERBS
+from graphneg.decoders.surface.tag_tables import NOUNS, VERBS
 
 _COUNT_FROM = 1_000_000
 _VERBAL = frozenset({"verb", "clause", "predicate"})
@@ -65,7 +65,7 @@ def replace_with(sentence: Sentence, k: int, source: Sentence, from_k: int, seri
     target, given = phrase(sentence, k), phrase(source, from_k)
     cells = copied(source, given, serial)
     if sentence.node(k).concept == source.node(from_k).concept == "name":
-        _rename(sentence, target, cells)
+        _rename(sentence, target, source, given, cells)
         return
     if [cell.low for cell in cells] == [cell.low for cell in sentence.cells[target.start : target.end]]:
         raise Unrealised("unchanged", "both phrases have the same words")
@@ -87,9 +87,16 @@ def replace_with(sentence: Sentence, k: int, source: Sentence, from_k: int, seri
             set_concept(sentence, k, source.node(from_k).concept or "")
 
 
-def _rename(sentence: Sentence, target: Phrase, cells: list[Cell]) -> None:
+def _is_determined(sentence: Sentence, name: Phrase) -> bool:
+    """``the Autumn Fair``, ``your Sundays``, but not ``Mr. Brown``."""
+    return name.start > 0 and sentence.cells[name.start - 1].tag in ("DT", "PS")
+
+
+def _rename(sentence: Sentence, target: Phrase, source: Sentence, given: Phrase, cells: list[Cell]) -> None:
     if [cell.low for cell in cells] == [cell.low for cell in sentence.cells[target.start : target.end]]:
         raise Unrealised("unchanged", "both names have the same words")
+    if _is_determined(sentence, target) != _is_determined(source, given):
+        raise Unrealised("kind-mismatch", "one name has an article and the other has none")
     splice(sentence, target, cells)
 
 
@@ -134,7 +141,10 @@ def _gerund(source: Sentence, given: Phrase, serial: int) -> list[Cell]:
 
 
 def _something(source: Sentence, given: Phrase) -> list[Cell]:
-    return [new("something", "PN"), new(source.cells[given.head].low, "JJ")]
+    head = source.cells[given.head]
+    if head.tag in NOUNS:
+        raise Unrealised("kind-mismatch", f"{head.text} is a part of another phrase")
+    return [new("something", "PN"), new(head.low, "JJ")]
 
 
 def _predicative(source: Sentence, given: Phrase, cells: list[Cell], serial: int) -> list[Cell]:

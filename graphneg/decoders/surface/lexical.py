@@ -21,7 +21,8 @@ from graphneg.decoders.surface.forms import (
 )
 from graphneg.decoders.surface.sentence import Sentence, Unrealised
 from graphneg.decoders.surface.tag_tables import CLOSED, NOUNS, VERBS
-from graphneg.decoders.surface.valency import is_nominal, refuse_unfit
+from graphneg.decoders.surface.valency import is_adjectival, is_nominal, refuse_unfit
+from graphneg.kinds import OTHER, kind_of
 from graphneg.lexeme import is_frame, lexeme
 
 _PARTICLES = word_set("up down out off away back over in on about around through along")
@@ -54,6 +55,8 @@ def set_concept(sentence: Sentence, k: int, concept: str) -> None:
     cell = sentence.cells[place]
     old = lexeme(node.concept or node.value or "")
     wanted = lexeme(concept)
+    if _opens_compound(sentence, k, place) and not is_frame(node.concept or ""):
+        raise Unrealised("kind-mismatch", f"{cell.text} is the first part of a word")
     if len(sentence.places(k)) > 1:
         _drop_rest(sentence, k)
     _drop_particle(sentence, cell, old)
@@ -61,6 +64,8 @@ def set_concept(sentence: Sentence, k: int, concept: str) -> None:
         refuse_unfit(sentence, cell, node.concept or "", concept)
     elif cell.tag in NOUNS and is_frame(concept) and not is_nominal(concept, wanted):
         raise Unrealised("no-form", f"{wanted} is a verb, and {cell.text} is none")
+    elif cell.tag in NOUNS and is_frame(concept) and kind_of(wanted) == OTHER != kind_of(old):
+        raise Unrealised("no-form", f"{wanted} is seldom a noun, and {cell.text} mostly is")
     if cell.tag == "MD" and "ADJ" in readings(wanted.split(" ")[-1]):
         _modal_to_adjective(sentence, cell, wanted)
         return
@@ -72,6 +77,15 @@ def set_concept(sentence: Sentence, k: int, concept: str) -> None:
         _count(sentence, cell, old)
     if cell.tag in NOUNS or cell.tag in ("PN", "PRS"):
         agree_with(sentence, cell)
+
+
+def _opens_compound(sentence: Sentence, k: int, place: int) -> bool:
+    """Whether an argument is the *bank* of a *bank account*, which nothing else stands for."""
+    following = sentence.cells[place + 1 : place + 2]
+    argument = (sentence.node(k).role or "").startswith(("ARG", "op", "location", "destination"))
+    return (
+        argument and sentence.cells[place].tag == "NN" and any(one.tag in ("NN", "NNS") for one in following)
+    )
 
 
 def _modal_to_adjective(sentence: Sentence, cell: Cell, wanted: str) -> None:
@@ -154,7 +168,7 @@ def _inflected(sentence: Sentence, cell: Cell, old: str, wanted: str, frame: boo
     if tag in NOUNS:
         return _noun(cell, old, wanted, frame)
     like = tag in CLOSED.get(wanted, {})
-    stands_for_noun = tag in ("PN", "PRS", "PRO", "CD") and "NOUN" in readings(wanted)
+    stands_for_noun = tag in ("PN", "PRS", "PRO") and "NOUN" in readings(wanted)
     if not like and not stands_for_noun:
         raise Unrealised("no-form", f"{wanted} can't stand for {cell.text}")
     return match_case(wanted, cell.text) if not cell.initial else wanted
@@ -197,6 +211,8 @@ def _adjective(sentence: Sentence, cell: Cell, old: str, wanted: str, frame: boo
         raise Unrealised("no-form", f"a {cell.text} is a fixed phrase here")
     if "JJ" not in CLOSED.get(head, {"JJ": 0.0}):
         raise Unrealised("no-form", f"{wanted} is no adjective")
+    if frame and wanted_degree == "JJ" and not is_adjectival(wanted) and "VERB" in readings(head):
+        return _verb(wanted, "VBN")
     if "ADJ" in readings(head) or not readings(head):
         return adjective_form(wanted, wanted_degree)
     if "VERB" in readings(head) and frame:
@@ -252,7 +268,7 @@ def _derived(model: str, wanted: str, tag: str) -> str | None:
         if bare.endswith(ending):
             for suffix in tried:
                 for base in (stem, wanted, wanted + wanted[-1:], wanted[:-1] + "i"):
-                    if "NOUN" in readings(base + suffix) or "ADJ" in readings(base + suffix):
+                    if kind_of(base + suffix) != OTHER:
                         return noun_form(base + suffix, tag)
     return None
 

@@ -58,6 +58,8 @@ def to_question(sentence: Sentence, k: int) -> None:
     if group.subject is None or not _is_main(sentence, group):
         _tag_question(sentence, main)
         return
+    if any(cell.low == "better" for cell in sentence.cells[group.first + 1 : group.first + 2]):
+        raise Unrealised("unsupported-edit", "nobody asks by had better")
     subject = sentence.cells[group.subject[0]]
     opening = sentence.cells[group.subject[0] - 1].low if group.subject[0] else ""
     if subject.tag == "WP" or opening in ("maybe", "perhaps"):

@@ -189,6 +189,8 @@ def _copy(graft: Edit, edits: Sequence[Edit], sources: Sources) -> str:
     inner = Sources(sources.graphs, sources.texts, sources.readings, sources.opened)
     _keep_sentence(source, graft.from_k or 0)
     _drop_opening(source)
+    if graft.role is not None and not any(one.kind in ("finite", "imperative") for one in source.groups()):
+        raise Unrealised("unclear-clause", "what would be said again is no clause")
     before = source.draft.text()
     copied = realise(source, copy, inner).strip()
     if copy and copied == before.strip():

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from graphneg.alignment.concepts import NEGATIVE_PREFIX
-from graphneg.alignment.words import readings, word_set
+from graphneg.alignment.words import readings
 from graphneg.decoders.surface.clauses import BE, DO, HAVE, Group, straighten
 from graphneg.decoders.surface.countability import may_be_bare
 from graphneg.decoders.surface.draft import Cell, new
 from graphneg.decoders.surface.forms import article, finite_tag, full_form, verb_form, verb_lemma
+from graphneg.decoders.surface.scope import (
+    NEGATIVE_WORDS,
+    SCOPE_ENDS,
+    has_negative,
+    in_contact_clause,
+    is_only,
+    told,
+)
 from graphneg.decoders.surface.sentence import Sentence, Unrealised
-from graphneg.decoders.surface.tag_tables import NOUNS
+from graphneg.decoders.surface.tag_tables import NOUNS, VERBS
 
 _ASSERTIVE = {"some": "any", "something": "anything", "someone": "anyone", "somebody": "anybody"}
 _POSITIVE = {
@@ -20,11 +28,10 @@ _POSITIVE = {
 _CONTRACTED = {"will": "wo", "can": "ca", "shall": "sha"}
 _EXPANDED = {"ca": "can", "wo": "will", "sha": "shall", "ai": "is"}
 _NEVER_CONTRACTED = frozenset({"am", "'m", "may", "might", "ought", "shall", "'re"})
-_NEGATIVE_WORDS = word_set(
-    "never no nothing nobody none nowhere neither nor hardly scarcely seldom rarely without"
+_CALLS = frozenset(
+    {("let", "me"), ("come", "on"), ("look", "out"), ("watch", "out"), ("hold", "on"), ("hang", "on")}
 )
 _OUTSIDE_NOT = frozenset({"still", "certainly", "probably", "also"})
-_SCOPE_ENDS = frozenset({"EN", "SC", "WP", "QT"})
 
 
 def negate(sentence: Sentence, k: int) -> None:
@@ -34,9 +41,11 @@ def negate(sentence: Sentence, k: int) -> None:
         Unrealised: ``unclear-clause``, no clause or noun phrase can carry the negation, or
             ``already-negative``.
     """
-    group = sentence.predicate(k)
+    group = told(sentence, sentence.predicate(k))
     if group is not None:
-        if group.negations or _has_negative(sentence, group):
+        if in_contact_clause(sentence, group):
+            raise Unrealised("unclear-clause", "only a relative clause was found")
+        if is_only(sentence, group) or group.negations or has_negative(sentence, group):
             raise Unrealised(
                 "already-negative", f"the clause of {sentence.node(k).label} is negative already"
             )
@@ -87,18 +96,9 @@ def _plain_order(sentence: Sentence, group: Group) -> None:
     cells[start].initial = cells[start].initial and opened
 
 
-def _has_negative(sentence: Sentence, group: Group) -> bool:
-    cells = sentence.cells
-    start = group.subject[0] if group.subject else group.first
-    end = group.main + 1
-    while end < len(cells) and cells[end].tag not in _SCOPE_ENDS and cells[end].text != ",":
-        end += 1
-    return any(cell.low in _NEGATIVE_WORDS for cell in cells[max(0, start - 1) : end])
-
-
 def _assertive_to_any(sentence: Sentence, group: Group) -> None:
     for cell in sentence.cells[group.main + 1 :]:
-        if cell.tag in _SCOPE_ENDS or cell.tag in ("PU", "AX", "MD", "VBD", "VBZ", "VBP"):
+        if cell.tag in SCOPE_ENDS or cell.tag in ("PU", "AX", "MD", "VBD", "VBZ", "VBP"):
             return
         if cell.low in _ASSERTIVE:
             sentence.draft.rewrite(cell, _ASSERTIVE[cell.low])
@@ -202,7 +202,15 @@ def _negate_imperative(sentence: Sentence, group: Group) -> None:
     draft = sentence.draft
     verb = sentence.cells[group.first]
     following = sentence.cells[group.first + 1] if group.first + 1 < len(sentence.cells) else None
+    start, _ = sentence.sentence_bounds(group.first)
+    before = sentence.cells[start : group.first]
+    if before and (before[-1].low in ("and", "or") or any(cell.tag in VERBS for cell in before)):
+        raise Unrealised("unclear-clause", "the order goes on from another one")
+    if (verb.low, following.low if following else "") in _CALLS:
+        raise Unrealised("unsupported-edit", f"{verb.text} {following.text if following else ''} is a call")
     if verb.low == "let" and following is not None and following.low in ("'s", "us"):
+        if any(cell.low == "see" for cell in sentence.cells[group.first + 2 : group.first + 3]):
+            raise Unrealised("unsupported-edit", "let's see is a call")
         draft.insert(group.first + 2, new("not", "NEG"))
         return
     place = group.first
@@ -241,7 +249,7 @@ def _negate_fragment(sentence: Sentence, k: int) -> bool:
         start += 1
     if (
         start >= end
-        or sentence.cells[start].low in _NEGATIVE_WORDS | {"not"}
+        or sentence.cells[start].low in NEGATIVE_WORDS | {"not"}
         or sentence.cells[start].tag == "WP"
     ):
         return False
@@ -277,7 +285,7 @@ def _negative_word(sentence: Sentence, group: Group) -> int | None:
     place = group.subject[0] if group.subject else group.first
     while place < len(cells) and cells[place].tag not in ("EN", "SC", "WP"):
         low = cells[place].low
-        if low in _NEGATIVE_WORDS:
+        if low in NEGATIVE_WORDS:
             return place
         prefixed = NEGATIVE_PREFIX.match(low) and cells[place].tag in ("JJ", "RB", "VBN", "VBD")
         if prefixed and readings(NEGATIVE_PREFIX.sub("", low)):
@@ -318,7 +326,7 @@ def _any_to_some(sentence: Sentence, start: int) -> None:
     """What only a negative clause can hold: ``any``, ``ever``, ``at all``."""
     cells, draft = sentence.cells, sentence.draft
     place = max(start, 0)
-    while place < len(cells) and cells[place].tag not in _SCOPE_ENDS:
+    while place < len(cells) and cells[place].tag not in SCOPE_ENDS:
         cell = cells[place]
         if (
             cell.low in ("anything", "anyone", "anybody")

@@ -92,6 +92,8 @@ def _is_inverted(sentence: Sentence, cell: Cell) -> bool:
     verb = sentence.cells[place]
     if verb.tag != "MD" and full_form(verb.text) not in BE | DO | HAVE:
         return False
+    if full_form(verb.text) in HAVE and after.tag in ("VBN", "VBD", "AX"):
+        return True
     asks = place > 0 and sentence.cells[place - 1].text == "," and after.tag == "EN"
     return asks or (after.tag == "VB" and (verb.tag == "MD" or full_form(verb.text) in DO))
 

@@ -76,8 +76,18 @@ def _read(aligner: Aligner, key: _Key) -> Reading:
     tokens = tokenize(key.text)
     words = [token.text for token in tokens]
     spans = aligner(key.graph, words)
-    tags = tag(words, _evidence(key.graph, spans, words))
+    tags = list(tag(words, _evidence(key.graph, spans, words)))
+    for place in _names(key.graph, spans):
+        if words[place][:1].isupper():
+            tags[place] = "NNP"
     return Reading(key.text, key.graph, tokens, tuple(tags), spans, _mentions(key.graph, spans, words))
+
+
+def _names(graph: AmrGraph, spans: dict[int, Span]) -> set[int]:
+    """The tokens that are parts of names, which are written with a capital wherever they stand."""
+    parts = (node for node in graph.nodes if node.value is not None and node.up is not None)
+    named = [node.k for node in parts if graph.nodes[node.up or 0].concept == "name"]
+    return {place for k in named if k in spans for place in range(*spans[k])}
 
 
 def _evidence(graph: AmrGraph, spans: dict[int, Span], words: list[str]) -> dict[int, str]:

@@ -23,12 +23,28 @@ _BARE_MODAL = {"could": "can", "would": "will"}
 def set_time(sentence: Sentence, k: int, concept: str) -> None:
     """Replaces a time word, and the tense of the verb it goes with where the two would clash."""
     word = lexeme(concept)
-    up = sentence.node(k).up
+    up = _timed(sentence, k)
     group = sentence.predicate(up) if up is not None else None
+    group = group or _before(sentence, sentence.head(k))
     set_concept(sentence, k, concept)
     wanted = "past" if word in PAST else "future" if word in FUTURE else None
     if group is not None and wanted is not None and group.kind == "finite":
         change_tense(sentence, group, wanted)
+
+
+def _before(sentence: Sentence, place: int) -> Group | None:
+    """The last finite verb group of the sentence before a place."""
+    start, _ = sentence.sentence_bounds(place)
+    found = [one for one in sentence.groups() if start <= one.first < place and one.kind == "finite"]
+    return found[-1] if found else None
+
+
+def _timed(sentence: Sentence, k: int) -> int | None:
+    """What happens then: what stands above a time word and the date or night that it is a part of."""
+    up = sentence.node(k).up
+    while up is not None and (sentence.node(up).role == "time" or sentence.node(up).concept == "date-entity"):
+        up = sentence.node(up).up
+    return up
 
 
 def add_time(sentence: Sentence, k: int, concept: str) -> None:

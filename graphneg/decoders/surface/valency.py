@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _OPENS_PHRASE = NOUNS | {"DT", "PS", "CD", "PN", "PRO"}
 _GOVERNED = word_set("to from of into about off onto toward towards against with for on at")
+_STRICT = frozenset({"to", "of", "into", "about"})
 _TIMES = word_set(
     """
     half quarter noon night midnight dawn all least last first once times
@@ -26,6 +27,8 @@ _TIMES = word_set(
     """
 )
 _PARTICLES = word_set("up down out off away back over")
+_ENOUGH = 3
+_NEARLY_ALL = 0.8
 _NEEDED = {
     "dative": ("dative",),
     "infinitive": ("xcomp_to", "ccomp_to", "advcl_to"),
@@ -47,10 +50,35 @@ def refuse_unfit(sentence: Sentence, cell: Cell, old: str, concept: str) -> None
     if not frame.verbal:
         raise Unrealised("no-form", f"{concept} is no verb's")
     lemma = concept.rpartition("-")[0].replace("-", "_")
+    past = lexicon.frames.get(old)
     taken, before = _forms(lemma), _forms(old.rpartition("-")[0].replace("-", "_"))
-    for found in _complements(sentence, cell):
+    complements = _complements(sentence, cell)
+    if not complements and _needs_object(frame) and not _has_object_elsewhere(sentence, cell):
+        raise Unrealised("no-form", f"{lemma} takes an object")
+    if "at" in complements and past is not None and _goes(frame) and not _goes(past):
+        raise Unrealised("no-form", f"one does not {lemma} at a place")
+    for found in complements:
         if not _takes(found, frame, taken, before):
             raise Unrealised("no-form", f"{lemma} takes no {found}")
+
+
+def _needs_object(frame: FrameEntry) -> bool:
+    """Whether nearly all annotated examples have an object, or are passive."""
+    with_object = sum(sum(frame.seen.get(form, {}).values()) for form in ("dobj", "nsubjpass"))
+    return frame.examples >= _ENOUGH and with_object >= _NEARLY_ALL * frame.examples
+
+
+def _has_object_elsewhere(sentence: Sentence, cell: Cell) -> bool:
+    """A passive, or an object that stands before the verb: *what did you say*, *the book that I read*."""
+    if cell.tag in ("VBN", "VBG", "NN", "NNS", "JJ"):
+        return True
+    before = sentence.cells[: sentence.draft.place(cell)]
+    return any(one.low in ("what", "which", "who", "whom", "that") for one in before)
+
+
+def _goes(frame: FrameEntry) -> bool:
+    """Whether the frame has a goal: one goes to a place, and stays at one."""
+    return "GOL" in frame.functions.values()
 
 
 def is_nominal(concept: str, word: str) -> bool:
@@ -58,6 +86,12 @@ def is_nominal(concept: str, word: str) -> bool:
     lexicon = _lexicon()
     frame = lexicon.frames.get(concept)
     return frame is None or not frame.verbal or ("n", word) in lexicon.aliases
+
+
+def is_adjectival(word: str) -> bool:
+    """Whether a word has a frame as an adjective, or none as a verb: *clean* has, *close* has not."""
+    lexicon = _lexicon()
+    return ("j", word) in lexicon.aliases or ("v", word) not in lexicon.aliases
 
 
 def _complements(sentence: Sentence, cell: Cell) -> list[str]:
@@ -71,6 +105,8 @@ def _complements(sentence: Sentence, cell: Cell) -> list[str]:
     if not following:
         return []
     low = following[0].low
+    if low == "out" and following[1:2] and following[1].low == "of":
+        return ["particle out"]
     if low in _PARTICLES and tags[1] not in _OPENS_PHRASE | {"IN"}:
         return [f"particle {low}"]
     if tags[0] == "TO" and tags[1] == "VB":
@@ -102,7 +138,7 @@ def _before_noun(cells: list[Cell], place: int) -> bool:
 
 def _takes(found: str, frame: FrameEntry, taken: frozenset[str], before: frozenset[str]) -> bool:
     if found == "object":
-        return "1" in frame.functions and ("0" in frame.functions or "dobj" in frame.seen)
+        return "1" in frame.functions and (frame.functions.get("0") == "PAG" or "dobj" in frame.seen)
     if found == "adjective":
         return "PRD" in frame.functions.values() or not {"acomp", "oprd"}.isdisjoint(frame.seen)
     if not taken:
@@ -111,6 +147,8 @@ def _takes(found: str, frame: FrameEntry, taken: frozenset[str], before: frozens
         return False
     if found in _NEEDED:
         return any(form.startswith(_NEEDED[found]) for form in taken)
+    if found in _STRICT:
+        return f"prep_{found}" in taken
     return f"prep_{found}" in taken or f"prep_{found}" not in before
 
 

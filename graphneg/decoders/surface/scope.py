@@ -1,0 +1,50 @@
+"""What a negation of a clause reaches, and whether the clause has one already."""
+
+from __future__ import annotations
+
+from graphneg.alignment.words import word_set
+from graphneg.decoders.surface.clauses import Group
+from graphneg.decoders.surface.sentence import Sentence
+
+NEGATIVE_WORDS = word_set(
+    "never no nothing nobody none nowhere neither nor hardly scarcely seldom rarely without"
+)
+SCOPE_ENDS = frozenset({"EN", "SC", "WP", "QT"})
+_BEFORE_TO = frozenset({"going", "have", "has", "had", "got", "used", "meant", "able"})
+
+
+def told(sentence: Sentence, group: Group | None) -> Group | None:
+    """``going to need``, ``have to go``: what is denied is the verb before."""
+    if group is None or group.to is None or not group.to:
+        return group
+    before = sentence.cells[group.to - 1].low
+    return (sentence.finite(group) or group) if before in _BEFORE_TO else group
+
+
+def is_only(sentence: Sentence, group: Group) -> bool:
+    """``I can only drink soup``, ``I'd rather go``: denied, they would say that more is so, or nothing."""
+    return any(
+        cell.low in ("only", "rather") for cell in sentence.cells[max(0, group.first - 1) : group.main + 2]
+    )
+
+
+def in_contact_clause(sentence: Sentence, group: Group) -> bool:
+    """``the best we can do``: a relative clause without a pronoun, its noun right before its subject."""
+    if group.subject is None or group.inverted or not group.subject[0]:
+        return False
+    start, _ = sentence.sentence_bounds(group.first)
+    before, subject = sentence.cells[group.subject[0] - 1], sentence.cells[group.subject[0]]
+    headed = before.tag in ("NN", "NNS", "JJ") and subject.tag == "PRS"
+    return headed and any(
+        start <= one.first < group.subject[0] and one.kind == "finite" for one in sentence.groups()
+    )
+
+
+def has_negative(sentence: Sentence, group: Group) -> bool:
+    """Whether a word such as *never* or *nothing* stands in the clause of a verb group."""
+    cells = sentence.cells
+    start = group.subject[0] if group.subject else group.first
+    end = group.main + 1
+    while end < len(cells) and cells[end].tag not in SCOPE_ENDS and cells[end].text != ",":
+        end += 1
+    return any(cell.low in NEGATIVE_WORDS for cell in cells[max(0, start - 1) : end])
