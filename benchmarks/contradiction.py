@@ -46,23 +46,29 @@ class Setting:
     """``dialogues`` of the corpus are edited, ``per_dialogue`` times each, for at most ``made``
     responses, half of them contradictory; ``seeds`` trainings of each source."""
 
-    dialogues: int = 600
-    per_dialogue: int = 6
-    made: int = 4000
+    dialogues: int = 1000
+    per_dialogue: int = 8
+    made: int = 8000
     epochs: int = 4
     made_epochs: int = 1
     seeds: int = 2
     batch: int = 16
-    rate: float = 5e-5
+    rate: float = 1e-4
 
     def lessons(self) -> Lessons:
+        import torch
+
         return Lessons(
             epochs=self.epochs,
             made_epochs=self.made_epochs,
             frozen=("embeddings",),
             dropout=0.0,
             device="cpu",
-            arguments={"per_device_train_batch_size": self.batch, "learning_rate": self.rate},
+            arguments={
+                "per_device_train_batch_size": self.batch,
+                "learning_rate": self.rate,
+                "bf16": torch.cpu._is_avx512_bf16_supported(),  # half the time where it is
+            },
         )
 
 

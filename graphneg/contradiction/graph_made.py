@@ -45,8 +45,8 @@ KINDS: tuple[Kind, ...] = ("restated", "agreed", "elsewhere", "later")
 _Pair = tuple[str, str]
 """An earlier utterance and a response."""
 _END = re.compile(r"(?<=[.!?])\s+")
-_LEAST = 3
-"""Words of a sentence that is worth contradicting."""
+_LEAST, _MOST = 3, 16
+"""Words of a sentence that is worth contradicting, and of one that people would say again."""
 _OWN = re.compile(r"\b(i|me|my|mine|we|us|our|ours)\b", re.I)
 _ASKING = re.compile(
     r"\W*(what|who|whose|where|when|why|how|which|do|does|did|are|is|can|could|would|will)\b", re.I
@@ -163,7 +163,7 @@ def _responses(one: _Claim, other: _Claim, kind: Kind, seed: int) -> tuple[_Pair
     elif kind == "elsewhere":
         right = _drawn(other.contrary, seed, "wrong", other.id)
     else:
-        right = _drawn(one.said, seed, "right", one.id)
+        right = _drawn(one.said[1:] or one.said, seed, "right", one.id)
     if number(seed, "order", one.id) % 2:
         return (one.earlier, f"{wrong} {one.other}"), (earlier, f"{right} {one.other}")
     return (one.earlier, f"{one.other} {wrong}"), (earlier, f"{one.other} {right}")
@@ -254,7 +254,7 @@ def _other(turn: int, before: Mapping[int, _Said]) -> str:
 def _speaks_of_oneself(sentence: str) -> bool:
     """Whether it is a statement that a speaker can contradict: no question, no exclamation, no request."""
     asks = sentence.endswith("?") or _ASKING.match(sentence) is not None
-    return not asks and len(sentence.split()) >= _LEAST and _OWN.search(sentence) is not None
+    return not asks and _LEAST <= len(sentence.split()) <= _MOST and _OWN.search(sentence) is not None
 
 
 def _sentences(text: str) -> list[str]:

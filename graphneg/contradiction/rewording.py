@@ -14,53 +14,23 @@ Wordings = tuple[tuple[Needs, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """Sentences that deny the same, and sentences that affirm it; the plainest comes first."""
+    """Sentences that deny the same, and sentences that affirm it, if any; the plainest comes first."""
 
     denied: tuple[str, ...]
     affirmed: tuple[str, ...]
 
 
 _DENIAL = re.compile(
-    r"\b(?P<subject>i|we|they) ?(?P<auxiliary>do|did|am|['’]m|was|are|['’]re|were|can|could|have|had)"
+    r"\b(?P<subject>i|we) ?(?P<auxiliary>do|did|am|['’]m|was|are|['’]re|were|can|could|have|had)"
     r" ?(?:not|n ?['’] ?t) (?P<verb>[a-z]+)\b(?P<rest>[^.!?,;]*)(?P<end>[.!?]*)$",
     re.I,
 )
 _CANNOT = re.compile(r"\bca(?:n ?['’] ?t|nnot)\b", re.I)
 _SHORT = {"'m": "am", "'re": "are"}
-_NO_VERBS = frozenset(
-    [
-        "a",
-        "actually",
-        "always",
-        "any",
-        "as",
-        "at",
-        "but",
-        "currently",
-        "either",
-        "even",
-        "ever",
-        "exactly",
-        "in",
-        "it",
-        "just",
-        "not",
-        "of",
-        "on",
-        "only",
-        "quite",
-        "really",
-        "so",
-        "still",
-        "sure",
-        "that",
-        "the",
-        "this",
-        "too",
-        "usually",
-        "very",
-        "yet",
-    ]
+_NO_VERB = re.compile(
+    r"(?:actually|always|any|as|at|but|currently|either|even|ever|exactly|gonna|gotta|it|just|not|of|on|only|quite"
+    r"|really|so|still|sure|that|this|too|usually|very|wanna|yet)$",
+    re.I,
 )
 """What follows a negation and makes another kind of sentence of it."""
 _TIME = re.compile(
@@ -68,31 +38,14 @@ _TIME = re.compile(
     re.I,
 )
 """Times that a perfect, and a wish, do not go with."""
-_STATES = frozenset(
-    [
-        "believe",
-        "care",
-        "feel",
-        "guess",
-        "hate",
-        "hope",
-        "know",
-        "like",
-        "love",
-        "matter",
-        "mean",
-        "mind",
-        "need",
-        "prefer",
-        "remember",
-        "seem",
-        "suppose",
-        "think",
-        "understand",
-        "want",
-        "wish",
-    ]
+_STATE = re.compile(
+    r"(?:believe|care|feel|guess|hate|hope|know|like|love|matter|mean|mind|need|prefer|remember|seem|suppose|think"
+    r"|understand|want|wish)$",
+    re.I,
 )
+"""Verbs of what nobody would love to do."""
+_ONLY_DENIED = re.compile(r"\b(any|anybody|anymore|anyone|anything|at all|either|much|until|yet)\b", re.I)
+"""Words that go with no affirmation."""
 _DO: tuple[Wordings, Wordings] = (
     (
         ("nothing", "{subject} do not {verb}"),
@@ -185,7 +138,7 @@ def sides(sentence: str) -> Sides | None:
     """
     sentence = _CANNOT.sub("can not", sentence)
     found = _DENIAL.search(sentence)
-    if found is None or found["verb"].lower() in _NO_VERBS - ({"a", "in", "the"} if _is_be(found) else set()):
+    if found is None or _NO_VERB.match(found["verb"]):
         return None
     forms = _forms(found)
     if forms is None:
@@ -195,7 +148,7 @@ def sides(sentence: str) -> Sides | None:
         tuple(_written(sentence, found, wording, forms) for needs, wording in wordings if needs in has)
         for wordings in _BY_AUXILIARY[forms["auxiliary"]]
     )
-    return Sides(denied, affirmed)
+    return Sides(denied, () if _ONLY_DENIED.search(found["rest"]) else affirmed)
 
 
 def _auxiliary(found: re.Match[str]) -> str:
@@ -229,7 +182,7 @@ def _has(found: re.Match[str]) -> Iterable[Needs]:
     verb, rest = found["verb"].lower(), found["rest"]
     if _TIME.search(f"{verb}{rest}") or (_is_be(found) and verb.endswith("ing")):
         return ("nothing",)
-    if verb in _STATES or (verb == "have" and rest.startswith(" to ")):
+    if _STATE.match(verb) or (verb == "have" and rest.startswith(" to ")):
         return ("nothing", "perfect")
     return ("nothing", "perfect", "wish")
 
