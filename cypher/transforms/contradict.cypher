@@ -30,7 +30,7 @@ WITH i, collect({turn: t.turn, speaker: t.speaker, amr: t.amr, ns: ns, sentences
        solid: [n IN ns WHERE n.concept IN ['i', 'you', 'we', 'name'] OR n.kind <> 'other' | n.k],
        nots: [n IN marks WHERE n.value = '-' AND n.role = 'polarity'],
        mains: [n IN near WHERE n.concept IS NOT NULL AND NOT n.concept IN ['multi-sentence', 'and', 'or', 'contrast-01',
-         'cause-01', 'have-concession-91', 'have-condition-91', 'thank-01', 'excuse-01', 'greet-01', 'welcome-01',
+         'cause-01', 'have-concession-91', 'have-condition-91', 'thank-01', 'guess-01', 'hope-01', 'bet-01', 'wish-01', 'suppose-01', 'excuse-01', 'greet-01', 'welcome-01',
          'congratulate-01']]}) AS graphs
 WITH i, graphs, [g IN graphs WHERE g.multi | g.amr] AS multis
 UNWIND graphs AS g

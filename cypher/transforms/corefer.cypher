@@ -27,7 +27,7 @@ ORDER BY i, turn, k
 WITH i, collect({turn: turn, k: k, amr: amr, role: role, concept: concept, kind: kind, empty: any(c IN above WHERE c IN ['rain-01', 'snow-01',
        'hot-05', 'cold-01', 'warm-06', 'time', 'seem-01', 'appear-02', 'matter-01', 'possible-01', 'happen-01', 'happen-02', 'turn-out-11',
        'take-10', 'obvious-01', 'clear-06', 'late', 'early', 'dark', 'dark-02', 'say-01', 'say-02', 'difficult', 'easy-05', 'hard-02',
-       'true-01', 'important-01', 'good-02', 'bad-07', 'okay-04', 'fun-01', 'nice-01'])}) AS ns
+       'true-01', 'important-01', 'good-02', 'bad-07', 'okay-04', 'fun-01', 'nice-01', 'make-02', 'make-it-14', 'make-05', 'get-06'])}) AS ns
 WITH i, [n IN ns WHERE n.concept IN ['he', 'she', 'it', 'they', 'we']] AS pronouns,
      [n IN ns WHERE NOT n.concept IN ['he', 'she', 'it', 'they', 'we']] AS entities
 UNWIND pronouns AS p

@@ -27,7 +27,8 @@ UNWIND [n IN ns WHERE n.concept IS NOT NULL AND NOT n.k IN denied
     'thank-01', 'have-01', 'have-03', 'know-01', 'know-02', 'see-01', 'hear-01', 'look-01', 'look-02', 'listen-01', 'read-01',
     'speak-01', 'think-01', 'get-01', 'make-01', 'make-02', 'today', 'tomorrow', 'yesterday', 'day', 'night', 'morning', 'evening',
     'noon', 'first', 'man', 'woman', 'boy', 'girl', 'sir', 'picture', 'drawing', 'possible-01', 'luck', 'real', 'real-04', 'really', 'go-01', 'go-02', 'put-01', 'take-01', 'give-01',
-    'set-01', 'will-02', 'question-01', 'most', 'away', 'back', 'name-01', 'call-01']
+    'set-01', 'will-02', 'question-01', 'most', 'away', 'back', 'up', 'down', 'out', 'off', 'on', 'over',
+    'across', 'around', 'along', 'through', 'behind', 'against', 'within', 'inside', 'name-01', 'call-01']
   AND NOT (n.concept IN ['little', 'bit', 'more'] AND n.role IN ['degree', 'extent'] OR n.frame AND n.role ENDS WITH '-of'
     AND any(m IN ns WHERE m.k = n.up AND m.concept IN ['person', 'thing']))
   AND NOT n.concept STARTS WITH 'have-' AND NOT n.concept STARTS WITH 'feel-' AND NOT n.concept IN ['ago', 'general']

@@ -76,6 +76,9 @@ def case_of(sentence: Sentence, cell: Cell, person: str) -> int | None:
         return known[0]
     if POSSESSIVE in known:
         return POSSESSIVE if cell.tag == "PS" else OBJECT if OBJECT in known else OWN
+    place = sentence.draft.place(cell)
+    if place and sentence.cells[place - 1].tag in ("VB", "VBG"):
+        return OBJECT
     found = is_subject(sentence, cell) or _opens_clause(sentence, cell) or _is_inverted(sentence, cell)
     return SUBJECT if found else OBJECT
 
