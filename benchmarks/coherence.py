@@ -160,9 +160,9 @@ def told(runs: Sequence[Trained], rated: Sequence[Rated], setting: Setting) -> R
     rows = tuple(_row(one, first, rated) for one in runs)
     about = (
         f"MiniLM, {setting.dialogues or 'all'} dialogues each of Topical-Chat and PersonaChat, {VERSIONS} "
-        f"edited versions of each, epochs: {setting.epochs}, windows of {setting.max_tokens} tokens. Spearman "
-        f"with people's ratings of {len(rated):,} dialogues of DSTC9's chatbots, in brackets 95% of a "
-        "bootstrap; the last column is a paired bootstrap over the dialogues, of coherent."
+        f"edited versions of each, epochs: {setting.epochs}, windows of {setting.max_tokens} tokens. "
+        f"Spearman with people's ratings of {len(rated):,} dialogues of DSTC9's chatbots, in brackets 95% of "
+        "a bootstrap; the last column is a paired bootstrap over the dialogues, of coherent."
     )
     table = Table(
         "Coherence: sources of incoherent dialogues",
