@@ -7,6 +7,9 @@ import pytest
 pytest.importorskip("spacy", reason="the dependency parser needs spaCy")
 
 from graphneg.parsers.dependency import DependencyParser
+from graphneg.parsers.dependency.learned.denial import denials
+from graphneg.parsers.dependency.models import load_model
+from graphneg.parsers.dependency.parser import rule_drafts
 from graphneg.penman_codec import format_graph
 
 
@@ -49,3 +52,29 @@ def test_not_only_denies_nothing() -> None:
 def test_no_denies_the_noun_or_what_it_does_but_not_both(text: str) -> None:
     graph = _parse(DependencyParser(), text)
     assert graph.count(":polarity -") in {1, 1 + text.count(" and ")}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "There is no aunt looking at a screen",
+        "There is no koala climbing",
+        "There is no nurse in white dancing",
+        "There is no poet in a pub singing a song",
+    ],
+)
+def test_who_is_not_there_does_nothing_however_the_words_hang_together(text: str) -> None:
+    draft = rule_drafts(load_model(None), [text])[0][0]
+    found = next(denials(draft.words))
+    assert draft.words[found.noun].lower in {"aunt", "koala", "nurse", "poet"}
+    assert draft.words[found.verb].lower in {"looking", "climbing", "dancing", "singing"}
+    verb = next(k for k, node in enumerate(draft.nodes) if node.token == found.verb)
+    noun = next(k for k, node in enumerate(draft.nodes) if node.token == found.noun)
+    roles = {arc.dep: arc.role for arc in draft.arcs if arc.head == verb}
+    assert roles[noun] in {"ARG0", "ARG1"}
+
+
+def test_what_is_no_deed_stays_a_thing() -> None:
+    rules = DependencyParser(revisers=())
+    assert "(m / meet" in _parse(rules, "There is no evening meeting.")
+    assert ":ARG0-of (f / face-01" not in _parse(rules, "There is a house with windows facing the street.")

@@ -14,7 +14,9 @@ from graphneg.parsers.dependency.words import Word
 
 _AMOUNTS = frozenset({"many", "much"})
 _NO_COUNTS = (0, 0)
-_FIXED = frozenset({"name", "date-entity", "url-entity", "email-address-entity", "phone-number-entity"})
+_FIXED = frozenset(
+    {"name", "date-entity", "date-interval", "url-entity", "email-address-entity", "phone-number-entity"}
+)
 Counts = tuple[int, int]
 
 

@@ -16,8 +16,9 @@ from graphneg.parsers.dependency.words import Word, subtree
 
 _SUBJECTS = frozenset({"nsubj", "nsubjpass"})
 _MOST = 14
-SURE = 0.8
-"""Lower log odds, either way, leave the polarity where the arcs have it."""
+SURE, SURE_OF_NEW = 0.25, 1.5
+"""Lower log odds, either way, leave the polarity where the arcs have it; they know more of verbs that were
+never seen with a *no*."""
 
 
 class Denial(NamedTuple):
@@ -76,7 +77,8 @@ def place_denials(model: Model, draft: Draft) -> None:
         if noun is None or verb is None or minus is None:
             continue
         score = float(model.sums("denial", "denial", [features(draft.words, found)])[0, 0])
-        if abs(score) >= SURE:
+        known = f"v={draft.words[found.verb].lemma}" in model.features["denial"]
+        if abs(score) >= (SURE if known else SURE_OF_NEW):
             _place(draft, minus, noun, verb, score)
 
 

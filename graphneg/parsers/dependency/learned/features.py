@@ -265,6 +265,8 @@ class DraftFeatures:
 
 def _is_settled(head: str, dep: str, role: str) -> bool:
     """Whether the rules' arc stands: the parts of names, dates and other entities, who is spoken to."""
+    if head == "date-interval":
+        return role.startswith("op")
     return dep[:1] == '"' or role in _SETTLED_ROLES or (head.endswith("-entity") and role in _ENTITY_ROLES)
 
 

@@ -87,6 +87,8 @@ def role_weights(sketch: Sketch, concept: str, found: Dependency) -> dict[str, f
         return {"duration": 1.0}
     if found.form in _TEMPORAL and sketch.concept_of(kid.i) == "date-entity":
         return {"time": 1.0}
+    if sketch.concept_of(kid.i) == "date-interval":
+        return {"time": 1.0}
     if found.form in _TEMPORAL:
         timely = kid.lemma in TIME_NOUNS or sketch.concept_of(kid.i) in {"date-entity", "then"}
         scores["time"] = scores.get("time", 0.0) + 0.4 if timely else scores.get("time", 0.0) * 0.2

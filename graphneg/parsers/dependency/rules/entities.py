@@ -9,6 +9,7 @@ from graphneg.parsers.dependency.rules import gazetteer as known
 from graphneg.parsers.dependency.rules.closed_classes import OFFICES
 from graphneg.parsers.dependency.rules.numbers import number_value, ordinal_value
 from graphneg.parsers.dependency.rules.sketch import Sketch
+from graphneg.parsers.dependency.rules.word_sets import word_set
 from graphneg.parsers.dependency.words import Word
 
 _CLOCK = re.compile(r"\d{1,2}[:.]\d{2}(?:[ap]\.?m\.?)?|\d{1,2}[ap]\.?m\.?", re.IGNORECASE)
@@ -17,6 +18,10 @@ _PERIODS = {"am": "morning", "a.m.": "morning", "pm": "afternoon", "p.m.": "afte
 _ORDINAL_DAY = re.compile(r"(?:[12]?\d|3[01])(?:st|nd|rd|th)")
 _YEAR = re.compile(r"1[0-9]{3}|20[0-9]{2}")
 _PROPER = frozenset({"NNP", "NNPS"})
+_COUNTING = word_set(
+    "count number rate score mark grade range scale vary go rise grow increase fall drop shrink sink "
+    "decrease decline cut reduce raise lower change turn multiply add"
+)
 
 
 def write_entities(sketch: Sketch) -> None:
@@ -189,6 +194,8 @@ def _write_amount(sketch: Sketch, word: Word) -> int:
         return _write_clock(sketch, word, after)
     if _is_hour(sketch, word, after):
         return _write_clock(sketch, word, None)
+    if _opens_hours(sketch, word):
+        return _write_hours(sketch, word)
     if (
         _YEAR.fullmatch(word.text)
         and word.dep in {"pobj", "npadvmod"}
@@ -222,6 +229,42 @@ def _is_hour(sketch: Sketch, word: Word, after: Word | None) -> bool:
         or after.lower in {"tonight", "tomorrow"}
     )
     return hour and alone and word.dep == "pobj" and sketch.words[word.i - 1].lower == "at"
+
+
+def _opens_hours(sketch: Sketch, word: Word) -> bool:
+    """*from nine to five*: hours, where neither counts anything."""
+    around = sketch.words[max(word.i - 1, 0) : word.i + 4]
+    if len(around) < 4 or word.i == 0:
+        return False
+    before, _, between, last, *after = around
+    alone = (
+        not after or after[0].tag in {".", ",", "IN", "CC", "RB", "''"} or after[0].sentence != word.sentence
+    )
+    framed = before.lower == "from" and between.lower in {"to", "till", "until"}
+    framed = framed and sketch.words[before.head].lemma not in _COUNTING
+    return framed and alone and _hour(word) is not None and _hour(last) is not None
+
+
+def _hour(word: Word) -> str | None:
+    value = number_value(word.lower) if word.tag == "CD" else None
+    return value if value is not None and value.isdigit() and 1 <= int(value) <= 12 else None
+
+
+def _write_hours(sketch: Sketch, word: Word) -> int:
+    run = sketch.words[word.i : word.i + 3]
+    interval = sketch.draft.concept("date-interval", word.i, "time", last=run[-1].i)
+    for n, one in enumerate((run[0], run[-1]), 1):
+        hour = sketch.draft.concept("date-entity", one.i, "time")
+        sketch.mark(hour, "time", quoted(f"{_hour(one)}:00"), one.i, "time")
+        sketch.link(interval, f"op{n}", hour, "time")
+    head = next((one for one in run if one.head not in {other.i for other in run}), run[-1])
+    sketch.draft.nodes[interval].token = head.i
+    sketch.core[head.i] = sketch.outer[head.i] = interval
+    for one in run:
+        sketch.done.add(one.i)
+        if one.i != head.i:
+            sketch.stand_in[one.i] = head.i
+    return len(run)
 
 
 def _number_run(sketch: Sketch, word: Word) -> list[Word]:

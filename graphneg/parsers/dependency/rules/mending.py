@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from graphneg.alignment.words import readings
 from graphneg.parsers.dependency.lemmas import lemma_of
 from graphneg.parsers.dependency.rules.closed_classes import COLOURS
+from graphneg.parsers.dependency.rules.existence import mend_existence
+from graphneg.parsers.dependency.rules.retying import raise_over, retie
 from graphneg.parsers.dependency.rules.speech import SPEECH
 from graphneg.parsers.dependency.rules.word_sets import word_set
 from graphneg.parsers.dependency.words import Word
@@ -30,7 +32,7 @@ def mend(words: Sequence[Word]) -> None:
             if any(words[k].dep in _SUBJECTS for k in word.kids):
                 word.tag, word.pos = "VBP", "VERB"
         elif word.lemma == "be" and word.tag[:2] == "VB":
-            _mend_existence(words, word)
+            mend_existence(words, word)
         elif word.dep == "conj" and word.lower in COLOURS:
             _mend_colours(words, word)
         elif word.lower == "so" and word.tag in {"RB", "IN", "CC"}:
@@ -43,13 +45,6 @@ def mend(words: Sequence[Word]) -> None:
             _mend_tag(words, word.i)
 
 
-def _retie(words: Sequence[Word], word: Word, head: int, dep: str) -> None:
-    words[word.head].kids.remove(word.i)
-    word.head, word.dep = head, dep
-    words[head].kids.append(word.i)
-    words[head].kids.sort()
-
-
 def _mend_direction(words: Sequence[Word], turn: Word, left: Word) -> None:
     """*Turn left*: left is where to, and nobody leaves."""
     verb = lemma_of(turn.lower, "VBD")
@@ -59,11 +54,11 @@ def _mend_direction(words: Sequence[Word], turn: Word, left: Word) -> None:
     if turn.tag[:2] == "NN":
         turn.tag, turn.pos, turn.lemma = "VB", "VERB", verb
     if turn.head == left.i:
-        _raise(words, turn, left)
+        raise_over(words, turn, left)
     elif left.head != turn.i:
-        _retie(words, left, turn.i, "advmod")
+        retie(words, left, turn.i, "advmod")
     for k in list(left.kids):
-        _retie(words, words[k], turn.i, words[k].dep)
+        retie(words, words[k], turn.i, words[k].dep)
     left.tag, left.pos, left.dep, left.lemma = "RB", "ADV", "advmod", "left"
 
 
@@ -106,47 +101,7 @@ def _mend_colours(words: Sequence[Word], word: Word) -> None:
     first = words[word.head]
     if first.lower in COLOURS and first.dep == "amod":
         for k in [k for k in first.kids if words[k].dep in {"cc", "conj"}]:
-            _retie(words, words[k], first.head, "amod" if words[k].dep == "conj" else "punct")
-
-
-def _mend_existence(words: Sequence[Word], be: Word) -> None:
-    """*There is no dog barking*: no dog is barking."""
-    kids = [words[k] for k in be.kids]
-    there = next((one for one in kids if one.dep == "expl" and one.tag == "EX"), None)
-    noun = next((one for one in kids if one.dep == "attr" and one.tag[:2] == "NN"), None)
-    if there is None or noun is None:
-        return
-    below = [words[k] for k in noun.kids if words[k].dep == "acl"]
-    verb = next((one for one in below if one.tag == "VBG" or _has_being(words, one)), None)
-    if verb is None:
-        return
-    no = next((words[k] for k in noun.kids if words[k].lower == "no"), None)
-    _raise(words, verb, be)
-    _retie(words, noun, verb.i, "nsubj" if verb.tag == "VBG" else "nsubjpass")
-    be.dep = "aux"
-    if no is not None:
-        _retie(words, no, verb.i, "neg")
-
-
-def _has_being(words: Sequence[Word], verb: Word) -> bool:
-    return any(words[k].lower == "being" for k in verb.kids)
-
-
-def _raise(words: Sequence[Word], word: Word, over: Word) -> None:
-    """Puts ``word`` in the place of ``over``, which then hangs on it with the rest of what it had."""
-    words[word.head].kids.remove(word.i)
-    if over.head == over.i:
-        word.head, word.dep = word.i, "ROOT"
-    else:
-        words[over.head].kids.remove(over.i)
-        word.head, word.dep = over.head, over.dep
-        words[over.head].kids.append(word.i)
-        words[over.head].kids.sort()
-    for k in over.kids:
-        words[k].head = word.i
-    word.kids = sorted({*word.kids, *over.kids, over.i} - {word.i})
-    over.kids = []
-    over.head = word.i
+            retie(words, words[k], first.head, "amod" if words[k].dep == "conj" else "punct")
 
 
 def _mend_result(words: Sequence[Word], so: Word) -> None:
@@ -165,7 +120,7 @@ def _crown(words: Sequence[Word], old: Word, new: Word) -> None:
     """Makes ``new`` the root in the place of ``old``, which then hangs on it."""
     old.kids.remove(new.i)
     for k in [k for k in old.kids if k < new.i or words[k].dep == "punct"]:
-        _retie(words, words[k], new.i, words[k].dep)
+        retie(words, words[k], new.i, words[k].dep)
     new.head, new.dep = new.i, "ROOT"
     old.head, old.dep = new.i, "dep"
     new.kids = sorted([*new.kids, old.i])
@@ -201,6 +156,6 @@ def _mend_resumed(words: Sequence[Word], said: Word) -> None:
             first = min([one.i, *one.kids])
             between = words[said.i + 1 : first + 1]
             if any(mark.text in _QUOTES for mark in between):
-                _retie(words, one, content.i, "conj")
+                retie(words, one, content.i, "conj")
                 for cc in [words[j] for j in said.kids if words[j].dep == "cc" and j > said.i]:
-                    _retie(words, cc, content.i, "cc")
+                    retie(words, cc, content.i, "cc")

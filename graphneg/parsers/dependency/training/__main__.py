@@ -5,21 +5,25 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from graphneg.parsers.dependency.learned.meanings import read_meanings
 from graphneg.parsers.dependency.learned.network import write_model
 from graphneg.parsers.dependency.learned.reviser import Parts
+from graphneg.parsers.dependency.lexicon import load_lexicon
 from graphneg.parsers.dependency.models import load_model
-from graphneg.parsers.dependency.training.corpus import read_items
+from graphneg.parsers.dependency.training.corpus import draft_of, read_items
+from graphneg.parsers.dependency.training.denial import has_no, train_denial
 from graphneg.parsers.dependency.training.examples import example_sentences
 from graphneg.parsers.dependency.training.fitting import fit
 from graphneg.parsers.dependency.training.propbank import read_rolesets
 from graphneg.parsers.dependency.training.word_classes import read_classes
 
 DATA = Path(__file__).parent.parent / "data" / "learned"
+FILES = ("arcs.npz", "chooser.npz", "denial.npz", "meanings.json.gz")
 
 
 def main() -> None:
@@ -43,6 +47,12 @@ def main() -> None:
         default=0,
         help="PropBank's examples to learn arcs from, at most, for each frame",
     )
+    parser.add_argument(
+        "--part",
+        choices=("all", "denial"),
+        default="all",
+        help="which data to make; those in --out stay otherwise",
+    )
     parser.add_argument("--folds", type=int, default=4, help="parts for cross-fitting")
     parser.add_argument("-o", "--out", type=Path, default=DATA, help="folder that the data are written to")
     options = parser.parse_args()
@@ -54,6 +64,11 @@ def main() -> None:
     import torch
 
     torch.set_num_threads(1)
+    _make_denial(options, say) if options.part == "denial" else _make_all(options, say)
+    say(f"written to {options.out}")
+
+
+def _make_all(options: argparse.Namespace, say: Callable[[str], None]) -> None:
     nlp = load_model(None)
     items = read_items(nlp, options.lpp, options.sick, options.exclude, options.silver, options.folds)
     say(f"{len(items)} sentences")
@@ -69,7 +84,19 @@ def main() -> None:
         ),
     )
     write_parts(parts, options.out)
-    say(f"written to {options.out}")
+    _make_denial(options, say)
+
+
+def _make_denial(options: argparse.Namespace, say: Callable[[str], None]) -> None:
+    """Of all sentences with a *no*, however many others are learned from."""
+    nlp = load_model(None)
+    everything = sys.maxsize
+    items = read_items(nlp, options.lpp, options.sick, options.exclude, everything, 1, has_no)
+    say(f"{len(items)} sentences with a no")
+    lexicon = load_lexicon()
+    model = train_denial([draft_of(item, lexicon) for item in items], [item.gold for item in items])
+    (options.out / "denial.npz").write_bytes(write_model(model))
+    write_version(options.out)
 
 
 def classes_in_use() -> Mapping[str, tuple[int, int]]:
@@ -89,10 +116,14 @@ def write_parts(parts: Parts, folder: Path) -> None:
     }
     for name, content in data.items():
         (folder / name).write_bytes(content)
-    digest = hashlib.sha256(b"".join(data[name] for name in sorted(data))).hexdigest()
+    write_version(folder)
+    print(json.dumps({name: len(content) for name, content in data.items()}))
+
+
+def write_version(folder: Path) -> None:
+    """Names the data by their digest."""
+    digest = hashlib.sha256(b"".join((folder / name).read_bytes() for name in FILES)).hexdigest()
     (folder / "VERSION").write_text(f"learned-{digest[:8]}\n", encoding="utf-8")
-    sizes = {name: len(content) for name, content in data.items()}
-    print(json.dumps(sizes))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -39,15 +39,16 @@ def read_items(
     exclude: Sequence[Path],
     most_silver: int,
     folds: int,
+    wanted: Callable[[str], bool] = bool,
 ) -> list[Item]:
     """Each sentence once, without those of the ``exclude`` files; neighbours fall into the same fold.
 
-    Of the silver ones, at most ``most_silver``, spread evenly.
+    Only sentences that are ``wanted``; of the silver ones, at most ``most_silver``, spread evenly.
     """
     excluded = {letters(sentence(graph)) for graph in read_graphs(exclude, ())}
     read: list[tuple[AmrGraph, Sequence[Word], int, int]] = []
     for corpus, paths in ((GOLD, gold), (SILVER, silver)):
-        graphs = _once(read_graphs(paths, excluded), excluded)
+        graphs = [one for one in _once(read_graphs(paths, excluded), excluded) if wanted(sentence(one))]
         if corpus == SILVER and len(graphs) > most_silver:
             graphs = [graphs[n * len(graphs) // most_silver] for n in range(most_silver)]
         for n, (graph, words) in enumerate(
