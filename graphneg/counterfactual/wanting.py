@@ -8,7 +8,7 @@ perspective put back, the observed reply still comes out.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -67,5 +67,6 @@ def _forms(perspective: str) -> tuple[str, ...]:
     from lemminflect import getAllInflections
 
     first, _, last = perspective.rpartition(" ")
-    found = {form for forms in getAllInflections(last).values() for form in forms} - {last}
+    by_tag: Mapping[str, Sequence[str]] = getAllInflections(last)
+    found = {form for forms in by_tag.values() for form in forms} - {last}
     return tuple(f"{first} {form}".strip() for form in (last, *sorted(found)))
