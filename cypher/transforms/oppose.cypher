@@ -26,10 +26,10 @@ UNWIND [n IN ns WHERE n.concept IS NOT NULL AND NOT n.k IN denied
     'just', 'again', 'ever', 'even', 'other', 'such', 'next', 'last', 'course', 'something', 'cause-01', 'contrast-01', 'say-01', 'do-02',
     'thank-01', 'have-01', 'have-03', 'know-01', 'know-02', 'see-01', 'hear-01', 'look-01', 'look-02', 'listen-01', 'read-01',
     'speak-01', 'think-01', 'get-01', 'make-01', 'make-02', 'today', 'tomorrow', 'yesterday', 'day', 'night', 'morning', 'evening',
-    'noon', 'first', 'man', 'woman', 'boy', 'girl', 'sir', 'picture', 'drawing', 'possible-01', 'luck', 'real', 'real-04', 'really', 'go-01', 'go-02', 'put-01', 'take-01', 'give-01',
+    'noon', 'first', 'man', 'woman', 'boy', 'girl', 'sir', 'picture', 'drawing', 'possible-01', 'luck', 'real', 'real-04', 'really', 'go-01', 'go-02', 'come-01', 'come-03', 'jump-01', 'stand-01', 'put-01', 'take-01', 'give-01',
     'set-01', 'will-02', 'question-01', 'most', 'away', 'back', 'up', 'down', 'out', 'off', 'on', 'over',
     'across', 'around', 'along', 'through', 'behind', 'against', 'within', 'inside', 'name-01', 'call-01']
-  AND NOT (n.concept IN ['little', 'bit', 'more'] AND n.role IN ['degree', 'extent'] OR n.frame AND n.role ENDS WITH '-of'
+  AND NOT (n.concept IN ['little', 'bit', 'more'] AND n.role IN ['degree', 'extent', 'ARG3'] OR n.frame AND n.role ENDS WITH '-of'
     AND any(m IN ns WHERE m.k = n.up AND m.concept IN ['person', 'thing']))
   AND NOT n.concept STARTS WITH 'have-' AND NOT n.concept STARTS WITH 'feel-' AND NOT n.concept IN ['ago', 'general']
   AND NOT (n.concept STARTS WITH 'good-' AND any(m IN ns WHERE m.concept IN ['night', 'morning', 'afternoon', 'evening', 'luck']))

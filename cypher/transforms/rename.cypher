@@ -2,7 +2,7 @@
 // category: C-ent
 // source: Gupta et al. (2021), error category C-ent and baseline Token-subs
 //
-// A name that comes with a :wiki of its own moves with the whole entity, where that is all there is.
+// A title alone is no name. A name that comes with a :wiki of its own moves with the whole entity, where that is all there is.
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
@@ -18,6 +18,7 @@ WITH dialogue, amr, n, p,
      [c IN ns WHERE c.up = p.k AND c.role <> 'wiki'] AS below
 WHERE size(wiki) = 0 OR size(below) = 1
 WITH dialogue, amr, n, p, unit, wiki, reduce(own = '', w IN words | own + ' ' + coalesce(w, '')) AS own
+WHERE NOT own IN [' "Miss"', ' "Mr"', ' "Mr."', ' "Mrs"', ' "Mrs."', ' "Ms"', ' "Sir"', ' "Madam"', ' "Doctor"', ' "Mum"', ' "Dad"']
 RETURN dialogue, collect(CASE
     WHEN n.concept IS NULL AND n.role = 'quant' THEN {amr: amr, k: n.k, op: 'set', value: n.value, own: n.value,
       pool: 'quant ' + CASE WHEN p.concept ENDS WITH '-quantity' THEN coalesce(unit, p.concept) ELSE 'count' END}

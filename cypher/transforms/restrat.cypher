@@ -8,7 +8,8 @@
 // What the speaker thinks, hopes or regrets is left: nobody asks or doubts that of himself. Nor does anybody
 // refuse what he does not do but is in: to want, to have, to be. What could as well be said there (a question that
 // is only told, an agreement, a question where nothing was asked) harms the turns after it, and is for negatives
-// of whole dialogues; what the speaker did himself he never asks.
+// of whole dialogues; what the speaker did himself he never asks. Long sentences, reported ones and those that
+// open with a clause of their own make no question.
 UNWIND range(0, size($dialogues) - 1) AS i
 UNWIND $dialogues[i].turns AS t
 MATCH (n:AmrNode {amr: t.amr})
@@ -32,7 +33,10 @@ WITH dialogue, amr, ns, replies, asked, m, [a IN acts WHERE a.up = m.k] AS act, 
 WITH dialogue, amr, replies, m, act, below, any(n IN asked WHERE n.k > m.k AND n.k <= m.last OR n.up = m.up) AS wh,
      any(n IN below WHERE n.role IN ['polarity', 'mode']) AS marked,
      [n IN below WHERE n.role = 'ARG0' | n.concept][0] AS who,
-     any(n IN below WHERE n.role IN ['ARG0', 'ARG1'] AND n.concept = 'i') AS own
+     any(n IN below WHERE n.role IN ['ARG0', 'ARG1'] AND n.concept = 'i') AS own,
+     m.last - m.k < 14 AND NOT m.concept IN ['say-01', 'tell-01', 'ask-01', 'answer-01', 'reply-01', 'respond-01', 'add-01', 'exclaim-01',
+       'repeat-01', 'remark-01', 'demand-01', 'object-01', 'have-condition-91', 'have-concession-91']
+       AND NOT any(c IN below WHERE c.role IN ['time', 'condition', 'concession'] AND c.last > c.k + 1) AS plain
 WHERE size(act) > 0
    OR NOT wh AND (m.frame AND (size(below) > 0 OR m.k > 0 AND NOT m.role STARTS WITH 'snt') OR any(c IN below WHERE c.role = 'domain'))
      AND (m.concept <> 'do-02' OR size(below) > 1)
@@ -44,8 +48,8 @@ UNWIND CASE
       + [a IN act WHERE a.value = 'imperative' AND NOT any(n IN below WHERE n.role = 'polarity') |
           {amr: amr, k: m.k, op: 'add', role: 'polarity', concept: 'amr-unknown', site: amr + '.' + toString(a.k)}]
     WHEN marked THEN []
-    ELSE [{amr: amr, k: m.k, op: 'add', role: 'polarity', concept: 'amr-unknown', site: amr + '.' + toString(m.k) + '?',
-        target: CASE WHEN NOT replies AND NOT own THEN 'dialogue' END}]
+    ELSE CASE WHEN plain THEN [{amr: amr, k: m.k, op: 'add', role: 'polarity', concept: 'amr-unknown', site: amr + '.' + toString(m.k) + '?',
+        target: CASE WHEN NOT replies AND NOT own THEN 'dialogue' END}] ELSE [] END
       + CASE WHEN who = 'you' THEN
           [{amr: amr, k: m.k, op: 'add', role: 'mode', value: 'imperative', site: amr + '.' + toString(m.k) + '!'}]
         ELSE [] END END

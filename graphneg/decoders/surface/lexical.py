@@ -6,6 +6,7 @@ import re
 
 from graphneg.alignment.words import MONTHS, NUMBERS, ORDINALS, readings, word_set
 from graphneg.decoders.surface.agreement import agree_relative, agree_with, person_of
+from graphneg.decoders.surface.clauses import BE, HAVE
 from graphneg.decoders.surface.countability import may_be_bare, never_counted
 from graphneg.decoders.surface.draft import Cell, new
 from graphneg.decoders.surface.forms import (
@@ -13,6 +14,7 @@ from graphneg.decoders.surface.forms import (
     adverb_of,
     agree,
     degree,
+    full_form,
     is_form_of,
     match_case,
     noun_form,
@@ -69,7 +71,7 @@ def set_concept(sentence: Sentence, k: int, concept: str) -> None:
     if cell.tag == "MD" and "ADJ" in readings(wanted.split(" ")[-1]):
         _modal_to_adjective(sentence, cell, wanted)
         return
-    words = _inflected(sentence, cell, old, wanted, is_frame(concept)).split(" ")
+    words = _inflected(sentence, cell, old, wanted, concept).split(" ")
     if words[0].lower() == cell.low and len(words) == 1:
         raise Unrealised("unchanged", f"{wanted} and {old} are the same word here")
     _write(sentence, cell, words)
@@ -151,10 +153,12 @@ def _write(sentence: Sentence, cell: Cell, words: list[str]) -> None:
     sentence.draft.insert(place, *[new(word, "RB" if tag in VERBS else tag) for word in rest])
 
 
-def _inflected(sentence: Sentence, cell: Cell, old: str, wanted: str, frame: bool) -> str:
+def _inflected(sentence: Sentence, cell: Cell, old: str, wanted: str, concept: str) -> str:
     tag = cell.tag
     if wanted in _CAPITALS:
         wanted = wanted.capitalize()
+    if tag in ("VB", "VBP") and _after_any(sentence, cell, BE):
+        return _adjective(sentence, cell, old, wanted, concept)  # was open, which a verb looks like
     if tag in VERBS and tag != "MD" and not (tag in ("VBN", "VBG") and not _is_verb(wanted)):
         if not _is_verb(wanted):
             raise Unrealised("no-form", f"{wanted} is no verb")
@@ -162,11 +166,11 @@ def _inflected(sentence: Sentence, cell: Cell, old: str, wanted: str, frame: boo
     if tag == "MD":
         raise Unrealised("unsupported-edit", f"the modal {cell.text} can't become {wanted}")
     if tag in ("JJ", "VBN", "VBG"):
-        return _adjective(sentence, cell, old, wanted, frame)
+        return _adjective(sentence, cell, old, wanted, concept)
     if tag == "RB":
         return _adverb(cell, old, wanted)
     if tag in NOUNS:
-        return _noun(cell, old, wanted, frame)
+        return _noun(cell, old, wanted, is_frame(concept))
     like = tag in CLOSED.get(wanted, {})
     stands_for_noun = tag in ("PN", "PRS", "PRO") and "NOUN" in readings(wanted)
     if not like and not stands_for_noun:
@@ -180,19 +184,19 @@ def _is_verb(wanted: str) -> bool:
 
 
 def _tense(sentence: Sentence, cell: Cell) -> str:
-    if cell.tag == "VBD" and _after_have(sentence, cell):
+    if cell.tag == "VBD" and _after_any(sentence, cell, HAVE):
         return "VBN"
     if cell.tag != "AX":
         return cell.tag
     return {"has": "VBZ", "had": "VBD", "does": "VBZ", "did": "VBD", "'s": "VBZ"}.get(cell.low, "VBP")
 
 
-def _after_have(sentence: Sentence, cell: Cell) -> bool:
-    """Whether an auxiliary asks for a participle, adverbs between them left out: *has just received*."""
+def _after_any(sentence: Sentence, cell: Cell, verbs: frozenset[str]) -> bool:
+    """Whether one of the verbs is right before a word, adverbs between them left out: *has just received*."""
     place = sentence.draft.place(cell) - 1
     while place >= 0 and sentence.cells[place].tag in ("RB", "NEG"):
         place -= 1
-    return place >= 0 and sentence.cells[place].low in ("have", "has", "had", "having")
+    return place >= 0 and full_form(sentence.cells[place].text) in verbs
 
 
 def _verb(wanted: str, tag: str) -> str:
@@ -201,8 +205,8 @@ def _verb(wanted: str, tag: str) -> str:
     return f"{form} {rest}" if rest else form
 
 
-def _adjective(sentence: Sentence, cell: Cell, old: str, wanted: str, frame: bool) -> str:
-    head = wanted.split(" ")[-1]
+def _adjective(sentence: Sentence, cell: Cell, old: str, wanted: str, concept: str) -> str:
+    head, frame = wanted.split(" ")[-1], is_frame(concept)
     wanted_degree = degree(cell.text) if not is_same_lemma(cell, old) else "JJ"
     place = sentence.draft.place(cell)
     following = sentence.cells[place + 1] if place + 1 < len(sentence.cells) else None
@@ -211,13 +215,13 @@ def _adjective(sentence: Sentence, cell: Cell, old: str, wanted: str, frame: boo
         raise Unrealised("no-form", f"a {cell.text} is a fixed phrase here")
     if "JJ" not in CLOSED.get(head, {"JJ": 0.0}):
         raise Unrealised("no-form", f"{wanted} is no adjective")
-    if frame and wanted_degree == "JJ" and not is_adjectival(wanted) and "VERB" in readings(head):
+    if frame and wanted_degree == "JJ" and not is_adjectival(concept, wanted) and "VERB" in readings(head):
         return _verb(wanted, "VBN")
     if "ADJ" in readings(head) or not readings(head):
         return adjective_form(wanted, wanted_degree)
     if "VERB" in readings(head) and frame:
         return _verb(wanted, "VBN" if cell.tag == "VBN" or cell.low.endswith(("ed", "en")) else "VBG")
-    if "NOUN" in readings(head) and modifies:
+    if "NOUN" in readings(head) and modifies and kind_of(head) != OTHER:
         return wanted
     raise Unrealised("no-form", f"{wanted} has no form like {cell.text}")
 

@@ -58,8 +58,9 @@ def to_question(sentence: Sentence, k: int) -> None:
     if group.subject is None or not _is_main(sentence, group):
         _tag_question(sentence, main)
         return
-    if any(cell.low == "better" for cell in sentence.cells[group.first + 1 : group.first + 2]):
-        raise Unrealised("unsupported-edit", "nobody asks by had better")
+    following = sentence.cells[group.first + 1 : group.first + 2]
+    if sentence.offers(group) or any(cell.low == "better" for cell in following):
+        raise Unrealised("unsupported-edit", "here you are and had better make no question")
     subject = sentence.cells[group.subject[0]]
     opening = sentence.cells[group.subject[0] - 1].low if group.subject[0] else ""
     if subject.tag == "WP" or opening in ("maybe", "perhaps"):

@@ -8,14 +8,7 @@ from graphneg.decoders.surface.clauses import BE, DO, HAVE, Group, straighten
 from graphneg.decoders.surface.countability import may_be_bare
 from graphneg.decoders.surface.draft import Cell, new
 from graphneg.decoders.surface.forms import article, finite_tag, full_form, verb_form, verb_lemma
-from graphneg.decoders.surface.scope import (
-    NEGATIVE_WORDS,
-    SCOPE_ENDS,
-    has_negative,
-    in_contact_clause,
-    is_only,
-    told,
-)
+from graphneg.decoders.surface.scope import NEGATIVE_WORDS, SCOPE_ENDS, refuse_undeniable, told
 from graphneg.decoders.surface.sentence import Sentence, Unrealised
 from graphneg.decoders.surface.tag_tables import NOUNS, VERBS
 
@@ -43,14 +36,7 @@ def negate(sentence: Sentence, k: int) -> None:
     """
     group = told(sentence, sentence.predicate(k))
     if group is not None:
-        if in_contact_clause(sentence, group):
-            raise Unrealised("unclear-clause", "only a relative clause was found")
-        if is_only(sentence, group) or group.negations or has_negative(sentence, group):
-            raise Unrealised(
-                "already-negative", f"the clause of {sentence.node(k).label} is negative already"
-            )
-        if sentence.offers(group):
-            raise Unrealised("unsupported-edit", "here you are has no negative")
+        refuse_undeniable(sentence, group, sentence.node(k).label)
         _assertive_to_any(sentence, group)
         _plain_order(sentence, group)
         _but_for_and(sentence, group)
@@ -250,7 +236,7 @@ def _negate_fragment(sentence: Sentence, k: int) -> bool:
     if (
         start >= end
         or sentence.cells[start].low in NEGATIVE_WORDS | {"not"}
-        or sentence.cells[start].tag == "WP"
+        or sentence.cells[start].tag in ("WP", "VBZ", "VBP", "VBD")
     ):
         return False
     sentence.draft.insert(start, new("not", "NEG"))

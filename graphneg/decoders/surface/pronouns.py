@@ -97,6 +97,8 @@ def _is_inverted(sentence: Sentence, cell: Cell) -> bool:
         return False
     if full_form(verb.text) in HAVE and after.tag in ("VBN", "VBD", "AX"):
         return True
+    if full_form(verb.text) in BE and after.tag in ("VBG", "VBN", "JJ"):
+        return True
     asks = place > 0 and sentence.cells[place - 1].text == "," and after.tag == "EN"
     return asks or (after.tag == "VB" and (verb.tag == "MD" or full_form(verb.text) in DO))
 

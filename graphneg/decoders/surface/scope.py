@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from graphneg.alignment.words import word_set
 from graphneg.decoders.surface.clauses import Group
-from graphneg.decoders.surface.sentence import Sentence
+from graphneg.decoders.surface.sentence import Sentence, Unrealised
 
 NEGATIVE_WORDS = word_set(
     "never no nothing nobody none nowhere neither nor hardly scarcely seldom rarely without"
@@ -21,14 +21,36 @@ def told(sentence: Sentence, group: Group | None) -> Group | None:
     return (sentence.finite(group) or group) if before in _BEFORE_TO else group
 
 
-def is_only(sentence: Sentence, group: Group) -> bool:
+def refuse_undeniable(sentence: Sentence, group: Group, label: str) -> None:
+    """Raises where the clause of a verb group can't be denied; ``label`` names its node.
+
+    Raises:
+        Unrealised: ``unclear-clause``, it is a relative one; ``already-negative``; ``unsupported-edit``, it
+            is a phrase that has no negative.
+    """
+    if _in_contact_clause(sentence, group):
+        raise Unrealised("unclear-clause", "only a relative clause was found")
+    if _is_only(sentence, group) or group.negations or _has_negative(sentence, group):
+        raise Unrealised("already-negative", f"the clause of {label} is negative already")
+    if sentence.offers(group) or _is_assent(sentence, group):
+        raise Unrealised("unsupported-edit", "here you are and I see have no negative")
+
+
+def _is_only(sentence: Sentence, group: Group) -> bool:
     """``I can only drink soup``, ``I'd rather go``: denied, they would say that more is so, or nothing."""
     return any(
         cell.low in ("only", "rather") for cell in sentence.cells[max(0, group.first - 1) : group.main + 2]
     )
 
 
-def in_contact_clause(sentence: Sentence, group: Group) -> bool:
+def _is_assent(sentence: Sentence, group: Group) -> bool:
+    """``I see.``: it says that one has heard."""
+    following = sentence.cells[group.main + 1 : group.main + 2]
+    ends = all(cell.tag in ("EN", "PU") for cell in following)
+    return ends and sentence.cells[group.main].low == "see" and len(group.chain) == 1
+
+
+def _in_contact_clause(sentence: Sentence, group: Group) -> bool:
     """``the best we can do``: a relative clause without a pronoun, its noun right before its subject."""
     if group.subject is None or group.inverted or not group.subject[0]:
         return False
@@ -40,7 +62,7 @@ def in_contact_clause(sentence: Sentence, group: Group) -> bool:
     )
 
 
-def has_negative(sentence: Sentence, group: Group) -> bool:
+def _has_negative(sentence: Sentence, group: Group) -> bool:
     """Whether a word such as *never* or *nothing* stands in the clause of a verb group."""
     cells = sentence.cells
     start = group.subject[0] if group.subject else group.first

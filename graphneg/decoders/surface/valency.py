@@ -50,12 +50,11 @@ def refuse_unfit(sentence: Sentence, cell: Cell, old: str, concept: str) -> None
     if not frame.verbal:
         raise Unrealised("no-form", f"{concept} is no verb's")
     lemma = concept.rpartition("-")[0].replace("-", "_")
-    past = lexicon.frames.get(old)
     taken, before = _forms(lemma), _forms(old.rpartition("-")[0].replace("-", "_"))
     complements = _complements(sentence, cell)
     if not complements and _needs_object(frame) and not _has_object_elsewhere(sentence, cell):
         raise Unrealised("no-form", f"{lemma} takes an object")
-    if "at" in complements and past is not None and _goes(frame) and not _goes(past):
+    if "at" in complements and frame.functions.get("4") == "GOL":
         raise Unrealised("no-form", f"one does not {lemma} at a place")
     for found in complements:
         if not _takes(found, frame, taken, before):
@@ -76,11 +75,6 @@ def _has_object_elsewhere(sentence: Sentence, cell: Cell) -> bool:
     return any(one.low in ("what", "which", "who", "whom", "that") for one in before)
 
 
-def _goes(frame: FrameEntry) -> bool:
-    """Whether the frame has a goal: one goes to a place, and stays at one."""
-    return "GOL" in frame.functions.values()
-
-
 def is_nominal(concept: str, word: str) -> bool:
     """Whether a frame is also that of the noun ``word``; what is no frame with a verb is."""
     lexicon = _lexicon()
@@ -88,10 +82,10 @@ def is_nominal(concept: str, word: str) -> bool:
     return frame is None or not frame.verbal or ("n", word) in lexicon.aliases
 
 
-def is_adjectival(word: str) -> bool:
-    """Whether a word has a frame as an adjective, or none as a verb: *clean* has, *close* has not."""
+def is_adjectival(concept: str, word: str) -> bool:
+    """Whether a frame is that of the adjective ``word``, or of no verb: *clean-04* is, *close-01* is not."""
     lexicon = _lexicon()
-    return ("j", word) in lexicon.aliases or ("v", word) not in lexicon.aliases
+    return concept in lexicon.candidates(word, "j") or concept not in lexicon.candidates(word, "v")
 
 
 def _complements(sentence: Sentence, cell: Cell) -> list[str]:

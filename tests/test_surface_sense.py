@@ -1,0 +1,62 @@
+"""What English has no words for is refused, and what it says in its own way is said so."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.test_surface import decode, place
+
+NOT = {"op": "add", "role": "polarity", "value": "-", "k": 0}
+ASK = {"op": "add", "role": "polarity", "concept": "amr-unknown", "k": 0}
+
+
+@pytest.mark.parametrize(
+    ("text", "penman", "edit"),
+    [
+        ("I see.", "(s / see-01 :ARG0 (i / i))", NOT),
+        ("I can only drink it.", "(p / possible-01 :ARG1 (d / drink-01 :ARG0 (i / i) :ARG1 (i2 / it)))", NOT),
+        ("I'd rather walk.", "(p / prefer-01 :ARG0 (i / i) :ARG1 (w / walk-01 :ARG0 i))", NOT),
+        ("Sit down and eat it.",
+         "(a / and :op1 (s / sit-02 :mode imperative) :op2 (e / eat-01 :mode imperative :ARG1 (i / it)))",
+         NOT | {"k": 3}),
+        ("You'd better send it.", "(r / recommend-01 :ARG1 (s / send-01 :ARG0 (y / you) :ARG1 (i / it)))",
+         ASK),
+    ],
+)  # fmt: skip
+def test_a_phrase_that_has_no_such_form_is_refused(text: str, penman: str, edit: dict[str, object]) -> None:
+    answer = decode((text, penman), edit)
+    assert answer.partition(":")[0] in {"unsupported-edit", "already-negative", "unclear-clause"}, answer
+
+
+@pytest.mark.parametrize(
+    ("text", "penman", "edit", "expected"),
+    [
+        ("Helen will sing.", '(s / sing-01 :ARG0 (p / person :name (n / name :op1 "Helen")))',
+         ({"op": "wrap", "k": 0, "role": "ARG1", "concept": "doubt-01"},
+          {"op": "add", "k": -1, "role": "ARG0", "concept": "i"}), "I doubt that Helen will sing."),
+        ("I am going to need it.", "(n / need-01 :ARG0 (i / i) :ARG1 (i2 / it))",
+         (NOT,), "I am not going to need it."),
+        ("The window was open.", "(o / open-09 :ARG1 (w / window))",
+         ({"op": "set", "k": 0, "concept": "close-01"},), "The window was closed."),
+    ],
+)  # fmt: skip
+def test_a_sentence_keeps_to_what_people_say(
+    text: str, penman: str, edit: tuple[dict[str, object], ...], expected: str
+) -> None:
+    assert decode((text, penman), *edit) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "penman", "label", "concept"),
+    [
+        ("I will open a bank account.", "(o / open-01 :ARG0 (i / i) :ARG1 (b / bank))", "bank", "country"),
+        ("Thank you for your interest.", "(t / thank-01 :ARG2 (i / interest-01 :ARG1 (y / you)))",
+         "interest-01", "bore-02"),
+        ("She stayed at home.", "(s / stay-01 :ARG1 (s2 / she) :location (h / home))", "stay-01", "go-02"),
+        ("Where does it stop?", "(s / stop-01 :ARG1 (i / it) :location (a / amr-unknown))",
+         "stop-01", "tell-01"),
+    ],
+)  # fmt: skip
+def test_a_word_that_can_not_stand_there_is_refused(text: str, penman: str, label: str, concept: str) -> None:
+    answer = decode((text, penman), {"op": "set", "k": place(penman, label), "concept": concept})
+    assert answer.partition(":")[0] in {"no-form", "kind-mismatch"}, answer
