@@ -129,6 +129,7 @@ def test_questions_orders_and_exclamations(parse: Parse, text: str, expected: st
         ("Come on Monday.", "(d / date-entity :weekday (m / monday))"),
         ("We met on June 12.", "date-entity :month 6 :day 12"),
         ("Come at 6.", '(d / date-entity :time "6:00")'),
+        ("We work from nine to five.", '(d / date-interval :op1 (d2 / date-entity :time "9:00")'),
         ("He stayed for twenty-two days.", "temporal-quantity :unit (d / day) :quant 22"),
         ("My sister called.", "(h / have-rel-role-91 :ARG1 (i / i) :ARG2 (s / sister))"),
         ("This is my second cup.", ":ord (o / ordinal-entity :value 2)"),

@@ -47,7 +47,7 @@ def link_nodes(meanings: Meanings, model: Model, sums: GroupSums, draft: Draft) 
     for i in loose:
         if i not in named:
             draft.drop(i)
-    _choose_tops(draft, {i: float(tops[place[i]]) for i in seen.alive})
+    _choose_tops(draft, {i: float(tops[place[i]]) for i in scored})
 
 
 def _between(model: Model, sums: GroupSums, found: Sequence[tuple[list[Group], list[str]]]) -> Any:

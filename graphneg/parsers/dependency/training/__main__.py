@@ -64,7 +64,9 @@ def main() -> None:
     import torch
 
     torch.set_num_threads(1)
-    _make_denial(options, say) if options.part == "denial" else _make_all(options, say)
+    if options.part == "all":
+        _make_all(options, say)
+    _make_denial(options, say)
     say(f"written to {options.out}")
 
 
@@ -84,7 +86,6 @@ def _make_all(options: argparse.Namespace, say: Callable[[str], None]) -> None:
         ),
     )
     write_parts(parts, options.out)
-    _make_denial(options, say)
 
 
 def _make_denial(options: argparse.Namespace, say: Callable[[str], None]) -> None:
