@@ -44,6 +44,7 @@ WITH i, turn, amr, ns, [k IN range(0, size(ns) - 1) WHERE any(n IN nouns WHERE n
        THEN [n IN ns WHERE n.up = 0 AND n.frame] ELSE [n IN ns WHERE n.k = 0 AND n.frame] END AS tops,
      [n IN ns WHERE n.role IN ['mode', 'polite'] OR coalesce(n.concept, n.value) IN ['amr-unknown', 'interrogative', 'truth-value',
        'expressive', 'it', 'this', 'that', 'they', 'he', 'she', 'so', 'then', 'yes', 'no', 'too', 'also'] | n.k] AS barred
+WITH i, turn, amr, nouns, barred, [k IN range(0, size(ns) - 1) WHERE any(s IN tops WHERE s.k = k) | [s IN tops WHERE s.k = k][0]] AS tops
 WITH i, turn, amr, nouns, [s IN tops WHERE s.last - s.k > 2 AND s.last - s.k < 20
        AND NOT s.concept IN ['thank-01', 'hello-01', 'greet-01', 'welcome-01', 'excuse-01', 'sorry-01', 'say-01', 'okay-04']
        AND NOT any(k IN barred WHERE k >= s.k AND k <= s.last)
