@@ -9,8 +9,8 @@ from graphneg.generators.overlap import OverlapGenerator
 from graphneg.store import Store
 
 SETTINGS: Mapping[str, Any] = {
-    "overlap": (0.0, 0.15, 0.4, 0.45),
-    "last_turn": 0.4,
+    "overlap": (0.0, 0.1, 0.42, 0.48),
+    "last_turn": 0.5,
     "most_last": 1,
     "hub": 0.02,
     "exchanged": 1.0,

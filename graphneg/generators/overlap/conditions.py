@@ -18,11 +18,12 @@ _FIRST_WORDS = word_set(
     """
     absolutely actually agreed ah alas all alright also although and anyway anyways awesome
     because besides but bye certainly congratulations cool correct definitely did do does don't
-    exactly excuse finally fine glad good goodbye great haha hello hey hi hmm how however if
-    indeed interesting it it's its let let's lol lovely maybe neither nice no nope nor not now of
-    oh ok okay or otherwise pardon perfect perhaps please probably really right so sorry sounds
-    sure thank thanks that that's then these this those though too totally true welcome well what
-    which whose why wonderful wow yeah yep yes yup
+    exactly excuse finally fine glad good goodbye great haha he he'd he'll he's hello hey hi hmm
+    how however if indeed interesting it it's its let let's lol lovely maybe neither nice no nope
+    nor not now of oh ok okay or otherwise pardon perfect perhaps please probably really right she
+    she'd she'll she's so sorry sounds sure thank thanks that that's then these they they'd they'll
+    they're they've this those though too totally true welcome well what which whose why wonderful
+    wow yeah yep yes yup
     """
 )
 _ASIDES = (
