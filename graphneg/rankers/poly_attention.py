@@ -108,9 +108,9 @@ class PolyNetwork(nn.Module):
 
 
 def pairs_loss(outputs: PolyOutput, labels: Tensor, num_items_in_batch: Any = None) -> Tensor:
-    """Binary cross-entropy of each pair; ``labels`` (pairs, 2) hold label and weight.
+    """Binary cross-entropy of each pair; ``labels`` (pairs, 3) begin with label and weight.
 
-    Where gradients are accumulated ``num_items_in_batch`` counts the labels, two a pair, of all batches
+    Where gradients are accumulated ``num_items_in_batch`` counts the labels, three a pair, of all batches
     of the step.
     """
     targets, weights = labels[:, 0], labels[:, 1]
