@@ -120,7 +120,7 @@ class PolyEncoder:
 
     @property
     def loss(self) -> Callable[..., Tensor]:
-        """The loss of its objective: takes the network's output and labels (pairs, 3) that begin with label and weight."""
+        """The loss of its objective, of the output and labels (pairs, 3): label and weight come first."""
         from graphneg.rankers.poly_attention import in_batch_loss, pairs_loss
 
         return in_batch_loss if self.objective == "in-batch" else pairs_loss
