@@ -264,7 +264,7 @@ class TestCommands:
         rated = tmp_path / "rated.json"
         rated.write_text(json.dumps([{"context": "User: fish", "coherent": 1}]))
         for arguments, told in (
-            (("evaluate", "correlation", rated, "--model", encoder), "no coherence scorer"),
+            (("evaluate", "correlation", rated, "--model", encoder), "BertModel gives no scores"),
             (("evaluate", "correlation", rated), "give --model or --scores"),
             (("train", "coherence", rated, "--model", encoder, "-o", tmp_path / "x"), "rated.json"),
         ):

@@ -77,7 +77,7 @@ class TestFiles:
             ("{", "dev.json:2: "),
             (line(id=2, positive_responses=[]), "dev.json:2: context .*/2 has no right response"),
             (
-                line(id=2, adversarial_negative_responses=[], random_negative_responses=[]),
+                line(id=2, positive_responses=["Now."], adversarial_negative_responses=[]),
                 "dev.json:2: context .*/2 has no wrong response",
             ),
         ],

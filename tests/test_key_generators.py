@@ -204,7 +204,7 @@ class TestTraining:
 
     def test_contexts_without_responses_are_refused(self, tiny_lms: TinyModels, tmp_path: Path) -> None:
         bare = [replace(CONTEXT, positives=())]
-        with pytest.raises(InputError, match="none of 0 examples"):
+        with pytest.raises(InputError, match="no context has a right response with a keyword"):
             train_replies(load_causal(tiny_lms.llama), bare, get_extractor("rake"), tmp_path / "out")
 
 

@@ -99,7 +99,8 @@ class TestModel:
 
         ranker.save(tmp_path)
         config = json.loads((tmp_path / "config.json").read_text())
-        assert config["graphneg"] == {"kind": "sa-bert", "max_tokens": 24} and config["type_vocab_size"] == 4
+        assert config["graphneg"] == {"kind": "sa-bert", "max_tokens": 24, "first": "context"}
+        assert config["type_vocab_size"] == 4
         pairs = [["shall we swim", "when"], ["where is the cat"]], ["at six", "fish"]
         network = AutoModelForSequenceClassification.from_pretrained(tmp_path).eval()
         found = network(**ranker.encode(*pairs)).logits.sigmoid()[:, 0].tolist()

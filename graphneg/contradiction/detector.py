@@ -86,4 +86,4 @@ def new_detector(
     network, tokenizer = read_encoder(model, seed=seed, dropout=dropout, offline=offline)
     freeze(network, frozen)
     network.to(choose_device(device or "auto"))
-    return ContradictionDetector(_PairEncoder(network, tokenizer, max_tokens=max_tokens))
+    return ContradictionDetector(_PairEncoder(network, tokenizer, max_tokens=max_tokens, first="context"))

@@ -9,8 +9,11 @@ from graphneg.generators.overlap import OverlapGenerator
 from graphneg.store import Store
 
 SETTINGS: Mapping[str, Any] = {
-    "overlap": (0.0, 0.1, 0.42, 0.48),
-    "last_turn": 0.5,
+    "least_words": 6,
+    "least_content": 3,
+    "most_words": 22,
+    "overlap": (0.0, 0.15, 0.4, 0.45),
+    "last_turn": 0.4,
     "most_last": 1,
     "hub": 0.02,
     "exchanged": 1.0,
