@@ -20,7 +20,7 @@ SETTINGS: Mapping[str, Any] = {
 }
 """More words of the context than people's own wrong responses were counted to share: a store's pool seldom
 holds what the wishes ask for, so what comes out shares about as many as theirs. Two words of the last turn
-often make a right answer of it."""
+often make a right answer of it. Without short ones, length alone would tell right from wrong."""
 
 
 class HardGenerator(OverlapGenerator):
