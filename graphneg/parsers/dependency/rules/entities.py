@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from graphneg.parsers.dependency.repair import quoted
 from graphneg.parsers.dependency.rules import gazetteer as known
@@ -149,8 +150,13 @@ def _write_name(sketch: Sketch, kind: str, run: list[Word], head: Word, texts: l
         at = run[n - 1].i if len(texts) == len(run) else head.i
         op = sketch.draft.constant(quoted(text), at, "name")
         sketch.link(name, f"op{n}", op, "name")
-    sketch.draft.nodes[entity].token = head.i
-    sketch.core[head.i] = sketch.outer[head.i] = entity
+    _stand_for(sketch, entity, run, head)
+
+
+def _stand_for(sketch: Sketch, node: int, run: Sequence[Word], head: Word) -> None:
+    """The node is what all words of the run stand for; the head says where."""
+    sketch.draft.nodes[node].token = head.i
+    sketch.core[head.i] = sketch.outer[head.i] = node
     for one in run:
         sketch.done.add(one.i)
         if one.i != head.i:
@@ -258,12 +264,7 @@ def _write_hours(sketch: Sketch, word: Word) -> int:
         sketch.mark(hour, "time", quoted(f"{_hour(one)}:00"), one.i, "time")
         sketch.link(interval, f"op{n}", hour, "time")
     head = next((one for one in run if one.head not in {other.i for other in run}), run[-1])
-    sketch.draft.nodes[interval].token = head.i
-    sketch.core[head.i] = sketch.outer[head.i] = interval
-    for one in run:
-        sketch.done.add(one.i)
-        if one.i != head.i:
-            sketch.stand_in[one.i] = head.i
+    _stand_for(sketch, interval, run, head)
     return len(run)
 
 
