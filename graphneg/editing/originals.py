@@ -13,9 +13,9 @@ from graphneg.errors import StoreError
 from graphneg.model import AmrGraph, AmrNode, Mention
 from graphneg.store import Store, cypher_text
 
-PAGE = 20_000
+PAGE = 5_000
 PART = 50
-KEPT_NODES = 150_000
+KEPT_NODES = 100_000
 _NO_DIGESTS: Mapping[str, str | None] = {}
 
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import NamedTuple
 
-from neo4j import ManagedTransaction, Result
+from neo4j import ManagedTransaction
 
 from graphneg.errors import StoreError
 from graphneg.loading.rows import GOLD, DialogueRows, GraphRows, Row, dialogue_digest, frame_row, opposite_row
 from graphneg.loading.sentences import mention_rows
 from graphneg.model import AmrGraph, Dialogue, Frame, Opposite
-from graphneg.store.running import run, run_counted, send
+from graphneg.store.running import Sent, run, run_counted, send
 
 
 class ReadGraph(NamedTuple):
@@ -119,20 +119,20 @@ def _write_conversation(tx: ManagedTransaction, batch: Batch, outcome: Outcome) 
     perhaps = [one.graph.id for one in batch.graphs if one.dialogue not in unseen]
     stored_graphs = _digests(tx, "load/stored_graphs", perhaps)
     graphs = _new_graphs(batch.graphs, stored_graphs, refused, outcome)
-    sent: list[Result] = []
+    sent: list[Sent] = []
     if dialogues:
         whole = len(dialogues) == len(batch.dialogues)
         sent += _send_dialogues(tx, batch.dialogue_rows if whole else _rows_of_dialogues(dialogues), outcome)
     if graphs:
         whole = len(graphs) == len(batch.graphs)
         sent += _send_graphs(tx, batch.graph_rows if whole else _rows_of_graphs(graphs), outcome)
-        tied = sent.pop().single(strict=True)["amrs"]
+        tied = sent.pop().records()[0]["amrs"]
         if tied != len(graphs):
             raise StoreError(
                 f"{len(graphs) - tied} utterances went while their graphs were written; run again"
             )
     for result in sent:
-        result.consume()
+        result.finish()
 
 
 def _digests(tx: ManagedTransaction, lookup: str, ids: list[str]) -> dict[str, str]:
@@ -189,7 +189,7 @@ def _rows_of_graphs(graphs: Iterable[ReadGraph]) -> GraphRows:
     return rows
 
 
-def _send_dialogues(tx: ManagedTransaction, rows: DialogueRows, outcome: Outcome) -> list[Result]:
+def _send_dialogues(tx: ManagedTransaction, rows: DialogueRows, outcome: Outcome) -> list[Sent]:
     sent = [send(tx, "load/dialogues", dialogues=rows.dialogues, utterances=rows.utterances, next=rows.next)]
     if rows.responses:
         sent.append(send(tx, "load/responses", responses=rows.responses))
@@ -199,7 +199,7 @@ def _send_dialogues(tx: ManagedTransaction, rows: DialogueRows, outcome: Outcome
     return sent
 
 
-def _send_graphs(tx: ManagedTransaction, rows: GraphRows, outcome: Outcome) -> list[Result]:
+def _send_graphs(tx: ManagedTransaction, rows: GraphRows, outcome: Outcome) -> list[Sent]:
     """The last result says how many graphs were tied to utterances."""
     lexemes = rows.lexeme_rows()
     outcome.written["graphs"] += len(rows.amrs)

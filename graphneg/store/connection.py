@@ -23,6 +23,7 @@ from neo4j.exceptions import ConstraintError
 from graphneg.store.driver import as_literal, open_session
 from graphneg.store.failures import Place, explained
 from graphneg.store.guard import refuse_writes
+from graphneg.store.running import send_text
 
 T = TypeVar("T")
 
@@ -65,7 +66,7 @@ class Store:
         """All rows of a query, in a read transaction that is retried where that can help."""
 
         def work(transaction: ManagedTransaction) -> list[Record]:
-            return list(transaction.run(as_literal(query), parameters))
+            return send_text(transaction, query, parameters).records()
 
         with explained(self._place), self._session(READ_ACCESS) as session:
             return session.execute_read(work)

@@ -2,31 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, LiteralString, cast
 
-from neo4j import ManagedTransaction, Record, Result, SummaryCounters
+from neo4j import ManagedTransaction, Record, Result, ResultSummary, SummaryCounters
 
 from graphneg.store.statements import cypher_text
 
 
 def run(transaction: ManagedTransaction, name: str, /, **parameters: Any) -> list[Record]:
     """All rows of the shipped statement ``name`` (``load/terms`` is ``cypher/load/terms.cypher``)."""
-    return list(send(transaction, name, **parameters))
+    return send(transaction, name, **parameters).records()
 
 
 def run_counted(transaction: ManagedTransaction, name: str, /, **parameters: Any) -> SummaryCounters:
     """What the shipped statement ``name`` wrote, counted by the server."""
-    return send(transaction, name, **parameters).consume().counters
+    return send(transaction, name, **parameters).finish().counters
 
 
-def send(transaction: ManagedTransaction, name: str, /, **parameters: Any) -> Result:
+def send(transaction: ManagedTransaction, name: str, /, **parameters: Any) -> Sent:
     """Hand the shipped statement ``name`` to the server, which works on it while the next one is made ready.
 
     Read the result before the transaction ends: what failed on the server is raised then, or when the
     next statement is sent.
     """
-    return transaction.run(cast(LiteralString, cypher_text(name)), shortly_named(parameters))
+    return send_text(transaction, cypher_text(name), parameters)
+
+
+def send_text(transaction: ManagedTransaction, text: str, parameters: Mapping[str, Any]) -> Sent:
+    """Hand a statement to the server; its lists of rows go when its result is read.
+
+    The driver's transaction and its results hold each other, and what was sent: some ten thousand
+    rows would stay in memory until the collector looks for such circles.
+    """
+    named = shortly_named(parameters)
+    rows = [value for value in named.values() if isinstance(value, _Rows)]
+    return Sent(transaction.run(cast(LiteralString, text), named), rows)
+
+
+class Sent:
+    """A statement that the server works on. Read it once, by one of the two."""
+
+    __slots__ = ("_result", "_rows")
+
+    def __init__(self, result: Result, rows: Sequence[_Rows]) -> None:
+        self._result = result
+        self._rows = rows
+
+    def records(self) -> list[Record]:
+        """All rows of the result."""
+        found = list(self._result)
+        self._let_go()
+        return found
+
+    def finish(self) -> ResultSummary:
+        """Wait until the server is done; rows are left out."""
+        summary = self._result.consume()
+        self._let_go()
+        return summary
+
+    def _let_go(self) -> None:
+        for rows in self._rows:
+            rows.clear()
 
 
 def shortly_named(parameters: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from graphneg.store.connection import Store
 from graphneg.store.driver import as_literal
 from graphneg.store.statements import cypher_text, statements
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 
 def ensure_schema(store: Store) -> None:
