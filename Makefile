@@ -33,7 +33,7 @@ demo: $(VENV)/.core
 	$(BIN)/graphneg --store $(STORE) negatives --recipe all --per-dialogue 3 -o negatives.jsonl --show 8
 
 test: $(VENV)/.dev
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q --timeout 900 --numprocesses $(WORKERS) --dist loadfile $(TESTS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q --timeout 900 --durations 12 --numprocesses $(WORKERS) --dist loadfile $(TESTS)
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks
