@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from graphneg.editing.originals import read_dialogues
 from graphneg.editing.picking import Plan, pick
 from graphneg.editing.proposals import propose
 from graphneg.model import Frame, Opposite
-from graphneg.recipes import recipe_of
+from graphneg.recipes import get_recipe, recipe_of
 from graphneg.recipes.recipe import TARGETS
 from graphneg.store import Store
 from tests.servers import wipe
@@ -78,3 +79,17 @@ def test_what_harms_only_later_turns_is_no_edit_of_a_response(bare: Store) -> No
         for ask in [lambda name, some: propose(bare, TRANSFORMS[name], some)]
     }
     assert edited == {"dialogue": [True], "response": [False]}
+
+
+def test_a_manipulation_of_deam_is_applied_to_more_turns_of_long_dialogues(bare: Store) -> None:
+    negating = replace(get_recipe("deam"), groups=(("negate",),), most=1)
+    for turns, edited in ((9, 1), (20, 2), (31, 3)):
+        own = replace(dialogue(*["(g / go-02 :ARG0 (i / i))"] * turns), id=f"own/all/{turns}")
+        load(bare, [own])
+        [one] = pick(
+            Plan(negating, "dialogue", 0),
+            read_dialogues(bare, [own.id]),
+            {own.id: [0]},
+            lambda name, some: propose(bare, TRANSFORMS[name], some),
+        )
+        assert len({edit.amr for edit in one.edits}) == edited

@@ -50,6 +50,7 @@ class _Slot:
     editable: frozenset[str]
     wanted: int
     groups: list[list[str]]
+    applied: int = 0
     picked: list[Proposal] = field(default_factory=list[Proposal])
     edits: list[Edit] = field(default_factory=list[Edit])
     graphs: set[str] = field(default_factory=set[str])
@@ -60,14 +61,21 @@ class _Slot:
     @property
     def next(self) -> str | None:
         """The transform to try next; none when the slot is filled or nothing is left."""
-        if len(self.picked) >= self.wanted or not self.groups:
+        if self.applied >= self.wanted or not self.groups:
             return None
         return self.groups[0][0]
 
-    def leave(self, done: bool) -> None:
-        """Go on to the next transform of the group, or, where the group is done, to the next group."""
+    def take(self, proposal: Proposal, edits: Sequence[Edit]) -> None:
+        self.picked.append(proposal)
+        self.edits.extend(edits)
+        self.graphs.update(edit.amr for edit in edits)
+
+    def leave(self, sites: int) -> None:
+        """Go on to the next group, or, where the transform found no sites, to the next of its group."""
         self.groups[0].pop(0)
-        if done or not self.groups[0]:
+        if sites:
+            self.applied += 1
+        if sites or not self.groups[0]:
             self.groups.pop(0)
 
 
@@ -136,20 +144,19 @@ def _fetch(slots: Sequence[_Slot], known: dict[str, dict[str, Sequence[Proposal]
 def _try(
     plan: Plan, slot: _Slot, name: str, proposals: Sequence[Proposal], taken: set[tuple[str, str]]
 ) -> None:
-    """Give the slot the first free site of this transform, in the slot's own order of sites."""
+    """Give the slot the first free sites of this transform, in the slot's own order of sites."""
     names = (name, *slot.names(plan))
     ranked = sorted(proposals, key=lambda one: (number(plan.seed, "site", *names, one.site), one.site))
     ranked.sort(key=lambda one: (one.transform, one.site) in taken)
+    wanted, found = plan.recipe.sites(name, len(slot.editable)), 0
     for proposal in ranked:
+        if found == wanted:
+            break
         edits = _edits(plan, slot, proposal, ranked)
-        graphs = {edit.amr for edit in edits}
-        if edits and not graphs & slot.graphs:
-            slot.picked.append(proposal)
-            slot.edits.extend(edits)
-            slot.graphs |= graphs
-            slot.leave(done=True)
-            return
-    slot.leave(done=False)
+        if edits and slot.graphs.isdisjoint(edit.amr for edit in edits):
+            slot.take(proposal, edits)
+            found += 1
+    slot.leave(found)
 
 
 def _edits(plan: Plan, slot: _Slot, proposal: Proposal, ranked: Sequence[Proposal]) -> tuple[Edit, ...]:

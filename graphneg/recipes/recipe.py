@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from graphneg.errors import InputError
@@ -16,7 +16,8 @@ TARGETS: tuple[Target, ...] = ("dialogue", "response")
 class Recipe:
     """``least`` to ``most`` groups are drawn for each negative, and one transform of each group.
 
-    ``target`` is what is edited where the caller does not say: any turn, or the response alone.
+    ``target`` is what is edited where the caller does not say: any turn, or the response alone. A drawn
+    transform is applied once; one that ``every`` names, to one of every so many turns in long dialogues.
     """
 
     name: str
@@ -25,10 +26,19 @@ class Recipe:
     least: int
     most: int
     target: Target
+    every: Mapping[str, int] = field(default_factory=dict[str, int], hash=False)
 
     @property
     def transforms(self) -> tuple[str, ...]:
         return tuple(name for group in self.groups for name in group)
+
+    def sites(self, transform: str, turns: int) -> int:
+        """How often a drawn transform is applied where so many turns may be edited.
+
+        >>> DEAM.sites("disengage", 20), DEAM.sites("disengage", 8), CONTRADICTION.sites("negate", 20)
+        (4, 1, 1)
+        """
+        return max(1, turns // self.every[transform]) if transform in self.every else 1
 
 
 DEAM = Recipe(
@@ -38,9 +48,12 @@ DEAM = Recipe(
     least=1,
     most=4,
     target="dialogue",
+    every={"negate": 10, "oppose": 10, "contradict": 10, "corefer": 7, "irrelevant": 10, "disengage": 5},
 )
 """DEAM (Ghazarian et al. 2022, "DEAM: Dialogue Coherence Evaluation using AMR-based Semantic
-Manipulations", ACL, section 3). Departures: an edit never leaves a graph malformed; no turn is
+Manipulations", ACL, section 3). A manipulation is applied to as many turns as in the authors' program: a
+tenth of them, a fifth for engagement; for coreference, where they take half of the kinds of pronouns and a
+turn of each, that is about a seventh. Departures: an edit never leaves a graph malformed; no turn is
 edited twice in one negative; what has no site in a dialogue gives way to the next manipulation."""
 
 CONTRADICTION = Recipe(
