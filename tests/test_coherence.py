@@ -218,6 +218,17 @@ class TestTraining:
             train_coherence(stopped, read(), tmp_path / "a", **settings)
         train_coherence(stopped, read(), tmp_path / "a", overwrite=True, epochs=1)
 
+    def test_shows_dialogues_at_the_places_where_their_versions_are_edited(self) -> None:
+        from graphneg.training.coherence import _Drawing  # pyright: ignore[reportPrivateUsage]
+
+        picks = _Drawing(read(), {"deam": 3}, 0, ()).epoch(0)
+        assert len(picks) == 24
+        for version, own in zip(picks[::2], picks[1::2], strict=True):
+            assert (version.label, own.label) == (0, 1)
+            assert (version.places, version.number) == (own.places, own.number)
+            both = zip(version.turns, own.turns, strict=True)
+            assert {k for k, (edited, said) in enumerate(both) if edited != said} == own.places
+
     def test_leaves_out_what_is_held_out(self, encoder: Path, tmp_path: Path) -> None:
         from graphneg.training.coherence import new_scorer, train_coherence
 
@@ -287,7 +298,7 @@ class TestBenchmark:
 
     def test_tells_whether_deam_is_ahead_of_its_baselines(self) -> None:
         pytest.importorskip("scipy")
-        from benchmarks.coherence import COHERENT, OVERALL, RATINGS, Setting, Trained, told
+        from benchmarks.coherence import ANY, COHERENT, OVERALL, RATINGS, Setting, Trained, told
 
         people = [1.0, 2.0, 3.0, 2.0, 1.0, 3.0]
         rated = [
@@ -296,10 +307,11 @@ class TestBenchmark:
             for k, one in enumerate(people)
         ]
         runs = [
-            Trained("deam", 9, 0.1, 1.0, people * 3),
-            Trained("insertion", 9, 0.1, 1.0, [*reversed(people)] * 3),
+            Trained("deam", 9, 0.1, 1.0, people * 3, {ANY: (0.75, 4)}),
+            Trained("insertion", 9, 0.1, 1.0, [*reversed(people)] * 3, {ANY: (0.5, 4)}),
         ]
         result = told(runs, rated, Setting())
-        [table], [goal] = result.tables, result.goals
+        [table, apart], [goal] = result.tables, result.goals
         assert goal.verdict == "met" and goal.measured == "+1.000"
         assert [len(row) for row in table.rows] == [len(table.columns)] * 2
+        assert apart.rows[0] == ("deam", "any", "4", "0.750")

@@ -103,10 +103,10 @@ def train_coherence(
 
     ``mix`` says how many edited versions of each dialogue an epoch has, by recipe, generator or error
     category; one of each recipe and generator if it is not given. Of each drawn version an epoch has one
-    window that holds an edited turn, and beside it one of the dialogue as it is. No dialogue with a turn
-    of ``held_out`` is learned. ``arguments`` go to transformers' ``TrainingArguments``. A run that was
-    stopped goes on from its last checkpoint when the same call is made again; on a CPU the same seed
-    gives the same model.
+    window that holds an edited turn, and next to it the dialogue as it is at the same place, so that where
+    edits fall tells nothing. No dialogue with a turn of ``held_out`` is learned. ``arguments`` go to
+    transformers' ``TrainingArguments``. A run that was stopped goes on from its last checkpoint when the
+    same call is made again; on a CPU the same seed gives the same model.
 
     Raises:
         InputError: there is nothing to learn from, a name of the mix is not there, ``out`` holds a
@@ -153,13 +153,13 @@ def default_mix(dialogues: Sequence[Versions]) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """One window to be drawn of a dialogue by ``number``: one that holds an edited turn, where there is any.
+    """One window to be drawn of a dialogue by ``number``: one with a turn of ``places``, where any has.
 
     ``label`` is 1 where the dialogue is as it was; ``source`` is what made it (``original``, ``deam``).
     """
 
     turns: Turns
-    edited: frozenset[int]
+    places: frozenset[int]
     label: int
     source: str
     categories: tuple[str, ...]
@@ -190,7 +190,7 @@ class _Drawing:
     def epoch(self, epoch: int) -> list[Pick]:
         self.lacking = TooFew(held_out=self.lacking.held_out)
         picks = [pick for one in self._dialogues for pick in self._of(one, epoch)]
-        return sorted(picks, key=lambda pick: pick.number)
+        return sorted(picks, key=lambda pick: (pick.number, pick.label))
 
     def _of(self, one: Versions, epoch: int) -> Iterator[Pick]:
         for name, amount in self._mix.items():
@@ -201,10 +201,9 @@ class _Drawing:
                 self.lacking.versions[name] += amount - len(some)
             for i in range(min(amount, len(some))):
                 drawn = some[(epoch * amount + i) % len(some)]
-                draw = number(self._seed, "window", drawn.id, name, str(epoch))
+                draw = number(self._seed, "window", drawn.id, name, str(epoch), str(i))
                 yield Pick(drawn.turns, drawn.edited, 0, drawn.recipe, drawn.categories, draw)
-                draw = number(self._seed, "window", one.id, name, str(epoch), str(i))
-                yield Pick(one.original, frozenset(), 1, ORIGINAL, (), draw)
+                yield Pick(one.original, drawn.edited, 1, ORIGINAL, (), draw)
 
 
 def _collate(scorer: CoherenceScorer, picks: Sequence[Pick]) -> Mapping[str, Any]:
@@ -218,7 +217,7 @@ def _tokens(scorer: CoherenceScorer, pick: Pick) -> list[int]:
     encoded = scorer.encode_turns(pick.turns)
     scorer.cut_turns += encoded.cut
     windows = scorer.cutter.all(scorer.lengths(encoded))
-    touched = [one for one in windows if any(map(one.holds, pick.edited))] or windows
+    touched = [one for one in windows if any(map(one.holds, pick.places))] or windows
     return scorer.tokens(encoded, touched[pick.number % len(touched)])
 
 
