@@ -10,6 +10,10 @@ pytest.importorskip("spacy", reason="the dependency parser needs spaCy")
 
 from graphneg.alignment import tokenize
 from graphneg.parsers.dependency import DependencyParser
+from graphneg.parsers.dependency.assemble import assemble
+from graphneg.parsers.dependency.models import load_model
+from graphneg.parsers.dependency.rules import write_draft
+from graphneg.parsers.dependency.words import read_words
 from graphneg.penman_codec import format_graph
 
 Parse = Callable[[str], str]
@@ -193,3 +197,19 @@ def test_nodes_know_their_words(parser: DependencyParser) -> None:
     assert words["-"] == ["’", "t"]
     assert words["2"] == ["two"]
     assert words["door"] == ["doors"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Good morning Class There is a test today.", ':op1 "Class")'),
+        ("I saw Class There yesterday.", ":location (t / there)"),
+    ],
+)
+def test_a_capital_makes_no_name_of_there(text: str, expected: str) -> None:
+    """Behind a word with a capital, taggers take *There* for a part of its name."""
+    doc = load_model(None)(text)
+    doc[[token.text for token in doc].index("There")].tag_ = "NNP"
+    graph = " ".join(format_graph(assemble([write_draft(text, read_words(doc))], text)).split())
+    assert expected in graph
+    assert '"There"' not in graph

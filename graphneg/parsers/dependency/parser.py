@@ -17,7 +17,7 @@ from graphneg.parsers.dependency.pieces import pieces, readable, tightened
 from graphneg.parsers.dependency.rules import write_draft
 from graphneg.parsers.dependency.words import read_words
 
-RULES = "4"
+RULES = "5"
 """Counts up with every change of the rules or tables that may change a graph."""
 
 

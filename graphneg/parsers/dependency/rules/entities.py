@@ -19,6 +19,10 @@ _PERIODS = {"am": "morning", "a.m.": "morning", "pm": "afternoon", "p.m.": "afte
 _ORDINAL_DAY = re.compile(r"(?:[12]?\d|3[01])(?:st|nd|rd|th)")
 _YEAR = re.compile(r"1[0-9]{3}|20[0-9]{2}")
 _PROPER = frozenset({"NNP", "NNPS"})
+_NO_NAMES = word_set(
+    "there here this that these those it he she we they you i what how who where when why if but and"
+)
+"""Words that taggers take for names where they begin a sentence that no full stop goes before."""
 _COUNTING = word_set(
     "count number rate score mark grade range scale vary go rise grow increase fall drop shrink sink "
     "decrease decline cut reduce raise lower change turn multiply add"
@@ -72,7 +76,7 @@ def _entity(sketch: Sketch, word: Word) -> int:
 
 def _is_name(sketch: Sketch, word: Word) -> bool:
     """A capitalised word that no table knows as a common one."""
-    if not word.text[:1].isupper():
+    if not word.text[:1].isupper() or word.lower in _NO_NAMES:
         return False
     first = (
         word.i == 0
@@ -92,7 +96,8 @@ def _write_proper(sketch: Sketch, word: Word) -> int:
     run = [word]
     while run[-1].i + 1 < len(words):
         after = words[run[-1].i + 1]
-        if (after.tag in _PROPER and after.sentence == word.sentence and after.text[:1].isupper()) or (
+        named = after.tag in _PROPER and after.text[:1].isupper() and after.lower not in _NO_NAMES
+        if (named and after.sentence == word.sentence) or (
             after.tag == "CD" and after.head in {one.i for one in run} and len(run) < 4
         ):
             run.append(after)

@@ -25,7 +25,9 @@ _QUOTES = frozenset({'"', "\u201c", "\u201d", "''", "``"})
 def mend(words: Sequence[Word]) -> None:
     """Changes heads and relations in place."""
     for word in words:
-        if word.lemma in SPEECH and word.tag[:2] == "VB":
+        if word.lower == "there" and word.tag[:2] == "NN":
+            _mend_there(words, word)
+        elif word.lemma in SPEECH and word.tag[:2] == "VB":
             _mend_inversion(words, word)
             _mend_resumed(words, word)
         elif word.lower == "like" and word.tag == "IN":
@@ -43,6 +45,17 @@ def mend(words: Sequence[Word]) -> None:
             _mend_joined_verb(words, word)
         elif word.text == "?":
             _mend_tag(words, word.i)
+
+
+def _mend_there(words: Sequence[Word], word: Word) -> None:
+    """*Class There is …*: a capital makes no name of it."""
+    after = words[word.i + 1] if word.i + 1 < len(words) else word
+    is_expletive = after.lemma == "be" and after.tag[:2] == "VB" and word.head != word.i
+    if is_expletive and not word.kids:
+        word.tag, word.pos, word.lemma = "EX", "PRON", "there"
+        retie(words, word, after.i, "expl")
+    else:
+        word.tag, word.pos, word.lemma = "RB", "ADV", "there"
 
 
 def _mend_direction(words: Sequence[Word], turn: Word, left: Word) -> None:
