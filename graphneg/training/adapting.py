@@ -23,6 +23,7 @@ from graphneg.progress import Progress
 from graphneg.rankers.kinds import SA_BERT, of_kind
 from graphneg.rankers.sa_bert import add_speakers
 from graphneg.rankers.speaker_inputs import SpeakerInputs
+from graphneg.training.arguments import check_epochs
 from graphneg.training.groups import REFERENCE, Answer, Group, Place
 from graphneg.training.held_out import HeldOut, plain
 from graphneg.training.masking import Masking
@@ -133,10 +134,9 @@ def adapt(
         InputError: there is nothing to learn from, ``out`` holds a model or another run, or the
             arguments are none of ``TrainingArguments``.
     """
-    if epochs < 1 or not 0 < masked < 1:
-        raise InputError("at least one epoch, and a share of masked words between 0 and 1, please")
-    if taken := {"num_train_epochs", "max_steps"} & set(arguments):
-        raise InputError(f"{', '.join(sorted(taken))}: a run is as long as its epochs; give epochs")
+    check_epochs(epochs, arguments)
+    if not 0 < masked < 1:
+        raise InputError("a share of masked words between 0 and 1, please")
     rows = Examples(groups, epochs, seed, held_out)
     inputs = SpeakerInputs(encoder.tokenizer, min(max_tokens, encoder.model.config.max_position_embeddings))
     settings = [encoder.start, epochs, max_tokens, masked, seed, sorted(arguments.items())]

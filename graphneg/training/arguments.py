@@ -74,6 +74,18 @@ def training_arguments(checkpoints: Path, seed: int, device: str, arguments: Map
         raise InputError(f"training needs accelerate: {INSTALL}") from error
 
 
+def check_epochs(epochs: int, arguments: Mapping[str, Any]) -> None:
+    """A run is as long as its epochs say, whatever the caller gives to ``TrainingArguments``.
+
+    Raises:
+        InputError: there is no epoch, or an argument says how long a run is.
+    """
+    if epochs < 1:
+        raise InputError("at least one epoch, please")
+    if taken := {"num_train_epochs", "max_steps"} & set(arguments):
+        raise InputError(f"{', '.join(sorted(taken))}: a run is as long as its epochs; give epochs")
+
+
 def _has_bf16(device: str) -> bool:
     import torch
 

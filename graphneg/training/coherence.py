@@ -16,6 +16,7 @@ from graphneg.hashing import number
 from graphneg.loading.rows import text_key
 from graphneg.progress import Progress
 from graphneg.rankers.cross_encoder import new_cross_encoder
+from graphneg.training.arguments import check_epochs
 from graphneg.training.held_out import HeldOut
 from graphneg.training.run import open_run, train
 
@@ -112,10 +113,7 @@ def train_coherence(
         InputError: there is nothing to learn from, a name of the mix is not there, ``out`` holds a
             model or another run, or the arguments are none of ``TrainingArguments``.
     """
-    if epochs < 1:
-        raise InputError("at least one epoch, please")
-    if taken := {"num_train_epochs", "max_steps"} & set(arguments):
-        raise InputError(f"{', '.join(sorted(taken))}: a run is as long as its epochs; give epochs")
+    check_epochs(epochs, arguments)
     settings = {**SETTINGS, **arguments}
     wanted = mix or default_mix(dialogues)
     drawing = _Drawing(dialogues, wanted, seed, held_out)

@@ -15,6 +15,7 @@ from graphneg.contradiction.labelled import Labelled
 from graphneg.errors import InputError
 from graphneg.hashing import number
 from graphneg.progress import Progress
+from graphneg.training.arguments import check_epochs
 from graphneg.training.drawing import Pair, plain
 from graphneg.training.run import open_run, train
 
@@ -70,10 +71,7 @@ def train_detector(
             model or another run, or the arguments are none of ``TrainingArguments``.
     """
     kept = _allowed(pairs, held_out)
-    if epochs < 1:
-        raise InputError("at least one epoch, please")
-    if taken := {"num_train_epochs", "max_steps"} & set(arguments):
-        raise InputError(f"{', '.join(sorted(taken))}: a run is as long as its epochs; give epochs")
+    check_epochs(epochs, arguments)
     settings = {**SETTINGS, **arguments}
     facts = [epochs, seed, sorted(settings.items()), _start(detector), [_fact(one) for one in kept]]
     run = open_run(out, facts, overwrite)

@@ -17,6 +17,7 @@ from graphneg.errors import InputError
 from graphneg.progress import Progress
 from graphneg.rankers import Trainable
 from graphneg.rankers.cross_encoder import new_cross_encoder as new_cross_encoder
+from graphneg.training.arguments import check_epochs
 from graphneg.training.drawing import Drawing, Lacking, Mix, Pair
 from graphneg.training.epochs import Draws, Epochs
 from graphneg.training.groups import Place
@@ -68,10 +69,7 @@ def train_ranker(
             a model or another run and nothing says to ``overwrite`` it, or the arguments are none of
             ``TrainingArguments``.
     """
-    if epochs < 1:
-        raise InputError("at least one epoch, please")
-    if taken := {"num_train_epochs", "max_steps"} & set(arguments):
-        raise InputError(f"{', '.join(sorted(taken))}: a ranker's run is as long as its epochs; give epochs")
+    check_epochs(epochs, arguments)
     settings = {**SETTINGS, **arguments}
     learned, checked = _parts(data, mix, held_out, seed, validation)
     rows = Epochs(learned, epochs, int(settings["per_device_train_batch_size"]))
