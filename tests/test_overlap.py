@@ -15,8 +15,11 @@ from graphneg.content_words import content_lemmas, word_count
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.errors import GeneratorError
 from graphneg.generators import Context, get_generator
+from graphneg.generators.base import Turn
 from graphneg.generators.overlap import Conditions
-from graphneg.generators.overlap.wishes import Scene, wishes_for
+from graphneg.generators.overlap.choosing import shortlist
+from graphneg.generators.overlap.pool import PoolSentence
+from graphneg.generators.overlap.wishes import Scene, Wish, scene_of, wishes_for
 from graphneg.model import Negative
 from graphneg.store import Store
 from tests.overlap_samples import RIGHT, fill, responses, sentences
@@ -124,6 +127,7 @@ class TestConditions:
         [
             ("least_word", 3, "no option 'least_word'"),
             ("questions", 2, "share from 0 to 1"),
+            ("light", -1, "share from 0 to 1"),
             ("most_words", 0, "whole number of 1 or more"),
             ("openings", "well", "list of texts"),
             ("overlap", [1, 2], "four shares"),
@@ -179,6 +183,10 @@ class TestParts:
         assert not any("boat" in one.response for one in made)
 
 
+def spoken(number: int, text: str, *terms: str) -> PoolSentence:
+    return PoolSentence(number, str(number), text, frozenset(terms), False, False, "")
+
+
 class TestWishes:
     def test_follow_the_shares_that_were_counted(self) -> None:
         terms = frozenset(f"term{number}" for number in range(12))
@@ -187,7 +195,13 @@ class TestWishes:
             wish
             for number in range(1000)
             for wish in wishes_for(
-                Scene(f"own/test/{number}", terms, last, ()), Conditions(), lambda _: 50, 500, ("far",), 5, 0
+                Scene(f"own/test/{number}", terms, terms, last, ()),
+                Conditions(),
+                lambda _: 50,
+                500,
+                ("far",),
+                5,
+                0,
             )
         ]
         shares = Counter(wish.shared for wish in wishes)
@@ -199,12 +213,29 @@ class TestWishes:
 
     def test_of_one_context_begin_at_different_terms(self) -> None:
         terms = frozenset("abcdefgh")
-        scene = Scene("own/test/1", terms, frozenset("abc"), ())
+        scene = Scene("own/test/1", terms, terms, frozenset("abc"), ())
         wishes = wishes_for(scene, Conditions(overlap=(0, 1, 0, 0)), lambda _: 9, 99, (), 5, 0)
         assert len({wish.anchors[0] for wish in wishes}) >= 4
 
+    def test_count_no_word_that_is_said_everywhere(self) -> None:
+        often = {"know": 900, "boat": 3}
+        turns = (Turn("A", "I know the boat."), Turn("B", "Do you?"))
+        context = Context("own/test/1#2", "own", "test", "own/test/1", 2, turns, "A")
+        scene = scene_of(context, lambda term: often[term], light=100)
+        assert (scene.terms, scene.telling) == ({"know", "boat"}, {"boat"})
+        found = shortlist(
+            context,
+            scene,
+            Wish(1, False, False, False, (), order=5, draw=0.0),
+            [spoken(1, "Nobody will know.", "know"), spoken(2, "A boat was sold.", "boat", "sell")],
+            frozenset(),
+            Conditions(),
+            frozenset(),
+        )
+        assert [one.sentence.id for one in found] == ["2", "1"]
+
     def test_of_a_context_without_known_words_share_nothing(self) -> None:
-        scene = Scene("own/test/1", frozenset("ab"), frozenset("a"), ())
+        scene = Scene("own/test/1", frozenset("ab"), frozenset("ab"), frozenset("a"), ())
         wishes = wishes_for(scene, Conditions(), lambda _: 0, 99, ("far", "off"), 3, 0)
         assert {wish.shared for wish in wishes} == {0}
         assert {wish.anchors for wish in wishes} <= {("far", "off"), ("off", "far")}

@@ -52,14 +52,15 @@ def shortlist(
     dialogue or in a right response, nor nearly so, none that mentions a usual shift, and few enough words
     of the last turn.
     """
+    telling, of_last = scene.telling, scene.telling & scene.last
     ranked: list[tuple[float, int, PoolSentence]] = []
     for one in sentences:
         if (one.question and not wish.question) or one.dialogue == context.dialogue:
             continue
         if conditions.most_last is not None and len(one.terms & scene.last) > conditions.most_last:
             continue
-        amount = len(one.terms & scene.terms)
-        last = amount > 0 and not scene.last.isdisjoint(one.terms)
+        amount = len(one.terms & telling)
+        last = not of_last.isdisjoint(one.terms)
         distance = (
             4.0 * abs(min(amount, MOST_SHARED) - wish.shared)
             + 2.0 * (amount > 0 and last != wish.last)

@@ -30,7 +30,10 @@ _ASIDES = (
     *("i see", "i know", "i guess", "i do", "i did", "i agree", "i understand", "i mean", "i understood"),
     *("you know", "you see", "you're right", "you are"),
 )
-_SHARES = ("last_turn", "first_person", "questions", "everyday", "hub", "likeness", "likeliest", "exchanged")
+_SHARES = (
+    *("last_turn", "first_person", "questions", "everyday", "hub", "light"),
+    *("likeness", "likeliest", "exchanged"),
+)
 OPENINGS = (*sorted(_FIRST_WORDS), *_ASIDES)
 """First words, in lower case, of what sounds like a reply or points back; two of them before a comma."""
 
@@ -51,6 +54,7 @@ class Conditions:
     ``most_uses``                how often one sentence is used in a run
     ``everyday``                 each content word stands in this share of the pool's spoken sentences
     ``hub``                      terms in a larger share of the pool are no bridge to the context
+    ``light``                    terms in a larger share of the pool don't count as words in common
     ``likeness``                 how much of its content words a sentence may have of a right response
     ``sources``                  parts of the pool, by corpus, corpus/split or resource; all where empty
     ``sample``                   how many sentences are looked at for each term
@@ -74,6 +78,7 @@ class Conditions:
     most_uses: int | None = 4
     everyday: float | None = 1e-4
     hub: float = 0.005
+    light: float | None = None
     likeness: float = 0.5
     sources: Sequence[str] = ()
     sample: int = 120

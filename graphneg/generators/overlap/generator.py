@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -144,8 +145,9 @@ class OverlapGenerator:
         return self._pool
 
     def _asked(self, context: Context, pool: Pool, amount: int, seed: int) -> _Asked:
-        scene = scene_of(context)
-        hub = self.conditions.hub * pool.size.sentences
+        size, light = pool.size.sentences, self.conditions.light
+        hub = self.conditions.hub * size
+        scene = scene_of(context, pool.frequency, inf if light is None else light * size)
         wishes = wishes_for(scene, self.conditions, pool.frequency, hub, pool.elsewhere, amount, seed)
         return _Asked(context, scene, wishes)
 

@@ -23,10 +23,14 @@ _RARITY = 3
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """The content words of a context: all, those of its last turn, and those of each right response."""
+    """The content words of a context: all, those of its last turn, and those of each right response.
+
+    ``telling`` are those that count as words in common: a word that is said everywhere sets no scene.
+    """
 
     id: str
     terms: frozenset[str]
+    telling: frozenset[str]
     last: frozenset[str]
     answers: tuple[frozenset[str], ...]
 
@@ -44,10 +48,13 @@ class Wish:
     draw: float
 
 
-def scene_of(context: Context) -> Scene:
+def scene_of(context: Context, frequency: Callable[[str], int], light: float) -> Scene:
+    """The scene of a context; terms of a higher ``frequency`` than ``light`` are not telling."""
     turns = [frozenset(content_lemmas(turn.text)) for turn in context.turns]
     answers = tuple(frozenset(content_lemmas(text)) for text in context.positives)
-    return Scene(context.id, frozenset[str]().union(*turns), turns[-1], answers)
+    terms = frozenset[str]().union(*turns)
+    telling = frozenset(term for term in terms if frequency(term) <= light)
+    return Scene(context.id, terms, telling, turns[-1], answers)
 
 
 def wishes_for(
