@@ -26,6 +26,7 @@ from graphneg.contradiction.graph_made import graph_made
 from graphneg.contradiction.labelled import Labelled, read_labelled
 from graphneg.contradiction.measures import MEASURES
 from graphneg.dialogue_graph import open as open_graph
+from graphneg.embedding import get_embedder
 from graphneg.loading.rows import digest
 from graphneg.output.jsonl import read_jsonl
 
@@ -47,8 +48,8 @@ class Setting:
     responses, half of them contradictory; ``seeds`` trainings of each source."""
 
     dialogues: int = 1000
-    per_dialogue: int = 8
-    made: int = 8000
+    per_dialogue: int = 12
+    made: int = 4000
     epochs: int = 4
     made_epochs: int = 1
     seeds: int = 2
@@ -140,7 +141,8 @@ def made_responses(data: Path, work: Path, setting: Setting, seed: int) -> list[
             )
             stream.to_jsonl(kept)
         _tell(f"{stream.summary.negatives:,} negatives", began)
-    return graph_made(read_jsonl(kept), seed=seed)[: setting.made]
+    embedder = get_embedder(_encoder(), device="cpu")
+    return graph_made(read_jsonl(kept), seed=seed, embedder=embedder)[: setting.made]
 
 
 def told(runs: Mapping[Source, Sequence[Validation]], setting: Setting) -> Result:

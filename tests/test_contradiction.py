@@ -12,11 +12,13 @@ from contradiction_samples import apart, labelled, responses
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from graphneg.contradiction.edited_sentences import contradictions
 from graphneg.contradiction.folds import leave_one_out
-from graphneg.contradiction.graph_made import contradictions, graph_made, read_made
+from graphneg.contradiction.graph_made import graph_made, read_made
 from graphneg.contradiction.labelled import Labelled, labelled_lines, read_labelled
 from graphneg.contradiction.measures import detection
-from graphneg.contradiction.rewording import sides
+from graphneg.contradiction.rewording import denies, sides
+from graphneg.embedding import get_embedder
 from graphneg.errors import InputError
 from graphneg.loading import LoadOptions, get_loader
 from graphneg.model import Dialogue, Rejected, Response
@@ -218,7 +220,7 @@ class TestGraphMadeResponses:
     def test_what_was_said_is_restated_beside_the_same_turn(self, seed: int) -> None:
         for wrong, right in twins(graph_made([NEGATED, AGAINST_ITSELF], kinds=["restated"], seed=seed)):
             assert wrong.said == right.said
-            assert "Some thousands, I think." in wrong.response and "Some thousands" in right.response
+            assert ("Some thousands, I think." in wrong.response) == ("Some thousands" in right.response)
             assert DENIES.search(wrong.response) is None or DENIES.search(right.response) is None
             told = right if DENIES.search(right.said) else wrong
             assert DENIES.search(told.response)
@@ -234,11 +236,20 @@ class TestGraphMadeResponses:
     @given(st.integers(0, 50))
     def test_a_contradiction_of_something_else_is_none(self, seed: int) -> None:
         bread = edited(0, "negate", "I bake my own bread.", "I do not bake my own bread.", "3")
-        bees, _, loaves, elsewhere = graph_made([NEGATED, bread], kinds=["elsewhere"], seed=seed)
-        assert (bees.label, loaves.label, elsewhere.label) == (1, 1, 0)
-        assert "bees" in bees.response and "bread" in loaves.response
-        assert elsewhere.said == loaves.said and "bread" in loaves.said
-        assert "bees" in elsewhere.response and "bread" not in elsewhere.response
+        for wrong, right in twins(graph_made([NEGATED, bread], kinds=["elsewhere"], seed=seed)):
+            said, other = ("bees", "bread") if "bees" in wrong.said else ("bread", "bees")
+            assert wrong.said == right.said
+            assert said in wrong.response and other not in wrong.response
+            assert other in right.response and said not in right.response
+
+    @settings(deadline=None)
+    @given(st.integers(0, 50))
+    def test_crossed_responses_deny_one_thing_and_affirm_another(self, seed: int) -> None:
+        bread = edited(0, "negate", "I bake my own bread.", "I do not bake my own bread.", "3")
+        for pair in twins(graph_made([NEGATED, bread], kinds=["crossed"], seed=seed)):
+            for one in pair:
+                assert "bees" in one.response and "bread" in one.response
+                assert sum(map(denies, re.split(r"(?<=[.!]) ", one.response))) == 1
 
     @settings(deadline=None)
     @given(st.integers(0, 50))
@@ -246,6 +257,21 @@ class TestGraphMadeResponses:
         made = graph_made([NEGATED, AGAINST_ITSELF], seed=seed)
         assert made == graph_made([NEGATED, AGAINST_ITSELF], seed=seed)
         assert sum(one.label == 1 for one in made) == len(made) / 2 == 2
+
+    def test_with_an_embedder_a_contradiction_is_said_as_other_speakers_say_it(self) -> None:
+        others = [
+            edited(2, "negate", text, "I am tall.", str(at))
+            for at, text in enumerate(("I never had any bees.", "My bees like the garden."), 4)
+        ]
+        made = [
+            one
+            for seed in range(20)
+            for one in graph_made(
+                [NEGATED, *others], kinds=["restated"], seed=seed, embedder=get_embedder("glove-50d")
+            )
+        ]
+        assert any("I never had any bees." in one.response for one in made if one.label == 1)
+        assert any("My bees like the garden." in one.response for one in made if one.label == 0)
 
     @pytest.mark.parametrize(
         ("sentence", "denied", "affirmed"),

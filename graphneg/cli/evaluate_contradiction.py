@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from graphneg.cli.made_responses import EmbedderOption, made_responses
 from graphneg.cli.options import named_values
 from graphneg.cli.terminal import add_job, counted, plain_table, results, say, stopping
 
@@ -82,6 +83,7 @@ def contradiction(
             rich_help_panel=LEFT_OUT,
         ),
     ] = None,
+    embedder: EmbedderOption = None,
     epochs: Annotated[
         int, typer.Option(min=1, help="Passes over labelled responses.", rich_help_panel=LEFT_OUT)
     ] = 4,
@@ -145,7 +147,15 @@ def contradiction(
             offline=offline,
             arguments=named_values(option or (), "--option"),
         )
-        tested, given = _left_out(labelled, encoder, out, source, made or [], lessons, seed)
+        tested, given = _left_out(
+            labelled,
+            encoder,
+            out,
+            source,
+            made_responses(made, embedder, seed=seed, offline=offline),
+            lessons,
+            seed,
+        )
         found = detection(tested, given, threshold=threshold, resamples=resamples, seed=seed)
     _tell(found, json)
 
@@ -168,7 +178,7 @@ def _left_out(
     encoder: str,
     out: Path,
     source: Source,
-    made: list[Path],
+    made: Sequence[Labelled],
     lessons: Lessons,
     seed: int,
 ) -> tuple[Sequence[Labelled], Sequence[float]]:
@@ -176,7 +186,6 @@ def _left_out(
     from graphneg.cli.bars import Bars
     from graphneg.contradiction.crossvalidation import cross_validate
     from graphneg.contradiction.folds import leave_one_out
-    from graphneg.contradiction.graph_made import read_made
 
     for fold in leave_one_out(labelled):
         dropped = f"; {counted(fold.left_out, 'response')} to tested contexts left out" * bool(fold.left_out)
@@ -187,7 +196,7 @@ def _left_out(
             encoder,
             out,
             source=source.value,
-            made=read_made(made, seed=seed) if made else (),
+            made=made,
             lessons=lessons,
             seed=seed,
             progress=bars,

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from graphneg.cli.made_responses import EmbedderOption, made_responses
 from graphneg.cli.options import named_values
 from graphneg.cli.terminal import add_job, counted, note, say, stopping
 
@@ -42,6 +43,7 @@ def contradiction(
             help="Negatives of the recipe contradiction (.jsonl, .parquet). Repeatable.",
         ),
     ] = None,
+    embedder: EmbedderOption = None,
     held_out: Annotated[
         list[Path] | None,
         typer.Option(metavar="FILE", help="Labelled responses whose texts are not learned. Repeatable."),
@@ -79,13 +81,15 @@ def contradiction(
     from graphneg.cli.bars import Bars
     from graphneg.contradiction.detector import new_detector
     from graphneg.contradiction.folds import tested_texts
-    from graphneg.contradiction.graph_made import read_made
     from graphneg.contradiction.labelled import read_labelled
     from graphneg.training.contradiction import pairs_of, train_detector
 
     if not files and not made:
         raise typer.BadParameter("name labelled responses, or negatives with --made", param_hint="FILE")
-    labelled = [*(read_labelled(files) if files else ()), *(read_made(made, seed=seed) if made else ())]
+    labelled = [
+        *(read_labelled(files) if files else ()),
+        *made_responses(made, embedder, seed=seed, offline=offline),
+    ]
     kept_out = tested_texts(read_labelled(held_out)) if held_out else frozenset[str]()
     detector = new_detector(
         model,

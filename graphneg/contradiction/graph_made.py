@@ -1,89 +1,70 @@
 """Contradictions from edited graphs, as labelled responses to train a detector on.
 
-A negative of the transforms ``negate``, ``oppose`` and ``contradict`` holds a sentence and its contradiction.
-Models contradict themselves in passing, in other words than they were told: so what is said and its
-contradiction are reworded (`graphneg.contradiction.rewording`), and stand beside something else that the
-same speaker says. Neither the response alone nor the words that it shares with the earlier utterance may
-tell the classes apart, so each contradictory response has a counterpart of about its length:
+An edited sentence contradicts what it was (`graphneg.contradiction.edited_sentences`). Models contradict
+themselves in passing, in other words than they were told: so what is said and its contradiction are reworded
+(`graphneg.contradiction.rewording`), or said as other speakers say it (`graphneg.contradiction.retelling`),
+and stand beside something else. Neither the response alone nor the words that it shares with the earlier
+utterance may tell the classes apart, so each contradictory response has a counterpart of about its length:
 
 ========= ================================================ =============================================
 kind      contradictory                                    not contradictory
 ========= ================================================ =============================================
 restated  the contradiction beside a turn of the speaker   what was said, reworded, beside that turn
-agreed    the contradiction beside a turn of the speaker   the same; the earlier utterance says so, too
+crossed   the contradiction beside what another affirms    what was said, beside what another denies
 elsewhere the contradiction beside a turn of the speaker   a contradiction of something else beside it
+agreed    the contradiction beside a turn of the speaker   the same; the earlier utterance says so, too
 later     the contradiction                                a turn of the speaker
 ========= ================================================ =============================================
 
-In every third the earlier utterance is the edited one, and what contradicts it is what was said.
+In every tenth the earlier utterance is the edited one, and what contradicts it is what was said. Every second
+utterance has another turn before or behind it, as of one who talks more; every third response of the first
+four kinds goes without the speaker's turn.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from graphneg.content_words import content_lemmas
+from graphneg.contradiction.edited_sentences import Contradiction, Sentences
 from graphneg.contradiction.labelled import ANNOTATORS, Labelled
-from graphneg.contradiction.rewording import sides
+from graphneg.contradiction.retelling import Retold, retold
+from graphneg.contradiction.rewording import denies, sides
+from graphneg.embedding.base import Embedder
 from graphneg.errors import InputError
-from graphneg.hashing import number
+from graphneg.hashing import number, shuffled
 from graphneg.model import Negative
 from graphneg.output.jsonl import read_jsonl
 from graphneg.output.parquet import read_parquet
 
-TRANSFORMS = ("negate", "oppose", "contradict")
 SOURCE = "graph"
 """Who graph-made responses are of, in place of a generator."""
 
-Kind = Literal["restated", "agreed", "elsewhere", "later"]
-KINDS: tuple[Kind, ...] = ("restated", "agreed", "elsewhere", "later")
-_Pair = tuple[str, str]
-"""An earlier utterance and a response."""
-_END = re.compile(r"(?<=[.!?])\s+")
-_LEAST, _MOST = 3, 16
-"""Words of a sentence that is worth contradicting, and of one that people would say again."""
-_OWN = re.compile(r"\b(i|me|my|mine|we|us|our|ours)\b", re.I)
-_ASKING = re.compile(
-    r"\W*(what|who|whose|where|when|why|how|which|do|does|did|are|is|can|could|would|will)\b", re.I
-)
+Kind = Literal["restated", "crossed", "elsewhere", "agreed", "later"]
+KINDS: tuple[Kind, ...] = ("restated", "crossed", "elsewhere", "agreed", "later")
+MIX: tuple[Kind, ...] = (*KINDS, *KINDS[:3], *KINDS[:2])
+"""The kinds as they come up in ten: three restated, three crossed, two elsewhere, one of each other."""
+_OWN_WORDS = 7
+"""One in so many contradictions that others say, too, is said in the edited words."""
 
 
-@dataclass(frozen=True, slots=True)
-class Contradiction:
-    """A sentence that ``earlier`` (a whole turn) says, its contradiction, and another turn of the speaker."""
-
-    id: str
-    earlier: str
-    sentence: str
-    contradiction: str
-    other: str
-
-
-def contradictions(negatives: Iterable[Negative]) -> Iterator[Contradiction]:
-    """The contradictions that negatives hold, each text once; only statements that speak
-    of their speaker count."""
-    seen: set[tuple[str, str]] = set()
-    for one in negatives:
-        if one.label == 0:
-            for found in _of(one):
-                if (found.earlier, found.contradiction) not in seen:
-                    seen.add((found.earlier, found.contradiction))
-                    yield found
-
-
-def read_made(paths: Sequence[str | Path], *, kinds: Sequence[Kind] = KINDS, seed: int = 0) -> list[Labelled]:
+def read_made(
+    paths: Sequence[str | Path],
+    *,
+    kinds: Sequence[Kind] = MIX,
+    seed: int = 0,
+    embedder: Embedder | None = None,
+) -> list[Labelled]:
     """`graph_made` of files of negatives (.jsonl, .parquet).
 
     Raises:
         InputError: a file can't be read, is none of negatives, or there is no contradiction in them.
     """
     readers = ((read_parquet if path.suffix == ".parquet" else read_jsonl)(path) for path in map(Path, paths))
-    made = graph_made(chain.from_iterable(readers), kinds=kinds, seed=seed)
+    made = graph_made(chain.from_iterable(readers), kinds=kinds, seed=seed, embedder=embedder)
     if not made:
         raise InputError(
             f"{', '.join(map(str, paths))}: no contradiction in it; make some by `graphneg negatives "
@@ -93,14 +74,27 @@ def read_made(paths: Sequence[str | Path], *, kinds: Sequence[Kind] = KINDS, see
 
 
 def graph_made(
-    negatives: Iterable[Negative], *, kinds: Sequence[Kind] = KINDS, seed: int = 0
+    negatives: Iterable[Negative],
+    *,
+    kinds: Sequence[Kind] = MIX,
+    seed: int = 0,
+    embedder: Embedder | None = None,
 ) -> list[Labelled]:
     """Labelled responses of the contradictions in negatives: as many contradictory as not.
 
-    Each contradiction is of one kind, drawn by hash from (seed, its id).
+    Each contradiction is of one kind, drawn by hash from (seed, its id); a kind that ``kinds`` names twice
+    comes up twice as often. With an ``embedder`` most are said in the words of other speakers in the
+    negatives' contexts. Only what denies an affirmation, or affirms a denial, counts: few opposites
+    contradict. The order is one of hashes, so that the first of them are of all dialogues.
+
+    Raises:
+        ModelError: an embedder is given, and FAISS is not installed.
     """
-    found = list(contradictions(negatives))
-    claims = [_claim(one, seed) for one in found]
+    sentences = Sentences(negatives)
+    found = [one for one in sentences.contradictions if denies(one.sentence) != denies(one.contradiction)]
+    found = shuffled(found, seed, "contradictions")
+    told = retold(found, sentences.statements, embedder) if embedder else [None] * len(found)
+    claims = [_claim(one, others, seed) for one, others in zip(found, told, strict=True)]
     made: list[Labelled] = []
     for place, one in enumerate(claims):
         kind = kinds[number(seed, "kind", one.id) % len(kinds)]
@@ -111,11 +105,19 @@ def graph_made(
 
 
 @dataclass(frozen=True, slots=True)
+class _Pair:
+    """An earlier utterance, and a response."""
+
+    earlier: str
+    response: str
+
+
+@dataclass(frozen=True, slots=True)
 class _Claim:
     """An earlier utterance, wordings of a sentence in it, and of that sentence's contradiction.
 
-    ``agreed`` are utterances that say the contradiction instead, one for each of its wordings, none where
-    that can't be written; ``other`` is another turn of the speaker.
+    ``agreed`` are utterances that say the contradiction instead, none where that can't be written; ``other``
+    is another turn of the speaker.
     """
 
     id: str
@@ -126,13 +128,18 @@ class _Claim:
     other: str
 
 
-def _claim(one: Contradiction, seed: int) -> _Claim:
-    """In every third the utterance is the edited one."""
+def _claim(one: Contradiction, others: Retold | None, seed: int) -> _Claim:
+    """In every tenth the utterance is the edited one."""
     said, contrary = _wordings(one)
-    if number(seed, "edited", one.id) % 3 or one.sentence not in one.earlier:
-        return _Claim(one.id, one.earlier, said, contrary, _saying(one, contrary), one.other)
+    in_place = one.sentence in one.earlier
+    told_said, told_contrary = said[1:] or said, contrary
+    if others and number(seed, "own words", one.id) % _OWN_WORDS:
+        told_said, told_contrary = others.affirmed, others.denied
+    if number(seed, "edited", one.id) % 10 or not in_place:
+        agreed = _saying(one, contrary)
+        return _Claim(one.id, one.earlier, told_said, told_contrary, agreed, one.other)
     edited = one.earlier.replace(one.sentence, one.contradiction, 1)
-    return _Claim(one.id, edited, contrary, said, _saying(one, said), one.other)
+    return _Claim(one.id, edited, told_contrary, told_said, _saying(one, said), one.other)
 
 
 def _wordings(one: Contradiction) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -154,19 +161,50 @@ def _saying(one: Contradiction, wordings: Sequence[str]) -> tuple[str, ...]:
 
 def _responses(one: _Claim, other: _Claim, kind: Kind, seed: int) -> tuple[_Pair, _Pair]:
     """A contradictory response and its counterpart, each with the utterance that it goes with."""
-    wrong = _drawn(one.contrary, seed, "wrong", one.id)
+    wrong, right = _told(one, other, kind, seed)
+    return _longer(wrong, one.id, other, seed), _longer(right, one.id, other, seed)
+
+
+def _told(one: _Claim, other: _Claim, kind: Kind, seed: int) -> tuple[_Pair, _Pair]:
+    wrong, said = _drawn(one.contrary, seed, "wrong", one.id), _drawn(one.said, seed, "right", one.id)
+    elsewhere = _drawn(other.contrary, seed, "wrong", other.id)
     if kind == "later":
-        return (one.earlier, wrong), (one.earlier, one.other)
-    earlier = one.earlier
+        return _Pair(one.earlier, wrong), _Pair(one.earlier, one.other)
+    earlier, right = one.earlier, said
     if kind == "agreed" and one.agreed:
         earlier, right = _drawn(one.agreed, seed, "agreed", one.id), wrong
     elif kind == "elsewhere":
-        right = _drawn(other.contrary, seed, "wrong", other.id)
-    else:
-        right = _drawn(one.said[1:] or one.said, seed, "right", one.id)
-    if number(seed, "order", one.id) % 2:
-        return (one.earlier, f"{wrong} {one.other}"), (earlier, f"{right} {one.other}")
-    return (one.earlier, f"{one.other} {wrong}"), (earlier, f"{one.other} {right}")
+        right = elsewhere
+    elif kind == "crossed":
+        spoken = (_drawn(other.said, seed, "right", other.id), elsewhere)
+        wrong = _beside(wrong, _balancing(wrong, spoken), seed, f"{one.id} 1")
+        right = _beside(said, _balancing(said, spoken), seed, f"{one.id} 0")
+    return (
+        _Pair(one.earlier, _with_turn(wrong, one, seed)),
+        _Pair(earlier, _with_turn(right, one, seed)),
+    )
+
+
+def _balancing(text: str, spoken: Sequence[str]) -> str:
+    """What affirms beside a denial, and denies beside an affirmation."""
+    return min(spoken, key=lambda one: denies(one) is denies(text))
+
+
+def _with_turn(text: str, one: _Claim, seed: int) -> str:
+    if number(seed, "alone", one.id) % 3:
+        return _beside(text, one.other, seed, one.id)
+    return text
+
+
+def _longer(pair: _Pair, id: str, other: _Claim, seed: int) -> _Pair:
+    """In every second another turn stands before or behind the earlier utterance."""
+    if number(seed, "longer", id) % 2:
+        return pair
+    return replace(pair, earlier=_beside(pair.earlier, other.other, seed, f"{id} longer"))
+
+
+def _beside(text: str, other: str, seed: int, id: str) -> str:
+    return f"{text} {other}" if number(seed, "order", id) % 2 else f"{other} {text}"
 
 
 def _drawn(wordings: Sequence[str], seed: int, name: str, id: str) -> str:
@@ -177,89 +215,12 @@ def _elsewhere(place: int, found: Sequence[Contradiction], seed: int) -> int:
     """The place of a contradiction in another dialogue; of any other, where there is only one."""
     own = found[place]
     start = number(seed, "elsewhere", own.id) % len(found)
-    dialogue = own.id.partition("#")[0]
     for step in range(len(found)):
         at = (start + step) % len(found)
-        if found[at].id.partition("#")[0] != dialogue:
+        if found[at].dialogue != own.dialogue:
             return at
     return (place + 1) % len(found)
 
 
 def _labelled(one: _Claim, name: str, pair: _Pair, votes: int) -> Labelled:
-    return Labelled(f"{one.id}~{name}", pair, ("A", "A"), 0, SOURCE, votes)
-
-
-def _of(negative: Negative) -> Iterator[Contradiction]:
-    after = _turns(negative, negative.context, negative.response)
-    original = negative.original
-    before = _turns(negative, original.get("context") or negative.context, original.get("response"))
-    for turn in sorted({int(edit["turn"]) for edit in negative.edits if edit["transform"] in TRANSFORMS}):
-        names = {edit["transform"] for edit in negative.edits if edit["turn"] == turn}
-        if turn in before and turn in after and names <= set(TRANSFORMS):
-            yield from _of_turn(f"{negative.dialogue}#{turn}~{negative.id}", turn, before, after)
-
-
-@dataclass(frozen=True, slots=True)
-class _Said:
-    speaker: str
-    text: str
-
-
-def _turns(
-    negative: Negative, context: Sequence[Mapping[str, str]], response: str | None
-) -> dict[int, _Said]:
-    """The turns by number, the response last; its speaker is who spoke two turns before."""
-    first = negative.turn - len(context)
-    turns = {first + at: _Said(turn["speaker"], turn["text"]) for at, turn in enumerate(context)}
-    speaker = context[-2]["speaker"] if len(context) > 1 else ""
-    turns[negative.turn] = _Said(speaker, negative.response if response is None else response)
-    return turns
-
-
-def _of_turn(
-    id: str, turn: int, before: Mapping[int, _Said], after: Mapping[int, _Said]
-) -> Iterator[Contradiction]:
-    old, new = _sentences(before[turn].text), _sentences(after[turn].text)
-    gone = [one for one in old if one not in new]
-    come = [one for one in new if one not in old]
-    if len(come) != 1 or len(gone) > 1:
-        return
-    earlier, sentence = (turn, gone[0]) if gone else _said_before(come[0], turn, before)
-    if not _speaks_of_oneself(sentence) or not _speaks_of_oneself(come[0]):
-        return
-    other = before[turn].text if earlier != turn else _other(turn, before)
-    if other:
-        yield Contradiction(id, before[earlier].text, sentence, come[0], other)
-
-
-def _said_before(contradiction: str, turn: int, before: Mapping[int, _Said]) -> tuple[int, str]:
-    """The turn and the sentence of the same speaker that a contradiction shares most words with."""
-    words = set(content_lemmas(contradiction))
-    best = (0, turn, "")
-    for place, said in before.items():
-        if place < turn and said.speaker == before[turn].speaker:
-            for sentence in _sentences(said.text):
-                shared = len(words & set(content_lemmas(sentence)))
-                best = max(best, (shared, place, sentence), key=_first)
-    return best[1:]
-
-
-def _other(turn: int, before: Mapping[int, _Said]) -> str:
-    """What the speaker says next, else what was said before."""
-    own = [place for place, said in before.items() if said.speaker == before[turn].speaker and place != turn]
-    later = [place for place in own if place > turn]
-    return before[later[0] if later else own[-1]].text if own else ""
-
-
-def _speaks_of_oneself(sentence: str) -> bool:
-    """Whether it is a statement that a speaker can contradict: no question, no exclamation, no request."""
-    asks = sentence.endswith("?") or _ASKING.match(sentence) is not None
-    return not asks and _LEAST <= len(sentence.split()) <= _MOST and _OWN.search(sentence) is not None
-
-
-def _sentences(text: str) -> list[str]:
-    return _END.split(" ".join(text.split()))
-
-
-def _first(one: Any) -> int:
-    return one[0]
+    return Labelled(f"{one.id}~{name}", (pair.earlier, pair.response), ("A", "A"), 0, SOURCE, votes)

@@ -112,6 +112,11 @@ _HAVE: tuple[Wordings, Wordings] = (
         ("nothing", "{subject} {auxiliary} already {verb}"),
     ),
 )
+_DENIES = re.compile(
+    r"\b(?:not|never|cannot|wish|unable|unlikely|hardly|nobody|would (?:love|like) to|no (?:longer|more)"
+    r"|(?:have|has|had|am|is|are|was|were) no)\b|n ?['’] ?t\b",
+    re.I,
+)
 _BY_AUXILIARY: Mapping[str, tuple[Wordings, Wordings]] = {
     "do": _DO,
     "did": _DID,
@@ -149,6 +154,15 @@ def sides(sentence: str) -> Sides | None:
         for wordings in _BY_AUXILIARY[forms["auxiliary"]]
     )
     return Sides(denied, () if _ONLY_DENIED.search(found["rest"]) else affirmed)
+
+
+def denies(sentence: str) -> bool:
+    """Whether a sentence denies something, or wishes for what is not.
+
+    >>> denies("I have never kept bees."), denies("I keep bees."), denies("I wish I kept bees.")
+    (True, False, True)
+    """
+    return _DENIES.search(sentence) is not None
 
 
 def _auxiliary(found: re.Match[str]) -> str:
