@@ -30,7 +30,8 @@ WITH i, collect({turn: t.turn, speaker: t.speaker, amr: t.amr, ns: ns, sentences
        solid: [n IN ns WHERE n.concept IN ['i', 'you', 'we', 'name'] OR n.kind <> 'other' | n.k],
        nots: [n IN marks WHERE n.value = '-' AND n.role = 'polarity'],
        mains: [n IN near WHERE n.concept IS NOT NULL AND NOT n.concept IN ['multi-sentence', 'and', 'or', 'contrast-01',
-         'cause-01', 'have-concession-91', 'have-condition-91', 'thank-01', 'guess-01', 'hope-01', 'bet-01', 'wish-01', 'suppose-01', 'excuse-01', 'greet-01', 'welcome-01',
+         'cause-01', 'have-concession-91', 'have-condition-91', 'thank-01', 'guess-01', 'hope-01', 'bet-01', 'wish-01', 'suppose-01', 'excuse-01', 'greet-01', 'welcome-01', 'say-01', 'exclaim-01', 'reply-01',
+         'respond-01', 'remark-01', 'demand-01',
          'congratulate-01']]}) AS graphs
 WITH i, graphs, [g IN graphs WHERE g.multi | g.amr] AS multis
 UNWIND graphs AS g
@@ -54,11 +55,12 @@ WHERE gone IS NOT NULL
 WITH i, multis, source, m, top, later[0] AS first, second, gone,
      CASE WHEN gone IS NULL AND NOT m.concept IN ['say-01', 'tell-01', 'go-01', 'go-02', 'put-01', 'take-01', 'give-01', 'set-01', 'have-03',
        'have-01', 'feel-01', 'feel-02', 'know-01', 'see-01', 'hear-01', 'think-01', 'get-01', 'make-01', 'make-02', 'do-02', 'look-01',
-       'possible-01', 'question-01'] THEN m END AS word
+       'possible-01', 'question-01', 'mean-01'] THEN m END AS word
 OPTIONAL MATCH (word)-[:LEXEME]->(w:Term {opposites: true})
 WITH i, multis, source, m, top, first, second, gone, w,
      CASE WHEN w IS NULL THEN [] ELSE [(m)-[r:ROLE]->(:AmrNode) WHERE r.role STARTS WITH 'ARG' | r.role] END AS roles
-OPTIONAL MATCH (w)-[:OPPOSITE {relation: 'Antonym'}]-(x:Term)
+OPTIONAL MATCH (w)-[o:OPPOSITE {relation: 'Antonym'}]-(x:Term)
+WHERE o.said_of IS NULL
 OPTIONAL MATCH (f:Frame {lemma: coalesce(x.text, '')})
 WITH i, multis, source, m.k AS k, top, first, second, gone,
      min(CASE WHEN m.frame THEN CASE WHEN f.id <> m.concept AND all(r IN roles WHERE r IN f.roles) THEN f.id END

@@ -6,7 +6,7 @@
 // one that was mentioned last before the pronoun, its likely antecedent, is never chosen, and in the place of a thing
 // only another of its kind is. He becomes she, or she he, where one of that kind was spoken of, or there is no
 // entity to take: in a response alone, only if the context has told which of them it is. What it is (an idea) they
-// are not, nor are they the it that rains.
+// are not, nor are they the it that rains. Whose something is (their room) may be its as well.
 UNWIND range(0, size($dialogues) - 1) AS i
 UNWIND $dialogues[i].turns AS t
 MATCH (n:AmrNode {amr: t.amr})
@@ -18,7 +18,7 @@ WHERE CASE WHEN n.concept IN ['he', 'she', 'it', 'they', 'we'] THEN true ELSE n.
          'thing', 'someone', 'somebody', 'anyone', 'anybody', 'everyone', 'everybody', 'no-one', 'nobody', 'none', 'self',
          'oneself', 'lot', 'kind', 'sort', 'way', 'location', 'place', 'sire', 'sir', 'madam', 'hello', 'goodbye', 'hi', 'oh',
          'ah', 'morning', 'afternoon', 'evening', 'night', 'up', 'down', 'over', 'out', 'away', 'back', 'far', 'near', 'once',
-         'against', 'in', 'on', 'off', 'from', 'to', 'with', 'else', 'alone', 'little', 'much', 'many', 'few', 'bit', 'home']
+         'against', 'in', 'on', 'off', 'from', 'to', 'with', 'else', 'alone', 'little', 'much', 'many', 'few', 'bit', 'home', 'time', 'idea', 'fact', 'future', 'course', 'fun']
        AND NOT n.concept ENDS WITH '-of' AND NOT n.concept ENDS WITH '-entity' AND NOT n.concept ENDS WITH '-quantity'
        AND (n.last > n.k OR n.concept <> 'person') END
 WITH i, t.turn AS turn, t.amr AS amr, n.k AS k, n.role AS role, n.concept AS concept, coalesce(n.kind, 'thing') AS kind,
@@ -27,7 +27,8 @@ ORDER BY i, turn, k
 WITH i, collect({turn: turn, k: k, amr: amr, role: role, concept: concept, kind: kind, empty: any(c IN above WHERE c IN ['rain-01', 'snow-01',
        'hot-05', 'cold-01', 'warm-06', 'time', 'seem-01', 'appear-02', 'matter-01', 'possible-01', 'happen-01', 'happen-02', 'turn-out-11',
        'take-10', 'obvious-01', 'clear-06', 'late', 'early', 'dark', 'dark-02', 'say-01', 'say-02', 'difficult', 'easy-05', 'hard-02',
-       'true-01', 'important-01', 'good-02', 'bad-07', 'okay-04', 'fun-01', 'nice-01', 'make-02', 'make-it-14', 'make-05', 'get-06'])}) AS ns
+       'true-01', 'important-01', 'good-02', 'bad-07', 'okay-04', 'fun-01', 'nice-01', 'make-02', 'make-it-14', 'make-05', 'get-06',
+       'interest-01', 'surprise-01', 'amaze-01', 'find-02', 'consider-01', 'believe-01', 'hope-01'])}) AS ns
 WITH i, [n IN ns WHERE n.concept IN ['he', 'she', 'it', 'they', 'we']] AS pronouns,
      [n IN ns WHERE NOT n.concept IN ['he', 'she', 'it', 'they', 'we']] AS entities
 UNWIND pronouns AS p
@@ -51,7 +52,7 @@ WITH i, p, single, known, told, last, CASE p.concept WHEN 'he' THEN 'she' WHEN '
      CASE WHEN size(fit) > 0 THEN fit[(p.turn + p.k) % size(fit)] END AS entity
 UNWIND CASE
   WHEN p.concept = 'it' AND (p.role = 'domain' OR p.empty) THEN CASE WHEN entity IS NULL THEN [] ELSE [entity] END
-  WHEN p.concept = 'they' AND last.kind IN ['group', 'place'] THEN CASE WHEN entity IS NULL THEN [] ELSE [entity] END
+  WHEN p.concept = 'they' AND (p.role = 'poss' OR last.kind IN ['group', 'place']) THEN CASE WHEN entity IS NULL THEN [] ELSE [entity] END
   WHEN entity IS NULL THEN [null]
   WHEN NOT single OR known THEN [null, entity]
   ELSE [entity] END AS e

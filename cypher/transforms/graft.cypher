@@ -5,10 +5,11 @@
 //
 // Statements are the :sntN or whole graphs, of four to twenty nodes, of the dialogue's donors (utterances of other
 // dialogues of the corpus and split) that ask nothing, order nothing and point at nothing that was said before
-// them. Of such a statement the first argument or place of whose kind (a person, a place, something to eat) the context
-// has one becomes that one; the next such noun becomes another of its kind or, where shifts are loaded, what that most
+// them. Only nouns that name no deed, state or time give way. Of such a statement the first argument or place of whose
+// kind (a person, a place, something to eat) the context has one becomes that one; the next such noun becomes another of its kind or, where shifts are loaded, what that most
 // often shifts to: the response then shares the topic, and answers nothing. What one can have, buy or see may be things
-// of any kind, what one likes or remembers anything. Each turn can take three statements.
+// of any kind, what one likes or remembers anything, what one
+// plays or closes nothing else. Each turn can take three statements.
 UNWIND range(0, size($dialogues) - 1) AS i
 UNWIND [t IN $dialogues[i].turns | {turn: t.turn, amr: t.amr}] + [amr IN $dialogues[i].donors | {turn: -1, amr: amr}] AS g
 MATCH (n:AmrNode {amr: g.amr})
@@ -19,8 +20,10 @@ WITH i, turn, amr, ns, [n IN ns WHERE n.concept IN ['have-03', 'have-01', 'buy-0
        'know-02', 'look-01', 'describe-01', 'mention-01', 'use-01', 'check-01', 'afford-01', 'recommend-01', 'order-02', 'own-01', 'rent-01', 'steal-01', 'borrow-01',
        'lend-02', 'receive-01', 'return-02', 'share-01', 'hold-01', 'throw-01', 'draw-01', 'think-01', 'talk-01', 'miss-02', 'fear-01'] | n.k] AS handling,
      [n IN ns WHERE n.concept IN ['like-01', 'like-02', 'love-01', 'hate-01', 'fear-01', 'remember-01', 'mention-01', 'describe-01',
-       'prefer-01', 'miss-02', 'enjoy-01', 'forget-01'] | n.k] AS liking
-WITH i, turn, amr, ns, handling, liking, [n IN ns WHERE n.frame IS NULL AND n.concept IS NOT NULL
+       'prefer-01', 'miss-02', 'enjoy-01', 'forget-01'] | n.k] AS liking,
+     CASE WHEN turn >= 0 THEN [] ELSE [n IN ns WHERE n.concept IN ['speak-01', 'solve-01', 'close-01', 'open-01', 'play-01', 'play-11', 'play-02',
+       'fill-01', 'win-01', 'sound-01', 'seem-01', 'resemble-01'] | n.k] END AS choosy
+WITH i, turn, amr, ns, handling, liking, [n IN ns WHERE NOT coalesce(n.up, -1) IN choosy AND n.frame IS NULL AND n.concept IS NOT NULL
        AND (n.role IN ['ARG0', 'ARG1', 'ARG2', 'ARG3', 'ARG4', 'location', 'destination', 'domain', 'op1', 'op2', 'accompanier', 'instrument', 'topic']
          OR turn >= 0 AND NOT coalesce(n.role, '') IN ['mod', 'time', 'unit', 'quant', 'name'])
        AND NOT n.concept IN ['i', 'you', 'he', 'she', 'it', 'we', 'they', 'one', 'this', 'that', 'amr-unknown', 'and', 'or',
@@ -31,7 +34,10 @@ WITH i, turn, amr, ns, handling, liking, [n IN ns WHERE n.frame IS NULL AND n.co
          'place', 'sire', 'sir', 'madam', 'majesty', 'hello', 'goodbye', 'hi', 'oh', 'ah', 'alas', 'morning', 'up', 'down', 'over',
          'out', 'away', 'back', 'far', 'near', 'once', 'else', 'alone', 'little', 'much', 'many', 'few', 'bit', 'number', 'time',
          'today', 'tomorrow', 'yesterday', 'now', 'then', 'course', 'matter', 'fact', 'idea', 'case', 'problem', 'interrogative',
-         'moment', 'minute', 'hour', 'day', 'week', 'month', 'year', 'part', 'side', 'reason', 'example', 'chance', 'home']
+         'moment', 'minute', 'hour', 'day', 'week', 'month', 'year', 'part', 'side', 'reason', 'example', 'chance', 'home', 'future', 'past',
+         'end', 'beginning', 'fun', 'step']
+       AND NOT (turn < 0 AND (coalesce(n.kind, 'thing') IN ['act', 'state', 'time'] AND NOT (n.up IN liking AND n.role = 'ARG1')
+         OR n.role IN ['location', 'destination'] AND coalesce(n.kind, 'thing') <> 'place'))
        AND NOT n.concept =~ '.*(-of|-entity|-quantity|[0-9])'
        AND coalesce(n.kind, 'thing') <> 'other'
        | {k: n.k, turn: turn,
@@ -43,7 +49,7 @@ WITH i, turn, amr, ns, [k IN range(0, size(ns) - 1) WHERE any(n IN nouns WHERE n
      CASE WHEN turn >= 0 THEN [] WHEN any(n IN ns WHERE n.concept = 'multi-sentence' AND n.k = 0)
        THEN [n IN ns WHERE n.up = 0 AND n.frame] ELSE [n IN ns WHERE n.k = 0 AND n.frame] END AS tops,
      [n IN ns WHERE n.role IN ['mode', 'polite'] OR coalesce(n.concept, n.value) IN ['amr-unknown', 'interrogative', 'truth-value',
-       'expressive', 'it', 'this', 'that', 'they', 'he', 'she', 'so', 'then', 'yes', 'no', 'too', 'also'] | n.k] AS barred
+       'expressive', 'it', 'this', 'that', 'they', 'he', 'she', 'so', 'then', 'yes', 'no', 'too', 'also', 'neither', 'either', 'instead', 'lol-01'] | n.k] AS barred
 WITH i, turn, amr, nouns, barred, [k IN range(0, size(ns) - 1) WHERE any(s IN tops WHERE s.k = k) | [s IN tops WHERE s.k = k][0]] AS tops
 WITH i, turn, amr, nouns, [s IN tops WHERE s.last - s.k > 2 AND s.last - s.k < 20
        AND NOT s.concept IN ['thank-01', 'hello-01', 'greet-01', 'welcome-01', 'excuse-01', 'sorry-01', 'say-01', 'okay-04']

@@ -28,7 +28,8 @@ WITH dialogue, amr, ns, near + CASE WHEN size(further) = 0 THEN [] ELSE
 WITH dialogue, amr, ns, [n IN marks WHERE coalesce(n.value, '') <> '-'] AS asked,
      [n IN marks WHERE n.value = '-' AND n.role = 'polarity'] AS nots,
      [n IN near WHERE n.concept IS NOT NULL AND NOT n.concept IN ['multi-sentence', 'and', 'or', 'contrast-01', 'cause-01',
-       'have-concession-91', 'have-condition-91', 'thank-01', 'guess-01', 'hope-01', 'bet-01', 'wish-01', 'suppose-01', 'excuse-01', 'greet-01', 'welcome-01',
+       'have-concession-91', 'have-condition-91', 'thank-01', 'guess-01', 'hope-01', 'bet-01', 'wish-01', 'suppose-01', 'excuse-01', 'greet-01', 'welcome-01', 'say-01', 'exclaim-01', 'reply-01', 'respond-01',
+       'remark-01', 'demand-01',
        'congratulate-01']] AS mains
 UNWIND mains AS m
 WITH dialogue, amr, asked, nots, m, [n IN ns WHERE n.up = m.k] AS below

@@ -39,7 +39,7 @@ WITH i, amr, things, observed, split(observed, ' ') AS parts,
 WHERE size(texts) > 0
 MATCH (n:AmrNode {amr: amr})-[:LEXEME]->(w:Term)
 WHERE (w.text = observed OR w.text IN parts) AND NOT n.concept IN ['contrast-01', 'infer-01', 'cause-01',
-  'possible-01', 'recommend-01', 'obligate-01', 'permit-01', 'say-01', 'tell-01', 'ask-01', 'have-03', 'have-01', 'do-02']
+  'possible-01', 'recommend-01', 'obligate-01', 'permit-01', 'say-01', 'tell-01', 'ask-01', 'have-03', 'have-01', 'do-02', 'thing', 'way']
 WITH i, amr, things, observed, parts, texts, n, w, n.k AS k
 ORDER BY i, amr, k
 WITH i, amr, observed, parts, texts,

@@ -7,9 +7,9 @@
 // question becomes a statement, and an order a yes/no question: "You open the window" would still be an order.
 // What the speaker thinks, hopes or regrets is left: nobody asks or doubts that of himself. Nor does anybody
 // refuse what he does not do but is in: to want, to have, to be. What could as well be said there (a question that
-// is only told, an agreement, a question where nothing was asked) harms the turns after it, and is for negatives
-// of whole dialogues; what the speaker did himself he never asks. Long sentences, reported ones and those that
-// open with a clause of their own make no question.
+// is only told, an agreement, a doubt, a question where nothing was asked or after an answer) harms the turns after it,
+// and is for negatives of whole dialogues. What is the speaker's own he neither asks nor doubts. Long sentences,
+// reported ones and those that open with a clause of their own make no question.
 UNWIND range(0, size($dialogues) - 1) AS i
 UNWIND $dialogues[i].turns AS t
 MATCH (n:AmrNode {amr: t.amr})
@@ -48,19 +48,18 @@ UNWIND CASE
       + [a IN act WHERE a.value = 'imperative' AND NOT any(n IN below WHERE n.role = 'polarity') |
           {amr: amr, k: m.k, op: 'add', role: 'polarity', concept: 'amr-unknown', site: amr + '.' + toString(a.k)}]
     WHEN marked THEN []
-    ELSE CASE WHEN plain THEN [{amr: amr, k: m.k, op: 'add', role: 'polarity', concept: 'amr-unknown', site: amr + '.' + toString(m.k) + '?',
-        target: CASE WHEN NOT replies AND NOT own THEN 'dialogue' END}] ELSE [] END
+    ELSE CASE WHEN plain AND NOT own THEN [{amr: amr, k: m.k, op: 'add', role: 'polarity', concept: 'amr-unknown', site: amr + '.' + toString(m.k) + '?',
+        target: CASE WHEN NOT replies OR m.k > 1 THEN 'dialogue' END}] ELSE [] END
       + CASE WHEN who = 'you' THEN
           [{amr: amr, k: m.k, op: 'add', role: 'mode', value: 'imperative', site: amr + '.' + toString(m.k) + '!'}]
         ELSE [] END END
   + CASE WHEN size(act) > 0 OR m.k > 0 OR m.concept IN ['doubt-01', 'refuse-01', 'agree-01'] THEN []
-      WHEN marked THEN [
-        {amr: amr, k: 0, op: 'wrap', role: 'ARG1', concept: 'doubt-01', site: amr + '<doubt-01'},
-        {amr: amr, k: -1, op: 'add', role: 'ARG0', concept: 'i', site: amr + '<doubt-01'}]
+      WHEN own THEN []
       ELSE [
-        {amr: amr, k: 0, op: 'wrap', role: 'ARG1', concept: 'doubt-01', site: amr + '<doubt-01'},
-        {amr: amr, k: -1, op: 'add', role: 'ARG0', concept: 'i', site: amr + '<doubt-01'}]
-      + CASE WHEN who = 'i' AND (m.concept ENDS WITH '-91' OR m.concept IN ['want-01', 'need-01', 'have-03', 'have-01', 'love-01',
+        {amr: amr, k: 0, op: 'wrap', role: 'ARG1', concept: 'doubt-01', site: amr + '<doubt-01', target: 'dialogue'},
+        {amr: amr, k: -1, op: 'add', role: 'ARG0', concept: 'i', site: amr + '<doubt-01', target: 'dialogue'}] END
+  + CASE WHEN size(act) > 0 OR marked OR m.k > 0 OR m.concept IN ['doubt-01', 'refuse-01', 'agree-01'] THEN []
+      ELSE CASE WHEN who = 'i' AND (m.concept ENDS WITH '-91' OR m.concept IN ['want-01', 'need-01', 'have-03', 'have-01', 'love-01',
           'like-01', 'hate-01', 'feel-01', 'see-01', 'hear-01', 'understand-01', 'remember-01', 'forget-01', 'own-01', 'lose-02',
           'receive-01', 'possible-01', 'obligate-01', 'recommend-01', 'cause-01', 'have-06', 'belong-01', 'mind-05', 'doubt-01',
           'seem-01', 'live-01', 'bear-02', 'find-01', 'recognize-02', 'notice-01', 'used-to', 'use-02', 'agree-01']) THEN []

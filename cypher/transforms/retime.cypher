@@ -67,7 +67,11 @@ WITH dialogue, amr, target, later, earlier, edits, [n IN clauses WHERE n.frame A
          'recommend-01', 'likely-01', 'permit-01', 'thank-01', 'excuse-01', 'welcome-01', 'greet-01', 'like-01', 'like-02',
          'love-01', 'hate-01', 'know-01', 'believe-01', 'think-01', 'opine-01', 'mean-01', 'resemble-01', 'seem-01',
          'own-01', 'cost-01', 'have-03', 'need-01', 'want-01', 'prefer-01', 'hope-01', 'sound-01', 'belong-01',
-         'equal-01', 'good-02', 'bad-07', 'hello-01']
+         'equal-01', 'good-02', 'bad-07', 'hello-01', 'see-01', 'hear-01', 'please-01', 'adore-01', 'bear-02', 'wonder-01', 'guess-01',
+         'suppose-01', 'wish-01', 'agree-01', 'understand-01', 'mind-05', 'care-01', 'matter-01', 'look-02', 'sorry-01', 'fear-01',
+         'afraid-01', 'age-01', 'call-01', 'name-01', 'appreciate-02', 'trust-02', 'contain-01', 'include-01', 'consist-01', 'depend-01',
+         'deserve-01', 'realize-01', 'sure-02', 'admire-01', 'dislike-01', 'exist-01', 'lack-01', 'weigh-01', 'fit-06', 'awe-01', 'amaze-01', 'interest-01', 'surprise-01', 'true-01', 'appreciate-03',
+         'do-02', 'possess-01', 'think-02']
        AND NOT any(a IN asked WHERE a.k > n.k AND a.k <= n.last OR a.up = n.up) | n.k] AS untimed
 UNWIND [e IN edits | {amr: e.amr, k: e.k, op: e.op, value: e.value, concept: e.concept, target: target}]
   + [k IN untimed WHERE NOT earlier |

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, cast
 
-from graphneg.kinds import kind_of
+from graphneg.kinds import kind_of, said_of
 from graphneg.lexeme import is_frame, lexeme
 from graphneg.model import AmrGraph, Dialogue, Frame, Opposite
 from graphneg.penman_codec import is_inverted
@@ -205,6 +205,7 @@ def opposite_row(opposite: Opposite) -> Row:
         "end": opposite.end,
         "start_kind": kind_of(opposite.start),
         "end_kind": kind_of(opposite.end),
+        "said_of": said_of(opposite.start, opposite.end),
         "relation": opposite.relation,
         "weight": opposite.weight,
         "source": opposite.source,

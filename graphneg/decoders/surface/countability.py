@@ -20,8 +20,12 @@ _MASS = word_set(
     "chocolate lunch dinner breakfast school church college bed home town prison hospital man god "
     "heaven earth nature society business trouble faith thirst hunger youth age praise matter room "
     "obedience rule pain bacon pork beef chicken fish salad soup sauce vodka whiskey gasoline petrol "
-    "english french"
+    "english french soccer basketball baseball hockey cricket rugby"
 )
+_NO_PLURAL = word_set(
+    "football soccer basketball baseball hockey cricket rugby tennis golf chess yoga food cash homework"
+)
+
 _MASS_ENDING = re.compile(
     r"(?:ness|ity|ism|ence|ance|ship|hood|dom|ing|ics|phy|logy|tion|sion|ment|ure|tude|th)$"
 )
@@ -44,3 +48,8 @@ def may_be_bare(noun: str) -> bool:
 def never_counted(noun: str) -> bool:
     """Whether ``a`` before the noun is wrong: ``a furniture``."""
     return noun in _CORE
+
+
+def has_plural(noun: str) -> bool:
+    """Whether there are several: ``two wigs``, but not ``two advices``."""
+    return noun not in _CORE and noun not in _NO_PLURAL

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from graphneg.alignment.words import word_set
 from graphneg.decoders.surface.clauses import Group, straighten
 from graphneg.decoders.surface.draft import Cell, new
 from graphneg.decoders.surface.forms import SUBJECT, agree, pronoun
@@ -10,6 +11,8 @@ from graphneg.decoders.surface.sentence import Sentence, Unrealised
 from graphneg.lexeme import lexeme
 
 _LEAD_ADVERBS = frozenset({"so", "then", "now", "therefore", "however", "thus", "well", "for"})
+_ANSWERS = word_set("yes yeah yep yup no nope sorry thanks thank please hello hi hey okay ok sure")
+_OPEN_CLAUSE = frozenset({"IN", "SC", "WP", "RB", "DT", "PS", "PRS", "PRO", "VBG", "NNP", "CD"})
 _CLAUSE_OPENERS = {
     "refuse-01": "refuse to accept that",
     "doubt-01": "doubt that",
@@ -50,6 +53,7 @@ def wrap(sentence: Sentence, concept: str, person: str) -> None:
     ):
         place += 1
         place += cells[place].text == ","
+    _refuse_fragment(cells, start, place, group)
     opener = _opener(concept, person)
     if group.quotative and place == group.first:
         straighten(cells, group)
@@ -70,6 +74,29 @@ def wrap(sentence: Sentence, concept: str, person: str) -> None:
             cells.remove(cell)
         opener = [*opener[:2], new("to", "TO")]
     draft.insert(place, *opener)
+
+
+def _refuse_fragment(cells: list[Cell], start: int, place: int, group: Group) -> None:
+    """Raises where yes, sorry, thanks or a half sentence comes before the clause: nobody doubts these.
+
+    Raises:
+        Unrealised: ``unclear-clause``.
+    """
+    refuse = Unrealised("unclear-clause", "something that is no clause can't stand under a verb")
+    if any(cell.low in _ANSWERS for cell in cells[start:place]) or cells[place].tag == "TO":
+        raise refuse
+    if group.subject is not None and not group.quotative and group.subject[0] > place:
+        between = cells[place : group.subject[0]]
+        if between[0].tag not in _OPEN_CLAUSE and any(cell.tag in ("PU", "EN") for cell in between):
+            raise refuse
+    if any(is_dangling(cells, one) for one in range(place, len(cells))):
+        raise refuse
+
+
+def is_dangling(cells: list[Cell], place: int) -> bool:
+    """``I'd love to, ...``: an infinitive whose verb was said before, by somebody else perhaps."""
+    following = cells[place + 1 : place + 2]
+    return cells[place].tag == "TO" and all(cell.tag in ("EN", "PU", "QT", "CC", "SC") for cell in following)
 
 
 def _first_clause(sentence: Sentence, found: Group) -> Group:

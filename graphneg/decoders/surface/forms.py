@@ -61,7 +61,8 @@ def verb_form(lemma: str, tag: str) -> str:
         return _PREFERRED[lemma, tag]
     if tag in ("VB", "VBP"):
         return lemma
-    known = inflections(lemma, "VERB").get(tag)
+    forms = inflections(lemma, "VERB")
+    known = forms.get(tag) or (forms.get("VBD") if tag == "VBN" else None)
     return known[0] if known else _regular_verb(lemma, tag)
 
 

@@ -63,7 +63,9 @@ def replace_with(sentence: Sentence, k: int, source: Sentence, from_k: int, seri
         Unrealised: ``no-alignment``; ``kind-mismatch``, a noun phrase for a clause and the like.
     """
     target, given = phrase(sentence, k), phrase(source, from_k)
-    cells = copied(source, given, serial)
+    cells = _without_that(copied(source, given, serial))
+    if given.kind == "nominal":
+        _refuse_twice(sentence, target, source.cells[given.head])
     if sentence.node(k).concept == source.node(from_k).concept == "name":
         _rename(sentence, target, source, given, cells)
         return
@@ -87,6 +89,24 @@ def replace_with(sentence: Sentence, k: int, source: Sentence, from_k: int, seri
             set_concept(sentence, k, source.node(from_k).concept or "")
 
 
+def _without_that(cells: list[Cell]) -> list[Cell]:
+    """``so that women``: no ``that`` stands before a plural, so it is no part of the phrase."""
+    plural = cells[-1].tag == "NNS" and cells[0].low in ("that", "this")
+    return cells[1:] if plural else cells
+
+
+def _refuse_twice(sentence: Sentence, target: Phrase, head: Cell) -> None:
+    """Raises where the sentence has the noun already: *took the wallet out of a wallet*.
+
+    Raises:
+        Unrealised: ``kind-mismatch``.
+    """
+    start, end = sentence.sentence_bounds(target.head)
+    others = [*sentence.cells[start : target.start], *sentence.cells[target.end : end]]
+    if head.tag in NOUNS and any(cell.tag in NOUNS and cell.low == head.low for cell in others):
+        raise Unrealised("kind-mismatch", f"the sentence says {head.low} already")
+
+
 def _is_determined(sentence: Sentence, name: Phrase) -> bool:
     """``the Autumn Fair``, ``your Sundays``, but not ``Mr. Brown``."""
     return name.start > 0 and sentence.cells[name.start - 1].tag in ("DT", "PS")
@@ -95,6 +115,14 @@ def _is_determined(sentence: Sentence, name: Phrase) -> bool:
 def _rename(sentence: Sentence, target: Phrase, source: Sentence, given: Phrase, cells: list[Cell]) -> None:
     if [cell.low for cell in cells] == [cell.low for cell in sentence.cells[target.start : target.end]]:
         raise Unrealised("unchanged", "both names have the same words")
+    before = sentence.cells[target.start - 1] if target.start else None
+    if (
+        before is not None
+        and before.text[:1].isupper()
+        and not before.initial
+        and before.tag in ("JJ", "NNP")
+    ):
+        raise Unrealised("kind-mismatch", f"the name goes with {before.text}")
     if _is_determined(sentence, target) != _is_determined(source, given):
         raise Unrealised("kind-mismatch", "one name has an article and the other has none")
     splice(sentence, target, cells)

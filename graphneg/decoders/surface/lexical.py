@@ -7,7 +7,7 @@ import re
 from graphneg.alignment.words import MONTHS, NUMBERS, ORDINALS, readings, word_set
 from graphneg.decoders.surface.agreement import agree_relative, agree_with, person_of
 from graphneg.decoders.surface.clauses import BE, HAVE
-from graphneg.decoders.surface.countability import may_be_bare, never_counted
+from graphneg.decoders.surface.countability import has_plural, may_be_bare, never_counted
 from graphneg.decoders.surface.draft import Cell, new
 from graphneg.decoders.surface.forms import (
     adjective_form,
@@ -22,6 +22,7 @@ from graphneg.decoders.surface.forms import (
     verb_lemma,
 )
 from graphneg.decoders.surface.sentence import Sentence, Unrealised
+from graphneg.decoders.surface.standing import refuse_out_of_place
 from graphneg.decoders.surface.tag_tables import CLOSED, NOUNS, VERBS
 from graphneg.decoders.surface.valency import is_adjectival, is_nominal, refuse_unfit
 from graphneg.kinds import OTHER, kind_of
@@ -59,6 +60,7 @@ def set_concept(sentence: Sentence, k: int, concept: str) -> None:
     wanted = lexeme(concept)
     if _opens_compound(sentence, k, place) and not is_frame(node.concept or ""):
         raise Unrealised("kind-mismatch", f"{cell.text} is the first part of a word")
+    refuse_out_of_place(sentence, place, old, wanted)
     if len(sentence.places(k)) > 1:
         _drop_rest(sentence, k)
     _drop_particle(sentence, cell, old)
@@ -85,9 +87,7 @@ def _opens_compound(sentence: Sentence, k: int, place: int) -> bool:
     """Whether an argument is the *bank* of a *bank account*, which nothing else stands for."""
     following = sentence.cells[place + 1 : place + 2]
     argument = (sentence.node(k).role or "").startswith(("ARG", "op", "location", "destination"))
-    return (
-        argument and sentence.cells[place].tag == "NN" and any(one.tag in ("NN", "NNS") for one in following)
-    )
+    return argument and sentence.cells[place].tag in NOUNS and any(one.tag in NOUNS for one in following)
 
 
 def _modal_to_adjective(sentence: Sentence, cell: Cell, wanted: str) -> None:
@@ -113,7 +113,7 @@ def _count(sentence: Sentence, cell: Cell, old: str) -> None:
         return
     governed = (start > 0 and sentence.cells[start - 1].tag in (*VERBS, "IN", "RB", "NEG")) or start == 0
     if bare and governed and may_be_bare(old) and not may_be_bare(cell.low):
-        if following is None or following.tag not in ("CC", "POS"):
+        if following is None or following.tag not in ("CC", "POS") or following.low == "but":
             sentence.draft.insert(start, new("a", "DT"))
     elif first.low in ("a", "an") and never_counted(cell.low):
         sentence.draft.cut(start, start + 1)
@@ -250,6 +250,8 @@ def _noun(cell: Cell, old: str, wanted: str, frame: bool) -> str:
     if not frame and "NOUN" not in known and known and not wanted[:1].isupper():
         raise Unrealised("no-form", f"{wanted} is no noun")
     tag = "NNS" if cell.tag == "NNS" else "NN"
+    if tag == "NNS" and not has_plural(wanted):
+        raise Unrealised("no-form", f"{wanted} has no plural")
     if wanted[:1].isupper():
         return wanted
     if not frame or (is_form_of(cell.text, head) and "NOUN" in known):

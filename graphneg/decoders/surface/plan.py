@@ -12,11 +12,14 @@ from dataclasses import dataclass, field
 from graphneg.alignment.concepts import PRONOUNS
 from graphneg.alignment.words import word_set
 from graphneg.decoders.surface import drops, embedding, grafts, lexical, mood, polarity, pronouns, tense
+from graphneg.decoders.surface.embedding import is_dangling
 from graphneg.decoders.surface.reading import Readings
+from graphneg.decoders.surface.scope import refuse_answer
 from graphneg.decoders.surface.sentence import Sentence, Unrealised
 from graphneg.model import AmrGraph, Edit
 
 _INTERJECTIONS = word_set("okay ok hmm oh ah uh hum yes no well okay-04 ok-01 hm um huh wow aha")
+_OPENINGS = _INTERJECTIONS | word_set("yeah yep yup yea nope sure certainly lol haha hey sorry thanks")
 _TIME_CONCEPTS = tense.PAST | tense.FUTURE | tense.PRESENT | {"today", "tonight"}
 _TRANSFER = frozenset({"set", "graft"})
 
@@ -150,6 +153,7 @@ def _add(sentence: Sentence, edit: Edit) -> None:
     elif (edit.role == "polarity" and edit.concept == "amr-unknown") or (
         edit.role == "mode" and edit.value == "interrogative"
     ):
+        refuse_answer(sentence, max(sentence.places(edit.k), default=0))
         mood.to_question(sentence, edit.k)
     elif edit.role == "mode" and edit.value == "imperative":
         mood.to_order(sentence, edit.k)
@@ -189,6 +193,8 @@ def _copy(graft: Edit, edits: Sequence[Edit], sources: Sources) -> str:
     inner = Sources(sources.graphs, sources.texts, sources.readings, sources.opened)
     _keep_sentence(source, graft.from_k or 0)
     _drop_opening(source)
+    if any(is_dangling(source.cells, place) for place in range(len(source.cells))):
+        raise Unrealised("unclear-clause", "what would be said again breaks off")
     if graft.role is not None and not any(one.kind in ("finite", "imperative") for one in source.groups()):
         raise Unrealised("unclear-clause", "what would be said again is no clause")
     before = source.draft.text()
@@ -212,10 +218,12 @@ def _keep_sentence(source: Sentence, k: int) -> None:
 
 
 def _drop_opening(source: Sentence) -> None:
-    """``Yes, I turned it off``: what answers the turn before is no part of what is said again."""
+    """``Yes, and I turned it off``: what goes on from the turn before is no part of what is said again."""
     cells = source.cells
-    while len(cells) > 2 and cells[0].low in _INTERJECTIONS and cells[1].text in (",", "."):
-        source.draft.cut(0, 2)
+    while len(cells) > 2 and (
+        cells[0].tag in ("UH", "CC") or (cells[0].low in _OPENINGS and cells[1].text in (",", ".", "!"))
+    ):
+        source.draft.cut(0, 2 if cells[1].text in (",", ".", "!", "...") else 1)
 
 
 def _joined(text: str, appended: str, tokenised: bool) -> str:

@@ -8,16 +8,11 @@ from graphneg.decoders.surface.clauses import BE, DO, HAVE, Group, straighten
 from graphneg.decoders.surface.countability import may_be_bare
 from graphneg.decoders.surface.draft import Cell, new
 from graphneg.decoders.surface.forms import article, finite_tag, full_form, verb_form, verb_lemma
-from graphneg.decoders.surface.scope import NEGATIVE_WORDS, SCOPE_ENDS, refuse_undeniable, told
+from graphneg.decoders.surface.negative_items import POSITIVE, refuse_set_phrase, to_affirmative, to_negative
+from graphneg.decoders.surface.scope import NEGATIVE_WORDS, refuse_answer, refuse_undeniable, told
 from graphneg.decoders.surface.sentence import Sentence, Unrealised
 from graphneg.decoders.surface.tag_tables import NOUNS, VERBS
 
-_ASSERTIVE = {"some": "any", "something": "anything", "someone": "anyone", "somebody": "anybody"}
-_POSITIVE = {
-    "nothing": "something", "nobody": "somebody", "none": "some", "nowhere": "somewhere", "neither": "both",
-    "nor": "and", "any": "some", "anything": "something", "anyone": "someone", "anybody": "somebody",
-    "anywhere": "somewhere", "without": "with", "unless": "if",
-}  # fmt: skip
 _CONTRACTED = {"will": "wo", "can": "ca", "shall": "sha"}
 _EXPANDED = {"ca": "can", "wo": "will", "sha": "shall", "ai": "is"}
 _NEVER_CONTRACTED = frozenset({"am", "'m", "may", "might", "ought", "shall", "'re"})
@@ -37,7 +32,8 @@ def negate(sentence: Sentence, k: int) -> None:
     group = told(sentence, sentence.predicate(k))
     if group is not None:
         refuse_undeniable(sentence, group, sentence.node(k).label)
-        _assertive_to_any(sentence, group)
+        refuse_answer(sentence, group.first)
+        to_negative(sentence, group.first, group.main)
         _plain_order(sentence, group)
         _but_for_and(sentence, group)
         _insert_not(sentence, group)
@@ -54,6 +50,8 @@ def _but_for_and(sentence: Sentence, group: Group) -> None:
         place = sentence.draft.place(verb)
         while place and sentence.cells[place].low != "and":
             place -= 1
+        if sentence.cells[place + 1].low == "also":
+            raise Unrealised("unclear-clause", "what and also joins would be half denied")
         if verb.tag in ("VBD", "VBZ", "VBP"):
             sentence.draft.rewrite(sentence.cells[place], "but", "CC")
 
@@ -80,14 +78,6 @@ def _plain_order(sentence: Sentence, group: Group) -> None:
     group.chain = [place - shift for place in group.chain]
     group.subject = (group.subject[0] - shift, group.subject[1] - shift)
     cells[start].initial = cells[start].initial and opened
-
-
-def _assertive_to_any(sentence: Sentence, group: Group) -> None:
-    for cell in sentence.cells[group.main + 1 :]:
-        if cell.tag in SCOPE_ENDS or cell.tag in ("PU", "AX", "MD", "VBD", "VBZ", "VBP"):
-            return
-        if cell.low in _ASSERTIVE:
-            sentence.draft.rewrite(cell, _ASSERTIVE[cell.low])
 
 
 def _insert_not(sentence: Sentence, group: Group) -> None:
@@ -213,8 +203,12 @@ def _negate_noun_phrase(sentence: Sentence, k: int) -> bool:
         return False
     start, _ = sentence.noun_phrase(places[0])
     first = sentence.cells[start]
-    if start and sentence.cells[start - 1].low in ("what", "such", "not"):
+    before = sentence.cells[start - 1] if start else None
+    if before is not None and before.low in ("what", "such", "not"):
         return False
+    if before is not None and (full_form(before.text) in BE or before.low == "'s"):
+        sentence.draft.insert(start, new("not", "NEG"))
+        return True
     if first.low in ("a", "an", "some", "any"):
         sentence.draft.rewrite(first, "no", "DT")
         return True
@@ -237,6 +231,7 @@ def _negate_fragment(sentence: Sentence, k: int) -> bool:
         start >= end
         or sentence.cells[start].low in NEGATIVE_WORDS | {"not"}
         or sentence.cells[start].tag in ("WP", "VBZ", "VBP", "VBD")
+        or sentence.cells[start].low in ("sounds", "looks", "seems", "feels", "smells", "tastes", "means")
     ):
         return False
     sentence.draft.insert(start, new("not", "NEG"))
@@ -252,6 +247,10 @@ def affirm(sentence: Sentence, k: int) -> None:
     parent = sentence.node(k).up
     places = sentence.places(k)
     group = sentence.predicate(parent) if parent is not None else None
+    negation = places[0] if places else group.negations[0] if group is not None and group.negations else None
+    if negation is not None:
+        refuse_answer(sentence, negation)
+        refuse_set_phrase(sentence, negation)
     if places and sentence.cells[places[0]].low in ("not", "n't"):
         group = next((one for one in sentence.groups() if places[0] in one.negations), group)
         _remove_not(sentence, places[0], group)
@@ -288,7 +287,7 @@ def _remove_not(sentence: Sentence, place: int, group: Group | None) -> None:
     main = cells[group.chain[-1]] if group is not None and len(group.chain) > 1 else None
     draft.cut(place, place + 1)
     if group is not None:
-        _any_to_some(sentence, draft.place(cells[min(group.main, len(cells) - 1)]))
+        to_affirmative(sentence, draft.place(cells[min(group.main, len(cells) - 1)]))
     if verb is None or group is None:
         if place and cells[place - 1].low in _EXPANDED:
             draft.rewrite(cells[place - 1], _EXPANDED[cells[place - 1].low])
@@ -308,55 +307,30 @@ def _glue(negation: Cell) -> None:
     negation.home = -1
 
 
-def _any_to_some(sentence: Sentence, start: int) -> None:
-    """What only a negative clause can hold: ``any``, ``ever``, ``at all``."""
-    cells, draft = sentence.cells, sentence.draft
-    place = max(start, 0)
-    while place < len(cells) and cells[place].tag not in SCOPE_ENDS:
-        cell = cells[place]
-        if (
-            cell.low in ("anything", "anyone", "anybody")
-            and place + 1 < len(cells)
-            and cells[place + 1].low in ("but", "except")
-        ):
-            draft.rewrite(cell, {"anything": "everything"}.get(cell.low, "everyone"))
-        elif cell.low in _POSITIVE and cell.low.startswith("any"):
-            draft.rewrite(cell, _POSITIVE[cell.low])
-        elif cell.low == "ever":
-            draft.cut(place, place + 1)
-            continue
-        elif cell.low == "at" and place + 1 < len(cells) and cells[place + 1].low == "all":
-            draft.cut(place, place + 2)
-            continue
-        elif cell.low == "either" and (place + 1 == len(cells) or cells[place + 1].tag in ("EN", "PU", "QT")):
-            draft.rewrite(cell, "too")
-        place += 1
-
-
 def _make_positive(sentence: Sentence, place: int, parent: int | None) -> None:
     cells, draft = sentence.cells, sentence.draft
     cell = cells[place]
     following = cells[place + 1] if place + 1 < len(cells) else None
     if cell.low in ("never", "hardly", "scarcely", "rarely", "seldom"):
         draft.cut(place, place + 1)
-        _any_to_some(sentence, place)
+        to_affirmative(sentence, place)
     elif cell.low == "no" and following is not None:
         _positive_determiner(sentence, place, following)
     elif cell.low == "without" and following is not None and following.tag == "VBG":
         draft.rewrite(cell, "while", "SC")
-    elif cell.low in _POSITIVE:
+    elif cell.low in POSITIVE:
         if cell.low == "neither" and any(other.low == "nor" for other in cells[place:]):
             for other in cells[place:]:
                 if other.low == "nor":
                     draft.rewrite(other, "and")
         if cell.low == "nor":
             raise Unrealised("unclear-clause", "nor can't be undone alone")
-        draft.rewrite(cell, _POSITIVE[cell.low])
+        draft.rewrite(cell, POSITIVE[cell.low])
     else:
         positive = _without_prefix(cell.text, sentence.node(parent).label if parent is not None else "")
         draft.rewrite(cell, positive)
     if cells and place < len(cells):
-        _any_to_some(sentence, place)
+        to_affirmative(sentence, place)
 
 
 def _positive_determiner(sentence: Sentence, place: int, following: Cell) -> None:

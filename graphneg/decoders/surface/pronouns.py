@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from graphneg.decoders.surface.agreement import agree_with, is_subject
+from graphneg.alignment.words import word_set
+from graphneg.decoders.surface.agreement import agree_with, is_subject, person_of
 from graphneg.decoders.surface.clauses import BE, DO, HAVE
 from graphneg.decoders.surface.draft import Cell
 from graphneg.decoders.surface.forms import (
@@ -13,12 +14,17 @@ from graphneg.decoders.surface.forms import (
     POSSESSIVE,
     REFLEXIVE,
     SUBJECT,
+    agree,
+    finite_tag,
     full_form,
     pronoun,
     pronoun_cases,
+    verb_lemma,
 )
 from graphneg.decoders.surface.sentence import Sentence, Unrealised
+from graphneg.decoders.surface.tag_tables import VERBS
 
+_MAKING = word_set("make keep let help want ask")
 _TAGS = {SUBJECT: "PRS", OBJECT: "PRO", POSSESSIVE: "PS", OWN: "PN", REFLEXIVE: "PRO"}
 
 
@@ -42,8 +48,20 @@ def set_pronouns(sentence: Sentence, persons: Mapping[int, str]) -> None:
     for cell, person, case in changes:
         rewrite_pronoun(sentence, cell, person, case)
     for cell, _, case in changes:
-        if case == SUBJECT:
+        if case == SUBJECT and not _agree_before(sentence, cell):
             agree_with(sentence, cell)
+
+
+def _agree_before(sentence: Sentence, cell: Cell) -> bool:
+    """``does it have to be``: do agrees with the pronoun behind it, whatever the verb looks like."""
+    place = sentence.draft.place(cell)
+    verb = sentence.cells[place - 1] if place else None
+    if verb is None or verb.low not in DO or verb.low == "done" or verb.tag != "AX":
+        return False
+    form = agree("do", finite_tag(verb.low), person_of([cell]))
+    if form != verb.low:
+        sentence.draft.rewrite(verb, form)
+    return True
 
 
 def _address(sentence: Sentence, cell: Cell, person: str) -> None:
@@ -77,6 +95,15 @@ def case_of(sentence: Sentence, cell: Cell, person: str) -> int | None:
     if POSSESSIVE in known:
         return POSSESSIVE if cell.tag == "PS" else OBJECT if OBJECT in known else OWN
     place = sentence.draft.place(cell)
+    after = sentence.cells[place + 1 : place + 2]
+    if place and any(cell.tag in ("MD", "VBZ") or full_form(cell.text) in BE - {"be"} for cell in after):
+        return SUBJECT  # I know you will
+    if (
+        place
+        and sentence.cells[place - 1].tag in VERBS
+        and verb_lemma(sentence.cells[place - 1].text) in _MAKING
+    ):
+        return OBJECT  # it makes you concerned
     if place and sentence.cells[place - 1].tag in ("VB", "VBG"):
         return OBJECT
     found = is_subject(sentence, cell) or _opens_clause(sentence, cell) or _is_inverted(sentence, cell)

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from graphneg.alignment.words import word_set
-from graphneg.decoders.surface.clauses import Group
+from graphneg.decoders.surface.clauses import BE, DO, Group
+from graphneg.decoders.surface.draft import is_quote
+from graphneg.decoders.surface.forms import full_form
 from graphneg.decoders.surface.sentence import Sentence, Unrealised
 
 NEGATIVE_WORDS = word_set(
     "never no nothing nobody none nowhere neither nor hardly scarcely seldom rarely without"
 )
 SCOPE_ENDS = frozenset({"EN", "SC", "WP", "QT"})
+_ANSWERS = word_set("yes yeah yep yup yea no nope")
+_UNDENIED = word_set("just almost nearly barely simply merely mostly even")
+_WHEN = word_set("before until till than lest")
 _BEFORE_TO = frozenset({"going", "have", "has", "had", "got", "used", "meant", "able"})
 
 
@@ -34,6 +39,38 @@ def refuse_undeniable(sentence: Sentence, group: Group, label: str) -> None:
         raise Unrealised("already-negative", f"the clause of {label} is negative already")
     if sentence.offers(group) or _is_assent(sentence, group):
         raise Unrealised("unsupported-edit", "here you are and I see have no negative")
+    if _is_degree(sentence, group) or _is_pro_verb(sentence, group):
+        raise Unrealised("unsupported-edit", "just, almost and I did before have no negative")
+    if group.subject is not None and sentence.cells[max(0, group.subject[0] - 1)].low in _WHEN:
+        raise Unrealised("unclear-clause", "only a clause that says when was found")
+
+
+def refuse_answer(sentence: Sentence, place: int) -> None:
+    """Raises where yes or no opens the sentence around ``place``: what follows can't say or ask the opposite.
+
+    Raises:
+        Unrealised: ``unclear-clause``.
+    """
+    start, _ = sentence.sentence_bounds(place)
+    if sum(is_quote(cell) for cell in sentence.cells[start:place]) > 1:
+        return
+    opening = [cell for cell in sentence.cells[start:place] if cell.tag not in ("QT", "PU")][:1]
+    if any(cell.low in _ANSWERS and cell.tag == "UH" for cell in opening):
+        raise Unrealised("unclear-clause", f"{opening[0].text} says already what is so")
+
+
+def _is_degree(sentence: Sentence, group: Group) -> bool:
+    """``I'm just looking``, ``almost sure``: a negation would reach the degree alone."""
+    linked = full_form(sentence.cells[group.main].text) in BE or sentence.cells[group.main].low == "'s"
+    around = sentence.cells[max(0, group.first - 1) : group.main + (2 if linked else 1)]
+    return any(cell.low in _UNDENIED and cell.tag == "RB" for cell in around)
+
+
+def _is_pro_verb(sentence: Sentence, group: Group) -> bool:
+    """``I did back in school``: the verb stands for what was said before."""
+    following = sentence.cells[group.main + 1 : group.main + 2]
+    alone = len(group.chain) == 1 and full_form(sentence.cells[group.main].text) in DO
+    return alone and any(cell.tag == "IN" or cell.low in ("back", "before", "so") for cell in following)
 
 
 def _is_only(sentence: Sentence, group: Group) -> bool:
@@ -46,8 +83,11 @@ def _is_only(sentence: Sentence, group: Group) -> bool:
 def _is_assent(sentence: Sentence, group: Group) -> bool:
     """``I see.``: it says that one has heard."""
     following = sentence.cells[group.main + 1 : group.main + 2]
+    main, lone = sentence.cells[group.main].low, len(group.chain) == 1
     ends = all(cell.tag in ("EN", "PU") for cell in following)
-    return ends and sentence.cells[group.main].low == "see" and len(group.chain) == 1
+    return lone and (
+        (ends and main == "see") or (main == "know" and any(cell.low == "right" for cell in following))
+    )
 
 
 def _in_contact_clause(sentence: Sentence, group: Group) -> bool:

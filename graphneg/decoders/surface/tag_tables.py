@@ -49,7 +49,7 @@ _CLOSED = {
     "WP": "what who whom which where:.3 when:.3 why how:.3 whoever whatever that:1.3",
     "UH": (
         "oh ah yes no:1.2 okay ok hello hi hey well:1 please:.3 yeah yep nope hum hmm um uh wow alas "
-        "goodbye bye thanks:1 eh sir:1.5 ha aha right:2.5"
+        "goodbye bye thanks:1 eh sir:1.5 ha aha right:2.5 lol haha hahaha oops"
     ),
     "RB": (
         "n:9 never always often very too:.1 so:.3 just still already also even ever only:.3 quite "

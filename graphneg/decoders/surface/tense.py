@@ -25,7 +25,11 @@ def set_time(sentence: Sentence, k: int, concept: str) -> None:
     word = lexeme(concept)
     up = _timed(sentence, k)
     group = sentence.predicate(up) if up is not None else None
-    group = group or _before(sentence, sentence.head(k))
+    place = sentence.head(k)
+    if group is None or group.kind != "finite":
+        group = _before(sentence, place) or group
+    if word in PAST | FUTURE and place and sentence.cells[place - 1].low in ("as", "how", "too", "so"):
+        raise Unrealised("no-form", f"no {word} stands behind {sentence.cells[place - 1].text}")
     set_concept(sentence, k, concept)
     wanted = "past" if word in PAST else "future" if word in FUTURE else None
     if group is not None and wanted is not None and group.kind == "finite":
@@ -60,6 +64,9 @@ def add_time(sentence: Sentence, k: int, concept: str) -> None:
     if group is None or group.kind not in ("finite", "imperative"):
         raise Unrealised("unclear-clause", f"{sentence.node(k).label} heads no finite clause")
     marks = sentence.cells[group.main]
+    start, end = sentence.sentence_bounds(group.main)
+    if any(cell.low == "since" for cell in sentence.cells[start:end]):
+        raise Unrealised("unclear-clause", "the clause says since when")
     if group.kind == "finite":
         change_tense(
             sentence,
@@ -148,7 +155,8 @@ def _inside_list(sentence: Sentence, place: int) -> bool:
 
 def change_tense(sentence: Sentence, group: Group, wanted: str) -> None:
     """Puts a finite verb group into the ``past``, ``future`` or ``present``; "" leaves it."""
-    joined = sentence.conjuncts(group) if wanted else []
+    passive = len(group.chain) > 1 and full_form(sentence.cells[group.chain[-2]].text) in BE
+    joined = sentence.conjuncts(group) if wanted and not passive else []
     if wanted == "past":
         _to_past(sentence, group)
     elif wanted == "future" and _under_condition(sentence, group):
@@ -289,7 +297,10 @@ def _to_future(sentence: Sentence, group: Group) -> None:
     if verb.tag == "MD" or _is_would(sentence, group):
         low = "would" if low == "'d" else low
         if low in _BARE_MODAL:
-            draft.rewrite(verb, _BARE_MODAL[low])
+            contracted = any(cells[place].low == "n't" for place in group.negations)
+            draft.rewrite(
+                verb, {"can": "ca", "will": "wo"}[_BARE_MODAL[low]] if contracted else _BARE_MODAL[low]
+            )
         if main is not None and main.low == "have" and len(group.chain) > 2:
             given = cells[group.chain[2]]
             draft.rewrite(given, verb_form(verb_lemma(given.text), "VB"), "VB")

@@ -1,0 +1,107 @@
+"""Words and phrases that only a negative clause holds, and what stands for them in an affirmative one."""
+
+from __future__ import annotations
+
+from graphneg.alignment.words import word_set
+from graphneg.decoders.surface.draft import new
+from graphneg.decoders.surface.forms import full_form
+from graphneg.decoders.surface.scope import SCOPE_ENDS
+from graphneg.decoders.surface.sentence import Sentence, Unrealised
+from graphneg.decoders.surface.tag_tables import NOUNS
+
+POSITIVE = {
+    "nothing": "something", "nobody": "somebody", "none": "some", "nowhere": "somewhere", "neither": "both",
+    "nor": "and", "any": "some", "anything": "something", "anyone": "someone", "anybody": "somebody",
+    "anywhere": "somewhere", "without": "with", "unless": "if",
+}  # fmt: skip
+_ASSERTIVE = {"some": "any", "something": "anything", "someone": "anyone", "somebody": "anybody"}
+_STANDS_FOR_A_CLAUSE = word_set(
+    "afraid hope think guess suppose believe expect why if or whether course maybe perhaps"
+)
+_ONE_CAN_NOT = word_set("wait help stand")
+_MEASURED = word_set("so very too as how that pretty thank thanks")
+
+
+def to_negative(sentence: Sentence, first: int, main: int) -> None:
+    """``some`` becomes ``any``, ``already`` ``yet``, a last ``too`` ``either``, around a verb group."""
+    cells = sentence.cells
+    for cell in cells[max(0, first - 1) : main + 2]:
+        if cell.low == "already":
+            sentence.draft.rewrite(cell, "yet")
+    for place in range(main + 1, len(cells)):
+        cell = cells[place]
+        if cell.tag in SCOPE_ENDS or cell.tag in ("PU", "AX", "MD", "VBD", "VBZ", "VBP"):
+            return
+        if cell.low in _ASSERTIVE:
+            sentence.draft.rewrite(cell, _ASSERTIVE[cell.low])
+        elif cell.low == "too" and _is_last(sentence, place):
+            sentence.draft.rewrite(cell, "either")
+
+
+def refuse_set_phrase(sentence: Sentence, place: int) -> None:
+    """Raises where the negation at ``place`` can't be taken out: *I'm afraid not*, *can't wait*, *not until*.
+
+    Raises:
+        Unrealised: ``unsupported-edit``.
+    """
+    cells = sentence.cells
+    before, after = cells[max(0, place - 1) : place], cells[place + 1 : place + 2]
+    alone = _is_last(sentence, place) or cells[place + 1].tag == "SC"
+    if alone and any(cell.low in _STANDS_FOR_A_CLAUSE for cell in before):
+        raise Unrealised("unsupported-edit", f"{before[0].text} not stands for a clause")
+    if any(cell.low in ("only", "just", "yet") for cell in after):
+        raise Unrealised("unsupported-edit", f"not {after[0].text} is a phrase of its own")
+    able = any(full_form(cell.text) in ("can", "ca", "could") for cell in before)
+    if able and any(cell.low in _ONE_CAN_NOT for cell in after):
+        raise Unrealised("unsupported-edit", f"nobody says that he can {after[0].text}")
+    for cell in cells[place + 1 :]:
+        if cell.tag in SCOPE_ENDS and cell.low != "until":
+            return
+        if cell.low in ("until", "till"):
+            raise Unrealised("unsupported-edit", "not until is a phrase of its own")
+
+
+def to_affirmative(sentence: Sentence, start: int) -> None:
+    """``any``, ``ever``, ``at all``, ``much``: put as an affirmative clause says them, or left out."""
+    cells, draft = sentence.cells, sentence.draft
+    place = max(start, 0)
+    while place < len(cells) and cells[place].tag not in SCOPE_ENDS:
+        cell = cells[place]
+        following = cells[place + 1].low if place + 1 < len(cells) else ""
+        words = _left_out(cell.low, following)
+        if words:
+            draft.cut(place, place + words)
+            continue
+        if cell.low in ("anything", "anyone", "anybody") and following in ("but", "except"):
+            draft.rewrite(cell, {"anything": "everything"}.get(cell.low, "everyone"))
+        elif cell.low in POSITIVE and cell.low.startswith("any"):
+            draft.rewrite(cell, POSITIVE[cell.low])
+        elif cell.low == "either" and _is_last(sentence, place):
+            draft.rewrite(cell, "too")
+        elif cell.low == "much" and place and cells[place - 1].low not in _MEASURED:
+            _a_lot(sentence, place)
+        place += 1
+
+
+def _left_out(low: str, following: str) -> int:
+    """How many words from this one on an affirmative clause does without."""
+    if (low, following) in (("at", "all"), ("any", "more"), ("any", "longer")):
+        return 2
+    return 1 if low in ("ever", "even", "yet", "anymore") else 0
+
+
+def _a_lot(sentence: Sentence, place: int) -> None:
+    """``I don't follow it much``: ``I follow it a lot``; ``much time``: ``a lot of time``."""
+    cells, draft = sentence.cells, sentence.draft
+    noun = place + 1 < len(cells) and cells[place + 1].tag in NOUNS
+    if not noun and not _is_last(sentence, place):
+        return
+    draft.rewrite(cells[place], "lot", "NN")
+    draft.insert(place, new("a", "DT"))
+    if noun:
+        draft.insert(place + 2, new("of", "IN"))
+
+
+def _is_last(sentence: Sentence, place: int) -> bool:
+    following = sentence.cells[place + 1 : place + 2]
+    return all(cell.tag in ("EN", "PU", "QT") for cell in following)
