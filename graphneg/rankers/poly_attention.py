@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import binary_cross_entropy_with_logits
 from transformers.utils.generic import ModelOutput
+
+from graphneg.training.losses import pairs_in_step, weighted_cross_entropy
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -113,10 +114,7 @@ def pairs_loss(outputs: PolyOutput, labels: Tensor, num_items_in_batch: Any = No
     Where gradients are accumulated ``num_items_in_batch`` counts the labels, three a pair, of all batches
     of the step.
     """
-    targets, weights = labels[:, 0], labels[:, 1]
-    logits = cast(Tensor, outputs.logits)[:, 0].float()
-    losses = binary_cross_entropy_with_logits(logits, targets, reduction="none")
-    return (losses * weights).mean() * _share(labels, num_items_in_batch)
+    return weighted_cross_entropy(cast(Tensor, outputs.logits), labels, num_items_in_batch)
 
 
 def in_batch_loss(outputs: PolyOutput, labels: Tensor, num_items_in_batch: Any = None) -> Tensor:
@@ -136,12 +134,7 @@ def in_batch_loss(outputs: PolyOutput, labels: Tensor, num_items_in_batch: Any =
     others = fits & ~torch.eye(len(labels), dtype=torch.bool, device=labels.device)
     crossed = cast(Tensor, outputs.crossed).masked_fill(others, -torch.inf)
     losses = -crossed.log_softmax(dim=1).diagonal() * labels[:, 1]
-    return loss + losses[right].mean() * _share(labels, num_items_in_batch)
-
-
-def _share(labels: Tensor, num_items_in_batch: Any) -> Any:
-    """The part of the step's pairs that are in this batch."""
-    return 1.0 if num_items_in_batch is None else labels.numel() / num_items_in_batch
+    return loss + losses[right].mean() * len(labels) / pairs_in_step(labels, num_items_in_batch)
 
 
 def _states(encoder: Any, ids: Tensor, mask: Tensor) -> Tensor:

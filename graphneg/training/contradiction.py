@@ -17,6 +17,7 @@ from graphneg.hashing import number
 from graphneg.progress import Progress
 from graphneg.training.arguments import check_epochs
 from graphneg.training.drawing import Pair, plain
+from graphneg.training.losses import weighted_cross_entropy
 from graphneg.training.run import open_run, train
 
 if TYPE_CHECKING:
@@ -136,13 +137,8 @@ def _collate(detector: ContradictionDetector, pairs: Sequence[Pair]) -> Mapping[
 
 
 def _loss(outputs: Any, labels: Tensor, num_items_in_batch: Any = None) -> Tensor:
-    """Binary cross-entropy; ``labels`` of shape (pairs, 2) hold label and weight."""
-    from torch.nn.functional import binary_cross_entropy_with_logits
-
-    losses = binary_cross_entropy_with_logits(
-        outputs.logits[:, 0].float(), labels[:, 0], weight=labels[:, 1], reduction="sum"
-    )
-    return losses / (len(labels) if num_items_in_batch is None else num_items_in_batch / 2)
+    """``labels`` of shape (pairs, 2) hold label and weight."""
+    return weighted_cross_entropy(outputs.logits, labels, num_items_in_batch)
 
 
 def _of(weights: Mapping[str, float] | None, name: str) -> float:

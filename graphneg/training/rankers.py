@@ -21,6 +21,7 @@ from graphneg.training.arguments import check_epochs
 from graphneg.training.drawing import Drawing, Lacking, Mix, Pair
 from graphneg.training.epochs import Draws, Epochs
 from graphneg.training.groups import Place
+from graphneg.training.losses import pairs_in_step, weighted_cross_entropy
 from graphneg.training.pairs import Pairs
 from graphneg.training.run import open_run, train
 from graphneg.training.stopping import Validation
@@ -154,12 +155,10 @@ def _loss(outputs: Any, labels: Tensor, num_items_in_batch: Any = None) -> Tenso
     Where gradients are accumulated ``num_items_in_batch`` counts the labels, three a pair, of all batches
     of the step.
     """
-    from torch.nn.functional import binary_cross_entropy_with_logits
-
-    logits, (targets, weights, contexts) = outputs.logits[:, 0].float(), labels.unbind(dim=1)
-    losses = binary_cross_entropy_with_logits(logits, targets, reduction="none")
-    pairs = len(labels) if num_items_in_batch is None else num_items_in_batch / labels.shape[1]
-    return (losses * weights).sum() / pairs + _of_lists(logits, targets, contexts) * len(labels) / pairs
+    logits, (targets, _, contexts) = outputs.logits[:, 0].float(), labels.unbind(dim=1)
+    share = len(labels) / pairs_in_step(labels, num_items_in_batch)
+    of_pairs = weighted_cross_entropy(logits, labels, num_items_in_batch)
+    return of_pairs + _of_lists(logits, targets, contexts) * share
 
 
 def _of_lists(logits: Tensor, targets: Tensor, contexts: Tensor) -> Tensor:
