@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from graphneg.kinds import OTHER, kind_of
+from graphneg.kinds import OTHER, kind_of, said_of
 from graphneg.kinds.making import noun_kinds
 from graphneg.store import Store
 from tests.servers import wipe
@@ -65,3 +65,8 @@ def test_nodes_and_terms_know_their_kind(embedded: Store) -> None:
     ]
     [term] = embedded.read("MATCH (t:Term {text: 'dog'}) RETURN t.kind AS kind")
     assert term["kind"] == "animal"
+
+
+def test_opposites_know_what_they_are_said_of() -> None:
+    assert said_of("old", "young") == said_of("young", "old") == ["animal", "person", "plant"]
+    assert said_of("meet", "pass") == [] and said_of("tall", "purple") is None

@@ -26,6 +26,9 @@ OPPOSITES = [
     Opposite("small", "of great size", "Antonym", 1.0, "test"),
     Opposite("person", "nobody", "Antonym", 1.0, "test"),
     Opposite("rise", "lower", "Antonym", 1.0, "test"),
+    Opposite("old", "young", "Antonym", 1.0, "test"),
+    Opposite("old", "new", "Antonym", 1.0, "test"),
+    Opposite("meet", "pass", "Antonym", 1.0, "test"),
 ]
 FRAMES = [
     Frame("rise-01", "rise", ("ARG1",)),

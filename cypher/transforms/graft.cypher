@@ -5,7 +5,7 @@
 //
 // Statements are the :sntN or whole graphs, of four to twenty nodes, of the dialogue's donors (utterances of other
 // dialogues of the corpus and split) that ask nothing, order nothing and point at nothing that was said before
-// them. Only nouns that name no deed, state or time give way. Of such a statement the first argument or place of whose
+// them. Only nouns that name no deed, state or time, nor where it is, give way. Of such a statement the first argument or place of whose
 // kind (a person, a place, something to eat) the context has one becomes that one; the next such noun becomes another of its kind or, where shifts are loaded, what that most
 // often shifts to: the response then shares the topic, and answers nothing. What one can have, buy or see may be things
 // of any kind, what one likes or remembers anything, what one
@@ -37,7 +37,7 @@ WITH i, turn, amr, ns, handling, liking, [n IN ns WHERE NOT coalesce(n.up, -1) I
          'moment', 'minute', 'hour', 'day', 'week', 'month', 'year', 'part', 'side', 'reason', 'example', 'chance', 'home', 'future', 'past',
          'end', 'beginning', 'fun', 'step']
        AND NOT (turn < 0 AND (coalesce(n.kind, 'thing') IN ['act', 'state', 'time'] AND NOT (n.up IN liking AND n.role = 'ARG1')
-         OR n.role IN ['location', 'destination'] AND coalesce(n.kind, 'thing') <> 'place'))
+         OR n.role IN ['location', 'destination']))
        AND NOT n.concept =~ '.*(-of|-entity|-quantity|[0-9])'
        AND coalesce(n.kind, 'thing') <> 'other'
        | {k: n.k, turn: turn,

@@ -6,9 +6,8 @@
 // The reply has a FOCUS, the keyword of the post that it answers, and a PERSPECTIVE, its own keyword. All nodes
 // that say the perspective become a word of its kind (a thing of any kind, where one has, buys or sees it) that SHIFTS_TO leads to from another keyword of the post; from
 // the focus itself, where no other keyword leads anywhere. Of the dozen that a keyword most often leads to, the first
-// four of that kind that the dialogue does not say are a site each; the perspective itself never is. A frame with a
-// doer and a noun as its object becomes the lowest frame of a word that is mostly no noun and has these two roles; a noun becomes
-// one word that is no plural, participle or adverb. What modals and conjunctions say stays. Of a perspective of several
+// four of that kind that the dialogue does not say are a site each; the perspective itself never is. A noun becomes
+// one word that is no plural, participle or adverb. What a frame says stays: other verbs seldom take what follows it. Of a perspective of several
 // words that no one node says, the last word is replaced and the others go.
 UNWIND range(0, size($dialogues) - 1) AS i
 UNWIND $dialogues[i].turns AS t
@@ -65,8 +64,7 @@ WITH i, amr, places, gone, text, kind, f.id AS id, f.roles AS roles
 ORDER BY i, amr, text, id
 WITH i, amr, places, gone, text, kind, collect({id: id, roles: roles}) AS frames
 WITH i, amr, gone, text, [p IN places | {k: p.k, concept: CASE
-       WHEN p.verb THEN [f IN frames WHERE coalesce(kind, 'other') = 'other' AND size(p.roles) = 2 AND size(f.roles) = 2
-         AND all(r IN ['ARG0', 'ARG1'] WHERE r IN p.roles AND r IN f.roles) | f.id][0]
+       WHEN p.verb THEN null
        WHEN (kind IN p.kinds AND kind <> 'other' OR kind IS NULL AND frames[0].id IS NULL) AND NOT text =~ '.* .*|.+[^su]s|.{3,}ed|.{3,}ly|.{3,}ing' THEN text END}] AS places
 WHERE all(p IN places WHERE p.concept IS NOT NULL)
 UNWIND [p IN places | {amr: amr, k: p.k, op: 'set', concept: p.concept, site: amr + '>' + text}]

@@ -18,7 +18,7 @@ WITH dialogue, amr, n, p,
      [c IN ns WHERE c.up = p.k AND c.role <> 'wiki'] AS below
 WHERE size(wiki) = 0 OR size(below) = 1
 WITH dialogue, amr, n, p, unit, wiki, reduce(own = '', w IN words | own + ' ' + coalesce(w, '')) AS own
-WHERE NOT own IN [' "Miss"', ' "Mr"', ' "Mr."', ' "Mrs"', ' "Mrs."', ' "Ms"', ' "Sir"', ' "Madam"', ' "Doctor"', ' "Mum"', ' "Dad"']
+WHERE NOT own =~ ' "[!?.,;:-]*"' AND NOT own IN [' "Miss"', ' "Mr"', ' "Mr."', ' "Mrs"', ' "Mrs."', ' "Ms"', ' "Sir"', ' "Madam"', ' "Doctor"', ' "Mum"', ' "Dad"']
 RETURN dialogue, collect(CASE
     WHEN n.concept IS NULL AND n.role = 'quant' THEN {amr: amr, k: n.k, op: 'set', value: n.value, own: n.value,
       pool: 'quant ' + CASE WHEN p.concept ENDS WITH '-quantity' THEN coalesce(unit, p.concept) ELSE 'count' END}

@@ -1,7 +1,7 @@
 """One phrase in the place of another: the words of a subtree go in where another subtree has its own.
 
 A phrase of one kind takes the place of another kind by the smallest change that English allows: a verb
-phrase becomes a gerund where a noun was, an adjective ``something`` of that sort, and so on.
+phrase becomes a gerund where a noun was, and so on. An adjective never stands for a noun.
 """
 
 from __future__ import annotations
@@ -141,7 +141,9 @@ def _convert(
         subject = is_subject(sentence, head)
         if target.end < len(sentence.cells) and sentence.cells[target.end].low == "of":
             raise Unrealised("kind-mismatch", "what follows needs a noun")
-        fitted = _gerund(source, given, serial) if given.kind in _VERBAL else _something(source, given)
+        if given.kind not in _VERBAL:
+            raise Unrealised("kind-mismatch", "an adjective can't stand for a noun")
+        fitted = _gerund(source, given, serial)
         splice(sentence, target, fitted)
         if subject:
             agree_with(sentence, fitted[0])
@@ -166,13 +168,6 @@ def _gerund(source: Sentence, given: Phrase, serial: int) -> list[Cell]:
     lemma = "be" if full_form(cells[0].text) in BE else verb_lemma(full_form(cells[0].text))
     cells[0] = new(verb_form(lemma, "VBG"), "NN")
     return cells
-
-
-def _something(source: Sentence, given: Phrase) -> list[Cell]:
-    head = source.cells[given.head]
-    if head.tag in NOUNS:
-        raise Unrealised("kind-mismatch", f"{head.text} is a part of another phrase")
-    return [new("something", "PN"), new(head.low, "JJ")]
 
 
 def _predicative(source: Sentence, given: Phrase, cells: list[Cell], serial: int) -> list[Cell]:
@@ -262,6 +257,8 @@ def _replace_nominal(
 ) -> None:
     head = sentence.cells[target.head]
     person = sentence.node(k).concept or ""
+    if person == "it" and _is_expletive(sentence, target):
+        raise Unrealised("kind-mismatch", "it stands for what follows")
     case = case_of(sentence, head, person) if pronoun_cases(head.text) else None
     others = [sentence.cells[place] for place in sentence.places(k) if sentence.cells[place] is not head]
     subject = is_subject(sentence, head)
@@ -288,6 +285,15 @@ def _replace_nominal(
     else:
         _agree_existential(sentence, cells)
     agree_relative(sentence, cells)
+
+
+def _is_expletive(sentence: Sentence, target: Phrase) -> bool:
+    """``it's hard work being a nurse``, ``it is nice that``: what it stands for comes later."""
+    _, end = sentence.sentence_bounds(target.head)
+    after = sentence.cells[target.end : end]
+    if not after or full_form(after[0].text) not in BE | {"'s"}:
+        return False
+    return any(cell.tag == "TO" or cell.low in ("being", "that", "when", "how") for cell in after[1:7])
 
 
 def _agree_existential(sentence: Sentence, cells: list[Cell]) -> None:

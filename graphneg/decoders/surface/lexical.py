@@ -249,7 +249,8 @@ def _noun(cell: Cell, old: str, wanted: str, frame: bool) -> str:
         raise Unrealised("no-form", f"{wanted} is no noun")
     if not frame and "NOUN" not in known and known and not wanted[:1].isupper():
         raise Unrealised("no-form", f"{wanted} is no noun")
-    tag = "NNS" if cell.tag == "NNS" else "NN"
+    plural = cell.low != old and cell.low == noun_form(old, "NNS")
+    tag = "NNS" if cell.tag == "NNS" or plural else "NN"
     if tag == "NNS" and not has_plural(wanted):
         raise Unrealised("no-form", f"{wanted} has no plural")
     if wanted[:1].isupper():

@@ -64,14 +64,11 @@ def refuse_set_phrase(sentence: Sentence, place: int) -> None:
 def to_affirmative(sentence: Sentence, start: int) -> None:
     """``any``, ``ever``, ``at all``, ``much``: put as an affirmative clause says them, or left out."""
     cells, draft = sentence.cells, sentence.draft
+    _leave_out(sentence, max(start, 0))
     place = max(start, 0)
     while place < len(cells) and cells[place].tag not in SCOPE_ENDS:
         cell = cells[place]
         following = cells[place + 1].low if place + 1 < len(cells) else ""
-        words = _left_out(cell.low, following)
-        if words:
-            draft.cut(place, place + words)
-            continue
         if cell.low in ("anything", "anyone", "anybody") and following in ("but", "except"):
             draft.rewrite(cell, {"anything": "everything"}.get(cell.low, "everyone"))
         elif cell.low in POSITIVE and cell.low.startswith("any"):
@@ -81,6 +78,15 @@ def to_affirmative(sentence: Sentence, start: int) -> None:
         elif cell.low == "much" and place and cells[place - 1].low not in _MEASURED:
             _a_lot(sentence, place)
         place += 1
+
+
+def _leave_out(sentence: Sentence, place: int) -> None:
+    cells = sentence.cells
+    while place < len(cells) and cells[place].tag not in SCOPE_ENDS:
+        following = cells[place + 1].low if place + 1 < len(cells) else ""
+        words = _left_out(cells[place].low, following)
+        sentence.draft.cut(place, place + words)
+        place += 0 if words else 1
 
 
 def _left_out(low: str, following: str) -> int:

@@ -193,6 +193,8 @@ def _copy(graft: Edit, edits: Sequence[Edit], sources: Sources) -> str:
     inner = Sources(sources.graphs, sources.texts, sources.readings, sources.opened)
     _keep_sentence(source, graft.from_k or 0)
     _drop_opening(source)
+    if any(cell.text == "?" for cell in source.cells) or source.cells[0].tag == "WP":
+        raise Unrealised("unclear-clause", "a question is not said again")
     if any(is_dangling(source.cells, place) for place in range(len(source.cells))):
         raise Unrealised("unclear-clause", "what would be said again breaks off")
     if graft.role is not None and not any(one.kind in ("finite", "imperative") for one in source.groups()):

@@ -39,6 +39,8 @@ def refuse_undeniable(sentence: Sentence, group: Group, label: str) -> None:
         raise Unrealised("already-negative", f"the clause of {label} is negative already")
     if sentence.offers(group) or _is_assent(sentence, group):
         raise Unrealised("unsupported-edit", "here you are and I see have no negative")
+    if _is_regret(sentence, group):
+        raise Unrealised("unsupported-edit", "I'm afraid that it is so has no negative")
     if _is_degree(sentence, group) or _is_pro_verb(sentence, group):
         raise Unrealised("unsupported-edit", "just, almost and I did before have no negative")
     if group.subject is not None and sentence.cells[max(0, group.subject[0] - 1)].low in _WHEN:
@@ -59,6 +61,12 @@ def refuse_answer(sentence: Sentence, place: int) -> None:
         raise Unrealised("unclear-clause", f"{opening[0].text} says already what is so")
 
 
+def _is_regret(sentence: Sentence, group: Group) -> bool:
+    """``I'm afraid it is too expensive``: it says that one is sorry, and nothing of fear."""
+    following = sentence.cells[group.main + 1 : group.main + 3]
+    return len(following) == 2 and following[0].low == "afraid" and following[1].low not in ("of", "to")
+
+
 def _is_degree(sentence: Sentence, group: Group) -> bool:
     """``I'm just looking``, ``almost sure``: a negation would reach the degree alone."""
     linked = full_form(sentence.cells[group.main].text) in BE or sentence.cells[group.main].low == "'s"
@@ -69,8 +77,12 @@ def _is_degree(sentence: Sentence, group: Group) -> bool:
 def _is_pro_verb(sentence: Sentence, group: Group) -> bool:
     """``I did back in school``: the verb stands for what was said before."""
     following = sentence.cells[group.main + 1 : group.main + 2]
-    alone = len(group.chain) == 1 and full_form(sentence.cells[group.main].text) in DO
-    return alone and any(cell.tag == "IN" or cell.low in ("back", "before", "so") for cell in following)
+    if len(group.chain) > 1:
+        return False
+    verb = full_form(sentence.cells[group.main].text)
+    if verb in BE and any(cell.low == "too" for cell in following):
+        return True
+    return verb in DO and any(cell.tag == "IN" or cell.low in ("back", "before", "so") for cell in following)
 
 
 def _is_only(sentence: Sentence, group: Group) -> bool:

@@ -12,8 +12,8 @@ from graphneg.decoders.surface.sentence import Sentence, Unrealised
 from graphneg.decoders.surface.tag_tables import NOUNS, VERBS
 from graphneg.lexeme import lexeme
 
-PAST = frozenset({"yesterday", "ago", "before", "once"})
-FUTURE = frozenset({"tomorrow", "soon", "later"})
+PAST = frozenset({"yesterday", "ago", "before", "once", "last"})
+FUTURE = frozenset({"tomorrow", "soon", "later", "next"})
 PRESENT = frozenset({"now", "nowadays"})
 _CONDITIONS = word_set("if when while until till before after unless as once")
 _PAST_MODAL = {"can": "could", "ca": "could", "will": "would", "wo": "would", "'ll": "would"}
@@ -28,6 +28,8 @@ def set_time(sentence: Sentence, k: int, concept: str) -> None:
     place = sentence.head(k)
     if group is None or group.kind != "finite":
         group = _before(sentence, place) or group
+    if word in ("last", "next") and any(one.low == "time" for one in sentence.cells[place + 1 : place + 2]):
+        raise Unrealised("no-form", f"no {word} time fits the clause")
     if word in PAST | FUTURE and place and sentence.cells[place - 1].low in ("as", "how", "too", "so"):
         raise Unrealised("no-form", f"no {word} stands behind {sentence.cells[place - 1].text}")
     set_concept(sentence, k, concept)
@@ -65,6 +67,8 @@ def add_time(sentence: Sentence, k: int, concept: str) -> None:
         raise Unrealised("unclear-clause", f"{sentence.node(k).label} heads no finite clause")
     marks = sentence.cells[group.main]
     start, end = sentence.sentence_bounds(group.main)
+    if not group.inverted and any(cell.text == "?" for cell in sentence.cells[group.main : end]):
+        raise Unrealised("unclear-clause", "a question at the end of the sentence has a tense of its own")
     if any(cell.low == "since" for cell in sentence.cells[start:end]):
         raise Unrealised("unclear-clause", "the clause says since when")
     if group.kind == "finite":
