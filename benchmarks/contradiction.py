@@ -165,7 +165,7 @@ def told(runs: Mapping[Source, Sequence[Validation]], setting: Setting) -> Resul
     tables = (
         Table(
             "Contradictions: leaving one generator out",
-            f"{about}Means over generators and {setting.seeds} seeds; in brackets 95% of a bootstrap over "
+            f"{about}Means over generators and seeds ({setting.seeds}); in brackets 95% of a bootstrap over "
             "responses, of the first seed.",
             columns,
             means,
