@@ -22,8 +22,8 @@ def fleiss_kappa(ratings: Sequence[Sequence[Hashable]]) -> float:
     Raises:
         InputError: no item, or items with one annotator or different numbers of them.
 
-    >>> fleiss_kappa([(0, 0, 0), (1, 1, 1), (0, 0, 1), (0, 1, 1)])
-    0.3333333333333333
+    >>> round(fleiss_kappa([(0, 0, 0), (1, 1, 1), (0, 0, 1), (0, 1, 1)]), 3)
+    0.333
     """
     annotators = len(ratings[0]) if ratings else 0
     if annotators < 2:
