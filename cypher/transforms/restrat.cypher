@@ -9,7 +9,7 @@
 // refuse what he does not do but is in: to want, to have, to be. What could as well be said there (a question that
 // is only told, an agreement, a doubt, a question where nothing was asked or after an answer) harms the turns after it,
 // and is for negatives of whole dialogues. What is the speaker's own he neither asks nor doubts. Long sentences,
-// reported ones and those that open with a clause of their own make no question.
+// reported ones and those that open with a clause of their own make no question, what one has or knows no order.
 UNWIND range(0, size($dialogues) - 1) AS i
 UNWIND $dialogues[i].turns AS t
 MATCH (n:AmrNode {amr: t.amr})
@@ -50,7 +50,8 @@ UNWIND CASE
     WHEN marked THEN []
     ELSE CASE WHEN plain AND NOT own THEN [{amr: amr, k: m.k, op: 'add', role: 'polarity', concept: 'amr-unknown', site: amr + '.' + toString(m.k) + '?',
         target: CASE WHEN NOT replies OR m.k > 1 THEN 'dialogue' END}] ELSE [] END
-      + CASE WHEN who = 'you' THEN
+      + CASE WHEN who = 'you' AND NOT m.concept IN ['have-03', 'have-01', 'have-06', 'know-01', 'know-02', 'think-01', 'see-01', 'mean-01',
+             'like-01', 'like-02', 'love-01', 'need-01', 'want-01', 'own-01', 'seem-01', 'look-02', 'hear-01', 'get-01', 'find-01'] THEN
           [{amr: amr, k: m.k, op: 'add', role: 'mode', value: 'imperative', site: amr + '.' + toString(m.k) + '!'}]
         ELSE [] END END
   + CASE WHEN size(act) > 0 OR m.k > 0 OR m.concept IN ['doubt-01', 'refuse-01', 'agree-01'] THEN []

@@ -46,7 +46,7 @@ class SurfaceDecoder:
         reading = self._readings.of(joined(item.text) if apart else item.text, item.before)
         if len(reading.tokens) > MAX_TOKENS:
             return Decoded(None, f"too-long: the utterance has more than {MAX_TOKENS} tokens")
-        texts = {amr: joined(text) if apart else text for amr, text in item.source_texts.items()}
+        texts = {amr: joined(one) if stands_apart(one) else one for amr, one in item.source_texts.items()}
         sources = Sources(item.sources, texts, self._readings)
         try:
             text = realise(Sentence(reading, self._readings), item.edits, sources)

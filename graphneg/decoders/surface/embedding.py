@@ -83,7 +83,7 @@ def _refuse_fragment(cells: list[Cell], start: int, place: int, group: Group) ->
         Unrealised: ``unclear-clause``.
     """
     refuse = Unrealised("unclear-clause", "something that is no clause can't stand under a verb")
-    if any(cell.low in _ANSWERS for cell in cells[start:place]) or cells[place].tag == "TO":
+    if any(cell.low in _ANSWERS for cell in cells[start : place + 1]) or cells[place].tag == "TO":
         raise refuse
     if group.subject is not None and not group.quotative and group.subject[0] > place:
         between = cells[place : group.subject[0]]

@@ -34,7 +34,7 @@ from graphneg.decoders.surface.forms import (
 )
 from graphneg.decoders.surface.lexical import set_concept
 from graphneg.decoders.surface.phrases import Phrase, phrase
-from graphneg.decoders.surface.pronouns import case_of, rewrite_pronoun
+from graphneg.decoders.surface.pronouns import case_of, refuse_expletive, rewrite_pronoun
 from graphneg.decoders.surface.sentence import Sentence, Unrealised
 from graphneg.decoders.surface.tag_tables import NOUNS, VERBS
 
@@ -90,9 +90,9 @@ def replace_with(sentence: Sentence, k: int, source: Sentence, from_k: int, seri
 
 
 def _without_that(cells: list[Cell]) -> list[Cell]:
-    """``so that women``: no ``that`` stands before a plural, so it is no part of the phrase."""
-    plural = cells[-1].tag == "NNS" and cells[0].low in ("that", "this")
-    return cells[1:] if plural else cells
+    """``so that women``, ``not any cars``: what stands before a plural there is no part of the phrase."""
+    plural = cells[-1].tag == "NNS" and cells[0].low in ("that", "this", "any")
+    return cells[1:] if plural and len(cells) > 1 else cells
 
 
 def _refuse_twice(sentence: Sentence, target: Phrase, head: Cell) -> None:
@@ -257,8 +257,8 @@ def _replace_nominal(
 ) -> None:
     head = sentence.cells[target.head]
     person = sentence.node(k).concept or ""
-    if person == "it" and _is_expletive(sentence, target):
-        raise Unrealised("kind-mismatch", "it stands for what follows")
+    if person == "it":
+        refuse_expletive(sentence, head)
     case = case_of(sentence, head, person) if pronoun_cases(head.text) else None
     others = [sentence.cells[place] for place in sentence.places(k) if sentence.cells[place] is not head]
     subject = is_subject(sentence, head)
@@ -285,15 +285,6 @@ def _replace_nominal(
     else:
         _agree_existential(sentence, cells)
     agree_relative(sentence, cells)
-
-
-def _is_expletive(sentence: Sentence, target: Phrase) -> bool:
-    """``it's hard work being a nurse``, ``it is nice that``: what it stands for comes later."""
-    _, end = sentence.sentence_bounds(target.head)
-    after = sentence.cells[target.end : end]
-    if not after or full_form(after[0].text) not in BE | {"'s"}:
-        return False
-    return any(cell.tag == "TO" or cell.low in ("being", "that", "when", "how") for cell in after[1:7])
 
 
 def _agree_existential(sentence: Sentence, cells: list[Cell]) -> None:

@@ -193,7 +193,9 @@ def _copy(graft: Edit, edits: Sequence[Edit], sources: Sources) -> str:
     inner = Sources(sources.graphs, sources.texts, sources.readings, sources.opened)
     _keep_sentence(source, graft.from_k or 0)
     _drop_opening(source)
-    if any(cell.text == "?" for cell in source.cells) or source.cells[0].tag == "WP":
+    opening = source.cells[0]
+    asks = opening.tag in ("WP", "MD") or (opening.tag == "AX" and opening.low != "do")
+    if asks or any(cell.text == "?" for cell in source.cells):
         raise Unrealised("unclear-clause", "a question is not said again")
     if any(is_dangling(source.cells, place) for place in range(len(source.cells))):
         raise Unrealised("unclear-clause", "what would be said again breaks off")

@@ -25,6 +25,7 @@ from graphneg.decoders.surface.sentence import Sentence, Unrealised
 from graphneg.decoders.surface.tag_tables import VERBS
 
 _MAKING = word_set("make keep let help want ask")
+_COMING = word_set("being that when how since if because")
 _TAGS = {SUBJECT: "PRS", OBJECT: "PRO", POSSESSIVE: "PS", OWN: "PN", REFLEXIVE: "PRO"}
 
 
@@ -41,6 +42,8 @@ def set_pronouns(sentence: Sentence, persons: Mapping[int, str]) -> None:
             case = case_of(sentence, cell, old)
             if case is not None:
                 changes.append((cell, person, case))
+    for cell, _, _ in changes:
+        refuse_expletive(sentence, cell)
     if not changes:
         raise Unrealised("no-alignment", "no pronoun of these nodes is written")
     for cell, person, _ in changes:
@@ -72,6 +75,23 @@ def _address(sentence: Sentence, cell: Cell, person: str) -> None:
         sentence.draft.cut(place - 1, place + 1)
         if opened and place - 1 < len(sentence.cells):
             sentence.cells[place - 1].home = -1
+
+
+def refuse_expletive(sentence: Sentence, cell: Cell) -> None:
+    """Raises for *it's hard work being a nurse*, *it is a while since*, *take it easy*, where *it* is none.
+
+    Raises:
+        Unrealised: ``kind-mismatch``.
+    """
+    if cell.low not in ("it", "its"):
+        return
+    place = sentence.draft.place(cell)
+    _, end = sentence.sentence_bounds(place)
+    after = sentence.cells[place + 1 : end]
+    easy = bool(after) and after[0].low == "easy"
+    linked = bool(after) and (full_form(after[0].text) in BE or after[0].low == "'s")
+    if easy or (linked and any(one.tag == "TO" or one.low in _COMING for one in after[1:7])):
+        raise Unrealised("kind-mismatch", "it stands for what follows")
 
 
 def rewrite_pronoun(sentence: Sentence, cell: Cell, person: str, case: int) -> None:

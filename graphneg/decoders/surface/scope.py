@@ -37,8 +37,12 @@ def refuse_undeniable(sentence: Sentence, group: Group, label: str) -> None:
         raise Unrealised("unclear-clause", "only a relative clause was found")
     if _is_only(sentence, group) or group.negations or _has_negative(sentence, group):
         raise Unrealised("already-negative", f"the clause of {label} is negative already")
+    if group.kind == "gerund" and sentence.finite(group) is not None:
+        raise Unrealised("unclear-clause", "the clause is a part of another one")
     if sentence.offers(group) or _is_assent(sentence, group):
         raise Unrealised("unsupported-edit", "here you are and I see have no negative")
+    if group.inverted and not group.quotative and sentence.cells[group.first - 1].low in ("here", "there"):
+        raise Unrealised("unsupported-edit", "here it comes has no negative")
     if _is_regret(sentence, group):
         raise Unrealised("unsupported-edit", "I'm afraid that it is so has no negative")
     if _is_degree(sentence, group) or _is_pro_verb(sentence, group):
