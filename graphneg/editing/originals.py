@@ -13,7 +13,7 @@ from graphneg.errors import StoreError
 from graphneg.model import AmrGraph, AmrNode, Mention
 from graphneg.store import Store, cypher_text
 
-PAGE = 5_000
+PAGE = 2_000
 PART = 50
 KEPT_NODES = 100_000
 _NO_DIGESTS: Mapping[str, str | None] = {}

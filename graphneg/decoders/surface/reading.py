@@ -15,7 +15,7 @@ from graphneg.decoders.surface.tagging import tag
 from graphneg.lexeme import is_frame, lexeme
 from graphneg.model import AmrGraph
 
-_KEPT = 2048
+_KEPT = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Reading:
 
 
 class Readings:
-    """Readings by text and graph; the last two thousand are kept."""
+    """Readings by text and graph; the last thousand are kept."""
 
     def __init__(self, aligner: Aligner = align) -> None:
         self._read = lru_cache(maxsize=_KEPT)(partial(_read, aligner))
