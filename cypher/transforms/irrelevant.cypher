@@ -36,7 +36,8 @@ WITH dialogue, amr, ns, asked,
        'look-01', 'describe-01', 'mention-01', 'use-01', 'check-01', 'afford-01', 'recommend-01', 'order-02', 'own-01', 'rent-01', 'steal-01', 'borrow-01',
        'lend-02', 'receive-01', 'return-02', 'share-01', 'hold-01', 'throw-01', 'draw-01', 'think-01', 'talk-01', 'miss-02', 'fear-01'] | n.k] AS handling
 WITH dialogue, amr, ns, asked, joints, reified, quoting, choosy, deeds, used, handling,
-     [n IN ns WHERE n.role = 'ARG0' AND n.kind IS NOT NULL AND NOT n.kind IN ['person', 'other', 'group'] | n.up] AS driven
+     CASE WHEN size(deeds) = 0 THEN [] ELSE [n IN ns WHERE n.role = 'ARG0' AND n.kind IS NOT NULL
+       AND NOT n.kind IN ['person', 'other', 'group'] | n.up] END AS driven
 WITH dialogue, amr, ns, asked, choosy, handling, [n IN ns WHERE CASE WHEN n.role IN ['ARG0', 'ARG1', 'ARG2'] THEN true
          WHEN n.role STARTS WITH 'op' THEN n.up IN joints ELSE false END
        AND n.concept IS NOT NULL AND n.last - n.k < 6 AND NOT n.up IN reified

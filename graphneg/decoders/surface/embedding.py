@@ -69,6 +69,8 @@ def wrap(sentence: Sentence, concept: str, person: str) -> None:
         strip_to_base(sentence, group)
     elif concept == "refuse-01" and group.subject is not None and _same_person(cells, group, person):
         subject = cells[group.subject[0] : group.subject[1]]
+        if len(group.chain) > 1 and cells[group.main].tag == "VBG":
+            raise Unrealised("unsupported-edit", "nobody refuses what he is doing")
         strip_to_base(sentence, group)
         for cell in subject:
             cells.remove(cell)

@@ -63,7 +63,7 @@ def to_question(sentence: Sentence, k: int) -> None:
         raise Unrealised("unsupported-edit", "here you are and had better make no question")
     subject = sentence.cells[group.subject[0]]
     opening = sentence.cells[group.subject[0] - 1].low if group.subject[0] else ""
-    if subject.tag == "WP" or opening in ("maybe", "perhaps"):
+    if subject.tag == "WP" or opening in ("maybe", "perhaps", "apparently"):
         raise Unrealised("unsupported-edit", "the clause asks already, or only supposes")
     if _is_coordinated(sentence, group):
         _tag_question(sentence, main)

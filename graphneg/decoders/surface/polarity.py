@@ -348,7 +348,8 @@ def _positive_determiner(sentence: Sentence, place: int, following: Cell) -> Non
         while end < len(cells) and cells[end].tag in ("JJ", "RB", "CD", "VBN", "VBG", *NOUNS):
             end += 1
         plural = cells[end - 1].tag == "NNS"
-        if not plural and may_be_bare(cells[end - 1].low):
+        after_of = place > 0 and cells[place - 1].low == "of"
+        if not plural and (after_of or may_be_bare(cells[end - 1].low)):
             draft.cut(place, place + 1)
         else:
             draft.rewrite(cells[place], "some" if plural else article(following.text), "DT")

@@ -53,5 +53,7 @@ def refuse_out_of_place(sentence: Sentence, place: int, old: str, wanted: str) -
     on = start > 0 and sentence.cells[start - 1].low == "on"
     if on and kind_of(cell.low) == kind_of(wanted) == "place" and wanted not in _ON:
         raise Unrealised("no-form", f"nothing is on a {wanted}")
+    if cell.low in ("asleep", "awake") and verb_lemma(before.text) in ("fall", "stay", "keep"):
+        raise Unrealised("no-form", f"{before.text} {cell.text} is a fixed phrase")
     if cell.tag in ("NN", "NNS") and verb_lemma(before.text) in _SEEMING and before.tag in VERBS:
         raise Unrealised("no-form", f"{before.text} takes no {wanted} without an article")
