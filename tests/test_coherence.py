@@ -249,6 +249,17 @@ class TestTraining:
             train_coherence(scorer, read()[3:], tmp_path / "a", held_out=[TALKS[3][0]])
         assert not (tmp_path / "a").exists()
 
+    @pytest.mark.parametrize(
+        ("epochs", "arguments", "told"),
+        [(0, {}, "at least one epoch"), (1, {"max_steps": 5}, "max_steps: a run is as long as its epochs")],
+    )
+    def test_is_as_long_as_its_epochs(self, epochs: int, arguments: dict[str, Any], told: str) -> None:
+        from graphneg.training.arguments import check_epochs
+
+        check_epochs(1, {"learning_rate": 1e-3})
+        with pytest.raises(InputError, match=told):
+            check_epochs(epochs, arguments)
+
 
 class TestCommands:
     def test_train_a_scorer_and_correlate_it_with_people(
