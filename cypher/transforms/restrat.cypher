@@ -34,7 +34,7 @@ WITH dialogue, amr, replies, m, act, below, any(n IN asked WHERE n.k > m.k AND n
      any(n IN below WHERE n.role IN ['polarity', 'mode']) AS marked,
      [n IN below WHERE n.role = 'ARG0' | n.concept][0] AS who,
      any(n IN below WHERE n.role IN ['ARG0', 'ARG1'] AND n.concept = 'i') AS own,
-     m.last - m.k < 14 AND NOT m.concept IN ['say-01', 'tell-01', 'ask-01', 'answer-01', 'reply-01', 'respond-01', 'add-01', 'exclaim-01',
+     m.last - m.k < 11 AND NOT m.concept IN ['say-01', 'tell-01', 'ask-01', 'answer-01', 'reply-01', 'respond-01', 'add-01', 'exclaim-01',
        'repeat-01', 'remark-01', 'demand-01', 'object-01', 'have-condition-91', 'have-concession-91']
        AND NOT any(c IN below WHERE c.role IN ['time', 'condition', 'concession'] AND c.last > c.k + 1) AS plain
 WHERE size(act) > 0

@@ -195,7 +195,8 @@ def _copy(graft: Edit, edits: Sequence[Edit], sources: Sources) -> str:
     _drop_opening(source)
     opening = source.cells[0]
     asks = opening.tag in ("WP", "MD") or (opening.tag == "AX" and opening.low != "do")
-    if asks or any(cell.text == "?" for cell in source.cells):
+    marks = [cell.text for cell in source.cells if cell.tag == "EN"]
+    if graft.role is not None and (asks or marks[-1:] == ["?"]):
         raise Unrealised("unclear-clause", "a question is not said again")
     if any(is_dangling(source.cells, place) for place in range(len(source.cells))):
         raise Unrealised("unclear-clause", "what would be said again breaks off")
