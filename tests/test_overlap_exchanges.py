@@ -19,7 +19,7 @@ def both(
     """The same run without exchanges, with some, and with as many as can be."""
     graph = fill(embedded, Path(tmp_path_factory.mktemp("pool")))
     plain, some, all_ = (
-        list(graph.generate("overlap", per_context=2, limit=10, everyday=None, exchanged=share))
+        list(graph.generate("overlap", per_context=2, limit=40, seed=1, everyday=None, exchanged=share))
         for share in (0, 0.5, 1)
     )
     return plain, some, all_

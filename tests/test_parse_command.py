@@ -134,9 +134,9 @@ class TestAFile:
         done = run("parse", "--parser", "toy", "--text", "in.txt", "-o", "out.amr")
         assert done.returncode == 0, done.stderr
         assert read((tmp_path / "out.amr").read_text()) == [
-            ("I like tea.", "say-01"),
+            ("I like tea.", "speak-01"),
             ("There is nothing.", "amr-unintelligible"),
-            ("Thank you.", "say-01"),
+            ("Thank you.", "speak-01"),
         ]
         assert "# ::warning no-graph: there is nothing" in (tmp_path / "out.amr").read_text()
         assert "2 graphs of 3 texts" in done.stderr

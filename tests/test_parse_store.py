@@ -136,7 +136,7 @@ class TestTexts:
             "MATCH (r:Response)-[:MEANS]->(a:Amr)-[:TOP]->(n:AmrNode) "
             "WHERE r.text STARTS WITH 'Of course' RETURN n.concept AS top, a.warnings AS warnings"
         )
-        assert (row["top"], row["warnings"]) == ("say-01", ["long: more than 9 words"])
+        assert (row["top"], row["warnings"]) == ("speak-01", ["long: more than 9 words"])
 
     def test_then_give_negatives(self, dialogues: DialogueGraph) -> None:
         assert not list(dialogues.negatives(transforms=["negate"], decoder=Speller(), splits=["test"]))

@@ -14,7 +14,7 @@ NOT_A_WORD = re.compile(r"[^a-z]")
 
 
 class ToyParser:
-    """``(s / say-01 :op1 (w0 / first-word) ...)``; texts with "nothing" in them get no graph.
+    """``(s / speak-01 :op1 (w0 / first-word) ...)``; texts with "nothing" in them get no graph.
 
     ``seen`` keeps the texts that it was given.
     """
@@ -38,7 +38,7 @@ class ToyParser:
         if "nothing" in text:
             return Parsed(None, ("no-graph: there is nothing",))
         words = [NOT_A_WORD.sub("", token.text.lower()) or "mark" for token in tokenize(text)]
-        nodes = [AmrNode(0, len(words), "s", "say-01", None, None, None, 0)]
+        nodes = [AmrNode(0, len(words), "s", "speak-01", None, None, None, 0)]
         nodes += [AmrNode(k, k, f"w{k}", word, None, 0, f"op{k}", k - 1) for k, word in enumerate(words, 1)]
         spans = {k: (k - 1, k) for k in range(1, len(words) + 1)}
         graph = AmrGraph("", tuple(nodes), spans=spans)

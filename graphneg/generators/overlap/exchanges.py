@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from graphneg.alignment import tokenize
 from graphneg.alignment.words import readings
 from graphneg.content_words import word_set
 from graphneg.decoders import Decoder, get_decoder
@@ -77,7 +78,8 @@ class Exchanges:
                     continue
                 text = self._text(candidate.text, graph, noun, word)
                 if text is not None:
-                    swap = {"exchanged": f"{noun.concept} > {word}", _FOUND: candidate.text}
+                    old = _written(candidate.text, graph, noun)
+                    swap = {"exchanged": f"{old} > {word}", _FOUND: candidate.text}
                     details = {**candidate.details, **swap}
                     return replace(candidate, text=text, details=details)
         return candidate
@@ -115,6 +117,12 @@ def found_text(negative: Negative) -> str:
     """
     made_of = str(negative.edits[0]["before"] or "") if negative.edits else ""
     return made_of.partition(f"; {_FOUND}: ")[2] or negative.response
+
+
+def _written(text: str, graph: AmrGraph, noun: _Place) -> str:
+    """The noun as the text has it: a concept may be spelled otherwise (*neighbour* is neighbor)."""
+    span = graph.spans.get(noun.k)
+    return tokenize(text)[span[0]].text if span else noun.concept
 
 
 def _nouns(graph: AmrGraph) -> Iterator[_Place]:
