@@ -60,8 +60,8 @@ UNWIND CASE
         {amr: amr, k: 0, op: 'wrap', role: 'ARG1', concept: 'doubt-01', site: amr + '<doubt-01', target: 'dialogue'},
         {amr: amr, k: -1, op: 'add', role: 'ARG0', concept: 'i', site: amr + '<doubt-01', target: 'dialogue'}] END
   + CASE WHEN size(act) > 0 OR marked OR m.k > 0 OR m.concept IN ['doubt-01', 'refuse-01', 'agree-01'] THEN []
-      ELSE CASE WHEN who = 'i' AND (m.concept ENDS WITH '-91' OR m.concept IN ['want-01', 'need-01', 'have-03', 'have-01', 'love-01',
-          'like-01', 'hate-01', 'feel-01', 'see-01', 'hear-01', 'understand-01', 'remember-01', 'forget-01', 'own-01', 'lose-02',
+      ELSE CASE WHEN who = 'i' AND (m.concept ENDS WITH '-91' OR m.concept IN ['want-01', 'need-01', 'have-03', 'have-01', 'love-01', 'love-02',
+          'like-01', 'like-02', 'know-01', 'hate-01', 'feel-01', 'see-01', 'hear-01', 'understand-01', 'remember-01', 'forget-01', 'own-01', 'lose-02',
           'receive-01', 'possible-01', 'obligate-01', 'recommend-01', 'cause-01', 'have-06', 'belong-01', 'mind-05', 'doubt-01',
           'seem-01', 'live-01', 'bear-02', 'find-01', 'recognize-02', 'notice-01', 'used-to', 'use-02', 'agree-01']) THEN []
         ELSE [

@@ -19,6 +19,7 @@ _NEVER_CONTRACTED = frozenset({"am", "'m", "may", "might", "ought", "shall", "'r
 _CALLS = frozenset(
     {("let", "me"), ("come", "on"), ("look", "out"), ("watch", "out"), ("hold", "on"), ("hang", "on")}
 )
+_SUBJECTS = frozenset({"i", "he", "she", "we", "they"})
 _OUTSIDE_NOT = frozenset({"still", "certainly", "probably", "also"})
 
 
@@ -87,6 +88,7 @@ def _insert_not(sentence: Sentence, group: Group) -> None:
     if group.kind == "imperative":
         _negate_imperative(sentence, group)
     elif group.kind != "finite":
+        _refuse_subject(sentence, group)
         sentence.draft.insert(group.to if group.to is not None else group.first, new("not", "NEG"))
     elif _existential_no(sentence, group):
         return
@@ -102,6 +104,15 @@ def _insert_not(sentence: Sentence, group: Group) -> None:
             support.initial = False
         sentence.draft.insert(place, support)
         _add_negation(sentence, support, None)
+
+
+def _refuse_subject(sentence: Sentence, group: Group) -> None:
+    """``I always meant to``: the verb's form is taken for a participle's, but somebody does it."""
+    place = group.first - 1
+    while place > 0 and sentence.cells[place].tag == "RB":
+        place -= 1
+    if group.to is None and place >= 0 and sentence.cells[place].low in _SUBJECTS:
+        raise Unrealised("unclear-clause", f"{sentence.cells[group.first].text} may be no participle")
 
 
 def _base_or_past(sentence: Sentence, group: Group, tag: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from graphneg.alignment.concepts import NEGATIVE_PREFIX
 from graphneg.alignment.words import word_set
 from graphneg.decoders.surface.forms import verb_lemma
@@ -13,6 +15,7 @@ _ON = word_set(
     "street road avenue beach island farm bridge coast hill mountain floor planet campus corner roof "
     "balcony terrace square way path platform shore bank field pavement motorway highway stage ship moon"
 )
+_PARTICLES = ("up", "down", "out", "off", "away")
 _LEARNING = word_set("learn study")
 _SEEMING = word_set("sound look seem feel smell taste appear")
 
@@ -21,7 +24,8 @@ def refuse_out_of_place(sentence: Sentence, place: int, old: str, wanted: str) -
     """Raises where the words around a place let ``wanted`` not stand there for ``old``.
 
     So for what says an amount (*so little water*), a degree of *un-* (*almost unsure*), a bare noun behind
-    *sounds*, a part of *step by step*, a person for a thing, and a place that nothing is on.
+    *sounds*, a part of *step by step*, a verb and its particle for an adjective, a person for a thing, and
+    a place that nothing is on.
 
     Raises:
         Unrealised: ``no-form``, ``kind-mismatch``.
@@ -31,6 +35,8 @@ def refuse_out_of_place(sentence: Sentence, place: int, old: str, wanted: str) -
     following = sentence.cells[place + 1 : place + 2]
     if before is None:
         return
+    if cell.tag == "JJ" and re.split(r"[ -]", wanted)[1:] and wanted.endswith(_PARTICLES):
+        raise Unrealised("no-form", f"{cell.text} is an adjective, {wanted} is none")
     amount = cell.low == "little" and before.tag in ("RB", "IN", *VERBS)
     if amount and any(one.tag == "NN" for one in following):
         raise Unrealised("no-form", "little is an amount here")
