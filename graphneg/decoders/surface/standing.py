@@ -6,7 +6,8 @@ import re
 
 from graphneg.alignment.concepts import NEGATIVE_PREFIX
 from graphneg.alignment.words import word_set
-from graphneg.decoders.surface.forms import verb_lemma
+from graphneg.decoders.surface.clauses import BE
+from graphneg.decoders.surface.forms import full_form, verb_lemma
 from graphneg.decoders.surface.sentence import Sentence, Unrealised
 from graphneg.decoders.surface.tag_tables import NOUNS, VERBS
 from graphneg.kinds import kind_of
@@ -35,7 +36,8 @@ def refuse_out_of_place(sentence: Sentence, place: int, old: str, wanted: str) -
     following = sentence.cells[place + 1 : place + 2]
     if before is None:
         return
-    if cell.tag == "JJ" and re.split(r"[ -]", wanted)[1:] and wanted.endswith(_PARTICLES):
+    linked = cell.tag not in ("VBN", "VBG") and (full_form(before.text) in BE or before.low == "'s")
+    if (linked or cell.tag == "JJ") and re.split(r"[ -]", wanted)[1:] and wanted.endswith(_PARTICLES):
         raise Unrealised("no-form", f"{cell.text} is an adjective, {wanted} is none")
     amount = cell.low == "little" and before.tag in ("RB", "IN", *VERBS)
     if amount and any(one.tag == "NN" for one in following):
