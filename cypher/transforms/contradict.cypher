@@ -10,7 +10,8 @@
 UNWIND range(0, size($dialogues) - 1) AS i
 UNWIND $dialogues[i].turns AS t
 MATCH (n:AmrNode {amr: t.amr})
-WITH i, t, collect(n) AS ns,
+WITH i, t, collect(n {.k, .last, .up, .role, .concept, .value, .frame, .kind, node: n}) AS ns
+WITH i, t, ns,
      ['multi-sentence', 'and', 'or', 'contrast-01', 'cause-01', 'have-concession-91', 'have-condition-91', 'say-01',
        'tell-01', 'report-01', 'announce-01', 'exclaim-01', 'mention-01'] AS open,
      ['contrast-01', 'reply-01', 'answer-01', 'respond-01'] AS second
@@ -55,10 +56,10 @@ WHERE gone IS NOT NULL
 WITH i, multis, source, m, top, later[0] AS first, second, gone,
      CASE WHEN gone IS NULL AND NOT m.concept IN ['say-01', 'tell-01', 'go-01', 'go-02', 'put-01', 'take-01', 'give-01', 'set-01', 'have-03',
        'have-01', 'feel-01', 'feel-02', 'know-01', 'see-01', 'hear-01', 'think-01', 'get-01', 'make-01', 'make-02', 'do-02', 'look-01',
-       'possible-01', 'question-01', 'mean-01'] THEN m END AS word
+       'possible-01', 'question-01', 'mean-01'] THEN m.node END AS word
 OPTIONAL MATCH (word)-[:LEXEME]->(w:Term {opposites: true})
 WITH i, multis, source, m, top, first, second, gone, w,
-     CASE WHEN w IS NULL THEN [] ELSE [(m)-[r:ROLE]->(:AmrNode) WHERE r.role STARTS WITH 'ARG' | r.role] END AS roles
+     CASE WHEN w IS NULL THEN [] ELSE [(word)-[r:ROLE]->(:AmrNode) WHERE r.role STARTS WITH 'ARG' | r.role] END AS roles
 OPTIONAL MATCH (w)-[o:OPPOSITE {relation: 'Antonym'}]-(x:Term)
 WHERE o.said_of IS NULL
 OPTIONAL MATCH (f:Frame {lemma: coalesce(x.text, '')})

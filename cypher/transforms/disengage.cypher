@@ -12,7 +12,7 @@ UNWIND range(0, size($dialogues) - 1) AS i
 UNWIND $dialogues[i].turns AS t
 MATCH (a:Amr {id: t.amr})
 MATCH (n:AmrNode {amr: t.amr})
-WITH i, t.turn AS turn, t.amr AS amr, a.depth AS depth, collect(n) AS ns
+WITH i, t.turn AS turn, t.amr AS amr, a.depth AS depth, collect(n {.k, .last, .up, .role, .concept, .value, .frame}) AS ns
 WITH i, turn, amr, depth, ns, [n IN ns WHERE n.up = 0] AS below,
      [n IN ns WHERE CASE WHEN n.concept IS NULL THEN n.value = 'interrogative' ELSE n.concept = 'amr-unknown' END] AS asked,
      [n IN ns WHERE n.frame AND NOT n.concept ENDS WITH '-91' | n.k] AS framed

@@ -12,7 +12,7 @@
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
-WITH d.id AS dialogue, t.amr AS amr, collect(n) AS ns
+WITH d.id AS dialogue, t.amr AS amr, collect(n {.k, .last, .up, .role, .concept, .value, .frame, .kind}) AS ns
 WITH dialogue, amr, ns, [n IN ns WHERE n.last > n.k AND n.concept IS NOT NULL] AS heads,
      [n IN ns WHERE n.concept IN ['amr-unknown', 'truth-value'] | n.k] AS asked
 WITH dialogue, amr, ns, asked,

@@ -8,7 +8,8 @@
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
-WITH d.id AS dialogue, t.amr AS amr, collect(n) AS ns,
+WITH d.id AS dialogue, t.amr AS amr, collect(n {.k, .last, .up, .role, .concept, .value, .frame}) AS ns
+WITH dialogue, amr, ns,
      ['multi-sentence', 'and', 'or', 'contrast-01', 'cause-01', 'have-concession-91', 'have-condition-91', 'say-01',
        'tell-01', 'report-01', 'announce-01', 'exclaim-01', 'mention-01'] AS open,
      ['contrast-01', 'reply-01', 'answer-01', 'respond-01'] AS second

@@ -15,7 +15,7 @@
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
-WITH d.id AS dialogue, t.amr AS amr, collect(n) AS ns
+WITH d.id AS dialogue, t.amr AS amr, collect(n {.k, .last, .up, .role, .concept, .value, .frame, node: n}) AS ns
 WITH dialogue, ns, [n IN ns WHERE CASE WHEN n.concept IS NULL THEN n.value = 'interrogative'
        ELSE n.concept = 'amr-unknown' END] AS asked,
      [n IN ns WHERE n.role = 'polarity' OR n.role = 'name' | n.up] AS denied
@@ -34,7 +34,8 @@ UNWIND [n IN ns WHERE n.concept IS NOT NULL AND NOT n.k IN denied
     AND any(m IN ns WHERE m.k = n.up AND m.concept IN ['person', 'thing']))
   AND NOT n.concept STARTS WITH 'have-' AND NOT n.concept STARTS WITH 'feel-' AND NOT n.concept IN ['ago', 'general']
   AND NOT (n.concept STARTS WITH 'good-' AND any(m IN ns WHERE m.concept IN ['night', 'morning', 'afternoon', 'evening', 'luck']))
-  AND NOT any(q IN questions WHERE n.k >= q.k AND n.k <= q.last)] AS n
+  AND NOT any(q IN questions WHERE n.k >= q.k AND n.k <= q.last)] AS m
+WITH dialogue, m.node AS n
 MATCH (n)-[:LEXEME]->(w:Term {opposites: true})
 WITH dialogue, n, w, [(n)<-[r:ROLE]-(c:AmrNode) WHERE r.role = 'mod' | c] + [(n)-[r:ROLE]->(c:AmrNode)
        WHERE r.role IN ['ARG1', 'domain'] | c] AS things
@@ -44,16 +45,17 @@ WITH w, collect({dialogue: dialogue, things: things, amr: n.amr, k: n.k, verb: n
          ELSE n.role IN ['mod', 'manner', 'degree', 'extent', 'frequency', 'time', 'location', 'direction', 'domain'] END,
        roles: CASE WHEN n.frame THEN [(n)-[r:ROLE]->(:AmrNode) WHERE r.role STARTS WITH 'ARG' | r.role] ELSE [] END}) AS places
 OPTIONAL MATCH (v:Frame {lemma: w.text})
-WITH w, places, collect({id: v.id, roles: v.roles}) AS own
+WITH w, head(collect(places)) AS places, collect({id: v.id, roles: v.roles}) AS own
 MATCH (w)-[o:OPPOSITE {relation: 'Antonym'}]-(x:Term)
-WITH w, places, own, x, max(coalesce(o.weight, 1.0)) AS weight, collect(o.said_of)[0] AS said_of
+WITH w, x, head(collect(places)) AS places, head(collect(own)) AS own, max(coalesce(o.weight, 1.0)) AS weight, collect(o.said_of)[0] AS said_of
 OPTIONAL MATCH (f:Frame {lemma: x.text})
 WITH w, places, own, x, weight, said_of, f, f.id AS id
 ORDER BY id
-WITH w, places, own, x, weight, said_of, collect({id: id, roles: f.roles}) AS frames
-WITH w, places, [v IN own WHERE v.id IS NOT NULL] AS own, collect({text: x.text, kind: coalesce(x.kind, 'other'), weight: weight, said_of: said_of,
-       frames: [f IN frames WHERE f.id IS NOT NULL]}) AS found,
-     max(weight) AS most,
+WITH w, x, head(collect(places)) AS places, head(collect(own)) AS own, max(weight) AS weight,
+     head(collect(said_of)) AS said_of, collect({id: id, roles: f.roles}) AS frames
+WITH w, head(collect(places)) AS places, head(collect(own)) AS own, max(weight) AS most, collect({text: x.text,
+       kind: coalesce(x.kind, 'other'), weight: weight, said_of: said_of, frames: [f IN frames WHERE f.id IS NOT NULL]}) AS found
+WITH w, places, [v IN own WHERE v.id IS NOT NULL] AS own, found, most,
      ['up', 'down', 'in', 'out', 'inside', 'outside', 'on', 'off', 'over', 'under', 'above', 'below', 'beneath',
        'before', 'after', 'behind', 'ahead', 'beyond', 'between', 'around', 'across', 'along', 'with', 'without', 'within',
        'for', 'against', 'to', 'from', 'into', 'out of', 'toward', 'away', 'back', 'near', 'here', 'there',

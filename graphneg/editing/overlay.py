@@ -101,8 +101,7 @@ class _Tree:
         _refuse_constant(twig, edit)
         if edit.role in ("polarity", "mode") and any(child.role == edit.role for child in twig.below):
             raise TransformError(f"{_name(edit)}: the node has :{edit.role} already")
-        leaf = Twig(edit.role)
-        leaf.concept, leaf.value = edit.concept, edit.value
+        leaf = Twig(edit.role, edit.concept, edit.value)
         _atom(leaf.concept or leaf.value or "", edit)
         twig.attach(leaf, 0)
 
@@ -136,8 +135,7 @@ class _Tree:
                 return
             place = kept.up
             assert place is not None
-            stub = Twig(kept.role)
-            stub.target = kept
+            stub = Twig(kept.role, target=kept)
             place.attach(stub, kept.detach())
             kept.role, kept.role_align = mention.role, mention.role_align
             parent.attach(kept, mention.detach())
@@ -216,8 +214,7 @@ class _Tree:
         if edit.concept is None or edit.role is None:
             raise TransformError(f"{_name(edit)}: 'wrap' needs a concept and a role")
         _refuse_constant(twig, edit)
-        above = Twig(twig.role)
-        above.concept, above.role_align = _atom(edit.concept, edit), twig.role_align
+        above = Twig(twig.role, _atom(edit.concept, edit), role_align=twig.role_align)
         parent = twig.up
         if parent is None:
             self._top = above

@@ -65,6 +65,11 @@ class _Slot:
             return None
         return self.groups[0][0]
 
+    @property
+    def upcoming(self) -> list[str]:
+        """The transforms that will be tried whatever they find: the first of as many groups as are wanted."""
+        return [group[0] for group in self.groups[: self.wanted - self.applied]]
+
     def take(self, proposal: Proposal, edits: Sequence[Edit]) -> None:
         self.picked.append(proposal)
         self.edits.extend(edits)
@@ -129,12 +134,12 @@ def _slot(plan: Plan, dialogue: StoredDialogue, at: int) -> _Slot | None:
 
 
 def _fetch(slots: Sequence[_Slot], known: dict[str, dict[str, Sequence[Proposal]]], ask: Ask) -> None:
-    """Ask each transform for the dialogues that want it next and have not been asked for."""
+    """Ask each transform for the dialogues that will want it and have not been asked for."""
     wanting: dict[str, dict[str, StoredDialogue]] = {}
     for slot in slots:
-        name = slot.next
-        if name is not None and slot.dialogue.id not in known.get(name, {}):
-            wanting.setdefault(name, {})[slot.dialogue.id] = slot.dialogue
+        for name in slot.upcoming:
+            if slot.dialogue.id not in known.get(name, {}):
+                wanting.setdefault(name, {})[slot.dialogue.id] = slot.dialogue
     for name in sorted(wanting):
         answer = ask(name, list(wanting[name].values()))
         for id in wanting[name]:

@@ -18,16 +18,27 @@ class Twig:
         "align", "below", "concept", "key", "role", "role_align", "span", "target", "up", "value", "var",
     )  # fmt: skip
 
-    def __init__(self, role: str | None, key: tuple[str, int] | None = None) -> None:
+    def __init__(
+        self,
+        role: str | None,
+        concept: str | None = None,
+        value: str | None = None,
+        var: str | None = None,
+        align: str | None = None,
+        role_align: str | None = None,
+        key: tuple[str, int] | None = None,
+        span: tuple[int, int] | None = None,
+        target: Twig | None = None,
+    ) -> None:
         self.role = role
+        self.concept = concept
+        self.value = value
+        self.var = var
+        self.align = align
+        self.role_align = role_align
         self.key = key
-        self.role_align: str | None = None
-        self.align: str | None = None
-        self.var: str | None = None
-        self.concept: str | None = None
-        self.value: str | None = None
-        self.span: tuple[int, int] | None = None
-        self.target: Twig | None = None
+        self.span = span
+        self.target = target
         self.up: Twig | None = None
         self.below: list[Twig] = []
 
@@ -54,32 +65,33 @@ class Twig:
 
 def as_twigs(graph: AmrGraph, origin: str) -> dict[tuple[str, int], Twig]:
     """The graph as twigs, by (graph id, k)."""
-    twigs = [Twig(node.role, (origin, node.k)) for node in graph.nodes]
-    branches: list[list[tuple[int, Twig]]] = [[] for _ in graph.nodes]
+    spans = graph.spans
+    twigs = [
+        Twig(role, concept, value, var, align, role_align, (origin, k), spans.get(k))
+        for k, _, var, concept, value, _, role, _, align, role_align in graph.nodes
+    ]
     for node, twig in zip(graph.nodes, twigs, strict=True):
-        twig.var, twig.concept, twig.value = node.var, node.concept, node.value
-        twig.align, twig.role_align, twig.span = node.align, node.role_align, graph.spans.get(node.k)
         if node.up is not None:
-            branches[node.up].append((node.pos, twig))
-    for mention in graph.mentions:
-        twig = Twig(mention.role)
-        twig.target, twig.align, twig.role_align = twigs[mention.target], mention.align, mention.role_align
-        branches[mention.up].append((mention.pos, twig))
-    for twig, below in zip(twigs, branches, strict=True):
-        below.sort(key=_place)
-        for _, child in below:
-            child.up = twig
-            twig.below.append(child)
+            twig.up = twigs[node.up]
+            twig.up.below.append(twig)
+    _attach_mentions(graph, twigs)
     return {(origin, k): twig for k, twig in enumerate(twigs)}
 
 
-def _place(branch: tuple[int, Twig]) -> int:
-    return branch[0]
+def _attach_mentions(graph: AmrGraph, twigs: Sequence[Twig]) -> None:
+    """Mentions of nodes at their places among what else stands below their node."""
+    places = {id(twigs[node.k]): node.pos for node in graph.nodes} if graph.mentions else {}
+    for mention in graph.mentions:
+        twig = Twig(mention.role, align=mention.align, role_align=mention.role_align)
+        twig.target, twig.up = twigs[mention.target], twigs[mention.up]
+        places[id(twig)] = mention.pos
+        twig.up.below.append(twig)
+    for k in {mention.up for mention in graph.mentions}:
+        twigs[k].below.sort(key=lambda twig: places[id(twig)])
 
 
 def copied(twig: Twig) -> Twig:
-    copy = Twig(twig.role)
-    copy.concept, copy.value = twig.concept, twig.value
+    copy = Twig(twig.role, twig.concept, twig.value)
     for child in twig.below:
         if child.target is None:
             copy.attach(copied(child))
