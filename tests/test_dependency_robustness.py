@@ -15,6 +15,9 @@ from graphneg.alignment import tokenize
 from graphneg.errors import ParserError
 from graphneg.parsers.base import checked
 from graphneg.parsers.dependency import DependencyParser
+from graphneg.parsers.dependency.draft import Draft
+from graphneg.parsers.dependency.rules.retying import is_below, raise_over, retie
+from graphneg.parsers.dependency.words import Word
 from graphneg.wellformed import check
 
 FUNCTION_WORDS = """
@@ -30,6 +33,7 @@ ODD = {
     "one sign": "?",
     "one letter": "S",
     "one semicolon": ";",
+    "left above its turn": "Left, and we all go home and turn left left.",
     "so at the end": "form to prefer which use transport ? do you So",
     "control characters": "a\x00b\x07c",
     "lone surrogate": "hello \ud800 there",
@@ -126,3 +130,47 @@ def test_a_directory_that_is_no_model_is_one_clear_line(tmp_path_factory: pytest
 def test_the_model_is_found_by_each_of_its_names() -> None:
     versions = {DependencyParser(model=name).version for name in (None, "en_core_web_sm")}
     assert len(versions) == 1
+
+
+class Faulty:
+    """A reviser that fails on one word, as a rule may on a text that nobody thought of."""
+
+    version = "faulty"
+
+    def revise(self, draft: Draft) -> None:
+        if any(word.lower == "platypus" for word in draft.words):
+            raise KeyError("platypus")
+
+
+def test_a_text_that_a_rule_fails_on_costs_no_other_text() -> None:
+    parser = DependencyParser(revisers=[Faulty()])
+    good, bad = checked(parser).parse_batch(["The dog sleeps.", "A platypus sleeps."])
+    assert good.graph is not None
+    assert [node.concept for node in good.graph.nodes] == ["sleep-01", "dog"]
+    assert good.warnings == ()
+    assert bad.graph is not None
+    assert len(bad.graph.nodes) == 1
+    assert bad.warnings == ("fault: KeyError in a rule of the parser; only a word is left",)
+
+
+@given(st.data())
+def test_words_that_are_tied_anew_stay_a_tree(data: st.DataObject) -> None:
+    heads = [data.draw(st.integers(0, max(0, i - 1))) for i in range(data.draw(st.integers(2, 8)))]
+    words = [
+        Word(i, f"w{i}", f"w{i}", f"w{i}", "NN", "NOUN", "dep", heads[i], 2 * i, 2 * i + 1, 0)
+        for i in range(len(heads))
+    ]
+    for word in words:
+        word.kids = [one.i for one in words if one.head == word.i and one is not word]
+    for _ in range(4):
+        one, other = data.draw(st.permutations(words))[:2]
+        if data.draw(st.booleans()):
+            retie(words, one, other.i, "dep")
+            assert one.head == other.i
+        else:
+            above = is_below(words, other, one)
+            raise_over(words, one, other)
+            assert above or other.head == one.i
+        (root,) = [word for word in words if word.head == word.i]
+        assert all(word is root or is_below(words, word, root) for word in words)
+        assert all(word.kids == [k.i for k in words if k.head == word.i and k is not word] for word in words)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -14,8 +14,8 @@ from graphneg.parsers.dependency.closing import Reviser, revised
 from graphneg.parsers.dependency.draft import Draft
 from graphneg.parsers.dependency.models import load_model, model_version, resolve_model
 from graphneg.parsers.dependency.pieces import pieces, readable, tightened
-from graphneg.parsers.dependency.rules import write_draft
-from graphneg.parsers.dependency.words import read_words
+from graphneg.parsers.dependency.rules import write_draft, write_word
+from graphneg.parsers.dependency.words import Word, read_words
 
 RULES = "5"
 """Counts up with every change of the rules or tables that may change a graph."""
@@ -48,16 +48,22 @@ class DependencyParser:
 
     def drafts(self, texts: Sequence[str]) -> list[list[Draft]]:
         """The drafts of each text, one a piece, as the revisers leave them."""
-        found = rule_drafts(load_model(self._model), texts)
-        for drafts in found:
-            for draft in drafts:
-                revised(draft, self._revisers)
+        found: list[list[Draft]] = [[] for _ in texts]
+        for n, words in _read(load_model(self._model), texts):
+            found[n].append(_draft(texts[n], words, self._revisers))
         return found
 
 
 def rule_drafts(nlp: Any, texts: Sequence[str]) -> list[list[Draft]]:
     """The drafts of each text, one a piece, as the rules alone write them."""
     found: list[list[Draft]] = [[] for _ in texts]
+    for n, words in _read(nlp, texts):
+        found[n].append(write_draft(texts[n], words))
+    return found
+
+
+def _read(nlp: Any, texts: Sequence[str]) -> Iterator[tuple[int, list[Word]]]:
+    """The words of each piece of the texts, with the number of its text."""
     cuts = [
         (n, offset, *tightened(piece))
         for n, text in enumerate(texts)
@@ -66,8 +72,19 @@ def rule_drafts(nlp: Any, texts: Sequence[str]) -> list[list[Draft]]:
     ]
     docs = nlp.pipe((piece for _, _, piece, _ in cuts), batch_size=128)
     for (n, offset, _, places), doc in zip(cuts, docs, strict=True):
-        found[n].append(write_draft(texts[n], read_words(doc, offset, places)))
-    return found
+        yield n, read_words(doc, offset, places)
+
+
+def _draft(text: str, words: Sequence[Word], revisers: Sequence[Reviser]) -> Draft:
+    """The draft of a piece; where a rule fails on it, one of its words, with a warning that says so."""
+    try:
+        draft = write_draft(text, words)
+        revised(draft, revisers)
+    except Exception as fault:
+        draft = Draft(text, words)
+        write_word(draft)
+        draft.warnings.append(f"fault: {type(fault).__name__} in a rule of the parser; only a word is left")
+    return draft
 
 
 def learned_revisers() -> tuple[Reviser, ...]:

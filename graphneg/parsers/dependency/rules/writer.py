@@ -78,5 +78,10 @@ def _write_tops(sketch: Sketch, roots: Sequence[Word]) -> None:
         if node.concept is not None and not node.gone:
             draft.tops.setdefault(node.sentence, k)
     if not draft.tops and sketch.words:
-        word = next((one for one in sketch.words if one.text.strip()), sketch.words[0])
-        draft.tops[word.sentence] = draft.concept(word.text.strip() or "amr-empty", word.i, "word")
+        write_word(draft)
+
+
+def write_word(draft: Draft) -> None:
+    """One of the words as the whole graph: the least that a piece of text can have."""
+    word = next((one for one in draft.words if one.text.strip()), draft.words[0])
+    draft.tops[word.sentence] = draft.concept(word.text.strip() or "amr-empty", word.i, "word")
