@@ -195,7 +195,7 @@ class TestWishes:
             wish
             for number in range(1000)
             for wish in wishes_for(
-                Scene(f"own/test/{number}", terms, terms, last, ()),
+                Scene(f"own/test/{number}", terms, terms, last, (), frozenset()),
                 Conditions(),
                 lambda _: 50,
                 500,
@@ -213,7 +213,7 @@ class TestWishes:
 
     def test_of_one_context_begin_at_different_terms(self) -> None:
         terms = frozenset("abcdefgh")
-        scene = Scene("own/test/1", terms, terms, frozenset("abc"), ())
+        scene = Scene("own/test/1", terms, terms, frozenset("abc"), (), frozenset())
         wishes = wishes_for(scene, Conditions(overlap=(0, 1, 0, 0)), lambda _: 9, 99, (), 5, 0)
         assert len({wish.anchors[0] for wish in wishes}) >= 4
 
@@ -235,7 +235,7 @@ class TestWishes:
         assert [one.sentence.id for one in found] == ["2", "1"]
 
     def test_of_a_context_without_known_words_share_nothing(self) -> None:
-        scene = Scene("own/test/1", frozenset("ab"), frozenset("ab"), frozenset("a"), ())
+        scene = Scene("own/test/1", frozenset("ab"), frozenset("ab"), frozenset("a"), (), frozenset())
         wishes = wishes_for(scene, Conditions(), lambda _: 0, 99, ("far", "off"), 3, 0)
         assert {wish.shared for wish in wishes} == {0}
         assert {wish.anchors for wish in wishes} <= {("far", "off"), ("off", "far")}

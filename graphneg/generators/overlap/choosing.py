@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import NamedTuple
 
 from graphneg.generators.base import Context
@@ -31,6 +32,20 @@ class Listed(NamedTuple):
     cosine: float | None = None
 
 
+class Shortlist:
+    """Sentences in order, each looked at when it is asked for: mostly the first is taken."""
+
+    def __init__(self, items: Iterator[Listed]) -> None:
+        self._items = items
+        self._found: list[Listed] = []
+
+    def __iter__(self) -> Iterator[Listed]:
+        yield from self._found
+        for one in self._items:
+            self._found.append(one)
+            yield one
+
+
 def said_in(context: Context) -> frozenset[str]:
     """Keys of what is said in the context or answers it rightly: whole turns, and each sentence of them."""
     texts = (*(turn.text for turn in context.turns), *context.positives)
@@ -45,7 +60,7 @@ def shortlist(
     said: frozenset[str],
     conditions: Conditions,
     usual: frozenset[str],
-) -> list[Listed]:
+) -> Shortlist:
     """The sentences that come closest to a wish, nearest first; ``usual`` are terms that none may mention.
 
     Hard conditions: no question where none is wanted, nothing that is said in the context, in its
@@ -59,29 +74,33 @@ def shortlist(
             continue
         if conditions.most_last is not None and len(one.terms & scene.last) > conditions.most_last:
             continue
-        amount = len(one.terms & telling)
-        last = not of_last.isdisjoint(one.terms)
-        distance = (
-            4.0 * abs(min(amount, MOST_SHARED) - wish.shared)
-            + 2.0 * (amount > 0 and last != wish.last)
-            + 1.0 * (one.first_person != wish.first_person)
-            + 1.5 * (wish.question and not one.question)
-        )
+        common = one.terms & telling
+        distance = 4.0 * abs(min(len(common), MOST_SHARED) - wish.shared)
+        if common and of_last.isdisjoint(common) == wish.last:
+            distance += 2.0
+        if one.first_person != wish.first_person:
+            distance += 1.0
+        if wish.question and not one.question:
+            distance += 1.5
         ranked.append((distance, ((one.rank ^ wish.order) * _MIX) & _MASK, one))
     ranked.sort()
-    found: dict[str, Listed] = {}
-    for distance, chance, one in ranked:
-        key = words_key(one.text)
-        if key in said or key in found or not _may_follow(one, scene, usual, conditions.likeness):
-            continue
-        found[key] = Listed(distance, chance, one.terms & scene.terms, key, one)
-        if len(found) == SHORTLIST:
-            break
-    return list(found.values())
+
+    def fitting() -> Iterator[Listed]:
+        found: set[str] = set()
+        for distance, chance, one in ranked:
+            key = words_key(one.text)
+            if key not in said and key not in found and _may_follow(one, scene, usual, conditions.likeness):
+                found.add(key)
+                yield Listed(distance, chance, one.terms & scene.terms, key, one)
+
+    return Shortlist(islice(fitting(), SHORTLIST))
 
 
 def _may_follow(one: PoolSentence, scene: Scene, usual: frozenset[str], likeness: float) -> bool:
     """Whether it mentions no usual shift, and no right response says nearly the same."""
     if usual and not usual.isdisjoint(one.terms - scene.terms):
         return False
-    return all(len(one.terms & answer) <= likeness * len(one.terms) for answer in scene.answers)
+    most = likeness * len(one.terms)
+    if len(one.terms & scene.answered) <= most:
+        return True
+    return all(len(one.terms & answer) <= most for answer in scene.answers)

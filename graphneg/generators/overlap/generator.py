@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphneg.editing.overlap import ahead
 from graphneg.generators.base import Candidate, Context
-from graphneg.generators.overlap.choosing import Listed, said_in, shortlist
+from graphneg.generators.overlap.choosing import Listed, Shortlist, said_in, shortlist
 from graphneg.generators.overlap.conditions import conditions_of
 from graphneg.generators.overlap.denoising import Denoiser, likeliest
 from graphneg.generators.overlap.exchanges import Exchanges, found_text
@@ -118,6 +119,8 @@ class OverlapGenerator:
         pool = self._pool_of(seed)
         asked: list[_Asked] = []
         lists: list[list[list[Listed]]] = []
+        given: list[list[Candidate]] = []
+        compared = self._denoiser is not None or self._closeness is not None
 
         def ask(some: Sequence[Context]) -> list[_Asked]:
             found = [self._asked(context, pool, per_context, seed) for context in some]
@@ -128,11 +131,16 @@ class OverlapGenerator:
         parts = [contexts[start : start + PART] for start in range(0, len(contexts), PART)]
         for part in ahead(ask, parts, 1):
             asked += part
-            lists += [self._shortlists(one, pool) for one in part]
+            for one in part:
+                found = self._shortlists(one, pool)
+                if compared:
+                    lists.append(list(map(list, found)))
+                else:
+                    given.append(self._given(one, found))
         pool.forget_oldest()
-        lists = self._without_likeliest(asked, lists)
-        lists = self._by_closeness(asked, lists)
-        given = [self._given(one, listed) for one, listed in zip(asked, lists, strict=True)]
+        if compared:
+            lists = self._by_closeness(asked, self._without_likeliest(asked, lists))
+            given = [self._given(one, listed) for one, listed in zip(asked, lists, strict=True)]
         if self._exchanges is not None:
             self._exchanges.applied(contexts, given, seed)
         return given
@@ -151,7 +159,7 @@ class OverlapGenerator:
         wishes = wishes_for(scene, self.conditions, pool.frequency, hub, pool.elsewhere, amount, seed)
         return _Asked(context, scene, wishes)
 
-    def _shortlists(self, asked: _Asked, pool: Pool) -> list[list[Listed]]:
+    def _shortlists(self, asked: _Asked, pool: Pool) -> list[Shortlist]:
         """A shortlist for each wish."""
         said = said_in(asked.context)
         usual = frozenset[str]().union(*(self._successors.get(term, ()) for term in asked.scene.last))
@@ -201,19 +209,22 @@ class OverlapGenerator:
             for at, (one, some) in enumerate(zip(asked, lists, strict=True))
         ]
 
-    def _given(self, asked: _Asked, lists: Sequence[Sequence[Listed]]) -> list[Candidate]:
+    def _given(self, asked: _Asked, lists: Sequence[Iterable[Listed]]) -> list[Candidate]:
         """The first of each list that is not used up; where all are, the first of another wish's list."""
         found: dict[str, Candidate] = {}
         most = self.conditions.most_uses
-        spare = sorted((one for each in lists for one in each), key=lambda one: (one.distance, one.chance))
         for listed in lists:
-            for one in (*listed, *spare):
+            for one in chain(listed, _nearest_first(lists)):
                 key = one.key
                 if key not in found and (most is None or self._uses[key] < most):
                     self._uses[key] += 1
                     found[key] = _candidate(one, asked.scene)
                     break
         return list(found.values())
+
+
+def _nearest_first(lists: Sequence[Iterable[Listed]]) -> Iterator[Listed]:
+    yield from sorted(chain.from_iterable(lists), key=lambda one: (one.distance, one.chance))
 
 
 def _candidate(one: Listed, scene: Scene) -> Candidate:

@@ -23,7 +23,7 @@ _RARITY = 3
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """The content words of a context: all, those of its last turn, and those of each right response.
+    """The content words of a context: all, those of its last turn, those of each right response and of any.
 
     ``telling`` are those that count as words in common: a word that is said everywhere sets no scene.
     """
@@ -33,6 +33,7 @@ class Scene:
     telling: frozenset[str]
     last: frozenset[str]
     answers: tuple[frozenset[str], ...]
+    answered: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ def scene_of(context: Context, frequency: Callable[[str], int], light: float) ->
     answers = tuple(frozenset(content_lemmas(text)) for text in context.positives)
     terms = frozenset[str]().union(*turns)
     telling = frozenset(term for term in terms if frequency(term) <= light)
-    return Scene(context.id, terms, telling, turns[-1], answers)
+    return Scene(context.id, terms, telling, turns[-1], answers, frozenset[str]().union(*answers))
 
 
 def wishes_for(
