@@ -16,7 +16,7 @@ from graphneg.generators.overlap.conditions import conditions_of
 from graphneg.generators.overlap.denoising import Denoiser, likeliest
 from graphneg.generators.overlap.exchanges import Exchanges, found_text
 from graphneg.generators.overlap.intake import pool_dialogues
-from graphneg.generators.overlap.pool import Pool, words_key
+from graphneg.generators.overlap.pool import Pool, Samples, words_key
 from graphneg.generators.overlap.wishes import Scene, Wish, scene_of, wishes_for
 from graphneg.model import Negative
 from graphneg.progress import NoProgress, Progress
@@ -30,7 +30,8 @@ CATEGORY = "C-follow"
 SMALL = 5_000
 """Sentences that can be responses: below, many contexts find too few."""
 PART = 40
-"""Contexts whose samples are read while the part before is at work."""
+"""Contexts whose samples are read while the parts before are at work."""
+PARTS_AT_ONCE = 2
 
 
 class _Asked(NamedTuple):
@@ -122,14 +123,18 @@ class OverlapGenerator:
         given: list[list[Candidate]] = []
         compared = self._denoiser is not None or self._closeness is not None
 
-        def ask(some: Sequence[Context]) -> list[_Asked]:
-            found = [self._asked(context, pool, per_context, seed) for context in some]
-            pool.prepare(term for one in found for wish in one.wishes for term in wish.anchors)
-            self._learn_successors(found)
-            return found
+        def asking() -> Iterator[tuple[list[_Asked], list[str]]]:
+            for start in range(0, len(contexts), PART):
+                some = [self._asked(one, pool, per_context, seed) for one in contexts[start : start + PART]]
+                self._learn_successors(some)
+                yield some, pool.claim(term for one in some for wish in one.wishes for term in wish.anchors)
 
-        parts = [contexts[start : start + PART] for start in range(0, len(contexts), PART)]
-        for part in ahead(ask, parts, 1):
+        def read(part: tuple[list[_Asked], list[str]]) -> tuple[list[_Asked], Samples]:
+            return part[0], pool.read(part[1])
+
+        pool.release()
+        for part, samples in ahead(read, asking(), PARTS_AT_ONCE):
+            pool.keep(samples)
             asked += part
             for one in part:
                 found = self._shortlists(one, pool)

@@ -7,7 +7,7 @@ enough for ``sample`` of them. Samples are kept while there is room.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from sys import intern
 from typing import Any, NamedTuple
@@ -21,6 +21,8 @@ from graphneg.store import Store, cypher_text
 
 KEPT_SENTENCES = 100_000
 """Some 80 MB."""
+Samples = Mapping[str, Sequence[Sequence[Any]]]
+"""Rows of sentences, as the store gives them, by term."""
 ELSEWHERE = 128
 SPOKEN_ENOUGH = 5_000
 """From so many sentences said in dialogues on, they alone tell what is everyday."""
@@ -62,29 +64,47 @@ class Pool:
         self._frequencies = self._read_frequencies()
         self._kept: OrderedDict[str, tuple[PoolSentence, ...]] = OrderedDict()
         self._amount = 0
+        self._claimed: set[str] = set()
         self.elsewhere = self._elsewhere()
 
     def frequency(self, term: str) -> int:
         """How many sentences mention the term; 0 where it is not everyday."""
         return self._frequencies.get(term, 0)
 
-    def prepare(self, terms: Iterable[str]) -> None:
-        """Read what `sentences` will be asked for."""
-        missing = sorted({term for term in terms if term not in self._kept})
-        if not missing:
-            return
+    def claim(self, terms: Iterable[str]) -> list[str]:
+        """Those terms that are neither kept nor claimed before: what `read` is to be asked for."""
+        claimed = sorted({term for term in terms if term not in self._kept} - self._claimed)
+        self._claimed.update(claimed)
+        return claimed
+
+    def release(self) -> None:
+        """Nothing is claimed any more: what a run claimed that was broken off is read anew."""
+        self._claimed.clear()
+
+    def read(self, terms: Sequence[str]) -> Samples:
+        """Samples of these terms. Threads may read side by side."""
+        if not terms:
+            return {}
         rows = self._store.read(
             cypher_text("overlap/sharing"),
-            terms=[self._window(term) for term in missing],
+            terms=[self._window(term) for term in terms],
             sources=self._sources,
             **self._conditions.parameters(),
         )
         found = {row["term"]: row["sentences"] for row in rows}
-        for term in missing:
-            self._keep(term, found.get(term, ()))
+        return {term: found.get(term, ()) for term in terms}
+
+    def keep(self, samples: Samples) -> None:
+        """Take in what was read, but for sentences with a word that is not everyday."""
+        everyday = self._frequencies.__contains__
+        for term, rows in samples.items():
+            kept = tuple(sorted(_pool_sentence(row) for row in rows if all(map(everyday, row[2]))))
+            self._kept[term] = kept
+            self._amount += len(kept)
+        self._claimed.difference_update(samples)
 
     def sentences(self, term: str) -> tuple[PoolSentence, ...]:
-        """The sample of a term that was prepared, by rank."""
+        """The sample of a term that was read and kept, by rank."""
         self._kept.move_to_end(term)
         return self._kept[term]
 
@@ -92,13 +112,6 @@ class Pool:
         """Let go of the samples used longest ago, where there are too many."""
         while self._amount > KEPT_SENTENCES:
             self._amount -= len(self._kept.popitem(last=False)[1])
-
-    def _keep(self, term: str, rows: Iterable[Sequence[Any]]) -> None:
-        """Keep a sample's sentences, but for those with a word that is not everyday."""
-        everyday = self._frequencies.__contains__
-        kept = tuple(sorted(_pool_sentence(row) for row in rows if all(map(everyday, row[2]))))
-        self._kept[term] = kept
-        self._amount += len(kept)
 
     def _window(self, term: str) -> dict[str, Any]:
         """The ranks of a term's sample: a part of all, around the end where it goes over it."""
