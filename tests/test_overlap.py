@@ -17,7 +17,7 @@ from graphneg.errors import GeneratorError
 from graphneg.generators import Context, get_generator
 from graphneg.generators.base import Turn
 from graphneg.generators.overlap import Conditions
-from graphneg.generators.overlap.choosing import shortlist
+from graphneg.generators.overlap.choosing import Shortlist, shortlist
 from graphneg.generators.overlap.pool import PoolSentence
 from graphneg.generators.overlap.wishes import Scene, Wish, scene_of, wishes_for
 from graphneg.model import Negative
@@ -233,6 +233,24 @@ class TestWishes:
             frozenset(),
         )
         assert [one.sentence.id for one in found] == ["2", "1"]
+
+    def test_a_shortlist_reads_the_same_whoever_left_it_half_read(self) -> None:
+        turns = (Turn("A", "I know the boat."),)
+        context = Context("own/test/1#1", "own", "test", "own/test/1", 1, turns, "B")
+        scene = scene_of(context, lambda _: 3, light=100)
+        told = [
+            spoken(n, f"Boat {'x' * n} was sold." if n % 2 else "A boat sank.", "boat") for n in range(40)
+        ]
+
+        def listed() -> Shortlist:
+            wish = Wish(1, True, False, False, (), order=5, draw=0.0)
+            return shortlist(context, scene, wish, told, frozenset(), Conditions(), frozenset())
+
+        whole, half = list(listed()), listed()
+        assert len(whole) == len({one.key for one in whole}) == 16
+        for amount in (1, 3, 2, 16):
+            assert [one for one, _ in zip(half, range(amount), strict=False)] == whole[:amount]
+        assert list(half) == whole
 
     def test_of_a_context_without_known_words_share_nothing(self) -> None:
         scene = Scene("own/test/1", frozenset("ab"), frozenset("ab"), frozenset("a"), (), frozenset())
