@@ -145,10 +145,13 @@ def _scores_of(one: Choices, scores: Sequence[float], kind: str) -> tuple[NDArra
 
 
 def _measured(measure: str, of: Tallies, weights: NDArray[Any]) -> NDArray[Any]:
-    """A measure for each row of ``weights``, of shape (draws, contexts)."""
+    """A measure for each row of ``weights``, of shape (draws, contexts); NaN where a draw has none."""
+    import numpy as np
+
     right, wrong = weights @ of.right, weights @ of.wrong
-    if measure == RECALL:
-        return (weights @ of.firsts) / right
-    if measure == BALANCED:
-        return ((weights @ of.held) / right + (weights @ of.refused) / wrong) / 2
-    return ((weights @ of.wins) * weights).sum(axis=1) / 2 / (right * wrong)
+    with np.errstate(invalid="ignore"):
+        if measure == RECALL:
+            return (weights @ of.firsts) / right
+        if measure == BALANCED:
+            return ((weights @ of.held) / right + (weights @ of.refused) / wrong) / 2
+        return ((weights @ of.wins) * weights).sum(axis=1) / 2 / (right * wrong)
