@@ -88,6 +88,10 @@ class Draft:
         self.nodes.append(DraftNode(concept, value, token, start, end, sentence, rule))
         return len(self.nodes) - 1
 
+    def tie(self, node: int, token: int) -> None:
+        """Notes the word that brings a node in but is no name for it: *?*, an order's verb. No span."""
+        self.nodes[node].token = token
+
     def link(self, head: int, role: str, dep: int, rule: str) -> None:
         """Adds an arc, unless it leads to its own head; the assembler drops what stands twice."""
         if head != dep:
@@ -101,7 +105,9 @@ class Draft:
         self.arcs = [arc for arc in self.arcs if arc.head != arc.dep]
         gone, kept = self.nodes[old], self.nodes[new]
         gone.gone = True
-        kept.mentions.extend(gone.mentions if gone.token is None else [gone.token, *gone.mentions])
+        if gone.token is not None and gone.start >= 0:
+            kept.mentions.append(gone.token)
+        kept.mentions.extend(gone.mentions)
         for sentence, top in self.tops.items():
             if top == old:
                 self.tops[sentence] = new

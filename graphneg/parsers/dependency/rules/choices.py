@@ -32,6 +32,22 @@ _LOOSE = frozenset(
 _SPANS = frozenset(
     {"temporal-quantity", "year", "month", "week", "day", "hour", "minute", "while", "moment", "time"}
 )
+_PARTS = frozenset(
+    {
+        "part",
+        "middle",
+        "center",
+        "centre",
+        "heart",
+        "edge",
+        "bottom",
+        "half",
+        "surface",
+        "corner",
+        "tip",
+        "rest",
+    }
+)
 CORE_ROLES = frozenset(f"ARG{n}" for n in range(7))
 
 
@@ -68,6 +84,10 @@ def role_weights(sketch: Sketch, concept: str, found: Dependency) -> dict[str, f
         return {"frequency": 1.0}
     if found.form == "pobj" and found.dependent in sketch.forms:
         return {"op1": 1.0}
+    if sketch.draft.nodes[sketch.core[kid.i]].rule == "one-day":
+        return {"mod": 1.0}
+    if found.form == "nummod" and kid.i > found.governor and sketch.words[found.governor].tag[:2] == "NN":
+        return {"mod": 1.0}
     if found.form in {"nummod", "how-many"}:
         return {"quant": 1.0}
     scores = sketch.lexicon.role_scores(concept, kind, found.form, kid.lemma)
@@ -81,6 +101,8 @@ def role_weights(sketch: Sketch, concept: str, found: Dependency) -> dict[str, f
         scores["ARG1"] = 5 * scores.get("ARG1", 0.1)
     if found.form in _FREE:
         scores = {role: weight for role, weight in scores.items() if role not in CORE_ROLES} or {"mod": 1.0}
+    if found.form == "prep_of" and sketch.words[found.governor].lemma in _PARTS:
+        return {"part-of": 1.0}
     if found.form == "prep_of" and ("F", concept, "prep_of") not in sketch.lexicon.roles:
         scores.pop("consist-of", None)
     if found.form == "prep_for" and sketch.draft.nodes[sketch.core[kid.i]].concept in _SPANS:

@@ -83,10 +83,11 @@ def write_moods(sketch: Sketch, root: Word) -> None:
     for word in (root, *(one for one in below if one.dep != "conj" or _is_imperative(sketch, root))):
         core = sketch.core.get(sketch.speaker(word.i))
         if core is not None and _is_imperative(sketch, word):
-            sketch.mark(core, "mode", "imperative", None, "imperative")
+            sketch.draft.tie(sketch.mark(core, "mode", "imperative", None, "imperative"), word.i)
             own = word.i not in sketch.stand_in
             if own and not any(arc.head == core and arc.role == "ARG0" for arc in sketch.draft.arcs):
                 you = sketch.draft.concept("you", None, "imperative", word.sentence)
+                sketch.draft.tie(you, word.i)
                 sketch.link(core, "ARG0", you, "imperative")
     please = next((one for one in sketch.words if _is_please(one, root)), None)
     if please is not None:
@@ -106,6 +107,7 @@ def _write_question(sketch: Sketch, root: Word, speaker: int) -> None:
     if tagged or _drop_negation(sketch, sketch.core[speaker]):
         node = sketch.draft.concept("request-confirmation-91", None, "question", root.sentence)
         sketch.link(node, "ARG1", sketch.outer[speaker], "question")
+        _tie_to_mark(sketch, node, root)
         return
     if root.lemma in SPEECH and root.tag[:2] == "VB" and not sketch.kids(root.i, "aux"):
         quote = sketch.kid(root.i, "ccomp")
@@ -116,6 +118,13 @@ def _write_question(sketch: Sketch, root: Word, speaker: int) -> None:
     outer = sketch.outer[speaker]
     asked = outer if sketch.draft.nodes[outer].rule == "modal" else sketch.core[speaker]
     sketch.link(asked, "polarity", unknown, "question")
+    _tie_to_mark(sketch, unknown, root)
+
+
+def _tie_to_mark(sketch: Sketch, node: int, root: Word) -> None:
+    for word in sketch.words:
+        if word.sentence == root.sentence and word.text.startswith("?"):
+            sketch.draft.tie(node, word.i)
 
 
 def _write_thanks(sketch: Sketch, root: Word) -> None:

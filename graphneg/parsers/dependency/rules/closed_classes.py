@@ -66,7 +66,7 @@ MARK_ROLES = {
     "while": "time", "when": "time", "whenever": "time", "before": "time", "after": "time",
     "until": "time", "till": "time", "once": "time", "although": "concession", "though": "concession",
     "where": "location", "wherever": "location", "so": "purpose", "whereas": "contrast",
-    "lest": "purpose", "like": "manner",
+    "lest": "purpose", "like": "manner", "for": "cause",
 }  # fmt: skip
 RELATIVES = {
     "father": "father", "mother": "mother", "dad": "dad", "daddy": "daddy", "mom": "mom", "mum": "mum",

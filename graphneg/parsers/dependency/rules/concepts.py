@@ -30,6 +30,9 @@ _FALLBACK = frozenset(
     {"NN", "NNS", "NNP", "NNPS", "FW", "XX", "UH", "ADD", "GW", "$", "CD", "PDT", "AFX", "LS"}
 )
 
+_PARTS_OF_DAYS = frozenset({"day", "morning", "evening", "afternoon", "night"})
+"""*one day* is some day, not an amount."""
+
 
 def write_concepts(sketch: Sketch) -> None:
     """Gives each word that is not done its concept."""
@@ -180,7 +183,9 @@ def _write_number(sketch: Sketch, word: Word) -> None:
     if value is None:
         sketch.add(word.lower, word.i, "number")
         return
-    if word.dep == "nummod":
+    if word.lower == "one" and sketch.words[word.head].lemma in _PARTS_OF_DAYS and word.i + 1 == word.head:
+        sketch.add("one", word.i, "one-day")
+    elif word.dep == "nummod":
         node = sketch.draft.constant(value, word.i, "number")
         sketch.core[word.i] = sketch.outer[word.i] = node
     elif word.lower == "one":

@@ -48,6 +48,9 @@ def write_coordination(sketch: Sketch) -> dict[int, list[int]]:
             continue
         concept, anchor = _conjunction(sketch, group)
         node = sketch.draft.concept(concept, anchor, "coordination", sketch.words[members[0]].sentence)
+        mark = _mark_between(sketch, group) if anchor is None else None
+        if mark is not None:
+            sketch.draft.tie(node, mark)
         shared = _shared_modal(sketch, members)
         tops = [sketch.outer[member] for member in members]
         if shared is not None:
@@ -61,6 +64,12 @@ def write_coordination(sketch: Sketch) -> dict[int, list[int]]:
             sketch.done.add(member)
         written[members[0]] = members
     return written
+
+
+def _mark_between(sketch: Sketch, group: list[int]) -> int | None:
+    """The comma or other mark that joins the first two conjuncts."""
+    between = range(group[0] + 1, group[1])
+    return next((i for i in reversed(between) if sketch.words[i].tag in {",", ":"}), None)
 
 
 def _shared_modal(sketch: Sketch, members: list[int]) -> DraftArc | None:
@@ -112,7 +121,8 @@ def write_consequence(sketch: Sketch, root: Word) -> None:
         return
     for one in sketch.kids(root.i, "advmod", "mark", "cc"):
         following = sketch.words[one.i + 1].tag[:2] if one.i + 1 < len(sketch.words) else ""
-        degree = one.lower == "so" and following in {"JJ", "RB"}
+        then = one.i + 1 < len(sketch.words) and sketch.words[one.i + 1].lower == "then"
+        degree = one.lower == "so" and following in {"JJ", "RB"} and not then
         if one.lower in {"so", "therefore", "thus"} and one.i < root.i and _opens(sketch, one) and not degree:
             if one.i in sketch.core:
                 node = sketch.core[one.i]
@@ -120,7 +130,7 @@ def write_consequence(sketch: Sketch, root: Word) -> None:
                 sketch.core.pop(one.i)
                 sketch.outer.pop(one.i)
             sketch.above("cause-01", one.i, speaker, "ARG1", "so")
-        elif one.lower == "because" and one.dep == "mark":
+        elif one.lower in {"because", "for"} and one.dep == "mark":
             sketch.above("cause-01", one.i, speaker, "ARG0", "because")
 
 

@@ -52,7 +52,7 @@ def _has_that(sketch: Sketch, clause: Word) -> bool:
 
 def _write(sketch: Sketch, word: Word, kind: str, marker: Word) -> None:
     inner = sketch.core[word.i]
-    degree = sketch.draft.concept("have-degree-91", word.i, "degree")
+    degree = sketch.draft.concept("have-degree-91", marker.i, "degree")
     sketch.link(degree, "ARG2", inner, "degree")
     if marker.i in sketch.core and marker.i != word.i:
         node = sketch.core[marker.i]

@@ -47,6 +47,14 @@ def best_sense(sketch: Sketch, word: Word, frames: list[str]) -> str:
     if word.lemma in {"like", "love"}:
         wished = any(one.lower in {"would", "should", "'d"} for one in sketch.kids(word.i, "aux"))
         return f"{word.lemma}-02" if wished else f"{word.lemma}-01"
+    if word.lemma == "look" and "look-02" in frames and sketch.kid(word.i, "acomp", "oprd") is not None:
+        return "look-02"
+    if (
+        word.lemma == "make"
+        and "make-02" in frames
+        and sketch.kid(word.i, "ccomp", "xcomp", "oprd") is not None
+    ):
+        return "make-02"
     known = lexicon.concepts.get((word.lemma, "v"), {})
     total = sum(known.values())
     forms = _forms(sketch, word)

@@ -9,14 +9,29 @@ _NOUNS = {
     "make": word_set("""
         reply comment decision mistake call choice effort speech discovery suggestion contribution
         recommendation promise attempt progress complaint arrangement journey visit offer apology
-        appointment reservation payment joke tour
+        appointment reservation payment joke tour jump error gesture sketch calculation turn note
+        answer drawing acquaintance announcement statement request remark proposal objection
+        sacrifice prediction demand purchase escape attack landing investment comparison change
+        improvement
     """),
-    "take": word_set(
-        "look walk rest break bath nap shower trip vacation ride drive swim photo picture guess"
-    ),
-    "give": word_set("call hug kiss smile answer speech reply advice demonstration suggestion"),
-    "have": word_set("look talk chat rest discussion argument walk conversation fight swim dance nap"),
-    "do": word_set("work damage harm exercise trick wheelie jump flip stunt"),
+    "take": word_set("""
+        look walk rest break bath nap shower trip vacation ride drive swim photo picture guess jump
+        swing flight turn dive sip bite step stroll leap glance journey
+    """),
+    "give": word_set("""
+        call hug kiss smile answer speech reply advice demonstration suggestion order glance kick
+        push pull shout cry laugh sigh command permission lecture presentation performance
+        description explanation nod wave help support promise warning
+    """),
+    "have": word_set("""
+        look talk chat rest discussion argument walk conversation fight swim dance nap need wish
+        desire sleep lunch dinner breakfast fun vacation resemblance effect influence fear hope
+        belief doubt respect intention encounter meeting laugh
+    """),
+    "do": word_set("""
+        work damage harm exercise trick wheelie jump flip stunt manicure dance research cooking
+        cleaning backbend cartwheel somersault handstand
+    """),
 }
 
 

@@ -8,6 +8,7 @@ from graphneg.alignment.words import readings
 from graphneg.parsers.dependency.lemmas import lemma_of
 from graphneg.parsers.dependency.rules.closed_classes import COLOURS
 from graphneg.parsers.dependency.rules.existence import mend_existence
+from graphneg.parsers.dependency.rules.quotations import mend_quotation
 from graphneg.parsers.dependency.rules.retying import raise_over, retie
 from graphneg.parsers.dependency.rules.speech import SPEECH
 from graphneg.parsers.dependency.rules.word_sets import word_set
@@ -19,6 +20,7 @@ _AUXILIARIES = word_set(
     "is are was were do does did have has had can could will would should must wo ca ai am"
 )
 _TURNS = word_set("turn go keep bear veer swerve steer look head")
+_ONES = frozenset({"a", "an", "my", "your", "his", "her", "our", "their", "some", "every"})
 _QUOTES = frozenset({'"', "\u201c", "\u201d", "''", "``"})
 
 
@@ -28,8 +30,7 @@ def mend(words: Sequence[Word]) -> None:
         if word.lower == "there" and word.tag[:2] == "NN":
             _mend_there(words, word)
         elif word.lemma in SPEECH and word.tag[:2] == "VB":
-            _mend_inversion(words, word)
-            _mend_resumed(words, word)
+            mend_quotation(words, word)
         elif word.lower == "like" and word.tag == "IN":
             if any(words[k].dep in _SUBJECTS for k in word.kids):
                 word.tag, word.pos = "VBP", "VERB"
@@ -43,8 +44,41 @@ def mend(words: Sequence[Word]) -> None:
             _mend_direction(words, words[word.i - 1], word)
         elif word.dep == "conj" and word.tag in {"NN", "JJ"} and not word.kids:
             _mend_joined_verb(words, word)
+        elif word.tag in {"NNP", "NNPS"} and word.i:
+            _mend_title(words, word)
+        elif word.lower == "for" and word.tag == "IN" and word.dep == "prep":
+            _mend_for(words, word)
         elif word.text == "?":
             _mend_tag(words, word.i)
+
+
+def _mend_title(words: Sequence[Word], word: Word) -> None:
+    """*my Ambassador*, *a Minister*: a capital makes no name of what somebody is."""
+    before = words[word.i - 1]
+    after = words[word.i + 1] if word.i + 1 < len(words) else before
+    alone = before.lower in _ONES and after.tag not in {"NNP", "NNPS", "CD"}
+    if alone and word.text[1:].islower() and "NOUN" in readings(word.lower):
+        word.tag, word.pos = ("NNS" if word.tag == "NNPS" else "NN"), "NOUN"
+        word.lemma = lemma_of(word.lower, word.tag)
+
+
+def _mend_for(words: Sequence[Word], word: Word) -> None:
+    """*…, for he was tired*, *For it was late.*: a *for* with nothing below it marks the next clause."""
+    if any(
+        words[k].dep in {"pobj", "pcomp"} and words[k].tag[:2] in {"NN", "PR", "DT", "VB", "CD"}
+        for k in word.kids
+    ):
+        return
+    subject = next((one for one in words[word.i + 1 :] if one.dep in _SUBJECTS), None)
+    between = words[word.i + 1 : subject.i] if subject is not None else ()
+    if subject is None or any(one.tag[:2] == "VB" or one.tag in {".", ":"} for one in between):
+        return
+    verb = words[subject.head]
+    if verb.tag[:2] != "VB" or verb.i < subject.i or any(words[k].tag == "TO" for k in verb.kids):
+        return
+    if verb.dep == "conj":
+        verb.dep = "advcl"
+    retie(words, word, verb.i, "mark")
 
 
 def _mend_there(words: Sequence[Word], word: Word) -> None:
@@ -137,38 +171,3 @@ def _crown(words: Sequence[Word], old: Word, new: Word) -> None:
     new.head, new.dep = new.i, "ROOT"
     old.head, old.dep = new.i, "dep"
     new.kids = sorted([*new.kids, old.i])
-
-
-def _mend_inversion(words: Sequence[Word], said: Word) -> None:
-    """*"…" asked the prince*: what looks like an object is the subject."""
-    kids = [words[k] for k in said.kids]
-    early = next((one for one in kids if one.dep in _SUBJECTS and one.i < said.i), None)
-    late = next((one for one in kids if one.dep == "dobj" and one.i > said.i), None)
-    if early is not None and late is not None and said.i and words[said.i - 1].text in _QUOTES:
-        early.dep, late.dep = "ccomp", "nsubj"
-        return
-    if any(one.dep in _SUBJECTS or one.dep == "aux" for one in kids) or said.i == 0:
-        return
-    before = words[said.i - 1].text
-    quoted = before in _QUOTES or (
-        before in {",", "?", "!"} and any(k.dep == "ccomp" and k.i < said.i for k in kids)
-    )
-    after = next((one for one in kids if one.dep == "dobj" and one.i > said.i), None)
-    if quoted and after is not None and said.tag in {"VBD", "VBZ"}:
-        after.dep = "nsubj"
-
-
-def _mend_resumed(words: Sequence[Word], said: Word) -> None:
-    """*"…", he said, "and …"*: the second clause is joined to the first, not to *said*."""
-    content = next((words[k] for k in said.kids if words[k].dep == "ccomp" and k < said.i), None)
-    if content is None:
-        return
-    for k in list(said.kids):
-        one = words[k]
-        if one.dep in {"conj", "parataxis"} and one.i > said.i and one.tag[:2] in {"VB", "MD"}:
-            first = min([one.i, *one.kids])
-            between = words[said.i + 1 : first + 1]
-            if any(mark.text in _QUOTES for mark in between):
-                retie(words, one, content.i, "conj")
-                for cc in [words[j] for j in said.kids if words[j].dep == "cc" and j > said.i]:
-                    retie(words, cc, content.i, "cc")

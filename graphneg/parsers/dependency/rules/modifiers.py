@@ -18,6 +18,9 @@ from graphneg.parsers.dependency.rules.sketch import Sketch
 from graphneg.parsers.dependency.signatures import word_class
 from graphneg.parsers.dependency.words import Word
 
+_DEGREES = frozenset(
+    {"great", "utter", "extreme", "considerable", "slight", "sheer", "deep", "complete", "total"}
+)
 _SKIPPED = frozenset({"conj", "preconj", "cc", "punct", "aux", "auxpass", "expl"})
 
 
@@ -46,7 +49,7 @@ def write_modifier(sketch: Sketch, found: Dependency) -> bool:
         return _write_adverbial(sketch, found)
     if form == "amod" and kid.tag[:2] in {"JJ", "VB"}:
         return _write_adjective(sketch, found)
-    if form == "advmod" and kid.tag[:2] == "JJ" and is_frame(sketch.concept_of(kid.i)):
+    if form == "advmod" and kid.tag[:2] in {"JJ", "RB"} and _judges(sketch, kid):
         return _write_adjective(sketch, found)
     if form in {"prep_in", "prep_with", "prep_without"} and _write_having(sketch, found):
         return True
@@ -67,6 +70,15 @@ def write_modifier(sketch: Sketch, found: Dependency) -> bool:
         sketch.link(node, "ARG2", dep, "like")
         return True
     return False
+
+
+def _judges(sketch: Sketch, adverb: Word) -> bool:
+    """Whether an adverb has a frame whose first role is what it judges: *slowly*, *well*, no *happily*."""
+    concept = sketch.concept_of(adverb.i)
+    entry = sketch.lexicon.frames.get(concept)
+    return is_frame(concept) and (
+        adverb.tag[:2] == "JJ" or (entry is not None and min(entry.functions, default="") == "1")
+    )
 
 
 def _linked(sketch: Sketch, head: int, dep: int) -> bool:
@@ -90,6 +102,9 @@ def _write_adjective(sketch: Sketch, found: Dependency) -> bool:
         sketch.link(head, "ord", node, "ordinal")
         return True
     concept = sketch.draft.nodes[dep].concept or ""
+    if not is_frame(concept) and kid.lemma in _DEGREES and is_frame(sketch.draft.nodes[head].concept or ""):
+        sketch.link(head, "degree", dep, "modifier")
+        return True
     if not is_frame(concept):
         return False
     scores = sketch.lexicon.role_scores(
@@ -177,9 +192,11 @@ def _write_adverbial(sketch: Sketch, found: Dependency) -> bool:
     """Conditions, causes, concessions, times, purposes."""
     head, dep = sketch.head(found.governor, found.form), sketch.outer[found.dependent]
     marks = [one for one in sketch.kids(found.through.i, "mark", "advmod") if one.tag in {"IN", "WRB", "RB"}]
+    to = any(one.tag == "TO" for one in sketch.kids(found.through.i, "aux"))
     mark = next((one.lower for one in marks if one.lower in MARK_ROLES), None)
+    if mark == "for" and to:
+        mark = None
     if mark is None:
-        to = any(one.tag == "TO" for one in sketch.kids(found.through.i, "aux"))
         role = "purpose" if to else ("manner" if found.through.tag == "VBG" else "time")
         if found.through.tag in {"VBD", "VBZ", "VBP"}:
             role = "mod"

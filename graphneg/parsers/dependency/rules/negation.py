@@ -9,6 +9,7 @@ from graphneg.parsers.dependency.words import Word
 _NOTS = frozenset({"not", "n't", "nt"})
 _NONES = frozenset({"none", "neither"})
 _MEASURES = frozenset({"very", "much", "many", "altogether", "entirely", "completely", "all"})
+_DEGREES = frozenset({"so", "too", "as", "that", "quite", "really"})
 _SUBJECTS = frozenset({"nsubj", "nsubjpass"})
 
 
@@ -56,6 +57,8 @@ def _measure(sketch: Sketch, word: Word) -> int | None:
 
 def _denied(sketch: Sketch, word: Word) -> int | None:
     head = sketch.words[word.head]
+    if head.lower in _DEGREES and head.dep == "advmod":
+        head = sketch.words[head.head]
     speaker = sketch.speaker(head.i)
     if speaker == word.i:
         return None

@@ -100,7 +100,8 @@ def merge_speakers(sketch: Sketch) -> None:
             roles = {arc.role: arc.dep for arc in sketch.draft.arcs if arc.head == sketch.core[word.i]}
             for pronoun, role in (("i", "ARG0"), ("you", "ARG2")):
                 meant = roles.get(role)
-                if meant is not None and sketch.draft.nodes[meant].concept not in {None, "amr-unknown"}:
+                known = meant is not None and not sketch.draft.nodes[meant].gone
+                if known and sketch.draft.nodes[meant].concept not in {None, "amr-unknown"}:
                     _identify(sketch, pronoun, meant, spoken)
             return
 
@@ -178,7 +179,7 @@ def _antecedent(sketch: Sketch, pronoun: Word, named: list[Word]) -> Word | None
     best, score = None, 0.0
     for noun in named:
         fits = _fits(sketch, noun, kind)
-        if not fits or noun.head == pronoun.head or pronoun.head == noun.i:
+        if not fits or noun.head in (pronoun.head, _governor(sketch, pronoun)) or pronoun.head == noun.i:
             continue
         weight = 1.0 / (1 + (pronoun.i - noun.i) / 10)
         if noun.dep in {"nsubj", "nsubjpass", "dobj"}:
@@ -186,6 +187,12 @@ def _antecedent(sketch: Sketch, pronoun: Word, named: list[Word]) -> Word | None
         if weight > score:
             best, score = noun, weight
     return best
+
+
+def _governor(sketch: Sketch, pronoun: Word) -> int:
+    """What takes a pronoun, also through a preposition: *the boy said to him* speaks of two."""
+    over = sketch.words[pronoun.head]
+    return over.head if pronoun.dep == "pobj" else over.i
 
 
 def _is_expletive(sketch: Sketch, pronoun: Word) -> bool:

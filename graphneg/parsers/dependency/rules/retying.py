@@ -34,6 +34,14 @@ def raise_over(words: Sequence[Word], word: Word, over: Word) -> None:
     over.head = word.i
 
 
+def crown(words: Sequence[Word], old: Word, new: Word) -> None:
+    """Makes ``new`` the root, with the former root ``old`` as its clause."""
+    _leave(words, new)
+    new.head, new.dep = new.i, "ROOT"
+    old.head, old.dep = new.i, "ccomp"
+    new.kids = sorted({*new.kids, old.i})
+
+
 def is_below(words: Sequence[Word], word: Word, above: Word) -> bool:
     """Whether the way up from a word leads to another."""
     while word.head != word.i:

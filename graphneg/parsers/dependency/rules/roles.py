@@ -13,6 +13,8 @@ from graphneg.parsers.dependency.rules.governors import Dependency, dependency
 from graphneg.parsers.dependency.rules.modifiers import write_modifier
 from graphneg.parsers.dependency.rules.sketch import Sketch
 
+_SUBJECTS = frozenset({"nsubj", "nsubjpass"})
+
 
 def write_roles(sketch: Sketch) -> None:
     """Links each word's node to its governor's."""
@@ -33,7 +35,7 @@ def _write_group(sketch: Sketch, governor: int, found: list[Dependency]) -> None
     concept = sketch.draft.nodes[head].concept or ""
     used = used_roles(sketch, head)
     scored = [(one, role_weights(sketch, concept, one)) for one in found]
-    scored.sort(key=lambda pair: -max(pair[1].values(), default=0.0))
+    scored.sort(key=lambda pair: (pair[0].form not in _SUBJECTS, -max(pair[1].values(), default=0.0)))
     for one, scores in scored:
         role = best_role(sketch, concept, scores, used) or default_role(sketch, concept, one, used)
         if role in CORE_ROLES:

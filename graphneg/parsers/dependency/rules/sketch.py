@@ -49,10 +49,11 @@ class Sketch:
         self.outer[under] = node
         return node
 
-    def mark(self, node: int, role: str, value: str, word: int | None, rule: str) -> None:
-        """Gives a node a constant: ``:polarity -``."""
+    def mark(self, node: int, role: str, value: str, word: int | None, rule: str) -> int:
+        """Gives a node a constant, ``:polarity -``; returns the constant's number."""
         constant = self.draft.constant(value, word, rule, self.draft.nodes[node].sentence)
         self.draft.link(node, role, constant, rule)
+        return constant
 
     def link(self, head: int, role: str, dep: int, rule: str) -> None:
         """Links two nodes."""

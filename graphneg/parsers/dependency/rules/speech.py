@@ -21,6 +21,8 @@ def join_speech(sketch: Sketch, roots: list[Word]) -> list[Word]:
     """
     left: list[Word] = []
     for root in roots:
+        if root.tag in _QUOTES:
+            continue
         before = left[-1] if left else None
         if before is not None and _reports_before(sketch, before, root):
             if _take(sketch, root, before):
@@ -41,7 +43,13 @@ def _reports_before(sketch: Sketch, quote: Word, said: Word) -> bool:
     if opening.tag in _QUOTES and first + 1 < len(sketch.words):
         opening = sketch.words[first + 1]
         return opening.text[:1].islower() or opening.tag in {"NNP", "PRP"}
-    return opening.text[:1].islower() and first > 0 and quote.sentence == said.sentence - 1
+    return opening.text[:1].islower() and first > 0 and _follows(sketch, quote, said)
+
+
+def _follows(sketch: Sketch, quote: Word, said: Word) -> bool:
+    """Whether nothing but marks stands between the two sentences."""
+    between = [word for word in sketch.words if quote.sentence < word.sentence < said.sentence]
+    return quote.sentence < said.sentence and all(word.tag in _QUOTES for word in between)
 
 
 def _reports_after(sketch: Sketch, said: Word, quote: Word) -> bool:

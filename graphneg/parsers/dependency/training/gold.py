@@ -84,7 +84,9 @@ class Anchoring:
         anchors = {k: root_of(words, *span) for k, span in spans.items()}
         around = _around(graph)
         for node in graph.nodes:
-            if node.k not in anchors and node.concept not in UNWORDED:
+            if _is_exclaimed(graph, node, words, anchors):
+                anchors[node.k] = anchors[node.up or 0]
+            elif node.k not in anchors and node.concept not in UNWORDED:
                 near = [anchors[other] for other in around[node.k] if other in anchors]
                 found = self._companion(_label(node), words, near)
                 if found is not None:
@@ -117,6 +119,16 @@ class Anchoring:
                 if score > best:
                     best, place = score, word.i
         return place
+
+
+def _is_exclaimed(graph: AmrGraph, node: AmrNode, words: Sequence[Word], anchors: Mapping[int, int]) -> bool:
+    """Whether it is the mode of an interjection: that comes from the interjection, not from a mark."""
+    return (
+        node.value == "expressive"
+        and node.up is not None
+        and node.up in anchors
+        and words[anchors[node.up]].tag == "UH"
+    )
 
 
 def root_of(words: Sequence[Word], start: int, end: int) -> int:
