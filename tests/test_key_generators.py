@@ -20,8 +20,8 @@ from graphneg.generators.keywords.prompts import (
     reply_request,
     sentence_examples,
 )
-from graphneg.generators.keywords.screening import Limits, mentions, refusal
-from graphneg.generators.keywords.words import words_of
+from graphneg.generators.keywords.screening import Limits, refusal
+from graphneg.generators.keywords.words import mentions, words_of
 from graphneg.generators.keywords.writing import Request, Style, Writer
 from graphneg.language_models import load_causal
 from graphneg.language_models.search import Sampling
@@ -43,7 +43,7 @@ CONTEXT = Context(
     "B",
     ("Yes, the early train is best.",),
 )
-LOOSE = {"temperature": 1.0, "surprise": 1e30, "device": "cpu"}
+LOOSE = {"temperature": 1.0, "surprise": 1e30, "worst": 1e3, "apart": -1e3, "drafts": 4, "device": "cpu"}
 
 
 @pytest.fixture(scope="module")
@@ -169,7 +169,8 @@ class TestWriter:
     def test_a_text_does_not_depend_on_the_other_requests(self, tiny_lms: TinyModels) -> None:
         writer = Writer(load_causal(tiny_lms.llama), "Where is my coat?", Style(longest=12))
         together = writer.write(self.requests, 0)
-        assert [writer.write([one], 0)[0] for one in self.requests] == together
+        alone = [writer.write([one], 0)[0].text for one in self.requests]
+        assert alone == [one.text for one in together]
         assert writer.write(self.requests, 1) != together
 
     @pytest.mark.parametrize("kind", ["llama", "gpt2"])
@@ -180,7 +181,9 @@ class TestWriter:
         shown, style = "Where is my coat?", Style(longest=12)
         before = [one._replace(prompt=shown + one.prompt) for one in self.requests]
         once = Writer(model, shown, style).write(self.requests, 0)
-        assert once == Writer(model, "", style).write(before, 0)
+        each_time = Writer(model, "", style).write(before, 0)
+        assert [one.text for one in once] == [one.text for one in each_time]
+        assert [one.loss for one in once] == pytest.approx([one.loss for one in each_time], abs=0.01)
 
     def test_a_word_that_is_pulled_comes(self, tiny_lms: TinyModels) -> None:
         model = load_causal(tiny_lms.llama)
@@ -281,7 +284,8 @@ class TestCommand:
             "train", "keywords", "--store", everyday, "--model", tiny_lms.llama, "-o", model, *options
         )
         assert trained.status == 0 and "trained on" in trained.err, trained.err
-        asked = [f"--option={name}" for name in (f"model={model}", "draws=1", "surprise=1e30", "pull=9")]
+        loose = ("draws=1", "surprise=1e30", "worst=99", "apart=-99", "pull=9")
+        asked = [f"--option={name}" for name in (f"model={model}", *loose)]
         ended = run("generate", "key-context", "--store", everyday, "-o", out, "--limit", "3", *asked)
         assert ended.status == 0, ended.err
         made, refused = len(list(read_jsonl(out))), ended.err.count("the text")

@@ -8,12 +8,11 @@ perspective put back, the observed reply still comes out.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Sequence
 from typing import Any
 
 from graphneg.language_models import CausalLM, Seq2SeqLM
-from graphneg.language_models.pulling import pull_in
+from graphneg.language_models.pulling import forms_of, pull_in
 
 Tokens = Sequence[int]
 _WORD = re.compile(r"\w+")
@@ -39,7 +38,7 @@ class Wanting:
 
     def _says(self, text: Tokens, perspective: str) -> bool:
         said = _padded(self._model.decode(text))
-        return any(_padded(form) in said for form in _forms(perspective))
+        return any(_padded(form) in said for form in forms_of(perspective))
 
     def _in_tokens(self, perspective: str) -> list[Tokens]:
         """The forms that the keyword may take, its last word inflected, as tokens inside a sentence."""
@@ -47,7 +46,7 @@ class Wanting:
             tokenizer = self._model.tokenizer
             self._forms[perspective] = [
                 list(tokenizer(f" {form}", add_special_tokens=False)["input_ids"])
-                for form in _forms(perspective)
+                for form in forms_of(perspective)
             ]
         return self._forms[perspective]
 
@@ -55,18 +54,3 @@ class Wanting:
 def _padded(text: str) -> str:
     """The words of a text in lower case, each between spaces."""
     return f" {' '.join(_WORD.findall(text.lower()))} "
-
-
-@lru_cache(maxsize=4096)
-def _forms(perspective: str) -> tuple[str, ...]:
-    """A keyword's key, and the same with its last word in other forms.
-
-    >>> _forms("blue ticket")
-    ('blue ticket', 'blue ticketed', 'blue ticketing', 'blue tickets')
-    """
-    from lemminflect import getAllInflections
-
-    first, _, last = perspective.rpartition(" ")
-    by_tag: Mapping[str, Sequence[str]] = getAllInflections(last)
-    found = {form for forms in by_tag.values() for form in forms} - {last}
-    return tuple(f"{first} {form}".strip() for form in (last, *sorted(found)))

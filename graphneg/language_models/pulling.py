@@ -6,7 +6,8 @@ a word is missing; here are the logits.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 DOUBLED = 12
@@ -50,6 +51,23 @@ def next_tokens(text: Sequence[int], words: Sequence[Sequence[int]]) -> list[int
         begun = next((n for n in range(len(word) - 1, 0, -1) if list(text[-n:]) == list(word[:n])), 0)
         found.append(word[begun])
     return found
+
+
+@lru_cache(maxsize=4096)
+def forms_of(keyword: str) -> tuple[str, ...]:
+    """A keyword, and the same with its last word in other forms; a name has none.
+
+    >>> forms_of("blue ticket"), forms_of("Jim")
+    (('blue ticket', 'blue ticketed', 'blue ticketing', 'blue tickets'), ('Jim',))
+    """
+    from lemminflect import getAllInflections
+
+    first, _, last = keyword.rpartition(" ")
+    if not last.islower():
+        return (keyword,)
+    by_tag: Mapping[str, Sequence[str]] = getAllInflections(last)
+    found = {form for forms in by_tag.values() for form in forms} - {last}
+    return tuple(f"{first} {form}".strip() for form in (last, *sorted(found)))
 
 
 def _holds(text: Sequence[int], word: Sequence[int]) -> bool:

@@ -10,8 +10,8 @@ from itertools import chain, zip_longest
 from graphneg.counterfactual import Answer, Exchange, Question, counterfactuals, examples_for
 from graphneg.generators.base import Candidate, Context
 from graphneg.generators.counterfactual.purpose import Purpose
-from graphneg.generators.keywords.screening import alike, goes_round, mentions
-from graphneg.generators.keywords.words import words_of
+from graphneg.generators.keywords.screening import alike, goes_round
+from graphneg.generators.keywords.words import mentions, words_of
 from graphneg.language_models import CausalLM, Seq2SeqLM
 from graphneg.shift.candidates import Reply, replies_of
 from graphneg.store import Store

@@ -4,24 +4,26 @@
 Responses for Robust Response Ranking and Evaluation", section 3.2): a reply with keywords of the
 context, written for the history of another dialogue. ``key-sentence`` asks for an everyday
 sentence with one or two of them, and for no reply at all.
+
+Several texts are written for each response. What is broken is thrown out; of the rest the one that
+the model finds likeliest is kept, unless it is likely after the context itself as well.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import exp
+from math import exp, log
 
 from graphneg.errors import InputError
 from graphneg.generators.base import Candidate, Context, Turn
-from graphneg.generators.keywords.choosing import Amount, Histories, History, Words, drawn, keywords_of
 from graphneg.generators.keywords.prompts import example_texts
-from graphneg.generators.keywords.screening import Limits, alike, first_sentences, refusal
+from graphneg.generators.keywords.screening import Limits, alike, refusal
+from graphneg.generators.keywords.slots import Material, Slot, Wish
+from graphneg.generators.keywords.spacing import spaced_as
 from graphneg.generators.keywords.words import words_of
-from graphneg.generators.keywords.writing import Request, Writer
-from graphneg.language_models.model import Written
-from graphneg.shift.keywords import KeywordExtractor
+from graphneg.generators.keywords.writing import Draft, Request, Writer
 
 CATEGORY = "C-follow"
 
@@ -39,69 +41,69 @@ _REASONS = {
     "like-a-positive": "the text is nearly a right response",
     "like-another": "the text is nearly another one of the same context",
     "surprising": "the model itself finds the text unlikely",
+    "fits": "the text answers the context no worse than the history that it was written for",
 }
 
-Replacing = Callable[[Sequence[Words], int, str], tuple[Words, ...]]
 Asking = Callable[[Sequence[Turn], Sequence[str]], str]
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """How many keywords, which texts are kept, and how often a refused one is written anew.
+    """Which texts are kept, and out of how many.
 
-    A text whose perplexity under the plain model is over ``surprise`` is refused: most such texts are
-    no sentences.
+    ``drafts`` texts are written at a time, all with the same keywords, and if none of them is kept as many
+    with others, ``draws`` times in all. A text is refused whose perplexity given its request is over
+    ``surprise``, or one of whose tokens has a probability below ``exp(-worst)``; so is one whose loss after
+    the context is not ``apart`` nats a token higher than after the history that it was written for.
     """
 
-    amount: Amount = field(default_factory=Amount)
     limits: Limits = field(default_factory=Limits)
-    draws: int = 4
-    surprise: float = 100.0
+    drafts: int = 8
+    draws: int = 3
+    surprise: float = 20.0
+    worst: float = 9.0
+    apart: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.draws < 1:
-            raise InputError(f"draws {self.draws}: each text is written at least once")
-        if self.surprise <= 1:
-            raise InputError(f"surprise {self.surprise}: a perplexity is above 1")
+        if self.drafts < 1 or self.draws < 1:
+            raise InputError(f"drafts {self.drafts}, draws {self.draws}: each text is written at least once")
+        if self.surprise <= 1 or self.worst <= 0:
+            raise InputError(
+                f"surprise {self.surprise}, worst {self.worst}: perplexities are above 1, losses above 0"
+            )
 
 
 @dataclass(frozen=True, slots=True)
-class _Slot:
-    """One response that is wanted: the place of its context, and what it shall be made of."""
+class _Text:
+    """A draft that may be kept, and the wish that it was written for."""
 
-    id: str
-    place: int
-    keywords: tuple[Words, ...]
-    history: History | None
+    wish: Wish
+    draft: Draft
 
 
 class KeywordGenerator:
     """Writes responses around keywords. ``refused`` counts texts by why they were refused.
 
-    ``replacing`` may exchange keywords, ``asking`` makes the request from a history and words;
-    ``histories`` is None where no history is shown. ``made_of`` is what the output depends on beside rules.
+    ``asking`` makes the request from a history and words. ``made_of`` is what the output depends on
+    beside rules.
     """
 
     def __init__(
         self,
         name: str,
-        extractor: KeywordExtractor,
+        material: Material,
         writer: Writer,
         asking: Asking,
         *,
         rules: Rules | None = None,
-        histories: Histories | None = None,
-        replacing: Replacing | None = None,
         made_of: Mapping[str, object] | None = None,
     ) -> None:
         self.name = name
         self.refused: Counter[str] = Counter()
-        self._extractor = extractor
+        self._material = material
         self._writer = writer
         self._asking = asking
         self._rules = rules or Rules()
-        self._histories = histories
-        self._replacing = replacing
         self._made_of = dict(made_of or {})
         self._left_out: list[tuple[str, str]] = []
 
@@ -115,25 +117,16 @@ class KeywordGenerator:
             StoreError: the store is gone.
         """
         found: list[dict[str, Candidate]] = [{} for _ in contexts]
-        open_slots = self._slots(contexts, per_context, seed)
-        last = dict.fromkeys((slot.id for slot in open_slots), "")
+        open_slots, missing = self._material.slots(contexts, per_context, seed)
+        for reason, place in missing:
+            self._leave_out(reason, contexts[place].id)
+        why = dict.fromkeys((slot.id for slot in open_slots), "")
         for draw in range(self._rules.draws):
-            if not open_slots:
-                break
-            refused: list[_Slot] = []
-            for slot, text, perplexity, reason in self._written(open_slots, contexts, draw, seed):
-                others = found[slot.place].values()
-                if reason is None and any(alike(words_of(text), words_of(one.text)) for one in others):
-                    reason = "like-another"
-                if reason is None:
-                    found[slot.place][slot.id] = self._candidate(slot, text, perplexity)
-                else:
-                    self.refused[reason] += 1
-                    last[slot.id] = reason
-                    refused.append(slot)
-            open_slots = refused
+            wishes = [self._material.wish(slot, draw, seed) for slot in open_slots]
+            texts = self._written(wishes, contexts, seed, why)
+            open_slots = self._filled(wishes, texts, contexts, found, why)
         for slot in open_slots:
-            self._leave_out(last[slot.id], contexts[slot.place].id)
+            self._leave_out(why[slot.id], contexts[slot.place].id)
         return [[one for _, one in sorted(each.items())] for each in found]
 
     def left_out(self) -> list[tuple[str, str]]:
@@ -147,74 +140,99 @@ class KeywordGenerator:
             **self._made_of,
             "model": str(self._writer.model.place),
             "examples": self._writer.examples,
-            "extractor": self._extractor.name,
+            "extractor": self._material.extractor.name,
+            "amount": repr(self._material.amount),
             "rules": repr(rules),
             "style": repr(style),
         }
 
-    def _leave_out(self, reason: str, id: str, count: int = 1) -> None:
-        self._left_out += [(f"{reason}: {_REASONS[reason]}", id)] * count
+    def _leave_out(self, reason: str, id: str) -> None:
+        self._left_out.append((f"{reason}: {_REASONS[reason]}", id))
 
-    def _slots(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_Slot]:
-        """The responses that can be written: those with keywords, and a history where one is shown."""
-        texts = [" ".join(turn.text for turn in context.turns) for context in contexts]
-        keywords = keywords_of(self._extractor, texts)
-        places = [place for place, _ in enumerate(contexts) for _ in range(per_context) if keywords[place]]
-        ids = [f"{contexts[place].id}/{n % per_context:03}" for n, place in enumerate(places)]
-        histories = self._drawn_histories([contexts[place] for place in places], ids, seed)
-        for context, found in zip(contexts, keywords, strict=True):
-            if not found:
-                self._leave_out("no-keywords", context.id, per_context)
-        slots: list[_Slot] = []
-        for place, id, history in zip(places, ids, histories, strict=True):
-            if self._histories is not None and history is None:
-                self._leave_out("no-history", contexts[place].id)
-                continue
-            words = drawn(keywords[place], self._rules.amount, seed, id, texts[place])
-            if self._replacing is not None:
-                words = self._replacing(words, seed, id)
-            slots.append(_Slot(id, place, words, history))
-        return slots
-
-    def _drawn_histories(
-        self, contexts: Sequence[Context], ids: Sequence[str], seed: int
-    ) -> Sequence[History | None]:
-        if self._histories is None:
-            return [None] * len(contexts)
-        return self._histories.of(contexts, ids, seed)
+    def _refuse(self, slot: Slot, reason: str, why: dict[str, str]) -> None:
+        self.refused[reason] += 1
+        why[slot.id] = reason
 
     def _written(
-        self, slots: Sequence[_Slot], contexts: Sequence[Context], draw: int, seed: int
-    ) -> Iterator[tuple[_Slot, str, float, str | None]]:
-        """Each slot with a text, its perplexity, and why it is refused."""
-        requests = [self._request(slot, draw) for slot in slots]
-        drafts = self._writer.write(requests, seed)
-        texts = [first_sentences(draft.text, self._rules.limits.sentences) for draft in drafts]
-        reasons = [
-            self._refusal(slot, draft, text, contexts[slot.place])
-            for slot, draft, text in zip(slots, drafts, texts, strict=True)
-        ]
-        fine = [place for place, reason in enumerate(reasons) if reason is None]
-        losses = self._writer.model.score([f" {texts[place]}" for place in fine])
-        perplexities = {place: exp(min(loss, 50.0)) for place, loss in zip(fine, losses, strict=True)}
-        for place, slot in enumerate(slots):
-            perplexity, reason = perplexities.get(place, 0.0), reasons[place]
-            if reason is None and perplexity > self._rules.surprise:
-                reason = "surprising"
-            yield slot, texts[place], perplexity, reason
+        self, wishes: Sequence[Wish], contexts: Sequence[Context], seed: int, why: dict[str, str]
+    ) -> dict[str, list[_Text]]:
+        """By slot, the texts that may be kept, the likeliest first."""
+        asked = [(wish, request) for wish in wishes for request in self._requests(wish)]
+        drafts = self._writer.write([request for _, request in asked], seed)
+        found: dict[str, list[_Text]] = {wish.slot.id: [] for wish in wishes}
+        for (wish, _), draft in zip(asked, drafts, strict=True):
+            reason = self._refusal(wish, draft, contexts[wish.slot.place])
+            if reason is None:
+                found[wish.slot.id].append(_Text(wish, draft))
+            else:
+                self._refuse(wish.slot, reason, why)
+        return {id: sorted(texts, key=_loss) for id, texts in found.items()}
 
-    def _request(self, slot: _Slot, draw: int) -> Request:
-        shown = [" ".join(words) for words in slot.keywords]
-        turns = slot.history.turns if slot.history is not None else ()
-        return Request(f"{slot.id}/{draw}", self._asking(turns, shown), tuple(shown))
+    def _requests(self, wish: Wish) -> list[Request]:
+        turns = wish.slot.history.turns if wish.slot.history is not None else ()
+        prompt = self._asking(turns, wish.words)
+        return [Request(f"{wish.id}/{n}", prompt, wish.words) for n in range(self._rules.drafts)]
 
-    def _refusal(self, slot: _Slot, draft: Written, text: str, context: Context) -> str | None:
-        if not draft.finished and text == draft.text:
+    def _refusal(self, wish: Wish, draft: Draft, context: Context) -> str | None:
+        if not draft.finished:
             return "unfinished"
-        return refusal(text, slot.keywords, context, self._rules.limits, example_texts())
+        reason = refusal(draft.text, wish.keywords, context, self._rules.limits, example_texts())
+        if reason is None and (draft.loss > log(self._rules.surprise) or draft.worst > self._rules.worst):
+            return "surprising"
+        return reason
 
-    def _candidate(self, slot: _Slot, text: str, perplexity: float) -> Candidate:
-        details = {"keywords": ", ".join(" ".join(words) for words in slot.keywords)}
-        if slot.history is not None:
-            details["source"] = slot.history.id
-        return Candidate(text, (CATEGORY,), {"perplexity": perplexity}, details)
+    def _filled(
+        self,
+        wishes: Sequence[Wish],
+        texts: Mapping[str, list[_Text]],
+        contexts: Sequence[Context],
+        found: Sequence[dict[str, Candidate]],
+        why: dict[str, str],
+    ) -> list[Slot]:
+        """Give each slot its likeliest text that does not fit its context; the slots that are left."""
+        tried = [wish.slot for wish in wishes]
+        left = {slot.id: list(texts[slot.id]) for slot in tried}
+        while any(left.values()):
+            best = [left[slot.id].pop(0) for slot in tried if left[slot.id]]
+            for one, apart in zip(best, self._apart(best, contexts), strict=True):
+                slot = one.wish.slot
+                others = [words_of(other.text) for other in found[slot.place].values()]
+                if any(alike(words_of(one.draft.text), other) for other in others):
+                    self._refuse(slot, "like-another", why)
+                elif apart is not None and apart < self._rules.apart:
+                    self._refuse(slot, "fits", why)
+                else:
+                    found[slot.place][slot.id] = _candidate(one, apart, contexts[slot.place])
+                    left[slot.id] = []
+        return [slot for slot in tried if slot.id not in found[slot.place]]
+
+    def _apart(self, texts: Sequence[_Text], contexts: Sequence[Context]) -> list[float | None]:
+        """By how much the loss of each text is higher after its context than after its history."""
+        shown = [one for one in texts if one.wish.slot.history is not None]
+        if not shown:
+            return [None] * len(texts)
+        said = [f" {one.draft.text}" for one in shown]
+        histories = [one.wish.slot.history.turns for one in shown if one.wish.slot.history is not None]
+        own = [contexts[one.wish.slot.place].turns for one in shown]
+        asked = [
+            self._asking(turns, one.wish.words)
+            for turns, one in zip([*histories, *own], [*shown, *shown], strict=True)
+        ]
+        losses = self._writer.model.score([*said, *said], asked)
+        return [after - before for before, after in zip(losses, losses[len(shown) :], strict=False)]
+
+
+def _loss(text: _Text) -> float:
+    return text.draft.loss
+
+
+def _candidate(text: _Text, apart: float | None, context: Context) -> Candidate:
+    wish, history = text.wish, text.wish.slot.history
+    details = {"keywords": ", ".join(wish.words)}
+    scores = {"perplexity": exp(text.draft.loss)}
+    if history is not None:
+        details["source"] = history.id
+    if apart is not None:
+        scores["apart"] = apart
+    said = spaced_as(text.draft.text, [turn.text for turn in context.turns])
+    return Candidate(said, (CATEGORY,), scores, details)

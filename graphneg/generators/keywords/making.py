@@ -19,6 +19,7 @@ from graphneg.generators.keywords.prompts import (
     sentence_request,
 )
 from graphneg.generators.keywords.screening import Limits
+from graphneg.generators.keywords.slots import Material, Replacing
 from graphneg.generators.keywords.training import is_trained
 from graphneg.generators.keywords.writing import Style, Writer
 from graphneg.language_models.causal import CausalLM
@@ -39,7 +40,7 @@ class Options:
     as `graphneg.language_models.load_causal` takes them); ``keywords`` the extractor, for a ``language``,
     with a ``spacy_model``. ``least`` and ``most`` keywords go into a text, which has at most ``words``
     words. ``temperature``, ``top_p`` and ``pull`` (how strongly keywords are drawn in) say how texts are
-    drawn, ``draws`` how often one that is refused is, ``surprise`` from which perplexity on one is.
+    drawn, ``drafts``, ``draws``, ``surprise``, ``worst`` and ``apart`` which of them are kept (`Rules`).
     """
 
     model: str | Path | None = None
@@ -55,8 +56,11 @@ class Options:
     temperature: float = 0.8
     top_p: float = 0.9
     pull: float = 3.0
-    draws: int = 4
-    surprise: float = 100.0
+    drafts: int = 8
+    draws: int = 3
+    surprise: float = 20.0
+    worst: float = 9.0
+    apart: float = 0.0
 
 
 def key_context(store: Store, **options: Any) -> KeywordGenerator:
@@ -83,10 +87,10 @@ def key_sentence(store: Store, **options: Any) -> KeywordGenerator:
     model = _model(chosen)
     return KeywordGenerator(
         "key-sentence",
-        get_extractor(chosen.keywords, chosen.language, chosen.spacy_model),
+        _material(chosen),
         Writer(model, sentence_examples(), _style(chosen)),
         _sentence,
-        rules=_rules(chosen, sentences=1),
+        rules=_rules(chosen),
     )
 
 
@@ -95,12 +99,10 @@ def _replies(name: str, store: Store, chosen: Options, vectors: StaticVectors | 
     examples = "" if is_trained(model) else reply_examples()
     return KeywordGenerator(
         name,
-        get_extractor(chosen.keywords, chosen.language, chosen.spacy_model),
+        _material(chosen, Histories(store), None if vectors is None else partial(with_neighbours, vectors)),
         Writer(model, examples, _style(chosen)),
         reply_request,
-        rules=_rules(chosen, sentences=2),
-        histories=Histories(store),
-        replacing=None if vectors is None else partial(with_neighbours, vectors),
+        rules=_rules(chosen),
         made_of={} if vectors is None else {"vectors": vectors.name},
     )
 
@@ -131,6 +133,13 @@ def _style(chosen: Options) -> Style:
     return Style(Sampling(chosen.temperature, top_p=chosen.top_p), chosen.pull)
 
 
-def _rules(chosen: Options, sentences: int) -> Rules:
-    limits = Limits(most=chosen.words, sentences=sentences)
-    return Rules(Amount(chosen.least, chosen.most), limits, chosen.draws, chosen.surprise)
+def _material(
+    chosen: Options, histories: Histories | None = None, replacing: Replacing | None = None
+) -> Material:
+    extractor = get_extractor(chosen.keywords, chosen.language, chosen.spacy_model)
+    return Material(extractor, Amount(chosen.least, chosen.most), histories, replacing)
+
+
+def _rules(chosen: Options) -> Rules:
+    limits = Limits(most=chosen.words)
+    return Rules(limits, chosen.drafts, chosen.draws, chosen.surprise, chosen.worst, chosen.apart)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from graphneg.generators.base import Turn
+from graphneg.generators.keywords.spacing import closed_up
 
 HISTORY_TURNS = 2
 TURN_WORDS = 30
@@ -88,13 +89,8 @@ def example_texts() -> tuple[str, ...]:
     return (*(sentence for _, sentence in _SENTENCES), *(reply for _, _, reply in _REPLIES))
 
 
-def one_line(text: str) -> str:
-    """The text without line breaks, which would end an answer."""
-    return " ".join(text.split())
-
-
 def _end_of(text: str) -> str:
-    return " ".join(text.split()[-TURN_WORDS:])
+    return " ".join(closed_up(text).split()[-TURN_WORDS:])
 
 
 def _names(speakers: Sequence[str]) -> list[str]:

@@ -14,14 +14,13 @@ from functools import lru_cache
 
 from graphneg.errors import InputError
 from graphneg.generators.base import Context
-from graphneg.generators.keywords.words import FUNCTION_WORDS, lemmas, words_of
+from graphneg.generators.keywords.words import FUNCTION_WORDS, lemmas, mentions, words_of
 
 NEAR = 0.7
 """Texts are the same, for here, from this share of common words on (Jaccard index)."""
 
 _ENDINGS = (".", "!", "?", '."', '!"', '?"')
 _STRANGE = re.compile(r"""https?:|www\.|_|[^\w\s'"‘’“”–—…,.!?&%$£€/+-]|\d{5,}|\.{4}""")
-_SENTENCE_END = re.compile(r"[.!?][\"”]?\s+(?=[A-Z\"“])")
 _LONG_WORD = 4
 _COPIED_RUN = 5
 _MANY_COMMAS = 4
@@ -29,27 +28,14 @@ _MANY_COMMAS = 4
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """``least`` and ``most`` words and the ``sentences`` of a text. Raises `InputError` out of range."""
+    """``least`` and ``most`` words of a text. Raises `InputError` out of range."""
 
     least: int = 5
     most: int = 24
-    sentences: int = 1
 
     def __post_init__(self) -> None:
         if not 1 <= self.least <= self.most:
             raise InputError(f"words from {self.least} to {self.most}: the first must be 1 or more")
-        if self.sentences < 1:
-            raise InputError(f"sentences {self.sentences}: a text has at least one")
-
-
-def first_sentences(text: str, count: int) -> str:
-    """The first ``count`` sentences of a text.
-
-    >>> first_sentences("It rains. We stay. They go.", 2)
-    'It rains. We stay.'
-    """
-    ends = [found.end() for found in _SENTENCE_END.finditer(text)]
-    return text[: ends[count - 1]].strip() if len(ends) >= count else text
 
 
 def refusal(
@@ -82,16 +68,6 @@ def refusal(
     if any(shares_run(words, words_of(turn.text)) for turn in context.turns):
         return "copies-context"
     return None
-
-
-def mentions(words: Sequence[str], keyword: Sequence[str]) -> bool:
-    """Whether all words of a keyword are among the words, in whatever form.
-
-    >>> mentions(["she", "borrowed", "it"], ["borrow"])
-    True
-    """
-    there = frozenset().union(*(lemmas(word) for word in words))
-    return all(lemmas(word) & there for word in keyword)
 
 
 def goes_round(words: Sequence[str]) -> bool:

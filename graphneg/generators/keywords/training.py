@@ -7,6 +7,7 @@ own keywords; what is wrong about a generated response comes from showing anothe
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,9 @@ from graphneg.counterfactual.examples import TASK
 from graphneg.errors import InputError, ModelError
 from graphneg.generators.base import Context
 from graphneg.generators.keywords.choosing import Amount, drawn, keywords_of
-from graphneg.generators.keywords.prompts import one_line, reply_request
+from graphneg.generators.keywords.prompts import reply_request
+from graphneg.generators.keywords.screening import Limits, refusal
+from graphneg.generators.keywords.spacing import closed_up
 from graphneg.language_models.causal import CausalLM
 from graphneg.language_models.model import LanguageModel
 from graphneg.language_models.training import Example, TrainingReport, fine_tune
@@ -36,16 +39,19 @@ def reply_pairs(
 ) -> Iterator[Example]:
     """The request for each right response, with keywords of its own, and the response.
 
-    Responses without a keyword are left out. Memory is flat.
+    Responses without a keyword are left out, and so is what would be refused of a model: what it should
+    not write, it should not learn. Memory is flat.
     """
-    amount = amount or Amount(1, 3)
+    amount = amount or Amount()
     pairs = ((one, f"{one.id}/{n}", text) for one in contexts for n, text in enumerate(one.positives))
     while part := list(islice(pairs, _BATCH)):
         found = keywords_of(extractor, [text for _, _, text in part])
         for (context, id, text), keywords in zip(part, found, strict=True):
-            words = [" ".join(each) for each in drawn(keywords, amount, seed, id)]
-            if words:
-                yield Example(reply_request(context.turns, words), one_line(text))
+            wanted = drawn(keywords, amount, seed, id, text)
+            reply = closed_up(text)
+            if wanted and refusal(reply, wanted, replace(context, positives=()), Limits()) is None:
+                words = [" ".join(each) for each in wanted]
+                yield Example(reply_request(context.turns, words), f" {reply}")
 
 
 def train_replies(

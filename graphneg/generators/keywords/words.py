@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
 _WORD = re.compile(r"\w+(?:['’-]\w+)*")
@@ -41,3 +42,13 @@ def lemmas(word: str) -> frozenset[str]:
     lower = word.lower()
     found = (lemma.lower() for group in getAllLemmas(lower).values() for lemma in group)
     return frozenset({lower, *found})
+
+
+def mentions(words: Sequence[str], keyword: Sequence[str]) -> bool:
+    """Whether all words of a keyword are among the words, in whatever form.
+
+    >>> mentions(["she", "borrowed", "it"], ["borrow"])
+    True
+    """
+    there = frozenset().union(*(lemmas(word) for word in words))
+    return all(lemmas(word) & there for word in keyword)

@@ -1,9 +1,10 @@
 """Texts by a causal language model, one for each request: the part that knows models.
 
 The solved examples before a request are the same for all of them. They are read once, and
-what the model keeps of them (its keys and values) stands before each batch, so that a request costs
-its own tokens. Words that are wanted are pulled: as long as one is missing, its next token is
-made more likely (Pascual et al., 2021, "A Plug-and-Play Method for Controlled Text Generation").
+what the model keeps of them (its keys and values) stands before each batch; a prompt that several
+requests have is read once, too. So a text costs its own tokens. Words that are wanted are pulled: as
+long as one is missing, its next token is made more likely (Pascual et al., 2021, "A Plug-and-Play Method
+for Controlled Text Generation"). How likely the model found what it wrote is known without reading again.
 
 Nothing here is about keywords of a context: whatever is asked of a model in this way, filling
 a gap in a sentence too, can use it.
@@ -20,9 +21,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from graphneg.decoders.t5.batching import in_batches
 from graphneg.decoders.t5.sampling import item_seed
 from graphneg.errors import InputError, ModelError
-from graphneg.language_models.model import Written
+from graphneg.generators.keywords.stepping import Heard, Pull, SentenceEnd, Wanted
 from graphneg.language_models.padding import padded
-from graphneg.language_models.pulling import pull_in
+from graphneg.language_models.pulling import forms_of
 from graphneg.language_models.running import generate
 from graphneg.language_models.search import Sampling, processors
 
@@ -44,17 +45,32 @@ class Request(NamedTuple):
     words: tuple[str, ...] = ()
 
 
+class Draft(NamedTuple):
+    """A text; ``finished`` if it came to an end before the limit.
+
+    ``loss`` is its mean negative log-likelihood given the request (nats a token), before words were pulled
+    and without a temperature; ``worst`` that of its least likely token.
+    """
+
+    text: str
+    finished: bool
+    loss: float = 0.0
+    worst: float = 0.0
+
+
 @dataclass(frozen=True, slots=True)
 class Style:
     """How texts are drawn.
 
     ``pull`` is what is added to the logit of a missing word's next token at first (0: words are not pulled),
-    ``longest`` the most tokens of a text. Raises `InputError` for values out of range.
+    ``longest`` the most tokens of a text, which ends with the first sentence that leaves it ``least`` words
+    or more, all that are wanted among them. Raises `InputError` for values out of range.
     """
 
     search: Sampling = field(default_factory=lambda: Sampling(temperature=0.8, top_p=0.9))
     pull: float = 3.0
     longest: int = 32
+    least: int = 5
 
     def __post_init__(self) -> None:
         if self.pull < 0:
@@ -74,8 +90,8 @@ class Writer:
         self.examples = examples
         self.style = style or Style()
 
-    def write(self, requests: Sequence[Request], seed: int) -> list[Written]:
-        """One text for each request, in order, up to the end of a line.
+    def write(self, requests: Sequence[Request], seed: int) -> list[Draft]:
+        """One text for each request, in order, up to the end of a line or of a sentence.
 
         A text depends on the request and ``seed``, not on the other requests. A request that is too
         long for the model loses its beginning.
@@ -88,7 +104,7 @@ class Writer:
             _Item(place, request, self._tokens(request.prompt)[-room:])
             for place, request in enumerate(requests)
         ]
-        texts = [Written("", False)] * len(items)
+        texts = [Draft("", False)] * len(items)
         longest_first = sorted(items, key=lambda item: (-len(item.tokens), item.place))
         for item, text in in_batches(longest_first, BATCH, lambda batch: self._run(batch, seed)):
             if text is None:
@@ -128,35 +144,70 @@ class Writer:
         with torch.inference_mode():
             return _Prefix(self._shown, self.model.model(input_ids=read, use_cache=True).past_key_values)
 
-    def _run(self, batch: Sequence[_Item], seed: int) -> list[Written]:
-        prefix = self._prefix
-        rows = padded([item.tokens for item in batch], self._pad, "left", self.model.device)
-        width = rows["input_ids"].shape[1]
-        start = len(prefix.tokens) + width
+    def _run(self, batch: Sequence[_Item], seed: int) -> list[Draft]:
+        rows, start = self._prompted(batch)
+        wanted = [self._wanted(item.request.words) for item in batch]
+        heard, complete = Heard(), SentenceEnd(wanted, start, self.style.least, self.model.decode)
         found = generate(
             self.model.model,
-            prefix.before(rows),
-            self._chain(batch, seed, start),
+            rows,
+            [heard, *self._pull(wanted, start), *self._drawing(batch, seed)],
+            [complete],
             max_new_tokens=self.style.longest,
             eos_token_id=sorted(self._ends),
             pad_token_id=self._pad,
         )
-        return [self._text(sequence[start:]) for sequence in found]
+        texts = [
+            self._ended(sequence[start:], end) for sequence, end in zip(found, complete.lengths, strict=True)
+        ]
+        losses = heard.losses([tokens for tokens, _ in texts])
+        return [self._draft(*one, loss) for one, loss in zip(texts, losses, strict=True)]
 
-    def _chain(self, batch: Sequence[_Item], seed: int, start: int) -> list[Any]:
-        """The logits processors: missing words are pulled, then texts are drawn with their own seeds."""
-        seeds = [item_seed(seed, item.request.id, 0) for item in batch]
-        drawing = processors(self.style.search, seeds)
+    def _prompted(self, batch: Sequence[_Item]) -> tuple[dict[str, Any], int]:
+        """The rows for ``generate``, with what the model keeps of them, and their number of tokens.
+
+        Each prompt is read once, but for its last token, however many of the batch have it.
+        """
+        import torch
+
+        prompts = list(dict.fromkeys(tuple(item.tokens) for item in batch))
+        places = torch.tensor([prompts.index(tuple(item.tokens)) for item in batch], device=self.model.device)
+        read = self._prefix.before(padded(prompts, self._pad, "left", self.model.device))
+        ids, mask, past = read["input_ids"], read["attention_mask"], read.get("past_key_values")
+        done = 0 if past is None else len(self._prefix.tokens)
+        if ids.shape[1] > done + 1:
+            with torch.inference_mode():
+                past = self.model.model(
+                    input_ids=ids[:, done:-1],
+                    attention_mask=mask[:, :-1],
+                    position_ids=(mask.cumsum(-1) - 1).clamp(min=0)[:, done:-1],
+                    past_key_values=past,
+                    use_cache=True,
+                ).past_key_values
+        rows = {"input_ids": ids[places], "attention_mask": mask[places]}
+        if past is not None:
+            past.batch_select_indices(places)
+            rows["past_key_values"] = past
+        return rows, ids.shape[1]
+
+    def _pull(self, wanted: Sequence[Sequence[Wanted]], start: int) -> list[Any]:
         if not self.style.pull:
-            return drawing
-        wanted = [[self._word(word) for word in item.request.words] for item in batch]
-        return [Pull(wanted, start, self.style.pull, sorted(self._ends)), *drawing]
+            return []
+        return [Pull(wanted, start, self.style.pull, sorted(self._ends), self.model.decode)]
 
-    def _text(self, tokens: Sequence[int]) -> Written:
-        """The text up to the first line break or end of all; finished where there is one."""
-        stop = next((place for place, token in enumerate(tokens) if token in self._ends), None)
-        text = self.model.decode(tokens if stop is None else tokens[: stop + 1])
-        return Written(text.split(END)[0].strip(), stop is not None)
+    def _drawing(self, batch: Sequence[_Item], seed: int) -> list[Any]:
+        """Texts are drawn with their own seeds."""
+        return processors(self.style.search, [item_seed(seed, item.request.id, 0) for item in batch])
+
+    def _ended(self, tokens: Sequence[int], end: int | None) -> tuple[Sequence[int], bool]:
+        """A text's tokens, up to ``end`` or to the token that ends it, and whether it has an end."""
+        if end is None:
+            end = next((place + 1 for place, token in enumerate(tokens) if token in self._ends), None)
+        return tokens[:end], end is not None
+
+    def _draft(self, tokens: Sequence[int], finished: bool, losses: Sequence[float]) -> Draft:
+        text = self.model.decode(tokens).split(END)[0].strip()
+        return Draft(text, finished, round(sum(losses) / len(losses), 3), round(max(losses), 3))
 
     @cached_property
     def _ends(self) -> frozenset[int]:
@@ -169,30 +220,18 @@ class Writer:
     def _pad(self) -> int:
         return self.model.tokenizer.pad_token_id
 
-    def _word(self, word: str) -> list[int]:
-        """The tokens of a word inside a sentence."""
-        return list(self.model.tokenizer(f" {word}", add_special_tokens=False)["input_ids"])
-
-
-class Pull:
-    """A logits processor that makes missing words more likely, and the end less while one is missing.
-
-    ``wanted`` has the words of each row of the batch, as tokens; a row's text begins behind
-    ``start`` tokens. `pull_in` says how strong the pull is.
-    """
-
-    def __init__(
-        self, wanted: Sequence[Sequence[Sequence[int]]], start: int, strength: float, ends: Sequence[int]
-    ) -> None:
-        self._wanted = wanted
-        self._start = start
-        self._strength = strength
-        self._ends = list(ends)
-
-    def __call__(self, input_ids: Any, scores: Any) -> Any:
-        """``scores`` of shape (rows, vocabulary), with the next tokens of missing words raised."""
-        texts: list[list[int]] = [row[self._start :].tolist() for row in input_ids]
-        return pull_in(scores, texts, self._wanted, self._strength, self._ends)
+    def _wanted(self, words: Sequence[str]) -> list[Wanted]:
+        """The words with their forms, in tokens inside a sentence."""
+        return [
+            Wanted(
+                tuple(word.split()),
+                tuple(
+                    list(self.model.tokenizer(f" {form}", add_special_tokens=False)["input_ids"])
+                    for form in forms_of(word)
+                ),
+            )
+            for word in words
+        ]
 
 
 class _Item(NamedTuple):
