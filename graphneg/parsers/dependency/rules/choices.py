@@ -11,6 +11,8 @@ from graphneg.parsers.dependency.rules.closed_classes import (
 )
 from graphneg.parsers.dependency.rules.governors import Dependency
 from graphneg.parsers.dependency.rules.sketch import Sketch
+from graphneg.parsers.dependency.rules.speech import ANSWERS, SPEECH
+from graphneg.parsers.dependency.rules.wholes import AMOUNTS, KINDS, PARTS, VESSELS
 from graphneg.parsers.dependency.signatures import word_class
 
 WH_ROLES = {"where": "location", "when": "time", "how": "manner", "why": "purpose"}
@@ -31,22 +33,6 @@ _LOOSE = frozenset(
 )
 _SPANS = frozenset(
     {"temporal-quantity", "year", "month", "week", "day", "hour", "minute", "while", "moment", "time"}
-)
-_PARTS = frozenset(
-    {
-        "part",
-        "middle",
-        "center",
-        "centre",
-        "heart",
-        "edge",
-        "bottom",
-        "half",
-        "surface",
-        "corner",
-        "tip",
-        "rest",
-    }
 )
 CORE_ROLES = frozenset(f"ARG{n}" for n in range(7))
 
@@ -93,16 +79,31 @@ def role_weights(sketch: Sketch, concept: str, found: Dependency) -> dict[str, f
     scores = sketch.lexicon.role_scores(concept, kind, found.form, kid.lemma)
     if concept.endswith("-91") and found.form in {"cop_subj", "nsubj"}:
         return {"ARG1": 1.0}
+    if (
+        concept in {"near-02", "resemble-01"}
+        and sketch.draft.nodes[sketch.core[found.governor]].rule == "copula"
+    ):
+        return {"ARG1" if found.form in {"cop_subj", "nsubj"} else "ARG2": 1.0}
+    if concept in ANSWERS and (found.form.startswith("ccomp") or found.form == "dobj"):
+        return {"ARG1" if found.form == "dobj" else "ARG2": 1.0}
+    if found.form == "intj" and kid.tag == "UH" and sketch.words[found.governor].lemma in SPEECH:
+        return {"ARG1": 1.0}
     if concept == "be-located-at-91" and (found.form.startswith("prep_") or found.form in {"acomp", "attr"}):
         scores["ARG2"] = scores.get("ARG2", 0.0) + 1.0
     if found.form == "poss" and sketch.words[found.governor].lemma in BODY_PARTS:
         return {"part-of": 1.0}
+    if found.form in {"nsubj", "dobj"} and _is_transitive(sketch, found.governor, concept):
+        return {"ARG0" if found.form == "nsubj" else "ARG1": 1.0}
+    if found.form in {"nsubj", "dobj"} and is_frame(concept):
+        scores = _fitting(sketch, concept, found.form, scores)
     if found.form == "dobj" and sketch.kid(found.governor, "dative") is not None:
         scores["ARG1"] = 5 * scores.get("ARG1", 0.1)
     if found.form in _FREE:
         scores = {role: weight for role, weight in scores.items() if role not in CORE_ROLES} or {"mod": 1.0}
-    if found.form == "prep_of" and sketch.words[found.governor].lemma in _PARTS:
-        return {"part-of": 1.0}
+    if found.form == "prep_of":
+        whole = _whole(sketch, found, concept)
+        if whole is not None:
+            return {whole: 1.0}
     if found.form == "prep_of" and ("F", concept, "prep_of") not in sketch.lexicon.roles:
         scores.pop("consist-of", None)
     if found.form == "prep_for" and sketch.draft.nodes[sketch.core[kid.i]].concept in _SPANS:
@@ -117,6 +118,49 @@ def role_weights(sketch: Sketch, concept: str, found: Dependency) -> dict[str, f
     if found.form == "advmod" and sketch.draft.nodes[sketch.core[kid.i]].rule == "adverb":
         scores["manner"] = scores.get("manner", 0.0) + 0.4
     return scores
+
+
+def _whole(sketch: Sketch, found: Dependency, concept: str) -> str | None:
+    """What a noun is of another, where it says so: *the top of*, *a cup of*, *a bit of*, *a kind of*."""
+    noun = sketch.words[found.governor].lemma
+    if noun in PARTS or noun in BODY_PARTS:
+        return "part-of"
+    if noun in KINDS:
+        return "mod-of"
+    if noun in AMOUNTS:
+        return "quant-of"
+    if noun in VESSELS and not is_frame(concept):
+        return "consist-of"
+    inner = sketch.draft.nodes[sketch.core[found.dependent]].concept or ""
+    entry = sketch.lexicon.frames.get(inner)
+    quality = entry is not None and min(entry.functions, default="") == "1" and not is_frame(concept)
+    return "ARG1-of" if quality and sketch.draft.nodes[sketch.core[found.dependent]].rule == "table" else None
+
+
+def _is_transitive(sketch: Sketch, verb: int, concept: str) -> bool:
+    """Whether a verb has a subject and one object, and its frame an agent and what it acts on."""
+    entry = sketch.lexicon.frames.get(concept)
+    objects = sketch.kids(verb, "dobj")
+    if entry is None or not {"0", "1"} <= set(entry.functions) or len(objects) != 1:
+        return False
+    plain = (
+        sketch.kid(verb, "nsubj") is not None and sketch.kid(verb, "dative", "ccomp", "xcomp", "oprd") is None
+    )
+    seen = sketch.lexicon.roles.get(("F", concept, "dobj"), {})
+    usual = seen.get("ARG1", 0) >= sum(seen.values()) / 2
+    return plain and usual and objects[0].lemma not in TIME_NOUNS and objects[0].tag != "PRP"
+
+
+def _fitting(sketch: Sketch, concept: str, form: str, scores: dict[str, float]) -> dict[str, float]:
+    """The weights without roles that subjects and objects do not take."""
+    seen = sketch.lexicon.roles.get(("F", concept, form), {})
+    if form == "nsubj":
+        return {role: weight for role, weight in scores.items() if role in {"ARG0", "ARG1"} or role in seen}
+    return {
+        role: weight
+        for role, weight in scores.items()
+        if role == "ARG1" or role in seen or role not in {"ARG0", "ARG2", "duration"}
+    }
 
 
 def is_vocative(sketch: Sketch, found: Dependency) -> bool:

@@ -15,7 +15,9 @@ _PREDICATES = ("acomp", "attr", "oprd", "ccomp", "xcomp")
 _LIGHT = word_set(
     "not also just too now then always never only still already ever indeed really so again yet"
 )
-_PLACED = {"like": "resemble-01", "from": "be-from-91"}
+_SEEMING = frozenset({"seem", "appear", "happen"})
+_AFFECTING = word_set("tire please surprise amuse interest annoy bother hurt help matter pay cost")
+_PLACED = {"like": "resemble-01", "from": "be-from-91", "near": "near-02"}
 _LOCATIVE = word_set("""
     in on at near behind under above below beside between among inside outside around over
 """)
@@ -30,6 +32,8 @@ def resolve_copulas(sketch: Sketch) -> None:
                 sketch.forms[below.i] = "cop_subj"
         if word.lemma == "be" and word.tag[:2] == "VB" and word.dep not in {"aux", "auxpass"}:
             _resolve(sketch, word)
+        elif word.lemma in _SEEMING or word.lemma in _AFFECTING:
+            _resolve_delayed(sketch, word)
 
 
 def resolve_futures(sketch: Sketch) -> None:
@@ -101,6 +105,19 @@ def _resolve_extraposed(sketch: Sketch, be: Word, predicate: Word) -> None:
         if one.i > predicate.i and (infinitive or that):
             sketch.forms[one.i] = "cop_subj"
             sketch.done.add(it.i)
+            return
+
+
+def _resolve_delayed(sketch: Sketch, verb: Word) -> None:
+    """*It seems that he left*, *it tires me to walk*: *it* is nothing but the clause."""
+    it = next((one for one in sketch.kids(verb.i, "nsubj") if one.lower == "it"), None)
+    for one in sketch.kids(verb.i, "ccomp", "xcomp", "advcl"):
+        infinitive = any(k.tag == "TO" for k in sketch.kids(one.i, "aux"))
+        that = any(k.lower == "that" for k in sketch.kids(one.i, "mark"))
+        if it is not None and one.i > verb.i and (infinitive or that):
+            sketch.done.add(it.i)
+            if verb.lemma in _AFFECTING:
+                sketch.forms[one.i] = "nsubj"
             return
 
 

@@ -90,3 +90,15 @@ def _write_standard(sketch: Sketch, one: Word, degree: int, kind: str, marker: W
         return
     sketch.link(degree, role, sketch.outer[speaker], "degree")
     sketch.placed.add(speaker)
+
+
+def share_measured(sketch: Sketch) -> None:
+    """What is measured by *have-degree-91* is also an argument of the measure, where that is a frame."""
+    arcs = sketch.draft.arcs
+    for degree in [arc for arc in arcs if arc.role == "ARG2" and arc.rule == "degree"]:
+        measure = sketch.draft.nodes[degree.dep].concept or ""
+        entry = sketch.lexicon.frames.get(measure)
+        taken = any(arc.head == degree.dep and arc.role == "ARG1" for arc in arcs)
+        whole = next((arc.dep for arc in arcs if arc.head == degree.head and arc.role == "ARG1"), None)
+        if whole is not None and not taken and entry is not None and "1" in entry.functions:
+            sketch.link(degree.dep, "ARG1", whole, "degree")

@@ -73,6 +73,7 @@ def _form(sketch: Sketch, through: Word, preposition: Word | None, below: Word, 
         return sketch.forms[through.i]
     if preposition is not None:
         return "agent" if preposition.dep == "agent" else f"prep_{preposition.lower}"
+    copular = copular or sketch.words[through.head].tag[:2] == "JJ"
     if copular and through.dep in _SUBJECTS and through.i == below.i:
         return "cop_subj"
     if through.i != below.i:

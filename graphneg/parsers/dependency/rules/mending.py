@@ -44,12 +44,24 @@ def mend(words: Sequence[Word]) -> None:
             _mend_direction(words, words[word.i - 1], word)
         elif word.dep == "conj" and word.tag in {"NN", "JJ"} and not word.kids:
             _mend_joined_verb(words, word)
+        elif word.lemma in {"seem", "appear"} and word.tag[:2] == "VB":
+            _mend_seeming(words, word)
         elif word.tag in {"NNP", "NNPS"} and word.i:
             _mend_title(words, word)
         elif word.lower == "for" and word.tag == "IN" and word.dep == "prep":
             _mend_for(words, word)
         elif word.text == "?":
             _mend_tag(words, word.i)
+
+
+def _mend_seeming(words: Sequence[Word], seem: Word) -> None:
+    """*She seemed tired*: what seems so is that she was tired."""
+    kids = [words[k] for k in seem.kids]
+    subject = next((one for one in kids if one.dep == "nsubj"), None)
+    state = next((one for one in kids if one.dep in {"oprd", "acomp"} and one.tag[:2] in {"JJ", "VB"}), None)
+    if subject is not None and state is not None:
+        retie(words, subject, state.i, "nsubj" if state.tag[:2] == "JJ" else "nsubjpass")
+        state.dep = "ccomp"
 
 
 def _mend_title(words: Sequence[Word], word: Word) -> None:

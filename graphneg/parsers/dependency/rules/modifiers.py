@@ -15,12 +15,14 @@ from graphneg.parsers.dependency.rules.closed_classes import CLOTHES, MARK_ROLES
 from graphneg.parsers.dependency.rules.governors import Dependency
 from graphneg.parsers.dependency.rules.numbers import ordinal_value
 from graphneg.parsers.dependency.rules.sketch import Sketch
+from graphneg.parsers.dependency.rules.speech import SPEECH
 from graphneg.parsers.dependency.signatures import word_class
 from graphneg.parsers.dependency.words import Word
 
 _DEGREES = frozenset(
     {"great", "utter", "extreme", "considerable", "slight", "sheer", "deep", "complete", "total"}
 )
+_STANCES = frozenset({"sit", "stand", "lie", "kneel", "crouch", "wait"})
 _SKIPPED = frozenset({"conj", "preconj", "cc", "punct", "aux", "auxpass", "expl"})
 
 
@@ -53,11 +55,8 @@ def write_modifier(sketch: Sketch, found: Dependency) -> bool:
         return _write_adjective(sketch, found)
     if form in {"prep_in", "prep_with", "prep_without"} and _write_having(sketch, found):
         return True
-    if form == "prep_near" and sketch.draft.nodes[head].concept is not None:
-        node = sketch.draft.concept("near-02", found.preposition.i if found.preposition else None, "near")
-        sketch.link(node, "ARG1", head, "near")
-        sketch.link(node, "ARG2", dep, "near")
-        return True
+    if form == "prep_near" and sketch.draft.nodes[head].concept not in {None, "near-02"}:
+        return _write_near(sketch, found)
     if found.preposition is not None and found.preposition.lower == "because":
         return write_cause(sketch, dep, head, found.preposition.i)
     if (
@@ -75,10 +74,28 @@ def write_modifier(sketch: Sketch, found: Dependency) -> bool:
 def _judges(sketch: Sketch, adverb: Word) -> bool:
     """Whether an adverb has a frame whose first role is what it judges: *slowly*, *well*, no *happily*."""
     concept = sketch.concept_of(adverb.i)
+    if adverb.tag[:2] == "RB" and sketch.words[adverb.head].lemma in SPEECH:
+        return False
     entry = sketch.lexicon.frames.get(concept)
     return is_frame(concept) and (
         adverb.tag[:2] == "JJ" or (entry is not None and min(entry.functions, default="") == "1")
     )
+
+
+def _write_near(sketch: Sketch, found: Dependency) -> bool:
+    """*a tree near the house* is near it; *he sits near the door*: so is he, and that is where he sits."""
+    head, dep = sketch.head(found.governor, found.form), sketch.outer[found.dependent]
+    node = sketch.draft.concept("near-02", found.preposition.i if found.preposition else None, "near")
+    sketch.link(node, "ARG2", dep, "near")
+    verb = sketch.words[found.governor]
+    if verb.tag[:2] != "VB":
+        sketch.link(node, "ARG1", head, "near")
+        return True
+    sketch.link(head, "ARG2" if verb.lemma in _STANCES else "location", node, "near")
+    subject = sketch.kid(verb.i, "nsubj")
+    if subject is not None and sketch.speaker(subject.i) in sketch.outer:
+        sketch.link(node, "ARG1", sketch.outer[sketch.speaker(subject.i)], "near")
+    return True
 
 
 def _linked(sketch: Sketch, head: int, dep: int) -> bool:

@@ -100,8 +100,9 @@ def merge_speakers(sketch: Sketch) -> None:
             roles = {arc.role: arc.dep for arc in sketch.draft.arcs if arc.head == sketch.core[word.i]}
             for pronoun, role in (("i", "ARG0"), ("you", "ARG2")):
                 meant = roles.get(role)
-                known = meant is not None and not sketch.draft.nodes[meant].gone
-                if known and sketch.draft.nodes[meant].concept not in {None, "amr-unknown"}:
+                if meant is None or sketch.draft.nodes[meant].gone:
+                    continue
+                if sketch.draft.nodes[meant].concept not in {None, "amr-unknown"}:
                     _identify(sketch, pronoun, meant, spoken)
             return
 

@@ -12,6 +12,7 @@ from graphneg.parsers.dependency.rules.choices import (
 from graphneg.parsers.dependency.rules.governors import Dependency, dependency
 from graphneg.parsers.dependency.rules.modifiers import write_modifier
 from graphneg.parsers.dependency.rules.sketch import Sketch
+from graphneg.penman_codec import is_inverted
 
 _SUBJECTS = frozenset({"nsubj", "nsubjpass"})
 
@@ -50,7 +51,7 @@ def _link(sketch: Sketch, head: int, role: str, dep: int, found: Dependency) -> 
         return
     if role == "domain":
         sketch.link(dep, "mod", head, found.form)
-    elif role == "part-of":
-        sketch.link(dep, "part", head, found.form)
+    elif is_inverted(role):
+        sketch.link(dep, role.removesuffix("-of"), head, found.form)
     else:
         sketch.link(head, role, dep, found.form)

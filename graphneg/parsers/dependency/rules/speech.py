@@ -11,6 +11,8 @@ SPEECH = word_set("""
     object declare announce begin explain inquire respond sigh think protest insist mutter
     retort remind echo wonder yell snap plead beg admit agree reflect state
 """)
+ANSWERS = frozenset({"answer-01", "reply-01", "respond-01"})
+"""Their ``ARG1`` is who or what is answered, their ``ARG2`` the answer."""
 _QUOTES = frozenset({"``", "''", '"'})
 
 
@@ -76,7 +78,8 @@ def _take(sketch: Sketch, said: Word, quote: Word) -> bool:
     head, dep = sketch.speaker(said.i), sketch.speaker(quote.i)
     if head not in sketch.core or dep not in sketch.outer:
         return False
-    sketch.link(sketch.core[head], "ARG1", sketch.outer[dep], "speech")
+    role = "ARG2" if sketch.concept_of(head) in ANSWERS else "ARG1"
+    sketch.link(sketch.core[head], role, sketch.outer[dep], "speech")
     for node in sketch.draft.nodes:
         if node.sentence == quote.sentence:
             node.sentence = said.sentence

@@ -14,7 +14,7 @@ from graphneg.parsers.dependency.rules.coordination import (
     write_openers,
 )
 from graphneg.parsers.dependency.rules.copulas import resolve_copulas, resolve_futures
-from graphneg.parsers.dependency.rules.degrees import write_degrees
+from graphneg.parsers.dependency.rules.degrees import share_measured, write_degrees
 from graphneg.parsers.dependency.rules.entities import write_entities
 from graphneg.parsers.dependency.rules.light_verbs import resolve_light_verbs
 from graphneg.parsers.dependency.rules.mending import mend
@@ -54,6 +54,7 @@ def write_draft(text: str, words: Sequence[Word], lexicon: Lexicon | None = None
     write_roles(sketch)
     write_whys(sketch)
     write_shared(sketch, written)
+    share_measured(sketch)
     roots = [word for word in words if word.head == word.i]
     for root in roots:
         write_moods(sketch, root)
