@@ -6,24 +6,31 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, zip_longest
+from math import exp, log
 
 from graphneg.counterfactual import Answer, Exchange, Question, counterfactuals, examples_for
 from graphneg.generators.base import Candidate, Context
 from graphneg.generators.counterfactual.purpose import Purpose
-from graphneg.generators.keywords.screening import alike, goes_round
-from graphneg.generators.keywords.words import mentions, words_of
+from graphneg.generators.keywords.screening import Limits, alike, broken, shares_run
+from graphneg.generators.keywords.words import words_of
 from graphneg.language_models import CausalLM, Seq2SeqLM
 from graphneg.shift.candidates import Reply, replies_of
 from graphneg.store import Store
 
 PULL = 3.0
+_LEAST_WORDS = 3
 
 _REASONS = {
     "no-perspective": "no reply to the context has a known perspective",
     "no-substitute": "no other perspective is left to try",
-    "unfinished": "the reply did not come to an end",
+    "unfinished": "the reply did not come to the end of a sentence",
+    "not-plain-text": "the reply has signs that no one says",
+    "too-short": "the reply has too few words",
+    "too-long": "the reply has too many words",
     "no-keyword": "the substitute is not in the reply",
     "repeats": "the reply repeats itself",
+    "surprising": "the model itself finds the reply unlikely",
+    "copies-context": "the reply repeats the context",
     "known": "the reply says what was said already",
     "like-another": "the reply is nearly another one of the same context",
 }
@@ -33,35 +40,37 @@ _REASONS = {
 class Trials:
     """How replies are decoded: ``temperature``, and substitutes that are tried for each reply wanted.
 
-    ``pull`` draws the substitute in; None is `PULL` for a model that was not trained, else 0.
+    ``pull`` draws the substitute in; None is `PULL` for a model that was not trained, else 0. A reply is
+    refused whose perplexity under the model is over ``surprise``, or one of whose tokens has a probability
+    below ``exp(-worst)``, or that has more than ``words`` words.
     """
 
-    temperature: float = 1.0
-    tries: int = 4
+    temperature: float = 0.7
+    tries: int = 8
     pull: float | None = None
+    surprise: float = 20.0
+    worst: float = 9.0
+    words: int = 30
 
 
 @dataclass(slots=True)
 class _Place:
-    """A context on its way: questions that are left, what was found, and why there is not more."""
+    """A context, the questions that are asked for it, and why there are not more candidates."""
 
     context: Context
     questions: list[Question]
     missing: str
     found: list[Candidate] = field(default_factory=list[Candidate])
 
-    def next(self, wanted: int) -> list[Question]:
-        taken, self.questions = self.questions[:wanted], self.questions[wanted:]
-        return taken
-
 
 class CounterfactualGenerator:
     """Replies as they would have been under other perspectives.
 
     The observed replies are the context's own and its right responses, as far as
-    ``graphneg shift build`` found their perspectives; a context without one gets none. A reply is kept
-    if it came to an end, has its keyword, differs from what is known, and does not go round in circles.
-    ``refused`` counts the others by why.
+    ``graphneg shift build`` found their perspectives; a context without one gets none. Several substitutes
+    are tried for each reply that is wanted, and those replies are kept that the model finds likeliest, of
+    those that came to an end, have their keyword and do not say what was said. ``refused`` counts
+    the others by why.
     """
 
     name = "counterfactual"
@@ -88,19 +97,18 @@ class CounterfactualGenerator:
             ModelError: memory does not suffice for one reply.
         """
         places = self._places(contexts, per_context * self._trials.tries, seed)
-        while True:
-            asked = [(place, one) for place in places for one in place.next(per_context - len(place.found))]
-            if not asked:
-                break
-            answers = counterfactuals(
-                self._model,
-                [question for _, question in asked],
-                examples=examples_for(self._model),
-                seed=seed,
-                temperature=self._trials.temperature,
-                pull=self._pull,
-            )
-            for (place, question), answer in zip(asked, answers, strict=True):
+        asked = [(place, question) for place in places for question in place.questions]
+        answers = counterfactuals(
+            self._model,
+            [question for _, question in asked],
+            examples=examples_for(self._model),
+            seed=seed,
+            temperature=self._trials.temperature,
+            pull=self._pull,
+        )
+        likeliest = sorted(zip(asked, answers, strict=True), key=lambda one: one[1].loss)
+        for (place, question), answer in likeliest:
+            if len(place.found) < per_context:
                 self._judge(place, question, answer)
         for place in places:
             self._left_out += [_told(place)] * (per_context - len(place.found))
@@ -119,6 +127,9 @@ class CounterfactualGenerator:
             "temperature": self._trials.temperature,
             "tries": self._trials.tries,
             "pull": self._pull,
+            "surprise": self._trials.surprise,
+            "worst": self._trials.worst,
+            "words": self._trials.words,
         }
 
     def _places(self, contexts: Sequence[Context], most: int, seed: int) -> list[_Place]:
@@ -135,7 +146,7 @@ class CounterfactualGenerator:
         ]
 
     def _judge(self, place: _Place, question: Question, answer: Answer) -> None:
-        reason = _refusal(place, question, answer)
+        reason = _refusal(place, question, answer, self._trials)
         if reason is not None:
             self.refused[reason] += 1
             place.missing = reason
@@ -144,7 +155,7 @@ class CounterfactualGenerator:
             Candidate(
                 text=answer.text,
                 categories=self._purpose.categories,
-                scores={"kept": answer.kept},
+                scores={"kept": answer.kept, "perplexity": exp(answer.loss)},
                 details={
                     "source": question.id.rpartition("~")[0],
                     "perspective": question.observed.perspective,
@@ -184,19 +195,23 @@ def _in_turn(lists: Sequence[Sequence[Question]]) -> list[Question]:
     return list({one.substitute: one for one in reversed(mixed)}.values())[::-1]
 
 
-def _refusal(place: _Place, question: Question, answer: Answer) -> str | None:
+def _refusal(place: _Place, question: Question, answer: Answer, trials: Trials) -> str | None:
     """Why a reply is none to keep, as a name; None where it is one."""
     words = words_of(answer.text)
     if not answer.finished:
         return "unfinished"
-    if not mentions(words, question.substitute.split()):
-        return "no-keyword"
-    if goes_round(words):
-        return "repeats"
-    said = (turn.text for turn in place.context.turns)
+    limits = Limits(least=_LEAST_WORDS, most=trials.words)
+    reason = broken(answer.text, [question.substitute.split()], limits)
+    if reason is not None:
+        return reason
+    if answer.loss > log(trials.surprise) or answer.worst > trials.worst:
+        return "surprising"
+    said = [turn.text for turn in place.context.turns]
     known = [question.observed.response, *place.context.positives, *said]
     if any(words_of(text) == words for text in known):
         return "known"
+    if any(shares_run(words, words_of(text)) for text in said):
+        return "copies-context"
     if any(alike(words, words_of(one.text)) for one in place.found):
         return "like-another"
     return None

@@ -28,9 +28,12 @@ def counterfactual(
     predictor_options: Mapping[str, Any] | None = None,
     turns: int = 3,
     hops: int = 1,
-    temperature: float = 1.0,
-    tries: int = 4,
+    temperature: float = 0.7,
+    tries: int = 8,
     pull: float | None = None,
+    surprise: float = 20.0,
+    worst: float = 9.0,
+    words: int = 30,
     gguf_file: str | None = None,
     device: str = "auto",
     batch_size: int = 16,
@@ -42,7 +45,8 @@ def counterfactual(
     `train_replies` trained. ``purpose`` is ``negatives`` or ``positives``; for positives, ``predictor``
     with its options chooses among what keywords of the last ``turns`` turns lead to in ``hops`` hops.
     ``tries`` is how many substitutes are tried for each reply that is wanted, ``pull`` how strongly a
-    missing one is drawn in (where not given, only for a model that was not trained).
+    missing one is drawn in (where not given, only for a model that was not trained); ``surprise``, ``worst``
+    and ``words`` say which replies are refused (`Trials`).
 
     Raises:
         InputError: no model is named, another purpose, or a number out of range.
@@ -54,6 +58,8 @@ def counterfactual(
         raise InputError(f"purpose {purpose!r}: choose one of {', '.join(PURPOSES)}")
     if temperature <= 0 or tries < 1 or batch_size < 1 or (pull or 0.0) < 0:
         raise InputError("temperature must be above 0, tries and batch_size at least 1, pull not below 0")
+    if surprise <= 1 or worst <= 0 or words < 1:
+        raise InputError("surprise must be above 1, worst above 0, words at least 1")
     shifts = Shifts(store)
     wanted: Purpose = UnrelatedPerspectives(shifts)
     if purpose == "positives":
@@ -61,4 +67,6 @@ def counterfactual(
         wanted = Augmentation(shifts, Prediction(chosen, Reach(turns=turns, hops=hops)))
     loaded = load_either(model, gguf_file=gguf_file, device=device, offline=offline)
     loaded.batch_size = batch_size
-    return CounterfactualGenerator(store, loaded, wanted, Trials(temperature, tries, pull))
+    return CounterfactualGenerator(
+        store, loaded, wanted, Trials(temperature, tries, pull, surprise, worst, words)
+    )

@@ -51,6 +51,21 @@ def refusal(
     that the model was shown.
     """
     words = words_of(text)
+    reason = broken(text, keywords, limits)
+    if reason is not None:
+        return reason
+    if any(shares_run(words, words_of(example)) for example in examples):
+        return "copies-example"
+    if any(alike(words, words_of(positive)) for positive in context.positives):
+        return "like-a-positive"
+    if any(shares_run(words, words_of(turn.text)) for turn in context.turns):
+        return "copies-context"
+    return None
+
+
+def broken(text: str, keywords: Sequence[Sequence[str]], limits: Limits) -> str | None:
+    """Why a text is none that anybody says, whatever it was written for, as a name; None where it is one."""
+    words = words_of(text)
     if not text.endswith(_ENDINGS):
         return "unfinished"
     if _STRANGE.search(text) or text.count('"') % 2 or text[:1].islower():
@@ -61,12 +76,6 @@ def refusal(
         return "no-keyword"
     if goes_round(words) or text.count(",") >= _MANY_COMMAS:
         return "repeats"
-    if any(shares_run(words, words_of(example)) for example in examples):
-        return "copies-example"
-    if any(alike(words, words_of(positive)) for positive in context.positives):
-        return "like-a-positive"
-    if any(shares_run(words, words_of(turn.text)) for turn in context.turns):
-        return "copies-context"
     return None
 
 
