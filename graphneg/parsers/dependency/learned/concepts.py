@@ -79,7 +79,7 @@ def open_words(draft: Draft) -> Iterator[tuple[Word, str, list[int]]]:
 
 
 def _stands(words: Sequence[Word], word: Word, text: str) -> bool:
-    """Whether the rules know best: *how many*, *on leave*, *let's*, *so* of degree, a *be* with a frame."""
+    """Whether the rules know best: *on leave*, *how many*, *let's*, *not only*, *so* of degree, a *be*."""
     if (word.lower, word.tag) == ("leave", "NN"):
         return True
     if text == "amr-unknown":
@@ -88,6 +88,8 @@ def _stands(words: Sequence[Word], word: Word, text: str) -> bool:
     if (word.lower in _AMOUNTS and text == "thing") or (
         word.lower == "how" and text == "" and following in _AMOUNTS
     ):
+        return True
+    if word.lemma in {"not", "n't"} and text == "":
         return True
     head = words[word.head]
     degree = word.lower == "so" and word.dep == "advmod" and head.i > word.i and head.tag[:2] in {"JJ", "RB"}

@@ -27,8 +27,8 @@ MODALS = {
     "might": ("possible-01", "ARG1"), "must": ("obligate-01", "ARG2"), "should": ("recommend-01", "ARG1"),
     "ought": ("recommend-01", "ARG1"),
 }  # fmt: skip
-INNER_NEGATION = frozenset({"must", "may", "might"})
-"""Modals whose *not* belongs to the verb: *must not go* obliges one not to."""
+INNER_NEGATION = frozenset({"must", "may", "might", "should", "ought"})
+"""Modals whose *not* belongs to the verb: *must not* obliges one not to, *should not* advises one not to."""
 
 SILENT_TAGS = frozenset(
     {"TO", "POS", "EX", "SYM", ",", ".", ":", "``", "''", "-LRB-", "-RRB-", "HYPH", "NFP", "_SP"}

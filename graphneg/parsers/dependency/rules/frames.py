@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from graphneg.alignment.words import readings
+from graphneg.lexeme import is_frame
 from graphneg.parsers.dependency.lexicon import DELETED, FrameEntry
 from graphneg.parsers.dependency.rules.closed_classes import AGENT_NOUNS, CLOTHES, RELATIVES
 from graphneg.parsers.dependency.rules.numbers import ordinal_value
@@ -109,6 +111,8 @@ def _fit(sketch: Sketch, frame: str, form: str) -> float:
 def adjective_concept(sketch: Sketch, word: Word) -> tuple[str, str]:
     """The adjective's frame where it was seen as one or comes from a verb, else its lemma."""
     lexicon = sketch.lexicon
+    if word.lower in {"much", "many", "little", "few"}:
+        return word.lower, "table"
     known = known_concepts(sketch, word.lemma, "j")
     if known:
         best = max(known, key=lambda one: known[one])
@@ -193,7 +197,13 @@ def noun_concept(sketch: Sketch, word: Word) -> None:
     known = known_concepts(sketch, lemma, "n")
     if known:
         best = max(known, key=lambda one: known[one])
-        if best in {"person", "thing"} and word.lemma != best:
+        tail = next((lemma[k:] for k in range(len(lemma)) if _does(lemma[k:], best)), None)
+        if tail is not None and (tail == lemma or "NOUN" in readings(lemma.removesuffix(tail))):
+            _write_doer(sketch, word, sketch.add("person", word.i, "agent"), best)
+            if tail != lemma:
+                done = sketch.draft.concept(lemma.removesuffix(tail), word.i, "agent")
+                sketch.link(sketch.core[word.i], "ARG1", done, "agent")
+        elif best in {"person", "thing"} and word.lemma != best:
             _write_agent(sketch, word, best)
         else:
             sketch.add(best, word.i, "table")
@@ -216,11 +226,25 @@ def _write_agent(sketch: Sketch, word: Word, concept: str) -> None:
     for stem in (word.lemma[:-2], word.lemma[:-1], word.lemma[:-3]):
         frames = sketch.lexicon.candidates(stem, "v")
         if frames:
-            inner = sketch.draft.concept(frames[0], word.i, "agent")
-            sketch.link(inner, "ARG0", node, "agent")
-            sketch.core[word.i] = inner
-            sketch.persons[word.i] = node
+            _write_doer(sketch, word, node, frames[0])
             return
+
+
+def _does(noun: str, concept: str) -> bool:
+    """Whether the noun is who does what the frame says.
+
+    >>> _does("player", "play-01"), _does("order", "order-01"), _does("swimmer", "swim-01")
+    (True, False, True)
+    """
+    verb = concept.rpartition("-")[0]
+    return noun.endswith(("er", "or")) and is_frame(concept) and verb != noun and noun.startswith(verb[:-1])
+
+
+def _write_doer(sketch: Sketch, word: Word, person: int, frame: str) -> None:
+    inner = sketch.draft.concept(frame, word.i, "agent")
+    sketch.link(inner, "ARG0", person, "agent")
+    sketch.core[word.i] = inner
+    sketch.persons[word.i] = person
 
 
 def _is_relation(sketch: Sketch, word: Word) -> bool:

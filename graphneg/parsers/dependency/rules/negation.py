@@ -59,6 +59,10 @@ def _denied(sketch: Sketch, word: Word) -> int | None:
     head = sketch.words[word.head]
     if head.lower in _DEGREES and head.dep == "advmod":
         head = sketch.words[head.head]
+    subject = head.dep in _SUBJECTS and head.i > word.i and _counts(sketch, word)
+    ought = sketch.kid(head.i, "xcomp") if head.lemma == "ought" else None
+    if subject or ought is not None:
+        head = sketch.words[head.head] if ought is None else ought
     speaker = sketch.speaker(head.i)
     if speaker == word.i:
         return None
@@ -68,7 +72,13 @@ def _denied(sketch: Sketch, word: Word) -> int | None:
             return (
                 outer if sketch.draft.nodes[outer].concept == MODALS[modal.lemma][0] else sketch.core[speaker]
             )
-    return sketch.core.get(speaker)
+    return sketch.persons.get(speaker, sketch.core.get(speaker))
+
+
+def _counts(sketch: Sketch, word: Word) -> bool:
+    """*not every*, *not even*: what is said of the subject is denied, not the subject."""
+    following = sketch.words[word.i + 1].lower if word.i + 1 < len(sketch.words) else ""
+    return following in {"every", "all", "even", "everyone", "everybody", "everything"}
 
 
 def _write_joined(sketch: Sketch, word: Word, target: int) -> None:

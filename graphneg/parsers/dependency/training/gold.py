@@ -91,6 +91,7 @@ class Anchoring:
                 found = self._companion(_label(node), words, near)
                 if found is not None:
                     anchors[node.k] = found
+        _hold(graph, words, anchors)
         for _ in range(4):
             _follow(graph, around, anchors)
         dropped = {node.k for node in graph.nodes if node.role == "wiki"}
@@ -119,6 +120,23 @@ class Anchoring:
                 if score > best:
                     best, place = score, word.i
         return place
+
+
+def _hold(graph: AmrGraph, words: Sequence[Word], anchors: dict[int, int]) -> None:
+    """What somebody is *without* he does not have; where something *is*, *be* says."""
+    copulas = [word.i for word in words if word.lemma == "be" and word.dep not in {"aux", "auxpass"}]
+    for node in graph.nodes:
+        if node.k in anchors:
+            continue
+        below = {child.role: anchors[child.k] for child in graph.children(node.k) if child.k in anchors}
+        denied = below.get("polarity")
+        if node.concept == "have-03" and denied is not None and words[denied].lower == "without":
+            anchors[node.k] = denied
+        elif node.concept == "be-located-at-91":
+            place = below.get("ARG2", max(below.values(), default=0))
+            before = [i for i in copulas if i < place]
+            if before:
+                anchors[node.k] = before[-1]
 
 
 def _is_exclaimed(graph: AmrGraph, node: AmrNode, words: Sequence[Word], anchors: Mapping[int, int]) -> bool:
