@@ -14,6 +14,8 @@ from graphneg.parsers.dependency.words import Word
 
 _AMOUNTS = frozenset({"many", "much"})
 _NO_COUNTS = (0, 0)
+_ORDER = "=imperative"
+"""What the rules read as an order stays one: the training data have few."""
 _FIXED = frozenset(
     {"name", "date-entity", "date-interval", "url-entity", "email-address-entity", "phone-number-entity"}
 )
@@ -57,6 +59,8 @@ def candidates(
         _add_senses(found, meanings, words, word, letter)
         found.setdefault(word.lemma, []).append("lemma")
     _add_variants(found, given)
+    if _ORDER in read_fragment(given).labels:
+        found = {text: marks for text, marks in found.items() if _ORDER in read_fragment(text).labels}
     known = f"{_level(total[0])}{_level(total[1])}"
     return [Candidate(text, _features(word, text, marks, known, given)) for text, marks in found.items()]
 

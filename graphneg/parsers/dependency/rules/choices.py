@@ -87,7 +87,7 @@ def role_weights(sketch: Sketch, concept: str, found: Dependency) -> dict[str, f
     if concept in ANSWERS and (found.form.startswith("ccomp") or found.form == "dobj"):
         return {"ARG1" if found.form == "dobj" else "ARG2": 1.0}
     if found.form == "intj" and kid.tag == "UH" and sketch.words[found.governor].lemma in SPEECH:
-        return {"ARG1": 1.0}
+        return {"mod" if sketch.kid(found.governor, "ccomp") else "ARG1": 1.0}
     if concept == "be-located-at-91" and (found.form.startswith("prep_") or found.form in {"acomp", "attr"}):
         scores["ARG2"] = scores.get("ARG2", 0.0) + 1.0
     if found.form == "poss" and sketch.words[found.governor].lemma in BODY_PARTS:

@@ -47,7 +47,7 @@ def _mend_resumed(words: Sequence[Word], said: Word) -> None:
         return
     for k in list(said.kids):
         one = words[k]
-        if one.dep in {"conj", "parataxis"} and one.i > said.i and one.tag[:2] in {"VB", "MD"}:
+        if one.dep in {"conj", "parataxis", "ccomp"} and one.i > said.i and one.tag[:2] in {"VB", "MD"}:
             first = min([one.i, *one.kids])
             between = words[said.i + 1 : first + 1]
             if any(mark.text in _QUOTES for mark in between):
@@ -73,7 +73,7 @@ def _mend_aside(words: Sequence[Word], said: Word) -> None:
     """*"This man," he said, "is busy."*: he said all of it, which the parser took for the main clause."""
     if said.dep not in _ASIDE or said.tag not in {"VBD", "VBZ", "VBP"}:
         return
-    subject = next((words[k] for k in said.kids if words[k].dep in _SUBJECTS), None)
+    subject = next((words[k] for k in reversed(said.kids) if words[k].dep in _SUBJECTS), None)
     root = said
     while root.head != root.i:
         root = words[root.head]
