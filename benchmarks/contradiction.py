@@ -49,7 +49,7 @@ class Setting:
 
     dialogues: int = 1000
     per_dialogue: int = 12
-    made: int = 4000
+    made: int = 8000
     epochs: int = 4
     made_epochs: int = 1
     seeds: int = 2

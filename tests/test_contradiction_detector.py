@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from graphneg.contradiction.detector import ContradictionDetector, new_detector
 from graphneg.contradiction.labelled import Labelled, labelled_lines
 from graphneg.errors import InputError, ModelError
 from graphneg.training.contradiction import pairs_of, train_detector
+from graphneg.training.losses import pairs_and_lists
 from tests.cli_runs import Run
 
 QUICK = {"learning_rate": 5e-3, "per_device_train_batch_size": 4}
@@ -60,6 +62,15 @@ class TestTraining:
         again = new_detector(encoder, device="cpu")
         train_detector(again, pairs_of(apart()), tmp_path / "again", epochs=8, **QUICK)
         assert again.score(PAIRS) == ContradictionDetector.from_pretrained(trained, device="cpu").score(PAIRS)
+
+    def test_a_contradiction_is_learned_against_its_counterpart_as_well(self) -> None:
+        import torch
+        from transformers.modeling_outputs import SequenceClassifierOutput
+
+        unsure = SequenceClassifierOutput(logits=torch.zeros(4, 1))
+        alone, together = ([[1.0, 1.0, 0.0], [0.0, 1.0, group]] * 2 for group in (1.0, 0.0))
+        losses = [float(pairs_and_lists(unsure, torch.tensor(some))) for some in (alone, together)]
+        assert losses == pytest.approx([math.log(2), math.log(2) + math.log(3)])
 
     def test_what_is_held_out_is_not_learned(self, encoder: Path, tmp_path: Path) -> None:
         held = ["THE cat is in  the garden six"]

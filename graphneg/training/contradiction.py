@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from graphneg.contradiction.detector import ContradictionDetector
 from graphneg.contradiction.graph_made import SOURCE
@@ -17,11 +17,8 @@ from graphneg.hashing import number
 from graphneg.progress import Progress
 from graphneg.training.arguments import check_epochs
 from graphneg.training.drawing import Pair, plain
-from graphneg.training.losses import weighted_cross_entropy
+from graphneg.training.losses import pairs_and_lists
 from graphneg.training.run import open_run, train
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 SETTINGS: Mapping[str, Any] = {"per_device_train_batch_size": 16, "learning_rate": 5e-5}
 
@@ -63,6 +60,7 @@ def train_detector(
 ) -> DetectorReport:
     """Train ``detector`` in place and save it into ``out``.
 
+    Beside each pair's own loss a graph-made contradiction is compared with its counterpart.
     No pair with a text of ``held_out`` is learned. ``arguments`` go to transformers' ``TrainingArguments``. A
     run that was stopped goes on from its last checkpoint when the same call is made again; on a CPU
     the same seed gives the same model.
@@ -86,7 +84,7 @@ def train_detector(
         seed=seed,
         arguments={**settings, "num_train_epochs": 1, "train_sampling_strategy": "sequential"},
         progress=progress,
-        compute_loss_func=_loss,
+        compute_loss_func=pairs_and_lists,
     )
     detector.model.eval()
     detector.save(run.folder)
@@ -130,15 +128,13 @@ def _fact(one: Pair) -> tuple[Any, ...]:
 
 
 def _collate(detector: ContradictionDetector, pairs: Sequence[Pair]) -> Mapping[str, Any]:
+    """Tokens, and ``labels`` of shape (pairs, 3): label, weight, number of what stays together."""
     import torch
 
+    groups = {group: place for place, group in enumerate(dict.fromkeys(map(_together, pairs)))}
     rows = detector.encode([pair.context for pair in pairs], [pair.response for pair in pairs])
-    return {**rows, "labels": torch.tensor([(float(pair.label), pair.weight) for pair in pairs])}
-
-
-def _loss(outputs: Any, labels: Tensor, num_items_in_batch: Any = None) -> Tensor:
-    """``labels`` of shape (pairs, 2) hold label and weight."""
-    return weighted_cross_entropy(outputs.logits, labels, num_items_in_batch)
+    labels = [(float(pair.label), pair.weight, float(groups[_together(pair)])) for pair in pairs]
+    return {**rows, "labels": torch.tensor(labels)}
 
 
 def _of(weights: Mapping[str, float] | None, name: str) -> float:

@@ -1,4 +1,4 @@
-"""The loss that trainers of pairs share: binary cross-entropy, each pair with its weight."""
+"""Losses that trainers of pairs share: of each pair by itself, and of right ones against wrong ones."""
 
 from __future__ import annotations
 
@@ -23,6 +23,36 @@ def weighted_cross_entropy(logits: Tensor, labels: Tensor, num_items_in_batch: A
     return losses / pairs_in_step(labels, num_items_in_batch)
 
 
+def pairs_and_lists(outputs: Any, labels: Tensor, num_items_in_batch: Any = None) -> Tensor:
+    """`weighted_cross_entropy`, and beside it the cross-entropy of each right pair against the wrong ones of
+    its group in the batch.
+
+    ``labels`` have shape (pairs, 3): label, weight, number of the group. What makes a pair right is learned
+    sooner where all else is the same.
+    """
+    logits, (targets, _, groups) = outputs.logits[:, 0].float(), labels.unbind(dim=1)
+    share = len(labels) / pairs_in_step(labels, num_items_in_batch)
+    of_pairs = weighted_cross_entropy(logits, labels, num_items_in_batch)
+    return of_pairs + _of_lists(logits, targets, groups) * share
+
+
 def pairs_in_step(labels: Tensor, num_items_in_batch: Any = None) -> Any:
     """How many pairs a step has, of labels of shape (pairs, columns) of one of its batches."""
     return len(labels) if num_items_in_batch is None else num_items_in_batch / labels.shape[1]
+
+
+def _of_lists(logits: Tensor, targets: Tensor, groups: Tensor) -> Tensor:
+    """Mean cross-entropy of each right response with the wrong ones of its group; 0 where there is none.
+
+    All of shape (pairs,).
+    """
+    import torch
+
+    right = targets > 0.5
+    rivals = (groups[right][:, None] == groups[None, :]) & ~right[None, :]
+    told = rivals.any(dim=1)
+    if not told.any():
+        return logits.sum() * 0.0
+    own = logits[right][told]
+    others = logits[None, :].masked_fill(~rivals[told], float("-inf"))
+    return (torch.cat([own[:, None], others], dim=1).logsumexp(dim=1) - own).mean()

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from graphneg.errors import InputError
 from graphneg.progress import Progress
@@ -21,13 +21,10 @@ from graphneg.training.arguments import check_epochs
 from graphneg.training.drawing import Drawing, Lacking, Mix, Pair
 from graphneg.training.epochs import Draws, Epochs
 from graphneg.training.groups import Place
-from graphneg.training.losses import pairs_in_step, weighted_cross_entropy
+from graphneg.training.losses import pairs_and_lists
 from graphneg.training.pairs import Pairs
 from graphneg.training.run import open_run, train
 from graphneg.training.stopping import Validation
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 SETTINGS: Mapping[str, Any] = {"per_device_train_batch_size": 32, "learning_rate": 5e-5}
 
@@ -89,7 +86,7 @@ def train_ranker(
         progress=progress,
         callbacks=[validation.callback()] if validation is not None else (),
         eval_dataset=checked(0)[0] if checked is not None else None,
-        compute_loss_func=getattr(ranker, "loss", _loss),
+        compute_loss_func=getattr(ranker, "loss", pairs_and_lists),
     )
     ranker.model.eval()
     ranker.save(run.folder)
@@ -147,32 +144,3 @@ def _collate(ranker: Trainable, balance: float, pairs: Sequence[Pair]) -> Mappin
         for one in pairs
     ]
     return {**rows, "labels": torch.tensor(labels)}
-
-
-def _loss(outputs: Any, labels: Tensor, num_items_in_batch: Any = None) -> Tensor:
-    """Of pairs and of lists; ``labels`` are those of `_collate`.
-
-    Where gradients are accumulated ``num_items_in_batch`` counts the labels, three a pair, of all batches
-    of the step.
-    """
-    logits, (targets, _, contexts) = outputs.logits[:, 0].float(), labels.unbind(dim=1)
-    share = len(labels) / pairs_in_step(labels, num_items_in_batch)
-    of_pairs = weighted_cross_entropy(logits, labels, num_items_in_batch)
-    return of_pairs + _of_lists(logits, targets, contexts) * share
-
-
-def _of_lists(logits: Tensor, targets: Tensor, contexts: Tensor) -> Tensor:
-    """Mean cross-entropy of each right response with the wrong ones of its context; 0 where there is none.
-
-    All of shape (pairs,).
-    """
-    import torch
-
-    right = targets > 0.5
-    rivals = (contexts[right][:, None] == contexts[None, :]) & ~right[None, :]
-    told = rivals.any(dim=1)
-    if not told.any():
-        return logits.sum() * 0.0
-    own = logits[right][told]
-    others = logits[None, :].masked_fill(~rivals[told], float("-inf"))
-    return (torch.cat([own[:, None], others], dim=1).logsumexp(dim=1) - own).mean()
