@@ -92,6 +92,12 @@ class Draft:
         """Notes the word that brings a node in but is no name for it: *?*, an order's verb. No span."""
         self.nodes[node].token = token
 
+    def move(self, node: int, token: int) -> None:
+        """Lets another word be what a node stands for."""
+        word = self.words[token]
+        one = self.nodes[node]
+        one.token, one.start, one.end = token, word.start, word.end
+
     def link(self, head: int, role: str, dep: int, rule: str) -> None:
         """Adds an arc, unless it leads to its own head; the assembler drops what stands twice."""
         if head != dep:

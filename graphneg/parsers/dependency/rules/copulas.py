@@ -18,6 +18,8 @@ _LIGHT = word_set(
 _SEEMING = frozenset({"seem", "appear", "happen"})
 _AFFECTING = word_set("tire please surprise amuse interest annoy bother hurt help matter pay cost")
 _PLACED = {"like": "resemble-01", "from": "be-from-91", "near": "near-02"}
+_SPEAKING = frozenset({"like", "near"})
+"""Prepositions that the frame is called after."""
 _LOCATIVE = word_set("""
     in on at near behind under above below beside between among inside outside around over
 """)
@@ -76,7 +78,9 @@ def _resolve(sketch: Sketch, be: Word) -> None:
         return
     place = _place(sketch, be)
     if place is not None:
-        sketch.add(_PLACED.get(place.lower, "be-located-at-91"), be.i, "copula")
+        node = sketch.add(_PLACED.get(place.lower, "be-located-at-91"), be.i, "copula")
+        if place.lower in _SPEAKING:
+            sketch.draft.move(node, place.i)
         return
     other = _other(sketch, be)
     if other is not None:

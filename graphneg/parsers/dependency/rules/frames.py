@@ -191,7 +191,7 @@ def noun_concept(sketch: Sketch, word: Word) -> None:
     """Writes the noun's nodes: its lemma, a frame, ``person :ARG0-of`` a frame, a kinship role."""
     lexicon = sketch.lexicon
     lemma = word.lemma
-    if lemma in RELATIVES and _is_relation(sketch, word):
+    if lemma in RELATIVES and (lemma == "friend" or _is_relation(sketch, word)):
         _write_relation(sketch, word)
         return
     known = known_concepts(sketch, lemma, "n")

@@ -24,6 +24,10 @@ def _mend_inversion(words: Sequence[Word], said: Word) -> None:
     """*"…" asked the prince*: what looks like an object is the subject."""
     kids = [words[k] for k in said.kids]
     early = next((one for one in kids if one.dep in _SUBJECTS and one.i < said.i), None)
+    other = next((one for one in kids if one.dep == "nsubj" and one.i > said.i), None)
+    if early is not None and other is not None:
+        early.dep = "dobj"
+        return
     late = next((one for one in kids if one.dep == "dobj" and one.i > said.i), None)
     if early is not None and late is not None and said.i and words[said.i - 1].text in _QUOTES:
         early.dep, late.dep = "ccomp", "nsubj"
