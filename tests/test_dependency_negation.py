@@ -31,6 +31,10 @@ def _parse(parser: DependencyParser, text: str) -> str:
         ("There aren't many people.", ":quant (m / many :polarity -)"),
         ("A shirtless man smiled.", "(h / have-03 :ARG1 (s2 / shirt) :polarity -)"),
         ("She jumped fearlessly.", "(f / fear-01 :polarity -)"),
+        ("You should not shout.", "(s / shout-01 :ARG0 (y / you) :polarity -)"),
+        ("He is not a teacher.", "(p / person :polarity - :ARG0-of (t / teach-01)"),
+        ("Not every child likes soup.", ":ARG1 (s / soup) :polarity -"),
+        ("I have not much time.", ":quant (m / much :polarity -)"),
         ("Why not?", "(c / cause-01 :ARG0 (a / amr-unknown) :polarity -)"),
     ],
 )

@@ -1,0 +1,86 @@
+"""How sentences are worded, and what that says: quotations, wholes, measures, doers, delayed subjects."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("spacy", reason="the dependency parser needs spaCy")
+
+from graphneg.parsers.dependency import DependencyParser
+from graphneg.parsers.dependency.models import load_model
+from graphneg.parsers.dependency.parser import rule_drafts
+from graphneg.penman_codec import format_graph
+
+
+@pytest.fixture(scope="module")
+def parser() -> DependencyParser:
+    return DependencyParser(revisers=())
+
+
+def _parse(parser: DependencyParser, text: str) -> str:
+    graph = parser.parse_batch([text])[0].graph
+    assert graph is not None
+    return " ".join(format_graph(graph).split())
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('"This soup," said the cook, "is cold."', "(s / say-01 :ARG0 (c / cook) :ARG1 (c2 / cold-01"),
+        ('"It is late," the woman said, "and I am tired."', ":ARG1 (a / and :op1 (l / late-02"),
+        ('"Yes," said the girl, "but I can stay."', ":ARG1 (p / possible-01"),
+        ('"Where are the keys?" the old man asked.', "(a / ask-01 :ARG0 (m / man :mod (o / old)) :ARG1 (b"),
+        ('"I am ill," she answered.', "(a / answer-01 :ARG0 (s / she) :ARG2 (i / ill-01"),
+    ],
+)
+def test_what_is_said_hangs_on_who_says_it(parser: DependencyParser, text: str, expected: str) -> None:
+    assert expected in _parse(parser, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The roof of the house is red.", "(r2 / roof :part-of (h / house))"),
+        ("He drank a cup of tea.", "(c / cup :consist-of (t / tea))"),
+        ("She bought a pair of gloves.", "(p / pair :quant-of (g / glove))"),
+        ("He sat near the door.", ":ARG2 (n / near-02 :ARG1 h :ARG2 (d / door))"),
+        ("The tree is near the house.", "(n / near-02 :ARG1 (t / tree) :ARG2 (h / house))"),
+        ("Open chapter 3.", "(c / chapter :mod 3"),
+        ("One day he left.", ":time (d / day :mod (o / one))"),
+        ("He is my Ambassador.", "(a / ambassador :poss (i / i) :domain (h / he))"),
+        ("The player slept.", "(p / person :ARG0-of (p2 / play-01))"),
+        ("He made an error.", "(e / err-01 :ARG0 (h / he))"),
+        ("The puppies are growing teeth.", "(g / grow-01 :ARG0 (p / puppy) :ARG1 (t / tooth))"),
+    ],
+)
+def test_nouns_say_what_they_are_of_and_do(parser: DependencyParser, text: str, expected: str) -> None:
+    assert expected in _parse(parser, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("She stayed, for she was tired.", ":ARG1-of (c / cause-01 :ARG0 (t / tire-01"),
+        ("For it was late.", "(c / cause-01 :ARG0 (l / late-02"),
+        ("She seemed tired.", "(s / seem-01 :ARG1 (t / tire-01 :ARG1 (s2 / she)))"),
+        ("It seems that he is ill.", "(s / seem-01 :ARG1 (i / ill-01 :ARG1 (h / he)))"),
+        ("It pleases me to walk.", "(p / please-01 :ARG0 (w / walk-01) :ARG1 (i / i))"),
+        ("The man said to him that it was late.", ":ARG2 (h / he)"),
+    ],
+)
+def test_clauses_take_the_place_of_what_stands_for_them(
+    parser: DependencyParser, text: str, expected: str
+) -> None:
+    assert expected in _parse(parser, text)
+
+
+def test_nodes_stand_at_the_words_that_bring_them_in() -> None:
+    """The learned parts know nodes by their words: those of annotated graphs stand at these."""
+    (draft,) = rule_drafts(load_model(None), ["She is too young."])[0]
+    degree = next(node for node in draft.nodes if node.concept == "have-degree-91")
+    assert degree.token == 2
+    (order,) = rule_drafts(load_model(None), ["Stay here!"])[0]
+    assert {node.label: (node.token, node.start) for node in order.nodes if node.rule == "imperative"} == {
+        "imperative": (0, -1),
+        "you": (0, -1),
+    }
