@@ -153,7 +153,9 @@ def _is_transitive(sketch: Sketch, verb: int, concept: str) -> bool:
 
 def _fitting(sketch: Sketch, concept: str, form: str, scores: dict[str, float]) -> dict[str, float]:
     """The weights without roles that subjects and objects do not take."""
-    seen = sketch.lexicon.roles.get(("F", concept, form), {})
+    entry = sketch.lexicon.frames.get(concept)
+    shown = entry.seen.get(form, {}) if entry is not None else {}
+    seen = {*sketch.lexicon.roles.get(("F", concept, form), {}), *(f"ARG{role}" for role in shown)}
     if form == "nsubj":
         return {role: weight for role, weight in scores.items() if role in {"ARG0", "ARG1"} or role in seen}
     return {

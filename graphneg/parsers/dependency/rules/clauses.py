@@ -107,7 +107,6 @@ def _write_question(sketch: Sketch, root: Word, speaker: int) -> None:
     if tagged or _drop_negation(sketch, sketch.core[speaker]):
         node = sketch.draft.concept("request-confirmation-91", None, "question", root.sentence)
         sketch.link(node, "ARG1", sketch.outer[speaker], "question")
-        _tie_to_mark(sketch, node, root)
         return
     if root.lemma in SPEECH and root.tag[:2] == "VB" and not sketch.kids(root.i, "aux"):
         quote = sketch.kid(root.i, "ccomp")
