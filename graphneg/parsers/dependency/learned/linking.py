@@ -17,7 +17,7 @@ from graphneg.parsers.dependency.learned.network import GroupSums, Model
 
 ENOUGH = -0.9
 """The log odds from which an arc is taken: in favour of arcs, for F1."""
-LOOSE = -3.0
+LOOSE = -4.0
 """Single nodes whose best arc has lower log odds are dropped."""
 TRUST = 0.25
 """What is added to the log odds of the rules' arcs: they know more kinds of text than the networks."""

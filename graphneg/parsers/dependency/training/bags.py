@@ -48,15 +48,28 @@ class Bags:
         return self.ids[places], begins
 
 
-def summed(table: Any, bags: tuple[Any, Any], dropped: float, rng: Any) -> Any:
-    """Sums of a table's rows, one for each bag; each feature is left out with probability ``dropped``."""
+def summed(
+    table: Any, bags: tuple[Any, Any], dropped: float, rng: Any, doubted: Any = None, doubt: float = 0.0
+) -> Any:
+    """Sums of a table's rows, one for each bag; each feature is left out with probability ``dropped``.
+
+    The features that ``doubted`` marks are left out of a bag all at once, with probability ``doubt``.
+    """
     import torch
     from torch.nn import functional
 
     ids, starts = bags
-    kept = torch.from_numpy((rng.random(len(ids)) >= dropped).astype(np.float32) / (1 - dropped))
+    kept = (rng.random(len(ids)) >= dropped).astype(np.float32) / (1 - dropped)
+    if doubted is not None:
+        sizes = np.diff(np.append(starts, len(ids)))
+        out = np.repeat(rng.random(len(starts)) < doubt, sizes)
+        kept = np.where(doubted[ids], np.where(out, 0, kept / (1 - doubt)), kept).astype(np.float32)
     return functional.embedding_bag(
-        torch.from_numpy(ids).long(), table, torch.from_numpy(starts), mode="sum", per_sample_weights=kept
+        torch.from_numpy(ids).long(),
+        table,
+        torch.from_numpy(starts),
+        mode="sum",
+        per_sample_weights=torch.from_numpy(kept),
     )
 
 

@@ -18,6 +18,9 @@ AT_LEAST, ROLE_AT_LEAST = 5, 4
 START, BIAS_START = 0.005, 0.1
 """Features begin near nothing, so that rare ones are no noise; biases are spread, so that all units learn."""
 DROPPED, RATE, DECAY, BATCH = 0.3, 3e-3, 1e-3, 64
+DOUBT = 0.3
+"""How often a pair is learned without the rules: they were written with these sentences at hand."""
+_OF_RULES = ("R=", "B=", "RR=", "RK=", "RH=", "RD=", "BH=", "O=", "W=", "WH=", "PR=", "PK=")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,7 @@ class _Data:
         self.of_pairs = vocabulary((bag for one in data for bag in one.pairs), AT_LEAST)
         self.roles = list(all_roles(data, ROLE_AT_LEAST))
         number = {role: i for i, role in enumerate(self.roles)}
+        self.of_rules = np.array([feature.startswith(_OF_RULES) for feature in self.of_pairs])
         self.nodes = Bags.of((bag for one in data for bag in one.nodes), self.of_nodes)
         self.pairs = Bags.of((bag for one in data for bag in one.pairs), self.of_pairs)
         self._first_node: Array = np.cumsum([0] + [len(one.nodes) for one in data])
@@ -149,7 +153,7 @@ def _loss(weights: dict[str, Tensor], data: _Data, batch: _Batch, rng: Any) -> T
     )
     states = functional.dropout(states, DROPPED)
     heads, deps = states @ weights["head"], states @ weights["dep"]
-    between = summed(weights["pair"], data.pairs.take(batch.pairs), DROPPED, rng)
+    between = summed(weights["pair"], data.pairs.take(batch.pairs), DROPPED, rng, data.of_rules, DOUBT)
     hidden = heads[torch.from_numpy(batch.heads)] + deps[torch.from_numpy(batch.deps)] + between
     hidden = functional.dropout(torch.relu(hidden + weights["bias"]), DROPPED)
     logits = hidden @ weights["out"] + weights["out_bias"]
