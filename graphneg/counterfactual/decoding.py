@@ -10,7 +10,7 @@ numbers, and therefore the observed reply, token for token.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from graphneg.counterfactual.exchange import Exchange, prompt, reply
 from graphneg.counterfactual.gumbel import GumbelSource, posterior
@@ -40,16 +40,12 @@ class Question:
 class Answer:
     """The counterfactual reply; ``finished`` if it came to an end before the limit.
 
-    ``kept`` is the share of the observed reply's tokens that stand at the same place in it. ``loss`` is
-    its mean negative log-likelihood under the substitute (nats a token), without noise, temperature
-    or pull, ``worst`` that of its least likely token.
+    ``kept`` is the share of the observed reply's tokens that stand at the same place in it.
     """
 
     text: str
     finished: bool
     kept: float
-    loss: float = 0.0
-    worst: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,22 +97,14 @@ def counterfactuals(
     sides = [_sides(model, shown, place, question, seed, longer) for place, question in enumerate(questions)]
     answers: list[Answer] = [Answer("", False, 0.0)] * len(sides)
 
-    def run(batch: Sequence[_Sides]) -> list[_Reply]:
+    def run(batch: Sequence[_Sides]) -> list[list[int]]:
         return _side_by_side(model, batch, wanting, temperature, longer)
 
-    for one, written in in_batches(sorted(sides, key=_by_length), model.batch_size, run):
-        if written is None:
+    for one, tokens in in_batches(sorted(sides, key=_by_length), model.batch_size, run):
+        if tokens is None:
             raise ModelError(f"{model.place}: memory does not suffice for {questions[one.place].id} alone")
-        answers[one.place] = _answer(model, one, written)
+        answers[one.place] = _answer(model, one, tokens)
     return answers
-
-
-@dataclass(slots=True)
-class _Reply:
-    """A counterfactual reply on its way: its tokens, and what each cost (nats)."""
-
-    tokens: list[int] = field(default_factory=list[int])
-    losses: list[float] = field(default_factory=list[float])
 
 
 class _Shown:
@@ -177,8 +165,8 @@ def _side_by_side(
     wanting: Wanting,
     temperature: float,
     longer: int,
-) -> list[_Reply]:
-    """The counterfactual reply to each item, its end token too where it came to one."""
+) -> list[list[int]]:
+    """The counterfactual tokens of each item, its end token too where it came to one."""
     import torch
 
     end = batch[0].end
@@ -187,7 +175,7 @@ def _side_by_side(
     other = model.steps([one.other for one in batch], width)
     source = GumbelSource([one.seed for one in batch])
     told = max(len(one.observed) for one in batch)
-    written = [_Reply() for _ in batch]
+    written: list[list[int]] = [[] for _ in batch]
     for step in range(told + longer):
         noise = source.draw(other.logits.shape[-1]).to(other.logits.device)
         observed = [one.observed[step] if step < len(one.observed) else end for one in batch]
@@ -199,11 +187,9 @@ def _side_by_side(
             )
             abduced = posterior(expected / temperature, given, noise)
             noise = torch.where(known[:, None], abduced, noise)
-        texts = [said.tokens for said in written]
-        wanted = wanting(other.logits, texts, [one.substitute for one in batch], end)
+        wanted = wanting(other.logits, written, [one.substitute for one in batch], end)
         chosen = (wanted / temperature + noise).argmax(dim=-1)
-        losses = -other.logits.log_softmax(-1).gather(-1, chosen[:, None])[:, 0]
-        if _all_ended(written, list(zip(chosen.tolist(), losses.tolist(), strict=True)), batch, end, longer):
+        if _all_ended(written, chosen.tolist(), batch, end, longer):
             break
         if step + 1 < told:
             actual.take(given)
@@ -212,19 +198,14 @@ def _side_by_side(
 
 
 def _all_ended(
-    written: Sequence[_Reply],
-    chosen: Sequence[tuple[int, float]],
-    batch: Sequence[_Sides],
-    end: int,
-    longer: int,
+    written: list[list[int]], chosen: Sequence[int], batch: Sequence[_Sides], end: int, longer: int
 ) -> bool:
-    """Write each item's token with its loss, unless the item has ended; True where all have."""
+    """Write each item's token, unless the item has ended; True where all have."""
     ended = True
-    for said, (token, loss), one in zip(written, chosen, batch, strict=True):
-        if not _has_ended(said.tokens, one, end, longer):
-            said.tokens.append(token)
-            said.losses.append(loss)
-        ended = ended and _has_ended(said.tokens, one, end, longer)
+    for tokens, token, one in zip(written, chosen, batch, strict=True):
+        if not _has_ended(tokens, one, end, longer):
+            tokens.append(token)
+        ended = ended and _has_ended(tokens, one, end, longer)
     return ended
 
 
@@ -232,13 +213,7 @@ def _has_ended(tokens: Tokens, one: _Sides, end: int, longer: int) -> bool:
     return tokens[-1:] == [end] or len(tokens) >= len(one.observed) + longer
 
 
-def _answer(model: CausalLM | Seq2SeqLM, sides: _Sides, written: _Reply) -> Answer:
-    tokens, losses = written.tokens, written.losses
+def _answer(model: CausalLM | Seq2SeqLM, sides: _Sides, tokens: list[int]) -> Answer:
+    finished = tokens[-1:] == [sides.end]
     same = sum(one == other for one, other in zip(sides.observed, tokens, strict=False))
-    return Answer(
-        model.decode(tokens),
-        finished=tokens[-1:] == [sides.end],
-        kept=same / len(sides.observed),
-        loss=round(sum(losses) / len(losses), 3),
-        worst=round(max(losses), 3),
-    )
+    return Answer(model.decode(tokens), finished, same / len(sides.observed))

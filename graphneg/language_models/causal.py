@@ -22,20 +22,26 @@ class CausalLM(LanguageModel):
         return [*self._scored_tokens(text), self.tokenizer.eos_token_id]
 
     def losses(self, batch: Sequence[Item]) -> list[float]:
+        return [sum(each) / len(each) for each in self.token_losses(batch)]
+
+    def token_losses(self, batch: Sequence[Item]) -> list[list[float]]:
+        """The negative log-likelihood (nats) of each token of each target, given its source."""
         import torch
         from torch.nn.functional import cross_entropy
 
         rows = padded([[*item.source, *item.target] for item in batch], self._pad, "right", self.device)
-        found: list[float] = []
+        found: list[list[float]] = []
         with torch.inference_mode():
             logits = self.model(**rows).logits
             for row, item in enumerate(batch):
                 first, end = len(item.source), len(item.source) + len(item.target)
-                loss = cross_entropy(
-                    logits[row, first - 1 : end - 1].float(), rows["input_ids"][row, first:end]
-                )
-                found.append(float(loss))
+                told, expected = rows["input_ids"][row, first:end], logits[row, first - 1 : end - 1]
+                found.append(cross_entropy(expected.float(), told, reduction="none").tolist())
         return found
+
+    def score_tokens(self, texts: Sequence[str], given: Sequence[str] | None = None) -> list[list[float]]:
+        """As `score`, but the negative log-likelihood of each token; of a text without words, none."""
+        return self._read(texts, given, self.token_losses, [])
 
     def steps(self, sources: Sequence[Tokens], width: int) -> CausalSteps:
         """The model before its first token behind each source; rows are padded to ``width`` tokens."""

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from graphneg.decoders.t5.batching import in_batches
 from graphneg.decoders.t5.sampling import item_seed
@@ -21,6 +21,7 @@ from graphneg.errors import InputError, ModelError
 from graphneg.language_models.search import Beams, Search, processors
 
 Tokens = Sequence[int]
+Found = TypeVar("Found")
 Direction = Literal["forward", "backward"]
 DIRECTION = "graphneg_direction"
 """The entry of a model's configuration that says in which direction it reads."""
@@ -117,19 +118,7 @@ class LanguageModel(ABC):
             InputError: ``given`` has another length than ``texts``.
             ModelError: memory does not suffice for one text alone.
         """
-        sources = given if given is not None else [""] * len(texts)
-        if len(sources) != len(texts):
-            raise InputError(f"{len(texts)} texts to score, but {len(sources)} texts given before them")
-        pairs = enumerate(zip(sources, texts, strict=True))
-        items = [self._fitted(place, source, text) for place, (source, text) in pairs]
-        scores = [float("inf")] * len(items)
-        scorable = [item for item in items if item.target and texts[item.place].strip()]
-        longest_first = sorted(scorable, key=_by_length)
-        for item, loss in in_batches(longest_first, self.batch_size, self.losses):
-            if loss is None:
-                raise ModelError(f"{self.place}: memory does not suffice for text {item.place} alone")
-            scores[item.place] = loss
-        return scores
+        return self._read(texts, given, self.losses, float("inf"))
 
     def generate(
         self,
@@ -211,6 +200,28 @@ class LanguageModel(ABC):
     def ordered(self, tokens: list[int]) -> list[int]:
         """A text's tokens in the order in which this model reads."""
         return tokens if self.direction == "forward" else tokens[::-1]
+
+    def _read(
+        self,
+        texts: Sequence[str],
+        given: Sequence[str] | None,
+        run: Callable[[Sequence[Item]], Sequence[Found]],
+        nothing: Found,
+    ) -> list[Found]:
+        """What ``run`` finds of each text behind what is given, ``nothing`` of one without words."""
+        sources = given if given is not None else [""] * len(texts)
+        if len(sources) != len(texts):
+            raise InputError(f"{len(texts)} texts to score, but {len(sources)} texts given before them")
+        pairs = enumerate(zip(sources, texts, strict=True))
+        items = [self._fitted(place, source, text) for place, (source, text) in pairs]
+        found = [nothing] * len(items)
+        scorable = [item for item in items if item.target and texts[item.place].strip()]
+        longest_first = sorted(scorable, key=_by_length)
+        for item, one in in_batches(longest_first, self.batch_size, run):
+            if one is None:
+                raise ModelError(f"{self.place}: memory does not suffice for text {item.place} alone")
+            found[item.place] = one
+        return found
 
     def _fitted(self, place: int, source: str, text: str) -> Item:
         return fitted(Item(place, self.source_tokens(source), self._scored_tokens(text)), self.longest)

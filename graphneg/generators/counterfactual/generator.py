@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, zip_longest
-from math import exp, log
+from operator import itemgetter
 
 from graphneg.counterfactual import Answer, Exchange, Question, counterfactuals, examples_for
 from graphneg.generators.base import Candidate, Context
 from graphneg.generators.counterfactual.purpose import Purpose
+from graphneg.generators.keywords.judging import Judge
 from graphneg.generators.keywords.screening import Limits, alike, broken, shares_run
 from graphneg.generators.keywords.words import words_of
 from graphneg.language_models import CausalLM, Seq2SeqLM
@@ -41,15 +42,12 @@ class Trials:
     """How replies are decoded: ``temperature``, and substitutes that are tried for each reply wanted.
 
     ``pull`` draws the substitute in; None is `PULL` for a model that was not trained, else 0. A reply is
-    refused whose perplexity under the model is over ``surprise``, or one of whose tokens has a probability
-    below ``exp(-worst)``, or that has more than ``words`` words.
+    refused that has more than ``words`` words.
     """
 
     temperature: float = 0.7
     tries: int = 8
     pull: float | None = None
-    surprise: float = 20.0
-    worst: float = 9.0
     words: int = 30
 
 
@@ -68,21 +66,27 @@ class CounterfactualGenerator:
 
     The observed replies are the context's own and its right responses, as far as
     ``graphneg shift build`` found their perspectives; a context without one gets none. Several substitutes
-    are tried for each reply that is wanted, and those replies are kept that the model finds likeliest, of
-    those that came to an end, have their keyword and do not say what was said. ``refused`` counts
-    the others by why.
+    are tried for each reply that is wanted, and those replies are kept that the ``judge`` finds likeliest, of
+    those that came to an end, have their keyword and do not say what was said; where none is given, the
+    model itself judges, if it is a causal one. ``refused`` counts the others by why.
     """
 
     name = "counterfactual"
 
     def __init__(
-        self, store: Store, model: CausalLM | Seq2SeqLM, purpose: Purpose, trials: Trials | None = None
+        self,
+        store: Store,
+        model: CausalLM | Seq2SeqLM,
+        purpose: Purpose,
+        trials: Trials | None = None,
+        judge: Judge | None = None,
     ) -> None:
         self.refused: Counter[str] = Counter()
         self._store = store
         self._model = model
         self._purpose = purpose
         self._trials = trials or Trials()
+        self._judge = judge or (Judge(model) if isinstance(model, CausalLM) else None)
         untrained = PULL if examples_for(model) else 0.0
         self._pull = untrained if self._trials.pull is None else self._trials.pull
         self._left_out: list[tuple[str, str]] = []
@@ -106,10 +110,14 @@ class CounterfactualGenerator:
             temperature=self._trials.temperature,
             pull=self._pull,
         )
-        likeliest = sorted(zip(asked, answers, strict=True), key=lambda one: one[1].loss)
-        for (place, question), answer in likeliest:
+        whole = [
+            (place, question, answer)
+            for (place, question), answer in zip(asked, answers, strict=True)
+            if self._passes(place, _refusal(place, question, answer, self._trials))
+        ]
+        for place, question, answer in self._likeliest(whole):
             if len(place.found) < per_context:
-                self._judge(place, question, answer)
+                self._keep(place, question, answer)
         for place in places:
             self._left_out += [_told(place)] * (per_context - len(place.found))
         return [place.found for place in places]
@@ -127,8 +135,8 @@ class CounterfactualGenerator:
             "temperature": self._trials.temperature,
             "tries": self._trials.tries,
             "pull": self._pull,
-            "surprise": self._trials.surprise,
-            "worst": self._trials.worst,
+            "judge": None if self._judge is None else str(self._judge.model.place),
+            "bounds": None if self._judge is None else repr(self._judge.bounds),
             "words": self._trials.words,
         }
 
@@ -145,17 +153,40 @@ class CounterfactualGenerator:
             for context, each in zip(contexts, observed, strict=True)
         ]
 
-    def _judge(self, place: _Place, question: Question, answer: Answer) -> None:
-        reason = _refusal(place, question, answer, self._trials)
-        if reason is not None:
-            self.refused[reason] += 1
-            place.missing = reason
+    def _passes(self, place: _Place, reason: str | None) -> bool:
+        """Whether there is no reason to refuse a reply; one that there is, is counted."""
+        if reason is None:
+            return True
+        self.refused[reason] += 1
+        place.missing = reason
+        return False
+
+    def _likeliest(
+        self, replies: Sequence[tuple[_Place, Question, Answer]]
+    ) -> list[tuple[_Place, Question, Answer]]:
+        """The replies that the judge lets pass, the likeliest first; all in their order without a judge."""
+        if self._judge is None:
+            return list(replies)
+        readings = self._judge.read(
+            [answer.text for _, _, answer in replies], [place.context.turns for place, _, _ in replies]
+        )
+        ranked = [
+            (reading.loss, reply)
+            for reply, reading in zip(replies, readings, strict=True)
+            if self._passes(reply[0], None if reading is not None else "surprising") and reading is not None
+        ]
+        return [reply for _, reply in sorted(ranked, key=itemgetter(0))]
+
+    def _keep(self, place: _Place, question: Question, answer: Answer) -> None:
+        known = [words_of(one.text) for one in place.found]
+        nearly = any(alike(words_of(answer.text), other) for other in known)
+        if not self._passes(place, "like-another" if nearly else None):
             return
         place.found.append(
             Candidate(
                 text=answer.text,
                 categories=self._purpose.categories,
-                scores={"kept": answer.kept, "perplexity": exp(answer.loss)},
+                scores={"kept": answer.kept},
                 details={
                     "source": question.id.rpartition("~")[0],
                     "perspective": question.observed.perspective,
@@ -204,14 +235,10 @@ def _refusal(place: _Place, question: Question, answer: Answer, trials: Trials) 
     reason = broken(answer.text, [question.substitute.split()], limits)
     if reason is not None:
         return reason
-    if answer.loss > log(trials.surprise) or answer.worst > trials.worst:
-        return "surprising"
     said = [turn.text for turn in place.context.turns]
     known = [question.observed.response, *place.context.positives, *said]
     if any(words_of(text) == words for text in known):
         return "known"
     if any(shares_run(words, words_of(text)) for text in said):
         return "copies-context"
-    if any(alike(words, words_of(one.text)) for one in place.found):
-        return "like-another"
     return None

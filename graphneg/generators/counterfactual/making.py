@@ -9,7 +9,8 @@ from typing import Any
 from graphneg.errors import InputError
 from graphneg.generators.counterfactual.generator import CounterfactualGenerator, Trials
 from graphneg.generators.counterfactual.purpose import Augmentation, Purpose, UnrelatedPerspectives
-from graphneg.language_models import load_either
+from graphneg.generators.keywords.judging import Bounds, Judge
+from graphneg.language_models import CausalLM, load_causal, load_either
 from graphneg.shift.candidates import Reach
 from graphneg.shift.likelihood import Shifts
 from graphneg.shift.prediction import get_predictor
@@ -31,8 +32,10 @@ def counterfactual(
     temperature: float = 0.7,
     tries: int = 8,
     pull: float | None = None,
-    surprise: float = 20.0,
-    worst: float = 9.0,
+    judge: str | Path | None = None,
+    surprise: float = 16.0,
+    alone: float = 50.0,
+    worst: float = 11.0,
     words: int = 30,
     gguf_file: str | None = None,
     device: str = "auto",
@@ -45,8 +48,9 @@ def counterfactual(
     `train_replies` trained. ``purpose`` is ``negatives`` or ``positives``; for positives, ``predictor``
     with its options chooses among what keywords of the last ``turns`` turns lead to in ``hops`` hops.
     ``tries`` is how many substitutes are tried for each reply that is wanted, ``pull`` how strongly a
-    missing one is drawn in (where not given, only for a model that was not trained); ``surprise``, ``worst``
-    and ``words`` say which replies are refused (`Trials`).
+    missing one is drawn in (where not given, only for a model that was not trained); ``surprise``, ``alone``
+    and ``worst`` say which replies are refused (`Bounds`) of what the ``judge`` finds, another causal
+    language model by path or id, and ``words`` which are too long.
 
     Raises:
         InputError: no model is named, another purpose, or a number out of range.
@@ -58,8 +62,9 @@ def counterfactual(
         raise InputError(f"purpose {purpose!r}: choose one of {', '.join(PURPOSES)}")
     if temperature <= 0 or tries < 1 or batch_size < 1 or (pull or 0.0) < 0:
         raise InputError("temperature must be above 0, tries and batch_size at least 1, pull not below 0")
-    if surprise <= 1 or worst <= 0 or words < 1:
-        raise InputError("surprise must be above 1, worst above 0, words at least 1")
+    if words < 1:
+        raise InputError("words must be at least 1")
+    bounds = Bounds(surprise, alone, worst)
     shifts = Shifts(store)
     wanted: Purpose = UnrelatedPerspectives(shifts)
     if purpose == "positives":
@@ -67,6 +72,6 @@ def counterfactual(
         wanted = Augmentation(shifts, Prediction(chosen, Reach(turns=turns, hops=hops)))
     loaded = load_either(model, gguf_file=gguf_file, device=device, offline=offline)
     loaded.batch_size = batch_size
-    return CounterfactualGenerator(
-        store, loaded, wanted, Trials(temperature, tries, pull, surprise, worst, words)
-    )
+    reader = loaded if judge is None else load_causal(judge, device=device, offline=offline)
+    judging = Judge(reader, bounds) if isinstance(reader, CausalLM) else None
+    return CounterfactualGenerator(store, loaded, wanted, Trials(temperature, tries, pull, words), judging)

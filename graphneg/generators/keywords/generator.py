@@ -14,16 +14,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import exp, log
+from typing import NamedTuple
 
 from graphneg.errors import InputError
 from graphneg.generators.base import Candidate, Context, Turn
+from graphneg.generators.keywords.judging import Judge, Reading
 from graphneg.generators.keywords.prompts import example_texts
 from graphneg.generators.keywords.screening import Limits, alike, refusal
 from graphneg.generators.keywords.slots import Material, Slot, Wish
 from graphneg.generators.keywords.spacing import spaced_as
 from graphneg.generators.keywords.words import words_of
-from graphneg.generators.keywords.writing import Draft, Request, Writer
+from graphneg.generators.keywords.writing import Request, Writer
+from graphneg.language_models.model import Written
 
 CATEGORY = "C-follow"
 
@@ -52,40 +54,33 @@ class Rules:
     """Which texts are kept, and out of how many.
 
     ``drafts`` texts are written at a time, all with the same keywords, and if none of them is kept as many
-    with others, ``draws`` times in all. A text is refused whose perplexity given its request is over
-    ``surprise``, or one of whose tokens has a probability below ``exp(-worst)``; so is one whose loss after
-    the context is not ``apart`` nats a token higher than after the history that it was written for.
+    with others, ``draws`` times in all. A text must be within ``limits``, and its loss after the context
+    ``apart`` nats a token higher than after the history that it was written for.
     """
 
     limits: Limits = field(default_factory=Limits)
     drafts: int = 8
-    draws: int = 3
-    surprise: float = 20.0
-    worst: float = 9.0
-    apart: float = 0.0
+    draws: int = 4
+    apart: float = 0.2
 
     def __post_init__(self) -> None:
         if self.drafts < 1 or self.draws < 1:
             raise InputError(f"drafts {self.drafts}, draws {self.draws}: each text is written at least once")
-        if self.surprise <= 1 or self.worst <= 0:
-            raise InputError(
-                f"surprise {self.surprise}, worst {self.worst}: perplexities are above 1, losses above 0"
-            )
 
 
-@dataclass(frozen=True, slots=True)
-class _Text:
-    """A draft that may be kept, and the wish that it was written for."""
+class _Text(NamedTuple):
+    """A text that may be kept, the wish that it was written for, and what the judge finds of it."""
 
     wish: Wish
-    draft: Draft
+    text: str
+    reading: Reading
 
 
 class KeywordGenerator:
     """Writes responses around keywords. ``refused`` counts texts by why they were refused.
 
-    ``asking`` makes the request from a history and words. ``made_of`` is what the output depends on
-    beside rules.
+    ``asking`` makes the request from a history and words. The ``judge`` reads what was written; where none is
+    given, the writer's own model does. ``made_of`` is what the output depends on beside rules.
     """
 
     def __init__(
@@ -95,6 +90,7 @@ class KeywordGenerator:
         writer: Writer,
         asking: Asking,
         *,
+        judge: Judge | None = None,
         rules: Rules | None = None,
         made_of: Mapping[str, object] | None = None,
     ) -> None:
@@ -103,6 +99,7 @@ class KeywordGenerator:
         self._material = material
         self._writer = writer
         self._asking = asking
+        self._judge = judge or Judge(writer.model)
         self._rules = rules or Rules()
         self._made_of = dict(made_of or {})
         self._left_out: list[tuple[str, str]] = []
@@ -139,6 +136,8 @@ class KeywordGenerator:
         return {
             **self._made_of,
             "model": str(self._writer.model.place),
+            "judge": str(self._judge.model.place),
+            "bounds": repr(self._judge.bounds),
             "examples": self._writer.examples,
             "extractor": self._material.extractor.name,
             "amount": repr(self._material.amount),
@@ -158,28 +157,37 @@ class KeywordGenerator:
     ) -> dict[str, list[_Text]]:
         """By slot, the texts that may be kept, the likeliest first."""
         asked = [(wish, request) for wish in wishes for request in self._requests(wish)]
-        drafts = self._writer.write([request for _, request in asked], seed)
-        found: dict[str, list[_Text]] = {wish.slot.id: [] for wish in wishes}
-        for (wish, _), draft in zip(asked, drafts, strict=True):
+        written = self._writer.write([request for _, request in asked], seed)
+        whole: list[tuple[Wish, str]] = []
+        for (wish, _), draft in zip(asked, written, strict=True):
             reason = self._refusal(wish, draft, contexts[wish.slot.place])
             if reason is None:
-                found[wish.slot.id].append(_Text(wish, draft))
+                whole.append((wish, draft.text))
             else:
                 self._refuse(wish.slot, reason, why)
-        return {id: sorted(texts, key=_loss) for id, texts in found.items()}
+        return self._likely(list(dict.fromkeys(whole)), why)
+
+    def _likely(self, texts: Sequence[tuple[Wish, str]], why: dict[str, str]) -> dict[str, list[_Text]]:
+        """By slot, the texts that the judge lets pass, the likeliest first."""
+        histories = [wish.slot.history.turns if wish.slot.history else None for wish, _ in texts]
+        readings = self._judge.read([text for _, text in texts], histories)
+        found: dict[str, list[_Text]] = {}
+        for (wish, text), reading in zip(texts, readings, strict=True):
+            if reading is not None:
+                found.setdefault(wish.slot.id, []).append(_Text(wish, text, reading))
+            else:
+                self._refuse(wish.slot, "surprising", why)
+        return {id: sorted(each, key=lambda one: one.reading.loss) for id, each in found.items()}
 
     def _requests(self, wish: Wish) -> list[Request]:
         turns = wish.slot.history.turns if wish.slot.history is not None else ()
         prompt = self._asking(turns, wish.words)
         return [Request(f"{wish.id}/{n}", prompt, wish.words) for n in range(self._rules.drafts)]
 
-    def _refusal(self, wish: Wish, draft: Draft, context: Context) -> str | None:
+    def _refusal(self, wish: Wish, draft: Written, context: Context) -> str | None:
         if not draft.finished:
             return "unfinished"
-        reason = refusal(draft.text, wish.keywords, context, self._rules.limits, example_texts())
-        if reason is None and (draft.loss > log(self._rules.surprise) or draft.worst > self._rules.worst):
-            return "surprising"
-        return reason
+        return refusal(draft.text, wish.keywords, context, self._rules.limits, example_texts())
 
     def _filled(
         self,
@@ -191,13 +199,13 @@ class KeywordGenerator:
     ) -> list[Slot]:
         """Give each slot its likeliest text that does not fit its context; the slots that are left."""
         tried = [wish.slot for wish in wishes]
-        left = {slot.id: list(texts[slot.id]) for slot in tried}
+        left = {slot.id: list(texts.get(slot.id, ())) for slot in tried}
         while any(left.values()):
             best = [left[slot.id].pop(0) for slot in tried if left[slot.id]]
             for one, apart in zip(best, self._apart(best, contexts), strict=True):
                 slot = one.wish.slot
                 others = [words_of(other.text) for other in found[slot.place].values()]
-                if any(alike(words_of(one.draft.text), other) for other in others):
+                if any(alike(words_of(one.text), other) for other in others):
                     self._refuse(slot, "like-another", why)
                 elif apart is not None and apart < self._rules.apart:
                     self._refuse(slot, "fits", why)
@@ -209,30 +217,20 @@ class KeywordGenerator:
     def _apart(self, texts: Sequence[_Text], contexts: Sequence[Context]) -> list[float | None]:
         """By how much the loss of each text is higher after its context than after its history."""
         shown = [one for one in texts if one.wish.slot.history is not None]
+        turns = [contexts[one.wish.slot.place].turns for one in shown]
+        after = self._judge.after([one.text for one in shown], turns)
         if not shown:
             return [None] * len(texts)
-        said = [f" {one.draft.text}" for one in shown]
-        histories = [one.wish.slot.history.turns for one in shown if one.wish.slot.history is not None]
-        own = [contexts[one.wish.slot.place].turns for one in shown]
-        asked = [
-            self._asking(turns, one.wish.words)
-            for turns, one in zip([*histories, *own], [*shown, *shown], strict=True)
-        ]
-        losses = self._writer.model.score([*said, *said], asked)
-        return [after - before for before, after in zip(losses, losses[len(shown) :], strict=False)]
-
-
-def _loss(text: _Text) -> float:
-    return text.draft.loss
+        return [loss - one.reading.after for loss, one in zip(after, shown, strict=True)]
 
 
 def _candidate(text: _Text, apart: float | None, context: Context) -> Candidate:
     wish, history = text.wish, text.wish.slot.history
     details = {"keywords": ", ".join(wish.words)}
-    scores = {"perplexity": exp(text.draft.loss)}
+    scores = {"perplexity": text.reading.perplexity}
     if history is not None:
         details["source"] = history.id
     if apart is not None:
         scores["apart"] = apart
-    said = spaced_as(text.draft.text, [turn.text for turn in context.turns])
+    said = spaced_as(text.text, [turn.text for turn in context.turns])
     return Candidate(said, (CATEGORY,), scores, details)

@@ -12,6 +12,7 @@ from graphneg.errors import GeneratorError
 from graphneg.generators.base import Turn
 from graphneg.generators.keywords.choosing import Amount, Histories, with_neighbours
 from graphneg.generators.keywords.generator import KeywordGenerator, Rules
+from graphneg.generators.keywords.judging import Bounds, Judge
 from graphneg.generators.keywords.prompts import (
     reply_examples,
     reply_request,
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
     from graphneg.embedding.static import StaticVectors
 
 
+PULL = 3.0
+"""How strongly keywords are drawn in by a model that was not trained to reply with given words."""
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
     """What all generators of this kind take.
@@ -39,8 +44,10 @@ class Options:
     ``model`` is the path or id of a causal language model (``gguf_file``, ``device`` and ``offline``
     as `graphneg.language_models.load_causal` takes them); ``keywords`` the extractor, for a ``language``,
     with a ``spacy_model``. ``least`` and ``most`` keywords go into a text, which has at most ``words``
-    words. ``temperature``, ``top_p`` and ``pull`` (how strongly keywords are drawn in) say how texts are
-    drawn, ``drafts``, ``draws``, ``surprise``, ``worst`` and ``apart`` which of them are kept (`Rules`).
+    words. ``temperature``, ``top_p`` and ``pull`` (how strongly keywords are drawn in; None: not at all
+    for a trained model, else by `PULL`) say how texts are drawn, ``drafts``, ``draws`` and ``apart`` which of
+    them are kept (`Rules`), as do ``surprise``, ``alone`` and ``worst`` (`Bounds`) of what the ``judge``
+    finds, another causal language model by path or id.
     """
 
     model: str | Path | None = None
@@ -51,16 +58,18 @@ class Options:
     language: str = "en"
     spacy_model: str | None = None
     least: int = 1
-    most: int = 2
+    most: int = 1
     words: int = 24
-    temperature: float = 0.8
+    temperature: float = 0.7
     top_p: float = 0.9
-    pull: float = 3.0
+    pull: float | None = None
     drafts: int = 8
-    draws: int = 3
-    surprise: float = 20.0
-    worst: float = 9.0
-    apart: float = 0.0
+    draws: int = 4
+    judge: str | Path | None = None
+    surprise: float = 16.0
+    alone: float = 50.0
+    worst: float = 11.0
+    apart: float = 0.2
 
 
 def key_context(store: Store, **options: Any) -> KeywordGenerator:
@@ -88,8 +97,9 @@ def key_sentence(store: Store, **options: Any) -> KeywordGenerator:
     return KeywordGenerator(
         "key-sentence",
         _material(chosen),
-        Writer(model, sentence_examples(), _style(chosen)),
+        Writer(model, sentence_examples(), _style(chosen, PULL)),
         _sentence,
+        judge=_judge(chosen, model),
         rules=_rules(chosen),
     )
 
@@ -100,8 +110,9 @@ def _replies(name: str, store: Store, chosen: Options, vectors: StaticVectors | 
     return KeywordGenerator(
         name,
         _material(chosen, Histories(store), None if vectors is None else partial(with_neighbours, vectors)),
-        Writer(model, examples, _style(chosen)),
+        Writer(model, examples, _style(chosen, PULL if examples else 0.0)),
         reply_request,
+        judge=_judge(chosen, model),
         rules=_rules(chosen),
         made_of={} if vectors is None else {"vectors": vectors.name},
     )
@@ -129,8 +140,17 @@ def _model(chosen: Options) -> CausalLM:
     )
 
 
-def _style(chosen: Options) -> Style:
-    return Style(Sampling(chosen.temperature, top_p=chosen.top_p), chosen.pull)
+def _judge(chosen: Options, model: CausalLM) -> Judge:
+    """The model reads its own texts where no other one is named."""
+    bounds = Bounds(chosen.surprise, chosen.alone, chosen.worst)
+    if chosen.judge is None:
+        return Judge(model, bounds)
+    return Judge(load_causal(chosen.judge, device=chosen.device, offline=chosen.offline), bounds)
+
+
+def _style(chosen: Options, pull: float) -> Style:
+    search = Sampling(chosen.temperature, top_p=chosen.top_p)
+    return Style(search, pull if chosen.pull is None else chosen.pull)
 
 
 def _material(
@@ -141,5 +161,4 @@ def _material(
 
 
 def _rules(chosen: Options) -> Rules:
-    limits = Limits(most=chosen.words)
-    return Rules(limits, chosen.drafts, chosen.draws, chosen.surprise, chosen.worst, chosen.apart)
+    return Rules(Limits(most=chosen.words), chosen.drafts, chosen.draws, chosen.apart)

@@ -62,11 +62,19 @@ def reply_request(history: Sequence[Turn], words: Sequence[str]) -> str:
     Words: garage
     B:
     """
-    shown = list(history)[-HISTORY_TURNS:]
-    names = _names([turn.speaker for turn in shown])
-    said = [f"{name}: {_end_of(turn.text)}" for name, turn in zip(names, shown, strict=True)]
-    speaker = "A" if not names or names[-1] == "B" else "B"
+    said, speaker = _said(history)
     return "\n".join([*said, f"Words: {', '.join(words)}", f"{speaker}:"])
+
+
+def turns_before(history: Sequence[Turn]) -> str:
+    """What stands before a reply to a history where nobody asks for words.
+
+    >>> print(turns_before([Turn("B", "Where is he?")]))
+    A: Where is he?
+    B:
+    """
+    said, speaker = _said(history)
+    return "\n".join([*said, f"{speaker}:"])
 
 
 def sentence_examples() -> str:
@@ -87,6 +95,14 @@ def reply_examples() -> str:
 def example_texts() -> tuple[str, ...]:
     """The answers of all examples: a model that repeats one has not written anything."""
     return (*(sentence for _, sentence in _SENTENCES), *(reply for _, _, reply in _REPLIES))
+
+
+def _said(history: Sequence[Turn]) -> tuple[list[str], str]:
+    """The lines of a history that are shown, and the name of who is next."""
+    shown = list(history)[-HISTORY_TURNS:]
+    names = _names([turn.speaker for turn in shown])
+    said = [f"{name}: {_end_of(turn.text)}" for name, turn in zip(names, shown, strict=True)]
+    return said, "A" if not names or names[-1] == "B" else "B"
 
 
 def _end_of(text: str) -> str:

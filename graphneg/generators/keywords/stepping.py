@@ -1,7 +1,7 @@
-"""What is done at each token of a text that is being written: words are drawn in, what the model
-thinks of it is noted, and it ends with the sentence that holds the words.
+"""What is done at each token of a text that is being written: words are drawn in, and it ends with the
+sentence that holds them.
 
-Processors and a criterion for transformers' ``generate``. Rows are texts; a row's text begins behind
+A processor and a criterion for transformers' ``generate``. Rows are texts; a row's text begins behind
 ``start`` tokens.
 """
 
@@ -57,37 +57,6 @@ class Pull:
             for text, wanted in zip(texts, self._wanted, strict=True)
         ]
         return pull_in(scores, texts, missing, self._strength, self._ends)
-
-
-class Heard:
-    """A logits processor that changes nothing, and notes how likely the model found each token.
-
-    It stands before all others. ``losses`` gives them once the texts are there.
-    """
-
-    def __init__(self) -> None:
-        self._found: list[Any] = []
-        self._last: Any = None
-
-    def __call__(self, input_ids: Any, scores: Any) -> Any:
-        """``scores`` as they are, of shape (rows, vocabulary)."""
-        self._note(input_ids[:, -1])
-        self._last = scores.log_softmax(-1)
-        return scores
-
-    def losses(self, texts: Sequence[Tokens]) -> list[list[float]]:
-        """Of each text, the negative log-likelihood of each token, in nats."""
-        import torch
-
-        count = len(self._found)
-        last = [text[count] if len(text) > count else 0 for text in texts]
-        self._note(torch.tensor(last, device=self._last.device))
-        rows: list[list[float]] = (-torch.stack(self._found, 1)).tolist()
-        return [row[: len(text)] for row, text in zip(rows, texts, strict=True)]
-
-    def _note(self, tokens: Any) -> None:
-        if self._last is not None:
-            self._found.append(self._last.gather(-1, tokens[:, None])[:, 0])
 
 
 class SentenceEnd:

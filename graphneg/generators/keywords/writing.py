@@ -4,7 +4,7 @@ The solved examples before a request are the same for all of them. They are read
 what the model keeps of them (its keys and values) stands before each batch; a prompt that several
 requests have is read once, too. So a text costs its own tokens. Words that are wanted are pulled: as
 long as one is missing, its next token is made more likely (Pascual et al., 2021, "A Plug-and-Play Method
-for Controlled Text Generation"). How likely the model found what it wrote is known without reading again.
+for Controlled Text Generation").
 
 Nothing here is about keywords of a context: whatever is asked of a model in this way, filling
 a gap in a sentence too, can use it.
@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from graphneg.decoders.t5.batching import in_batches
 from graphneg.decoders.t5.sampling import item_seed
 from graphneg.errors import InputError, ModelError
-from graphneg.generators.keywords.stepping import Heard, Pull, SentenceEnd, Wanted
+from graphneg.generators.keywords.stepping import Pull, SentenceEnd, Wanted
+from graphneg.language_models.model import Written
 from graphneg.language_models.padding import padded
 from graphneg.language_models.pulling import forms_of
 from graphneg.language_models.running import generate
@@ -43,19 +44,6 @@ class Request(NamedTuple):
     id: str
     prompt: str
     words: tuple[str, ...] = ()
-
-
-class Draft(NamedTuple):
-    """A text; ``finished`` if it came to an end before the limit.
-
-    ``loss`` is its mean negative log-likelihood given the request (nats a token), before words were pulled
-    and without a temperature; ``worst`` that of its least likely token.
-    """
-
-    text: str
-    finished: bool
-    loss: float = 0.0
-    worst: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +78,7 @@ class Writer:
         self.examples = examples
         self.style = style or Style()
 
-    def write(self, requests: Sequence[Request], seed: int) -> list[Draft]:
+    def write(self, requests: Sequence[Request], seed: int) -> list[Written]:
         """One text for each request, in order, up to the end of a line or of a sentence.
 
         A text depends on the request and ``seed``, not on the other requests. A request that is too
@@ -104,7 +92,7 @@ class Writer:
             _Item(place, request, self._tokens(request.prompt)[-room:])
             for place, request in enumerate(requests)
         ]
-        texts = [Draft("", False)] * len(items)
+        texts = [Written("", False)] * len(items)
         longest_first = sorted(items, key=lambda item: (-len(item.tokens), item.place))
         for item, text in in_batches(longest_first, BATCH, lambda batch: self._run(batch, seed)):
             if text is None:
@@ -144,24 +132,22 @@ class Writer:
         with torch.inference_mode():
             return _Prefix(self._shown, self.model.model(input_ids=read, use_cache=True).past_key_values)
 
-    def _run(self, batch: Sequence[_Item], seed: int) -> list[Draft]:
+    def _run(self, batch: Sequence[_Item], seed: int) -> list[Written]:
         rows, start = self._prompted(batch)
         wanted = [self._wanted(item.request.words) for item in batch]
-        heard, complete = Heard(), SentenceEnd(wanted, start, self.style.least, self.model.decode)
+        complete = SentenceEnd(wanted, start, self.style.least, self.model.decode)
         found = generate(
             self.model.model,
             rows,
-            [heard, *self._pull(wanted, start), *self._drawing(batch, seed)],
+            [*self._pull(wanted, start), *self._drawing(batch, seed)],
             [complete],
             max_new_tokens=self.style.longest,
             eos_token_id=sorted(self._ends),
             pad_token_id=self._pad,
         )
-        texts = [
-            self._ended(sequence[start:], end) for sequence, end in zip(found, complete.lengths, strict=True)
+        return [
+            self._text(sequence[start:], end) for sequence, end in zip(found, complete.lengths, strict=True)
         ]
-        losses = heard.losses([tokens for tokens, _ in texts])
-        return [self._draft(*one, loss) for one, loss in zip(texts, losses, strict=True)]
 
     def _prompted(self, batch: Sequence[_Item]) -> tuple[dict[str, Any], int]:
         """The rows for ``generate``, with what the model keeps of them, and their number of tokens.
@@ -199,15 +185,11 @@ class Writer:
         """Texts are drawn with their own seeds."""
         return processors(self.style.search, [item_seed(seed, item.request.id, 0) for item in batch])
 
-    def _ended(self, tokens: Sequence[int], end: int | None) -> tuple[Sequence[int], bool]:
-        """A text's tokens, up to ``end`` or to the token that ends it, and whether it has an end."""
+    def _text(self, tokens: Sequence[int], end: int | None) -> Written:
+        """The text up to ``end``, or to the token that ends it; finished where there is one."""
         if end is None:
             end = next((place + 1 for place, token in enumerate(tokens) if token in self._ends), None)
-        return tokens[:end], end is not None
-
-    def _draft(self, tokens: Sequence[int], finished: bool, losses: Sequence[float]) -> Draft:
-        text = self.model.decode(tokens).split(END)[0].strip()
-        return Draft(text, finished, round(sum(losses) / len(losses), 3), round(max(losses), 3))
+        return Written(self.model.decode(tokens[:end]).split(END)[0].strip(), end is not None)
 
     @cached_property
     def _ends(self) -> frozenset[int]:

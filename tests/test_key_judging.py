@@ -1,0 +1,142 @@
+"""How texts of a language model are chosen, where they end, and how they are spaced."""
+
+from __future__ import annotations
+
+from math import exp
+
+import pytest
+
+from graphneg.errors import InputError
+from graphneg.generators.base import Context, Turn
+from graphneg.generators.keywords.choosing import Amount
+from graphneg.generators.keywords.generator import KeywordGenerator, Rules
+from graphneg.generators.keywords.judging import Bounds, Judge
+from graphneg.generators.keywords.prompts import sentence_request
+from graphneg.generators.keywords.screening import Limits
+from graphneg.generators.keywords.slots import Material
+from graphneg.generators.keywords.spacing import closed_up, spaced_as
+from graphneg.generators.keywords.stepping import SentenceEnd, Wanted, ends_sentence
+from graphneg.generators.keywords.writing import Request, Style, Writer
+from graphneg.language_models import load_causal
+from graphneg.language_models.causal import CausalLM
+from graphneg.language_models.model import Written
+from graphneg.language_models.search import Nucleus
+from graphneg.shift.keywords import get_extractor
+from tests.tiny_lm import TinyModels
+
+OPEN = Bounds(surprise=1e30, alone=1e30, worst=1e3)
+TEXTS = ["Is it in the garden?", "It is in the kitchen.", "The coat the coat."]
+
+
+@pytest.fixture(scope="module")
+def model(tiny_lms: TinyModels) -> CausalLM:
+    return load_causal(tiny_lms.llama, device="cpu")
+
+
+class TestJudge:
+    def test_a_reading_is_what_the_model_finds_of_a_text_alone_and_after_its_turns(self, model: CausalLM):
+        turns = (Turn("A", "Where is the coat ?"),)
+        [shown, alone] = Judge(model, OPEN).read([TEXTS[1]] * 2, [turns, None])
+        assert shown is not None and alone is not None
+        [after] = model.score([f" {TEXTS[1]}"], ["A: Where is the coat?\nB:"])
+        assert shown.after == pytest.approx(after, abs=1e-3)
+        assert alone.after == alone.alone == shown.alone
+        assert shown.worst >= shown.after
+
+    def test_what_is_out_of_bounds_does_not_pass(self, model: CausalLM):
+        found = Judge(model, OPEN).read(TEXTS, [None] * 3)
+        losses = sorted(one.alone for one in found if one is not None)
+        between = exp((losses[0] + losses[1]) / 2)
+        strict = Judge(model, Bounds(surprise=1e30, alone=between, worst=1e3)).read(TEXTS, [None] * 3)
+        assert sum(one is not None for one in strict) == 1
+
+    def test_nothing_is_read_where_nothing_was_written(self, model: CausalLM):
+        assert Judge(model).read([], []) == []
+
+    def test_bounds_that_nothing_keeps_are_refused(self):
+        with pytest.raises(InputError, match="perplexities are above 1"):
+            Bounds(surprise=0.5)
+
+
+class TestBestOfSeveral:
+    class Dictated(Writer):
+        """A writer that says what it is told, one text a draft."""
+
+        def write(self, requests: list[Request], seed: int) -> list[Written]:
+            return [Written(TEXTS[int(one.id.rpartition("/")[2])], True) for one in requests]
+
+    def test_the_likeliest_draft_is_kept(self, model: CausalLM):
+        context = Context(
+            "d#1", "d", "t", "d", 1, (Turn("A", "The coat? The garden? The kitchen?"),), "B", ()
+        )
+        material = Material(get_extractor("rake"), Amount())
+        writer = self.Dictated(model, "", Style())
+        judge = Judge(model, OPEN)
+        rules = Rules(Limits(least=3), drafts=3, draws=8, apart=-1e3)
+        generator = KeywordGenerator(
+            "key-sentence",
+            material,
+            writer,
+            lambda _, words: sentence_request(words),
+            judge=judge,
+            rules=rules,
+        )
+        [[found]] = generator.generate([context], 1, 0)
+        said = found.details["keywords"]
+        readings = dict(zip(TEXTS, judge.read(TEXTS, [None] * 3), strict=True))
+        possible = [text for text in TEXTS[:2] if said in text]
+        assert found.text == min(possible, key=lambda text: readings[text].loss)
+        assert found.scores["perplexity"] == pytest.approx(readings[found.text].perplexity)
+
+    def test_no_drafts_at_all_are_refused(self):
+        with pytest.raises(InputError, match="at least once"):
+            Rules(drafts=0)
+
+
+class TestSentenceEnd:
+    @pytest.mark.parametrize(
+        ("text", "ended"),
+        [
+            ("I saw the fish there.", True),
+            ("I saw the fishes there!", True),
+            ("I saw the fish.", False),
+            ("I saw nothing at all there.", False),
+            ("I will bring the fish to Mr.", False),
+            ("The fish here costs you 3.", False),
+        ],
+    )
+    def test_a_text_ends_with_the_sentence_that_completes_it(self, text: str, ended: bool):
+        import torch
+
+        criterion = SentenceEnd([[Wanted(("fish",), ())]], 0, 5, lambda _: text)
+        assert criterion(torch.tensor([[1, 2]]), None).tolist() == [ended]
+        assert criterion.lengths == [2 if ended else None]
+
+    def test_dots_alone_end_none(self):
+        assert not ends_sentence("...")
+
+
+class TestNucleus:
+    @pytest.mark.parametrize("top_p", [0.05, 0.5, 0.9, 0.999])
+    def test_it_keeps_what_sorting_the_vocabulary_keeps(self, top_p: float):
+        import torch
+        from transformers.generation.logits_process import TopPLogitsWarper
+
+        scores = torch.randn(3, 2000, generator=torch.Generator().manual_seed(0)) * torch.tensor(
+            [[0.1], [2], [9]]
+        )
+        assert torch.equal(Nucleus(top_p)(None, scores), TopPLogitsWarper(top_p)(None, scores))
+
+
+class TestSpacing:
+    def test_a_text_that_is_closed_up_stays_so(self):
+        text = closed_up("Mr . Hall , isn ’ t it ? I ’ ll say “ no ” .")
+        assert text.startswith("Mr. Hall, isn't it? I'll say") and closed_up(text) == text
+
+    def test_marks_stand_apart_where_those_of_the_context_do(self):
+        assert spaced_as("Well, no!", ["Is it , then ?"]) == "Well , no !"
+        assert spaced_as("Well, no!", ["Is it, then?"]) == "Well, no!"
+        assert spaced_as("Well, no!", []) == "Well, no!"
+
+    def test_numbers_stay_whole(self):
+        assert spaced_as("It costs 3,500.20 dollars.", ["No ."]) == "It costs 3,500.20 dollars ."
