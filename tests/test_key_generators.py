@@ -264,6 +264,9 @@ class TestWrongInput:
             ("key-sem", {"model": "m"}, "option vectors=PATH"),
             ("key-sentence", {"model": "m", "colour": "red"}, "no option 'colour'"),
             ("key-sentence", {"model": "no/such/model"}, "no/such/model"),
+            ("key-context", {"model": "no/such/model", "surprise": 0.5}, "perplexities are above 1"),
+            ("key-context", {"model": "no/such/model", "drafts": 0}, "written at least once"),
+            ("key-context", {"model": "no/such/model", "least": 3}, "keywords from 3 to 1"),
         ],
     )
     def test_options_are_checked(self, embedded: Store, name: str, options: dict, message: str) -> None:

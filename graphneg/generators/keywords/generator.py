@@ -61,7 +61,7 @@ class Rules:
     limits: Limits = field(default_factory=Limits)
     drafts: int = 8
     draws: int = 4
-    apart: float = 0.2
+    apart: float = 0.3
 
     def __post_init__(self) -> None:
         if self.drafts < 1 or self.draws < 1:

@@ -45,8 +45,8 @@ class Bounds:
     """Which readings pass: perplexities of at most ``alone`` and ``surprise`` (after turns), and no token
     of a loss over ``worst``. Raises `InputError` for values that nothing could have."""
 
-    surprise: float = 16.0
-    alone: float = 50.0
+    surprise: float = 14.0
+    alone: float = 40.0
     worst: float = 11.0
 
     def __post_init__(self) -> None:

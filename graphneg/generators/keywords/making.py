@@ -66,10 +66,10 @@ class Options:
     drafts: int = 8
     draws: int = 4
     judge: str | Path | None = None
-    surprise: float = 16.0
-    alone: float = 50.0
+    surprise: float = 14.0
+    alone: float = 40.0
     worst: float = 11.0
-    apart: float = 0.2
+    apart: float = 0.3
 
 
 def key_context(store: Store, **options: Any) -> KeywordGenerator:
@@ -131,7 +131,10 @@ def _checked(name: str, options: Mapping[str, Any]) -> Options:
         )
     if not options.get("model"):
         raise GeneratorError(f"{name} needs a language model: option model=PATH_OR_ID")
-    return Options(**options)
+    chosen = Options(**options)
+    # Numbers are checked before a model is read, which takes a minute.
+    _rules(chosen), _bounds(chosen), _style(chosen, PULL), Amount(chosen.least, chosen.most)
+    return chosen
 
 
 def _model(chosen: Options) -> CausalLM:
@@ -142,10 +145,13 @@ def _model(chosen: Options) -> CausalLM:
 
 def _judge(chosen: Options, model: CausalLM) -> Judge:
     """The model reads its own texts where no other one is named."""
-    bounds = Bounds(chosen.surprise, chosen.alone, chosen.worst)
     if chosen.judge is None:
-        return Judge(model, bounds)
-    return Judge(load_causal(chosen.judge, device=chosen.device, offline=chosen.offline), bounds)
+        return Judge(model, _bounds(chosen))
+    return Judge(load_causal(chosen.judge, device=chosen.device, offline=chosen.offline), _bounds(chosen))
+
+
+def _bounds(chosen: Options) -> Bounds:
+    return Bounds(chosen.surprise, chosen.alone, chosen.worst)
 
 
 def _style(chosen: Options, pull: float) -> Style:
