@@ -132,9 +132,16 @@ def _checked(name: str, options: Mapping[str, Any]) -> Options:
     if not options.get("model"):
         raise GeneratorError(f"{name} needs a language model: option model=PATH_OR_ID")
     chosen = Options(**options)
-    # Numbers are checked before a model is read, which takes a minute.
-    _rules(chosen), _bounds(chosen), _style(chosen, PULL), Amount(chosen.least, chosen.most)
+    _check_numbers(chosen)
     return chosen
+
+
+def _check_numbers(chosen: Options) -> None:
+    """Raises `InputError` for a number out of range before a model is read, which may take a minute."""
+    _rules(chosen)
+    _bounds(chosen)
+    _style(chosen, PULL)
+    Amount(chosen.least, chosen.most)
 
 
 def _model(chosen: Options) -> CausalLM:
