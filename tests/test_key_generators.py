@@ -252,7 +252,7 @@ class TestKeyContext:
 
     def test_what_the_output_depends_on_is_told(self, graph: DialogueGraph, trained: Path) -> None:
         one = get_generator("key-context", graph.store, model=trained)
-        other = get_generator("key-context", graph.store, model=trained, least=2)
+        other = get_generator("key-context", graph.store, model=trained, most=2)
         assert one.settings() != other.settings()
 
 
