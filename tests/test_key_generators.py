@@ -270,7 +270,7 @@ class TestWrongInput:
         ],
     )
     def test_options_are_checked(self, embedded: Store, name: str, options: dict, message: str) -> None:
-        with pytest.raises((GeneratorError, ModelError), match=message):
+        with pytest.raises((GeneratorError, InputError, ModelError), match=message):
             get_generator(name, embedded, **options, **({"offline": True} if "model" in options else {}))
 
     def test_a_model_for_another_task_is_refused(self, embedded: Store, tiny_lms: TinyModels) -> None:
