@@ -75,6 +75,9 @@ def edited(
     return EditedUtterance("d#0", "A", text, graph, graph, made, sources, texts)
 
 
+FISH = "(l / like-01 :ARG0 (y / you) :ARG1 (f / fish) :ARG1-of (r / request-confirmation-91))"
+
+
 def decode(said: tuple[str, str], *edits: dict[str, Any], source: tuple[str, str] | None = None) -> str:
     answer = get_decoder("surface").decode([edited(said, *edits, source=source)])[0]
     return answer.text or answer.reason or ""
@@ -107,6 +110,7 @@ def place(penman: str, label: str) -> int:
         (("They have married her.", "(m / marry-01 :ARG0 (t / they) :ARG1 (s / she))"), "marry-01", MARRIED),
         (("I have tired eyes.", TIRED_EYES), "have-03", "I do not have tired eyes."),
         (WALK, "recommend-01", "You should not take a long walk."),
+        (("You like fish, don't you?", FISH), "like-01", "You don't like fish, do you?"),
     ],
 )
 def test_added_polarity_negates_the_clause(said: tuple[str, str], label: str, expected: str) -> None:
@@ -124,6 +128,10 @@ def test_added_polarity_negates_the_clause(said: tuple[str, str], label: str, ex
          "He eats meat."),
         ("It is unfair.", "(f / fair-01 :polarity - :ARG1 (i / it))", "It is fair."),
         ("Do not move !", "(m / move-01 :polarity - :mode imperative :ARG0 (y / you))", "Move !"),
+        ("She can't swim, can she?", "(p / possible-01 :polarity - :ARG1 (s / swim-01 :ARG0 (s2 / she)))",
+         "She can swim, can't she?"),
+        ("He never calls, does he?", "(c / call-02 :polarity - :ARG0 (h / he) :time (e / ever))",
+         "He calls, doesn't he?"),
         ("I have no idea .", "(h / have-03 :polarity - :ARG0 (i / i) :ARG1 (i2 / idea))", "I have an idea ."),
     ],
 )  # fmt: skip

@@ -50,6 +50,8 @@ def test_a_phrase_that_has_no_such_form_is_refused(text: str, penman: str, edit:
          ({"op": "set", "k": 0, "concept": "dim-01"},), "The light was dimmed."),
         ("I am going to need it.", "(n / need-01 :ARG0 (i / i) :ARG1 (i2 / it))",
          (NOT,), "I am not going to need it."),
+        ("He must have taken it.", "(i / infer-01 :ARG1 (t / take-01 :ARG0 (h / he) :ARG1 (i2 / it)))",
+         (NOT | {"k": 1},), "He cannot have taken it."),
         ("The window was open.", "(o / open-09 :ARG1 (w / window))",
          ({"op": "set", "k": 0, "concept": "close-01"},), "The window was closed."),
     ],
@@ -80,3 +82,19 @@ def test_a_sentence_keeps_to_what_people_say(
 def test_a_word_that_can_not_stand_there_is_refused(text: str, penman: str, label: str, concept: str) -> None:
     answer = decode((text, penman), {"op": "set", "k": place(penman, label), "concept": concept})
     assert answer.partition(":")[0] in {"no-form", "kind-mismatch"}, answer
+
+
+@pytest.mark.parametrize(
+    ("text", "penman", "expected"),
+    [
+        ("Have you seen it?", "(s / see-01 :ARG0 (y / you) :ARG1 (i / it) :polarity (a / amr-unknown))",
+         "Have I seen it?"),
+        ("You don't smoke, do you?",
+         "(s / smoke-02 :ARG0 (y / you) :polarity - :ARG1-of (r / request-confirmation-91))",
+         "I don't smoke, do I?"),
+        ("Keep it going for you.", "(k / keep-02 :ARG1 (g / go-10 :ARG1 (i / it)) :beneficiary (y / you))",
+         "Keep it going for me."),
+    ],
+)  # fmt: skip
+def test_a_pronoun_stands_in_the_case_of_its_place(text: str, penman: str, expected: str) -> None:
+    assert decode((text, penman), {"op": "set", "k": place(penman, "you"), "concept": "i"}) == expected

@@ -3,7 +3,7 @@
 // source: DEAM (Ghazarian et al. 2022), contradiction
 //
 // Main predicates are the top, and what it leads to through :sntN, :opN of and/or, the sides of a
-// contrast, the effect of a cause and the words of a report. Modals are negated themselves.
+// contrast, the effect of a cause, the words of a report and what a question tag asks about. Modals are negated themselves.
 // Questions, bare nominals, exclamations of one word and clauses that are negative in other words stay as they are.
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
@@ -11,7 +11,7 @@ MATCH (n:AmrNode {amr: t.amr})
 WITH d.id AS dialogue, t.amr AS amr, collect(n {.k, .last, .up, .role, .concept, .value, .frame}) AS ns
 WITH dialogue, amr, ns,
      ['multi-sentence', 'and', 'or', 'contrast-01', 'cause-01', 'have-concession-91', 'have-condition-91', 'say-01',
-       'tell-01', 'report-01', 'announce-01', 'exclaim-01', 'mention-01'] AS open,
+       'tell-01', 'report-01', 'announce-01', 'exclaim-01', 'mention-01', 'request-confirmation-91'] AS open,
      ['contrast-01', 'reply-01', 'answer-01', 'respond-01'] AS second
 WITH dialogue, amr, ns, open, second, [n IN ns WHERE n.k = 0] AS tops
 WITH dialogue, amr, ns, open, second, tops, CASE WHEN tops[0].concept IN open + second
@@ -30,7 +30,7 @@ WITH dialogue, amr, ns, [n IN marks WHERE coalesce(n.value, '') <> '-'] AS asked
      [n IN marks WHERE n.value = '-' AND n.role = 'polarity'] AS nots,
      [n IN near WHERE n.concept IS NOT NULL AND NOT n.concept IN ['multi-sentence', 'and', 'or', 'contrast-01', 'cause-01',
        'have-concession-91', 'have-condition-91', 'thank-01', 'guess-01', 'hope-01', 'bet-01', 'wish-01', 'suppose-01', 'excuse-01', 'greet-01', 'welcome-01', 'say-01', 'exclaim-01', 'reply-01', 'respond-01',
-       'remark-01', 'demand-01',
+       'remark-01', 'demand-01', 'request-confirmation-91',
        'congratulate-01']] AS mains
 UNWIND mains AS m
 WITH dialogue, amr, asked, nots, m, [n IN ns WHERE n.up = m.k] AS below

@@ -7,6 +7,10 @@ from functools import lru_cache
 
 from graphneg.alignment.words import inflections, lemmas, readings
 
+CONTRACTED = {"will": "wo", "can": "ca", "shall": "sha"}
+"""Verbs as they are written before n't."""
+EXPANDED = {"ca": "can", "wo": "will", "sha": "shall", "ai": "is"}
+NEVER_CONTRACTED = frozenset({"am", "'m", "may", "might", "ought", "shall", "'re"})
 PERSONS = ("i", "you", "he", "she", "it", "we", "they", "one")
 _CASES = {
     "i": ("i", "me", "my", "mine", "myself"),

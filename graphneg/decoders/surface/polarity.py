@@ -7,15 +7,22 @@ from graphneg.alignment.words import readings
 from graphneg.decoders.surface.clauses import BE, DO, HAVE, Group, straighten
 from graphneg.decoders.surface.countability import may_be_bare
 from graphneg.decoders.surface.draft import Cell, new
-from graphneg.decoders.surface.forms import article, finite_tag, full_form, verb_form, verb_lemma
+from graphneg.decoders.surface.forms import (
+    CONTRACTED,
+    EXPANDED,
+    NEVER_CONTRACTED,
+    article,
+    finite_tag,
+    full_form,
+    verb_form,
+    verb_lemma,
+)
 from graphneg.decoders.surface.negative_items import POSITIVE, refuse_set_phrase, to_affirmative, to_negative
+from graphneg.decoders.surface.question_tags import question_tag, turn_tag
 from graphneg.decoders.surface.scope import NEGATIVE_WORDS, refuse_answer, refuse_undeniable, told
 from graphneg.decoders.surface.sentence import Sentence, Unrealised
 from graphneg.decoders.surface.tag_tables import NOUNS, VERBS
 
-_CONTRACTED = {"will": "wo", "can": "ca", "shall": "sha"}
-_EXPANDED = {"ca": "can", "wo": "will", "sha": "shall", "ai": "is"}
-_NEVER_CONTRACTED = frozenset({"am", "'m", "may", "might", "ought", "shall", "'re"})
 _CALLS = frozenset(
     {("let", "me"), ("come", "on"), ("look", "out"), ("watch", "out"), ("hold", "on"), ("hang", "on")}
 )
@@ -37,7 +44,10 @@ def negate(sentence: Sentence, k: int) -> None:
         to_negative(sentence, group.first, group.main)
         _plain_order(sentence, group)
         _but_for_and(sentence, group)
+        tag = question_tag(sentence, group)
         _insert_not(sentence, group)
+        if tag is not None and tag.negation is not None:
+            turn_tag(sentence, tag)
         return
     if not _negate_noun_phrase(sentence, k) and not _negate_fragment(sentence, k):
         raise Unrealised("unclear-clause", f"no clause found for {sentence.node(k).label}")
@@ -169,20 +179,26 @@ def _add_negation(sentence: Sentence, verb: Cell, group: Group | None) -> None:
         draft.rewrite(verb, "have")
     elif verb.low == "'ll":
         draft.rewrite(verb, "will")
+    elif verb.low == "must" and group is not None and _is_perfect(sentence, group):
+        draft.rewrite(verb, "can")  # what must have been, can't have been
     elif verb.low == "'d":
         follows = sentence.cells[group.chain[1]].tag if group is not None and len(group.chain) > 1 else "VB"
         draft.rewrite(verb, "had" if follows == "VBN" else "would")
     if verb.low == "can" and not draft.contracts and not draft.tokenised and not inverted:
         draft.rewrite(verb, "cannot")
         return
-    contract = draft.contracts and verb.low not in _NEVER_CONTRACTED and verb.low != "'s"
+    contract = draft.contracts and verb.low not in NEVER_CONTRACTED and verb.low != "'s"
     if contract:
-        draft.rewrite(verb, _CONTRACTED.get(verb.low, verb.text))
+        draft.rewrite(verb, CONTRACTED.get(verb.low, verb.text))
         draft.insert(draft.place(verb) + 1, new("n't", "NEG"))
     elif inverted and group is not None and group.subject is not None:
         draft.insert(group.subject[1], new("not", "NEG"))
     else:
         draft.insert(draft.place(verb) + 1, new("not", "NEG"))
+
+
+def _is_perfect(sentence: Sentence, group: Group) -> bool:
+    return len(group.chain) > 2 and sentence.cells[group.chain[1]].low == "have"
 
 
 def _negate_imperative(sentence: Sentence, group: Group) -> None:
@@ -262,6 +278,7 @@ def affirm(sentence: Sentence, k: int) -> None:
     if negation is not None:
         refuse_answer(sentence, negation)
         refuse_set_phrase(sentence, negation)
+    tag = question_tag(sentence, group) if group is not None else None
     if places and sentence.cells[places[0]].low in ("not", "n't"):
         group = next((one for one in sentence.groups() if places[0] in one.negations), group)
         _remove_not(sentence, places[0], group)
@@ -273,6 +290,8 @@ def affirm(sentence: Sentence, k: int) -> None:
         _make_positive(sentence, place, parent)
     else:
         raise Unrealised("no-alignment", "no negative word was found")
+    if tag is not None and tag.negation is None:
+        turn_tag(sentence, tag)
 
 
 def _negative_word(sentence: Sentence, group: Group) -> int | None:
@@ -300,12 +319,12 @@ def _remove_not(sentence: Sentence, place: int, group: Group | None) -> None:
     if group is not None:
         to_affirmative(sentence, draft.place(cells[min(group.main, len(cells) - 1)]))
     if verb is None or group is None:
-        if place and cells[place - 1].low in _EXPANDED:
-            draft.rewrite(cells[place - 1], _EXPANDED[cells[place - 1].low])
+        if place and cells[place - 1].low in EXPANDED:
+            draft.rewrite(cells[place - 1], EXPANDED[cells[place - 1].low])
         _glue(negation)
         return
-    if verb.low in _EXPANDED:
-        draft.rewrite(verb, _EXPANDED[verb.low])
+    if verb.low in EXPANDED:
+        draft.rewrite(verb, EXPANDED[verb.low])
     if verb.low in DO and main is not None and main.tag in ("VB", "VBP") and not group.inverted:
         tag = "VB" if group.kind == "imperative" else finite_tag(verb.text)
         initial = verb.initial

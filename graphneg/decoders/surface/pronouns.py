@@ -21,6 +21,7 @@ from graphneg.decoders.surface.forms import (
     pronoun_cases,
     verb_lemma,
 )
+from graphneg.decoders.surface.question_tags import is_tag_pronoun
 from graphneg.decoders.surface.sentence import Sentence, Unrealised
 from graphneg.decoders.surface.tag_tables import VERBS
 
@@ -114,6 +115,8 @@ def case_of(sentence: Sentence, cell: Cell, person: str) -> int | None:
         return known[0]
     if POSSESSIVE in known:
         return POSSESSIVE if cell.tag == "PS" else OBJECT if OBJECT in known else OWN
+    if is_tag_pronoun(sentence, cell):
+        return SUBJECT
     place = sentence.draft.place(cell)
     after = sentence.cells[place + 1 : place + 2]
     if place and any(cell.tag in ("MD", "VBZ") or full_form(cell.text) in BE - {"be"} for cell in after):
