@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from graphneg.alignment.words import word_set
+from graphneg.decoders.surface.clauses import BE, Group
 from graphneg.decoders.surface.draft import new
 from graphneg.decoders.surface.forms import full_form
 from graphneg.decoders.surface.scope import SCOPE_ENDS
@@ -59,6 +60,19 @@ def refuse_set_phrase(sentence: Sentence, place: int) -> None:
             return
         if cell.low in ("until", "till"):
             raise Unrealised("unsupported-edit", "not until is a phrase of its own")
+
+
+def no_longer(sentence: Sentence, group: Group) -> bool:
+    """``I still live there`` is denied by ``I no longer live there``."""
+    if group.kind != "finite" or group.subject is None or group.inverted:
+        return False
+    linked = full_form(sentence.cells[group.main].text) in BE
+    for place in range(group.subject[1], min(group.main + 1 + linked, len(sentence.cells))):
+        if sentence.cells[place].low == "still":
+            sentence.draft.rewrite(sentence.cells[place], "no", "NEG")
+            sentence.draft.insert(place + 1, new("longer", "RB"))
+            return True
+    return False
 
 
 def to_affirmative(sentence: Sentence, start: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from graphneg.alignment.concepts import NEGATIVE_PREFIX
 from graphneg.alignment.words import readings
+from graphneg.decoders.surface import negative_items
 from graphneg.decoders.surface.clauses import BE, DO, HAVE, Group, straighten
 from graphneg.decoders.surface.countability import may_be_bare
 from graphneg.decoders.surface.draft import Cell, new
@@ -17,7 +18,6 @@ from graphneg.decoders.surface.forms import (
     verb_form,
     verb_lemma,
 )
-from graphneg.decoders.surface.negative_items import POSITIVE, refuse_set_phrase, to_affirmative, to_negative
 from graphneg.decoders.surface.question_tags import question_tag, turn_tag
 from graphneg.decoders.surface.scope import NEGATIVE_WORDS, refuse_answer, refuse_undeniable, told
 from graphneg.decoders.surface.sentence import Sentence, Unrealised
@@ -27,7 +27,7 @@ _CALLS = frozenset(
     {("let", "me"), ("come", "on"), ("look", "out"), ("watch", "out"), ("hold", "on"), ("hang", "on")}
 )
 _SUBJECTS = frozenset({"i", "he", "she", "we", "they"})
-_OUTSIDE_NOT = frozenset({"still", "certainly", "probably", "also"})
+_OUTSIDE_NOT = frozenset({"certainly", "probably", "also"})
 
 
 def negate(sentence: Sentence, k: int) -> None:
@@ -41,11 +41,12 @@ def negate(sentence: Sentence, k: int) -> None:
     if group is not None:
         refuse_undeniable(sentence, group, sentence.node(k).label)
         refuse_answer(sentence, group.first)
-        to_negative(sentence, group.first, group.main)
+        negative_items.to_negative(sentence, group.first, group.main)
         _plain_order(sentence, group)
         _but_for_and(sentence, group)
         tag = question_tag(sentence, group)
-        _insert_not(sentence, group)
+        if not negative_items.no_longer(sentence, group):
+            _insert_not(sentence, group)
         if tag is not None and tag.negation is not None:
             turn_tag(sentence, tag)
         return
@@ -277,7 +278,7 @@ def affirm(sentence: Sentence, k: int) -> None:
     negation = places[0] if places else group.negations[0] if group is not None and group.negations else None
     if negation is not None:
         refuse_answer(sentence, negation)
-        refuse_set_phrase(sentence, negation)
+        negative_items.refuse_set_phrase(sentence, negation)
     tag = question_tag(sentence, group) if group is not None else None
     if places and sentence.cells[places[0]].low in ("not", "n't"):
         group = next((one for one in sentence.groups() if places[0] in one.negations), group)
@@ -317,7 +318,7 @@ def _remove_not(sentence: Sentence, place: int, group: Group | None) -> None:
     main = cells[group.chain[-1]] if group is not None and len(group.chain) > 1 else None
     draft.cut(place, place + 1)
     if group is not None:
-        to_affirmative(sentence, draft.place(cells[min(group.main, len(cells) - 1)]))
+        negative_items.to_affirmative(sentence, draft.place(cells[min(group.main, len(cells) - 1)]))
     if verb is None or group is None:
         if place and cells[place - 1].low in EXPANDED:
             draft.rewrite(cells[place - 1], EXPANDED[cells[place - 1].low])
@@ -343,24 +344,24 @@ def _make_positive(sentence: Sentence, place: int, parent: int | None) -> None:
     following = cells[place + 1] if place + 1 < len(cells) else None
     if cell.low in ("never", "hardly", "scarcely", "rarely", "seldom"):
         draft.cut(place, place + 1)
-        to_affirmative(sentence, place)
+        negative_items.to_affirmative(sentence, place)
     elif cell.low == "no" and following is not None:
         _positive_determiner(sentence, place, following)
     elif cell.low == "without" and following is not None and following.tag == "VBG":
         draft.rewrite(cell, "while", "SC")
-    elif cell.low in POSITIVE:
+    elif cell.low in negative_items.POSITIVE:
         if cell.low == "neither" and any(other.low == "nor" for other in cells[place:]):
             for other in cells[place:]:
                 if other.low == "nor":
                     draft.rewrite(other, "and")
         if cell.low == "nor":
             raise Unrealised("unclear-clause", "nor can't be undone alone")
-        draft.rewrite(cell, POSITIVE[cell.low])
+        draft.rewrite(cell, negative_items.POSITIVE[cell.low])
     else:
         positive = _without_prefix(cell.text, sentence.node(parent).label if parent is not None else "")
         draft.rewrite(cell, positive)
     if cells and place < len(cells):
-        to_affirmative(sentence, place)
+        negative_items.to_affirmative(sentence, place)
 
 
 def _positive_determiner(sentence: Sentence, place: int, following: Cell) -> None:
