@@ -207,7 +207,7 @@ class DialogueGraph(ShiftCalls):
         corpora: Sequence[str] = (),
         splits: Sequence[str] = (),
         limit: int | None = None,
-        batch: int = 200,
+        batch: int | None = None,
         progress: Progress | None = None,
         **options: Any,
     ) -> Generated:
@@ -217,7 +217,8 @@ class DialogueGraph(ShiftCalls):
         seed)``. Contexts end where a dialogue's responses answer; of dialogues without responses
         ``places`` is ``last`` (the context of the last turn) or ``every`` (of each turn). ``corpora``,
         ``splits`` and ``limit`` choose dialogues. The same seed gives the same negatives, whatever
-        ``batch`` and the server.
+        ``batch`` and the server; a file is written after each batch (None: as many dialogues as suit
+        the generator, 8 where a language model writes).
 
         Raises:
             InputError: fewer than one negative of each context, or unknown places.

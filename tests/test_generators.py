@@ -183,6 +183,15 @@ def test_a_stopped_run_goes_on_and_knows_what_it_gave(embedded: Store, tmp_path:
     assert (tmp_path / "out.jsonl").read_bytes() == (tmp_path / "once.jsonl").read_bytes()
 
 
+def test_what_a_slow_generator_made_is_written_more_often(embedded: Store, tmp_path: Path) -> None:
+    class Slowly(Echo):
+        batch = 1
+
+    graph = filled(embedded, tmp_path)
+    for batch, generator, writes in ((None, Slowly(), len(DIALOGUES)), (None, Echo(), 1), (200, Slowly(), 1)):
+        assert sum(1 for _ in graph.generate(generator, batch=batch).run(0, tuple)) == writes
+
+
 class TestNames:
     def test_lead_to_generators(self, graph: DialogueGraph) -> None:
         assert "overlap" in generator_names()

@@ -13,7 +13,7 @@ from graphneg.errors import GeneratorError, InputError, ModelError
 from graphneg.generators import Context, Turn, get_generator
 from graphneg.generators.contexts import WantedContexts, read_contexts
 from graphneg.generators.keywords import reply_pairs, train_replies
-from graphneg.generators.keywords.choosing import Amount, Histories, drawn, with_neighbours
+from graphneg.generators.keywords.choosing import Amount, Histories, drawn, keywords_of, with_neighbours
 from graphneg.generators.keywords.prompts import (
     example_texts,
     reply_examples,
@@ -112,6 +112,26 @@ class TestChoosing:
 
         assert all(with_neighbours(Nowhere(), [("tea",)], 0, str(n)) == (("tea",),) for n in range(20))
 
+    def test_names_and_words_of_another_class_are_no_neighbours(self) -> None:
+        class Mixed:
+            def neighbours(self, word: str, k: int) -> list[tuple[str, float]]:
+                return [("clark", 0.9), ("because", 0.8), ("coffee", 0.7)][:k]
+
+        found = {with_neighbours(Mixed(), [("tea",)], 0, str(n))[0] for n in range(40)}
+        assert found == {("tea",), ("coffee",)}
+        assert {with_neighbours(Mixed(), [("Kent",)], 0, str(n))[0] for n in range(20)} == {("Kent",)}
+
+    @pytest.mark.parametrize(
+        ("text", "keywords"),
+        [
+            ("Please let the waiter bring the soup.", {"soup", "waiter"}),
+            ("Thank you, sir, please let them decide.", set[str]()),
+            ("Have you met Kaspar in the harbour?", {"kaspar", "harbour"}),
+        ],
+    )
+    def test_what_is_written_about_are_things_and_names(self, text: str, keywords: set[str]) -> None:
+        assert {one.text for one in keywords_of(get_extractor("rake"), [text])[0]} == keywords
+
 
 class TestHistories:
     def test_they_are_of_other_dialogues_and_the_same_each_time(
@@ -158,6 +178,7 @@ class TestPrompts:
         ("We missed the train because the lake road was closed.", None),
         ("We missed the train because of", "unfinished"),
         ("See http://x.y for the train to the lake.", "not-plain-text"),
+        ("Well, the train ... it left us here.", "not-plain-text"),
         ("The train left.", "too-short"),
         ("He painted the fence with a very small brush.", "no-keyword"),
         ("The train was late and the other train was full.", "repeats"),
@@ -267,6 +288,7 @@ class TestWrongInput:
             ("key-context", {"model": "no/such/model", "surprise": 0.5}, "perplexities are above 1"),
             ("key-context", {"model": "no/such/model", "drafts": 0}, "written at least once"),
             ("key-context", {"model": "no/such/model", "least": 3}, "keywords from 3 to 1"),
+            ("key-context", {"model": "no/such/model", "judge": "no/such/judge"}, "no/such/judge"),
         ],
     )
     def test_options_are_checked(self, embedded: Store, name: str, options: dict, message: str) -> None:

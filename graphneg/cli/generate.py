@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphneg.cli.choosing import CHOICE, Batch, Corpora, Limit, Splits
+from graphneg.cli.choosing import CHOICE, Corpora, Limit, Splits
 from graphneg.cli.options import named_values
 from graphneg.cli.storing import Database, Password, StorePlace, Username, opened, require_dialogues
 from graphneg.cli.terminal import add_command, counted, messages, note, say, stopping
@@ -59,7 +59,15 @@ def generate(
     corpus: Corpora = None,
     split: Splits = None,
     limit: Limit = None,
-    batch: Batch = 200,
+    batch: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Dialogues at a time, and between two writes; else 8 where a language model writes, or 200. "
+            "Changes no result.",
+            rich_help_panel=CHOICE,
+        ),
+    ] = None,
     store: StorePlace = None,
     username: Username = None,
     password: Password = None,

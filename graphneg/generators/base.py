@@ -70,6 +70,10 @@ class Candidate:
     turn_edits: tuple[TurnEdit, ...] = ()
 
 
+SLOW_BATCH = 8
+"""Dialogues that a language model writes for between two writes to a file: a minute's work or so."""
+
+
 class Generator(Protocol):
     """Makes wrong responses.
 
@@ -94,6 +98,18 @@ class Beginning(Protocol):
     def begin(self, given: Iterable[Negative], progress: Progress) -> None:
         """A run begins, or goes on after ``given``, which an interrupted one made."""
         ...
+
+
+@runtime_checkable
+class Slow(Protocol):
+    """A generator that takes seconds for a context, as language models do.
+
+    ``batch`` is how many dialogues it is given at a time where nobody says otherwise: what is made is
+    written, and shown in the progress bar, after each batch.
+    """
+
+    @property
+    def batch(self) -> int: ...
 
 
 @runtime_checkable

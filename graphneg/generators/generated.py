@@ -17,6 +17,7 @@ from graphneg.generators.base import (
     Noting,
     Refusing,
     Settled,
+    Slow,
     Turn,
     TurnEdit,
 )
@@ -32,15 +33,18 @@ NO_CONTEXT = "no-context: no turn stands before a response"
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """What is asked for: how many negatives of each context, of which contexts."""
+    """What is asked for: how many negatives of each context, of which contexts.
+
+    ``batch`` dialogues are read at a time; where it is None, as many as suit the generator.
+    """
 
     per_context: int = 1
     seed: int = 0
     wanted: WantedContexts = field(default_factory=WantedContexts)
-    batch: int = BATCH
+    batch: int | None = None
 
     def __post_init__(self) -> None:
-        if self.per_context < 1 or self.batch < 1:
+        if self.per_context < 1 or (self.batch is not None and self.batch < 1):
             raise InputError("at least one negative of each context, and one dialogue in a batch, please")
 
 
@@ -77,7 +81,8 @@ class Generated(NegativeStream):
         self._progress.start(f"negatives, {generator.name}", total, "dialogues")
         self._progress.advance(skip)
         done = skip
-        for part in context_batches(self._store, asked.wanted, asked.batch, skip):
+        own = generator.batch if isinstance(generator, Slow) else BATCH
+        for part in context_batches(self._store, asked.wanted, asked.batch or own, skip):
             for id in part.without:
                 self.summary.skip(NO_CONTEXT, id)
             negatives = list(self._negatives(part.contexts))

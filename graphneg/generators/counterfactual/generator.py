@@ -9,7 +9,7 @@ from itertools import chain, zip_longest
 from operator import itemgetter
 
 from graphneg.counterfactual import Answer, Exchange, Question, counterfactuals, examples_for
-from graphneg.generators.base import Candidate, Context
+from graphneg.generators.base import SLOW_BATCH, Candidate, Context
 from graphneg.generators.counterfactual.purpose import Purpose
 from graphneg.generators.keywords.judging import Judge
 from graphneg.generators.keywords.screening import Limits, alike, broken, shares_run
@@ -72,6 +72,7 @@ class CounterfactualGenerator:
     """
 
     name = "counterfactual"
+    batch = SLOW_BATCH
 
     def __init__(
         self,

@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 from graphneg.editing.originals import Selection, StoredDialogue, dialogue_ids, read_dialogues
 from graphneg.errors import InputError
 from graphneg.generators.base import Context, Turn
-from graphneg.generators.keywords.words import FUNCTION_WORDS, lemmas
+from graphneg.generators.keywords.words import FUNCTION_WORDS, WORDS_OF_TALK, classes, lemmas
 from graphneg.hashing import number, shuffled
 from graphneg.loading.rows import utterance_id
 from graphneg.shift.keywords import Keyword, KeywordExtractor
@@ -52,9 +52,19 @@ class Amount:
             raise InputError(f"keywords from {self.least} to {self.most}: the first must be 1 or more")
 
 
-def keywords_of(extractor: KeywordExtractor, texts: Sequence[str]) -> list[list[Keyword]]:
-    """The usable keywords of each text, the most salient first: short, and of more than function words."""
-    return [[one for one in found if _usable(one)][:BEST] for found in extractor.extract(texts)]
+def keywords_of(
+    extractor: KeywordExtractor, texts: Sequence[str], language: str = "en"
+) -> list[list[Keyword]]:
+    """The usable keywords of each text, the most salient first: short, and of more than function words.
+
+    In English the last word may be a noun or is a name: a small model writes sense about things, and
+    little about *let* or *seem*.
+    """
+    found = extractor.extract(texts)
+    return [
+        [one for one in some if _usable(one) and (language != "en" or _nominal(one, text))][:BEST]
+        for some, text in zip(found, texts, strict=True)
+    ]
 
 
 def drawn(
@@ -91,7 +101,8 @@ def with_neighbours(
 ) -> tuple[Words, ...]:
     """The keywords, each replaced with probability 0.5 by one that is near it (Gupta et al., 2021).
 
-    The last word of a keyword is exchanged. It stays where the vectors do not know it.
+    The last word of a keyword is exchanged, for one that may be of the same part of speech. It stays where
+    the vectors do not know it, and where it is a name.
     """
     return tuple(
         _neighbour(words, vectors, seed, id) if number(seed, "replace", id, *words) < _HALF else words
@@ -156,17 +167,28 @@ def _beginning(dialogue: StoredDialogue, seed: int, id: str) -> History | None:
 def _usable(keyword: Keyword) -> bool:
     words = [word.lower() for word in keyword.words]
     return len(words) <= LONGEST_KEYWORD and all(
-        word.replace("-", "").isalpha() and len(word) >= _SHORTEST_WORD and word not in FUNCTION_WORDS
+        word.replace("-", "").isalpha()
+        and len(word) >= _SHORTEST_WORD
+        and word not in FUNCTION_WORDS
+        and word not in WORDS_OF_TALK
         for word in words
     )
 
 
+def _nominal(keyword: Keyword, text: str) -> bool:
+    last = keyword.words[-1]
+    return "NOUN" in classes(last) or one_case(last, text) != last.lower()
+
+
 def _neighbour(words: Words, vectors: Neighbourhood, seed: int, id: str) -> Words:
     *first, last = words
+    if last != last.lower():
+        return words
     near = [
         word
         for word, _ in vectors.neighbours(last.lower(), NEIGHBOURS)
         if word.isalpha() and len(word) >= _SHORTEST_WORD and not lemmas(word) & lemmas(last)
+        if classes(word) & classes(last) or not classes(word) | classes(last)
     ]
     if not near:
         return words

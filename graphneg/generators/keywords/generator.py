@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from graphneg.errors import InputError
-from graphneg.generators.base import Candidate, Context, Turn
+from graphneg.generators.base import SLOW_BATCH, Candidate, Context, Turn
 from graphneg.generators.keywords.judging import Judge, Reading
 from graphneg.generators.keywords.prompts import example_texts
 from graphneg.generators.keywords.screening import Limits, alike, refusal
@@ -82,6 +82,8 @@ class KeywordGenerator:
     ``asking`` makes the request from a history and words. The ``judge`` reads what was written; where none is
     given, the writer's own model does. ``made_of`` is what the output depends on beside rules.
     """
+
+    batch = SLOW_BATCH
 
     def __init__(
         self,

@@ -93,26 +93,26 @@ def key_sem(store: Store, *, vectors: str | Path | None = None, **options: Any) 
 def key_sentence(store: Store, **options: Any) -> KeywordGenerator:
     """``key-sentence``: an everyday sentence with one or two keywords of the context, no reply at all."""
     chosen = _checked("key-sentence", options)
-    model = _model(chosen)
+    judge, model = _models(chosen)
     return KeywordGenerator(
         "key-sentence",
         _material(chosen),
         Writer(model, sentence_examples(), _style(chosen, PULL)),
         _sentence,
-        judge=_judge(chosen, model),
+        judge=judge,
         rules=_rules(chosen),
     )
 
 
 def _replies(name: str, store: Store, chosen: Options, vectors: StaticVectors | None) -> KeywordGenerator:
-    model = _model(chosen)
+    judge, model = _models(chosen)
     examples = "" if is_trained(model) else reply_examples()
     return KeywordGenerator(
         name,
         _material(chosen, Histories(store), None if vectors is None else partial(with_neighbours, vectors)),
         Writer(model, examples, _style(chosen, PULL if examples else 0.0)),
         reply_request,
-        judge=_judge(chosen, model),
+        judge=judge,
         rules=_rules(chosen),
         made_of={} if vectors is None else {"vectors": vectors.name},
     )
@@ -144,17 +144,19 @@ def _check_numbers(chosen: Options) -> None:
     Amount(chosen.least, chosen.most)
 
 
-def _model(chosen: Options) -> CausalLM:
-    return load_causal(
+def _models(chosen: Options) -> tuple[Judge, CausalLM]:
+    """The judge and the writer, which reads its own texts where no judge is named.
+
+    The judge is loaded first: the writer may be a large model, to be read in vain where there is no judge.
+    """
+    judge = None
+    if chosen.judge is not None:
+        found = load_causal(chosen.judge, device=chosen.device, offline=chosen.offline)
+        judge = Judge(found, _bounds(chosen))
+    model = load_causal(
         chosen.model or "", gguf_file=chosen.gguf_file, device=chosen.device, offline=chosen.offline
     )
-
-
-def _judge(chosen: Options, model: CausalLM) -> Judge:
-    """The model reads its own texts where no other one is named."""
-    if chosen.judge is None:
-        return Judge(model, _bounds(chosen))
-    return Judge(load_causal(chosen.judge, device=chosen.device, offline=chosen.offline), _bounds(chosen))
+    return judge or Judge(model, _bounds(chosen)), model
 
 
 def _bounds(chosen: Options) -> Bounds:
@@ -170,7 +172,7 @@ def _material(
     chosen: Options, histories: Histories | None = None, replacing: Replacing | None = None
 ) -> Material:
     extractor = get_extractor(chosen.keywords, chosen.language, chosen.spacy_model)
-    return Material(extractor, Amount(chosen.least, chosen.most), histories, replacing)
+    return Material(extractor, Amount(chosen.least, chosen.most), histories, replacing, chosen.language)
 
 
 def _rules(chosen: Options) -> Rules:

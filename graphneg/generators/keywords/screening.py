@@ -20,7 +20,7 @@ NEAR = 0.7
 """Texts are the same, for here, from this share of common words on (Jaccard index)."""
 
 _ENDINGS = (".", "!", "?", '."', '!"', '?"')
-_STRANGE = re.compile(r"""https?:|www\.|_|[^\w\s'"‘’“”–—…,.!?&%$£€/+-]|\d{5,}|\.{4}""")
+_STRANGE = re.compile(r"""https?:|www\.|_|[^\w\s'"‘’“”–—…,.!?&%$£€/+-]|\d{5,}|\.\.|…""")
 _LONG_WORD = 4
 _COPIED_RUN = 5
 _MANY_COMMAS = 4

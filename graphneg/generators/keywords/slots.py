@@ -40,19 +40,20 @@ class Wish:
 @dataclass(frozen=True, slots=True)
 class Material:
     """Where keywords and histories are from: ``histories`` is None where no history is shown,
-    ``replacing`` where keywords stay as they are."""
+    ``replacing`` where keywords stay as they are; ``language`` is that of the texts."""
 
     extractor: KeywordExtractor
     amount: Amount
     histories: Histories | None = None
     replacing: Replacing | None = None
+    language: str = "en"
 
     def slots(
         self, contexts: Sequence[Context], per_context: int, seed: int
     ) -> tuple[list[Slot], list[tuple[str, int]]]:
         """The responses that can be written, and for each other one why not and its context's place."""
         texts = [" ".join(turn.text for turn in context.turns) for context in contexts]
-        keywords = keywords_of(self.extractor, texts)
+        keywords = keywords_of(self.extractor, texts, self.language)
         places = [place for place, found in enumerate(keywords) for _ in range(per_context) if found]
         missing = [
             ("no-keywords", place)

@@ -20,6 +20,14 @@ _FUNCTION_WORDS = """
 FUNCTION_WORDS = frozenset(_FUNCTION_WORDS.split())
 """Words that a sentence may well have twice."""
 
+_TALK = """
+    bye cheer cheers dear excuse goodbye hello help hey kind lets let's lot lots luck madam miss mister okay
+    please pleasure sir sort sorry sure thank thanks welcome yeah yes
+"""
+
+WORDS_OF_TALK = frozenset(_TALK.split())
+"""Words of greeting, thanks and the like: what is said with one is about nothing."""
+
 
 def words_of(text: str) -> list[str]:
     """The words of a text in lower case.
@@ -42,6 +50,18 @@ def lemmas(word: str) -> frozenset[str]:
     lower = word.lower()
     found = (lemma.lower() for group in getAllLemmas(lower).values() for lemma in group)
     return frozenset({lower, *found})
+
+
+@lru_cache(maxsize=65536)
+def classes(word: str) -> frozenset[str]:
+    """The parts of speech that an English word may be of; none for names and what is no word.
+
+    >>> sorted(classes("return")), sorted(classes("Kenny"))
+    (['NOUN', 'VERB'], [])
+    """
+    from lemminflect import getAllLemmas
+
+    return frozenset(getAllLemmas(word.lower()))
 
 
 def mentions(words: Sequence[str], keyword: Sequence[str]) -> bool:
