@@ -11,6 +11,7 @@ from graphneg.model import AmrGraph
 from graphneg.parsers.base import EMPTY, Parsed
 from graphneg.parsers.dependency.assemble import assemble
 from graphneg.parsers.dependency.closing import Reviser, revised
+from graphneg.parsers.dependency.doubts import doubts
 from graphneg.parsers.dependency.draft import Draft
 from graphneg.parsers.dependency.models import load_model, model_version, resolve_model
 from graphneg.parsers.dependency.pieces import pieces, readable, tightened
@@ -26,7 +27,8 @@ class DependencyParser:
 
     ``model`` is a spaCy model's name or directory; ``None`` finds an installed English one, small
     before large. ``revisers`` run in order on each draft; ``None`` takes the learned parts that
-    come with the package. English only: other languages give a graph of their words.
+    come with the package. English only: other languages give a graph of their
+    words, and a warning.
 
     Raises:
         ParserError: spaCy or the model is not installed.
@@ -102,4 +104,5 @@ def _parsed(text: str, drafts: Sequence[Draft]) -> Parsed:
     graph: AmrGraph = assemble(drafts, text)
     if readable(text) != text:
         warnings.append("characters: what is no text was read as spaces")
+    warnings.extend(doubts(text, len(drafts)))
     return Parsed(graph, tuple(warnings))
