@@ -64,6 +64,21 @@ def test_the_sense_of_a_verb_is_the_rules(parser: DependencyParser) -> None:
         assert "like-01" in graph
 
 
+@pytest.mark.parametrize(
+    ("text", "frame"),
+    [
+        ("She is adding salt to the soup.", "add-02"),
+        ("He added that it was late.", "add-01"),
+        ("Two girls are exercising in the gym.", "exercise-02"),
+    ],
+)
+def test_another_sense_that_is_much_likelier_is_taken(
+    parser: DependencyParser, text: str, frame: str
+) -> None:
+    (graph,) = written(parser, [text])
+    assert frame in graph
+
+
 def test_the_version_names_the_learned_data(parser: DependencyParser) -> None:
     assert revisers()[0].version in parser.version
     assert revisers()[0].version not in DependencyParser(revisers=()).version

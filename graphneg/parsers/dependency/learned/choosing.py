@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 import numpy as np
 
 from graphneg.parsers.dependency.draft import Draft
@@ -11,12 +13,23 @@ from graphneg.parsers.dependency.learned.fragments import put_fragment
 from graphneg.parsers.dependency.learned.meanings import Meanings, SentenceCounts, word_key
 from graphneg.parsers.dependency.learned.network import Model
 
+SURE = 2.0
+"""Another sense of the rules' verb needs so much more of a score: texts differ in which senses are usual."""
+
+_FIRM = {"like"}
+"""Verbs whose sense the rules tell by what the learned parts don't read (*I like*, *I would like*)."""
+
 
 def choose_concepts(
-    meanings: Meanings, model: Model, draft: Draft, own: SentenceCounts | None = None
+    meanings: Meanings,
+    model: Model,
+    draft: Draft,
+    own: SentenceCounts | None = None,
+    sure: float = SURE,
 ) -> None:
     """Gives each word the candidate with the highest score; the rules' own if none is higher.
 
+    A candidate that is another sense of the rules' own must be higher by ``sure`` (log odds).
     ``own`` is what the sentence itself added to the meanings, if it did.
     """
     contexts: list[list[str]] = []
@@ -40,11 +53,13 @@ def choose_concepts(
     begin = 0
     for (token, group), found in zip(places, options, strict=True):
         best = int(np.argmax(scores[begin : begin + len(found)]))
-        if best and not _other_sense(found[0].fragment, found[best].fragment):
+        if scores[begin + best] - scores[begin] > _needed(found[0].fragment, found[best].fragment, sure):
             put_fragment(draft, token, found[best].fragment, group)
         begin += len(found)
 
 
-def _other_sense(given: str, other: str) -> bool:
-    """Whether two fragments are senses of one verb: the rules' stands, since texts differ in usual senses."""
-    return kind_of(given) == kind_of(other) == "frame" and stem_of(given) == stem_of(other)
+def _needed(given: str, other: str, sure: float) -> float:
+    """How much higher another fragment's score must be: by ``sure`` if both are senses of one verb."""
+    if kind_of(given) != "frame" or kind_of(other) != "frame" or stem_of(given) != stem_of(other):
+        return 0.0
+    return inf if stem_of(given) in _FIRM else sure

@@ -14,7 +14,7 @@ from graphneg.parsers.dependency.learned.meanings import Meanings, read_meanings
 if TYPE_CHECKING:
     from graphneg.parsers.dependency.learned.network import GroupSums, Model
 
-CODE = "4"
+CODE = "5"
 """Counts up with every change of this package that may change a graph; data have their own digest."""
 MOST_WORDS = 400
 """Drafts of more words are left to the rules."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from math import inf
 from typing import Any
 
 from graphneg.parsers.dependency.draft import Draft
@@ -43,7 +44,7 @@ def example_sentences(
         lexicon.frames[frame] = _without(entry, example, words, places)
         draft = write_draft(text, fresh(words), lexicon)
         lexicon.frames[frame] = entry
-        choose_concepts(meanings, chooser, draft)
+        choose_concepts(meanings, chooser, draft, sure=inf)
         lesson = _lesson(draft, frame, example, places, meanings)
         if lesson is not None:
             yield lesson

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import inf
 
 from graphneg.parsers.dependency.draft import Draft
 from graphneg.parsers.dependency.learned.choosing import choose_concepts
@@ -77,4 +78,4 @@ def _cross_choose(
         for item, draft in zip(items, drafts, strict=True):
             if item.fold == fold:
                 own = sentence_counts(item.gold, item.words, item.corpus)
-                choose_concepts(meanings, model, draft, own)
+                choose_concepts(meanings, model, draft, own, sure=inf)
