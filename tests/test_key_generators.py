@@ -180,6 +180,8 @@ class TestPrompts:
         ("See http://x.y for the train to the lake.", "not-plain-text"),
         ("Well, the train ... it left us here.", "not-plain-text"),
         ("The train left.", "too-short"),
+        ("I know. We can wait. The train is late again.", "rambles"),
+        ("My mother takes the train to my mother's house.", "repeats"),
         ("He painted the fence with a very small brush.", "no-keyword"),
         ("The train was late and the other train was full.", "repeats"),
         ("Yes, the best train is early.", "like-a-positive"),

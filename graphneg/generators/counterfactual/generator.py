@@ -28,6 +28,7 @@ _REASONS = {
     "not-plain-text": "the reply has signs that no one says",
     "too-short": "the reply has too few words",
     "too-long": "the reply has too many words",
+    "rambles": "the reply has too many sentences",
     "no-keyword": "the substitute is not in the reply",
     "repeats": "the reply repeats itself",
     "surprising": "the model itself finds the reply unlikely",

@@ -36,6 +36,7 @@ _REASONS = {
     "not-plain-text": "the text has signs that no one says",
     "too-short": "the text has too few words",
     "too-long": "the text has too many words",
+    "rambles": "the text has too many sentences",
     "no-keyword": "a keyword is not in the text",
     "repeats": "the text repeats itself",
     "copies-example": "the text repeats what the model was shown",

@@ -21,6 +21,8 @@ NEAR = 0.7
 
 _ENDINGS = (".", "!", "?", '."', '!"', '?"')
 _STRANGE = re.compile(r"""https?:|www\.|_|[^\w\s'"‘’“”–—…,.!?&%$£€/+-]|\d{5,}|\.\.|…""")
+_SENTENCE_END = re.compile(r"""[.!?]+["'”’]*(?=\s|$)""")
+_POSSESSIVE = re.compile("['’]s?$")
 _LONG_WORD = 4
 _COPIED_RUN = 5
 _MANY_COMMAS = 4
@@ -28,10 +30,12 @@ _MANY_COMMAS = 4
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """``least`` and ``most`` words of a text. Raises `InputError` out of range."""
+    """``least`` and ``most`` words of a text, and how many ``sentences`` at most: a small model that needs more
+    to get to its keyword has lost its way. Raises `InputError` out of range."""
 
     least: int = 5
     most: int = 24
+    sentences: int = 2
 
     def __post_init__(self) -> None:
         if not 1 <= self.least <= self.most:
@@ -72,6 +76,8 @@ def broken(text: str, keywords: Sequence[Sequence[str]], limits: Limits) -> str 
         return "not-plain-text"
     if not limits.least <= len(words) <= limits.most:
         return "too-short" if len(words) < limits.least else "too-long"
+    if len(_SENTENCE_END.findall(text)) > limits.sentences:
+        return "rambles"
     if not all(mentions(words, keyword) for keyword in keywords):
         return "no-keyword"
     if goes_round(words) or text.count(",") >= _MANY_COMMAS:
@@ -85,7 +91,8 @@ def goes_round(words: Sequence[str]) -> bool:
     >>> goes_round("the summer was hot and the hot summer came".split())
     True
     """
-    content = [min(lemmas(word)) for word in words if len(word) >= _LONG_WORD and word not in FUNCTION_WORDS]
+    plain = [_POSSESSIVE.sub("", word) for word in words]
+    content = [min(lemmas(word)) for word in plain if len(word) >= _LONG_WORD and word not in FUNCTION_WORDS]
     runs = Counter(zip(words, words[1:], words[2:], strict=False))
     return len(set(content)) < len(content) or any(count > 1 for count in runs.values())
 
