@@ -30,8 +30,8 @@ _MANY_COMMAS = 4
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """``least`` and ``most`` words of a text, and how many ``sentences`` at most: a small model that needs more
-    to get to its keyword has lost its way. Raises `InputError` out of range."""
+    """``least`` and ``most`` words of a text, and how many ``sentences`` at most: a small model that
+    needs more to get to its keyword has lost its way. Raises `InputError` out of range."""
 
     least: int = 5
     most: int = 24
