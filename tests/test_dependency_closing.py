@@ -107,3 +107,8 @@ def test_each_sentence_keeps_a_node() -> None:
 
 def test_the_version_names_the_revisers() -> None:
     assert "+forgetful+" in DependencyParser(revisers=(Forgetful(),)).version
+
+
+@pytest.mark.parametrize("text", ["She sat down.", "The car broke down yesterday.", "Please stand up."])
+def test_a_particle_that_is_in_the_frames_name_is_no_direction(text: str) -> None:
+    assert ":direction" not in _read(DependencyParser(), text)

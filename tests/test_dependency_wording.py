@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 pytest.importorskip("spacy", reason="the dependency parser needs spaCy")
@@ -84,3 +86,39 @@ def test_nodes_stand_at_the_words_that_bring_them_in() -> None:
         "imperative": (0, -1),
         "you": (0, -1),
     }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "do you play tennis",
+        "nice are you a baker",
+        "May I borrow your pen , please .",
+        "hello , did they win",
+        "so can we go there by bus",
+        "and has she called you .",
+    ],
+)
+def test_a_question_needs_no_question_mark(parser: DependencyParser, text: str) -> None:
+    assert re.search(r":polarity \(a\d* / amr-unknown\)", _parse(parser, text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "So am I .",
+        "Here is your coat .",
+        "Never have I seen it .",
+        "May you be happy .",
+        "Was I glad to see them !",
+        "They do like it .",
+        "There are two of them .",
+    ],
+)
+def test_not_all_that_is_inverted_asks(parser: DependencyParser, text: str) -> None:
+    assert "amr-unknown" not in _parse(parser, text)
+
+
+@pytest.mark.parametrize("text", ["Don't be late!", "Be quiet.", "Please be careful."])
+def test_one_is_told_to_be_something(parser: DependencyParser, text: str) -> None:
+    assert ":mode imperative" in _parse(parser, text)

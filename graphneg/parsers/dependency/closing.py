@@ -18,6 +18,7 @@ _KEPT = frozenset({"vocative", "polite"})
 _UNKNOWN = "amr-unknown"
 _ANSWERS = frozenset({"yes", "no", "yeah", "ok", "okay", "sure", "please", "hello", "hi", "goodbye"})
 _PERSONS = frozenset({"i", "you", "he", "she", "we", "they"})
+_NEAR = 6
 _SHARED = frozenset({"i", "you", "he", "she", "it", "we", "they"})
 
 
@@ -126,6 +127,7 @@ def restore(draft: Draft, kept: Kept) -> None:
         if arc.role not in roles and not draft.nodes[arc.head].gone and not draft.nodes[arc.dep].gone:
             draft.link(arc.head, arc.role, arc.dep, arc.rule)
     _free_units(draft)
+    _drop_particles(draft)
     for arc in kept.modals:
         _put_over(draft, arc)
     for arc in kept.persons:
@@ -170,6 +172,20 @@ def _free_units(draft: Draft) -> None:
     for arc in draft.arcs:
         if arc.dep in kinds and arc.role.startswith("ARG"):
             arc.dep = measured.get(kinds[arc.dep], kinds[arc.dep])
+
+
+def _drop_particles(draft: Draft) -> None:
+    """*sat down*: what is a part of the frame's name, ``sit-down-02``, is no direction beside it."""
+    heads = {arc.head for arc in draft.arcs}
+    for arc in list(draft.arcs):
+        node, head = draft.nodes[arc.dep], draft.nodes[arc.head]
+        if node.token is None or node.concept is None or arc.dep in heads or node.gone:
+            continue
+        stem, _, sense = (head.concept or "").rpartition("-")
+        if sense.isdigit() and f"-{draft.words[node.token].lower}" in stem and head.token is not None:
+            near = 0 < node.token - head.token < _NEAR and stem.endswith(f"-{node.concept}")
+            if near and sum(one.dep == arc.dep for one in draft.arcs) == 1:
+                draft.drop(arc.dep)
 
 
 def _put_over(draft: Draft, arc: DraftArc) -> None:

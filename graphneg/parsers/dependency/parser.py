@@ -18,7 +18,7 @@ from graphneg.parsers.dependency.pieces import pieces, readable, tightened
 from graphneg.parsers.dependency.rules import write_draft, write_word
 from graphneg.parsers.dependency.words import Word, read_words
 
-RULES = "7"
+RULES = "8"
 """Counts up with every change of the rules or tables that may change a graph."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from graphneg.parsers.dependency.rules.closed_classes import MODALS
+from graphneg.parsers.dependency.rules.inversion import opens_question
 from graphneg.parsers.dependency.rules.sketch import Sketch
 from graphneg.parsers.dependency.rules.speech import SPEECH
 from graphneg.parsers.dependency.words import Word
@@ -152,7 +153,8 @@ def _drop_negation(sketch: Sketch, node: int) -> bool:
 def _is_imperative(sketch: Sketch, word: Word) -> bool:
     if (
         word.tag not in {"VB", "VBP"}
-        or word.lemma in {"thank", "be"}
+        or word.lemma == "thank"
+        or (word.lemma == "be" and (word.lower != "be" or word.dep != "ROOT"))
         or sketch.kid(word.i, *_SUBJECTS, "mark") is not None
     ):
         return False
@@ -162,10 +164,10 @@ def _is_imperative(sketch: Sketch, word: Word) -> bool:
 
 
 def _asks(sketch: Sketch, root: Word) -> bool:
-    """A question mark, an auxiliary or *be* before the subject, and no question word."""
+    """A question mark, or an auxiliary or *be* before the subject, and no question word."""
     words = sketch.words
     members = [word for word in words if word.sentence == root.sentence]
-    if not any(word.text.startswith("?") for word in members[-3:]):
+    if not any(word.text.startswith("?") for word in members[-3:]) and not opens_question(sketch, root):
         return False
     asking = [word for word in members if word.tag in {"WP", "WRB", "WDT", "WP$"}]
     return not any(_is_main(sketch, word, root) for word in asking)
