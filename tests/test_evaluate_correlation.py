@@ -143,3 +143,27 @@ def test_the_command_reads_responses_with_a_ranker(tmp_path: Path, run: Run) -> 
     assert ended.status == 0 and "turn" in ended.out
     ended = run("evaluate", "correlation", written(tmp_path, [{"context": DIALOGUE, "fits": 1}]), *words)
     assert ended.status == 2 and "ratings.json:1: a whole dialogue" in ended.err
+
+
+def test_the_command_takes_one_level_of_a_file_that_has_both(tmp_path: Path, run: Run) -> None:
+    pytest.importorskip("torch")
+    values: list[dict[str, object]] = []
+    for i in range(4):
+        values += [
+            {"context": DIALOGUE, "fits": 3 - i},
+            {"context": DIALOGUE, "response": f"System: when {'now ' * i}", "fits": i},
+        ]
+    ratings = written(tmp_path, values)
+    (tmp_path / "a.txt").write_text("\n".join(str(one["fits"]) for one in values))
+    ranker = encoder_folder(tmp_path / "ranker", labels=1)
+    words = ("--model", ranker, "--scores", tmp_path / "a.txt", "--resamples", "5")
+    ended = run("evaluate", "correlation", ratings, *words)
+    assert ended.status == 2 and "--level turn leaves them out" in ended.err
+    ended = run("evaluate", "correlation", ratings, *words, "--level", "turn", "--json")
+    assert ended.status == 0 and "4 rated items" in ended.err
+    _, from_file = json.loads(ended.out)["scorers"]
+    assert [one["level"] for one in from_file["correlations"]] == ["turn"]
+    assert from_file["correlations"][0]["spearman"]["value"] == pytest.approx(1)
+    only_whole = written(tmp_path, [value for value in values if "response" not in value])
+    ended = run("evaluate", "correlation", only_whole, "--model", ranker, "--level", "turn")
+    assert ended.status == 2 and "no turn is rated" in ended.err

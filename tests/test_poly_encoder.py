@@ -117,16 +117,16 @@ class TestFolders:
         (tmp_path / "response" / "notes.txt").write_text("mine")
         with pytest.raises(InputError, match="a model in it already"):
             open_run(tmp_path, [1])
-        open_run(tmp_path, [1], overwrite=True)
+        open_run(tmp_path, [1], overwrite=True).begin()
         left = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
         assert left == {"response/notes.txt", "checkpoints/run.json"}
         (other := tmp_path / "other" / "response").mkdir(parents=True)
         poly.save(other.parent)
         (other / "config.json").write_text('{"port": 80}')
-        open_run(other.parent, [1], overwrite=True)
+        open_run(other.parent, [1], overwrite=True).begin()
         assert (other / "config.json").exists() and not (other.parent / "1_Pooling").exists()
         with pytest.raises(InputError, match="Not a directory"):
-            open_run(other / "config.json", [1])
+            open_run(other / "config.json", [1]).begin()
 
     def test_an_encoder_that_was_never_one_is_refused(self, encoder: Path) -> None:
         with pytest.raises(ModelError, match="no poly-encoder"):

@@ -172,6 +172,48 @@ class TestTraining:
         with pytest.raises(InputError, match="not a model's, so nothing is overwritten"):
             train_ranker(new_cross_encoder(encoder), groups(), out, epochs=1, overwrite=True)
 
+    def test_arguments_that_are_none_leave_the_folder_as_it_was(self, encoder: Path, tmp_path: Path) -> None:
+        from graphneg.training.rankers import new_cross_encoder, train_ranker
+
+        out = tmp_path / "ranker"
+        strange = {"sails": 3}
+        with pytest.raises(InputError, match="takes no argument sails"):
+            train_ranker(new_cross_encoder(encoder), groups(), out, epochs=1, **strange)
+        assert not out.exists()
+        train_ranker(new_cross_encoder(encoder), groups(), out, epochs=1)
+        before = (out / "model.safetensors").read_bytes()
+        with pytest.raises(InputError, match="takes no argument sails"):
+            train_ranker(new_cross_encoder(encoder), groups(), out, epochs=1, overwrite=True, **strange)
+        assert (out / "model.safetensors").read_bytes() == before and not (out / "checkpoints").exists()
+
+    def test_a_run_that_ends_before_its_first_checkpoint_stands_in_nobodys_way(
+        self, encoder: Path, tmp_path: Path
+    ) -> None:
+        from graphneg.progress import NoProgress
+        from graphneg.training.rankers import new_cross_encoder, train_ranker
+
+        class Stop(NoProgress):
+            def advance(self, amount: int) -> None:
+                if amount:
+                    raise KeyboardInterrupt
+
+        out = tmp_path / "ranker"
+        with pytest.raises(KeyboardInterrupt):
+            train_ranker(new_cross_encoder(encoder), groups(), out, epochs=1, progress=Stop())
+        assert not out.exists()
+        train_ranker(new_cross_encoder(encoder), groups(), out, epochs=1, seed=1)
+
+    def test_what_tensorboard_shows_stays_beside_the_model(self, encoder: Path, tmp_path: Path) -> None:
+        from importlib.util import find_spec
+
+        from graphneg.training.rankers import new_cross_encoder, train_ranker
+
+        if not (find_spec("tensorboard") or find_spec("tensorboardX")):
+            pytest.skip("tensorboard is not installed")
+        out = tmp_path / "ranker"
+        train_ranker(new_cross_encoder(encoder), groups(), out, epochs=1, report_to="tensorboard")
+        assert list((out / "runs").rglob("events.out*")) and not (out / "checkpoints").exists()
+
     def test_accumulated_gradients_make_the_steps_of_larger_batches(
         self, encoder: Path, tmp_path: Path
     ) -> None:
@@ -208,7 +250,9 @@ class TestTraining:
             validation=Validation(0.3, 1),
             **{**self.SETTINGS, "learning_rate": 0.5},
         )
-        assert report.steps < report.pairs["reference"] * 2 / 4
+        planned = 2 * 30 * sum(Validation(0.3, 1).learns(one) for one in many)
+        assert report.planned == planned and report.steps < planned / 4
+        assert sum(report.pairs.values()) == min(planned, report.steps * 4)
         with pytest.raises(InputError, match="of 1 contexts would be held back"):
             train_ranker(new_cross_encoder(encoder), many[:1], tmp_path / "other", validation=Validation(0.5))
 

@@ -23,6 +23,13 @@ class Over(StrEnum):
     minimum = "minimum"
 
 
+class LevelOnly(StrEnum):
+    """What was rated: a response, or a whole dialogue."""
+
+    turn = "turn"
+    dialogue = "dialogue"
+
+
 def register(app: typer.Typer) -> None:
     add_job(
         app,
@@ -30,6 +37,7 @@ def register(app: typer.Typer) -> None:
         "graphneg evaluate correlation chatbot1.json chatbot2.json --model path/to/scorer",
         "graphneg evaluate correlation chatbot1.json --model deam --model shuffled --quality coherent",
         "graphneg evaluate correlation fed_data.json --scores a.txt --scores b.txt --quality Coherent",
+        "graphneg evaluate correlation fed_data.json --model path/to/ranker --level turn",
         "graphneg evaluate correlation persona-zhao_all_anno.json --scores mine.txt --json",
     )
 
@@ -59,6 +67,13 @@ def correlation(
     quality: Annotated[
         list[str] | None, typer.Option(help="Only this quality; repeatable.", show_default=False)
     ] = None,
+    level: Annotated[
+        LevelOnly | None,
+        typer.Option(
+            help="Only rated responses, or only whole dialogues; a file such as FED's has both.",
+            show_default=False,
+        ),
+    ] = None,
     over: Annotated[
         Over, typer.Option(help="Of a model's windows of a long dialogue, what counts.")
     ] = Over.mean,
@@ -84,9 +99,14 @@ def correlation(
 
     if not model and not scores:
         raise typer.BadParameter("give --model or --scores", param_hint="--model")
-    rated = read_ratings(ratings)
+    every = read_ratings(ratings)
+    from_files = [(str(path), read_scores(path, len(every))) for path in scores or ()]
+    places = [place for place, one in enumerate(every) if level in (None, one.level)]
+    if not places:
+        raise InputError(f"no {level} is rated in {', '.join(map(str, ratings))}")
+    rated = [every[place] for place in places]
+    from_files = [(name, [column[place] for place in places]) for name, column in from_files]
     kept = only(rated, quality or ())
-    from_files = [(str(path), read_scores(path, len(rated))) for path in scores or ()]
     with stopping("nothing was changed"):
         columns = [(one, _scored(one, rated, over, overlap, offline)) for one in model or ()]
         columns += from_files
@@ -136,7 +156,7 @@ def _by_ranker(model: str, rated: list[Rated], offline: bool) -> list[float]:
         if one.response is None:
             raise InputError(
                 f"{one.id}: a whole dialogue, and {model} is a ranker, which scores responses; "
-                "a coherence scorer reads dialogues"
+                "a coherence scorer reads dialogues; --level turn leaves them out"
             )
         pairs.append(([turn.text for turn in one.turns], one.response.text))
     return read.score([context for context, _ in pairs], [response for _, response in pairs])

@@ -11,7 +11,16 @@ import typer
 from graphneg.cli.choosing import Corpora, Limit, Splits
 from graphneg.cli.options import named_values
 from graphneg.cli.storing import Database, Password, StorePlace, Username, opened, require_dialogues
-from graphneg.cli.terminal import add_command, counted, messages, plain_table, results, say, stopping
+from graphneg.cli.terminal import (
+    add_command,
+    counted,
+    messages,
+    plain_table,
+    results,
+    say,
+    stopping,
+    stopping_training,
+)
 
 if TYPE_CHECKING:
     from graphneg.shift.keywords import KeywordExtractor
@@ -180,7 +189,7 @@ def train(
 
     with (
         opened(store, username, password, database) as graph,
-        stopping(f"{out}/checkpoints keeps what was learned; the same command goes on from there"),
+        stopping_training(out),
         Bars() as bars,
     ):
         report = train_predictor(

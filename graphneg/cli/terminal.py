@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import cache, wraps
 from inspect import cleandoc
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -108,4 +109,18 @@ def stopping(advice: str) -> Generator[None]:
         yield
     except KeyboardInterrupt:
         say(f"stopped: {advice}")
+        raise typer.Exit(130) from None
+
+
+@contextmanager
+def stopping_training(out: Path) -> Generator[None]:
+    """As `stopping`, in a run whose checkpoints lie in the folder ``out``: there may be none as yet."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        kept = out / "checkpoints"
+        if kept.is_dir():
+            say(f"stopped: {kept} keeps what was learned; the same command goes on from there")
+        else:
+            say("stopped before the first checkpoint: nothing is kept")
         raise typer.Exit(130) from None

@@ -10,7 +10,7 @@ import typer
 from graphneg.cli.choosing import Corpora, Limit, Splits
 from graphneg.cli.options import named_values
 from graphneg.cli.storing import Database, Password, StorePlace, Username, opened, require_dialogues
-from graphneg.cli.terminal import add_job, counted, say, stopping
+from graphneg.cli.terminal import add_job, counted, say, stopping_training
 from graphneg.cli.train_ranker import held_out_texts
 
 if TYPE_CHECKING:
@@ -97,8 +97,7 @@ def adapt(
         "per_device_train_batch_size": batch,
         **named_values(option or (), "--option"),
     }
-    kept = f"{out}/checkpoints keeps what was learned; the same command goes on from there"
-    with stopping(kept), Bars() as bars:
+    with stopping_training(out), Bars() as bars:
         report = train_encoder(
             encoder,
             groups,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graphneg.cli.options import named_values
-from graphneg.cli.terminal import add_job, counted, note, say, stopping
+from graphneg.cli.terminal import add_job, counted, note, say, stopping_training
 
 if TYPE_CHECKING:
     from graphneg.training.coherence import CoherenceReport
@@ -104,7 +104,7 @@ def coherence(
         **named_values(option or (), "--option"),
     }
     with (
-        stopping(f"{out}/checkpoints keeps what was learned; the same command goes on from there"),
+        stopping_training(out),
         Bars() as bars,
     ):
         report = train_coherence(

@@ -9,7 +9,7 @@ import typer
 
 from graphneg.cli.made_responses import EmbedderOption, made_responses
 from graphneg.cli.options import named_values
-from graphneg.cli.terminal import add_job, counted, note, say, stopping
+from graphneg.cli.terminal import add_job, counted, note, say, stopping_training
 
 
 def register(app: typer.Typer) -> None:
@@ -106,7 +106,7 @@ def contradiction(
         **named_values(option or (), "--option"),
     }
     with (
-        stopping(f"{out}/checkpoints keeps what was learned; the same command goes on from there"),
+        stopping_training(out),
         Bars() as bars,
     ):
         report = train_detector(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graphneg.cli.options import named_values
-from graphneg.cli.terminal import add_job, counted, note, say, stopping
+from graphneg.cli.terminal import add_job, counted, note, say, stopping_training
 
 if TYPE_CHECKING:
     from graphneg.training.drawing import Mix
@@ -137,7 +137,7 @@ def ranker(
         **named_values(option or (), "--option"),
     }
     with (
-        stopping(f"{out}/checkpoints keeps what was learned; the same command goes on from there"),
+        stopping_training(out),
         Bars() as bars,
     ):
         report = train_ranker(
@@ -195,5 +195,8 @@ def _tell(report: RankerReport) -> None:
         note(f"{name}: {few} have too few; {missing:,} an epoch are missing")
     if report.lacking.held_out:
         note(f"{counted(report.lacking.held_out, 'response')} were left out, being held out")
+    learned = sum(report.pairs.values())
+    if learned < report.planned:
+        note(f"stopped early, after {learned:,} of {report.planned:,} pairs; the best model is kept")
     made = ", ".join(f"{name} {amount:,}" for name, amount in sorted(report.pairs.items()))
     say(f"{report.folder}: trained in {counted(report.steps, 'step')}, loss {report.loss:.3f}; pairs: {made}")

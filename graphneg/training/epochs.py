@@ -23,8 +23,8 @@ class Epochs:
     """The pairs of all epochs one after the other, each epoch drawn when it is reached.
 
     Inside windows of some batches, batches are of contexts of like length. One epoch's draws are held at a
-    time, and the pairs of one window. ``sources`` counts the pairs of all epochs; ``lacking`` is what the
-    first one lacked, ``first`` how many pairs it has.
+    time, and the pairs of one window. ``sources`` counts the pairs of all epochs, `sources_of` those of
+    the beginning; ``lacking`` is what the first one lacked, ``first`` how many pairs it has.
     """
 
     def __init__(self, draws: Draws, epochs: int, batch: int) -> None:
@@ -51,6 +51,12 @@ class Epochs:
     def facts(self) -> list[Any]:
         """What decides a run: the first epoch's pairs, and how many there are of each source."""
         return [self._digest, sorted(self.sources.items())]
+
+    def sources_of(self, amount: int) -> Counter[str]:
+        """The first ``amount`` pairs, counted by source: what a run that stopped early has learned from."""
+        if amount >= len(self):
+            return self.sources
+        return Counter(self[place].source for place in range(amount))
 
     def __len__(self) -> int:
         return self._starts[-1]

@@ -31,13 +31,17 @@ SETTINGS: Mapping[str, Any] = {"per_device_train_batch_size": 32, "learning_rate
 
 @dataclass(frozen=True, slots=True)
 class RankerReport:
-    """What a run did: ``pairs`` over all epochs by source, and what was ``lacking`` in the first."""
+    """What a run did: ``pairs`` by source that it learned from, and what was ``lacking`` in the first epoch.
+
+    ``planned`` is how many pairs its epochs have: more than it learned from, if it stopped early.
+    """
 
     folder: Path
     pairs: Mapping[str, int]
     lacking: Lacking
     steps: int
     loss: float
+    planned: int
 
 
 def train_ranker(
@@ -91,9 +95,9 @@ def train_ranker(
     ranker.model.eval()
     ranker.save(run.folder)
     run.finish()
-    return RankerReport(
-        run.folder, rows.sources, rows.lacking, int(done.global_step), float(done.training_loss)
-    )
+    learned = rows.sources_of(round(done.metrics["epoch"] * len(rows)))
+    steps, loss = int(done.global_step), float(done.training_loss)
+    return RankerReport(run.folder, learned, rows.lacking, steps, loss, len(rows))
 
 
 def _parts(

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _CHECKPOINTS = "checkpoints"
 _RUN = "run.json"
+_LOGS = "runs"
 _CONFIG = "config.json"
 _MODULES = "modules.json"
 _OF_MODELS = ("model_type", "architectures", "graphneg")
@@ -55,10 +56,14 @@ _POOLING, _TOWER = "1_Pooling", "response"
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A folder that a model will be saved in, and the checkpoints of the run that makes it."""
+    """A folder that a model will be saved in, and the checkpoints of the run that makes it.
+
+    ``fingerprint`` tells the run from others.
+    """
 
     folder: Path
     checkpoints: Path
+    fingerprint: str
 
     @property
     def last(self) -> Path | None:
@@ -68,23 +73,62 @@ class Run:
         ]
         return max(found, key=lambda path: int(path.name.rpartition("-")[2]), default=None)
 
+    @property
+    def logs(self) -> Path:
+        """Where TensorBoard's files go: a run that goes on adds to its curves, another one has its own."""
+        return self.folder / _LOGS / self.fingerprint[:12]
+
+    def begin(self) -> None:
+        """Make room: what is to be overwritten goes, and a note says whose the checkpoints are.
+
+        Raises:
+            InputError: the folder can't be made.
+        """
+        if self._is_noted:
+            return
+        if self.checkpoints.exists():
+            shutil.rmtree(self.checkpoints)
+        if (self.folder / _CONFIG).exists():
+            _remove_model(self.folder)
+        try:
+            self.checkpoints.mkdir(parents=True, exist_ok=True)
+            self._note.write_text(json.dumps({"fingerprint": self.fingerprint}), encoding="utf-8")
+        except OSError as error:
+            raise InputError(
+                f"{self.folder}: no folder that a model can go into: {error.strerror}"
+            ) from error
+
+    def forget(self) -> None:
+        """Leave no trace of a run that ended before its first checkpoint: there is nothing to go on from."""
+        if self.last is None:
+            shutil.rmtree(self.checkpoints, ignore_errors=True)
+            _remove_empty(self.folder)
+
     def finish(self) -> None:
         """Remove the checkpoints; the model is saved."""
         shutil.rmtree(self.checkpoints)
+
+    @property
+    def _note(self) -> Path:
+        return self.checkpoints / _RUN
+
+    @property
+    def _is_noted(self) -> bool:
+        return _fingerprint(self._note) == self.fingerprint
 
 
 def open_run(folder: str | Path, facts: Sequence[Any], overwrite: bool = False) -> Run:
     """The run of a folder; ``facts`` are all that decides how it goes, so that none goes on as another.
 
-    With ``overwrite`` a model that is there goes first, and so does a run with other facts that was
-    stopped; a run with the same facts goes on all the same.
+    Nothing is written or removed before the run begins. With ``overwrite`` a model that is there goes then,
+    and so does a run with other facts that was stopped; a run with the same facts goes on all the same.
 
     Raises:
-        InputError: the folder holds a model, or a run with other facts, or can't be made; with
-            ``overwrite``, its ``config.json`` is not a model's.
+        InputError: the folder holds a model, or a run with other facts; with ``overwrite``, its
+            ``config.json`` is not a model's.
     """
-    run = Run(Path(folder), Path(folder) / _CHECKPOINTS)
     fingerprint = hashlib.sha256(json.dumps(facts, default=str).encode("utf-8", "surrogatepass")).hexdigest()
+    run = Run(Path(folder), Path(folder) / _CHECKPOINTS, fingerprint)
     note = run.checkpoints / _RUN
     if note.is_file() or run.last is not None:
         if _fingerprint(note) == fingerprint:
@@ -94,18 +138,12 @@ def open_run(folder: str | Path, facts: Sequence[Any], overwrite: bool = False) 
                 f"{folder}: a run with other examples or settings was stopped here; "
                 "repeat it as it was, choose another folder, or overwrite it"
             )
-        shutil.rmtree(run.checkpoints)
     if (run.folder / _CONFIG).exists():
         if not overwrite:
             raise InputError(
                 f"{folder}: there is a model in it already; choose another folder, or overwrite it"
             )
-        _remove_model(run.folder)
-    try:
-        run.checkpoints.mkdir(parents=True, exist_ok=True)
-        note.write_text(json.dumps({"fingerprint": fingerprint}), encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{folder}: no folder that a model can go into: {error.strerror}") from error
+        _model_config(run.folder)
     return run
 
 
@@ -119,6 +157,14 @@ def _fingerprint(note: Path) -> str | None:
 
 def _remove_model(folder: Path) -> None:
     """Remove the files of a model, and no others."""
+    if _has_tower(_model_config(folder)):
+        _remove_files(folder / _TOWER)
+        _remove_empty(folder / _TOWER)
+    _remove_files(folder)
+
+
+def _model_config(folder: Path) -> dict[str, Any]:
+    """A model's settings; refused where they are something else's."""
     config = folder / _CONFIG
     try:
         read: Any = json.loads(config.read_text(encoding="utf-8"))
@@ -126,10 +172,7 @@ def _remove_model(folder: Path) -> None:
         read = None
     if not isinstance(read, dict) or not any(key in read for key in _OF_MODELS):
         raise InputError(f"{config}: not a model's, so nothing is overwritten; choose another folder")
-    if _has_tower(cast(dict[str, Any], read)):
-        _remove_files(folder / _TOWER)
-        _remove_empty(folder / _TOWER)
-    _remove_files(folder)
+    return cast(dict[str, Any], read)
 
 
 def _has_tower(config: dict[str, Any]) -> bool:
@@ -171,27 +214,54 @@ def train(
     ``arguments`` go to ``TrainingArguments`` over graphneg's defaults, ``trainer`` to ``Trainer``. It is
     silent but for ``progress``; ``report_to`` switches loggers such as TensorBoard on.
 
+    A run that ends before its first checkpoint leaves nothing behind.
+
     Raises:
-        InputError: the arguments are none of ``TrainingArguments``, or do not go together.
+        InputError: the arguments are none of ``TrainingArguments``, or do not go together, or the
+            folder can't be made.
     """
+    settings = training_arguments(run.checkpoints, seed, next(model.parameters()).device.type, arguments)
+    run.begin()
+    try:
+        made = _trainer(run, model, settings, rows, collate, progress or NoProgress(), callbacks, trainer)
+        last = run.last
+        return made.train(resume_from_checkpoint=str(last) if last else None)
+    except BaseException:
+        run.forget()
+        raise
+
+
+def _trainer(
+    run: Run,
+    model: Any,
+    settings: Any,
+    rows: Any,
+    collate: Any,
+    progress: Progress,
+    callbacks: Sequence[TrainerCallback],
+    options: Mapping[str, Any],
+) -> Any:
+    """A silent ``Trainer``; what TensorBoard shows lies beside the model, and stays when checkpoints go."""
     from transformers import Trainer
+    from transformers.integrations.integration_utils import TensorBoardCallback
     from transformers.trainer_callback import PrinterCallback
 
     from graphneg.training.steps import ReportsProgress
 
     make: Any = Trainer
-    settings = training_arguments(run.checkpoints, seed, next(model.parameters()).device.type, arguments)
     try:
         made = make(
             model=model,
             args=settings,
             train_dataset=rows,
             data_collator=collate,
-            callbacks=[ReportsProgress(progress or NoProgress()), *callbacks],
-            **trainer,
+            callbacks=[ReportsProgress(progress), *callbacks],
+            **options,
         )
     except ValueError as error:
         raise InputError(f"these training arguments do not go together: {error}") from error
     made.remove_callback(PrinterCallback)
-    last = run.last
-    return made.train(resume_from_checkpoint=str(last) if last else None)
+    for callback in made.callback_handler.callbacks:
+        if isinstance(callback, TensorBoardCallback) and callback.logging_dir is None:
+            callback.logging_dir = str(run.logs)
+    return made
