@@ -30,10 +30,14 @@ def joined(text: str) -> str:
     return _APART.sub(r"\1\2", text)
 
 
-def taken_apart(text: str) -> str:
-    """The text with the apostrophes of its contractions apart.
+def taken_apart(text: str, like: str = "") -> str:
+    """The text with the apostrophes of its contractions apart, all of them as in the text ``like``.
 
     >>> taken_apart("It’s late , I do n’t know .")
     'It ’ s late , I don ’ t know .'
+    >>> taken_apart("You're late .", like="I ’ m late .")
+    'You ’ re late .'
     """
-    return _JOINED.sub(r" \1 \2", _NOT.sub(r"n \1 t", text))
+    found = _APART.search(like)
+    mark = found.group(1) if found is not None else r"\1"
+    return _JOINED.sub(rf" {mark} \2", _NOT.sub(rf"n {mark} t", text))

@@ -54,7 +54,7 @@ class SurfaceDecoder:
             return Decoded(None, str(why))
         except Exception as error:
             return Decoded(None, f"internal-error: {type(error).__name__}: {error}")
-        return refuse_original(item.text, Decoded(taken_apart(text) if apart else text))
+        return refuse_original(item.text, Decoded(taken_apart(text, like=item.text) if apart else text))
 
 
 def _is_latin(text: str) -> bool:

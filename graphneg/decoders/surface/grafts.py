@@ -123,6 +123,9 @@ def _rename(sentence: Sentence, target: Phrase, source: Sentence, given: Phrase,
         and before.tag in ("JJ", "NNP")
     ):
         raise Unrealised("kind-mismatch", f"the name goes with {before.text}")
+    after = sentence.cells[target.end] if target.end < len(sentence.cells) else None
+    if after is not None and after.text[:1].isupper() and after.tag in ("CD", "NNP"):
+        raise Unrealised("kind-mismatch", f"the name goes with {after.text}")
     if _is_determined(sentence, target) != _is_determined(source, given):
         raise Unrealised("kind-mismatch", "one name has an article and the other has none")
     splice(sentence, target, cells)

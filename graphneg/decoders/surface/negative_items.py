@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from graphneg.alignment.words import word_set
 from graphneg.decoders.surface.clauses import BE, Group
-from graphneg.decoders.surface.draft import new
+from graphneg.decoders.surface.draft import Cell, new
 from graphneg.decoders.surface.forms import full_form
 from graphneg.decoders.surface.scope import SCOPE_ENDS
 from graphneg.decoders.surface.sentence import Sentence, Unrealised
@@ -19,7 +19,12 @@ _ASSERTIVE = {"some": "any", "something": "anything", "someone": "anyone", "some
 _STANDS_FOR_A_CLAUSE = word_set(
     "afraid hope think guess suppose believe expect why if or whether course maybe perhaps"
 )
+OUTSIDE_NOT = word_set(
+    "certainly probably also obviously clearly definitely apparently evidently presumably surely"
+)
+"""Adverbs that stand before a negation, not behind it: *it obviously does not depend on that*."""
 _ONE_CAN_NOT = word_set("wait help stand")
+_NOUNS_OF_ASSURANCE = word_set("problem problems doubt worries wonder")
 _MEASURED = word_set("so very too as how that pretty thank thanks")
 
 
@@ -35,8 +40,33 @@ def to_negative(sentence: Sentence, first: int, main: int) -> None:
             return
         if cell.low in _ASSERTIVE:
             sentence.draft.rewrite(cell, _ASSERTIVE[cell.low])
-        elif cell.low == "too" and _is_last(sentence, place):
+        elif cell.low in ("too", "also") and _is_last(sentence, place):
             sentence.draft.rewrite(cell, "either")
+
+
+def drop_also(sentence: Sentence, group: Group) -> None:
+    """``That is also a job``, ``I can also swim``: what is not so is not so besides; *also* goes."""
+    cells = sentence.cells
+    if group.kind != "finite" or group.inverted:
+        return
+    for place in range(group.first + 1, min(group.main + 2, len(cells))):
+        if cells[place].low == "also":
+            sentence.draft.cut(place, place + 1)
+            group.chain[:] = [one - (one > place) for one in group.chain]
+            return
+
+
+def phrase_end(cells: list[Cell], place: int) -> int:
+    """Where the noun phrase ends that goes on at ``place``: *no right or wrong answers*."""
+    words = ("JJ", "RB", "CD", "VBN", "VBG", *NOUNS)
+    while place < len(cells):
+        following = cells[place + 1].tag if place + 1 < len(cells) else ""
+        described = cells[place - 1].tag not in NOUNS and following in words
+        joins = cells[place].low in ("or", "and") and (described or following == "JJ")
+        if not joins and cells[place].tag not in words:
+            break
+        place += 1
+    return place
 
 
 def refuse_set_phrase(sentence: Sentence, place: int) -> None:
@@ -55,6 +85,8 @@ def refuse_set_phrase(sentence: Sentence, place: int) -> None:
     able = any(full_form(cell.text) in ("can", "ca", "could") for cell in before)
     if able and any(cell.low in _ONE_CAN_NOT for cell in after):
         raise Unrealised("unsupported-edit", f"nobody says that he can {after[0].text}")
+    if cells[place].low == "no" and any(cell.low in _NOUNS_OF_ASSURANCE for cell in after):
+        raise Unrealised("unsupported-edit", f"no {after[0].text} is a phrase of its own")
     for cell in cells[place + 1 :]:
         if cell.tag in SCOPE_ENDS and cell.low != "until":
             return

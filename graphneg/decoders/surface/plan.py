@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from graphneg.alignment.concepts import PRONOUNS
 from graphneg.alignment.words import word_set
 from graphneg.decoders.surface import drops, embedding, grafts, lexical, mood, polarity, pronouns, tense
+from graphneg.decoders.surface.copies import refuse_unsaid
 from graphneg.decoders.surface.embedding import is_dangling
 from graphneg.decoders.surface.reading import Readings
 from graphneg.decoders.surface.scope import refuse_answer
@@ -193,15 +194,10 @@ def _copy(graft: Edit, edits: Sequence[Edit], sources: Sources) -> str:
     inner = Sources(sources.graphs, sources.texts, sources.readings, sources.opened)
     _keep_sentence(source, graft.from_k or 0)
     _drop_opening(source)
-    opening = source.cells[0]
-    asks = opening.tag in ("WP", "MD") or (opening.tag == "AX" and opening.low != "do")
-    marks = [cell.text for cell in source.cells if cell.tag == "EN"]
-    if graft.role is not None and (asks or marks[-1:] == ["?"]):
-        raise Unrealised("unclear-clause", "a question is not said again")
     if any(is_dangling(source.cells, place) for place in range(len(source.cells))):
         raise Unrealised("unclear-clause", "what would be said again breaks off")
-    if graft.role is not None and not any(one.kind in ("finite", "imperative") for one in source.groups()):
-        raise Unrealised("unclear-clause", "what would be said again is no clause")
+    if graft.role is not None:
+        refuse_unsaid(source)
     before = source.draft.text()
     copied = realise(source, copy, inner).strip()
     if copy and copied == before.strip():

@@ -27,7 +27,7 @@ _CALLS = frozenset(
     {("let", "me"), ("come", "on"), ("look", "out"), ("watch", "out"), ("hold", "on"), ("hang", "on")}
 )
 _SUBJECTS = frozenset({"i", "he", "she", "we", "they"})
-_OUTSIDE_NOT = frozenset({"certainly", "probably", "also"})
+_OUTSIDE_NOT = negative_items.OUTSIDE_NOT
 
 
 def negate(sentence: Sentence, k: int) -> None:
@@ -41,6 +41,7 @@ def negate(sentence: Sentence, k: int) -> None:
     if group is not None:
         refuse_undeniable(sentence, group, sentence.node(k).label)
         refuse_answer(sentence, group.first)
+        negative_items.drop_also(sentence, group)
         negative_items.to_negative(sentence, group.first, group.main)
         _plain_order(sentence, group)
         _but_for_and(sentence, group)
@@ -375,9 +376,7 @@ def _positive_determiner(sentence: Sentence, place: int, following: Cell) -> Non
     elif following.low in ("more", "less") or following.tag in ("PU", "EN"):
         raise Unrealised("unclear-clause", f"no {following.low} can't be undone")
     else:
-        end = place + 1
-        while end < len(cells) and cells[end].tag in ("JJ", "RB", "CD", "VBN", "VBG", *NOUNS):
-            end += 1
+        end = negative_items.phrase_end(cells, place + 1)
         plural = cells[end - 1].tag == "NNS"
         after_of = place > 0 and cells[place - 1].low == "of"
         if not plural and (after_of or may_be_bare(cells[end - 1].low)):

@@ -23,10 +23,11 @@ from graphneg.decoders.surface.forms import (
 )
 from graphneg.decoders.surface.question_tags import is_tag_pronoun
 from graphneg.decoders.surface.sentence import Sentence, Unrealised
-from graphneg.decoders.surface.tag_tables import VERBS
+from graphneg.decoders.surface.tag_tables import NOUNS, VERBS
 
 _MAKING = word_set("make keep let help want ask")
 _COMING = word_set("being that when how since if because")
+_GROUPS = word_set("guys folks people two three both boys girls ladies gentlemen kids")
 _TAGS = {SUBJECT: "PRS", OBJECT: "PRO", POSSESSIVE: "PS", OWN: "PN", REFLEXIVE: "PRO"}
 
 
@@ -45,6 +46,7 @@ def set_pronouns(sentence: Sentence, persons: Mapping[int, str]) -> None:
                 changes.append((cell, person, case))
     for cell, _, _ in changes:
         refuse_expletive(sentence, cell)
+        _refuse_group(sentence, cell)
     if not changes:
         raise Unrealised("no-alignment", "no pronoun of these nodes is written")
     for cell, person, _ in changes:
@@ -87,12 +89,34 @@ def refuse_expletive(sentence: Sentence, cell: Cell) -> None:
     if cell.low not in ("it", "its"):
         return
     place = sentence.draft.place(cell)
+    if cell.low == "its" and not _is_owner(sentence, place):
+        raise Unrealised("kind-mismatch", "its is written for it is")
     _, end = sentence.sentence_bounds(place)
     after = sentence.cells[place + 1 : end]
     easy = bool(after) and after[0].low == "easy"
     linked = bool(after) and (full_form(after[0].text) in BE or after[0].low == "'s")
     if easy or (linked and any(one.tag == "TO" or one.low in _COMING for one in after[1:7])):
         raise Unrealised("kind-mismatch", "it stands for what follows")
+
+
+def _is_owner(sentence: Sentence, place: int) -> bool:
+    """``its new roof``, not ``its awesome`` or ``its called off``."""
+    start = place + 1
+    while start < len(sentence.cells) and sentence.cells[start].tag in ("JJ", "RB", "CD"):
+        start += 1
+    return start < len(sentence.cells) and sentence.cells[start].tag in NOUNS
+
+
+def _refuse_group(sentence: Sentence, cell: Cell) -> None:
+    """Raises for ``you guys`` and ``we two``, which no other pronoun can stand in.
+
+    Raises:
+        Unrealised: ``kind-mismatch``.
+    """
+    place = sentence.draft.place(cell)
+    following = sentence.cells[place + 1 : place + 2]
+    if cell.low in ("you", "we", "us") and any(one.low in _GROUPS for one in following):
+        raise Unrealised("kind-mismatch", f"{cell.text} {following[0].text} goes together")
 
 
 def rewrite_pronoun(sentence: Sentence, cell: Cell, person: str, case: int) -> None:

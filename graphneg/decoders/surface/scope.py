@@ -13,7 +13,7 @@ NEGATIVE_WORDS = word_set(
 )
 SCOPE_ENDS = frozenset({"EN", "SC", "WP", "QT"})
 _ANSWERS = word_set("yes yeah yep yup yea no nope")
-_UNDENIED = word_set("just almost nearly barely simply merely mostly even")
+_UNDENIED = word_set("just almost nearly barely simply merely mostly even sometimes occasionally")
 _WHEN = word_set("before until till than lest")
 _BEFORE_TO = frozenset({"going", "have", "has", "had", "got", "used", "meant", "able"})
 
@@ -43,6 +43,8 @@ def refuse_undeniable(sentence: Sentence, group: Group, label: str) -> None:
         raise Unrealised("unsupported-edit", "here you are and I see have no negative")
     if group.inverted and not group.quotative and sentence.cells[group.first - 1].low in ("here", "there"):
         raise Unrealised("unsupported-edit", "here it comes has no negative")
+    if _goes_on_asking(sentence, group):
+        raise Unrealised("unclear-clause", "only a question was found")
     if _is_regret(sentence, group):
         raise Unrealised("unsupported-edit", "I'm afraid that it is so has no negative")
     if _is_degree(sentence, group) or _is_pro_verb(sentence, group):
@@ -63,6 +65,22 @@ def refuse_answer(sentence: Sentence, place: int) -> None:
     opening = [cell for cell in sentence.cells[start:place] if cell.tag not in ("QT", "PU")][:1]
     if any(cell.low in _ANSWERS and cell.tag == "UH" for cell in opening):
         raise Unrealised("unclear-clause", f"{opening[0].text} says already what is so")
+
+
+def _goes_on_asking(sentence: Sentence, group: Group) -> bool:
+    """``Shall I come and fetch it?``: what *and* joins to a question asks as well."""
+    start, end = sentence.sentence_bounds(group.first)
+    asked = sentence.cells[end - 1 : end]
+    return (
+        group.subject is None
+        and group.kind != "imperative"
+        and asked[-1:] != []
+        and asked[-1].text == "?"
+        and any(
+            start <= one.first < group.first and one.inverted and not one.quotative
+            for one in sentence.groups()
+        )
+    )
 
 
 def _is_regret(sentence: Sentence, group: Group) -> bool:

@@ -16,6 +16,26 @@ _OPEN = {"NOUN": ("NN", "NNS"), "VERB": ("VB", "VBP", "VBZ", "VBD", "VBN", "VBG"
 _ENDS = frozenset(".!?…")
 _QUOTES = frozenset("\"'“”‘’«»()[]{}`")
 _OWN_NOTHING = frozenset({"that", "it", "he", "she", "there", "here", "what", "where", "who", "how", "when"})
+_BEFORE_ADJECTIVES = frozenset(
+    {
+        "is",
+        "are",
+        "was",
+        "were",
+        "am",
+        "'re",
+        "'m",
+        "be",
+        "been",
+        "very",
+        "too",
+        "so",
+        "quite",
+        "pretty",
+        "how",
+        "all",
+    }
+)
 _VERB_TAGS = frozenset({"VB", "VBP", "VBZ", "VBD", "VBN", "VBG"})
 
 
@@ -34,7 +54,9 @@ def tag(tokens: Sequence[str], frames: Mapping[int, str]) -> list[str]:
         elif clitic and before in _OWN_NOTHING:
             emissions = {"AX": 0.0}
         else:
-            emissions = _with_graph(_emissions(token, start), frames.get(place))
+            emissions = _emissions(token, start)
+            if not _describes(emissions, before):
+                emissions = _with_graph(emissions, frames.get(place))
         now: dict[str, float] = {}
         came: dict[str, str] = {}
         for current, emission in emissions.items():
@@ -53,6 +75,11 @@ def tag(tokens: Sequence[str], frames: Mapping[int, str]) -> list[str]:
         tags.append(current)
         current = came[current]
     return tags[::-1]
+
+
+def _describes(emissions: Mapping[str, float], before: str) -> bool:
+    """``very cool``, ``are all busy``: an adjective, though its frame is a verb's as well."""
+    return "JJ" in emissions and before in _BEFORE_ADJECTIVES and not {"VBN", "VBG"} & emissions.keys()
 
 
 def _with_graph(emissions: dict[str, float], frame: str | None) -> dict[str, float]:

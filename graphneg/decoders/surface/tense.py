@@ -71,6 +71,8 @@ def add_time(sentence: Sentence, k: int, concept: str) -> None:
         raise Unrealised("unclear-clause", "a question at the end of the sentence has a tense of its own")
     if any(cell.low == "since" for cell in sentence.cells[start:end]):
         raise Unrealised("unclear-clause", "the clause says since when")
+    if group.subject and any(cell.low in _CONDITIONS for cell in sentence.cells[: group.subject[0]][-1:]):
+        raise Unrealised("unclear-clause", "the clause says itself when something is")
     if group.kind == "finite":
         change_tense(
             sentence,

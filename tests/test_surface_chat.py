@@ -1,0 +1,112 @@
+"""What chat is made of: slips, several names for one group, asides, half sentences, apostrophes apart."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.test_surface import decode, place
+
+NOT = {"op": "add", "role": "polarity", "value": "-", "k": 0}
+
+
+@pytest.mark.parametrize(
+    ("text", "penman", "expected"),
+    [
+        ("That is also a fine garden here too.",
+         "(g / garden :mod (f / fine) :mod (a / also) :domain (t / that))",
+         "That is not a fine garden here either."),
+        ("He can also sing.", "(p / possible-01 :ARG1 (s / sing-01 :ARG0 (h / he)) :mod (a / also))",
+         "He cannot sing."),
+        ("She likes tennis also.", "(l / like-01 :ARG0 (s / she) :ARG1 (t / tennis) :mod (a / also))",
+         "She does not like tennis either."),
+        ("They are all busy .", "(b / busy-01 :ARG1 (t / they :mod (a / all)))", "They are not all busy ."),
+        ("very cool .", "(c / cool-01 :degree (v / very))", "not very cool ."),
+        ("It obviously depends on you.",
+         "(d / depend-01 :ARG0 (i / it) :ARG1 (y / you) :ARG1-of (o / obvious-01))",
+         "It obviously does not depend on you."),
+    ],
+)  # fmt: skip
+def test_adverbs_stand_on_the_right_side_of_a_negation(text: str, penman: str, expected: str) -> None:
+    assert decode((text, penman), NOT) == expected
+
+
+def test_no_problem_is_no_denial() -> None:
+    assert decode(
+        ("OK , no problem .", "(p / problem :polarity - :mod (o / ok))"), {"op": "drop", "k": 1}
+    ).startswith("unsupported-edit")
+
+
+def test_what_goes_on_asking_is_not_denied() -> None:
+    said = (
+        "Shall I come and fetch it ?",
+        "(a / and :op1 (c / come-01 :ARG1 (i / i)) :op2 (f / fetch-01 :ARG0 i))",
+    )
+    assert decode(said, NOT | {"k": place(said[1], "fetch-01")}).startswith("unclear-clause")
+
+
+def test_a_clause_that_says_when_has_no_time_of_its_own() -> None:
+    said = ("That was before she moved .", "(t / that :time (b / before :op1 (m / move-01 :ARG1 (s / she))))")
+    tomorrow = {"op": "add", "role": "time", "concept": "tomorrow", "k": place(said[1], "move-01")}
+    assert decode(said, tomorrow).startswith("unclear-clause")
+
+
+def test_sometimes_is_not_denied() -> None:
+    answer = decode(("I sometimes sing.", "(s / sing-01 :ARG0 (i / i) :time (s2 / sometimes))"), NOT)
+    assert answer.startswith("unsupported-edit")
+
+
+def test_a_plural_behind_or_takes_no_article() -> None:
+    text = "There are no good or bad seats."
+    penman = "(s / seat :polarity - :mod (o / or :op1 (g / good) :op2 (b / bad)))"
+    assert decode((text, penman), {"op": "drop", "k": 1}) == "There are some good or bad seats."
+
+
+@pytest.mark.parametrize(
+    ("text", "penman", "label", "concept"),
+    [
+        ("You guys sing well.", "(s / sing-01 :ARG0 (y / you) :mod (g / guy))", "you", "i"),
+        ("its awesome .", "(a / awesome :domain (i / it))", "it", "they"),
+        ("its called off .", "(c / call-01 :ARG1 (i / it))", "it", "they"),
+    ],
+)
+def test_a_pronoun_that_can_not_change_is_refused(text: str, penman: str, label: str, concept: str) -> None:
+    answer = decode((text, penman), {"op": "set", "k": place(penman, label), "concept": concept})
+    assert answer.startswith("kind-mismatch"), answer
+
+
+def test_what_is_its_own_may_be_another_s() -> None:
+    penman = "(l / like-01 :ARG0 (i / i) :ARG1 (r / roof :poss (i2 / it) :mod (n / new)))"
+    edit = {"op": "set", "k": place(penman, "it"), "concept": "he"}
+    assert decode(("I like its new roof.", penman), edit) == "I like his new roof."
+
+
+def test_a_name_goes_with_its_number() -> None:
+    said = ("She is in Room Seven .", '(r / room :name (n / name :op1 "Room") :domain (s / she))')
+    source = ("I saw Clara .", '(s / see-01 :ARG0 (i / i) :ARG1 (p / person :name (n / name :op1 "Clara")))')
+    edit = {"op": "graft", "k": 1, "from_amr": "d#9", "from_k": 3}
+    assert decode(said, edit, source=source).startswith("kind-mismatch")
+
+
+@pytest.mark.parametrize(
+    ("text", "penman"),
+    [
+        ("I don't think so.", "(t / think-01 :polarity - :ARG0 (i / i) :ARG1 (s / so))"),
+        ("as long as there's no rain .", "(r / rain-01 :polarity -)"),
+        ("not to wake them .", "(w / wake-01 :polarity - :ARG1 (t / they))"),
+        ("It is good that they all don't .", "(g / good-02 :polarity - :ARG1 (d / do-02 :ARG0 (t / they)))"),
+    ],
+)
+def test_what_says_nothing_alone_is_not_said_again(text: str, penman: str) -> None:
+    edits = (
+        {"op": "wrap", "k": 0, "role": "snt1", "concept": "multi-sentence"},
+        {"op": "graft", "k": -1, "role": "snt", "from_amr": "d#9", "from_k": 0},
+        {"op": "drop", "k": 1, "copy_of": "d#9"},
+    )
+    here = ("I am tired.", "(t / tire-01 :ARG1 (i / i))")
+    assert decode(here, *edits, source=(text, penman)).startswith("unclear-clause")
+
+
+def test_an_apostrophe_that_is_put_in_looks_like_the_others() -> None:
+    penman = "(t / tire-01 :ARG1 (i / i))"
+    edit = {"op": "set", "k": 1, "concept": "you"}
+    assert decode(("I ’ m tired .", penman), edit) == "You ’ re tired ."
