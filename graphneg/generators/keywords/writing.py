@@ -189,7 +189,7 @@ class Writer:
         """The text up to ``end``, or to the token that ends it; finished where there is one."""
         if end is None:
             end = next((place + 1 for place, token in enumerate(tokens) if token in self._ends), None)
-        return Written(self.model.decode(tokens[:end]).split(END)[0].strip(), end is not None)
+        return Written(" ".join(self.model.decode(tokens[:end]).split(END)[0].split()), end is not None)
 
     @cached_property
     def _ends(self) -> frozenset[int]:
