@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -120,7 +121,8 @@ def _models(embedder: str, lm: str | None, judge: str | None, offline: bool) -> 
 
 def _print(report: Report) -> None:
     console = results()
-    console.print(_figures(report))
+    console.print(_texts(report))
+    console.print(_neighbours(report))
     if any(line.told_by for line in report.lines):
         console.print(_told(report))
     console.print(_findings(report))
@@ -129,44 +131,61 @@ def _print(report: Report) -> None:
             console.print(_examples(line))
 
 
-def _figures(report: Report) -> Table:
-    from rich.text import Text
+def _texts(report: Report) -> Table:
+    """What the texts themselves are like, and what they share with context and right response."""
+    headers = ("count", "words", "of right", "shared", "with right", "questions", "I/you/others")
+    return _lines(report, headers, _text_cells)
 
-    headers = ("", "count", "words", "of right", "shared", "cosine to context", "to right")
+
+def _neighbours(report: Report) -> Table:
+    """What models say of them, and where the same texts stand."""
+    headers = ("cosine to context", "to right")
     asked = [("perplexity", report.lm), ("judge: right", report.judge)]
     headers += tuple(header for header, model in asked if model is not None)
-    table = plain_table(*headers, "again", "elsewhere", "are right", "questions", "I/you/others")
+    return _lines(report, (*headers, "again", "elsewhere", "are right"), _neighbour_cells)
+
+
+def _lines(
+    report: Report, headers: Sequence[str], cells: Callable[[Report, Figures, Line | None], list[str]]
+) -> Table:
+    """A row for right responses and each line. Two narrow tables, since one is wider than terminals are."""
+    from rich.text import Text
+
+    table = plain_table("", *headers)
     table.columns[0].no_wrap = True
     for column in table.columns[1:]:
         column.justify = "right"
     for target, figures in report.reference.items():
         name = "right responses" if target == "response" else "turns as they were"
-        table.add_row(name, *_row(report, figures, figures.texts, None), style="green")
+        table.add_row(name, *cells(report, figures, None), style="green")
     for line in report.lines:
-        table.add_row(Text(line.name), *_row(report, line.figures, line.negatives, line))
+        table.add_row(Text(line.name), *cells(report, line.figures, line))
     return table
 
 
-def _row(report: Report, figures: Figures, count: int, line: Line | None) -> list[str]:
-    cells = [
-        f"{count:,}",
+def _text_cells(report: Report, figures: Figures, line: Line | None) -> list[str]:
+    persons = (figures.first_person, figures.second_person, figures.third_person)
+    return [
+        f"{figures.texts if line is None else line.negatives:,}",
         f"{figures.words.mean:.1f}",
         "" if line is None or line.words_ratio is None else f"{line.words_ratio:.2f}",
         f"{figures.shared.mean:.2f}",
-        _mean(figures.to_context),
-        _mean(figures.to_right),
+        "–" if figures.like_right is None else f"{figures.like_right.mean:.0%}",
+        f"{figures.questions:.0%}",
+        "/".join(f"{100 * part:.0f}" for part in persons) + "%",
     ]
+
+
+def _neighbour_cells(report: Report, figures: Figures, line: Line | None) -> list[str]:
+    cells = [_mean(figures.to_context), _mean(figures.to_right)]
     if report.lm is not None:
         cells.append("–" if figures.perplexity is None else f"{figures.perplexity.mean:,.0f}")
     if report.judge is not None:
         cells.append("–" if figures.judged_right is None else f"{figures.judged_right:.0%}")
     if line is None:
-        cells += ["", "", ""]
-    else:
-        cells += [f"{part / figures.texts:.0%}" for part in (line.again, line.elsewhere)]
-        cells.append(f"{line.equal_to_right:,}")
-    persons = (figures.first_person, figures.second_person, figures.third_person)
-    return [*cells, f"{figures.questions:.0%}", "/".join(f"{100 * part:.0f}" for part in persons) + "%"]
+        return [*cells, "", "", ""]
+    cells += [f"{part / figures.texts:.0%}" for part in (line.again, line.elsewhere)]
+    return [*cells, f"{line.equal_to_right:,}"]
 
 
 def _mean(spread: Spread | None) -> str:
