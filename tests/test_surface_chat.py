@@ -50,6 +50,12 @@ def test_a_clause_that_says_when_has_no_time_of_its_own() -> None:
     assert decode(said, tomorrow).startswith("unclear-clause")
 
 
+def test_what_another_clause_dates_is_not_dated_again() -> None:
+    said = ("She moved when she was ten .", "(m / move-01 :ARG1 (s / she) :time (a / age-01 :ARG1 s))")
+    tomorrow = {"op": "add", "role": "time", "concept": "tomorrow", "k": 0}
+    assert decode(said, tomorrow).startswith("unclear-clause")
+
+
 def test_sometimes_is_not_denied() -> None:
     answer = decode(("I sometimes sing.", "(s / sing-01 :ARG0 (i / i) :time (s2 / sometimes))"), NOT)
     assert answer.startswith("unsupported-edit")

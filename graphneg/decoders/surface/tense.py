@@ -73,6 +73,8 @@ def add_time(sentence: Sentence, k: int, concept: str) -> None:
         raise Unrealised("unclear-clause", "the clause says since when")
     if group.subject and any(cell.low in _CONDITIONS for cell in sentence.cells[: group.subject[0]][-1:]):
         raise Unrealised("unclear-clause", "the clause says itself when something is")
+    if word in PAST | FUTURE and _is_dated(sentence, group.main, end):
+        raise Unrealised("unclear-clause", "another clause says when it is")
     if group.kind == "finite":
         change_tense(
             sentence,
@@ -95,6 +97,13 @@ def add_time(sentence: Sentence, k: int, concept: str) -> None:
         sentence.draft.insert(start, *words)
     else:
         sentence.draft.insert(end, *words)
+
+
+def _is_dated(sentence: Sentence, main: int, end: int) -> bool:
+    """``She moved when she was ten``: a clause in the past that says when."""
+    found = [place for place in range(main, end) if sentence.cells[place].low in ("when", "while")]
+    after = sentence.cells[found[0] : end] if found else []
+    return any(cell.low in ("was", "were") or cell.tag == "VBD" for cell in after)
 
 
 def _before_relative(sentence: Sentence, place: int) -> bool:
