@@ -182,6 +182,8 @@ class TestPrompts:
         ("The train left.", "too-short"),
         ("I know. We can wait. The train is late again.", "rambles"),
         ("My mother takes the train to my mother's house.", "repeats"),
+        ("The train has a bed, and nobody has a bed there.", "repeats"),
+        ("You may see the train, but you will not see who drives.", None),
         ("He painted the fence with a very small brush.", "no-keyword"),
         ("The train was late and the other train was full.", "repeats"),
         ("Yes, the best train is early.", "like-a-positive"),

@@ -23,7 +23,7 @@ _ENDINGS = (".", "!", "?", '."', '!"', '?"')
 _STRANGE = re.compile(r"""https?:|www\.|_|[^\w\s'"‘’“”–—…,.!?&%$£€/+-]|\d{5,}|\.\.|…""")
 _SENTENCE_END = re.compile(r"""[.!?]+["'”’]*(?=\s|$)""")
 _POSSESSIVE = re.compile("['’]s?$")
-_LONG_WORD = 4
+_LONG_WORD = 3
 _COPIED_RUN = 5
 _MANY_COMMAS = 4
 

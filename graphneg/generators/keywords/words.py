@@ -9,6 +9,8 @@ from functools import lru_cache
 _WORD = re.compile(r"\w+(?:['’-]\w+)*")
 
 _FUNCTION_WORDS = """
+    all and any are but can did few for get got had has he's her him his how i'd its it's let lot may not now
+    off one our out own say see she the too two use was way who why yes yet you
     about after again also always been before being because could does doing done down each even ever
     every from going gone have having here hers into just know like made make many maybe mine more most much
     must myself need never next only other over really same shall should since some still such than that
