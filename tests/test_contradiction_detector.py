@@ -130,6 +130,14 @@ class TestCrossValidation:
         with pytest.raises(InputError, match="needs graph-made responses"):
             cross_validate(apart(), encoder, tmp_path, source="both")
 
+    def test_a_generator_of_one_class_is_refused_before_anything_is_learned(
+        self, encoder: Path, tmp_path: Path
+    ) -> None:
+        some = [one for one in apart() if one.generator != "six" or one.label]
+        with pytest.raises(InputError, match="six: all responses are of one class"):
+            cross_validate(some, encoder, tmp_path / "folds")
+        assert not (tmp_path / "folds").exists()
+
 
 class TestCommands:
     @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import signal
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -145,6 +146,31 @@ class TestTraining:
         assert stopped.score(*pairs) == pytest.approx(whole.score(*pairs), abs=1e-6)
         with pytest.raises(InputError, match="there is a model in it already"):
             train_ranker(stopped, groups(), tmp_path / "a", **settings)
+
+    def test_ctrl_c_ends_a_run_after_its_step_with_a_checkpoint(self, encoder: Path, tmp_path: Path) -> None:
+        from graphneg.progress import NoProgress
+        from graphneg.training.rankers import new_cross_encoder, train_ranker
+
+        class Press(NoProgress):
+            steps = 0
+
+            def advance(self, amount: int) -> None:
+                self.steps += amount
+                if self.steps == 37:
+                    signal.raise_signal(signal.SIGINT)
+
+        settings = {**self.SETTINGS, "mix": Mix(2, {"edited": 2})}
+        before = signal.getsignal(signal.SIGINT)
+        with pytest.raises(KeyboardInterrupt):
+            train_ranker(new_cross_encoder(encoder), groups(), tmp_path / "a", progress=Press(), **settings)
+        assert signal.getsignal(signal.SIGINT) is before
+        assert [path.name for path in (tmp_path / "a" / "checkpoints").glob("*-*")] == ["checkpoint-37"]
+        stopped, whole = new_cross_encoder(encoder), new_cross_encoder(encoder)
+        report = train_ranker(stopped, groups(), tmp_path / "a", **settings)
+        train_ranker(whole, groups(), tmp_path / "b", **settings)
+        assert report.steps == 90
+        pairs = [["shall we swim"], ["where is the cat"]], ["at six", "fish now"]
+        assert stopped.score(*pairs) == pytest.approx(whole.score(*pairs), abs=1e-6)
 
     def test_frozen_embeddings_stay(self, encoder: Path, tmp_path: Path) -> None:
         from graphneg.training.rankers import new_cross_encoder, train_ranker

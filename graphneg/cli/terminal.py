@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache, wraps
 from inspect import cleandoc
 from pathlib import Path
@@ -103,24 +103,22 @@ def examples(*commands: str) -> str:
 
 
 @contextmanager
-def stopping(advice: str) -> Generator[None]:
+def stopping(advice: str | Callable[[], str]) -> Generator[None]:
     """Where the user presses Ctrl-C inside: says what is kept and how to go on, and ends with 130."""
     try:
         yield
     except KeyboardInterrupt:
-        say(f"stopped: {advice}")
+        say(f"stopped: {advice if isinstance(advice, str) else advice()}")
         raise typer.Exit(130) from None
 
 
-@contextmanager
-def stopping_training(out: Path) -> Generator[None]:
+def stopping_training(out: Path) -> AbstractContextManager[None]:
     """As `stopping`, in a run whose checkpoints lie in the folder ``out``: there may be none as yet."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        kept = out / "checkpoints"
+    kept = out / "checkpoints"
+
+    def advice() -> str:
         if kept.is_dir():
-            say(f"stopped: {kept} keeps what was learned; the same command goes on from there")
-        else:
-            say("stopped before the first checkpoint: nothing is kept")
-        raise typer.Exit(130) from None
+            return f"{kept} keeps what was learned; the same command goes on from there"
+        return "nothing was learned as yet, and nothing is kept"
+
+    return stopping(advice)

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from graphneg.contradiction.detector import MAX_TOKENS, ContradictionDetector, new_detector
 from graphneg.contradiction.folds import Fold, leave_one_out, tested_texts
 from graphneg.contradiction.labelled import Labelled
-from graphneg.contradiction.measures import Detection, detection
+from graphneg.contradiction.measures import Detection, check_classes, detection
 from graphneg.errors import InputError
 from graphneg.progress import Progress
 from graphneg.training.contradiction import SETTINGS, pairs_of, train_detector
@@ -70,13 +70,15 @@ def cross_validate(
     ``labelled`` is learned. ``folder`` keeps what was trained: the same call goes on where it was stopped.
 
     Raises:
-        InputError: there are fewer than two generators, or nothing is made where it is to be learned.
+        InputError: there are fewer than two generators, one has only one class of responses, or nothing
+            is made where it is to be learned.
         ModelError: there is no such encoder.
     """
     if source not in SOURCES:
         raise InputError(f"source {source!r}: choose one of {', '.join(SOURCES)}")
     if source != "labelled" and not made:
         raise InputError(f"source {source!r} needs graph-made responses")
+    check_classes(labelled)
     folds = leave_one_out(labelled)
     school = _School(Path(folder), lessons or Lessons(), seed, progress)
     start: str | Path = encoder

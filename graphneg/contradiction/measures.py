@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -54,6 +54,16 @@ class Detection:
         return [_plain(one) for one in (*self.generators, self.mean)]
 
 
+def check_classes(labelled: Iterable[Labelled]) -> None:
+    """Raises `InputError` where all responses of a generator have one label: nothing is told apart then."""
+    labels: dict[str, set[int | None]] = {}
+    for one in labelled:
+        labels.setdefault(one.generator, set()).add(one.label)
+    for generator, own in labels.items():
+        if len(own) < 2:
+            raise InputError(f"{generator}: all responses are of one class; there is nothing to tell apart")
+
+
 def detection(
     labelled: Sequence[Labelled],
     scores: Sequence[float],
@@ -74,6 +84,7 @@ def detection(
 
     if len(scores) != len(labelled):
         raise InputError(f"{len(scores)} scores for {len(labelled)} responses: give one for each, in order")
+    check_classes(labelled)
     names = list(dict.fromkeys(one.generator for one in labelled))
     columns = [_column(name, labelled, scores, threshold) for name in names]
     random = np.random.default_rng(seed)
@@ -107,8 +118,6 @@ def _column(name: str, labelled: Sequence[Labelled], scores: Sequence[float], th
 
     at = [place for place, one in enumerate(labelled) if one.generator == name]
     labels = np.array([labelled[place].label for place in at], dtype=int)
-    if len(set(labels.tolist())) < 2:
-        raise InputError(f"{name}: all responses are of one class; there is nothing to tell apart")
     own = np.array([scores[place] for place in at], dtype=float)
     return _Column(name, labels, own, (own >= threshold).astype(int))
 

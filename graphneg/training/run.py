@@ -214,18 +214,25 @@ def train(
     ``arguments`` go to ``TrainingArguments`` over graphneg's defaults, ``trainer`` to ``Trainer``. It is
     silent but for ``progress``; ``report_to`` switches loggers such as TensorBoard on.
 
-    A run that ends before its first checkpoint leaves nothing behind.
+    Ctrl-C ends it after the step that it is in, with a checkpoint; a second one ends it at once. A run
+    that ends before its first checkpoint leaves nothing behind.
 
     Raises:
         InputError: the arguments are none of ``TrainingArguments``, or do not go together, or the
             folder can't be made.
     """
+    from graphneg.training.interrupts import SavesWhenStopped
+    from graphneg.training.steps import ReportsProgress
+
     settings = training_arguments(run.checkpoints, seed, next(model.parameters()).device.type, arguments)
     run.begin()
+    stopped = SavesWhenStopped()
+    own = [ReportsProgress(progress or NoProgress()), stopped]
     try:
-        made = _trainer(run, model, settings, rows, collate, progress or NoProgress(), callbacks, trainer)
+        made = _trainer(run, model, settings, rows, collate, [*own, *callbacks], trainer)
         last = run.last
-        return made.train(resume_from_checkpoint=str(last) if last else None)
+        with stopped.listening():
+            return made.train(resume_from_checkpoint=str(last) if last else None)
     except BaseException:
         run.forget()
         raise
@@ -237,7 +244,6 @@ def _trainer(
     settings: Any,
     rows: Any,
     collate: Any,
-    progress: Progress,
     callbacks: Sequence[TrainerCallback],
     options: Mapping[str, Any],
 ) -> Any:
@@ -246,8 +252,6 @@ def _trainer(
     from transformers.integrations.integration_utils import TensorBoardCallback
     from transformers.trainer_callback import PrinterCallback
 
-    from graphneg.training.steps import ReportsProgress
-
     make: Any = Trainer
     try:
         made = make(
@@ -255,7 +259,7 @@ def _trainer(
             args=settings,
             train_dataset=rows,
             data_collator=collate,
-            callbacks=[ReportsProgress(progress), *callbacks],
+            callbacks=list(callbacks),
             **options,
         )
     except ValueError as error:
