@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -20,6 +21,12 @@ from tests.servers import Neo4jServer, NoServerError, neo4j_server
 if TYPE_CHECKING:
     from tests.tiny_lm import TinyModels
     from tests.tiny_t5 import TinyT5
+
+
+def pytest_configure() -> None:
+    """Tests press Ctrl-C, which a shell's background job, and so all that it starts, would ignore."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

@@ -129,20 +129,23 @@ class TestCommand:
         ended = run("evaluate", "negatives", tmp_path / "own.jsonl", "--judge", lm)
         assert ended.status == 2 and len(ended.err.splitlines()) == 1 and str(lm) in ended.err
 
-    def test_tables_say_all_figures_and_cut_none_off(self, run: Run, made: Path, tmp_path: Path) -> None:
+    @pytest.mark.parametrize("width", ["80", "120"])
+    def test_tables_say_all_figures_and_cut_none_off(
+        self, run: Run, made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, width: str
+    ) -> None:
         from tests.tiny_lm import causal_folder
         from tests.tiny_ranker import encoder_folder
 
         judge, lm = encoder_folder(tmp_path / "judge", labels=1), causal_folder(tmp_path / "lm")
         models = ("--judge", judge, "--lm", lm, "--sample", "20", "--examples", "0")
-        tables = run("evaluate", "negatives", *sorted(made.iterdir()), *models).out.split("How well one cue")[
-            0
-        ]
-        headers = (
-            "count words shared with right questions I/you/others cosine to perplexity judge again elsewhere"
-        )
-        assert all(word in tables for word in headers.split()) and "…" not in tables
-        assert len(re.findall(r"overlap \(C-follow\)", tables)) == 2
+        monkeypatch.setenv("COLUMNS", width)
+        shown = run("evaluate", "negatives", *sorted(made.iterdir()), *models).out
+        tables = shown.split("How well one cue")[0]
+        heads = "count words shared with right questions I/you/ others"
+        heads += " cosine: to perplexity judge: again else- where"
+        assert all(word in tables for word in heads.split()) and "…" not in tables
+        assert max(map(len, tables.splitlines())) <= int(width)
+        assert len(re.findall(r"overlap\s+\(C-follow\)|overlap(?=.*\n\s*\(C-follow\))", tables)) == 2
 
 
 class TestWrongInput:

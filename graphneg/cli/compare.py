@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graphneg.cli.options import named_values
-from graphneg.cli.terminal import add_job, counted, plain_table, results, say, stopping
+from graphneg.cli.terminal import add_job, counted, figures_table, results, say, stopping
 
 if TYPE_CHECKING:
     from graphneg.comparing.comparison import Comparison, Row
@@ -199,16 +199,13 @@ def _table(found: Comparison) -> Any:
     heads = {RECALL: "R@1", BALANCED: "balanced", AUC: "AUC"}
     closing = [measure for measure in heads if any(measure in row.closed for row in found.rows)]
     lacking = any(row.lacking for row in found.rows)
-    table = plain_table(
+    table = figures_table(
         "source",
         "seeds",
         *(f"{kind}\n{head}" for kind in kinds for head in heads.values()),
         *(f"gap closed\n{heads[measure]}" for measure in closing),
         *(["too few\nan epoch"] if lacking else []),
     )
-    for column in table.columns[1:]:
-        column.justify = "right"
-        column.no_wrap = True
     for row in found.rows:
         table.add_row(
             row.source,

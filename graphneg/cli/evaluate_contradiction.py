@@ -11,7 +11,7 @@ import typer
 
 from graphneg.cli.made_responses import EmbedderOption, made_responses
 from graphneg.cli.options import named_values
-from graphneg.cli.terminal import add_job, counted, plain_table, results, say, stopping
+from graphneg.cli.terminal import add_job, counted, figures_table, results, say, stopping
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -209,10 +209,8 @@ def _tell(found: Detection, json: bool) -> None:
         for one in found.as_dicts():
             typer.echo(dumps(one, ensure_ascii=False))
         return
-    headers = ("generator", "responses", "contradictory", "accuracy", "balanced", "F1", "AUC")
-    table = plain_table(*headers)
-    for column in table.columns[1:]:
-        column.justify = "right"
+    headers = ("generator", "responses", "contra-\ndictory", "accuracy", "balanced", "F1", "AUC")
+    table = figures_table(*headers)
     for one in (*found.generators, found.mean):
         table.add_row(*_cells(one))
     results().print(table)
@@ -224,4 +222,4 @@ def _cells(one: Detected) -> list[str]:
 
 
 def _shown(one: Estimate) -> str:
-    return f"{one.value:.3f} [{one.low:.3f}, {one.high:.3f}]".replace("[", r"\[")
+    return f"{one.value:.3f}\n{one.low:.2f}-{one.high:.2f}"

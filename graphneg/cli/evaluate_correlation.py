@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphneg.cli.terminal import add_job, counted, note, plain_table, results, say, stopping
+from graphneg.cli.terminal import add_job, counted, figures_table, note, results, say, stopping
 from graphneg.errors import InputError
 
 if TYPE_CHECKING:
@@ -163,10 +163,7 @@ def _by_ranker(model: str, rated: list[Rated], offline: bool) -> list[float]:
 
 
 def _print(found: list[tuple[str, list[Correlation]]]) -> None:
-    table = plain_table("scores", "level", "quality", "items", "Pearson", "Spearman", "Kendall")
-    for column in table.columns[3:]:
-        column.justify = "right"
-        column.no_wrap = True
+    table = figures_table("scores", "level", "quality", "items", "Pearson", "Spearman", "Kendall", names=3)
     for name, correlations in found:
         for one in correlations:
             table.add_row(
@@ -181,9 +178,7 @@ def _print(found: list[tuple[str, list[Correlation]]]) -> None:
 
 def _print_differences(first: str, second: str, differences: list[Difference]) -> None:
     title = f"{Path(first).name} less {Path(second).name}"
-    table = plain_table("level", "quality", "items", "Spearman more", "95%", "p", title=title)
-    for column in table.columns[2:]:
-        column.justify = "right"
+    table = figures_table("level", "quality", "items", "Spearman more", "95%", "p", names=2, title=title)
     for one in differences:
         table.add_row(
             one.level,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphneg.cli.terminal import add_job, counted, note, plain_table, results, say, stopping
+from graphneg.cli.terminal import add_job, counted, figures_table, note, plain_table, results, say, stopping
 from graphneg.errors import InputError
 
 if TYPE_CHECKING:
@@ -133,16 +133,16 @@ def _print(report: Report) -> None:
 
 def _texts(report: Report) -> Table:
     """What the texts themselves are like, and what they share with context and right response."""
-    headers = ("count", "words", "of right", "shared", "with right", "questions", "I/you/others")
+    headers = ("count", "words", "of\nright", "shared", "with\nright", "questions", "I/you/\nothers")
     return _lines(report, headers, _text_cells)
 
 
 def _neighbours(report: Report) -> Table:
     """What models say of them, and where the same texts stand."""
-    headers = ("cosine to context", "to right")
-    asked = [("perplexity", report.lm), ("judge: right", report.judge)]
+    headers = ("cosine:\ncontext", "to\nright")
+    asked = [("perplexity", report.lm), ("judge:\nright", report.judge)]
     headers += tuple(header for header, model in asked if model is not None)
-    return _lines(report, (*headers, "again", "elsewhere", "are right"), _neighbour_cells)
+    return _lines(report, (*headers, "again", "else-\nwhere", "are\nright"), _neighbour_cells)
 
 
 def _lines(
@@ -151,10 +151,7 @@ def _lines(
     """A row for right responses and each line. Two narrow tables, since one is wider than terminals are."""
     from rich.text import Text
 
-    table = plain_table("", *headers)
-    table.columns[0].no_wrap = True
-    for column in table.columns[1:]:
-        column.justify = "right"
+    table = figures_table("", *headers)
     for target, figures in report.reference.items():
         name = "right responses" if target == "response" else "turns as they were"
         table.add_row(name, *cells(report, figures, None), style="green")
@@ -199,9 +196,7 @@ def _told(report: Report) -> Table:
 
     cues = list(dict.fromkeys(cue for line in report.lines for cue in line.told_by))
     title = "How well one cue tells them from right responses (AUC: 0.5 not at all, 1.0 always)"
-    table = plain_table("", *cues, title=title)
-    for column in table.columns[1:]:
-        column.justify = "right"
+    table = figures_table("", *cues, title=title)
     for line in report.lines:
         areas = [line.told_by.get(cue) for cue in cues]
         shown = (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphneg.cli.terminal import add_job, counted, plain_table, results, say, stopping
+from graphneg.cli.terminal import add_job, counted, figures_table, results, say, stopping
 from graphneg.errors import InputError
 
 if TYPE_CHECKING:
@@ -81,10 +81,8 @@ def _from_file(choices: list[Choices], path: Path | None) -> list[list[float]]:
 
 
 def _print(found: list[Ranked]) -> None:
-    headers = ("negatives", "contexts", "pairs", "accuracy", "balanced", "AUC", "R@1", "MRR", "same length")
-    table = plain_table(*headers)
-    for column in table.columns[1:]:
-        column.justify = "right"
+    headers = ("negatives", "contexts", "pairs", "accuracy", "balanced", "AUC", "R@1", "MRR", "same\nlength")
+    table = figures_table(*headers)
     for one in found:
         figures = (
             one.accuracy,

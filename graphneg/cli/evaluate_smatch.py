@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphneg.cli.terminal import add_job, complain, counted, plain_table, results, say, stopping
+from graphneg.cli.terminal import add_job, complain, counted, figures_table, results, say, stopping
 
 if TYPE_CHECKING:
     from graphneg.evaluation import Evaluation
@@ -64,10 +64,7 @@ def smatch(
 
 
 def _print(found: Evaluation) -> None:
-    table = plain_table("measure", "P", "R", "F1", "95%", "macro", "95%", "pairs")
-    table.padding = (0, 1, 0, 0)
-    for column in table.columns[1:]:
-        column.justify = "right"
+    table = figures_table("measure", "P", "R", "F1", "95%", "macro", "95%", "pairs")
     for name, one in found.measures.items():
         table.add_row(
             f"[bold]{name}[/]",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from graphneg.cli.terminal import plain_table, results
+from graphneg.cli.terminal import figures_table, results
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -16,10 +16,10 @@ _COLUMNS = (
     "negatives",
     "category",
     "contexts",
-    "too few",
+    "too\nfew",
     "wanted",
     "drawn",
-    "similar: least",
+    "similar:\nleast",
     "median",
     "most",
 )
@@ -32,9 +32,7 @@ def show_shortages(rows: Sequence[Shortage]) -> None:
 
 def shortage_table(rows: Sequence[Shortage]) -> Table:
     """A row for each source of the mix, and below it one for each error category in it."""
-    table = plain_table(*_COLUMNS)
-    for column in table.columns[2:]:
-        column.justify = "right"
+    table = figures_table(*_COLUMNS, names=2)
     for row in rows:
         table.add_row(*_cells(row))
     return table

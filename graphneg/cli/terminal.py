@@ -76,6 +76,21 @@ def plain_table(*headers: str, title: str | None = None) -> Table:
     )
 
 
+def figures_table(*headers: str, names: int = 1, title: str | None = None) -> Table:
+    """A plain table in which all but the first columns, ``names`` of them, hold figures.
+
+    Figures stand at the right and are never cut or wrapped: where a terminal is narrow, names are.
+    """
+    table = plain_table(*headers, title=title)
+    table.padding = (0, 1, 0, 0)
+    for column in table.columns[:names]:
+        column.overflow = "fold"
+    for column in table.columns[names:]:
+        column.justify = "right"
+        column.no_wrap = True
+    return table
+
+
 def add_command(app: typer.Typer, function: Callable[..., None], *commands: str) -> None:
     """Make a function the command of its name; its docstring and these examples are the help."""
     paragraphs = cleandoc(function.__doc__ or "").split("\n\n")
