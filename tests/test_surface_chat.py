@@ -116,3 +116,54 @@ def test_an_apostrophe_that_is_put_in_looks_like_the_others() -> None:
     penman = "(t / tire-01 :ARG1 (i / i))"
     edit = {"op": "set", "k": 1, "concept": "you"}
     assert decode(("I ’ m tired .", penman), edit) == "You ’ re tired ."
+
+
+@pytest.mark.parametrize(
+    ("text", "penman", "expected"),
+    [
+        ("He likes me but not my sister.",
+         "(l / like-01 :ARG0 (h / he) :ARG1 (c / contrast-01 :ARG1 (i / i) "
+         ":ARG2 (s / sister :polarity - :poss i)))",
+         "He likes me and my sister."),
+        ("I like tea but do not drink it.",
+         "(c / contrast-01 :ARG1 (l / like-01 :ARG0 (i / i) :ARG1 (t / tea)) "
+         ":ARG2 (d / drink-01 :ARG0 i :ARG1 t :polarity -))",
+         "I like tea and drink it."),
+        ("It is cheap but not bad.",
+         "(c / contrast-01 :ARG1 (c2 / cheap :domain (i / it)) :ARG2 (b / bad :polarity - :domain i))",
+         "It is cheap but bad."),
+        ("I cook but not often.",
+         "(c / contrast-01 :ARG1 (c2 / cook-01 :ARG0 (i / i)) :ARG2 (o / often :polarity -))",
+         "unclear-clause"),
+        ("It is not a cat but a dog.",
+         "(c / contrast-01 :ARG1 (c2 / cat :polarity - :domain (i / it)) :ARG2 (d / dog :domain i))",
+         "unclear-clause"),
+        ("I do not like it, but my brother does.",
+         "(c / contrast-01 :ARG1 (l / like-01 :ARG0 (i / i) :ARG1 (t / it) :polarity -) "
+         ":ARG2 (d / do-02 :ARG0 (b / brother :poss i)))",
+         "unclear-clause"),
+        ("She is not here, but the dog barks.",
+         "(c / contrast-01 :ARG1 (b / be-located-at-91 :ARG1 (s / she) :ARG2 (h / here) :polarity -) "
+         ":ARG2 (b2 / bark-01 :ARG0 (d / dog)))",
+         "She is here, but the dog barks."),
+    ],
+)  # fmt: skip
+def test_what_is_no_longer_denied_is_joined_by_and(text: str, penman: str, expected: str) -> None:
+    answer = decode((text, penman), {"op": "drop", "k": place(penman, "-")})
+    assert answer == expected or (expected == "unclear-clause" and answer.startswith(expected))
+
+
+@pytest.mark.parametrize(
+    ("text", "penman", "label"),
+    [
+        ("He likes me but not my sister.",
+         "(l / like-01 :ARG0 (h / he) :ARG1 (c / contrast-01 :ARG1 (i / i) "
+         ":ARG2 (s / sister :polarity - :poss i)))",
+         "like-01"),
+        ("Running and gaming are my hobbies.",
+         "(h / hobby :poss (i / i) :domain (a / and :op1 (r / run-02) :op2 (g / game-01)))",
+         "run-02"),
+    ],
+)  # fmt: skip
+def test_what_would_be_denied_twice_or_by_half_is_refused(text: str, penman: str, label: str) -> None:
+    assert decode((text, penman), NOT | {"k": place(penman, label)}).startswith("unclear-clause")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphneg.alignment.words import word_set
-from graphneg.decoders.surface.clauses import BE, Group
+from graphneg.decoders.surface.clauses import BE, DO, Group
 from graphneg.decoders.surface.draft import Cell, new
 from graphneg.decoders.surface.forms import full_form
 from graphneg.decoders.surface.scope import SCOPE_ENDS
@@ -54,6 +54,42 @@ def drop_also(sentence: Sentence, group: Group) -> None:
             sentence.draft.cut(place, place + 1)
             group.chain[:] = [one - (one > place) for one in group.chain]
             return
+
+
+def and_for_but(sentence: Sentence, negation: int, group: Group | None) -> None:
+    """``likes me but not her``: what is no longer denied is joined by *and*; a quality may still contrast.
+
+    ``group`` is the verb group that is denied, if one is.
+
+    Raises:
+        Unrealised: ``unclear-clause``, an adverb alone is denied, *but not often*, or a thing for the sake
+            of another one, *not tea but coffee*.
+    """
+    cells = sentence.cells
+    _refuse_rather(sentence, negation)
+    place = (negation if group is None else min(negation, group.first)) - 1
+    if place < 1 or cells[place].low != "but":
+        return
+    following = cells[negation + 1].tag if negation + 1 < len(cells) else "EN"
+    if group is None and following in ("RB", "EN"):
+        raise Unrealised("unclear-clause", "but not denies an adverb alone")
+    if not following.startswith("JJ"):
+        sentence.draft.rewrite(cells[place], "and", "CC")
+
+
+def _refuse_rather(sentence: Sentence, negation: int) -> None:
+    """``not tea but coffee``, ``I don't, but he does``: affirmed, nothing is left that *but* sets apart."""
+    cells = sentence.cells
+    _, end = sentence.sentence_bounds(negation)
+    for place in range(negation + 1, end - 1):
+        if cells[place].low != "but":
+            continue
+        told = any(place < one.first < end for one in sentence.groups())
+        if not told and cells[place + 1].tag in (*NOUNS, "DT", "CD", "PS"):
+            raise Unrealised("unclear-clause", "the other side of but is no clause")
+        last = next((one for one in reversed(cells[place + 1 : end]) if one.tag not in ("EN", "PU")), None)
+        if last is not None and (full_form(last.text) in BE | DO or last.tag in ("AX", "MD")):
+            raise Unrealised("unclear-clause", "the other side of but says what is denied here")
 
 
 def phrase_end(cells: list[Cell], place: int) -> int:

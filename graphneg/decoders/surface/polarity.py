@@ -317,6 +317,7 @@ def _remove_not(sentence: Sentence, place: int, group: Group | None) -> None:
     inside = group is not None and place in group.negations
     verb = cells[group.first] if group is not None and inside else None
     main = cells[group.chain[-1]] if group is not None and len(group.chain) > 1 else None
+    negative_items.and_for_but(sentence, place, group if inside else None)
     draft.cut(place, place + 1)
     if group is not None:
         negative_items.to_affirmative(sentence, draft.place(cells[min(group.main, len(cells) - 1)]))

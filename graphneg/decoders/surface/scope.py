@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from graphneg.alignment.words import word_set
 from graphneg.decoders.surface.clauses import BE, DO, Group
 from graphneg.decoders.surface.draft import is_quote
@@ -39,6 +41,10 @@ def refuse_undeniable(sentence: Sentence, group: Group, label: str) -> None:
         raise Unrealised("already-negative", f"the clause of {label} is negative already")
     if group.kind == "gerund" and sentence.finite(group) is not None:
         raise Unrealised("unclear-clause", "the clause is a part of another one")
+    if _is_joined_gerund(sentence, group):
+        raise Unrealised("unclear-clause", "what and joins would be half denied")
+    if _is_followed_by_not(sentence, group):
+        raise Unrealised("unclear-clause", "what follows is set against it with not")
     if sentence.offers(group) or _is_assent(sentence, group):
         raise Unrealised("unsupported-edit", "here you are and I see have no negative")
     if group.inverted and not group.quotative and sentence.cells[group.first - 1].low in ("here", "there"):
@@ -65,6 +71,23 @@ def refuse_answer(sentence: Sentence, place: int) -> None:
     opening = [cell for cell in sentence.cells[start:place] if cell.tag not in ("QT", "PU")][:1]
     if any(cell.low in _ANSWERS and cell.tag == "UH" for cell in opening):
         raise Unrealised("unclear-clause", f"{opening[0].text} says already what is so")
+
+
+def _is_joined_gerund(sentence: Sentence, group: Group) -> bool:
+    """``running and gaming are fun``: neither is denied alone."""
+    cells = sentence.cells
+    beside = [cells[place].low for place in (group.first - 1, group.main + 1) if 0 <= place < len(cells)]
+    return group.kind == "gerund" and bool({"and", "or"} & set(beside))
+
+
+def _is_followed_by_not(sentence: Sentence, group: Group) -> bool:
+    """``He likes me but not her``: *he does not like me but not her* says nothing."""
+    _, end = sentence.sentence_bounds(group.first)
+    after = sentence.cells[group.main + 1 : end]
+    return any(
+        one.low == "not" and (before.low in ("but", "and") or before.text == ",")
+        for before, one in pairwise(after)
+    )
 
 
 def _goes_on_asking(sentence: Sentence, group: Group) -> bool:
