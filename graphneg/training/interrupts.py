@@ -10,12 +10,15 @@ from typing import Any
 
 from transformers import TrainerCallback
 
+from graphneg.progress import Progress
+
 
 class SavesWhenStopped(TrainerCallback):
     """Inside of `listening`, the first Ctrl-C asks for a checkpoint and an end, a second one ends at once."""
 
-    def __init__(self) -> None:
+    def __init__(self, progress: Progress) -> None:
         self.asked = False
+        self._progress = progress
 
     @contextmanager
     def listening(self) -> Generator[None]:
@@ -44,3 +47,4 @@ class SavesWhenStopped(TrainerCallback):
         if self.asked:
             signal.default_int_handler(number, frame)
         self.asked = True
+        self._progress.start("stopping after this step; Ctrl-C again stops now", None, "steps")

@@ -226,8 +226,9 @@ def train(
 
     settings = training_arguments(run.checkpoints, seed, next(model.parameters()).device.type, arguments)
     run.begin()
-    stopped = SavesWhenStopped()
-    own = [ReportsProgress(progress or NoProgress()), stopped]
+    shown = progress or NoProgress()
+    stopped = SavesWhenStopped(shown)
+    own = [ReportsProgress(shown), stopped]
     try:
         made = _trainer(run, model, settings, rows, collate, [*own, *callbacks], trainer)
         last = run.last
