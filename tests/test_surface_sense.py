@@ -81,6 +81,14 @@ def test_a_sentence_keeps_to_what_people_say(
         ("She stayed at home.", "(s / stay-01 :ARG1 (s2 / she) :location (h / home))", "stay-01", "go-02"),
         ("Where does it stop?", "(s / stop-01 :ARG1 (i / it) :location (a / amr-unknown))",
          "stop-01", "tell-01"),
+        ("Most weekends I cook.", "(c / cook-01 :ARG0 (i / i) :time (w / weekend :quant (m / most)))",
+         "most", "least"),
+        ("It is a little cooler out.", "(c / cool-01 :ARG1 (i / it) :degree (m / more) :quant (l / little))",
+         "little", "big"),
+        ("We live in new york .", "(l / live-01 :ARG0 (w / we) :location (y / york :mod (n / new)))",
+         "new", "old"),
+        ("They do not visit often.",
+         "(v / visit-01 :ARG0 (t / they) :polarity - :ARG1-of (o / often))", "often", "rarely"),
     ],
 )  # fmt: skip
 def test_a_word_that_can_not_stand_there_is_refused(text: str, penman: str, label: str, concept: str) -> None:

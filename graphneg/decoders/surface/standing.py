@@ -7,7 +7,7 @@ import re
 from graphneg.alignment.concepts import NEGATIVE_PREFIX
 from graphneg.alignment.words import word_set
 from graphneg.decoders.surface.clauses import BE
-from graphneg.decoders.surface.forms import full_form, verb_lemma
+from graphneg.decoders.surface.forms import degree, full_form, verb_lemma
 from graphneg.decoders.surface.sentence import Sentence, Unrealised
 from graphneg.decoders.surface.tag_tables import NOUNS, VERBS
 from graphneg.kinds import kind_of
@@ -19,6 +19,11 @@ _ON = word_set(
 _PARTICLES = ("up", "down", "out", "off", "away")
 _LEARNING = word_set("learn study")
 _SEEMING = word_set("sound look seem feel smell taste appear")
+_NEW = word_set(
+    "york jersey zealand orleans mexico hampshire england delhi haven caledonia guinea year years"
+)
+_NEAR = 5
+"""Words before an adverb in which a negation of its clause stands."""
 
 
 def refuse_out_of_place(sentence: Sentence, place: int, old: str, wanted: str) -> None:
@@ -34,6 +39,7 @@ def refuse_out_of_place(sentence: Sentence, place: int, old: str, wanted: str) -
     cell = sentence.cells[place]
     before = sentence.cells[place - 1] if place else None
     following = sentence.cells[place + 1 : place + 2]
+    _refuse_part(sentence, place, wanted)
     if before is None:
         return
     linked = cell.tag not in ("VBN", "VBG") and (full_form(before.text) in BE or before.low == "'s")
@@ -65,3 +71,25 @@ def refuse_out_of_place(sentence: Sentence, place: int, old: str, wanted: str) -
         raise Unrealised("no-form", f"{before.text} {cell.text} is a fixed phrase")
     if cell.tag in ("NN", "NNS") and verb_lemma(before.text) in _SEEMING and before.tag in VERBS:
         raise Unrealised("no-form", f"{before.text} takes no {wanted} without an article")
+
+
+def _refuse_part(sentence: Sentence, place: int, wanted: str) -> None:
+    """Raises where a word says how much or how often, or begins a name: *most days*, *a little cooler*, *not
+    often*, *new york*."""
+    cells, low = sentence.cells, sentence.cells[place].low
+    following = cells[place + 1] if place + 1 < len(cells) else None
+    if (
+        following is not None
+        and low in ("most", "least")
+        and (following.low == "of" or following.tag == "NNS")
+    ):
+        raise Unrealised("no-form", f"{low} {following.text} says how many")
+    compared = following is not None and (following.tag in ("RBR", "JJR") or degree(following.text) == "JJR")
+    if low == "little" and place and cells[place - 1].low == "a" and compared:
+        raise Unrealised("no-form", "a little is a fixed phrase here")
+    if following is not None and low == "new" and following.low in _NEW:
+        raise Unrealised("kind-mismatch", f"new {following.text} is a name")
+    if wanted in ("rarely", "seldom"):
+        start, _ = sentence.sentence_bounds(place)
+        if any(cell.low in ("not", "n't") for cell in cells[max(start, place - _NEAR) : place]):
+            raise Unrealised("no-form", f"{low} is denied, and not {wanted} is hardly said")
