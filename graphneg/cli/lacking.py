@@ -16,7 +16,7 @@ _COLUMNS = (
     "negatives",
     "category",
     "contexts",
-    "too\nfew",
+    "too few",
     "wanted",
     "drawn",
     "similar:\nleast",
