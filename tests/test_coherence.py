@@ -19,6 +19,7 @@ from graphneg.evaluation.ratings import Rated, Said
 from graphneg.model import Negative
 from graphneg.output import write_jsonl
 from tests.cli_runs import Run
+from tests.interrupting import StopsAt
 from tests.negative_samples import EXAMPLE
 from tests.tiny_ranker import encoder_folder
 
@@ -193,20 +194,11 @@ class TestScorer:
 
 class TestTraining:
     def test_goes_on_from_its_checkpoint_to_the_same_model(self, encoder: Path, tmp_path: Path) -> None:
-        from graphneg.progress import NoProgress
         from graphneg.training.coherence import new_scorer, train_coherence
-
-        class Stop(NoProgress):
-            steps = 0
-
-            def advance(self, amount: int) -> None:
-                self.steps += amount
-                if self.steps == 15:
-                    raise KeyboardInterrupt
 
         settings = {**SETTINGS, "epochs": 20, "save_steps": 10}
         with pytest.raises(KeyboardInterrupt):
-            train_coherence(new_scorer(encoder), read(), tmp_path / "a", progress=Stop(), **settings)
+            train_coherence(new_scorer(encoder), read(), tmp_path / "a", progress=StopsAt(15), **settings)
         with pytest.raises(InputError, match="a run with other examples or settings was stopped here"):
             train_coherence(new_scorer(encoder), read(), tmp_path / "a", seed=1, **settings)
         stopped, whole = new_scorer(encoder), new_scorer(encoder)

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphneg.errors import InputError, ModelError
+from tests.interrupting import StopsAt
 from tests.tiny_ranker import WORDS, encoder_folder, groups
 
 torch = pytest.importorskip("torch")
@@ -181,16 +182,6 @@ class TestLearning:
         assert read.score(CONTEXTS, RESPONSES) == pytest.approx(ranker.score(CONTEXTS, RESPONSES), abs=1e-6)
 
     def test_a_run_goes_on_from_its_checkpoint_to_the_same_model(self, encoder: Path, tmp_path: Path) -> None:
-        from graphneg.progress import NoProgress
-
-        class Stop(NoProgress):
-            steps = 0
-
-            def advance(self, amount: int) -> None:
-                self.steps += amount
-                if self.steps == 12:
-                    raise KeyboardInterrupt
-
         settings: dict[str, Any] = {
             "mix": Mix(2, {"edited": 2}),
             "epochs": 6,
@@ -198,7 +189,7 @@ class TestLearning:
             "save_steps": 5,
         }
         with pytest.raises(KeyboardInterrupt):
-            train_ranker(_new(encoder), groups(), tmp_path / "a", progress=Stop(), **settings)
+            train_ranker(_new(encoder), groups(), tmp_path / "a", progress=StopsAt(12), **settings)
         stopped, whole = _new(encoder), _new(encoder)
         train_ranker(stopped, groups(), tmp_path / "a", **settings)
         train_ranker(whole, groups(), tmp_path / "b", **settings)

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphneg.errors import InputError, ModelError
-from graphneg.progress import NoProgress
 from graphneg.training.drawing import Mix
 from graphneg.training.groups import Answer, Group
+from tests.interrupting import StopsAt
 from tests.tiny_ranker import WORDS, encoder_folder, groups
 
 pytest.importorskip("torch")
@@ -229,17 +229,11 @@ class TestAdapting:
     def test_a_run_goes_on_to_the_same_bits(self, encoder: Path, tmp_path: Path) -> None:
         from graphneg.training.adapting import adapt, new_adaptable
 
-        class Stop(NoProgress):
-            steps = 0
-
-            def advance(self, amount: int) -> None:
-                self.steps += amount
-                if self.steps == 5:
-                    raise KeyboardInterrupt
-
         how = {**self.SETTINGS, "epochs": 4, "save_steps": 2}
         with pytest.raises(KeyboardInterrupt):
-            adapt(new_adaptable(encoder, device="cpu"), dialogues(), tmp_path / "a", progress=Stop(), **how)
+            adapt(
+                new_adaptable(encoder, device="cpu"), dialogues(), tmp_path / "a", progress=StopsAt(5), **how
+            )
         with pytest.raises(InputError, match="a run with other examples or settings"):
             adapt(new_adaptable(encoder, device="cpu"), dialogues(), tmp_path / "a", seed=1, **how)
         stopped, whole = new_adaptable(encoder, device="cpu"), new_adaptable(encoder, device="cpu")

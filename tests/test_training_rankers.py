@@ -16,6 +16,7 @@ from graphneg.errors import InputError
 from graphneg.output import write_jsonl
 from graphneg.training.drawing import Drawing, Mix, plain
 from graphneg.training.groups import Answer, Group, groups_of, read_groups
+from tests.interrupting import StopsAt
 from tests.negative_samples import EXAMPLE
 from tests.pair_samples import some
 from tests.tiny_ranker import encoder_folder, groups
@@ -119,20 +120,13 @@ class TestTraining:
         )
 
     def test_a_run_goes_on_from_its_checkpoint_to_the_same_model(self, encoder: Path, tmp_path: Path) -> None:
-        from graphneg.progress import NoProgress
         from graphneg.training.rankers import new_cross_encoder, train_ranker
-
-        class Stop(NoProgress):
-            steps = 0
-
-            def advance(self, amount: int) -> None:
-                self.steps += amount
-                if self.steps == 50:
-                    raise KeyboardInterrupt
 
         settings = {**self.SETTINGS, "mix": Mix(2, {"edited": 2}), "save_steps": 20}
         with pytest.raises(KeyboardInterrupt):
-            train_ranker(new_cross_encoder(encoder), groups(), tmp_path / "a", progress=Stop(), **settings)
+            train_ranker(
+                new_cross_encoder(encoder), groups(), tmp_path / "a", progress=StopsAt(50), **settings
+            )
         with pytest.raises(InputError, match="a run with other examples or settings was stopped here"):
             train_ranker(new_cross_encoder(encoder), groups(), tmp_path / "a", seed=1, **settings)
         shutil.copytree(tmp_path / "a", tmp_path / "copied")
@@ -148,21 +142,13 @@ class TestTraining:
             train_ranker(stopped, groups(), tmp_path / "a", **settings)
 
     def test_ctrl_c_ends_a_run_after_its_step_with_a_checkpoint(self, encoder: Path, tmp_path: Path) -> None:
-        from graphneg.progress import NoProgress
         from graphneg.training.rankers import new_cross_encoder, train_ranker
 
-        class Press(NoProgress):
-            steps = 0
-
-            def advance(self, amount: int) -> None:
-                self.steps += amount
-                if self.steps == 37:
-                    signal.raise_signal(signal.SIGINT)
-
+        pressed = StopsAt(37, lambda: signal.raise_signal(signal.SIGINT))
         settings = {**self.SETTINGS, "mix": Mix(2, {"edited": 2})}
         before = signal.getsignal(signal.SIGINT)
         with pytest.raises(KeyboardInterrupt):
-            train_ranker(new_cross_encoder(encoder), groups(), tmp_path / "a", progress=Press(), **settings)
+            train_ranker(new_cross_encoder(encoder), groups(), tmp_path / "a", progress=pressed, **settings)
         assert signal.getsignal(signal.SIGINT) is before
         assert [path.name for path in (tmp_path / "a" / "checkpoints").glob("*-*")] == ["checkpoint-37"]
         stopped, whole = new_cross_encoder(encoder), new_cross_encoder(encoder)
