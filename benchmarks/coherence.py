@@ -24,20 +24,18 @@ from benchmarks.machine import machine_rows
 from benchmarks.ranker import with_tables
 from benchmarks.results import Goal, Result, Table, goals_text, table_text, verdict
 from graphneg import __version__
-from graphneg.cli.bars import Bars
-from graphneg.coherence.dialogues import Versions, read_dialogues
-from graphneg.coherence.scorer import CoherenceScorer, Talk
+from graphneg.cli.terminal import Bars
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.dialogue_graph import open as open_graph
-from graphneg.evaluation.correlation import Coefficient, compare, correlate
-from graphneg.evaluation.ratings import Rated, only, read_ratings
+from graphneg.editing.recipes import Recipe, get_recipe
+from graphneg.editing.transforms import load_transforms
+from graphneg.evaluation.correlation import Coefficient, Rated, compare, correlate, only, read_ratings
 from graphneg.hashing import number
-from graphneg.loading.registry import LoadOptions, get_loader
-from graphneg.loading.rows import digest
+from graphneg.ingest.loader import LoadOptions, get_loader
+from graphneg.ingest.rows import digest
 from graphneg.model import Dialogue
-from graphneg.recipes import Recipe, get_recipe
+from graphneg.scorers.coherence import CoherenceScorer, Talk, Versions, read_dialogues
 from graphneg.training.coherence import new_scorer, train_coherence
-from graphneg.transforms import load_transforms
 
 ROOT = Path(__file__).parent.parent
 DATA = ROOT.parent / "shared" / "data"

@@ -20,15 +20,14 @@ from benchmarks.corpus import OPPOSITES
 from benchmarks.machine import machine_rows
 from benchmarks.results import Goal, Result, Table, goals_text, table_text, verdict
 from graphneg import __version__
-from graphneg.cli.bars import Bars
-from graphneg.contradiction.crossvalidation import SOURCES, Lessons, Source, Validation, cross_validate
-from graphneg.contradiction.graph_made import graph_made
-from graphneg.contradiction.labelled import Labelled, read_labelled
-from graphneg.contradiction.measures import MEASURES
+from graphneg.cli.terminal import Bars
 from graphneg.dialogue_graph import open as open_graph
-from graphneg.embedding import get_embedder
-from graphneg.loading.rows import digest
-from graphneg.output.jsonl import read_jsonl
+from graphneg.evaluation.cross_validation import SOURCES, Lessons, Source, Validation, cross_validate
+from graphneg.ingest.rows import digest
+from graphneg.nn.embedders import get_embedder
+from graphneg.records.files import read_jsonl
+from graphneg.scorers.contradiction import MEASURES, Labelled, read_labelled
+from graphneg.scorers.edited_contradictions import graph_made
 
 ROOT = Path(__file__).parent.parent
 DATA = ROOT.parent / "shared" / "data"

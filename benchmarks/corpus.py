@@ -12,12 +12,11 @@ from dataclasses import dataclass, replace
 from itertools import chain, count, islice
 from pathlib import Path
 
-from graphneg.loading.matching import Grouping
-from graphneg.loading.registry import LoadOptions, get_loader
-from graphneg.loading.report import LoadReport
-from graphneg.loading.writing import write_records
+from graphneg.ingest.loader import LoadOptions, LoadReport, get_loader
+from graphneg.ingest.validation import Grouping
+from graphneg.ingest.writing import write_records
 from graphneg.model import Dialogue, Frame, GraphText, Opposite, Record, Utterance
-from graphneg.store import Store
+from graphneg.store.connection import Store
 
 TURNS = 8
 SHORT_TURNS = 2

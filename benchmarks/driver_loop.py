@@ -10,8 +10,8 @@ from neo4j import ManagedTransaction
 
 from benchmarks.corpus import Corpus
 from benchmarks.instances import Instance
-from graphneg.loading.rows import GraphRows, Row
-from graphneg.penman_codec import parse_graph
+from graphneg.amr.penman import parse_graph
+from graphneg.ingest.rows import GraphRows, Row
 
 BATCH = 5_000
 CREATE = "UNWIND $rows AS row CREATE (n:AmrNode) SET n = row"

@@ -10,8 +10,8 @@ from benchmarks.instances import Host, Instance
 from benchmarks.passes import STAGES, Editor, Pass
 from benchmarks.results import Goal, Result, Sample, Table, percent, sample, verdict
 from benchmarks.sizes import Sizes
-from graphneg.editing.originals import Originals
-from graphneg.recipes import get_recipe
+from graphneg.editing.recipes import get_recipe
+from graphneg.store.dialogues import Originals
 
 WARM_UP = 1_000
 WANTED = {"Neo4j": 500, "embedded": 400}

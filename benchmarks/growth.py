@@ -7,8 +7,8 @@ from benchmarks.instances import Host
 from benchmarks.passes import Editor
 from benchmarks.results import Goal, Result, Table, sample, verdict
 from benchmarks.sizes import Sizes
-from graphneg.editing.originals import Originals, Selection
-from graphneg.recipes import get_recipe
+from graphneg.editing.recipes import get_recipe
+from graphneg.store.dialogues import Originals, Selection
 
 WARM_UP = 2_000
 SLACK = 1.1

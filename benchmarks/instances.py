@@ -11,8 +11,9 @@ from pathlib import Path
 from neo4j import Driver, GraphDatabase
 
 from benchmarks.corpus import Corpus, store_records
-from graphneg.store import Store, embedded, open_store
-from graphneg.store.opening import EMBEDDED_DATABASE, EMBEDDED_USER
+from graphneg.store import embedded
+from graphneg.store.connection import Store
+from graphneg.store.opening import EMBEDDED_DATABASE, EMBEDDED_USER, open_store
 from tests.servers import neo4j_server, wipe
 
 

@@ -15,11 +15,11 @@ from benchmarks.corpus import Corpus, store_records, write_jsonl
 from benchmarks.instances import Host, Instance
 from benchmarks.results import Goal, Result, Table, sample, verdict
 from benchmarks.sizes import Sizes
+from graphneg.amr.penman import parse_graph
 from graphneg.dialogue_graph import DialogueGraph
-from graphneg.loading.rows import GOLD, DialogueRows, GraphRows, amr_id, digest, utterance_id
+from graphneg.ingest.rows import GOLD, DialogueRows, GraphRows, amr_id, digest, utterance_id
 from graphneg.model import Dialogue
-from graphneg.penman_codec import parse_graph
-from graphneg.store import cypher_text
+from graphneg.store.statements import cypher_text
 
 BATCH = 5_000
 GROWTH = 10

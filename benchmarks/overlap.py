@@ -13,11 +13,12 @@ from benchmarks.instances import Host, Instance
 from benchmarks.results import Goal, Result, Sample, Table, sample, verdict
 from benchmarks.sizes import Sizes
 from graphneg.dialogue_graph import DialogueGraph
-from graphneg.generators.overlap.intake import pool_dialogues
-from graphneg.loading.registry import LoadOptions, get_loader
-from graphneg.loading.rows import digest
+from graphneg.generators.overlap.pool import pool_dialogues
+from graphneg.ingest.loader import LoadOptions, get_loader
+from graphneg.ingest.rows import digest
 from graphneg.model import Record, Sentence
-from graphneg.store import Store, cypher_text
+from graphneg.store.connection import Store
+from graphneg.store.statements import cypher_text
 
 PER_CONTEXT = 5
 WANTED = 200

@@ -17,12 +17,11 @@ from benchmarks.instances import Host
 from benchmarks.process import peak_megabytes
 from benchmarks.results import Goal, Result, Sample, Table, sample, verdict
 from benchmarks.sizes import Sizes
+from graphneg.datasets.pair_sampler import Epochs, Mix, Pair
+from graphneg.datasets.pairs import read_pairs
 from graphneg.model import Negative
-from graphneg.output import write_jsonl
 from graphneg.progress import NoProgress
-from graphneg.training.drawing import Mix, Pair
-from graphneg.training.epochs import Epochs
-from graphneg.training.pairs import read_pairs
+from graphneg.records.files import write_jsonl
 
 ROOT = Path(__file__).parent.parent
 MIX = Mix(1, {"edits": 4, "random": 2})
@@ -187,7 +186,7 @@ def _from_a_list(encoder: Path, ready: Sequence[Pair], folder: Path) -> _Clock:
     from transformers import Trainer, TrainingArguments
     from transformers.trainer_callback import PrinterCallback
 
-    from graphneg.training.steps import ReportsProgress
+    from graphneg.nn.callbacks import ReportsProgress
 
     ranker = _ranker(encoder)
 
@@ -226,7 +225,7 @@ def _streamed(encoder: Path, path: Path, folder: Path) -> _Clock:
 
 
 def _ranker(encoder: Path) -> Any:
-    from graphneg.training.rankers import new_cross_encoder
+    from graphneg.rankers.cross_encoder import new_cross_encoder
 
     return new_cross_encoder(encoder, frozen=["embeddings"], dropout=0.0, device="cpu", offline=True)
 

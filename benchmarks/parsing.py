@@ -14,13 +14,13 @@ from benchmarks.instances import Host
 from benchmarks.machine import cores
 from benchmarks.results import Goal, Result, Table, verdict
 from benchmarks.sizes import Sizes
-from graphneg.alignment import tokenize
+from graphneg.amr.penman import iter_blocks, metadata, parse_graph
+from graphneg.amr.wellformed import check
 from graphneg.dialogue_graph import DialogueGraph
-from graphneg.evaluation import Evaluation, evaluate_smatch
-from graphneg.parsers import get_parser
-from graphneg.parsing import ParserPool, open_pool
-from graphneg.penman_codec import iter_blocks, metadata, parse_graph
-from graphneg.wellformed import check
+from graphneg.english.tokens import tokenize
+from graphneg.evaluation.smatch_files import Evaluation, evaluate_smatch
+from graphneg.parsers.base import get_parser
+from graphneg.parsers.pool import ParserPool, open_pool
 from graphneg.workers import Workers
 
 PARSER = "dependency"
@@ -92,7 +92,7 @@ def blocks(file: Path) -> list[tuple[str, str]]:
 
 def spacy_alone() -> Callable[[Texts], int]:
     """What a worker does that runs spaCy and nothing else."""
-    from graphneg.parsers.dependency.models import load_model
+    from graphneg.parsers.dependency.parser import load_model
 
     nlp = load_model(None)
     return lambda texts: sum(map(len, nlp.pipe(texts)))

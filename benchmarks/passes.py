@@ -10,18 +10,18 @@ from dataclasses import dataclass, field
 from itertools import islice
 from threading import Lock
 
-from graphneg.editing.originals import Originals, Selection, StoredDialogue, dialogue_ids, read_dialogues
-from graphneg.editing.overlap import ahead
+from graphneg.amr.penman import format_graph, parse_graph
+from graphneg.amr.wellformed import check
+from graphneg.editing.generation import ahead
 from graphneg.editing.picking import Pick, Plan, Proposals, pick
 from graphneg.editing.proposals import propose
+from graphneg.editing.recipes import Recipe
+from graphneg.editing.transforms import load_transforms
 from graphneg.editing.variants import Variant, read_variants, write_variants
 from graphneg.errors import PenmanError
-from graphneg.interpreter import fewer_collections
-from graphneg.penman_codec import format_graph, parse_graph
-from graphneg.recipes import Recipe
-from graphneg.store import Store
-from graphneg.transforms import load_transforms
-from graphneg.wellformed import check
+from graphneg.store.connection import Store
+from graphneg.store.dialogues import Originals, Selection, StoredDialogue, dialogue_ids, read_dialogues
+from graphneg.workers import fewer_collections
 
 BATCH = 200
 STAGES = ("dialogues", "propose", "pick", "apply", "read", "write PENMAN")

@@ -16,18 +16,18 @@ from benchmarks.shift import ENCODER, VECTORS, part
 from benchmarks.sizes import Sizes
 from benchmarks.small_models import small_bart
 from graphneg.dialogue_graph import DialogueGraph
-from graphneg.embedding import Embedder, get_embedder
-from graphneg.language_models import fine_tune, load_seq2seq
-from graphneg.loading.registry import LoadOptions, get_loader
+from graphneg.ingest.loader import LoadOptions, get_loader
 from graphneg.model import Dialogue
+from graphneg.nn.embedders import Embedder, get_embedder
+from graphneg.nn.fine_tuning import fine_tune
+from graphneg.nn.models import load_seq2seq
+from graphneg.shift.build import Exchange, shifts_of
 from graphneg.shift.candidates import Reach, Reply
-from graphneg.shift.focus import Exchange, shifts_of
+from graphneg.shift.graphs import Shifts
 from graphneg.shift.keywords import Keyword, get_extractor
-from graphneg.shift.likelihood import Shifts
-from graphneg.shift.prediction import get_predictor
-from graphneg.shift.prediction.examples import seq2seq_examples
+from graphneg.shift.prediction import get_predictor, seq2seq_examples
 from graphneg.shift.substitutes import Prediction, substitutes_of
-from graphneg.store import Store
+from graphneg.store.connection import Store
 
 TRAINING, UNSEEN = "dailydialog_pp/data_positives.json", "dailydialog_pp/dev.json"
 DEPTHS = (10, 50)

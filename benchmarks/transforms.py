@@ -7,9 +7,9 @@ from benchmarks.instances import Host
 from benchmarks.passes import Editor
 from benchmarks.results import Result, Table, percent, sample
 from benchmarks.sizes import Sizes
-from graphneg.editing.originals import Originals
-from graphneg.recipes import Recipe
-from graphneg.transforms import load_transforms
+from graphneg.editing.recipes import Recipe
+from graphneg.editing.transforms import load_transforms
+from graphneg.store.dialogues import Originals
 
 WARM_UP = 1_000
 

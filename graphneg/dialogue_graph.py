@@ -7,45 +7,35 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from graphneg import exports
-from graphneg.decoders import Decoder, get_decoder, guarded
-from graphneg.editing.explanation import Explanation, explain, materialize
-from graphneg.editing.generation import Request
-from graphneg.editing.originals import Originals, Selection
+from graphneg.decoders.base import Decoder, get_decoder, guarded
+from graphneg.editing import export as exports
+from graphneg.editing.generation import Explanation, Negatives, Request, explain, materialize
 from graphneg.editing.picking import Plan
+from graphneg.editing.recipes import GENERATED, Recipe, Target, check_target, chosen_recipe
+from graphneg.editing.transforms import load_transforms
 from graphneg.errors import InputError
-from graphneg.exploring import explore
-from graphneg.generators import Generator, get_generator
-from graphneg.generators.contexts import Places, WantedContexts
+from graphneg.generators.base import Generator, Places, WantedContexts, get_generator
 from graphneg.generators.generated import Generated, Generation
-from graphneg.loading.matching import Grouping
-from graphneg.loading.registry import LoadOptions, get_loader
-from graphneg.loading.report import LoadReport
-from graphneg.loading.writing import write_records
+from graphneg.ingest.loader import LoadOptions, LoadReport, get_loader
+from graphneg.ingest.validation import Grouping
+from graphneg.ingest.writing import write_records
 from graphneg.model import Rejected
-from graphneg.negatives import Negatives
-from graphneg.parsers import Parser
-from graphneg.parsing import (
-    Existing,
-    Kind,
-    ParseReport,
-    ParserPool,
-    Wanted,
-    open_pool,
-    parse_store,
-    source_of,
-)
+from graphneg.parsers.base import Parser
+from graphneg.parsers.jobs import ParseReport, parse_store
+from graphneg.parsers.pool import ParserPool, open_pool, source_of
+from graphneg.parsers.stored import Existing, Kind, Wanted
 from graphneg.progress import NoProgress, Progress
-from graphneg.recipes import GENERATED, Recipe, check_target, chosen_recipe
-from graphneg.recipes.recipe import Target
-from graphneg.rows import Rows
 from graphneg.shift.calls import ShiftCalls
-from graphneg.store import Store, open_store
-from graphneg.store_info import Info, info_of
-from graphneg.transforms import load_transforms
+from graphneg.store.connection import Store
+from graphneg.store.dialogues import Originals, Selection
+from graphneg.store.named_queries import Info, explore, info_of
+from graphneg.store.opening import open_store
+from graphneg.store.rows import Rows
 
 if TYPE_CHECKING:
-    from graphneg.training.pairs import Mix, Pairs, Source
+    from graphneg.datasets.negative_dataset import Source
+    from graphneg.datasets.pair_sampler import Mix
+    from graphneg.datasets.pairs import Pairs
 
 
 def open(
@@ -243,11 +233,11 @@ class DialogueGraph(ShiftCalls):
         held_out_splits: Collection[str] = (),
         cache: str | Path | None = None,
     ) -> Pairs:
-        """Pairs for a training job, as `graphneg.training.pairs.read_pairs` makes them of negatives.
+        """Pairs for a training job, as `graphneg.datasets.pairs.read_pairs` makes them of negatives.
 
         Of ``held_out_splits`` every reply and response in the store is held out, too.
         """
-        from graphneg.training.pairs import graph_pairs
+        from graphneg.datasets.pairs import graph_pairs
 
         return graph_pairs(self.store, sources, mix, seed, held_out, held_out_splits, cache)
 

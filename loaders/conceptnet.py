@@ -16,10 +16,10 @@ from typing import Any
 from urllib.parse import unquote
 
 from graphneg.errors import InputError
-from graphneg.loading.intake import LONGEST_KEY
-from graphneg.loading.reading import Refused, byte_lines, decoded, head, input_files, parse_json
-from graphneg.loading.recognition import checked
-from graphneg.loading.registry import LoadOptions
+from graphneg.ingest.formats import checked
+from graphneg.ingest.loader import LoadOptions
+from graphneg.ingest.reading import Refused, byte_lines, decoded, head, input_files, parse_json
+from graphneg.ingest.validation import LONGEST_KEY
 from graphneg.model import Opposite, Record, Rejected
 from graphneg.progress import Progress
 

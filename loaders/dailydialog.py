@@ -12,16 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from graphneg.errors import InputError
-from graphneg.loading.intake import alternating, dialogues_of
-from graphneg.loading.reading import (
-    Item,
-    Line,
-    Refused,
-    input_files,
-    split_of,
-    text_lines,
-)
-from graphneg.loading.registry import LoadOptions
+from graphneg.ingest.loader import LoadOptions
+from graphneg.ingest.reading import Item, Line, Refused, input_files, split_of, text_lines
+from graphneg.ingest.validation import alternating, dialogues_of
 from graphneg.model import Dialogue, Record, Rejected, Utterance
 from graphneg.progress import NoProgress, Progress
 

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from graphneg.loading.intake import alternating, dialogues_of, mapping, strings
-from graphneg.loading.reading import Item, Refused, input_files, json_lines, split_of
-from graphneg.loading.registry import LoadOptions
+from graphneg.ingest.loader import LoadOptions
+from graphneg.ingest.reading import Item, Refused, input_files, json_lines, split_of
+from graphneg.ingest.validation import alternating, dialogues_of, mapping, strings
 from graphneg.model import Dialogue, Record, Response
 
 _RESPONSES = (

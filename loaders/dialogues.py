@@ -15,15 +15,15 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graphneg.loading.intake import dialogues_of
-from graphneg.loading.reading import Item, Refused, corpus_of, input_files, json_lines, split_of
-from graphneg.loading.registry import LoadOptions
-from graphneg.loading.tables import table_dialogues
+from graphneg.ingest.loader import LoadOptions
+from graphneg.ingest.reading import Item, Refused, corpus_of, input_files, json_lines, split_of
+from graphneg.ingest.validation import dialogues_of, table_dialogues
 from graphneg.model import Dialogue, Record, Rejected, Response, Utterance
 from graphneg.progress import Progress
 
 if TYPE_CHECKING:
     from fastjsonschema import JsonSchemaValueException
+
 
 _TABLES = {".csv": ",", ".tsv": "\t"}
 _DIALOGUE_KEYS = {"id", "corpus", "split", "turns", "responses"}

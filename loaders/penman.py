@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from graphneg.amr.penman import iter_blocks, metadata
 from graphneg.errors import InputError
-from graphneg.loading.reading import Refused, byte_lines, decoded, input_paths
-from graphneg.loading.recognition import checked, recognised
-from graphneg.loading.registry import LoadOptions
+from graphneg.ingest.formats import checked, recognised
+from graphneg.ingest.loader import LoadOptions
+from graphneg.ingest.reading import Refused, byte_lines, decoded, input_paths
 from graphneg.model import GraphText, Record, Rejected
-from graphneg.penman_codec import iter_blocks, metadata
 from graphneg.progress import Progress
 
 _SUFFIXES = {".txt", ".amr", ".penman"}

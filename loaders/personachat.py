@@ -19,10 +19,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from graphneg.loading.intake import dialogues_of, mapping, strings
-from graphneg.loading.json_stream import json_items
-from graphneg.loading.reading import Item, Line, Refused, head, input_files, split_of, text_lines
-from graphneg.loading.registry import LoadOptions
+from graphneg.ingest.loader import LoadOptions
+from graphneg.ingest.reading import Item, Line, Refused, head, input_files, json_items, split_of, text_lines
+from graphneg.ingest.validation import dialogues_of, mapping, strings
 from graphneg.model import Dialogue, Record, Rejected, Response, Utterance
 from graphneg.progress import Progress
 

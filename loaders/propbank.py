@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from xml.parsers import expat
 
-from graphneg.lexeme import lexeme
-from graphneg.loading.frame_files import frame_records
-from graphneg.loading.registry import LoadOptions
+from graphneg.english.noun_kinds import lexeme
+from graphneg.english.propbank import frame_records
+from graphneg.ingest.loader import LoadOptions
 from graphneg.model import Frame, Record, Rejected
 
 _ID = re.compile(r"(\S+)[.-](\d{2,})")

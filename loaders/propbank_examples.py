@@ -11,10 +11,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from xml.parsers import expat
 
-from graphneg.loading.frame_files import frame_records
-from graphneg.loading.pools import as_sentence, sentence
-from graphneg.loading.registry import LoadOptions
-from graphneg.loading.sentences import joined_tokens
+from graphneg.english.propbank import frame_records
+from graphneg.ingest.loader import LoadOptions
+from graphneg.ingest.rows import as_sentence, joined_tokens, sentence
 from graphneg.model import Record, Rejected
 
 _MARK = re.compile(r"(?<!\S)(?:\*\S*|\[\*\S*\]|-[LR][RSC]B-|/[.?,-])(?!\S)")

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from graphneg.loading.pools import sentence
-from graphneg.loading.reading import corpus_of, input_files, text_lines
-from graphneg.loading.recognition import checked
-from graphneg.loading.registry import LoadOptions
-from graphneg.loading.sentences import sentences_in
+from graphneg.ingest.formats import checked
+from graphneg.ingest.loader import LoadOptions
+from graphneg.ingest.reading import corpus_of, input_files, text_lines
+from graphneg.ingest.rows import sentence, sentences_in
 from graphneg.model import Record, Rejected, Sentence
 
 

@@ -10,10 +10,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from graphneg.loading.intake import dialogues_of, mapping
-from graphneg.loading.json_stream import json_items
-from graphneg.loading.reading import Item, Refused, input_files, split_of
-from graphneg.loading.registry import LoadOptions
+from graphneg.ingest.loader import LoadOptions
+from graphneg.ingest.reading import Item, Refused, input_files, json_items, split_of
+from graphneg.ingest.validation import dialogues_of, mapping
 from graphneg.model import Dialogue, Record, Utterance
 
 

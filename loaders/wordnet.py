@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from graphneg.errors import InputError
-from graphneg.loading.pools import as_sentence, sentence
-from graphneg.loading.reading import input_paths, text_lines
-from graphneg.loading.recognition import checked
-from graphneg.loading.registry import LoadOptions
+from graphneg.ingest.formats import checked
+from graphneg.ingest.loader import LoadOptions
+from graphneg.ingest.reading import input_paths, text_lines
+from graphneg.ingest.rows import as_sentence, sentence
 from graphneg.model import Record, Rejected, Sentence
 
 _SYNSET = re.compile(r"(\d{8}) \d\d [nvasr] [0-9a-f]{2} ")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from graphneg.cli import main
+from graphneg.cli.app import main
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,8 @@ import pytest
 
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.model import Decoded, EditedUtterance
-from graphneg.store import Store, open_store
+from graphneg.store.connection import Store
+from graphneg.store.opening import open_store
 from tests.cli_runs import Run, command_line
 from tests.killed_servers import Embedded, Neo4j, Server
 from tests.servers import Neo4jServer, NoServerError, neo4j_server

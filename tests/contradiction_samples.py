@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from graphneg.contradiction.followups import FollowUp
-from graphneg.contradiction.labelled import Labelled
 from graphneg.generators.base import Context, Turn
+from graphneg.scorers.contradiction import Labelled
+from graphneg.scorers.followups import FollowUp
 
 QUESTIONS = ("where is the cat", "who ate the bread", "shall we swim", "when is now")
 

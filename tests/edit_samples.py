@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import penman
 from hypothesis import strategies as st
 
-from graphneg.editing.overlay import apply_edits
+from graphneg.amr.overlay import apply_edits
+from graphneg.amr.penman import format_graph, parse_graph
 from graphneg.model import AmrGraph, Edit
-from graphneg.penman_codec import format_graph, parse_graph
 from tests.graphs import natural
 
 GRAPHS = natural()

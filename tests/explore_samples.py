@@ -11,11 +11,11 @@ from collections.abc import Iterator
 
 from neo4j import ManagedTransaction
 
-from graphneg.loading.matching import Grouping
-from graphneg.loading.report import LoadReport
-from graphneg.loading.writing import write_records
+from graphneg.ingest.loader import LoadReport
+from graphneg.ingest.validation import Grouping
+from graphneg.ingest.writing import write_records
 from graphneg.model import Dialogue, Opposite, Response, Utterance
-from graphneg.store import Store
+from graphneg.store.connection import Store
 
 Said = tuple[str, str, str]
 

@@ -17,27 +17,19 @@ from difflib import unified_diff
 from functools import cache
 from pathlib import Path
 
-from graphneg import DialogueGraph, Negative
-from graphneg import open as open_graph
-from graphneg.decoders import get_decoder
-from graphneg.editing.donors import said_by
-from graphneg.editing.originals import (
-    Originals,
-    Selection,
-    StoredDialogue,
-    dialogue_ids,
-    read_dialogues,
-)
-from graphneg.editing.overlay import apply_edits
-from graphneg.editing.proposals import Proposal, paired, propose
-from graphneg.loading.matching import Grouping
-from graphneg.loading.registry import LoadOptions, get_loader
-from graphneg.loading.report import LoadReport
-from graphneg.loading.writing import write_records
-from graphneg.model import AmrGraph, Decoded, Dialogue, Edit, EditedUtterance, GraphText, Record
+from graphneg.amr.overlay import apply_edits
+from graphneg.amr.penman import format_graph
+from graphneg.decoders.base import get_decoder
+from graphneg.dialogue_graph import DialogueGraph
+from graphneg.dialogue_graph import open as open_graph
+from graphneg.editing.proposals import Proposal, paired, propose, said_by
+from graphneg.editing.transforms import load_transforms
+from graphneg.ingest.loader import LoadOptions, LoadReport, get_loader
+from graphneg.ingest.validation import Grouping
+from graphneg.ingest.writing import write_records
+from graphneg.model import AmrGraph, Decoded, Dialogue, Edit, EditedUtterance, GraphText, Negative, Record
 from graphneg.parsers.base import CheckedParser, get_parser, warning_code
-from graphneg.penman_codec import format_graph
-from graphneg.transforms import load_transforms
+from graphneg.store.dialogues import Originals, Selection, StoredDialogue, dialogue_ids, read_dialogues
 
 FOLDER = Path(__file__).parent / "golden"
 DATA = Path(__file__).parents[2] / "shared" / "data"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
+from graphneg.amr.penman import iter_blocks, parse_graph
 from graphneg.model import AmrGraph
-from graphneg.penman_codec import iter_blocks, parse_graph
 
 SHARED = Path(__file__).parent.parent.parent / "shared" / "data"
 LITTLE_PRINCE = SHARED / "amr_little_prince"

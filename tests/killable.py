@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from graphneg.dialogue_graph import DialogueGraph
-from graphneg.loading import writing
-from graphneg.store import open_store
+from graphneg.ingest import writing
+from graphneg.store.opening import open_store
 from tests.speller import Speller
 
 LOAD_ROWS = 200

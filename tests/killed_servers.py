@@ -13,7 +13,8 @@ from typing import Protocol
 
 import psutil
 
-from graphneg.store import Store, open_store
+from graphneg.store.connection import Store
+from graphneg.store.opening import open_store
 from tests import servers
 
 PATIENCE = 120

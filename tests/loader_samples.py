@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from graphneg.loading import LoadOptions, get_loader
+from graphneg.ingest.loader import LoadOptions, get_loader
 from graphneg.model import Record
 
 DATA = Path(__file__).parent / "loaders_data"

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.model import Negative
-from graphneg.output import read_jsonl
-from graphneg.store import Store
+from graphneg.records.files import read_jsonl
+from graphneg.store.connection import Store
 from tests.servers import wipe
 
 WHO = ("My neighbour", "I usually", "We often", "The old teacher", "Her cousin")

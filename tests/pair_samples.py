@@ -9,7 +9,7 @@ from pathlib import Path
 from hypothesis import strategies as st
 
 from graphneg.model import Negative
-from graphneg.output import write_jsonl
+from graphneg.records.files import write_jsonl
 from tests.negative_samples import EXAMPLE
 
 

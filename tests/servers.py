@@ -22,7 +22,8 @@ from pathlib import Path
 import neo4j
 from filelock import FileLock
 
-from graphneg.store import Store, open_store
+from graphneg.store.connection import Store
+from graphneg.store.opening import open_store
 
 HERE = Path(__file__).parent / "neo4j_server"
 CACHE = Path(__file__).parent.parent / ".cache"

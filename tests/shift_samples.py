@@ -10,7 +10,7 @@ import numpy
 
 from graphneg.model import Dialogue, Response, Utterance
 from graphneg.shift.keywords import Keyword
-from graphneg.store import Store
+from graphneg.store.connection import Store
 
 Edges = dict[tuple[str, str], int]
 KEYWORDS = tuple(f"{first}{second}" for first in "BCDF" for second in ("AR", "ELL", "ONE"))

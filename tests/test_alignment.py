@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphneg.alignment import align, get_aligner, tokenize
+from graphneg.amr.alignment import align, get_aligner
+from graphneg.amr.penman import parse_graph
+from graphneg.english.tokens import tokenize
 from graphneg.errors import DecoderError
-from graphneg.penman_codec import parse_graph
 
 
 def words_of(text: str, penman: str, aligner: str = "rules") -> dict[str, str]:
@@ -124,7 +125,7 @@ def test_amrlibs_aligner_can_be_asked_for() -> None:
 @pytest.mark.skipif(importlib.util.find_spec("spacy") is None, reason="spaCy is not installed")
 def test_words_are_looked_up_without_spacy_and_lemminflect_stays_whole_for_others() -> None:
     code = (
-        "import sys; from graphneg.alignment.words import inflections, readings\n"
+        "import sys; from graphneg.english.words import inflections, readings\n"
         "print(inflections('see', 'VERB')['VBD'], readings('mice')['NOUN'], 'spacy' in sys.modules)\n"
         "import lemminflect, spacy\n"
         "print(lemminflect.getInflection('see', 'VBD'), spacy.tokens.Token.has_extension('inflect'))\n"

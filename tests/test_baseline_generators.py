@@ -10,13 +10,12 @@ import pytest
 
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.errors import GeneratorError, ModelError
-from graphneg.generators import Candidate, Context, get_generator
-from graphneg.generators.bank import Bank
-from graphneg.generators.contexts import WantedContexts, read_contexts
+from graphneg.generators.base import Candidate, Context, WantedContexts, get_generator, read_contexts
+from graphneg.generators.retrieval import Bank
 from graphneg.generators.token_substitution import tags_of
 from graphneg.hashing import number
 from graphneg.model import Negative
-from graphneg.store import Store
+from graphneg.store.connection import Store
 from tests.servers import wipe
 
 BASELINES = ("random", "bm25", "semi-hard", "token-substitution")

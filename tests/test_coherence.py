@@ -12,12 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphneg.coherence.dialogues import Versions, dialogues_of, read_dialogues
-from graphneg.coherence.windows import Cutter
 from graphneg.errors import InputError, ModelError
-from graphneg.evaluation.ratings import Rated, Said
+from graphneg.evaluation.correlation import Rated, Said
 from graphneg.model import Negative
-from graphneg.output import write_jsonl
+from graphneg.records.files import write_jsonl
+from graphneg.scorers.coherence import Cutter, Versions, dialogues_of, read_dialogues
 from tests.cli_runs import Run
 from tests.interrupting import StopsAt
 from tests.negative_samples import EXAMPLE
@@ -140,7 +139,7 @@ def read() -> list[Versions]:
 
 class TestScorer:
     def test_tells_edited_dialogues_from_others(self, trained: Path) -> None:
-        from graphneg.coherence import CoherenceScorer
+        from graphneg.scorers.coherence import CoherenceScorer
 
         scorer = CoherenceScorer.from_pretrained(trained)
         good, bad = scorer.score([talk("who ate the bread", "you did"), talk("fish twelve", "fish eggs")])
@@ -155,7 +154,7 @@ class TestScorer:
         assert AutoTokenizer.from_pretrained(trained).sep_token == "[SEP]"
 
     def test_cuts_long_dialogues_by_turns(self, trained: Path) -> None:
-        from graphneg.coherence import CoherenceScorer
+        from graphneg.scorers.coherence import CoherenceScorer
 
         turns = talk(*(text for one in TALKS for text in one), "fish twelve eggs", "fish", "eggs")
         scorer = CoherenceScorer.from_pretrained(trained)
@@ -169,14 +168,14 @@ class TestScorer:
         assert scorer.score([turns]) == [pytest.approx(sum(parts) / len(parts), abs=1e-3)]
 
     def test_counts_turns_that_are_longer_than_a_window(self, trained: Path) -> None:
-        from graphneg.coherence import CoherenceScorer
+        from graphneg.scorers.coherence import CoherenceScorer
 
         scorer = CoherenceScorer.from_pretrained(trained)
         assert len(scorer.score([talk("fish " * 40, "eggs"), talk("you did")])) == 2
         assert scorer.cut_turns == 1
 
     def test_marks_speakers_in_the_order_in_which_they_come_up(self, trained: Path) -> None:
-        from graphneg.coherence import CoherenceScorer
+        from graphneg.scorers.coherence import CoherenceScorer
 
         scorer = CoherenceScorer.from_pretrained(trained)
         named = scorer.encode_turns([("User", "fish"), ("System", "eggs")])
@@ -184,7 +183,7 @@ class TestScorer:
         assert named == scorer.encode_turns([("", "fish"), ("", "eggs")])
 
     def test_is_no_other_model_and_reads_no_empty_dialogue(self, encoder: Path, trained: Path) -> None:
-        from graphneg.coherence import CoherenceScorer
+        from graphneg.scorers.coherence import CoherenceScorer
 
         with pytest.raises(ModelError, match="BertModel, no coherence scorer"):
             CoherenceScorer.from_pretrained(encoder)
@@ -246,7 +245,7 @@ class TestTraining:
         [(0, {}, "at least one epoch"), (1, {"max_steps": 5}, "max_steps: a run is as long as its epochs")],
     )
     def test_is_as_long_as_its_epochs(self, epochs: int, arguments: dict[str, Any], told: str) -> None:
-        from graphneg.training.arguments import check_epochs
+        from graphneg.nn.training import check_epochs
 
         check_epochs(1, {"learning_rate": 1e-3})
         with pytest.raises(InputError, match=told):
@@ -292,7 +291,7 @@ class TestCommands:
 class TestBenchmark:
     def test_leaves_transforms_out_of_deam_one_by_one(self) -> None:
         from benchmarks.coherence import recipe_without
-        from graphneg.recipes import get_recipe
+        from graphneg.editing.recipes import get_recipe
 
         without = recipe_without("corefer")
         assert (without.name, without.most) == ("deam-without-corefer", 3)

@@ -12,18 +12,27 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphneg.comparing.banks import BankFile, Sieve, bank_of
-from graphneg.comparing.comparison import Comparison, Plan, compare
-from graphneg.comparing.data import Data, read_data
-from graphneg.comparing.figures import AUC, BALANCED, RECALL, Bootstrap, Draws, closed, tallies
-from graphneg.comparing.running import RankerSettings, Run
-from graphneg.comparing.sources import Budget, source_of
 from graphneg.errors import InputError
+from graphneg.evaluation.comparison.comparison import (
+    AUC,
+    BALANCED,
+    RECALL,
+    Bootstrap,
+    Comparison,
+    Draws,
+    Plan,
+    closed,
+    compare,
+    tallies,
+)
+from graphneg.evaluation.comparison.data import BankFile, Data, Sieve, bank_of, read_data
+from graphneg.evaluation.comparison.runs import RankerSettings, Run
+from graphneg.evaluation.comparison.sources import Budget, source_of
 from graphneg.evaluation.ranking import Choices, rank
 from graphneg.hashing import number
 from graphneg.model import Dialogue, Response, Sentence, Utterance
-from graphneg.output.jsonl import read_jsonl
 from graphneg.progress import NoProgress
+from graphneg.records.files import read_jsonl
 from tests.cli_runs import Run as CommandLine
 from tests.tiny_ranker import encoder_folder
 

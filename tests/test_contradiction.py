@@ -12,18 +12,16 @@ from contradiction_samples import apart, labelled, responses
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphneg.contradiction.edited_sentences import contradictions
-from graphneg.contradiction.folds import leave_one_out
-from graphneg.contradiction.graph_made import graph_made, read_made
-from graphneg.contradiction.labelled import Labelled, labelled_lines, read_labelled
-from graphneg.contradiction.measures import detection
-from graphneg.contradiction.rewording import denies, sides
-from graphneg.embedding import get_embedder
+from graphneg.datasets.groups import plain
 from graphneg.errors import InputError
-from graphneg.loading import LoadOptions, get_loader
+from graphneg.evaluation.cross_validation import leave_one_out
+from graphneg.ingest.loader import LoadOptions, get_loader
 from graphneg.model import Dialogue, Rejected, Response
-from graphneg.output import write_jsonl
-from graphneg.training.drawing import plain
+from graphneg.nn.embedders import get_embedder
+from graphneg.records.files import write_jsonl
+from graphneg.scorers.contradiction import Labelled, detection, labelled_lines, read_labelled
+from graphneg.scorers.edited_contradictions import contradictions, graph_made, read_made
+from graphneg.scorers.rewording import denies, sides
 from tests.negative_samples import EXAMPLE
 
 SHARED = Path(__file__).parents[2] / "shared" / "data" / "rgm_contradiction" / "indomain.jsonl"

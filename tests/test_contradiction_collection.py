@@ -15,21 +15,32 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tiny_lm import causal_folder
 
-from graphneg.contradiction.agreement import fleiss_kappa
-from graphneg.contradiction.collecting import Wanted, collect_contexts, collect_responses, write_responses
-from graphneg.contradiction.context_files import (
+from graphneg.errors import InputError
+from graphneg.generators.base import Candidate, Context
+from graphneg.nn.language_models import CausalLM
+from graphneg.nn.models import load_causal
+from graphneg.scorers.collection import (
+    FileResponses,
+    Replies,
+    Wanted,
+    collect_contexts,
+    collect_responses,
+    write_responses,
+)
+from graphneg.scorers.collection_files import (
+    LABELS,
     Responded,
+    agreement,
+    fleiss_kappa,
+    labelled_responses,
     read_contexts_file,
     read_dialogues_file,
     read_responses_file,
+    read_sheets,
+    write_sheet,
 )
-from graphneg.contradiction.followups import FollowUp, Scored, best, followups, fqness, written
-from graphneg.contradiction.labelled import read_labelled
-from graphneg.contradiction.responders import FileResponses, Replies
-from graphneg.contradiction.sheets import LABELS, agreement, labelled_responses, read_sheets, write_sheet
-from graphneg.errors import InputError
-from graphneg.generators.base import Candidate, Context
-from graphneg.language_models import CausalLM, load_causal
+from graphneg.scorers.contradiction import read_labelled
+from graphneg.scorers.followups import FollowUp, Scored, best, followups, fqness, written
 from tests.cli_runs import Run
 
 DIALOGUES = [

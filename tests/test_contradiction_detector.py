@@ -10,12 +10,11 @@ import pytest
 from contradiction_samples import apart
 from tiny_ranker import encoder_folder
 
-from graphneg.contradiction.crossvalidation import Lessons, cross_validate
-from graphneg.contradiction.detector import ContradictionDetector, new_detector
-from graphneg.contradiction.labelled import Labelled, labelled_lines
 from graphneg.errors import InputError, ModelError
+from graphneg.evaluation.cross_validation import Lessons, cross_validate
+from graphneg.nn.losses import pairs_and_lists
+from graphneg.scorers.contradiction import ContradictionDetector, Labelled, labelled_lines, new_detector
 from graphneg.training.contradiction import pairs_of, train_detector
-from graphneg.training.losses import pairs_and_lists
 from tests.cli_runs import Run
 
 QUICK = {"learning_rate": 5e-3, "per_device_train_batch_size": 4}

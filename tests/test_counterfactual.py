@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 pytest.importorskip("torch", reason="counterfactual replies need the neural extra")
 pytest.importorskip("transformers", reason="counterfactual replies need the neural extra")
 
-from graphneg.counterfactual import Exchange, Question, counterfactuals
 from graphneg.errors import InputError, ModelError
-from graphneg.language_models import load_either
+from graphneg.generators.counterfactual_model import Exchange, Question, counterfactuals
+from graphneg.nn.models import load_either
 from tests.tiny_lm import EXCHANGES, TinyModels, exchanges
 
 KINDS = ["gpt2", "llama", "bart", "trained_gpt2", "trained_bart"]

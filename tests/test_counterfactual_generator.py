@@ -12,13 +12,13 @@ import pytest
 pytest.importorskip("torch", reason="counterfactual replies need the neural extra")
 pytest.importorskip("transformers", reason="counterfactual replies need the neural extra")
 
-from graphneg import DialogueGraph
-from graphneg.editing.originals import Selection
+from graphneg.dialogue_graph import DialogueGraph
 from graphneg.errors import GraphnegError, InputError
-from graphneg.generators import get_generator
-from graphneg.generators.counterfactual import exchanges_of
+from graphneg.generators.base import get_generator
+from graphneg.generators.counterfactual_model import exchanges_of
 from graphneg.model import Negative
-from graphneg.store import Store
+from graphneg.store.connection import Store
+from graphneg.store.dialogues import Selection
 from tests.cli_runs import Run
 from tests.servers import wipe
 from tests.tiny_lm import EXCHANGES, TinyModels

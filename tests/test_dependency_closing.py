@@ -9,8 +9,9 @@ import pytest
 
 pytest.importorskip("spacy", reason="the dependency parser needs spaCy")
 
-from graphneg.parsers.dependency import DependencyParser, Draft
-from graphneg.penman_codec import format_graph
+from graphneg.amr.penman import format_graph
+from graphneg.parsers.dependency.draft import Draft
+from graphneg.parsers.dependency.parser import DependencyParser
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,9 @@ import pytest
 
 pytest.importorskip("spacy", reason="the dependency parser needs spaCy")
 
-from graphneg.parsers.dependency import DependencyParser
-from graphneg.parsers.dependency.learned.denial import denials
-from graphneg.parsers.dependency.models import load_model
-from graphneg.parsers.dependency.parser import rule_drafts
-from graphneg.penman_codec import format_graph
+from graphneg.amr.penman import format_graph
+from graphneg.parsers.dependency.learned.reviser import denials
+from graphneg.parsers.dependency.parser import DependencyParser, load_model, rule_drafts
 
 
 def _parse(parser: DependencyParser, text: str) -> str:

@@ -8,13 +8,11 @@ import pytest
 
 pytest.importorskip("spacy", reason="the dependency parser needs spaCy")
 
-from graphneg.alignment import tokenize
-from graphneg.parsers.dependency import DependencyParser
+from graphneg.amr.penman import format_graph
+from graphneg.english.tokens import tokenize
 from graphneg.parsers.dependency.assemble import assemble
-from graphneg.parsers.dependency.models import load_model
-from graphneg.parsers.dependency.rules import write_draft
-from graphneg.parsers.dependency.words import read_words
-from graphneg.penman_codec import format_graph
+from graphneg.parsers.dependency.draft import read_words
+from graphneg.parsers.dependency.parser import DependencyParser, load_model, write_draft
 
 Parse = Callable[[str], str]
 

@@ -11,14 +11,13 @@ pytest.importorskip("spacy", reason="the dependency parser needs spaCy")
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from graphneg.alignment import tokenize
+from graphneg.amr.wellformed import check
+from graphneg.english.tokens import tokenize
 from graphneg.errors import ParserError
 from graphneg.parsers.base import checked
-from graphneg.parsers.dependency import DependencyParser
-from graphneg.parsers.dependency.draft import Draft
-from graphneg.parsers.dependency.rules.retying import is_below, raise_over, retie
-from graphneg.parsers.dependency.words import Word
-from graphneg.wellformed import check
+from graphneg.parsers.dependency.draft import Draft, Word
+from graphneg.parsers.dependency.parser import DependencyParser
+from graphneg.parsers.dependency.rules.trees import is_below, raise_over, retie
 
 FUNCTION_WORDS = """
 I you not no never , . ? ! " ' and but or the a to be is was have can that which who what

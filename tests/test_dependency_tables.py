@@ -9,15 +9,8 @@ import pytest
 pytest.importorskip("spacy", reason="the dependency parser needs spaCy")
 
 from graphneg.parsers.dependency.lexicon import DELETED, Lexicon, load_lexicon
-from graphneg.parsers.dependency.models import load_model
-from graphneg.parsers.dependency.tables.graphs import (
-    GraphCounts,
-    count_graphs,
-    letters,
-    read_graphs,
-    write_counts,
-)
-from graphneg.parsers.dependency.tables.propbank import write_frames
+from graphneg.parsers.dependency.parser import load_model
+from tools.parser_tables import GraphCounts, count_graphs, letters, read_graphs, write_counts, write_frames
 
 GRAPHS = """
 # ::id 1

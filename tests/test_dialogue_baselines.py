@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graphneg.datasets.groups import groups_of
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.errors import GeneratorError
-from graphneg.generators import Context, Turn, get_generator
+from graphneg.generators.base import Context, Turn, get_generator
 from graphneg.generators.dialogue_baselines import DialogueBaseline, insertion, speaker_swap, turn_shuffle
 from graphneg.model import Negative
-from graphneg.output import read_jsonl
-from graphneg.store import Store
-from graphneg.training.groups import groups_of
+from graphneg.records.files import read_jsonl
+from graphneg.store.connection import Store
 from tests.servers import wipe
 
 NAMES = ("turn-shuffle", "speaker-swap", "insertion", "replacement")

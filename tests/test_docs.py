@@ -24,7 +24,7 @@ from typing import Any
 import pytest
 
 import graphneg
-from graphneg import DialogueGraph
+from graphneg.dialogue_graph import DialogueGraph
 from tests.servers import Neo4jServer, wipe
 
 ROOT = Path(__file__).parent.parent

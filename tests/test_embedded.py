@@ -19,9 +19,11 @@ import pytest
 from neo4j import Driver
 
 from graphneg.errors import StoreError
-from graphneg.store import Store, keeper, open_store, opening
-from graphneg.store.directory import MARK, read_endpoint
-from graphneg.store.opening import answering_agent
+from graphneg.store import opening
+from graphneg.store import supervisor as keeper
+from graphneg.store.connection import Store
+from graphneg.store.embedded import MARK, read_endpoint
+from graphneg.store.opening import answering_agent, open_store
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and modes of POSIX")
 

@@ -15,11 +15,9 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
-from graphneg.embedding import get_embedder
-from graphneg.embedding.nearest import Nearest
-from graphneg.embedding.remembering import Remembering
-from graphneg.embedding.static import StaticVectors
 from graphneg.errors import InputError, ModelError
+from graphneg.nn.embedders import Remembering, get_embedder
+from graphneg.nn.vectors import Nearest, StaticVectors
 
 WORDS = ["red", "crimson", "car", "i", "don't"]
 VECTORS = numpy.array([[1, 0, 0], [0.9, 0.1, 0], [0, 1, 0], [0, 0, 1], [0, 0, -1]], dtype=numpy.float32)
@@ -74,7 +72,7 @@ class TestStaticVectors:
 
     def test_torch_is_not_needed(self, tmp_path: Path) -> None:
         code = (
-            "import sys; from graphneg.embedding import get_embedder; "
+            "import sys; from graphneg.nn.embedders import get_embedder; "
             f"get_embedder({str(text(tmp_path))!r}).embed(['red car']); "
             "assert not {'torch', 'transformers', 'faiss'} & sys.modules.keys()"
         )

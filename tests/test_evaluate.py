@@ -12,9 +12,8 @@ import pytest
 pytest.importorskip("smatch", reason="Smatch needs the evaluation extra")
 
 from graphneg.errors import InputError
-from graphneg.evaluation import evaluate_smatch
-from graphneg.evaluation.matching import MEASURES, Tally
-from graphneg.evaluation.scores import measured, score
+from graphneg.evaluation.smatch import MEASURES, Tally, measured, score
+from graphneg.evaluation.smatch_files import evaluate_smatch
 
 GOLD = """
 # ::id one

@@ -10,8 +10,7 @@ import pytest
 pytest.importorskip("scipy", reason="correlations need the evaluation extra")
 
 from graphneg.errors import InputError
-from graphneg.evaluation.correlation import compare, correlate
-from graphneg.evaluation.ratings import Rated, Said, only, qualities, read_ratings
+from graphneg.evaluation.correlation import Rated, Said, compare, correlate, only, qualities, read_ratings
 from tests.cli_runs import Run
 from tests.tiny_ranker import encoder_folder
 

@@ -12,13 +12,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from graphneg.errors import InputError
-from graphneg.evaluation.negatives import Finding, Line, Models, Report, Spread, measure
-from graphneg.evaluation.negatives.histogram import Histogram, area
-from graphneg.evaluation.negatives.sampling import Sample
-from graphneg.evaluation.negatives.telling import FEWEST, told_by_words
-from graphneg.evaluation.negatives.texts import Text, measured
+from graphneg.evaluation.negatives.findings import Finding
+from graphneg.evaluation.negatives.report import Report, measure
+from graphneg.evaluation.negatives.sampling import Histogram, Sample, Spread, Text, area, measured
+from graphneg.evaluation.negatives.statistics import FEWEST, Line, Models, told_by_words
 from graphneg.model import Negative
-from graphneg.output import write_jsonl, write_parquet
+from graphneg.records.files import write_jsonl
+from graphneg.records.tables import write_parquet
 from tests.negative_samples import EXAMPLE
 
 ASKED = ({"speaker": "A", "text": "Did you feed the cat?"},)
@@ -257,7 +257,7 @@ class TestModels:
             return [len(text) / 10 if text.strip(".") else math.inf for text in texts]
 
     def test_a_judge_and_a_language_model_are_asked_about_each_text(self, tmp_path: Path) -> None:
-        from graphneg.embedding import get_embedder
+        from graphneg.nn.embedders import get_embedder
 
         records = [wrong("No fish.", "It had fish."), wrong("Blue.", "It had fish."), wrong("...", "No.")]
         write_jsonl(records, tmp_path / "own.jsonl")

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from graphneg import DialogueGraph
-from graphneg.evaluation.negatives import Example, Report, measure
-from graphneg.evaluation.negatives.page import page
-from graphneg.output import write_jsonl
-from graphneg.store import open_store
+from graphneg.dialogue_graph import DialogueGraph
+from graphneg.evaluation.negatives.report import Report, measure, page
+from graphneg.evaluation.negatives.statistics import Example
+from graphneg.records.files import write_jsonl
+from graphneg.store.opening import open_store
 from tests.cli_runs import Run
 from tests.negative_samples import EXAMPLE, some
 from tests.test_shift_show import Parts

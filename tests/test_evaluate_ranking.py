@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from graphneg.errors import InputError, ModelError
-from graphneg.evaluation.choices import read_choices, scored
-from graphneg.evaluation.ranking import Choices, rank
+from graphneg.evaluation.ranking import Choices, rank, read_choices, scored
 from graphneg.rankers.base import by_score
 from tests.cli_runs import Run
 from tests.tiny_ranker import encoder_folder
@@ -141,7 +140,7 @@ class TestCrossEncoder:
         return encoder_folder(tmp_path_factory.mktemp("ranker"), labels=1)
 
     def test_scores_do_not_depend_on_the_batch(self, folder: Path) -> None:
-        from graphneg.rankers import CrossEncoder
+        from graphneg.rankers.cross_encoder import CrossEncoder
 
         contexts = [["shall we swim"], ["shall we swim", "when"], ["fish " * 40]]
         responses = ["now", "at six", "twelve eggs now"]
@@ -150,7 +149,7 @@ class TestCrossEncoder:
         assert all(0 < score < 1 for score in one.score(contexts, responses))
 
     def test_a_long_context_loses_its_beginning(self, folder: Path) -> None:
-        from graphneg.rankers import CrossEncoder
+        from graphneg.rankers.cross_encoder import CrossEncoder
 
         ranker = CrossEncoder.from_pretrained(folder)
         tokens = ranker.encode([["eggs"] * 40 + ["when"]], ["at six"])["input_ids"][0].tolist()
@@ -158,7 +157,7 @@ class TestCrossEncoder:
         assert len(tokens) == 24 and text.endswith("when [SEP] at six [SEP]")
 
     def test_sentence_transformers_reads_what_is_saved(self, folder: Path, tmp_path: Path) -> None:
-        from graphneg.rankers import CrossEncoder
+        from graphneg.rankers.cross_encoder import CrossEncoder
 
         sentence_transformers = pytest.importorskip("sentence_transformers")
         ours = CrossEncoder.from_pretrained(folder)
@@ -169,7 +168,7 @@ class TestCrossEncoder:
 
     def test_a_model_for_another_task_is_one_clear_line(self, tmp_path: Path) -> None:
         pytest.importorskip("torch")
-        from graphneg.rankers import CrossEncoder
+        from graphneg.rankers.cross_encoder import CrossEncoder
 
         (tmp_path / "config.json").write_text('{"architectures": ["GPT2LMHeadModel"]}')
         with pytest.raises(ModelError, match="GPT2LMHeadModel gives no scores"):

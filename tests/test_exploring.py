@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from graphneg import DialogueGraph
+from graphneg.dialogue_graph import DialogueGraph
 from graphneg.errors import InputError
-from graphneg.exploring import named_queries, named_query, near_topics, parse_query
-from graphneg.store import Store, cypher_text
-from graphneg.store.guard import refuse_writes
+from graphneg.store.connection import Store, refuse_writes
+from graphneg.store.named_queries import named_queries, named_query, near_topics, parse_query
+from graphneg.store.statements import cypher_text
 from tests.explore_samples import write_samples
 from tests.servers import wipe
 

@@ -14,13 +14,13 @@ from pathlib import Path
 import pytest
 from loader_samples import DATA, load
 
+from graphneg.amr.penman import format_graph, iter_blocks, parse_graph
+from graphneg.amr.wellformed import CODES, check, check_file
 from graphneg.dialogue_graph import DialogueGraph
-from graphneg.editing.originals import read_dialogues, read_whole_graphs
 from graphneg.errors import InputError, PenmanError
 from graphneg.model import AmrGraph, Dialogue, Record
-from graphneg.penman_codec import format_graph, iter_blocks, parse_graph
-from graphneg.store import Store
-from graphneg.wellformed import CODES, check, check_file
+from graphneg.store.connection import Store
+from graphneg.store.dialogues import read_dialogues, read_whole_graphs
 from tests.graphs import BUNDLED, LITTLE_PRINCE, texts
 from tests.servers import wipe
 from tests.test_penman_codec import ROUND_TRIPS

@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from graphneg.decoders import Decoder, get_decoder
+from graphneg.amr.penman import format_graph, parse_graph
+from graphneg.amr.wellformed import check
+from graphneg.decoders.base import Decoder, get_decoder
 from graphneg.dialogue_graph import DialogueGraph
-from graphneg.editing.originals import Originals
+from graphneg.editing.generation import Negatives
 from graphneg.errors import InputError, TransformError
 from graphneg.model import Decoded, EditedUtterance, Negative
-from graphneg.negatives import Negatives
-from graphneg.output import negative_to_json
-from graphneg.penman_codec import format_graph, parse_graph
-from graphneg.store import Store
-from graphneg.wellformed import check
+from graphneg.records.files import negative_to_json
+from graphneg.store.connection import Store
+from graphneg.store.dialogues import Originals
 from tests.servers import wipe
 from tests.speller import Speller
 

@@ -9,17 +9,24 @@ from pathlib import Path
 import pytest
 
 from graphneg.dialogue_graph import DialogueGraph
-from graphneg.editing.originals import Selection
 from graphneg.errors import GeneratorError, InputError
-from graphneg.generators import Candidate, Context, generator_names, get_generator
-from graphneg.generators.contexts import WantedContexts, read_contexts
+from graphneg.generators.base import (
+    PLUGINS,
+    Candidate,
+    Context,
+    WantedContexts,
+    generator_names,
+    get_generator,
+    read_contexts,
+)
 from graphneg.generators.generated import Generated
-from graphneg.generators.registry import PLUGINS
 from graphneg.model import Negative
-from graphneg.output import read_jsonl, read_parquet
-from graphneg.output.stream import Finished
 from graphneg.progress import Progress
-from graphneg.store import Store
+from graphneg.records.files import read_jsonl
+from graphneg.records.resumable import Finished
+from graphneg.records.tables import read_parquet
+from graphneg.store.connection import Store
+from graphneg.store.dialogues import Selection
 from tests.cli_runs import Run
 from tests.servers import wipe
 

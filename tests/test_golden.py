@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from graphneg import DialogueGraph
-from graphneg.store import Store
+from graphneg.dialogue_graph import DialogueGraph
+from graphneg.store.connection import Store
 from tests import golden_outputs as golden
 from tests.golden_outputs import OUTPUTS, Outputs
 from tests.servers import wipe

@@ -12,7 +12,7 @@ pytest.importorskip("scipy", reason="the distributions are compared by scipy")
 import torch
 from scipy import stats
 
-from graphneg.counterfactual.gumbel import GumbelSource, posterior
+from graphneg.nn.generation import GumbelSource, posterior
 
 DRAWS = 20_000
 # With fixed seeds nothing is left to chance; a wrong distribution gives values near 0.

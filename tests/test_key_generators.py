@@ -8,26 +8,30 @@ from pathlib import Path
 
 import pytest
 
-from graphneg import DialogueGraph
+from graphneg.dialogue_graph import DialogueGraph
 from graphneg.errors import GeneratorError, InputError, ModelError
-from graphneg.generators import Context, Turn, get_generator
-from graphneg.generators.contexts import WantedContexts, read_contexts
-from graphneg.generators.keywords import reply_pairs, train_replies
-from graphneg.generators.keywords.choosing import Amount, Histories, drawn, keywords_of, with_neighbours
-from graphneg.generators.keywords.prompts import (
+from graphneg.generators.base import Context, Turn, WantedContexts, get_generator, read_contexts
+from graphneg.generators.keywords.filters import Limits, mentions, refusal, words_of
+from graphneg.generators.keywords.requests import (
+    Amount,
+    Histories,
+    drawn,
     example_texts,
+    keywords_of,
     reply_examples,
+    reply_pairs,
     reply_request,
     sentence_examples,
+    train_replies,
+    with_neighbours,
 )
-from graphneg.generators.keywords.screening import Limits, refusal
-from graphneg.generators.keywords.words import mentions, words_of
 from graphneg.generators.keywords.writing import Request, Style, Writer
-from graphneg.language_models import load_causal
-from graphneg.language_models.search import Sampling
-from graphneg.output import read_jsonl
+from graphneg.nn.generation import Sampling
+from graphneg.nn.models import load_causal
+from graphneg.records.files import read_jsonl
 from graphneg.shift.keywords import Keyword, get_extractor
-from graphneg.store import Store, open_store
+from graphneg.store.connection import Store
+from graphneg.store.opening import open_store
 from tests.cli_runs import Run
 from tests.servers import wipe
 from tests.smol import GLOVE, SMOL

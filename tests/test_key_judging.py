@@ -6,21 +6,25 @@ from math import exp
 
 import pytest
 
+from graphneg.english.detokenize import closed_up, spaced_as
 from graphneg.errors import InputError
 from graphneg.generators.base import Context, Turn
-from graphneg.generators.keywords.choosing import Amount
+from graphneg.generators.keywords.filters import Limits
 from graphneg.generators.keywords.generator import KeywordGenerator, Rules
-from graphneg.generators.keywords.judging import Bounds, Judge
-from graphneg.generators.keywords.prompts import sentence_request
-from graphneg.generators.keywords.screening import Limits
-from graphneg.generators.keywords.slots import Material
-from graphneg.generators.keywords.spacing import closed_up, spaced_as
-from graphneg.generators.keywords.stepping import SentenceEnd, Wanted, ends_sentence
-from graphneg.generators.keywords.writing import Request, Style, Writer
-from graphneg.language_models import load_causal
-from graphneg.language_models.causal import CausalLM
-from graphneg.language_models.model import Written
-from graphneg.language_models.search import Nucleus
+from graphneg.generators.keywords.requests import Amount, Material, sentence_request
+from graphneg.generators.keywords.writing import (
+    Bounds,
+    Judge,
+    Request,
+    SentenceEnd,
+    Style,
+    Wanted,
+    Writer,
+    ends_sentence,
+)
+from graphneg.nn.generation import Nucleus
+from graphneg.nn.language_models import CausalLM, Written
+from graphneg.nn.models import load_causal
 from graphneg.shift.keywords import get_extractor
 from tests.tiny_lm import TinyModels
 

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphneg.errors import InputError
-from graphneg.loading.rows import term_of
-from graphneg.parsers import get_parser
+from graphneg.ingest.rows import term_of
+from graphneg.parsers.base import get_parser
 from graphneg.shift.keywords import EXTRACTORS, MAX_WORDS, KeywordExtractor, get_extractor
 
 WORDS = [

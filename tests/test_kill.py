@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks.corpus import bundled, write_jsonl
 from graphneg.dialogue_graph import DialogueGraph
-from graphneg.store import Store
+from graphneg.store.connection import Store
 from tests.killable import Run
 from tests.killed_servers import Server
 from tests.servers import wipe

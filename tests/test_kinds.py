@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from graphneg.kinds import OTHER, kind_of, said_of
-from graphneg.kinds.making import noun_kinds
-from graphneg.store import Store
+from graphneg.english.noun_kinds import OTHER, kind_of, said_of
+from graphneg.store.connection import Store
 from tests.servers import wipe
 from tests.transform_runs import dialogue, load
+from tools.noun_kinds import noun_kinds
 
 DATA = """\
   1 a comment line of the files

@@ -14,19 +14,12 @@ pytest.importorskip("transformers", reason="language models need the neural extr
 
 import torch
 
-from graphneg.counterfactual import example
 from graphneg.errors import InputError, ModelError
-from graphneg.language_models import (
-    Beams,
-    CausalLM,
-    Example,
-    Sampling,
-    Seq2SeqLM,
-    fine_tune,
-    load_causal,
-    load_either,
-    load_seq2seq,
-)
+from graphneg.generators.counterfactual_model import example
+from graphneg.nn.fine_tuning import Example, fine_tune
+from graphneg.nn.generation import Beams, Sampling
+from graphneg.nn.language_models import CausalLM, Seq2SeqLM
+from graphneg.nn.models import load_causal, load_either, load_seq2seq
 from tests.tiny_lm import TinyModels, causal_folder, exchanges
 
 LEARNED = [example(exchange) for exchange in exchanges()]

@@ -10,7 +10,7 @@ import pytest
 from loader_samples import DATA, written
 
 from graphneg.errors import InputError
-from graphneg.loading import LoadOptions, get_loader, loader_names
+from graphneg.ingest.loader import LoadOptions, get_loader, loader_names
 from graphneg.model import Dialogue, Frame, GraphText, Opposite, Record, Rejected, Response
 
 SHARED = Path(__file__).parents[2] / "shared" / "data"

@@ -11,7 +11,7 @@ import pytest
 from loader_samples import CASES, DATA, SAMPLES, load, written
 
 from graphneg.errors import InputError
-from graphneg.loading import LoadOptions, get_loader
+from graphneg.ingest.loader import LoadOptions, get_loader
 from graphneg.model import Dialogue, Record, Rejected
 
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from graphneg.content_words import content_lemmas
 from graphneg.dialogue_graph import DialogueGraph
+from graphneg.english.content_words import content_lemmas
 from graphneg.errors import InputError
-from graphneg.loading import LoadOptions, get_loader
-from graphneg.loading.sentences import joined_tokens, mood_of, sentence_row, sentences_in
+from graphneg.ingest.loader import LoadOptions, get_loader
+from graphneg.ingest.rows import joined_tokens, mood_of, sentence_row, sentences_in
 from graphneg.model import Record, Rejected, Sentence
-from graphneg.store import Store
+from graphneg.store.connection import Store
 from tests.servers import wipe
 
 DOG = "02084071 05 n 02 dog 0 hound 0 001 @ 02083346 n 0000"

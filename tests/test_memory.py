@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.corpus import bundled, write_jsonl
 from graphneg.dialogue_graph import DialogueGraph
-from graphneg.store import open_store
+from graphneg.store.opening import open_store
 
 FEW, MANY = 150, 1500
 WITHIN_MEGABYTES = 50

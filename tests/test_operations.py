@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from graphneg.editing.overlay import overlaid
+from graphneg.amr.overlay import overlaid
+from graphneg.amr.penman import format_graph, parse_graph
 from graphneg.errors import TransformError
 from graphneg.model import Edit
-from graphneg.penman_codec import format_graph, parse_graph
 from tests.edit_samples import (
     AMR,
     after,

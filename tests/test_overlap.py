@@ -11,17 +11,15 @@ import pytest
 from numpy import float32
 from numpy.typing import NDArray
 
-from graphneg.content_words import content_lemmas, word_count
 from graphneg.dialogue_graph import DialogueGraph
+from graphneg.english.content_words import content_lemmas, word_count
 from graphneg.errors import GeneratorError
-from graphneg.generators import Context, get_generator
-from graphneg.generators.base import Turn
-from graphneg.generators.overlap import Conditions
-from graphneg.generators.overlap.choosing import Shortlist, shortlist
+from graphneg.generators.base import Context, Turn, get_generator
 from graphneg.generators.overlap.pool import PoolSentence
-from graphneg.generators.overlap.wishes import Scene, Wish, scene_of, wishes_for
+from graphneg.generators.overlap.shortlist import Shortlist, shortlist
+from graphneg.generators.overlap.target_profile import Conditions, Scene, Wish, scene_of, wishes_for
 from graphneg.model import Negative
-from graphneg.store import Store
+from graphneg.store.connection import Store
 from tests.overlap_samples import RIGHT, fill, responses, sentences
 from tests.servers import wipe
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from graphneg.generators.overlap.exchanges import found_text
+from graphneg.generators.overlap.pool import found_text
 from graphneg.model import Negative
-from graphneg.store import Store
+from graphneg.store.connection import Store
 from tests.overlap_samples import fill
 
 

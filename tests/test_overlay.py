@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphneg.editing.overlay import apply_edits, overlaid
+from graphneg.amr.overlay import apply_edits, overlaid
+from graphneg.amr.penman import format_graph, parse_graph
+from graphneg.amr.wellformed import check
 from graphneg.errors import TransformError
-from graphneg.penman_codec import format_graph, parse_graph
-from graphneg.wellformed import check
 from tests.edit_samples import (
     AMR,
     GRAPHS,

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from graphneg.datasets.groups import groups_of, read_groups
+from graphneg.datasets.pair_sampler import Drawing, Mix, Pair
+from graphneg.datasets.pairs import Pairs, read_pairs
 from graphneg.errors import InputError
 from graphneg.model import Negative
-from graphneg.output import write_parquet
-from graphneg.training.drawing import Drawing, Mix, Pair
-from graphneg.training.groups import groups_of, read_groups
-from graphneg.training.pairs import Pairs, read_pairs
+from graphneg.records.tables import write_parquet
 from tests.pair_samples import anyhow, right, some, written, wrong
 
 seeds, epochs = st.integers(0, 99), st.integers(0, 5)

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import pytest
 
+from graphneg.datasets.pair_sampler import Mix
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.errors import InputError
-from graphneg.generators import Candidate, Context
-from graphneg.store import Store
-from graphneg.training.drawing import Mix
+from graphneg.generators.base import Candidate, Context
+from graphneg.store.connection import Store
 from tests.servers import wipe
 
 DIALOGUES = [

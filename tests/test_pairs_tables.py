@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from graphneg.datasets.pair_sampler import Mix
+from graphneg.datasets.pairs import Pairs, read_pairs
 from graphneg.errors import InputError
-from graphneg.training.drawing import Mix
-from graphneg.training.pairs import Pairs, read_pairs
 from tests.pair_samples import right, some, wrong
 
 MIX = Mix(2, {"edits": 2, "overlap": 1}, {"edits": 0.5})
@@ -113,7 +113,7 @@ class TestShortages:
     def test_the_terminal_shows_a_line_for_each(self) -> None:
         from rich.console import Console
 
-        from graphneg.cli.lacking import shortage_table
+        from graphneg.cli.terminal import shortage_table
 
         text = StringIO()
         Console(width=120, file=text).print(shortage_table(read_pairs(some(), mix=MIX).shortages()))

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 import graphneg
-from graphneg.penman_codec import iter_blocks, metadata, parse_graph
-from graphneg.wellformed import check
+from graphneg.amr.penman import iter_blocks, metadata, parse_graph
+from graphneg.amr.wellformed import check
 from tests.toy_parser import install
 
 ROOT = Path(__file__).parent.parent

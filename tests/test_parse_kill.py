@@ -15,8 +15,8 @@ import psutil
 import pytest
 
 from graphneg.dialogue_graph import DialogueGraph
-from graphneg.editing.originals import read_whole_graphs
-from graphneg.store import Store
+from graphneg.store.connection import Store
+from graphneg.store.dialogues import read_whole_graphs
 from tests.killed_servers import Server
 from tests.servers import wipe
 from tests.toy_parser import ToyParser, install
@@ -27,7 +27,7 @@ TEXTS = DIALOGUES * TURNS
 KILLS = 4
 PATIENCE = 120
 CODE = (
-    "import sys; import graphneg.parsing.store as parsing; parsing.BATCH = 4; "
+    "import sys; import graphneg.parsers.jobs as parsing; parsing.BATCH = 4; "
     "from graphneg.cli import main; main(sys.argv[1:])"
 )
 

@@ -11,13 +11,14 @@ from typing import Any
 import pytest
 
 from graphneg.dialogue_graph import DialogueGraph
-from graphneg.editing.originals import read_whole_graphs
 from graphneg.errors import InputError, ParserError
 from graphneg.model import AmrGraph
-from graphneg.parsing import open_pool, writing
-from graphneg.parsing import store as parsing
-from graphneg.parsing.writing import Ready
-from graphneg.store import Store
+from graphneg.parsers import jobs as parsing
+from graphneg.parsers import stored as writing
+from graphneg.parsers.pool import open_pool
+from graphneg.parsers.stored import Ready
+from graphneg.store.connection import Store
+from graphneg.store.dialogues import read_whole_graphs
 from tests.servers import wipe
 from tests.speller import Speller
 from tests.toy_parser import ToyParser, install

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from graphneg.parsers.dependency import DependencyParser
+from graphneg.amr.penman import format_graph
+from graphneg.amr.wellformed import check
 from graphneg.parsers.dependency.draft import Draft
 from graphneg.parsers.dependency.learned import revisers
-from graphneg.parsers.dependency.learned.decoding import ScoredArc, decode
-from graphneg.parsers.dependency.learned.fragments import draft_fragments, put_fragment, write_fragment
-from graphneg.penman_codec import format_graph
-from graphneg.wellformed import check
+from graphneg.parsers.dependency.learned.arcs import ScoredArc, decode
+from graphneg.parsers.dependency.learned.tables import draft_fragments, put_fragment, write_fragment
+from graphneg.parsers.dependency.parser import DependencyParser
 
 TEXTS = [
     "The teacher didn't give the children any homework.",
@@ -119,7 +119,7 @@ def test_decoding_keeps_all_nodes_of_larger_parts() -> None:
 
 
 def _draft() -> Draft:
-    from graphneg.parsers.dependency.words import Word
+    from graphneg.parsers.dependency.draft import Word
 
     return Draft(
         "teachers left",

@@ -7,17 +7,13 @@ from typing import Any
 
 import pytest
 
-from graphneg.parsers.dependency.learned.denial import denials, features
-from graphneg.parsers.dependency.learned.network import GroupSums, Model, read_model, write_model
-from graphneg.parsers.dependency.models import load_model
-from graphneg.parsers.dependency.rules import write_draft
-from graphneg.parsers.dependency.training.corpus import read_items, words_of
-from graphneg.parsers.dependency.training.denial import train_denial
-from graphneg.parsers.dependency.training.gold import Anchoring
-from graphneg.parsers.dependency.training.pairs import match_nodes
-from graphneg.parsers.dependency.training.propbank import read_rolesets
-from graphneg.parsers.dependency.training.scoring import joined
-from graphneg.penman_codec import parse_graph
+from graphneg.amr.penman import parse_graph
+from graphneg.parsers.dependency.learned.reviser import denials, features
+from graphneg.parsers.dependency.learned.tables import GroupSums, Model, read_model, write_model
+from graphneg.parsers.dependency.parser import load_model, write_draft
+from tools.parser_lessons import Anchoring, match_nodes, read_rolesets
+from tools.parser_networks import joined, train_denial
+from tools.parser_training import read_items, words_of
 
 FRAMES = """
 <frameset><predicate lemma="hum"><roleset id="hum.01" name="hum">
@@ -55,7 +51,7 @@ def test_sentences_kept_for_testing_are_left_out(tmp_path: Path) -> None:
 
 def test_draft_nodes_find_their_gold_nodes(tmp_path: Path) -> None:
     from graphneg.parsers.dependency.lexicon import load_lexicon
-    from graphneg.parsers.dependency.training.corpus import draft_of
+    from tools.parser_training import draft_of
 
     train = tmp_path / "train.txt"
     train.write_text(GRAPH)

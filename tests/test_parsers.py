@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from graphneg.decoders import decoder_names, get_decoder
+from graphneg.amr.penman import format_graph, parse_graph
+from graphneg.decoders.base import decoder_names, get_decoder
 from graphneg.errors import DecoderError, ParserError
 from graphneg.model import AmrGraph, AmrNode
-from graphneg.parsers import Parsed, checked, get_parser, parser_names
-from graphneg.penman_codec import format_graph, parse_graph
+from graphneg.parsers.base import Parsed, checked, get_parser, parser_names
 from tests.toy_parser import ToyParser, install
 
 GOOD = "(l / like-01 :ARG0 (i / i))"

@@ -13,17 +13,14 @@ import pytest
 pytest.importorskip("torch", reason="the amrlib parser needs the neural extra")
 pytest.importorskip("amrlib", reason="the amrlib parser needs the neural extra")
 
-from graphneg.alignment import tokenize
+from graphneg.amr.penman import format_graph, parse_graph
+from graphneg.amr.wellformed import check
+from graphneg.english.tokens import tokenize
 from graphneg.errors import ParserError
 from graphneg.model import AmrGraph
-from graphneg.parsers import CheckedParser, Parsed, get_parser
-from graphneg.parsers.amrlib.engines import Candidate, Proposal
-from graphneg.parsers.amrlib.joining import joined
-from graphneg.parsers.amrlib.mending import mended
-from graphneg.parsers.amrlib.parser import chosen
-from graphneg.parsers.amrlib.sentences import split_sentences
-from graphneg.penman_codec import format_graph, parse_graph
-from graphneg.wellformed import check
+from graphneg.parsers.amrlib import chosen, joined, mended, split_sentences
+from graphneg.parsers.amrlib_models import Candidate, Proposal
+from graphneg.parsers.base import CheckedParser, Parsed, get_parser
 from tests.tiny_amrlib import MAX_INPUT, MAX_OUTPUT, TinyParser, describe, train
 
 pytestmark = pytest.mark.slow
@@ -86,7 +83,7 @@ class TestAModel:
     def test_goes_on_with_half_a_batch_where_memory_runs_out(
         self, tiny: TinyParser, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        from graphneg.decoders.t5.torch_backend import TorchBackend
+        from graphneg.decoders.t5 import TorchBackend
 
         sizes: list[int] = []
         beams = TorchBackend.beams

@@ -12,17 +12,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphneg.errors import PenmanError
-from graphneg.model import AmrGraph
-from graphneg.penman_codec import (
+from graphneg.amr.penman import (
+    MAX_DEPTH,
     format_graph,
     is_inverted,
     iter_blocks,
     metadata,
     parse_graph,
     parse_located,
+    token_span,
 )
-from graphneg.penman_reading import MAX_DEPTH, token_span
+from graphneg.errors import PenmanError
+from graphneg.model import AmrGraph
 
 SHARED = Path(__file__).parent.parent.parent / "shared" / "data"
 CORPORA = ["amr_little_prince/lpp-train.txt", "amr_little_prince/lpp-dev.txt"]

@@ -7,13 +7,12 @@ from collections.abc import Sequence
 import pytest
 
 from graphneg.dialogue_graph import DialogueGraph
-from graphneg.editing.donors import OFFERED, Donors
-from graphneg.editing.originals import Originals, Selection, StoredDialogue, dialogue_ids, read_dialogues
-from graphneg.editing.proposals import propose
-from graphneg.loading import LoadOptions, get_loader
+from graphneg.editing.proposals import OFFERED, Donors, propose
+from graphneg.editing.transforms import Transform
+from graphneg.ingest.loader import LoadOptions, get_loader
 from graphneg.model import Dialogue, Frame, Utterance
-from graphneg.store import Store
-from graphneg.transforms import Transform
+from graphneg.store.connection import Store
+from graphneg.store.dialogues import Originals, Selection, StoredDialogue, dialogue_ids, read_dialogues
 from tests.servers import wipe
 from tests.transform_runs import TRANSFORMS, applied, edit_lists, line, load, shift
 

@@ -17,10 +17,10 @@ from tests.tiny_ranker import WORDS, encoder_folder, groups
 
 torch = pytest.importorskip("torch")
 
+from graphneg.datasets.pair_sampler import Mix  # noqa: E402
+from graphneg.nn.training import open_run  # noqa: E402
 from graphneg.rankers.poly_encoder import PolyEncoder, new_poly_encoder  # noqa: E402
-from graphneg.training.drawing import Mix  # noqa: E402
 from graphneg.training.rankers import train_ranker  # noqa: E402
-from graphneg.training.run import open_run  # noqa: E402
 
 CONTEXTS = [["shall we swim", "now"], ["where is the cat"], ["who ate bread", "you did", "when"]]
 RESPONSES = ["at six", "in the garden", "twelve eggs now"]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from graphneg.errors import ModelError
-from graphneg.output.jsonl import write_jsonl
+from graphneg.records.files import write_jsonl
 from tests.cli_runs import Run
 from tests.negative_samples import EXAMPLE
 from tests.tiny_ranker import encoder_folder
@@ -59,14 +59,14 @@ def contexts(folder: Path, *lines: object) -> Path:
 
 class TestRegistry:
     def test_a_folder_that_names_no_kind_is_a_cross_encoder(self, classifier: Path) -> None:
-        from graphneg.rankers import CrossEncoder, load_ranker
+        from graphneg.rankers.base import load_ranker
+        from graphneg.rankers.cross_encoder import CrossEncoder
 
         ranker = load_ranker(classifier, device="cpu")
         assert type(ranker) is CrossEncoder and len(ranker.score([["when"]], ["now"])) == 1
 
     def test_each_kind_is_read_again_as_what_it_is(self, encoder: Path, tmp_path: Path) -> None:
-        from graphneg.rankers import load_ranker, new_ranker
-        from graphneg.rankers.registry import ranker_kinds
+        from graphneg.rankers.base import load_ranker, new_ranker, ranker_kinds
 
         for kind in ranker_kinds():
             made = new_ranker(kind, encoder, seed=3, device="cpu")
@@ -79,7 +79,8 @@ class TestRegistry:
     def test_a_cross_encoder_made_of_another_kind_says_what_it_is(
         self, encoder: Path, tmp_path: Path
     ) -> None:
-        from graphneg.rankers import CrossEncoder, load_ranker, new_ranker
+        from graphneg.rankers.base import load_ranker, new_ranker
+        from graphneg.rankers.cross_encoder import CrossEncoder
 
         new_ranker("sa-bert", encoder, device="cpu").save(tmp_path / "speakers")
         new_ranker("cross-encoder", tmp_path / "speakers", device="cpu").save(tmp_path / "plain")
@@ -97,20 +98,20 @@ class TestRegistry:
     def test_a_folder_of_something_else_is_one_clear_line(
         self, tmp_path: Path, config: str, complaint: str
     ) -> None:
-        from graphneg.rankers import load_ranker
+        from graphneg.rankers.base import load_ranker
 
         (tmp_path / "config.json").write_text(config)
         with pytest.raises(ModelError, match=complaint):
             load_ranker(tmp_path)
 
     def test_a_kind_that_is_not_there_is_told(self, encoder: Path) -> None:
-        from graphneg.rankers import new_ranker
+        from graphneg.rankers.base import new_ranker
 
         with pytest.raises(ModelError, match="no kind of ranker is called 'owl'"):
             new_ranker("owl", encoder)
 
     def test_a_response_longer_than_the_model_reads_loses_its_end(self, classifier: Path) -> None:
-        from graphneg.rankers import CrossEncoder
+        from graphneg.rankers.cross_encoder import CrossEncoder
 
         ranker = CrossEncoder.from_pretrained(classifier, device="cpu")
         rows = ranker.encode([["when"], [], ["eggs"]], ["fish " * 40, "cat " * 40, ""])["input_ids"]
@@ -120,7 +121,8 @@ class TestRegistry:
     def test_a_new_ranker_reads_the_response_first_and_goes_on_doing_so(
         self, encoder: Path, tmp_path: Path
     ) -> None:
-        from graphneg.rankers import CrossEncoder, new_ranker
+        from graphneg.rankers.base import new_ranker
+        from graphneg.rankers.cross_encoder import CrossEncoder
 
         new_ranker("cross-encoder", encoder, device="cpu").save(tmp_path)
         ranker = CrossEncoder.from_pretrained(tmp_path, device="cpu")
@@ -129,7 +131,7 @@ class TestRegistry:
         assert len(tokens) == 24 and text.startswith("[CLS] at six [SEP] eggs") and "when [SEP]" in text
 
     def test_turns_are_running_text(self, classifier: Path) -> None:
-        from graphneg.rankers import CrossEncoder
+        from graphneg.rankers.cross_encoder import CrossEncoder
 
         ranker = CrossEncoder.from_pretrained(classifier, device="cpu")
         tokens = ranker.encode([["shall we swim", "when"]], ["at six"])["input_ids"][0]

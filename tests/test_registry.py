@@ -11,11 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from graphneg.loading.registry import get_loader
+from graphneg.editing.recipes import RECIPES
+from graphneg.editing.transforms import CATEGORIES, load_transforms
+from graphneg.ingest.loader import get_loader
 from graphneg.parsers.base import PLUGINS
-from graphneg.recipes import RECIPES
-from graphneg.transforms import load_transforms
-from graphneg.transforms.registry import CATEGORIES
 
 ROOT = Path(__file__).parent.parent
 MODULES = [file for folder in ("graphneg", "loaders") for file in sorted((ROOT / folder).rglob("*.py"))]

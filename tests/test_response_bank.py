@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from graphneg.dialogue_graph import DialogueGraph
-from graphneg.editing.originals import Selection
 from graphneg.errors import InputError
 from graphneg.progress import NoProgress
-from graphneg.store import Store
+from graphneg.store.connection import Store
+from graphneg.store.dialogues import Selection
 from tests.cli_runs import Run
 from tests.tiny_ranker import WORDS, encoder_folder
 
@@ -23,9 +23,8 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("faiss")
 
 from graphneg.rankers import response_bank  # noqa: E402
-from graphneg.rankers.bank_sources import read_responses, stored_responses  # noqa: E402
 from graphneg.rankers.poly_encoder import PolyEncoder, new_poly_encoder  # noqa: E402
-from graphneg.rankers.response_bank import ResponseBank, build_bank, unique  # noqa: E402
+from graphneg.rankers.response_bank import ResponseBank, build_bank, read_responses, stored_responses, unique  # noqa: E402  # noqa: E402
 
 RESPONSES = [" ".join(words) for words in product(WORDS.split()[:11], repeat=2)]
 CONTEXTS = [["shall we swim", "now"], ["where is the cat"], ["who ate bread", "you did", "when"]]
@@ -181,7 +180,7 @@ class TestSources:
     def test_files_give_lines_and_right_responses(self, tmp_path: Path) -> None:
         from dataclasses import replace
 
-        from graphneg.output import write_jsonl
+        from graphneg.records.files import write_jsonl
         from tests.negative_samples import EXAMPLE
 
         edited = replace(EXAMPLE, response="No.", original={"context": None, "response": "Yes."})

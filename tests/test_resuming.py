@@ -13,12 +13,8 @@ from pathlib import Path
 import pytest
 
 from graphneg.errors import InputError
-from graphneg.output import (
-    ResumableWriter,
-    fingerprint,
-    read_jsonl,
-    write_jsonl,
-)
+from graphneg.records.files import read_jsonl, write_jsonl
+from graphneg.records.resumable import ResumableWriter, fingerprint
 from tests.negative_samples import EXAMPLE, some
 
 
@@ -109,7 +105,7 @@ def test_nothing_acknowledged_is_lost_when_the_process_is_killed(tmp_path: Path)
         """
         import sys
         from dataclasses import replace
-        from graphneg.output import ResumableWriter, read_jsonl
+        from graphneg.records import ResumableWriter, read_jsonl
         (example,) = read_jsonl(sys.argv[1])
         with ResumableWriter(sys.argv[2], "s") as writer:
             print("from", writer.resumed.dialogues, flush=True)

@@ -14,11 +14,11 @@ import penman
 import pytest
 
 from benchmarks.corpus import bundled, write_jsonl
+from graphneg.amr.penman import format_graph, iter_blocks, parse_graph
 from graphneg.dialogue_graph import DialogueGraph
-from graphneg.editing.originals import read_whole_graphs
 from graphneg.errors import PenmanError
-from graphneg.penman_codec import format_graph, iter_blocks, parse_graph
-from graphneg.store import Store
+from graphneg.store.connection import Store
+from graphneg.store.dialogues import read_whole_graphs
 from tests.graphs import BUNDLED, SHARED, texts
 from tests.servers import wipe
 from tests.test_penman_codec import CORPORA, ROUND_TRIPS

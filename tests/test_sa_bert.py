@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from graphneg.datasets.groups import Answer, Group
+from graphneg.datasets.pair_sampler import Mix
 from graphneg.errors import InputError, ModelError
-from graphneg.training.drawing import Mix
-from graphneg.training.groups import Answer, Group
 from tests.interrupting import StopsAt
 from tests.tiny_ranker import WORDS, encoder_folder, groups
 
@@ -30,7 +30,7 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def ranker(encoder: Path) -> Any:
-    from graphneg.rankers import new_ranker
+    from graphneg.rankers.base import new_ranker
 
     return new_ranker("sa-bert", encoder, seed=1, dropout=0.0, device="cpu")
 
@@ -95,7 +95,7 @@ class TestModel:
     def test_transformers_alone_gives_the_same_scores(self, ranker: Any, tmp_path: Path) -> None:
         from transformers import AutoModelForSequenceClassification
 
-        from graphneg.rankers import load_ranker
+        from graphneg.rankers.base import load_ranker
 
         ranker.save(tmp_path)
         config = json.loads((tmp_path / "config.json").read_text())
@@ -114,7 +114,7 @@ class TestModel:
     ) -> None:
         import torch
 
-        from graphneg.rankers import new_ranker
+        from graphneg.rankers.base import new_ranker
         from graphneg.rankers.cross_encoder import read_encoder
 
         plain, tokenizer = read_encoder(encoder, seed=1, dropout=0.0)
@@ -142,7 +142,7 @@ class TestModel:
         assert not first[0].equal(second[0]) and first.abs().max() < 0.2
 
     def test_speakers_learn_where_embeddings_do_not(self, encoder: Path) -> None:
-        from graphneg.rankers import new_ranker
+        from graphneg.rankers.base import new_ranker
 
         model = new_ranker("sa-bert", encoder, frozen=["embeddings"], device="cpu").model
         assert model.bert.embeddings.token_type_embeddings.weight.requires_grad
@@ -152,7 +152,7 @@ class TestModel:
         assert not model.bert.embeddings.token_type_embeddings.weight.requires_grad
 
     def test_an_encoder_of_one_segment_gets_speakers_too(self, encoder: Path, tmp_path: Path) -> None:
-        from graphneg.rankers import new_ranker
+        from graphneg.rankers.base import new_ranker
 
         _other_kind(encoder, tmp_path, "Roberta", type_vocab_size=1)
         ranker = new_ranker("sa-bert", tmp_path, device="cpu")
@@ -160,21 +160,21 @@ class TestModel:
         assert len(ranker.score([["fish " * 40], ["when"]], ["at six", "now"])) == 2
 
     def test_an_encoder_without_segments_is_one_clear_line(self, encoder: Path, tmp_path: Path) -> None:
-        from graphneg.rankers import new_ranker
+        from graphneg.rankers.base import new_ranker
 
         _other_kind(encoder, tmp_path, "DistilBert")
         with pytest.raises(ModelError, match="distilbert has no table of one or two segments"):
             new_ranker("sa-bert", tmp_path)
 
     def test_a_cross_encoder_is_not_read_from_it(self, ranker: Any, tmp_path: Path) -> None:
-        from graphneg.rankers import CrossEncoder
+        from graphneg.rankers.cross_encoder import CrossEncoder
 
         ranker.save(tmp_path)
         with pytest.raises(ModelError, match="a ranker of the kind sa-bert, not cross-encoder"):
             CrossEncoder.from_pretrained(tmp_path)
 
     def test_it_learns(self, encoder: Path, tmp_path: Path) -> None:
-        from graphneg.rankers import load_ranker, new_ranker
+        from graphneg.rankers.base import load_ranker, new_ranker
         from graphneg.training.rankers import train_ranker
 
         ranker = new_ranker("sa-bert", encoder, dropout=0.0, device="cpu")
@@ -211,7 +211,7 @@ class TestAdapting:
     SETTINGS = {"epochs": 20, "learning_rate": 5e-3, "per_device_train_batch_size": 4}  # noqa: RUF012
 
     def test_masked_words_are_told_better_and_speakers_are_kept(self, encoder: Path, tmp_path: Path) -> None:
-        from graphneg.rankers import new_ranker
+        from graphneg.rankers.base import new_ranker
         from graphneg.training.adapting import adapt, new_adaptable
 
         start = new_adaptable(encoder, device="cpu")
@@ -265,8 +265,8 @@ class TestAdapting:
         assert [answer.text for answer in group.positives] == ["now", "at six"]
 
     def test_masks_depend_on_seed_and_example_alone(self, ranker: Any) -> None:
-        from graphneg.rankers.speaker_inputs import SpeakerInputs
-        from graphneg.training.masking import Masking
+        from graphneg.nn.losses import Masking
+        from graphneg.rankers.sa_bert import SpeakerInputs
 
         inputs = SpeakerInputs(ranker.tokenizer, 24)
         [row] = inputs.rows([["shall we swim now", "when"]], ["at six"])
@@ -298,8 +298,8 @@ def _masked_loss(encoder: Any) -> float:
     """Nats a masked word, over the same masks each time."""
     import torch
 
-    from graphneg.rankers.speaker_inputs import SpeakerInputs
-    from graphneg.training.masking import Masking
+    from graphneg.nn.losses import Masking
+    from graphneg.rankers.sa_bert import SpeakerInputs
 
     inputs = SpeakerInputs(encoder.tokenizer, 24)
     masking = Masking(inputs, len(encoder.tokenizer), encoder.tokenizer.mask_token_id, 0.3, 9)

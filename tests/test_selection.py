@@ -11,13 +11,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphneg.errors import InputError
-from graphneg.language_models import load_causal
+from graphneg.generators.selection import (
+    BACKWARD,
+    FORWARD,
+    Bidirectional,
+    Pair,
+    Selected,
+    Selection,
+    Thresholds,
+    contexts_of,
+    learn_thresholds,
+    pairs_to_learn,
+    threshold,
+)
 from graphneg.model import Negative
-from graphneg.output import read_jsonl, write_jsonl, write_parquet
-from graphneg.selection import Bidirectional, Selected, Selection, Thresholds, learn_thresholds, threshold
-from graphneg.selection.scoring import BACKWARD, FORWARD, Pair
-from graphneg.selection.selecting import contexts_of
-from graphneg.selection.thresholds import pairs_to_learn
+from graphneg.nn.models import load_causal
+from graphneg.records.files import read_jsonl, write_jsonl
+from graphneg.records.tables import write_parquet
 from tests.cli_runs import Run
 from tests.negative_samples import EXAMPLE
 from tests.smol import SMOL
@@ -111,8 +121,8 @@ class TestLearning:
     def test_a_model_that_knows_the_replies_tells_right_from_random_pairs(
         self, tiny_lms: TinyModels, tmp_path: Path
     ) -> None:
-        from graphneg.language_models import Example, fine_tune
-        from graphneg.selection.scoring import before
+        from graphneg.generators.selection import before
+        from graphneg.nn.fine_tuning import Example, fine_tune
 
         learned = [Example(before([post]), f" {reply}") for post, _, reply in EXCHANGES]
         model = load_causal(tiny_lms.gpt2)

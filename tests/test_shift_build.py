@@ -13,10 +13,9 @@ from graphneg.dialogue_graph import DialogueGraph
 from graphneg.errors import InputError
 from graphneg.model import Dialogue
 from graphneg.shift import build
-from graphneg.shift.focus import Exchange, Shift, shifts_of
+from graphneg.shift.build import NO_POST_KEYWORDS, NO_REPLY_KEYWORDS, Exchange, Shift, shifts_of
 from graphneg.shift.keywords import Keyword
-from graphneg.shift.report import NO_POST_KEYWORDS, NO_REPLY_KEYWORDS
-from graphneg.store import Store
+from graphneg.store.connection import Store
 from tests.servers import wipe
 from tests.shift_samples import SAMPLES, Capitals, Letters, dialogue, edges, many, mentions, replies
 
@@ -125,7 +124,7 @@ class TestAnotherMethod:
         shift(graph)
         other = Capitals("again")
         with monkeypatch.context() as broken:
-            broken.setattr("graphneg.shift.writing._FORGOTTEN", ("edges", "no such part"))
+            broken.setattr("graphneg.shift.build._FORGOTTEN", ("edges", "no such part"))
             with pytest.raises(FileNotFoundError):
                 shift(graph, keywords=other, existing="replace")
         with pytest.raises(InputError, match="made with the keywords 'again'"):

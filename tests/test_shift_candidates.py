@@ -11,10 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphneg.editing.originals import Selection
 from graphneg.errors import InputError
 from graphneg.shift.candidates import Reach, Reply, Splitting, posts, replies_of, stored_reply
-from graphneg.shift.likelihood import Shifts
+from graphneg.shift.graphs import Shifts
 from graphneg.shift.prediction import get_predictor
 from graphneg.shift.substitutes import (
     NO_CANDIDATES,
@@ -24,7 +23,9 @@ from graphneg.shift.substitutes import (
     substitutes_of,
     write_substitutes,
 )
-from graphneg.store import Store, open_store
+from graphneg.store.connection import Store
+from graphneg.store.dialogues import Selection
+from graphneg.store.opening import open_store
 from tests.cli_runs import Run
 from tests.explore_samples import write_samples
 from tests.servers import wipe

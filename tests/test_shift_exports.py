@@ -13,7 +13,7 @@ from benchmarks.corpus import store_records
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.errors import InputError
 from graphneg.shift.graphs import neighbours
-from graphneg.store import Store
+from graphneg.store.connection import Store
 from tests.cli_runs import Run
 from tests.servers import wipe
 from tests.shift_samples import SAMPLES, Capitals, Edges, Letters, edges

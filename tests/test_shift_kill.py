@@ -13,7 +13,7 @@ import pytest
 
 from benchmarks.corpus import store_records
 from graphneg.dialogue_graph import DialogueGraph
-from graphneg.store import Store
+from graphneg.store.connection import Store
 from tests.killed_servers import Server
 from tests.servers import wipe
 from tests.shift_samples import Capitals, Letters, edges, many, mentions, replies

@@ -8,15 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from graphneg.embedding import get_embedder
 from graphneg.errors import ModelError
+from graphneg.nn.embedders import get_embedder
 from graphneg.shift.candidates import Focus, Post
-from graphneg.shift.likelihood import Likelihoods
-from graphneg.shift.prediction import Choice, get_predictor
-from graphneg.shift.prediction.base import PLUGINS, Guarded
-from graphneg.shift.prediction.embedding import EmbeddingPredictor
-from graphneg.shift.prediction.frequency import FrequencyPredictor, likelihood
-from graphneg.store import Store
+from graphneg.shift.graphs import Likelihoods
+from graphneg.shift.prediction import (
+    PLUGINS,
+    Choice,
+    EmbeddingPredictor,
+    FrequencyPredictor,
+    Guarded,
+    get_predictor,
+    likelihood,
+)
+from graphneg.store.connection import Store
 from tests.cli_runs import Run
 from tests.explore_samples import write_samples
 from tests.servers import wipe
@@ -157,7 +162,7 @@ def samples(embedded: Store) -> Store:
 
 def test_examples_ask_for_the_perspective_among_the_candidates_of_its_subset(samples: Store) -> None:
     pytest.importorskip("transformers", reason="language models need the neural extra")
-    from graphneg.shift.prediction.examples import causal_examples, seq2seq_examples
+    from graphneg.shift.prediction import causal_examples, seq2seq_examples
 
     examples = seq2seq_examples(samples)
     assert len(examples) == len(causal_examples(samples)) == 26
@@ -174,9 +179,8 @@ def test_examples_ask_for_the_perspective_among_the_candidates_of_its_subset(sam
 def test_a_trained_seq2seq_model_chooses_what_replies_moved_to(
     samples: Store, folders: Path, tmp_path: Path
 ) -> None:
-    from graphneg.shift.prediction.examples import seq2seq_examples
-    from graphneg.shift.prediction.seq2seq import Seq2SeqPredictor
-    from graphneg.shift.prediction.training import train_predictor
+    from graphneg.shift.prediction import Seq2SeqPredictor, seq2seq_examples
+    from graphneg.shift.substitutes import train_predictor
 
     out = tmp_path / "trained"
     settings = {"max_steps": 150, "learning_rate": 5e-3, "per_device_train_batch_size": 16}
@@ -195,9 +199,8 @@ def test_a_trained_seq2seq_model_chooses_what_replies_moved_to(
 
 
 def test_seq2seq_scores_are_the_log_likelihoods_of_whole_perspectives(folders: Path) -> None:
-    from graphneg.language_models import load_seq2seq
-    from graphneg.shift.prediction.examples import source_with_candidates
-    from graphneg.shift.prediction.seq2seq import Seq2SeqPredictor
+    from graphneg.nn.models import load_seq2seq
+    from graphneg.shift.prediction import Seq2SeqPredictor, source_with_candidates
 
     model = load_seq2seq(folders / "bart", device="cpu")
     subset = ("fish", "garden door")
@@ -208,9 +211,8 @@ def test_seq2seq_scores_are_the_log_likelihoods_of_whole_perspectives(folders: P
 
 
 def test_causal_scores_do_not_depend_on_how_candidates_are_batched(folders: Path) -> None:
-    from graphneg.language_models import load_causal
-    from graphneg.shift.prediction.causal import CausalPredictor
-    from graphneg.shift.prediction.examples import source_without_candidates
+    from graphneg.nn.models import load_causal
+    from graphneg.shift.prediction import CausalPredictor, source_without_candidates
 
     model = load_causal(folders / "gpt2", device="cpu")
     subsets = [("fish",), ("a garden behind the door",), ("milk and rice",), ("car",), ("é",)]
@@ -227,7 +229,7 @@ def test_causal_scores_do_not_depend_on_how_candidates_are_batched(folders: Path
 
 
 def test_the_counts_weigh_in_by_the_prior(folders: Path) -> None:
-    from graphneg.shift.prediction.causal import CausalPredictor
+    from graphneg.shift.prediction import CausalPredictor
 
     likely = post(("cat", {"car": 0.98, "fish": 1e-9}))
     [choice] = CausalPredictor(folders / "gpt2", prior=100, device="cpu").choose(
@@ -244,7 +246,7 @@ def test_a_model_for_another_task_is_one_clear_line(folders: Path) -> None:
 
 
 def test_the_command_trains_a_predictor_and_uses_it(run: Run, folders: Path, tmp_path: Path) -> None:
-    from graphneg.store import open_store
+    from graphneg.store.opening import open_store
 
     place, out = tmp_path / "store", tmp_path / "trained"
     with open_store(place) as store:

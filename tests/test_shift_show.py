@@ -12,11 +12,22 @@ from pathlib import Path
 
 import pytest
 
-from graphneg import DialogueGraph
+from graphneg.dialogue_graph import DialogueGraph
 from graphneg.errors import InputError
-from graphneg.shift.showing import Neighbourhood, Pair, Shift, neighbourhood, page, write_page
-from graphneg.shift.showing.layout import FREQUENT, NARROWEST, WIDEST, layout
-from graphneg.store import Store, open_store
+from graphneg.shift.page import (
+    FREQUENT,
+    NARROWEST,
+    WIDEST,
+    Neighbourhood,
+    Pair,
+    Shift,
+    layout,
+    neighbourhood,
+    page,
+    write_page,
+)
+from graphneg.store.connection import Store
+from graphneg.store.opening import open_store
 from tests.cli_runs import Run
 from tests.explore_samples import write_samples
 from tests.servers import wipe

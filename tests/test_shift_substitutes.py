@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from graphneg import DialogueGraph
+from graphneg.dialogue_graph import DialogueGraph
 from graphneg.errors import InputError, ModelError
 from graphneg.shift.candidates import Focus, Post
 from graphneg.shift.keywords import extractor_named, get_extractor
 from graphneg.shift.prediction import Choice
-from graphneg.store import Store
+from graphneg.store.connection import Store
 from tests.explore_samples import write_samples
 from tests.servers import wipe
 from tests.shift_samples import Capitals, Letters

@@ -11,12 +11,9 @@ import pytest
 from neo4j import ManagedTransaction
 
 from graphneg.errors import StoreError
-from graphneg.store import Store, cypher_text, open_store
-from graphneg.store.guard import refuse_writes
-from graphneg.store.opening import server_version
-from graphneg.store.running import run
-from graphneg.store.schema import SCHEMA_VERSION, apply
-from graphneg.store.statements import statements
+from graphneg.store.connection import Store, refuse_writes
+from graphneg.store.opening import SCHEMA_VERSION, apply, open_store, server_version
+from graphneg.store.statements import cypher_text, run, statements
 from tests.servers import Neo4jServer, wipe
 
 Reopen = Callable[[], Store]

@@ -9,9 +9,7 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from graphneg.output import (
-    Summary,
-)
+from graphneg.records.summary import Summary
 from tests.negative_samples import EXAMPLE, some
 
 

@@ -10,11 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from graphneg.decoders import get_decoder, refuse_original
-from graphneg.decoders.base import Decoder
+from graphneg.amr.penman import iter_blocks, parse_graph
+from graphneg.decoders.base import Decoder, get_decoder, refuse_original
 from graphneg.errors import DecoderError
 from graphneg.model import AmrGraph, Decoded, Edit, EditedUtterance
-from graphneg.penman_codec import iter_blocks, parse_graph
 
 BOOK = Path(__file__).parent / "../../shared/data/amr_little_prince/lpp-train.txt"
 NOT = {"op": "add", "role": "polarity", "value": "-"}

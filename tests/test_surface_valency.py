@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from graphneg.decoders import get_decoder
+from graphneg.decoders.base import get_decoder
 from tests.test_surface import decode, edited, place
 
 AWAKE = ("She stayed awake.", "(s / stay-01 :ARG1 (s2 / she) :ARG3 (a / awake-02 :ARG1 s2))")

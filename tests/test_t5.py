@@ -9,12 +9,13 @@ import pytest
 pytest.importorskip("torch", reason="the t5 decoder needs the neural extra")
 pytest.importorskip("transformers", reason="the t5 decoder needs the neural extra")
 
-from graphneg.decoders.t5 import Sampling, T5Decoder, one_line
-from graphneg.decoders.t5.batching import in_batches
-from graphneg.decoders.t5.sampling import GumbelNoise, item_seed
+from graphneg.amr.penman import parse_graph
+from graphneg.decoders.t5 import T5Decoder, one_line
 from graphneg.errors import InputError
 from graphneg.model import Decoded, EditedUtterance
-from graphneg.penman_codec import parse_graph
+from graphneg.nn.batching import in_batches
+from graphneg.nn.generation import GumbelNoise, item_seed
+from graphneg.nn.generation import SamplingSampling as Sampling
 from tests.tiny_t5 import TinyT5, edited
 
 pytestmark = pytest.mark.slow
@@ -51,7 +52,7 @@ def test_greedy_texts_are_those_of_amrlib(tiny: TinyT5, utterances: list[EditedU
 
 def test_a_graph_is_written_as_amrlib_writes_it(tiny: TinyT5):
     helper = pytest.importorskip("amrlib.models.generate_xfm.model_input_helper")
-    from graphneg.penman_codec import format_graph
+    from graphneg.amr.penman import format_graph
 
     for graph, _ in tiny.pairs:
         assert one_line(graph) == helper.ModelInputHelper.gstring_to_oneline(format_graph(graph))

@@ -13,9 +13,10 @@ import pytest
 pytest.importorskip("torch", reason="the t5 decoder needs the neural extra")
 pytest.importorskip("transformers", reason="the t5 decoder needs the neural extra")
 
-from graphneg.decoders.t5 import Sampling, T5Decoder
+from graphneg.decoders.t5 import T5Decoder
 from graphneg.errors import DecoderError, InputError
 from graphneg.model import EditedUtterance
+from graphneg.nn.generation import SamplingSampling as Sampling
 from tests.tiny_t5 import TinyT5
 
 pytestmark = pytest.mark.slow
@@ -202,7 +203,7 @@ def test_the_documented_example_runs(tiny: TinyT5, utterances: list[EditedUttera
 
 
 def test_the_registry_makes_the_decoder(tiny: TinyT5, utterances: list[EditedUtterance]):
-    from graphneg.decoders import get_decoder
+    from graphneg.decoders.base import get_decoder
 
     decoder = get_decoder("t5", model=tiny.hugging_face)
     assert decoder.name == "t5"

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from graphneg.datasets.groups import Answer, Group, groups_of, plain, read_groups
+from graphneg.datasets.pair_sampler import Drawing, Mix
 from graphneg.errors import InputError
-from graphneg.output import write_jsonl
-from graphneg.training.drawing import Drawing, Mix, plain
-from graphneg.training.groups import Answer, Group, groups_of, read_groups
+from graphneg.records.files import write_jsonl
 from tests.interrupting import StopsAt
 from tests.negative_samples import EXAMPLE
 from tests.pair_samples import some
@@ -103,8 +103,8 @@ class TestTraining:
     SETTINGS = {"epochs": 30, "learning_rate": 5e-3, "per_device_train_batch_size": 4}  # noqa: RUF012
 
     def test_a_ranker_learns_what_fish_have_in_common(self, encoder: Path, tmp_path: Path) -> None:
-        from graphneg.rankers import CrossEncoder
-        from graphneg.training.rankers import new_cross_encoder, train_ranker
+        from graphneg.rankers.cross_encoder import CrossEncoder, new_cross_encoder
+        from graphneg.training.rankers import train_ranker
 
         ranker = new_cross_encoder(encoder, dropout=0.0)
         report = train_ranker(
@@ -120,7 +120,8 @@ class TestTraining:
         )
 
     def test_a_run_goes_on_from_its_checkpoint_to_the_same_model(self, encoder: Path, tmp_path: Path) -> None:
-        from graphneg.training.rankers import new_cross_encoder, train_ranker
+        from graphneg.rankers.cross_encoder import new_cross_encoder
+        from graphneg.training.rankers import train_ranker
 
         settings = {**self.SETTINGS, "mix": Mix(2, {"edited": 2}), "save_steps": 20}
         with pytest.raises(KeyboardInterrupt):
@@ -142,7 +143,8 @@ class TestTraining:
             train_ranker(stopped, groups(), tmp_path / "a", **settings)
 
     def test_ctrl_c_ends_a_run_after_its_step_with_a_checkpoint(self, encoder: Path, tmp_path: Path) -> None:
-        from graphneg.training.rankers import new_cross_encoder, train_ranker
+        from graphneg.rankers.cross_encoder import new_cross_encoder
+        from graphneg.training.rankers import train_ranker
 
         pressed = StopsAt(37, lambda: signal.raise_signal(signal.SIGINT))
         settings = {**self.SETTINGS, "mix": Mix(2, {"edited": 2})}
@@ -159,7 +161,8 @@ class TestTraining:
         assert stopped.score(*pairs) == pytest.approx(whole.score(*pairs), abs=1e-6)
 
     def test_frozen_embeddings_stay(self, encoder: Path, tmp_path: Path) -> None:
-        from graphneg.training.rankers import new_cross_encoder, train_ranker
+        from graphneg.rankers.cross_encoder import new_cross_encoder
+        from graphneg.training.rankers import train_ranker
 
         ranker = new_cross_encoder(encoder, frozen=["embeddings"])
         before = ranker.model.bert.embeddings.word_embeddings.weight.detach().clone()
@@ -171,7 +174,8 @@ class TestTraining:
     def test_a_folder_is_overwritten_where_it_is_asked_for_and_loses_nothing_else(
         self, encoder: Path, tmp_path: Path
     ) -> None:
-        from graphneg.training.rankers import new_cross_encoder, train_ranker
+        from graphneg.rankers.cross_encoder import new_cross_encoder
+        from graphneg.training.rankers import train_ranker
 
         out = tmp_path / "ranker"
         train_ranker(new_cross_encoder(encoder), groups(), out, epochs=1)
@@ -185,7 +189,8 @@ class TestTraining:
             train_ranker(new_cross_encoder(encoder), groups(), out, epochs=1, overwrite=True)
 
     def test_arguments_that_are_none_leave_the_folder_as_it_was(self, encoder: Path, tmp_path: Path) -> None:
-        from graphneg.training.rankers import new_cross_encoder, train_ranker
+        from graphneg.rankers.cross_encoder import new_cross_encoder
+        from graphneg.training.rankers import train_ranker
 
         out = tmp_path / "ranker"
         strange = {"sails": 3}
@@ -202,7 +207,8 @@ class TestTraining:
         self, encoder: Path, tmp_path: Path
     ) -> None:
         from graphneg.progress import NoProgress
-        from graphneg.training.rankers import new_cross_encoder, train_ranker
+        from graphneg.rankers.cross_encoder import new_cross_encoder
+        from graphneg.training.rankers import train_ranker
 
         class Stop(NoProgress):
             def advance(self, amount: int) -> None:
@@ -216,7 +222,8 @@ class TestTraining:
         train_ranker(new_cross_encoder(encoder), groups(), out, epochs=1, seed=1)
 
     def test_what_tensorboard_shows_stays_beside_the_model(self, encoder: Path, tmp_path: Path) -> None:
-        from graphneg.training.rankers import new_cross_encoder, train_ranker
+        from graphneg.rankers.cross_encoder import new_cross_encoder
+        from graphneg.training.rankers import train_ranker
 
         out = tmp_path / "ranker"
         train_ranker(new_cross_encoder(encoder), groups(), out, epochs=1, report_to="tensorboard")
@@ -225,7 +232,8 @@ class TestTraining:
     def test_accumulated_gradients_make_the_steps_of_larger_batches(
         self, encoder: Path, tmp_path: Path
     ) -> None:
-        from graphneg.training.rankers import new_cross_encoder, train_ranker
+        from graphneg.rankers.cross_encoder import new_cross_encoder
+        from graphneg.training.rankers import train_ranker
 
         pairs = [["shall we swim"], ["where is the cat"]], ["at six", "fish now"]
         scores: list[list[float]] = []
@@ -242,8 +250,8 @@ class TestTraining:
     def test_a_run_stops_when_the_part_held_back_gets_no_better_and_keeps_the_best(
         self, encoder: Path, tmp_path: Path
     ) -> None:
-        from graphneg.training.rankers import new_cross_encoder, train_ranker
-        from graphneg.training.stopping import Validation
+        from graphneg.rankers.cross_encoder import new_cross_encoder
+        from graphneg.training.rankers import Validation, train_ranker
 
         many = [
             Group(f"own/all/{k}#1", (f"{one.context[0]} {word}",), one.positives, one.negatives)
@@ -265,8 +273,9 @@ class TestTraining:
             train_ranker(new_cross_encoder(encoder), many[:1], tmp_path / "other", validation=Validation(0.5))
 
     def test_pairs_train_the_ranker_that_their_groups_train(self, encoder: Path, tmp_path: Path) -> None:
-        from graphneg.training.pairs import read_pairs
-        from graphneg.training.rankers import new_cross_encoder, train_ranker
+        from graphneg.datasets.pairs import read_pairs
+        from graphneg.rankers.cross_encoder import new_cross_encoder
+        from graphneg.training.rankers import train_ranker
 
         records, mix = some(), Mix(1, {"edits": 1, "random": 1})
         scores: list[list[float]] = []
@@ -284,7 +293,8 @@ class TestTraining:
     ) -> None:
         from importlib.util import find_spec
 
-        from graphneg.training.rankers import new_cross_encoder, train_ranker
+        from graphneg.rankers.cross_encoder import new_cross_encoder
+        from graphneg.training.rankers import train_ranker
 
         if find_spec("tensorboard") or find_spec("tensorboardX"):
             pytest.skip("tensorboard is installed")

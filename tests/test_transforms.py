@@ -8,13 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from graphneg.editing.originals import read_dialogues
 from graphneg.editing.picking import Plan, pick
 from graphneg.editing.proposals import propose
+from graphneg.editing.recipes import TARGETS, get_recipe, recipe_of
 from graphneg.model import Frame, Opposite
-from graphneg.recipes import get_recipe, recipe_of
-from graphneg.recipes.recipe import TARGETS
-from graphneg.store import Store
+from graphneg.store.connection import Store
+from graphneg.store.dialogues import read_dialogues
 from tests.servers import wipe
 from tests.transform_runs import TRANSFORMS, dialogue, load, results
 

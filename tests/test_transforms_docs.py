@@ -7,15 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from graphneg.decoders import get_decoder
-from graphneg.editing.donors import said_by
-from graphneg.editing.originals import Originals, Selection, StoredDialogue, dialogue_ids, read_dialogues
-from graphneg.editing.proposals import propose
-from graphneg.loading import LoadOptions, get_loader
+from graphneg.amr.penman import format_graph, parse_graph
+from graphneg.decoders.base import get_decoder
+from graphneg.editing.proposals import propose, said_by
+from graphneg.editing.transforms import load_transforms, parse_transform
+from graphneg.ingest.loader import LoadOptions, get_loader
 from graphneg.model import AmrGraph, Edit, EditedUtterance
-from graphneg.penman_codec import format_graph, parse_graph
-from graphneg.store import Store
-from graphneg.transforms import load_transforms, parse_transform
+from graphneg.store.connection import Store
+from graphneg.store.dialogues import Originals, Selection, StoredDialogue, dialogue_ids, read_dialogues
 from tests.servers import wipe
 from tests.transform_runs import NAMES, TRANSFORMS, applied, dialogue, edit_lists, line, load, shift
 

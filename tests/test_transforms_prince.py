@@ -10,22 +10,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from graphneg.editing.originals import (
-    Originals,
-    Selection,
-    StoredDialogue,
-    Turn,
-    dialogue_ids,
-    read_dialogues,
-)
+from graphneg.amr.wellformed import check
 from graphneg.editing.proposals import propose
-from graphneg.loading import LoadOptions, get_loader
-from graphneg.loading.matching import Grouping
-from graphneg.loading.report import LoadReport
-from graphneg.loading.writing import write_records
+from graphneg.ingest.loader import LoadOptions, LoadReport, get_loader
+from graphneg.ingest.validation import Grouping
+from graphneg.ingest.writing import write_records
 from graphneg.model import AmrGraph, Edit
-from graphneg.store import Store
-from graphneg.wellformed import check
+from graphneg.store.connection import Store
+from graphneg.store.dialogues import Originals, Selection, StoredDialogue, Turn, dialogue_ids, read_dialogues
 from tests.servers import wipe
 from tests.transform_runs import NAMES, TRANSFORMS, applied, dialogue, edit_lists, line, load, shift
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from graphneg.amr.penman import parse_graph
+from graphneg.amr.wellformed import CODES, Defect, check, check_file
 from graphneg.errors import InputError
-from graphneg.penman_codec import parse_graph
-from graphneg.wellformed import CODES, Defect, check, check_file
 from tests.graphs import bundled
 
 DEFECTIVE = {

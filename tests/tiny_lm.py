@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from graphneg.counterfactual import Exchange, example
-from graphneg.counterfactual.examples import REPLY_WITH_PERSPECTIVE, TASK
-from graphneg.language_models import LanguageModel, fine_tune, load_causal, load_seq2seq
+from graphneg.generators.counterfactual_model import REPLY_WITH_PERSPECTIVE, TASK, Exchange, example
+from graphneg.nn.fine_tuning import fine_tune
+from graphneg.nn.language_models import LanguageModel
+from graphneg.nn.models import load_causal, load_seq2seq
 
 # A post, the keyword that its reply moves to, and the reply.
 EXCHANGES = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from graphneg.training.groups import Answer, Group
+from graphneg.datasets.groups import Answer, Group
 
 WORDS = (
     "shall we swim when now at six fish twelve eggs where is the cat in garden kitchen "

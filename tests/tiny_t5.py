@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
+from graphneg.amr.penman import iter_blocks, metadata, parse_graph
 from graphneg.decoders.t5 import one_line
 from graphneg.model import AmrGraph, EditedUtterance
-from graphneg.penman_codec import iter_blocks, metadata, parse_graph
 
 GRAPHS = 16
 LONGEST_GRAPH = 170

@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from graphneg.alignment import tokenize
+from graphneg.english.tokens import tokenize
 from graphneg.model import AmrGraph, AmrNode
-from graphneg.parsers import Parsed
+from graphneg.parsers.base import Parsed
 
 NOT_A_WORD = re.compile(r"[^a-z]")
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from graphneg.editing.originals import Originals, read_dialogues
-from graphneg.editing.overlay import apply_edits
+from graphneg.amr.overlay import apply_edits
+from graphneg.amr.penman import format_graph
 from graphneg.editing.proposals import Proposal, paired, propose
-from graphneg.loading.matching import Grouping
-from graphneg.loading.report import LoadReport
-from graphneg.loading.writing import write_records
+from graphneg.editing.transforms import load_transforms
+from graphneg.ingest.loader import LoadReport
+from graphneg.ingest.validation import Grouping
+from graphneg.ingest.writing import write_records
 from graphneg.model import AmrGraph, Dialogue, Edit, Record, Utterance
-from graphneg.penman_codec import format_graph
-from graphneg.store import Store
-from graphneg.transforms import load_transforms
+from graphneg.store.connection import Store
+from graphneg.store.dialogues import Originals, read_dialogues
 
 SHIFTS = (
     """

@@ -9,27 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from graphneg import __version__
-from graphneg.cli import (
-    bank,
-    check,
-    compare,
-    contradictions,
-    cypher,
-    evaluate,
-    export,
-    generate,
-    info,
-    load,
-    negatives,
-    parse,
-    rank,
-    select,
-    shift,
-    train,
-    transforms,
-)
-from graphneg.cli.storing import Database, Password, StorePlace, Username
-from graphneg.cli.terminal import complain, examples
+from graphneg.cli import compare, contradictions, cypher, evaluate, load, negatives, parse, rank, shift, train
+from graphneg.cli.terminal import Database, Password, StorePlace, Username, complain, examples
 from graphneg.errors import GraphnegError
 
 app = typer.Typer(
@@ -47,26 +28,26 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for command in (
-    load,
-    parse,
-    negatives,
-    generate,
-    select,
-    transforms,
-    shift,
-    train,
-    bank,
-    rank,
-    contradictions,
-    cypher,
-    export,
-    info,
-    check,
-    evaluate,
-    compare,
+for register in (
+    load.register,
+    parse.register,
+    negatives.register,
+    negatives.register_generate,
+    rank.register_select,
+    cypher.register_transforms,
+    shift.register_shift,
+    train.register,
+    rank.register_bank,
+    rank.register,
+    contradictions.register,
+    cypher.register,
+    load.register_export,
+    load.register_info,
+    load.register_check,
+    evaluate.register,
+    compare.register,
 ):
-    command.register(app)
+    register(app)
 
 
 def _version(asked: bool) -> None:

@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graphneg.cli.options import named_values
-from graphneg.cli.terminal import add_job, counted, figures_table, results, say, stopping
+from graphneg.cli.terminal import add_job, counted, figures_table, named_values, results, say, stopping
 
 if TYPE_CHECKING:
-    from graphneg.comparing.comparison import Comparison, Row
-    from graphneg.comparing.figures import Figure
-    from graphneg.comparing.running import Run
+    from graphneg.evaluation.comparison.comparison import Comparison, Figure, Row
+    from graphneg.evaluation.comparison.runs import Run
 
 
 RANKER, MADE = "The ranker", "Negatives that are made"
@@ -135,13 +133,12 @@ def compare(
     human wrong responses. Intervals are of a bootstrap over contexts and seeds. Stopped, the same command
     goes on; with more sources or seeds it adds them.
     """
-    from graphneg.cli.bars import Bars
-    from graphneg.comparing.banks import bank_of
-    from graphneg.comparing.comparison import Plan
-    from graphneg.comparing.comparison import compare as run_all
-    from graphneg.comparing.data import read_data
-    from graphneg.comparing.running import RankerSettings
-    from graphneg.comparing.sources import Budget, source_of
+    from graphneg.cli.terminal import Bars
+    from graphneg.evaluation.comparison.comparison import Plan
+    from graphneg.evaluation.comparison.comparison import compare as run_all
+    from graphneg.evaluation.comparison.data import bank_of, read_data
+    from graphneg.evaluation.comparison.runs import RankerSettings
+    from graphneg.evaluation.comparison.sources import Budget, source_of
 
     plan = Plan(
         sources=[source_of(name) for name in source],
@@ -193,7 +190,7 @@ def _tell(run: Run) -> None:
 
 def _table(found: Comparison) -> Any:
     """One row a source; intervals stand under their figures."""
-    from graphneg.comparing.figures import AUC, BALANCED, RECALL
+    from graphneg.evaluation.comparison.comparison import AUC, BALANCED, RECALL
 
     kinds = list(found.rows[0].figures)
     heads = {RECALL: "R@1", BALANCED: "balanced", AUC: "AUC"}

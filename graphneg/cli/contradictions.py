@@ -1,23 +1,42 @@
-"""``graphneg contradictions``: responses that may contradict, collected and labelled step by step."""
+"""graphneg contradictions: responses that may contradict, collected and labelled step by step."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graphneg.cli.choosing import Corpora, Limit, Splits
-from graphneg.cli.options import named_values
-from graphneg.cli.storing import Database, Password, StorePlace, Username, opened, require_dialogues
-from graphneg.cli.terminal import add_job, counted, examples, note, say, stopping
+from graphneg.cli.terminal import (
+    Corpora,
+    Database,
+    Limit,
+    Password,
+    Splits,
+    StorePlace,
+    Username,
+    add_job,
+    counted,
+    examples,
+    named_values,
+    note,
+    opened,
+    require_dialogues,
+    say,
+    stopping,
+)
 
 if TYPE_CHECKING:
-    from graphneg.contradiction.sheets import Agreement
     from graphneg.generators.base import Context
     from graphneg.generators.base import Generator as Responder
+    from graphneg.scorers.collection_files import Agreement
+    from graphneg.scorers.contradiction import Labelled
+
+
+# ``graphneg contradictions``: responses that may contradict, collected and labelled step by step.
+
 
 Out = Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The file to write.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a file that is there.")]
@@ -82,9 +101,9 @@ def contexts(
     than where that turn is missing. The best contexts are written, best first. Stopped, the same
     command goes on.
     """
-    from graphneg.cli.bars import Bars
-    from graphneg.contradiction.collecting import Wanted, collect_contexts
-    from graphneg.language_models import load_causal
+    from graphneg.cli.terminal import Bars
+    from graphneg.nn.models import load_causal
+    from graphneg.scorers.collection import Wanted, collect_contexts
 
     wanted = Wanted(top, per_dialogue, furthest)
     causal = load_causal(model, device=device, offline=offline)
@@ -134,11 +153,10 @@ def responses(
     database: Database = None,
 ) -> None:
     """Let generators respond to the contexts. Stopped, the same command goes on."""
-    from graphneg.cli.bars import Bars
-    from graphneg.contradiction.collecting import collect_responses
-    from graphneg.contradiction.context_files import read_contexts_file
-    from graphneg.contradiction.responders import FileResponses, Replies
-    from graphneg.language_models import load_causal
+    from graphneg.cli.terminal import Bars
+    from graphneg.nn.models import load_causal
+    from graphneg.scorers.collection import FileResponses, Replies, collect_responses
+    from graphneg.scorers.collection_files import read_contexts_file
 
     if not (generator or lm or given):
         raise typer.BadParameter("name who responds: --generator, --lm or --given")
@@ -172,8 +190,7 @@ def sheet(
     overwrite: Overwrite = False,
 ) -> None:
     """Write a label sheet: a CSV table in which three annotators write 1 (contradictory) or 0."""
-    from graphneg.contradiction.context_files import read_responses_file
-    from graphneg.contradiction.sheets import write_sheet
+    from graphneg.scorers.collection_files import read_responses_file, write_sheet
 
     found = read_responses_file(file)
     write_sheet(found, out, overwrite=overwrite)
@@ -188,8 +205,8 @@ def agreement(
     from dataclasses import asdict
     from json import dumps
 
-    from graphneg.contradiction.sheets import agreement as agree
-    from graphneg.contradiction.sheets import read_sheets
+    from graphneg.scorers.collection_files import agreement as agree
+    from graphneg.scorers.collection_files import read_sheets
 
     found = agree(read_sheets(sheets))
     typer.echo(dumps(asdict(found)) if json else _agreement_line(found))
@@ -205,10 +222,9 @@ def export(
 
     Two of three annotators make a response contradictory, none makes it not; the rest is dropped.
     """
-    from graphneg.contradiction.collecting import write_responses
-    from graphneg.contradiction.context_files import read_responses_file
-    from graphneg.contradiction.sheets import agreement as agree
-    from graphneg.contradiction.sheets import labelled_responses, read_sheets
+    from graphneg.scorers.collection import write_responses
+    from graphneg.scorers.collection_files import agreement as agree
+    from graphneg.scorers.collection_files import labelled_responses, read_responses_file, read_sheets
 
     votes = read_sheets(sheets)
     found = labelled_responses(read_responses_file(file), votes)
@@ -255,9 +271,9 @@ def _contexts(
     """The contexts of a file or a store, and what tells where they are from."""
     import hashlib
 
-    from graphneg.contradiction.context_files import read_dialogues_file
-    from graphneg.editing.originals import Selection
-    from graphneg.generators.contexts import WantedContexts, read_contexts
+    from graphneg.generators.base import WantedContexts, read_contexts
+    from graphneg.scorers.collection_files import read_dialogues_file
+    from graphneg.store.dialogues import Selection
 
     if file is not None:
         found = read_dialogues_file(file)
@@ -272,10 +288,42 @@ def _contexts(
 @contextmanager
 def _installed(names: Iterable[str], options: dict[str, Any], place: Place) -> Generator[list[Responder]]:
     """The generators of these names over the store, which is opened only where there are some."""
-    from graphneg.generators import get_generator
+    from graphneg.generators.base import get_generator
 
     if not names:
         yield []
         return
     with opened(*place) as graph:
         yield [get_generator(name, graph.store, **options) for name in names]
+
+
+# Graph-made responses as the commands of contradictions read them: ``--made`` and ``--embedder``.
+
+
+EmbedderOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PATH_OR_ID",
+        help="An encoder of sentences: what --made contradicts is said as other speakers say it.",
+    ),
+]
+
+
+def made_responses(
+    paths: Sequence[Path] | None, embedder: str | None, *, seed: int, offline: bool
+) -> list[Labelled]:
+    """Responses made of files of negatives; none where no file is given.
+
+    Raises:
+        InputError: a file can't be read, is none of negatives, or there is no contradiction in them.
+        ModelError: there is no such embedder.
+    """
+    from graphneg.nn.embedders import get_embedder, is_static
+    from graphneg.scorers.edited_contradictions import read_made
+
+    if not paths:
+        return []
+    options = {} if embedder is None or is_static(embedder) else {"offline": offline}
+    return read_made(
+        paths, seed=seed, embedder=None if embedder is None else get_embedder(embedder, **options)
+    )

@@ -1,34 +1,55 @@
-"""``graphneg cypher``: a query's rows, as a table or for another program."""
+"""graphneg cypher and graphneg transforms."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graphneg.cli.options import named_values
-from graphneg.cli.storing import Database, Password, StorePlace, Username, opened
+from graphneg.amr.overlay import apply_edits
 from graphneg.cli.terminal import (
+    Database,
+    Password,
+    StorePlace,
+    Username,
     add_command,
     complain,
     counted,
+    exists,
     messages,
+    named_values,
+    note,
+    opened,
+    place,
     plain_table,
     results,
     say,
     stopping,
 )
+from graphneg.decoders.base import Decoder, get_decoder
+from graphneg.editing.picking import Pick, Plan, Proposals, pick
+from graphneg.editing.proposals import propose
+from graphneg.editing.recipes import recipe_of
+from graphneg.editing.transforms import Transform
+from graphneg.editing.variants import EditedGraph, Variant, edited_utterances, negative_of, with_donors
 from graphneg.errors import InputError
+from graphneg.model import Edit, Negative
+from graphneg.store.connection import Store
+from graphneg.store.dialogues import Originals, Selection, StoredDialogue, dialogue_ids, read_dialogues
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from graphneg.exploring import NamedQuery, QueryParameter
-    from graphneg.rows import Rows
+    from graphneg.store.named_queries import NamedQuery, QueryParameter
+    from graphneg.store.rows import Rows
+
+
+# ``graphneg cypher``: a query's rows, as a table or for another program.
 
 
 class Format(StrEnum):
@@ -98,7 +119,7 @@ def cypher(
 def _list_named(console: Console) -> None:
     from rich.markup import escape
 
-    from graphneg.exploring import named_queries
+    from graphneg.store.named_queries import named_queries
 
     table = plain_table("name", "parameters", "what it finds")
     for one in named_queries().values():
@@ -119,7 +140,7 @@ def _named_parameters(name: str, given: Sequence[str]) -> dict[str, Any]:
 
     A wrong use of it (no such query, a parameter that it lacks or does not take) ends with 2.
     """
-    from graphneg.exploring import named_query
+    from graphneg.store.named_queries import named_query
 
     try:
         query = named_query(name)
@@ -187,7 +208,7 @@ def _print_csv(rows: Rows) -> None:
 
 
 def _cells(rows: Rows) -> Iterator[list[Any]]:
-    from graphneg.rows import plain
+    from graphneg.store.rows import plain
 
     return ([plain(row[column]) for column in rows.columns] for row in rows)
 
@@ -202,3 +223,135 @@ def _shown(cell: Any) -> str:
 
 def _counts(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value > 0
+
+
+# ``graphneg transforms``: the transforms there are, or one with its query and an example.
+
+
+def register_transforms(app: typer.Typer) -> None:
+    add_command(
+        app,
+        transforms,
+        "graphneg transforms",
+        "graphneg transforms negate",
+        "graphneg transforms mine --transforms-dir my/",
+    )
+
+
+def transforms(
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Show this one closely.")] = None,
+    transforms_dir: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="DIR", help="Folder of one's own transforms; repeatable."),
+    ] = None,
+    store: StorePlace = None,
+    username: Username = None,
+    password: Password = None,
+    database: Database = None,
+) -> None:
+    """List the transforms and recipes, or show one transform: its query and an example.
+
+    The example is an edit of a dialogue in the store, if there is one; nothing is written.
+    """
+    from graphneg.editing.transforms import load_transforms
+
+    found = load_transforms(transforms_dir or ())
+    if name is None:
+        _list(found)
+        return
+    if name not in found:
+        raise InputError(f"no transform is called {name!r}; there are: {', '.join(found)}")
+    _show(found[name])
+    if not exists(store):
+        note(f"for an example, load dialogues with graphs into {place(store)}: graphneg load everyday")
+        return
+    with opened(store, username, password, database) as graph, stopping("nothing was changed"):
+        pass
+        from graphneg.cli.negatives import show_closely
+
+        example = preview(graph.store, found[name])
+        if example is None:
+            note(f"{name} applies nowhere in the first dialogues of the {graph.store.description}")
+        else:
+            show_closely(example, {})
+
+
+def _list(found: Mapping[str, Transform]) -> None:
+    from graphneg.editing.recipes import GENERATED, RECIPES
+
+    console = results()
+    table = plain_table("transform", "category", "needs", "what it does")
+    for one in found.values():
+        table.add_row(f"[bold]{one.name}[/]", one.category, ", ".join(one.needs), one.summary)
+    console.print(table)
+    recipes = plain_table("recipe", "target", "what it does")
+    for recipe in (*RECIPES.values(), *GENERATED.values()):
+        recipes.add_row(f"[bold]{recipe.name}[/]", recipe.target, recipe.summary)
+    console.print(recipes)
+
+
+def _show(one: Transform) -> None:
+    from rich.syntax import Syntax
+    from rich.text import Text
+
+    console = results()
+    console.print(Text(one.name, "bold"), Text(one.category), sep="  ")
+    console.print(Text(one.summary))
+    console.print()
+    if one.notes:
+        console.print(Text(one.notes.replace("\n", " ")))
+        console.print()
+    console.print(Text(f"source  {one.source}", "dim"))
+    if one.needs:
+        console.print(Text(f"needs   {', '.join(one.needs)}", "dim"))
+    console.print(Text(f"file    {one.place}", "dim"))
+    console.print()
+    query = "\n".join(line for line in one.query.splitlines() if not line.startswith("//"))
+    console.print(Syntax(query, "cypher", theme="ansi_dark", background_color="default", word_wrap=True))
+    console.print()
+
+
+# One edit by a transform on a dialogue of the store, with nothing written.
+
+
+LOOKED_AT = 100
+
+
+def preview(store: Store, transform: Transform) -> Negative | None:
+    """The first negative that the transform makes of the store's first dialogues, if any.
+
+    Raises:
+        TransformError: the transform's query fails, or proposes what is no edit.
+    """
+    plan = Plan(recipe_of([transform.name]), "response", 0)
+    dialogues = read_dialogues(store, list(islice(dialogue_ids(store, Selection()), LOOKED_AT)))
+
+    def ask(_: str, asked: Sequence[StoredDialogue]) -> Proposals:
+        return propose(store, transform, asked)
+
+    originals, decoder = Originals(store), get_decoder("surface")
+    picks = pick(plan, dialogues, {dialogue.id: range(1) for dialogue in dialogues}, ask)
+    made = (_made(plan, one, _variant(store, one, originals), decoder) for one in picks if one.edits)
+    return next((negative for negative in made if negative is not None), None)
+
+
+def _made(plan: Plan, one: Pick, variant: Variant, decoder: Decoder) -> Negative | None:
+    utterances = edited_utterances(one.dialogue, variant)
+    texts: dict[int, str] = {}
+    for turn, answer in zip(utterances, decoder.decode(list(utterances.values())), strict=True):
+        if answer.text is None:
+            return None
+        texts[turn] = answer.text
+    return negative_of(plan, one, variant, texts, decoder.name)
+
+
+def _variant(store: Store, one: Pick, originals: Originals) -> Variant:
+    by_graph: dict[str, list[Edit]] = {}
+    for edit in one.edits:
+        by_graph.setdefault(edit.amr, []).append(edit)
+    sources = originals.get(edit.from_amr for edit in one.edits if edit.from_amr is not None)
+    edited = {
+        amr: EditedGraph(before, apply_edits(before, by_graph[amr], sources), tuple(by_graph[amr]))
+        for amr, before in originals.get(by_graph).items()
+    }
+    return with_donors(store, [Variant(one.id, edited, sources)])[0]

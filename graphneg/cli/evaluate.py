@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from graphneg.cli import (
-    evaluate_contradiction,
-    evaluate_correlation,
-    evaluate_negatives,
-    evaluate_ranker,
-    evaluate_smatch,
-)
+from graphneg.cli import evaluate_contradiction, evaluate_negatives, evaluate_scores
 from graphneg.cli.terminal import examples
 
 app = typer.Typer(
@@ -27,14 +21,14 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for command in (
-    evaluate_smatch,
-    evaluate_ranker,
-    evaluate_negatives,
-    evaluate_correlation,
-    evaluate_contradiction,
+for register_command in (
+    evaluate_scores.register_evaluate_smatch,
+    evaluate_scores.register,
+    evaluate_negatives.register,
+    evaluate_scores.register_evaluate_correlation,
+    evaluate_contradiction.register,
 ):
-    command.register(app)
+    register_command(app)
 
 
 def register(parent: typer.Typer) -> None:

@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphneg.cli.made_responses import EmbedderOption, made_responses
-from graphneg.cli.options import named_values
-from graphneg.cli.terminal import add_job, counted, figures_table, results, say, stopping
+from graphneg.cli.contradictions import EmbedderOption, made_responses
+from graphneg.cli.terminal import add_job, counted, figures_table, named_values, results, say, stopping
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from graphneg.contradiction.crossvalidation import Lessons
-    from graphneg.contradiction.labelled import Labelled
-    from graphneg.contradiction.measures import Detected, Detection, Estimate
+    from graphneg.evaluation.cross_validation import Lessons
+    from graphneg.scorers.contradiction import Detected, Detection, Estimate, Labelled
+
 
 LEFT_OUT = "Leaving one generator out"
 
@@ -123,9 +122,8 @@ def contradiction(
     contradictory does not count. With --encoder a detector is trained for each generator on the
     responses of the others, to contexts that it did not answer. Intervals hold 95% of resamples.
     """
-    from graphneg.contradiction.crossvalidation import Lessons
-    from graphneg.contradiction.labelled import read_labelled
-    from graphneg.contradiction.measures import detection
+    from graphneg.evaluation.cross_validation import Lessons
+    from graphneg.scorers.contradiction import detection, read_labelled
 
     if sum(one is not None for one in (model, scores, encoder)) != 1:
         raise typer.BadParameter("give one of --model, --scores and --encoder")
@@ -163,8 +161,8 @@ def contradiction(
 def _scores(
     labelled: list[Labelled], model: str | None, scores: Path | None, device: str | None, offline: bool
 ) -> list[float]:
-    from graphneg.contradiction.detector import ContradictionDetector
-    from graphneg.evaluation.score_files import read_scores
+    from graphneg.evaluation.correlation import read_scores
+    from graphneg.scorers.contradiction import ContradictionDetector
 
     if scores is not None:
         return read_scores(scores, len(labelled))
@@ -183,9 +181,8 @@ def _left_out(
     seed: int,
 ) -> tuple[Sequence[Labelled], Sequence[float]]:
     """The responses, and scores by detectors that never saw their generator."""
-    from graphneg.cli.bars import Bars
-    from graphneg.contradiction.crossvalidation import cross_validate
-    from graphneg.contradiction.folds import leave_one_out
+    from graphneg.cli.terminal import Bars
+    from graphneg.evaluation.cross_validation import cross_validate, leave_one_out
 
     for fold in leave_one_out(labelled):
         dropped = f"; {counted(fold.left_out, 'response')} to tested contexts left out" * bool(fold.left_out)

@@ -14,7 +14,10 @@ from graphneg.errors import InputError
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from graphneg.evaluation.negatives import Figures, Line, Models, Report, Spread
+    from graphneg.evaluation.negatives.report import Report
+    from graphneg.evaluation.negatives.sampling import Spread
+    from graphneg.evaluation.negatives.statistics import Figures, Line, Models
+
 
 PAGE = ".html"
 STYLES = {"wrong": "bold red", "suspicious": "yellow", "note": "dim", "good": "green"}
@@ -64,8 +67,8 @@ def negatives(
     originals of edits), what alone tells the two apart, and what is suspicious in plain words.
     No store is opened; memory does not grow with the files.
     """
-    from graphneg.cli.bars import Bars
-    from graphneg.evaluation.negatives import measure
+    from graphneg.cli.terminal import Bars
+    from graphneg.evaluation.negatives.report import measure
 
     if out is not None:
         _check(out, overwrite)
@@ -82,7 +85,7 @@ def negatives(
                 progress=bars,
             )
         if out is not None:
-            from graphneg.evaluation.negatives.page import write_page
+            from graphneg.evaluation.negatives.report import write_page
 
             write_page(report, out)
     (_print_json if json else _print)(report)
@@ -103,11 +106,10 @@ def _check(out: Path, overwrite: bool) -> None:
 
 
 def _models(embedder: str, lm: str | None, judge: str | None, offline: bool) -> Models:
-    from graphneg.embedding import get_embedder
-    from graphneg.embedding.base import is_static
-    from graphneg.evaluation.negatives import Models
-    from graphneg.language_models import load_causal
-    from graphneg.rankers.registry import load_ranker
+    from graphneg.evaluation.negatives.statistics import Models
+    from graphneg.nn.embedders import get_embedder, is_static
+    from graphneg.nn.models import load_causal
+    from graphneg.rankers.base import load_ranker
 
     options = {} if is_static(embedder) else {"offline": offline}
     return Models(

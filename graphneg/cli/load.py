@@ -1,21 +1,43 @@
-"""``graphneg load``: files of a corpus or resource into the store."""
+"""graphneg load, info, check and export."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Container, Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphneg.cli.storing import Database, Password, StorePlace, Username, opened_or_made
-from graphneg.cli.terminal import add_command, plain_table, results, say, stopping
+from graphneg.cli.terminal import (
+    Corpora,
+    Database,
+    Limit,
+    Password,
+    Splits,
+    StorePlace,
+    Username,
+    add_command,
+    complain,
+    counted,
+    opened,
+    opened_or_made,
+    plain_table,
+    require_dialogues,
+    results,
+    say,
+    stopping,
+)
 from graphneg.errors import InputError
 
 if TYPE_CHECKING:
-    from graphneg.loading.report import LoadReport
+    from graphneg.ingest.loader import LoadReport
     from graphneg.model import Rejected
+    from graphneg.store.named_queries import Info
+
+
+# ``graphneg load``: files of a corpus or resource into the store.
+
 
 SHOWN_REJECTIONS = 20
 
@@ -64,8 +86,8 @@ def load(
     if corpus is None:
         _list_loaders()
         return
-    from graphneg.cli.bars import Bars
-    from graphneg.loading.registry import get_loader
+    from graphneg.cli.terminal import Bars
+    from graphneg.ingest.loader import get_loader
 
     get_loader(corpus)
     with (
@@ -90,7 +112,7 @@ def load(
 
 
 def _list_loaders() -> None:
-    from graphneg.loading.registry import get_loader, loader_names
+    from graphneg.ingest.loader import get_loader, loader_names
 
     table = plain_table("corpus", "what it reads")
     for name in loader_names():
@@ -122,3 +144,169 @@ def _tell(report: LoadReport, file: Path | None) -> None:
         say(f"  and {more:,} more" + ("" if file else "; --rejected FILE writes all of them"))
     if file is not None:
         say(f"all refusals are in {file}")
+
+
+# ``graphneg info``: what the store is and holds.
+
+
+KINDS = {
+    "Dialogue": "dialogues",
+    "Utterance": "utterances",
+    "Response": "responses",
+    "Amr": "AMR graphs",
+    "AmrNode": "AMR nodes",
+    "ROLE": "AMR roles",
+    "LEXEME": "nodes and frames tied to a term",
+    "Term": "terms",
+    "OPPOSITE": "opposites",
+    "SHIFTS_TO": "keyword shifts",
+    "Frame": "frames",
+    "Parse": "texts that were parsed",
+    "Sentence": "sentences of no dialogue",
+    "Variant": "negatives tried",
+    "Edit": "edits",
+}
+
+
+def register_info(app: typer.Typer) -> None:
+    add_command(app, info, "graphneg info", "graphneg info --json | jq .counts")
+
+
+def info(
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    store: StorePlace = None,
+    username: Username = None,
+    password: Password = None,
+    database: Database = None,
+) -> None:
+    """Show what the store is and holds."""
+    with opened(store, username, password, database) as graph, stopping("nothing was changed"):
+        found = graph.info()
+    if json:
+        _print_json(found)
+    else:
+        _print_tables(found)
+
+
+def _print_json(found: Info) -> None:
+    from json import dumps
+
+    corpora = [dict(zip(("corpus", "split", "dialogues"), row, strict=True)) for row in found.corpora]
+    content = {"store": found.description, "counts": dict(found.counts), "corpora": corpora}
+    typer.echo(dumps(content, ensure_ascii=False, indent=2))
+
+
+def _print_tables(found: Info) -> None:
+    console = results()
+    console.print(found.description, style="bold", markup=False, soft_wrap=True)
+    console.print()
+    corpora = plain_table("corpus", "split", "dialogues")
+    corpora.columns[2].justify = "right"
+    for corpus, split, dialogues in found.corpora:
+        corpora.add_row(corpus, split, f"{dialogues:,}")
+    if found.corpora:
+        console.print(corpora)
+    else:
+        console.print("no dialogues yet; graphneg load everyday brings some\n")
+    counts = plain_table("content", "label or type", "amount")
+    counts.columns[2].justify = "right"
+    for kind, words in KINDS.items():
+        if found.counts.get(kind):
+            counts.add_row(words, f"[dim]{kind}[/]", f"{found.counts[kind]:,}")
+    if counts.row_count:
+        console.print(counts)
+
+
+# ``graphneg check``: defects of AMR graphs in PENMAN files.
+
+
+def register_check(app: typer.Typer) -> None:
+    add_command(app, check, "graphneg check graphs.amr", "graphneg check --frames *.amr > defects.txt")
+
+
+def check(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="PENMAN files.")],
+    frames: Annotated[
+        bool, typer.Option("--frames", help="Frames must be among those that are loaded in the store.")
+    ] = False,
+    store: StorePlace = None,
+    username: Username = None,
+    password: Password = None,
+    database: Database = None,
+) -> None:
+    """Check PENMAN files for malformed graphs.
+
+    Prints one line for each defect, FILE:LINE: ID: CODE: MESSAGE, and ends with 1 where there is
+    any. The store is opened for --frames only.
+    """
+    from graphneg.amr.wellformed import check_file
+
+    with stopping("nothing was changed"):
+        inventory = _loaded_frames(store, username, password, database) if frames else None
+        defects = unreadable = 0
+        for file in files:
+            try:
+                for one in check_file(file, inventory):
+                    typer.echo(f"{one.file}:{one.line}: {one.id}: {one.code}: {one.message}")
+                    defects += 1
+            except InputError as error:
+                complain(str(error))
+                unreadable += 1
+    say(f"{counted(len(files) - unreadable, 'file')} checked, {counted(defects, 'defect')}")
+    if defects or unreadable:
+        raise typer.Exit(1)
+
+
+def _loaded_frames(
+    store: str | None, username: str | None, password: str | None, database: str | None
+) -> Container[str]:
+    with opened(store, username, password, database) as graph:
+        found = frozenset(row["id"] for row in graph.cypher("MATCH (f:Frame) RETURN f.id AS id"))
+    if not found:
+        raise InputError("no frames are in the store: load some first, with graphneg load propbank PATH")
+    return found
+
+
+# ``graphneg export``: what is loaded, written to a file.
+
+
+ITEMS = {".amr": "graphs", ".penman": "graphs", ".graphml": "dialogues"}
+
+
+def register_export(app: typer.Typer) -> None:
+    add_command(
+        app,
+        export,
+        "graphneg export positives.jsonl",
+        "graphneg export graphs.amr --corpus everyday --split train",
+    )
+
+
+def export(
+    out: Annotated[
+        Path, typer.Argument(metavar="OUT", help="File ending .jsonl, .parquet, .amr, .penman or .graphml.")
+    ],
+    corpus: Corpora = None,
+    split: Splits = None,
+    limit: Limit = None,
+    store: StorePlace = None,
+    username: Username = None,
+    password: Password = None,
+    database: Database = None,
+) -> None:
+    """Write what is loaded to a file, in the form that its suffix names.
+
+    .jsonl and .parquet hold dialogues as positives, and their responses, in the shape of
+    negatives; .amr and .penman hold AMR graphs, exactly as they were loaded; .graphml holds the
+    dialogues and their AMR graphs as one graph.
+    """
+    from graphneg.cli.terminal import Bars
+
+    with (
+        opened(store, username, password, database) as graph,
+        stopping(f"{out} is written when it is complete; run the command again"),
+        Bars() as bars,
+    ):
+        require_dialogues(graph, corpus or (), split or ())
+        count = graph.export(out, corpora=corpus or (), splits=split or (), limit=limit, progress=bars)
+    say(f"{out}: {count:,} {ITEMS.get(out.suffix, 'positives and responses')}")

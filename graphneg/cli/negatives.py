@@ -1,32 +1,54 @@
-"""``graphneg negatives``: make negatives of what is loaded, or look at one closely."""
+"""graphneg negatives and graphneg generate."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import penman
 import typer
+from rich.table import Table
+from rich.text import Text
 
-from graphneg.cli.choosing import CHOICE, Batch, Corpora, Splits
-from graphneg.cli.storing import (
+from graphneg.cli.terminal import (
+    CHOICE,
+    Batch,
+    Corpora,
     Database,
+    Limit,
     Password,
+    Splits,
     StorePlace,
     Username,
+    add_command,
+    counted,
+    messages,
+    named_values,
+    note,
     opened,
+    plain_table,
     require_dialogues,
     require_graphs,
+    results,
+    say,
+    stopping,
 )
-from graphneg.cli.terminal import add_command, counted, messages, note, say, stopping
-from graphneg.recipes import GENERATED, RECIPE_NAMES
+from graphneg.editing.recipes import GENERATED, RECIPE_NAMES
+from graphneg.errors import GeneratorError
+from graphneg.model import Negative
 
 if TYPE_CHECKING:
-    from graphneg.decoders import Decoder
+    from graphneg.decoders.base import Decoder
     from graphneg.dialogue_graph import DialogueGraph
-    from graphneg.model import Negative
-    from graphneg.output.stream import NegativeStream
+    from graphneg.generators.generated import Generated
+    from graphneg.records.resumable import NegativeStream
+
+
+# ``graphneg negatives``: make negatives of what is loaded, or look at one closely.
+
 
 STANDARD_OUTPUT = "-"
 NO_GRAPH = "no-graph"
@@ -128,7 +150,7 @@ def negatives(
         if explain is not None:
             _explain(graph, explain, decoder, options)
             return
-        from graphneg.cli.bars import Bars
+        from graphneg.cli.terminal import Bars
 
         with Bars() as bars:
             made = graph.negatives(
@@ -154,8 +176,8 @@ def negatives(
 
 
 def _explain(graph: DialogueGraph, id: str, decoder: str, options: dict[str, Any]) -> None:
-    from graphneg.cli.showing import show_closely
-    from graphneg.decoders import get_decoder
+    pass
+    from graphneg.decoders.base import get_decoder
 
     made: Decoder = get_decoder(decoder, **options)
     with stopping("nothing was changed"):
@@ -195,13 +217,14 @@ def _tell(made: NegativeStream, out: str, show: int) -> None:
     if without:
         note(f"{counted(without, 'dialogue')} without AMR graphs: graphneg parse makes some")
     if show:
-        from graphneg.cli.showing import show_briefly
+        pass
 
         show_briefly(_varied(_written(out), show))
 
 
 def _written(out: str) -> Iterator[Negative]:
-    from graphneg.output import read_jsonl, read_parquet
+    from graphneg.records.files import read_jsonl
+    from graphneg.records.tables import read_parquet
 
     return read_parquet(out) if out.endswith(".parquet") else read_jsonl(out)
 
@@ -221,3 +244,243 @@ def _varied(negatives: Iterator[Negative], amount: int) -> list[Negative]:
         if len(fresh) == amount:
             break
     return [*fresh, *others][:amount]
+
+
+# ``graphneg generate``: wrong responses to the contexts of a store, by a generator.
+
+
+class Places(StrEnum):
+    """Where contexts end in dialogues without responses."""
+
+    last = "last"
+    every = "every"
+
+
+def register_generate(app: typer.Typer) -> None:
+    add_command(
+        app,
+        generate,
+        "graphneg generate overlap -o negatives.jsonl --per-context 5 --seed 0",
+        "graphneg generate overlap -o - --corpus dailydialog_pp --option most_uses=2 | head",
+        "graphneg generate key-context -o out.parquet --option model=path/to/model",
+    )
+
+
+def generate(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="overlap, or another that is installed.")],
+    out: Annotated[
+        str,
+        typer.Option("--out", "-o", metavar="FILE", help="A .jsonl or .parquet file; - prints JSON lines."),
+    ],
+    per_context: Annotated[int, typer.Option(min=1, help="Negatives of each context.")] = 1,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same negatives.")] = 0,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE", help="An option of the generator; JSON, or else text. Repeatable."
+        ),
+    ] = None,
+    places: Annotated[
+        Places,
+        typer.Option(
+            help="Of dialogues without responses: the last turn, or every one.", rich_help_panel=CHOICE
+        ),
+    ] = Places.last,
+    corpus: Corpora = None,
+    split: Splits = None,
+    limit: Limit = None,
+    batch: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Dialogues at a time, and between two writes; else 8 where a language model writes, or 200. "
+            "Changes no result.",
+            rich_help_panel=CHOICE,
+        ),
+    ] = None,
+    store: StorePlace = None,
+    username: Username = None,
+    password: Password = None,
+    database: Database = None,
+) -> None:
+    """Make wrong responses to the contexts of the loaded dialogues.
+
+    A file is resumable: stopped at any moment, the same command goes on where it was and ends
+    with the same bytes. After the run a table tells what was made, and what is missing and why.
+    """
+    from graphneg.cli.terminal import Bars
+    from graphneg.generators.base import generator_names
+
+    if name not in generator_names():
+        raise typer.BadParameter(f"no generator named {name!r}; choose one of {', '.join(generator_names())}")
+    options = named_values(option or (), "--option")
+    with opened(store, username, password, database) as graph:
+        require_dialogues(graph, corpus or (), split or ())
+        with Bars() as bars:
+            try:
+                made = graph.generate(
+                    name,
+                    per_context=per_context,
+                    seed=seed,
+                    places=places.value,
+                    corpora=corpus or (),
+                    splits=split or (),
+                    limit=limit,
+                    batch=batch,
+                    progress=bars,
+                    **options,
+                )
+            except GeneratorError as error:
+                raise typer.BadParameter(str(error)) from error
+            _write_generate(made, out)
+        _tell_generate(made, out)
+
+
+def _write_generate(made: Generated, out: str) -> None:
+    kept = "nothing was changed; run the command again"
+    if out != STANDARD_OUTPUT:
+        kept = f"{out}.part keeps what was made; the same command goes on from there"
+    with stopping(kept):
+        if out.endswith(".parquet"):
+            made.to_parquet(out)
+        else:
+            made.to_jsonl(out)
+
+
+def _tell_generate(made: Generated, out: str) -> None:
+    from rich.box import SIMPLE_HEAD
+
+    if made.resumed.discarded:
+        note(f"started anew: {made.resumed.discarded}")
+    for line in made.notes:
+        note(line)
+    table = made.summary.table()
+    table.box = SIMPLE_HEAD
+    messages().print(table)
+    if out != STANDARD_OUTPUT:
+        done = made.resumed.dialogues
+        went_on = f", going on after {done:,} dialogues of a run before" if done else ""
+        say(f"{out}: {counted(made.summary.negatives, 'negative')}{went_on}")
+
+
+# Negatives for people: a few in a table, or one with its graphs side by side.
+
+
+GONE, NEW, QUIET = "red", "green", "dim"
+INDENT = 3
+
+
+def show_briefly(negatives: Sequence[Negative]) -> None:
+    """A table: each edited turn, what it said and says, and the edits of its graph."""
+    if not negatives:
+        return
+    table = plain_table("edit", "before", "after")
+    table.columns[1].ratio = table.columns[2].ratio = 1
+    table.columns[0].no_wrap = True
+    for negative in negatives:
+        original, edited = turns_before(negative), turns_after(negative)
+        for edit in negative.edits:
+            turn = int(edit["turn"])
+            before, after = worded(original[turn][1], edited[turn][1])
+            table.add_row(Text(edit["transform"], "bold"), before, after)
+            graphs = (Text(edit[name], QUIET) for name in ("before", "after"))
+            table.add_row(Text(f"{edit['category']}, turn {turn}", QUIET), *graphs)
+        table.add_section()
+    results().print(table)
+    if edited := next((one for one in negatives if one.amr), None):
+        closely = f"graphneg negatives --explain {edited.id}"
+        results().print(f"[dim]One of them closely:[/] {closely}", soft_wrap=True)
+
+
+def show_closely(negative: Negative, refused: Mapping[int, str]) -> None:
+    """The edits, each edited graph beside its original, and the dialogue with its edited turns."""
+    console = results()
+    console.print(Text(negative.id, "bold"), soft_wrap=True)
+    made = {name: getattr(negative, name) for name in ("recipe", "seed", "target", "decoder")}
+    console.print(Text(", ".join(f"{name} {value}" for name, value in made.items()), QUIET))
+    console.print()
+    console.print(_edit_table(negative.edits))
+    for turn, graphs in negative.amr.items():
+        console.print(_graph_table(turn, graphs["before"], graphs["after"]))
+    console.print(_dialogue_table(negative))
+    for turn, reason in refused.items():
+        note(f"turn {turn}: the decoder gave no text: {reason}")
+
+
+def turns_before(negative: Negative) -> list[tuple[str, str]]:
+    """Speaker and text of each turn as it was loaded."""
+    context = negative.original["context"]
+    kept = negative.context if context is None else context
+    response = negative.original["response"]
+    said = [(turn["speaker"], turn["text"]) for turn in kept]
+    return [*said, ("", negative.response if response is None else response)]
+
+
+def turns_after(negative: Negative) -> list[tuple[str, str]]:
+    """Speaker and text of each turn of the negative."""
+    return [*((turn["speaker"], turn["text"]) for turn in negative.context), ("", negative.response)]
+
+
+def worded(before: str, after: str) -> tuple[Text, Text]:
+    """Two texts, with the words in which they differ marked."""
+    old, new = before.split(), after.split()
+    left, right = Text(), Text()
+    for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        _append(left, old[a:b], "" if tag == "equal" else f"bold {GONE}")
+        _append(right, new[c:d], "" if tag == "equal" else f"bold {NEW}")
+    return left, right
+
+
+def _append(text: Text, words: Sequence[str], style: str) -> None:
+    if words:
+        text.append(" " if text else "").append(" ".join(words), style)
+
+
+def _edit_table(edits: Iterable[Mapping[str, Any]]) -> Table:
+    table = plain_table("turn", "transform", "category", "node", "before", "after", title="What changed")
+    for edit in edits:
+        names = (str(edit[name]) for name in ("turn", "transform", "category", "node"))
+        table.add_row(*names, Text(edit["before"], GONE), Text(edit["after"], NEW))
+    return table
+
+
+def _graph_table(turn: str, before: str, after: str) -> Table:
+    """Two PENMAN texts line by line; brackets at a line's end and indentation are no difference."""
+    table = plain_table("original", "edited", title=f"Graph of turn {turn}")
+    table.columns[0].ratio = table.columns[1].ratio = 1
+    table.expand = True
+    old, new = _lines(before), _lines(after)
+    matcher = SequenceMatcher(None, list(map(_bare, old)), list(map(_bare, new)), autojunk=False)
+    for tag, a, b, c, d in matcher.get_opcodes():
+        left = [_marked("  " if tag == "equal" else "- ", line, GONE) for line in old[a:b]]
+        right = [_marked("  " if tag == "equal" else "+ ", line, NEW) for line in new[c:d]]
+        for i in range(max(len(left), len(right))):
+            table.add_row(left[i] if i < len(left) else "", right[i] if i < len(right) else "")
+    return table
+
+
+def _lines(text: str) -> list[str]:
+    """A graph with narrow indentation, so that two fit side by side."""
+    lines = penman.format(penman.parse(text), indent=INDENT).splitlines()
+    return [line for line in lines if not line.startswith("#")]
+
+
+def _bare(line: str) -> str:
+    return line.strip().rstrip(")")
+
+
+def _marked(mark: str, line: str, style: str) -> Text:
+    return Text(mark + line, style if mark.strip() else "")
+
+
+def _dialogue_table(negative: Negative) -> Table:
+    table = plain_table("", "turn", "speaker", "text", title="The dialogue")
+    table.columns[1].justify = "right"
+    for turn, (old, new) in enumerate(zip(turns_before(negative), turns_after(negative), strict=True)):
+        if old == new:
+            table.add_row("", str(turn), *map(Text, new))
+            continue
+        before, after = worded(old[1], new[1])
+        table.add_row(Text("-", GONE), str(turn), Text(old[0]), before)
+        table.add_row(Text("+", NEW), "", "", after)
+    return table

@@ -11,13 +11,30 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
-from graphneg.cli.choosing import Corpora, Limit, Splits
-from graphneg.cli.storing import Database, Password, StorePlace, Username, opened, require_dialogues
-from graphneg.cli.terminal import add_command, complain, counted, messages, note, say, stopping
+from graphneg.cli.terminal import (
+    Corpora,
+    Database,
+    Limit,
+    Password,
+    Splits,
+    StorePlace,
+    Username,
+    add_command,
+    complain,
+    counted,
+    messages,
+    note,
+    opened,
+    require_dialogues,
+    say,
+    stopping,
+)
 from graphneg.errors import InputError, ParserError
 
 if TYPE_CHECKING:
-    from graphneg.parsing import ParseReport, ParserPool
+    from graphneg.parsers.jobs import ParseReport
+    from graphneg.parsers.pool import ParserPool
+
 
 STANDARD = "-"
 PARSING, TEXT = "Parser", "Without a store"
@@ -114,7 +131,7 @@ def parse(
     if text is not None and out is not None:
         _parse_file(text, out, parser, options, processes)
         return
-    from graphneg.cli.bars import Bars
+    from graphneg.cli.terminal import Bars
 
     with (
         _pool(parser, options, processes) as pool,
@@ -138,7 +155,7 @@ def parse(
 @contextmanager
 def _pool(parser: str, options: dict[str, Any], processes: int | None) -> Generator[ParserPool]:
     """The parser, ready; where it can't be had, nothing else is done and the status is 2."""
-    from graphneg.parsing import open_pool
+    from graphneg.parsers.pool import open_pool
 
     try:
         with messages().status(f"preparing the parser {parser}"):
@@ -151,9 +168,9 @@ def _pool(parser: str, options: dict[str, Any], processes: int | None) -> Genera
 
 
 def _parse_file(source: str, out: str, parser: str, options: dict[str, Any], processes: int | None) -> None:
-    from graphneg.cli.bars import BYTES, Bars
-    from graphneg.parsing import ParseReport, source_of
-    from graphneg.parsing.lines import decoded_lines, parse_lines
+    from graphneg.cli.terminal import BYTES, Bars
+    from graphneg.parsers.jobs import ParseReport, decoded_lines, parse_lines
+    from graphneg.parsers.pool import source_of
 
     with (
         _input(source) as lines,
@@ -185,7 +202,7 @@ def _output(out: str) -> Generator[BinaryIO]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    from graphneg.output.destination import replace
+    from graphneg.records.files import replace
 
     path = Path(out)
     unfinished = path.with_name(f".{path.name}.tmp")

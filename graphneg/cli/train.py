@@ -10,15 +10,29 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graphneg.cli import train_adapt, train_coherence, train_contradiction, train_ranker
-from graphneg.cli.choosing import Corpora, Limit, Splits
-from graphneg.cli.options import named_values
-from graphneg.cli.storing import Database, Password, StorePlace, Username, opened, require_dialogues
-from graphneg.cli.terminal import add_job, counted, examples, say, stopping
+from graphneg.cli import train_ranker, train_scorers
+from graphneg.cli.terminal import (
+    Corpora,
+    Database,
+    Limit,
+    Password,
+    Splits,
+    StorePlace,
+    Username,
+    add_job,
+    counted,
+    examples,
+    named_values,
+    opened,
+    require_dialogues,
+    say,
+    stopping,
+)
 
 if TYPE_CHECKING:
-    from graphneg.editing.originals import Selection
-    from graphneg.language_models import TrainingReport
+    from graphneg.nn.fine_tuning import TrainingReport
+    from graphneg.store.dialogues import Selection
+
 
 Model = Annotated[
     str, typer.Option(metavar="PATH_OR_ID", help="The model to start from: a folder, a GGUF file, a hub id.")
@@ -80,10 +94,10 @@ def register(parent: typer.Typer) -> None:
         "graphneg train keywords --model gpt2 -o replies --epochs 2",
         "graphneg train keywords --model gpt2 -o replies --extractor yake --corpus dailydialog",
     )
-    train_adapt.register(app)
+    train_ranker.register_train_adapt(app)
     train_ranker.register(app)
-    train_coherence.register(app)
-    train_contradiction.register(app)
+    train_scorers.register(app)
+    train_scorers.register_train_contradiction(app)
     parent.add_typer(app)
 
 
@@ -112,7 +126,7 @@ def lm(
     Every turn is a reply to the ones before it, and so is every right response. Stopped, the same
     command goes on from the last checkpoint.
     """
-    from graphneg.selection.training import train_scorer
+    from graphneg.generators.selection import train_scorer
 
     arguments = _arguments(option, epochs, rate, batch, seed, overwrite)
     with opened(store, username, password, database) as graph:
@@ -145,7 +159,7 @@ def counterfactual(
     A causal model (GPT-2, Llama) or a sequence-to-sequence one (BART, T5); graphneg shift build
     must have found perspectives before. Stopped, the same command goes on from the last checkpoint.
     """
-    from graphneg.generators.counterfactual import train_replies
+    from graphneg.generators.counterfactual_model import train_replies
 
     arguments = _arguments(option, epochs, rate, batch, seed, overwrite)
     with opened(store, username, password, database) as graph:
@@ -180,8 +194,8 @@ def keywords(
     Every turn is a reply to the ones before it, and so is every right response; the words are its
     own keywords. Stopped, the same command goes on from the last checkpoint.
     """
-    from graphneg.generators.contexts import WantedContexts, read_contexts
-    from graphneg.generators.keywords import train_replies
+    from graphneg.generators.base import WantedContexts, read_contexts
+    from graphneg.generators.keywords.requests import train_replies
     from graphneg.shift.keywords import get_extractor
 
     arguments = _arguments(option, epochs, rate, batch, seed, overwrite)
@@ -208,14 +222,14 @@ def _arguments(
 
 
 def _selection(corpus: list[str] | None, split: list[str] | None, limit: int | None) -> Selection:
-    from graphneg.editing.originals import Selection
+    from graphneg.store.dialogues import Selection
 
     return Selection(tuple(corpus or ()), tuple(split or ()), limit)
 
 
 def _run(learn: Callable[..., TrainingReport], model: str, device: str, offline: bool, out: Path) -> None:
-    from graphneg.cli.bars import Bars
-    from graphneg.language_models import load_either
+    from graphneg.cli.terminal import Bars
+    from graphneg.nn.models import load_either
 
     loaded = load_either(model, device=device, offline=offline)
     kept = f"{out}/checkpoints keeps what was learned; the same command goes on from there"

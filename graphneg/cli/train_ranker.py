@@ -1,4 +1,4 @@
-"""``graphneg train ranker``: a ranker that tells right responses from wrong ones."""
+"""graphneg train ranker and adapt."""
 
 from __future__ import annotations
 
@@ -7,13 +7,32 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graphneg.cli.options import named_values
-from graphneg.cli.terminal import add_job, counted, note, say, stopping_training
+from graphneg.cli.terminal import (
+    Corpora,
+    Database,
+    Limit,
+    Password,
+    Splits,
+    StorePlace,
+    Username,
+    add_job,
+    counted,
+    named_values,
+    note,
+    opened,
+    require_dialogues,
+    say,
+    stopping_training,
+)
 
 if TYPE_CHECKING:
-    from graphneg.training.drawing import Mix
+    from graphneg.datasets.groups import Group
+    from graphneg.datasets.negative_dataset import StoredGroups
+    from graphneg.datasets.pair_sampler import Mix
     from graphneg.training.rankers import RankerReport
-    from graphneg.training.stored_groups import StoredGroups
+
+
+# ``graphneg train ranker``: a ranker that tells right responses from wrong ones.
 
 
 def register(app: typer.Typer) -> None:
@@ -107,14 +126,12 @@ def ranker(
     has too few of is told, never made up for. The folder is one that transformers
     reads. Stopped, the same command goes on from the last checkpoint.
     """
-    from graphneg.cli.bars import Bars
-    from graphneg.cli.lacking import show_shortages
-    from graphneg.rankers.registry import new_ranker
-    from graphneg.training.gathering import Gathered
-    from graphneg.training.lacking import shortages
-    from graphneg.training.pairs import Pairs
-    from graphneg.training.rankers import train_ranker
-    from graphneg.training.stopping import Validation
+    from graphneg.cli.terminal import Bars, show_shortages
+    from graphneg.datasets.negative_dataset import Gathered
+    from graphneg.datasets.pair_sampler import shortages
+    from graphneg.datasets.pairs import Pairs
+    from graphneg.rankers.base import new_ranker
+    from graphneg.training.rankers import Validation, train_ranker
 
     own = _own_options(kind, codes)
     gathered = Gathered(files, seed, held_out_texts(held_out), held_out_split or ())
@@ -157,15 +174,14 @@ def ranker(
 
 def held_out_texts(files: list[Path] | None) -> list[str]:
     """Right and wrong responses of files as ``graphneg evaluate ranker`` reads them."""
-    from graphneg.evaluation.choices import placed_choices
+    from graphneg.evaluation.ranking import placed_choices
 
     return [text for _, one in placed_choices(files or ()) for text in one.responses]
 
 
 def _own_options(kind: str, codes: int | None) -> dict[str, Any]:
     """What only some kinds of rankers take."""
-    from graphneg.rankers.kinds import POLY_ENCODER
-    from graphneg.rankers.registry import ranker_kinds
+    from graphneg.rankers.base import POLY_ENCODER, ranker_kinds
 
     if kind not in ranker_kinds():
         raise typer.BadParameter(f"{kind}: choose one of {', '.join(ranker_kinds())}", param_hint="--kind")
@@ -177,7 +193,7 @@ def _own_options(kind: str, codes: int | None) -> dict[str, Any]:
 
 
 def _mix(given: list[str] | None, positives: int, groups: StoredGroups) -> Mix:
-    from graphneg.training.drawing import RANDOM, Mix
+    from graphneg.datasets.pair_sampler import RANDOM, Mix
 
     if given:
         amounts = named_values(given, "--mix")
@@ -200,3 +216,106 @@ def _tell(report: RankerReport) -> None:
         note(f"stopped early, after {learned:,} of {report.planned:,} pairs; the best model is kept")
     made = ", ".join(f"{name} {amount:,}" for name, amount in sorted(report.pairs.items()))
     say(f"{report.folder}: trained in {counted(report.steps, 'step')}, loss {report.loss:.3f}; pairs: {made}")
+
+
+# ``graphneg train adapt``: an encoder that gets to know speakers and a domain before it learns to rank.
+
+
+def register_train_adapt(app: typer.Typer) -> None:
+    add_job(
+        app,
+        adapt,
+        "graphneg train adapt --model bert-base-uncased -o adapted --corpus dailydialog",
+        "graphneg train adapt negatives.jsonl --model bert-base-uncased -o adapted",
+        "graphneg train ranker negatives.jsonl --kind sa-bert --model adapted -o ranker",
+    )
+
+
+def adapt(
+    model: Annotated[
+        str, typer.Option(metavar="PATH_OR_ID", help="An encoder of BERT's family: a folder or a hub id.")
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where the trained encoder goes.")
+    ],
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[FILE...]", help="Files of negatives (.jsonl, .parquet); else the store."),
+    ] = None,
+    held_out: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE", help="Contexts (as evaluate ranker reads) whose responses are left out."
+        ),
+    ] = None,
+    epochs: Annotated[int, typer.Option(min=1, help="Passes; each masks other words.")] = 1,
+    masked: Annotated[float, typer.Option(min=0.01, max=0.9, help="Share of words to be told.")] = 0.15,
+    rate: Annotated[float, typer.Option(min=0, help="Learning rate.")] = 5e-5,
+    batch: Annotated[int, typer.Option(min=1, help="Pairs of one step.")] = 32,
+    max_tokens: Annotated[int, typer.Option(min=8, help="Longer contexts lose their first turns.")] = 256,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="One of transformers' TrainingArguments; repeatable."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The same seed trains the same encoder on a CPU.")] = 0,
+    device: Annotated[
+        str | None, typer.Option(help="cpu, cuda; else the best there is.", show_default=False)
+    ] = None,
+    offline: Annotated[bool, typer.Option("--offline", help="Fetch nothing from a model hub.")] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Remove the model or stopped run of the folder first.")
+    ] = False,
+    corpus: Corpora = None,
+    split: Splits = None,
+    limit: Limit = None,
+    store: StorePlace = None,
+    username: Username = None,
+    password: Password = None,
+    database: Database = None,
+) -> None:
+    """Post-train an encoder on dialogues: masked words and the next utterance, with speakers.
+
+    Every turn is a reply to the ones before it, and so is every right response; in half of the
+    examples another reply stands in its place. graphneg train ranker --kind sa-bert starts from the
+    folder. Stopped, the same command goes on from the last checkpoint.
+    """
+    from graphneg.cli.terminal import Bars
+    from graphneg.datasets.groups import read_groups
+    from graphneg.training.adapting import adapt as train_encoder
+    from graphneg.training.adapting import groups_of_contexts, new_adaptable
+
+    def from_store() -> list[Group]:
+        from graphneg.generators.base import WantedContexts, read_contexts
+        from graphneg.store.dialogues import Selection
+
+        with opened(store, username, password, database) as graph:
+            require_dialogues(graph, corpus or (), split or ())
+            selection = Selection(tuple(corpus or ()), tuple(split or ()), limit)
+            return groups_of_contexts(read_contexts(graph.store, WantedContexts(selection, "every")))
+
+    groups = read_groups(files) if files else from_store()
+    kept_out = held_out_texts(held_out)
+    encoder = new_adaptable(model, seed=seed, device=device, offline=offline)
+    arguments: dict[str, Any] = {
+        "learning_rate": rate,
+        "per_device_train_batch_size": batch,
+        **named_values(option or (), "--option"),
+    }
+    with stopping_training(out), Bars() as bars:
+        report = train_encoder(
+            encoder,
+            groups,
+            out,
+            epochs=epochs,
+            max_tokens=max_tokens,
+            masked=masked,
+            held_out=kept_out,
+            seed=seed,
+            overwrite=overwrite,
+            progress=bars,
+            **arguments,
+        )
+    say(
+        f"{out}: trained on {counted(report.examples, 'pair')} "
+        f"in {counted(report.steps, 'step')}, loss {report.loss:.3f}"
+    )

@@ -13,7 +13,7 @@ PLUGINS = Plugins(
     kind="decoder",
     group="graphneg.decoders",
     built_in={
-        "surface": "graphneg.decoders.surface:SurfaceDecoder",
+        "surface": "graphneg.decoders.surface.decoder:SurfaceDecoder",
         "t5": "graphneg.decoders.t5:T5Decoder",
     },
     error=DecoderError,

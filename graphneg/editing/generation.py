@@ -2,14 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import islice
 from threading import Lock
+from typing import Any, TypeVar
 
-from graphneg.decoders import Decoder
-from graphneg.editing.donors import Donors
-from graphneg.editing.originals import (
+from neo4j import ManagedTransaction
+
+from graphneg import __version__
+from graphneg.amr.penman import format_graph
+from graphneg.decoders.base import Decoder
+from graphneg.editing.picking import Pick, Plan, Proposals, pick
+from graphneg.editing.proposals import Donors, propose
+from graphneg.editing.recipes import RECIPES, Recipe
+from graphneg.editing.transforms import Transform
+from graphneg.editing.variants import Variant, edited_utterances, negative_of, read_variants, write_variants
+from graphneg.errors import InputError
+from graphneg.ingest.rows import GraphRows, amr_id, digest
+from graphneg.model import AmrGraph, Decoded, Negative
+from graphneg.progress import NoProgress, Progress
+from graphneg.records.resumable import Finished, NegativeStream, Written
+from graphneg.records.summary import Summary
+from graphneg.store.connection import Store
+from graphneg.store.dialogues import (
     Originals,
     Selection,
     StoredDialogue,
@@ -17,19 +35,37 @@ from graphneg.editing.originals import (
     dialogue_ids,
     read_dialogues,
 )
-from graphneg.editing.overlap import ahead
-from graphneg.editing.picking import Pick, Plan, Proposals, pick
-from graphneg.editing.proposals import propose
-from graphneg.editing.records import edited_utterances, negative_of
-from graphneg.editing.variants import Variant, read_variants, write_variants
-from graphneg.errors import InputError
-from graphneg.interpreter import fewer_collections
-from graphneg.model import Decoded, Negative
-from graphneg.output import Summary
-from graphneg.output.stream import Finished
-from graphneg.progress import NoProgress, Progress
-from graphneg.store import Store
-from graphneg.transforms import Transform
+from graphneg.store.statements import cypher_text, run
+from graphneg.workers import fewer_collections
+
+# Work ahead: the server answers for the next batches while this one is being finished.
+
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+AT_ONCE = 3
+
+
+def ahead(work: Callable[[T], R], items: Iterable[T], at_once: int = AT_ONCE) -> Iterator[R]:
+    """``work(item)`` for each item, in order; the next ``at_once`` are done in threads meanwhile.
+
+    What ``work`` raises is raised here. Leaving early waits for the items at work.
+
+    >>> list(ahead(str, [1, 2, 3]))
+    ['1', '2', '3']
+    """
+    waiting = iter(items)
+    with ThreadPoolExecutor(at_once, thread_name_prefix="graphneg-ahead") as threads:
+        coming: deque[Future[R]] = deque(threads.submit(work, item) for item in islice(waiting, at_once))
+        while coming:
+            done = coming.popleft().result()
+            coming.extend(threads.submit(work, item) for item in islice(waiting, 1))
+            yield done
+
+
+# From dialogues in the store to negatives: propose, pick, apply, read back, decode.
+
 
 MAX_WAVES = 4
 
@@ -215,3 +251,116 @@ class Generator:
         for (id, turn, _), answer in zip(items, answers, strict=True):
             found[id][turn] = answer
         return found
+
+
+# One negative looked at closely, and edited graphs written out for exploring.
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """A negative as it was made; ``refused`` has, by turn, why a decoder gave no text."""
+
+    negative: Negative
+    refused: dict[int, str]
+
+
+def explain(store: Store, id: str, decoder: Decoder) -> Explanation:
+    """Make one negative again from the edits that the store holds.
+
+    Raises:
+        InputError: the store holds no edits under this id, or they fit the dialogue no more.
+    """
+    found = store.read(cypher_text("edit/described"), id=id)
+    if not found:
+        raise InputError(
+            f"{id}: no negative of this id was made from this store; ids stand in the output file"
+        )
+    row = found[0]
+    dialogue = read_dialogues(store, [row["dialogue"]])[0]
+    variant = read_variants(store, Originals(store), [id])[0]
+    if variant.fault is not None:
+        raise InputError(f"{id}: {variant.fault}")
+    recipe = RECIPES.get(row["recipe"], Recipe(row["recipe"], "", (), 1, 1, "response"))
+    utterances = edited_utterances(dialogue, variant)
+    answers = decoder.decode(list(utterances.values()))
+    texts = {turn: a.text for turn, a in zip(utterances, answers, strict=True) if a.text is not None}
+    refused = {turn: a.reason or "" for turn, a in zip(utterances, answers, strict=True) if a.text is None}
+    one = Pick(id, dialogue, row["slot"], row["turn"], ())
+    return Explanation(
+        negative_of(Plan(recipe, row["target"], row["seed"]), one, variant, texts, decoder.name), refused
+    )
+
+
+def materialize(store: Store, ids: Sequence[str]) -> int:
+    """Write the edited graphs of variants as AmrNodes of their own; returns how many are new."""
+    variants = read_variants(store, Originals(store), ids)
+    unknown = sorted(set(ids) - {variant.id for variant in variants})
+    if unknown:
+        raise InputError(f"{unknown[0]}: no negative of this id was made from this store")
+    return sum(store.write(lambda tx, one=variant: _materialize(tx, one)) for variant in variants)
+
+
+def _materialize(tx: ManagedTransaction, variant: Variant) -> int:
+    graphs: dict[str, AmrGraph] = {}
+    for amr, edited in variant.graphs.items():
+        utterance = amr.rpartition("@")[0]
+        id = amr_id(f"{variant.id}@{utterance.rpartition('#')[2]}", "graphneg")
+        after = edited.after
+        graphs[id] = AmrGraph(id, after.nodes, after.mentions, (f"# ::id {id}",))
+    there = {row["id"] for row in run(tx, "load/stored_graphs", ids=list(graphs))}
+    rows = GraphRows()
+    for id, graph in graphs.items():
+        if id not in there:
+            rows.add(graph, variant.id, "graphneg", digest(format_graph(graph)))
+    if rows.amrs:
+        lexemes = rows.lexeme_rows()
+        run(tx, "load/terms", terms=[row["text"] for row in lexemes])
+        run(tx, "load/graphs", nodes=rows.nodes, lexemes=lexemes, roles=rows.roles)
+        run(tx, "edit/materialize", amrs=rows.amrs)
+    return len(rows.amrs)
+
+
+# Negatives to be made by edits: a stream that can be iterated, written, or turned into a data frame.
+
+
+class Negatives(NegativeStream):
+    """The negatives of a request. Each use makes them anew; ``summary`` tells of the last one."""
+
+    def __init__(
+        self,
+        store: Store,
+        request: Request,
+        decoder: Decoder,
+        progress: Progress | None = None,
+        decoder_options: Mapping[str, Any] | None = None,
+        originals: Originals | None = None,
+    ) -> None:
+        super().__init__()
+        self._store = store
+        self._request = request
+        self._decoder = decoder
+        self._originals = originals or Originals(store)
+        self._progress = progress or NoProgress()
+        self._decoder_options = {name: repr(value) for name, value in (decoder_options or {}).items()}
+
+    def run(self, skip: int, written: Written) -> Iterator[Finished]:
+        generator = Generator(
+            self._store, self._request, self._decoder, self.summary, self._progress, self._originals
+        )
+        return generator.run(skip)
+
+    def settings(self) -> dict[str, Any]:
+        """What the output depends on; the batch is not part of it."""
+        plan, selection = self._request.plan, self._request.selection
+        recipe = plan.recipe
+        return {
+            "version": __version__,
+            "store": self._store.description,
+            "recipe": [recipe.name, recipe.groups, recipe.least, recipe.most],
+            "queries": [self._request.transforms[name].query for name in recipe.transforms],
+            "target": plan.target,
+            "seed": plan.seed,
+            "per_dialogue": self._request.per_dialogue,
+            "selection": [selection.corpora, selection.splits, selection.limit],
+            "decoder": [self._decoder.name, self._decoder_options],
+        }

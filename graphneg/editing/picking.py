@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from graphneg.editing.originals import StoredDialogue
 from graphneg.editing.proposals import Proposal, paired
+from graphneg.editing.recipes import Recipe, Target
 from graphneg.hashing import number, shuffled
 from graphneg.model import Edit
-from graphneg.recipes import Recipe
-from graphneg.recipes.recipe import Target
+from graphneg.store.dialogues import StoredDialogue
 
 Proposals = Mapping[str, Sequence[Proposal]]
 Ask = Callable[[str, Sequence[StoredDialogue]], Proposals]

@@ -1,5 +1,7 @@
 """Measuring what graphneg makes: AMR graphs against gold graphs."""
 
-from graphneg.evaluation.report import Evaluation, evaluate_smatch
+from __future__ import annotations
+
+from graphneg.evaluation.smatch_files import Evaluation, evaluate_smatch
 
 __all__ = ["Evaluation", "evaluate_smatch"]

@@ -6,7 +6,14 @@ sentences that share words with the context and are set in another scene.
 
 from __future__ import annotations
 
-from graphneg.generators.base import Candidate, Context, Generator, Turn, TurnEdit
-from graphneg.generators.registry import generator_names, get_generator
+from graphneg.generators.base import (
+    Candidate,
+    Context,
+    Generator,
+    Turn,
+    TurnEdit,
+    generator_names,
+    get_generator,
+)
 
 __all__ = ["Candidate", "Context", "Generator", "Turn", "TurnEdit", "generator_names", "get_generator"]

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from graphneg import __version__
-from graphneg.editing.originals import count_dialogues
 from graphneg.errors import GeneratorError, InputError
 from graphneg.generators.base import (
+    BATCH,
     Beginning,
     Candidate,
     Context,
@@ -20,12 +20,14 @@ from graphneg.generators.base import (
     Slow,
     Turn,
     TurnEdit,
+    WantedContexts,
+    context_batches,
 )
-from graphneg.generators.contexts import BATCH, WantedContexts, context_batches
 from graphneg.model import Negative
-from graphneg.output.stream import Finished, NegativeStream, Written
 from graphneg.progress import NoProgress, Progress
-from graphneg.store import Store
+from graphneg.records.resumable import Finished, NegativeStream, Written
+from graphneg.store.connection import Store
+from graphneg.store.dialogues import count_dialogues
 
 TOO_FEW = "too-few: the generator gave fewer candidates than were asked for"
 NO_CONTEXT = "no-context: no turn stands before a response"

@@ -7,15 +7,15 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
 
-from graphneg.content_words import CLOSED, WORD, lemma_of
+from graphneg.english.content_words import CLOSED, WORD, lemma_of
 from graphneg.errors import GeneratorError, ModelError
-from graphneg.generators.bank import MOST, Bank, Fitting, check_amount
 from graphneg.generators.base import Candidate, Context
+from graphneg.generators.retrieval import MOST, Bank, Fitting, check_amount
 from graphneg.hashing import number, shuffled
-from graphneg.language_models.finding import check_packages, first_line, locate
 from graphneg.model import Negative
+from graphneg.nn.models import check_packages, first_line, locate
 from graphneg.progress import Progress
-from graphneg.store import Store
+from graphneg.store.connection import Store
 
 CATEGORY = "C-ent"
 _SHORTEST = 3
@@ -150,7 +150,7 @@ class MaskedWords:
         from transformers import AutoModelForMaskedLM, AutoTokenizer
         from transformers.utils.logging import disable_progress_bar
 
-        from graphneg.decoders.t5.torch_backend import choose_device
+        from graphneg.decoders.t5 import choose_device
 
         disable_progress_bar()
         try:

@@ -7,17 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, runtime_checkable
 
+from graphneg.amr.penman import format_graph, parse_graph
+from graphneg.amr.wellformed import check
 from graphneg.errors import ParserError, PenmanError
 from graphneg.model import AmrGraph, AmrNode
-from graphneg.penman_codec import format_graph, parse_graph
 from graphneg.plugins import Plugins
-from graphneg.wellformed import check
 
 PLUGINS = Plugins(
     kind="parser",
     group="graphneg.parsers",
     built_in={
-        "dependency": "graphneg.parsers.dependency:DependencyParser",
+        "dependency": "graphneg.parsers.dependency.parser:DependencyParser",
         "amrlib": "graphneg.parsers.amrlib:AmrlibParser",
     },
     error=ParserError,
@@ -35,7 +35,7 @@ class Parsed:
 
     A warning starts with a stable code, a colon and a sentence: ``truncated: ...``. Where there
     is no graph, a warning says why. ``graph.spans`` are ranges over the tokens of
-    :func:`graphneg.alignment.tokenize`.
+    :func:`graphneg.english.tokens.tokenize`.
     """
 
     graph: AmrGraph | None

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
-from graphneg.decoders.t5.torch_backend import choose_device
+from graphneg.decoders.t5 import choose_device
 from graphneg.errors import InputError, ModelError
-from graphneg.language_models.finding import check_packages, first_line, locate
-from graphneg.rankers.base import by_score
-from graphneg.rankers.kinds import CROSS_ENCODER, kind_of, of_kind, read_config
+from graphneg.nn.models import check_packages, first_line, locate
+from graphneg.rankers.base import CROSS_ENCODER, by_score, kind_of, of_kind, read_config
 
 if TYPE_CHECKING:
     from transformers import BatchEncoding, PreTrainedModel, PreTrainedTokenizerBase
+
+
+# A ranker that reads context and response together: any encoder with a classifier on top.
+
 
 _KIND = "ForSequenceClassification"
 _TOKENS = "max_tokens"
@@ -249,3 +253,33 @@ def _first_position(model: PreTrainedModel) -> int:
 
 def _cut(order: Sequence[int], size: int) -> Iterator[Sequence[int]]:
     return (order[start : start + size] for start in range(0, len(order), size))
+
+
+# The files that make a folder with an encoder one of sentence-transformers.
+
+
+_POOLING = "1_Pooling"
+_MODULES = "sentence_transformers.models"
+
+
+def note_pooling(folder: Path, pooling: str, size: int, tokens: int) -> None:
+    """Say how the encoder in ``folder`` pools its states: ``first`` or ``mean``, vectors of ``size``.
+
+    Texts are read to ``tokens`` tokens. The names are those that all versions of sentence-transformers know.
+    """
+    files: dict[str, Any] = {
+        "modules.json": [
+            {"idx": 0, "name": "0", "path": "", "type": f"{_MODULES}.Transformer"},
+            {"idx": 1, "name": "1", "path": _POOLING, "type": f"{_MODULES}.Pooling"},
+        ],
+        "sentence_bert_config.json": {"max_seq_length": tokens, "do_lower_case": False},
+        "config_sentence_transformers.json": {"similarity_fn_name": "dot"},
+        f"{_POOLING}/config.json": {
+            "word_embedding_dimension": size,
+            "pooling_mode_cls_token": pooling == "first",
+            "pooling_mode_mean_tokens": pooling == "mean",
+        },
+    }
+    (folder / _POOLING).mkdir(exist_ok=True)
+    for name, content in files.items():
+        (folder / name).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")

@@ -13,10 +13,11 @@ import torch
 from torch import Tensor, nn
 from transformers.utils.generic import ModelOutput
 
-from graphneg.training.losses import pairs_in_step, weighted_cross_entropy
+from graphneg.nn.losses import pairs_in_step, weighted_cross_entropy
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
+
 
 Pooling = Literal["first", "mean"]
 _QUICK = 100.0

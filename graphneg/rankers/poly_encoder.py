@@ -7,13 +7,11 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
-from graphneg.decoders.t5.torch_backend import choose_device
+from graphneg.decoders.t5 import choose_device
 from graphneg.errors import InputError, ModelError
-from graphneg.language_models.finding import check_packages, first_line, locate
-from graphneg.rankers.base import by_score
-from graphneg.rankers.cross_encoder import freeze, positions
-from graphneg.rankers.kinds import POLY_ENCODER, kind_of, of_kind, read_config
-from graphneg.rankers.sentence_folders import note_pooling
+from graphneg.nn.models import check_packages, first_line, locate
+from graphneg.rankers.base import POLY_ENCODER, by_score, kind_of, of_kind, read_config
+from graphneg.rankers.cross_encoder import freeze, note_pooling, positions
 
 if TYPE_CHECKING:
     from numpy import float32
@@ -22,6 +20,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
     from graphneg.rankers.poly_attention import PolyNetwork, Pooling
+
 
 Towers = Literal["shared", "separate"]
 Objective = Literal["pairs", "in-batch"]

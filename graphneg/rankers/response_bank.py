@@ -1,29 +1,36 @@
-"""Many responses, read once by a poly-encoder and searched by FAISS.
-
-A bank is a folder: ``texts.jsonl`` (a text a line, as JSON), ``index.faiss`` (their vectors, whole) and
-``manifest.json`` (what made it), which is written last. While it is built the vectors grow in
-``vectors.part``, so that a build that was stopped goes on.
-"""
+"""Many responses, read once by a poly-encoder and searched by FAISS."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from graphneg.errors import InputError, ModelError
-from graphneg.output.destination import replace
 from graphneg.progress import NoProgress, Progress
 from graphneg.rankers.base import by_score
+from graphneg.records.files import replace
+from graphneg.store.connection import Store
+from graphneg.store.dialogues import Selection, count_dialogues, dialogue_ids, read_dialogues
+from graphneg.store.statements import cypher_text
 
 if TYPE_CHECKING:
     from numpy import float32
     from numpy.typing import NDArray
 
     from graphneg.rankers.poly_encoder import PolyEncoder
+
+
+# Many responses, read once by a poly-encoder and searched by FAISS.
+#
+# A bank is a folder: ``texts.jsonl`` (a text a line, as JSON), ``index.faiss`` (their vectors, whole) and
+# ``manifest.json`` (what made it), which is written last. While it is built the vectors grow in
+# ``vectors.part``, so that a build that was stopped goes on.
+
 
 IndexKind = Literal["flat", "ivf", "hnsw"]
 Retrieval = Literal["mean", "codes"]
@@ -291,3 +298,68 @@ def _faiss() -> Any:
             "a bank of responses needs FAISS: pip install 'graphneg[vectors]' (graphneg[neural] has it too)"
         ) from error
     return faiss
+
+
+# Where the responses of a bank come from: a store, text files, files of negatives.
+
+
+_OF_NEGATIVES = (".jsonl", ".parquet")
+_PAGE = 200
+
+
+def stored_responses(store: Store, selection: Selection, progress: Progress | None = None) -> Iterator[str]:
+    """What answers a turn in the selected dialogues: each turn but the first, and right responses.
+
+    Raises:
+        StoreError: the store is gone.
+    """
+    bar = progress or NoProgress()
+    bar.start("reading", count_dialogues(store, selection), "dialogues")
+    ids = dialogue_ids(store, selection)
+    while page := list(islice(ids, _PAGE)):
+        found = store.read(cypher_text("read/responses"), ids=page)
+        right = {row["id"]: [one[2] for one in sorted(row["responses"]) if one[3] == 1] for row in found}
+        for dialogue in read_dialogues(store, page):
+            yield from (turn.text for turn in dialogue.turns[1:])
+            yield from right.get(dialogue.id, ())
+        bar.advance(len(page))
+    bar.finish()
+
+
+def read_responses(paths: Sequence[str | Path]) -> Iterator[str]:
+    """The responses of files: of negatives (.jsonl, .parquet) the right ones, of others each line.
+
+    Raises:
+        InputError: a file can't be read, or is none of negatives.
+    """
+    for path in map(Path, paths):
+        yield from _right_ones(path) if path.suffix in _OF_NEGATIVES else read_lines(path)
+
+
+def read_lines(path: Path) -> list[str]:
+    """The lines of a text file, without empty ones.
+
+    Raises:
+        InputError: it can't be read, or is no UTF-8.
+    """
+    return [line.strip() for line in read_text(path).split("\n") if line.strip()]
+
+
+def read_text(path: Path) -> str:
+    """A text file.
+
+    Raises:
+        InputError: it can't be read, or is no UTF-8.
+    """
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise InputError(f"{path}: can't be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: no text in UTF-8 (byte {error.start})") from error
+
+
+def _right_ones(path: Path) -> Iterator[str]:
+    from graphneg.datasets.groups import read_groups
+
+    return (answer.text for group in read_groups([path]) for answer in group.positives)

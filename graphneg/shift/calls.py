@@ -6,19 +6,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graphneg.editing.originals import Selection
-from graphneg.embedding import Embedder, get_embedder
-from graphneg.embedding.base import BUNDLED
+from graphneg.nn.embedders import BUNDLED, Embedder, get_embedder
 from graphneg.progress import NoProgress, Progress
-from graphneg.shift.build import Existing, build_shifts
+from graphneg.shift.build import Existing, ShiftReport, build_shifts
 from graphneg.shift.candidates import Reach, Splitting
-from graphneg.shift.finding import SubstituteFinder
 from graphneg.shift.graphs import export_shifts, shift_graph
 from graphneg.shift.keywords import KeywordExtractor, get_extractor
 from graphneg.shift.prediction import Predictor, get_predictor, guarded
-from graphneg.shift.report import ShiftReport
-from graphneg.shift.substitutes import Prediction
-from graphneg.store import Store
+from graphneg.shift.substitutes import Prediction, SubstituteFinder
+from graphneg.store.connection import Store
+from graphneg.store.dialogues import Selection
 
 if TYPE_CHECKING:
     import networkx
@@ -43,7 +40,7 @@ class ShiftCalls:
     ) -> ShiftReport:
         """Build the shift graph: keywords, and which of them replies attend to and move to.
 
-        ``embedder`` is a path or an id (``graphneg.embedding.get_embedder``), or an object with
+        ``embedder`` is a path or an id (``graphneg.nn.embedders.get_embedder``), or an object with
         ``embed(texts)``; ``keywords`` is ``yake`` or ``rake``, for texts in ``language``, or an object with
         ``extract(texts)``. Dialogues that are in the graph already are left as they are, unless ``existing``
         is ``replace``: then the whole graph is removed first.

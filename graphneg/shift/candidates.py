@@ -15,13 +15,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
 
-from graphneg.editing.originals import Selection, dialogue_ids
 from graphneg.errors import InputError
 from graphneg.hashing import shuffled
-from graphneg.loading.rows import natural_order
+from graphneg.ingest.rows import natural_order
+from graphneg.shift.graphs import Likelihoods, Shifts
 from graphneg.shift.keywords import KeywordExtractor
-from graphneg.shift.likelihood import Likelihoods, Shifts
-from graphneg.store import Store, cypher_text
+from graphneg.store.connection import Store
+from graphneg.store.dialogues import Selection, dialogue_ids
+from graphneg.store.statements import cypher_text
 
 DECAY = 0.5
 """What an earlier turn's keywords count, against those of the turn behind it."""

@@ -1,24 +1,39 @@
-"""Substitutes of reply perspectives: candidates, split and predicted, for replies of a store.
-
-The result of one reply is a ranked list; that of a corpus is a file of JSON lines, resumable.
-"""
+"""Substitutes of reply perspectives: candidates, split and predicted, for replies of a store."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from graphneg.editing.originals import Selection, count_dialogues
 from graphneg.errors import InputError
-from graphneg.output.resumable import ResumableWriter, fingerprint
+from graphneg.nn.fine_tuning import TrainingReport, fine_tune
+from graphneg.nn.models import load_causal, load_seq2seq
 from graphneg.progress import NoProgress, Progress
-from graphneg.shift.candidates import Post, Reach, Reply, Splitting, all_replies, posts
-from graphneg.shift.likelihood import Shifts
-from graphneg.shift.prediction import Predictor
-from graphneg.store import Store
+from graphneg.records.resumable import ResumableWriter, fingerprint
+from graphneg.shift.build import method_of
+from graphneg.shift.candidates import (
+    Post,
+    Reach,
+    Reply,
+    Splitting,
+    all_replies,
+    posts,
+    stored_reply,
+    written_reply,
+)
+from graphneg.shift.graphs import Shifts
+from graphneg.shift.keywords import KeywordExtractor, extractor_named
+from graphneg.shift.prediction import Predictor, causal_examples, seq2seq_examples
+from graphneg.store.connection import Store
+from graphneg.store.dialogues import Selection, count_dialogues
+
+# Substitutes of reply perspectives: candidates, split and predicted, for replies of a store.
+#
+# The result of one reply is a ranked list; that of a corpus is a file of JSON lines, resumable.
+
 
 NO_PERSPECTIVE = "the reply has no perspective"
 NO_CANDIDATES = "no keyword before it leads anywhere else"
@@ -178,3 +193,129 @@ def _fingerprint(how: Prediction, selection: Selection) -> str:
 
 def _report(notes: Mapping[str, Any]) -> SubstitutesReport:
     return SubstitutesReport(**notes) if notes else SubstitutesReport()
+
+
+# Substitutes of reply perspectives for whoever asks: of a post, of a stored reply, of a corpus.
+
+
+class SubstituteFinder:
+    """Finds what replies could have moved to instead (CAPT, Algorithm 1).
+
+    One post or reply at a time, or all replies of the selected dialogues, iterated or written. What it has
+    read of the shift graph it keeps: make another one when the graph has grown.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        how: Prediction,
+        *,
+        extractor: KeywordExtractor | None = None,
+        selection: Selection | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        self._store = store
+        self._how = how
+        self._extractor = extractor
+        self._selection = selection or Selection()
+        self._progress = progress or NoProgress()
+        self._shifts = Shifts(store)
+
+    def of_post(self, post: str, *, perspective: str | None = None) -> Substitutes:
+        """What a post of one's own could be replied to with; ``perspective`` is what a reply took already.
+
+        Keywords are found as those of the shift graph were.
+
+        Raises:
+            InputError: the post has no keywords, there is no shift graph, or its extractor is not known here.
+        """
+        return self._of(written_reply(self._post_keywords(), post, perspective))
+
+    def of_reply(self, id: str) -> Substitutes:
+        """What an utterance or a right response of the store could have moved to instead.
+
+        Raises:
+            InputError: there is no such reply, or no shift graph.
+        """
+        return self._of(stored_reply(self._store, id))
+
+    def __iter__(self) -> Iterator[Substitutes]:
+        """Those of each reply whose perspective is known, in the order of the store; some are empty.
+
+        Raises:
+            InputError: there is no shift graph.
+        """
+        for _, replies in all_replies(self._store, self._selection):
+            moved = [reply for reply in replies if reply.perspective is not None]
+            yield from substitutes_of(self._shifts, moved, self._how)
+
+    def to_jsonl(self, out: str | Path) -> SubstitutesReport:
+        """Write them, one reply a line; stopped, the same call goes on.
+
+        Raises:
+            InputError: no .jsonl file, it can't be written, or there is no shift graph.
+        """
+        return write_substitutes(
+            self._store, out, self._how, selection=self._selection, progress=self._progress
+        )
+
+    def _of(self, reply: Reply) -> Substitutes:
+        [found] = substitutes_of(self._shifts, [reply], self._how)
+        return found
+
+    def _post_keywords(self) -> KeywordExtractor:
+        if self._extractor is None:
+            method = method_of(self._store)
+            self._extractor = extractor_named(method.keywords if method else None)
+        return self._extractor
+
+
+# Fine-tunes a language model on the perspectives of a store, for the predictor of its kind.
+
+
+Kind = Literal["seq2seq", "causal"]
+KINDS: tuple[Kind, ...] = ("seq2seq", "causal")
+_NOTHING = "no reply has a perspective to learn: graphneg shift build makes the shift graph"
+
+
+def train_predictor(
+    store: Store,
+    kind: Kind,
+    model: str | Path,
+    out: str | Path,
+    *,
+    selection: Selection | None = None,
+    splitting: Splitting | None = None,
+    limit: int | None = None,
+    seed: int = 0,
+    device: str = "auto",
+    offline: bool = False,
+    progress: Progress | None = None,
+    **arguments: Any,
+) -> TrainingReport:
+    """Fine-tune ``model``, a folder or hub id, on the pairs of a shift graph, and save it in ``out``.
+
+    ``seq2seq`` learns the perspective from [post, focus, candidates], with subsets as ``splitting`` makes
+    them; ``causal`` from post and focus. ``limit`` takes so many pairs, chosen by ``seed``; other
+    ``arguments`` are transformers' ``TrainingArguments``. A run that was stopped goes on when the same
+    call is made again.
+
+    Raises:
+        InputError: the store has no shift graph, ``out`` holds a model already, or an argument is wrong.
+        ModelError: the model can't be had, or is of another kind.
+    """
+    if kind not in KINDS:
+        raise InputError(f"predictor {kind!r} is not trained; choose one of {', '.join(KINDS)}")
+    if not Shifts(store).prior:
+        raise InputError(_NOTHING)
+    if kind == "seq2seq":
+        loaded = load_seq2seq(model, device=device, offline=offline)
+        examples = seq2seq_examples(
+            store, selection, splitting=splitting or Splitting(seed=seed), limit=limit
+        )
+    else:
+        loaded = load_causal(model, device=device, offline=offline)
+        examples = causal_examples(store, selection, limit=limit, seed=seed)
+    if not examples:
+        raise InputError(_NOTHING)
+    return fine_tune(loaded, examples, out, seed=seed, progress=progress, **arguments)

@@ -1,29 +1,285 @@
-"""A store in use: the driver's sessions behind five calls, the same on every server."""
+"""A store in use: the driver's sessions behind five calls, and what their errors mean to a user."""
 
 from __future__ import annotations
 
+import logging
+import re
+import ssl
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Any, Self, TypeVar
+from typing import Any, LiteralString, Self, TypeVar, cast
 
 from neo4j import (
     READ_ACCESS,
     WRITE_ACCESS,
+    Auth,
     Driver,
     EagerResult,
     GraphDatabase,
     ManagedTransaction,
+    NotificationMinimumSeverity,
     Record,
     Session,
 )
-from neo4j.exceptions import ConstraintError
+from neo4j.api import BookmarkManager
+from neo4j.exceptions import (
+    ClientError,
+    ConfigurationError,
+    ConstraintError,
+    CypherSyntaxError,
+    DriverError,
+    Forbidden,
+    Neo4jError,
+    ServiceUnavailable,
+    SessionExpired,
+)
 
-from graphneg.store.driver import as_literal, open_session
-from graphneg.store.failures import Place, explained
-from graphneg.store.guard import refuse_writes
-from graphneg.store.running import send_text
+from graphneg.errors import StoreError
+from graphneg.store.statements import send_text
+
+# The official driver, set up for graphneg. The one place that knows the driver's options.
+
+
+# The driver's options are untyped keywords.
+# pyright: reportUnknownMemberType=false
+
+
+CONNECT_SECONDS = 5.0
+ACQUIRE_SECONDS = 6.0
+RETRY_SECONDS = 30.0
+FIRST_RETRY_SECONDS = 0.1
+FETCH_ROWS = 1000
+
+# The driver logs each retry as a warning, which Python prints where a program has set up no logging.
+logging.getLogger("neo4j").addHandler(logging.NullHandler())
+
+
+def connect(uri: str, auth: Auth | None, retry_seconds: float = RETRY_SECONDS) -> Driver:
+    """A driver that gives up on a silent server in seconds; nothing is sent yet."""
+    return GraphDatabase.driver(
+        uri,
+        auth=auth,
+        connection_timeout=CONNECT_SECONDS,
+        connection_acquisition_timeout=ACQUIRE_SECONDS,
+        max_transaction_retry_time=retry_seconds,
+        initial_retry_delay=FIRST_RETRY_SECONDS,
+        notifications_min_severity=NotificationMinimumSeverity.OFF,
+    )
+
+
+def open_session(driver: Driver, database: str | None, access: str, bookmarks: BookmarkManager) -> Session:
+    """A session that sees what earlier sessions with the same bookmarks wrote, on any cluster member."""
+    return driver.session(
+        database=database, default_access_mode=access, bookmark_manager=bookmarks, fetch_size=FETCH_ROWS
+    )
+
+
+def ask(driver: Driver, database: str | None, query: str) -> EagerResult:
+    """One query, asked once and not retried."""
+    with driver.session(database=database) as session:
+        return session.run(as_literal(query)).to_eager_result()
+
+
+def server_agent(uri: str, driver: Driver, auth: Auth | None) -> str:
+    """The name and version that the server gives: ``Neo4j/5.26.30``.
+
+    Where a router fails, its addresses are asked directly: the router's own error gives no reason.
+    """
+    try:
+        return driver.get_server_info().agent
+    except ServiceUnavailable as error:
+        if not uri.lower().startswith("neo4j"):
+            raise
+        refusal = error
+    with connect("bolt" + uri[len("neo4j") :].partition("?")[0], auth) as direct:
+        direct.get_server_info()
+    raise refusal
+
+
+def as_literal(text: str) -> LiteralString:
+    """The driver wants its queries literal, which the texts of files are not to a type checker."""
+    return cast("LiteralString", text)
+
+
+# What the driver's exceptions mean to a user: each becomes one ``StoreError`` that says what to do.
+
+
+ADVICE_ON_SILENCE = (
+    "check that Neo4j runs there, its host and Bolt port (7687 by default), "
+    "and whether it wants TLS (neo4j+s://)"
+)
+ADVICE = {
+    "Neo.ClientError.Security.Unauthorized": (
+        "{place} refuses these credentials: set NEO4J_USERNAME and NEO4J_PASSWORD, "
+        "or pass username and password"
+    ),
+    "Neo.ClientError.Security.AuthenticationRateLimit": (
+        "{place} refuses more attempts after too many wrong passwords: wait a few seconds, then try again"
+    ),
+    "Neo.ClientError.Security.CredentialsExpired": (
+        "{place} wants a new password first: run ALTER CURRENT USER SET PASSWORD FROM 'OLD' TO 'NEW' "
+        "on its database system"
+    ),
+    "Neo.ClientError.Database.DatabaseNotFound": (
+        "{place} has no such database ({message}): name one that exists with NEO4J_DATABASE, "
+        "or leave it unset"
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A server as users know it, and what to do where it does not answer."""
+
+    name: str
+    if_silent: str = ADVICE_ON_SILENCE
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@contextmanager
+def explained(place: Place) -> Generator[None]:
+    """Turn what the driver raises inside into a ``StoreError`` about ``place``."""
+    try:
+        yield
+    except (Neo4jError, DriverError) as error:
+        raise StoreError(explain(error, place)) from error
+
+
+def explain(error: Neo4jError | DriverError, place: Place) -> str:
+    """One sentence: what was wrong, where, and what to do."""
+    if isinstance(error, Neo4jError):
+        return explain_answer(error, place)
+    if isinstance(error, ServiceUnavailable | SessionExpired):
+        return explain_silence(error, place)
+    if isinstance(error, ConfigurationError):
+        return f"can't open {place}: {first_line(error)}"
+    return f"{place}: {first_line(error)}"
+
+
+def explain_answer(error: Neo4jError, place: Place) -> str:
+    message = (error.message or str(error)).strip()
+    advice = ADVICE.get(error.code or "")
+    if advice:
+        return advice.format(place=place, message=message)
+    if isinstance(error, Forbidden):
+        return f"{place} does not allow this to your user: {message}"
+    if isinstance(error, CypherSyntaxError):
+        return f"the query is not valid Cypher for {place}: {message}"
+    if isinstance(error, ConstraintError):
+        return f"{place} refuses a write that breaks a constraint: {message}"
+    if isinstance(error, ClientError):
+        return f"{place} refuses the query: {message}"
+    return f"{place} failed: {message} [{error.code}]"
+
+
+def explain_silence(error: ServiceUnavailable | SessionExpired, place: Place) -> str:
+    for cause in causes(error):
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return (
+                f"the certificate of {place} is not trusted ({cause.verify_message}): "
+                "install its authority, or use bolt+ssc:// or neo4j+ssc:// for a self-signed one"
+            )
+        if isinstance(cause, ssl.SSLError):
+            return f"{place} does not speak TLS: use bolt:// or neo4j://, or switch TLS on at the server"
+    *_, origin = causes(error)
+    return f"{place} does not answer ({first_line(origin)}): {place.if_silent}"
+
+
+def causes(error: BaseException) -> Iterator[BaseException]:
+    """The error and what led to it, outermost first."""
+    current: BaseException | None = error
+    while current is not None:
+        yield current
+        current = current.__cause__ or current.__context__
+
+
+def first_line(error: BaseException) -> str:
+    return str(error).strip().splitlines()[0].rstrip(":") if str(error).strip() else type(error).__name__
+
+
+# Keeps a user's read query from writing: finds the first word of a Cypher text that starts a write.
+#
+# Servers that enforce read access refuse such queries themselves; this says it sooner and the same
+# way everywhere, and is all there is where a server does not. Strings, comments and quoted
+# names are skipped; a name that only looks like a clause (``n.set``, ``:Create``, ``{merge: 1}``) is let by.
+
+
+WRITE_WORDS = frozenset(
+    re.findall(
+        r"\w+",
+        "ALTER CREATE DELETE DENY DETACH DROP ENABLE FOREACH GRANT INSERT LOAD MERGE NODETACH "
+        "REALLOCATE DEALLOCATE REMOVE RENAME REVOKE SET START STOP TERMINATE",
+    )
+)
+READ_PROCEDURES = re.compile(
+    r"db\.(labels|propertykeys|relationshiptypes|schema\.\w+|index\.\w+\.query\w+)|dbms\.components|(meta|path|algo)\.\w+",
+    re.IGNORECASE,
+)
+TOKEN = re.compile(
+    r"""(?P<skip>\s+|//[^\r\n]*|/\*.*?(?:\*/|\Z))
+      |(?P<quoted>'(?:[^'\\]|\\.)*(?:'|\Z)|"(?:[^"\\]|\\.)*(?:"|\Z)|`(?:[^`]|``)*(?:`|\Z))
+      |(?P<number>\d[\w]*(?:\.\d\w*|\.(?!\.))?)
+      |(?P<word>\w+)
+      |(?P<sign>.)""",
+    re.VERBOSE | re.DOTALL,
+)
+AFTER_NAME = frozenset((",", ")", ".", ":", "=", "]", "}", "|", ""))
+BEFORE_NAME = frozenset((".", ":", "$", "|", "&", "!", "AS"))
+
+
+def refuse_writes(query: str, server_enforces_read_access: bool) -> None:
+    """Let a query pass that only reads.
+
+    Raises:
+        StoreError: a clause of it writes, or may write on a server that does not enforce read access.
+    """
+    words = tokens(query)
+    for place in range(len(words)):
+        word = words[place].upper()
+        if word in WRITE_WORDS and not is_name(words, place):
+            raise StoreError(
+                f"this query would write ({word}), and only reading is allowed here: "
+                "say `--write` to allow it"
+            )
+        if word == "CALL" and not server_enforces_read_access:
+            refuse_unknown_procedure(words, place + 1)
+
+
+def tokens(query: str) -> list[str]:
+    """The words and signs of a query. Quoted names and strings stand as one quote mark each."""
+    found: list[str] = []
+    for match in TOKEN.finditer(query):
+        if match.lastgroup == "quoted":
+            found.append(match[0][0])
+        elif match.lastgroup != "skip":
+            found.append(match[0])
+    return found
+
+
+def is_name(words: Sequence[str], place: int) -> bool:
+    """Whether the word stands where a clause can't start: as a label, a key, a variable or a parameter."""
+    before = words[place - 1].upper() if place else ""
+    after = words[place + 1] if place + 1 < len(words) else ""
+    return before in BEFORE_NAME or after in AFTER_NAME
+
+
+def refuse_unknown_procedure(words: Sequence[str], place: int) -> None:
+    name = ""
+    while place < len(words) and (words[place] in (".", "`") or words[place].isidentifier()):
+        name += words[place]
+        place += 1
+    if name and words[place : place + 1] != ["{"] and not READ_PROCEDURES.match(name):
+        raise StoreError(
+            f"the procedure {name} may write, and only reading is allowed here: say `--write` to allow it"
+        )
+
+
+# A store in use: the driver's sessions behind five calls, the same on every server.
+
 
 T = TypeVar("T")
 

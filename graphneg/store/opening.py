@@ -1,4 +1,4 @@
-"""Opening a store: which server a target means, how to connect to it, and whether it will do."""
+"""Opening a store: which server a target means, how to connect to it, and its schema."""
 
 from __future__ import annotations
 
@@ -8,16 +8,67 @@ from contextlib import ExitStack
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from neo4j import Auth, Driver, basic_auth
+from neo4j import Auth, Driver, ManagedTransaction, basic_auth
 from neo4j.exceptions import DriverError, Neo4jError
 
 from graphneg.errors import StoreError
 from graphneg.store import embedded
-from graphneg.store.connection import Capabilities, Store
-from graphneg.store.directory import log_tail
-from graphneg.store.driver import ask, connect, server_agent
-from graphneg.store.failures import Place, explained
-from graphneg.store.schema import ensure_schema
+from graphneg.store.connection import (
+    Capabilities,
+    Place,
+    Store,
+    as_literal,
+    ask,
+    connect,
+    explained,
+    server_agent,
+)
+from graphneg.store.embedded import log_tail
+from graphneg.store.statements import cypher_text, statements
+
+# The schema's version in a store, and its first application.
+
+
+SCHEMA_VERSION = 4
+
+
+def ensure_schema(store: Store) -> None:
+    """Apply ``cypher/schema.cypher`` to a store that has none; check the version of one that has.
+
+    Safe to do again after an interruption, and by two processes at once.
+
+    Raises:
+        StoreError: the store's schema is older or newer than this graphneg's.
+    """
+    rows = store.read(cypher_text("read/schema_version"))
+    if not rows:
+        apply(store)
+        return
+    found = rows[0]["version"]
+    if found == SCHEMA_VERSION:
+        return
+    if isinstance(found, int) and found > SCHEMA_VERSION:
+        raise StoreError(
+            f"{store.description} has schema version {found}, this graphneg knows {SCHEMA_VERSION}: "
+            "upgrade graphneg with `pip install --upgrade graphneg`"
+        )
+    raise StoreError(
+        f"{store.description} has schema version {found}, this graphneg needs {SCHEMA_VERSION}: "
+        "load the corpora into a new store, or open this one with the graphneg that made it"
+    )
+
+
+def apply(store: Store) -> None:
+    for statement in statements(cypher_text("schema")):
+        store.write(lambda transaction, text=statement: run(transaction, text))
+
+
+def run(transaction: ManagedTransaction, statement: str) -> None:
+    transaction.run(as_literal(statement), version=SCHEMA_VERSION).consume()
+
+
+# Opening a store: which server a target means, how to connect to it, and whether it will do.
+
 
 DEFAULT_DIRECTORY = "graphneg-store"
 EMBEDDED_DATABASE = "neo4j"

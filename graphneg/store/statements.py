@@ -1,9 +1,15 @@
-"""The shipped Cypher files, by name."""
+"""The shipped Cypher files by name, and running them in a transaction."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import resources
+from typing import Any, LiteralString, cast
+
+from neo4j import ManagedTransaction, Record, Result, ResultSummary, SummaryCounters
+
+# The shipped Cypher files, by name.
 
 
 @cache
@@ -20,3 +26,81 @@ def statements(text: str) -> list[str]:
     """The statements of a Cypher script: comment lines dropped, split at semicolons."""
     code = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("//"))
     return [statement.strip() for statement in code.split(";") if statement.strip()]
+
+
+# Shipped statements run inside a transaction that the caller has opened.
+
+
+def run(transaction: ManagedTransaction, name: str, /, **parameters: Any) -> list[Record]:
+    """All rows of the shipped statement ``name`` (``load/terms`` is ``cypher/load/terms.cypher``)."""
+    return send(transaction, name, **parameters).records()
+
+
+def run_counted(transaction: ManagedTransaction, name: str, /, **parameters: Any) -> SummaryCounters:
+    """What the shipped statement ``name`` wrote, counted by the server."""
+    return send(transaction, name, **parameters).finish().counters
+
+
+def send(transaction: ManagedTransaction, name: str, /, **parameters: Any) -> Sent:
+    """Hand the shipped statement ``name`` to the server, which works on it while the next one is made ready.
+
+    Read the result before the transaction ends: what failed on the server is raised then, or when the
+    next statement is sent.
+    """
+    return send_text(transaction, cypher_text(name), parameters)
+
+
+def send_text(transaction: ManagedTransaction, text: str, parameters: Mapping[str, Any]) -> Sent:
+    """Hand a statement to the server; its lists of rows go when its result is read.
+
+    The driver's transaction and its results hold each other, and what was sent: some ten thousand
+    rows would stay in memory until the collector looks for such circles.
+    """
+    named = shortly_named(parameters)
+    rows = [value for value in named.values() if isinstance(value, _Rows)]
+    return Sent(transaction.run(cast(LiteralString, text), named), rows)
+
+
+class Sent:
+    """A statement that the server works on. Read it once, by one of the two."""
+
+    __slots__ = ("_result", "_rows")
+
+    def __init__(self, result: Result, rows: Sequence[_Rows]) -> None:
+        self._result = result
+        self._rows = rows
+
+    def records(self) -> list[Record]:
+        """All rows of the result."""
+        found = list(self._result)
+        self._let_go()
+        return found
+
+    def finish(self) -> ResultSummary:
+        """Wait until the server is done; rows are left out."""
+        summary = self._result.consume()
+        self._let_go()
+        return summary
+
+    def _let_go(self) -> None:
+        for rows in self._rows:
+            rows.clear()
+
+
+def shortly_named(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters whose lists are named by their length wherever they are written out.
+
+    The driver writes out all parameters of a statement for its log, whether anybody reads that or not:
+    for five thousand rows that takes most of the time of packing them.
+    """
+    return {
+        name: _Rows(cast("list[Any]", value)) if isinstance(value, list) else value
+        for name, value in parameters.items()
+    }
+
+
+class _Rows(list[Any]):
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"<{len(self):,} rows>"

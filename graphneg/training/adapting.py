@@ -14,20 +14,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from graphneg.decoders.t5.torch_backend import choose_device
+from graphneg.datasets.groups import REFERENCE, Answer, Group, HeldOut, Place, plain
+from graphneg.decoders.t5 import choose_device
 from graphneg.errors import InputError, ModelError
-from graphneg.generators.contexts import Context
+from graphneg.generators.base import Context
 from graphneg.hashing import number, shuffled
-from graphneg.language_models.finding import check_packages, first_line, locate
+from graphneg.nn.losses import Masking
+from graphneg.nn.models import check_packages, first_line, locate
+from graphneg.nn.training import check_epochs, open_run, train
 from graphneg.progress import Progress
-from graphneg.rankers.kinds import SA_BERT, of_kind
-from graphneg.rankers.sa_bert import add_speakers
-from graphneg.rankers.speaker_inputs import SpeakerInputs
-from graphneg.training.arguments import check_epochs
-from graphneg.training.groups import REFERENCE, Answer, Group, Place
-from graphneg.training.held_out import HeldOut, plain
-from graphneg.training.masking import Masking
-from graphneg.training.run import open_run, train
+from graphneg.rankers.base import SA_BERT, of_kind
+from graphneg.rankers.sa_bert import SpeakerInputs, add_speakers
 
 _NEXT, _OTHER = 0, 1
 _TRIES = 20

@@ -9,19 +9,18 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graphneg.coherence.dialogues import Turns, Versions
-from graphneg.coherence.scorer import MAX_TOKENS, CoherenceScorer
+from graphneg.datasets.groups import HeldOut
 from graphneg.errors import InputError
 from graphneg.hashing import number
-from graphneg.loading.rows import text_key
+from graphneg.ingest.rows import text_key
+from graphneg.nn.training import check_epochs, open_run, train
 from graphneg.progress import Progress
 from graphneg.rankers.cross_encoder import new_cross_encoder
-from graphneg.training.arguments import check_epochs
-from graphneg.training.held_out import HeldOut
-from graphneg.training.run import open_run, train
+from graphneg.scorers.coherence import MAX_TOKENS, CoherenceScorer, Turns, Versions
 
 if TYPE_CHECKING:
     from torch import Tensor
+
 
 ORIGINAL = "original"
 SETTINGS: Mapping[str, Any] = {"per_device_train_batch_size": 16, "learning_rate": 5e-5}

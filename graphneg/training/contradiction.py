@@ -9,16 +9,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from graphneg.contradiction.detector import ContradictionDetector
-from graphneg.contradiction.graph_made import SOURCE
-from graphneg.contradiction.labelled import Labelled
+from graphneg.datasets.groups import plain
+from graphneg.datasets.pair_sampler import Pair
 from graphneg.errors import InputError
 from graphneg.hashing import number
+from graphneg.nn.losses import pairs_and_lists
+from graphneg.nn.training import check_epochs, open_run, train
 from graphneg.progress import Progress
-from graphneg.training.arguments import check_epochs
-from graphneg.training.drawing import Pair, plain
-from graphneg.training.losses import pairs_and_lists
-from graphneg.training.run import open_run, train
+from graphneg.scorers.contradiction import ContradictionDetector, Labelled
+from graphneg.scorers.edited_contradictions import SOURCE
 
 SETTINGS: Mapping[str, Any] = {"per_device_train_batch_size": 16, "learning_rate": 5e-5}
 

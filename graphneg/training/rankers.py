@@ -1,9 +1,4 @@
-"""Training a ranker on groups of right and wrong responses.
-
-The loss is binary cross-entropy of each pair, right and wrong ones in balance, and beside it cross-entropy
-of each right response against the wrong ones of its context in the batch: what makes a response right is
-learned sooner where the context is the same.
-"""
+"""Training a ranker on groups of right and wrong responses, with early stopping."""
 
 from __future__ import annotations
 
@@ -11,20 +6,90 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from graphneg.datasets.groups import Place
+from graphneg.datasets.pair_sampler import Drawing, Draws, Epochs, Lacking, Mix, Pair
+from graphneg.datasets.pairs import Pairs
 from graphneg.errors import InputError
+from graphneg.hashing import number
+from graphneg.nn.losses import pairs_and_lists
+from graphneg.nn.training import check_epochs, open_run, train
 from graphneg.progress import Progress
-from graphneg.rankers import Trainable
-from graphneg.rankers.cross_encoder import new_cross_encoder as new_cross_encoder
-from graphneg.training.arguments import check_epochs
-from graphneg.training.drawing import Drawing, Lacking, Mix, Pair
-from graphneg.training.epochs import Draws, Epochs
-from graphneg.training.groups import Place
-from graphneg.training.losses import pairs_and_lists
-from graphneg.training.pairs import Pairs
-from graphneg.training.run import open_run, train
-from graphneg.training.stopping import Validation
+from graphneg.rankers.base import Trainable
+
+if TYPE_CHECKING:
+    from transformers import TrainerCallback
+
+
+# Early stopping: a part of the contexts that nothing is learned from says when to stop.
+
+
+_ALL = 1 << 64
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """``fraction`` of the contexts are held back, chosen by their words.
+
+    Their loss is taken once an epoch, or every ``eval_steps``. After ``patience`` times without a lower
+    one the run stops, and the best model is kept.
+    """
+
+    fraction: float = 0.1
+    patience: int = 2
+
+    def __post_init__(self) -> None:
+        if not 0 < self.fraction < 1 or self.patience < 1:
+            raise InputError("validation takes a fraction between 0 and 1, and patience of 1 or more")
+
+    def holds_back(self, place: Place) -> bool:
+        """Whether a context is of the part that is held back: the same one in whatever data it comes."""
+        return number(0, "validation", *place.context) < self.fraction * _ALL
+
+    def learns(self, place: Place) -> bool:
+        """Whether a context is of the other part."""
+        return not self.holds_back(place)
+
+    def check(self, groups: Sequence[Place]) -> None:
+        """Raises `InputError` where one of the parts is empty."""
+        held_back = sum(map(self.holds_back, groups))
+        if not 0 < held_back < len(groups):
+            raise InputError(
+                f"validation: {held_back} of {len(groups)} contexts would be held back; "
+                "give more contexts or another fraction"
+            )
+
+    def arguments(self, pairs: int, given: Mapping[str, Any]) -> dict[str, Any]:
+        """``TrainingArguments`` for a run whose epochs have so many pairs; ``given`` are the caller's."""
+        batch = int(given.get("per_device_train_batch_size", 8))
+        step = batch * int(given.get("gradient_accumulation_steps", 1))
+        every = given.get("eval_steps", max(1, -(-pairs // step)))
+        return {
+            "per_device_eval_batch_size": batch,
+            **given,
+            "eval_strategy": "steps",
+            "eval_steps": every,
+            "save_steps": every,
+            "load_best_model_at_end": True,
+            "metric_for_best_model": "loss",
+            "greater_is_better": False,
+            "restore_callback_states_from_checkpoint": True,
+        }
+
+    def callback(self) -> TrainerCallback:
+        """What stops the trainer."""
+        from transformers import EarlyStoppingCallback
+
+        return EarlyStoppingCallback(early_stopping_patience=self.patience)
+
+
+# Training a ranker on groups of right and wrong responses.
+#
+# The loss is binary cross-entropy of each pair, right and wrong ones in balance, and beside it cross-entropy
+# of each right response against the wrong ones of its context in the batch: what makes a response right is
+# learned sooner where the context is the same.
+
 
 SETTINGS: Mapping[str, Any] = {"per_device_train_batch_size": 32, "learning_rate": 5e-5}
 

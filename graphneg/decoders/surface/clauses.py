@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from graphneg.alignment.words import word_set
 from graphneg.decoders.surface.draft import Cell, after_determiner, is_quote
 from graphneg.decoders.surface.forms import full_form, is_participle, verb_form, verb_lemma
-from graphneg.decoders.surface.tag_tables import FINITE, NOUNS
+from graphneg.english.tagging import FINITE, NOUNS
+from graphneg.english.words import word_set
 
 Kind = Literal["finite", "imperative", "infinitive", "bare", "gerund", "participle"]
 BE = word_set("be am is are was were been being 'm 're ai")

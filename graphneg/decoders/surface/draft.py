@@ -1,16 +1,26 @@
-"""A sentence under edit: words that remember where they came from, and the way back to text.
-
-Words that no edit touches keep their characters and the white space before them. New words follow the
-spacing of the text: apart from punctuation and clitics in tokenised text, joined to them in raw text.
-"""
+"""A sentence under edit: words that remember where they came from, and the way back to text."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache, partial
 
-from graphneg.decoders.surface.forms import article
+from graphneg.amr.alignment import Aligner, Span, align
+from graphneg.amr.concept_words import PRONOUNS
+from graphneg.decoders.surface.forms import article, pronoun_cases
+from graphneg.english.noun_kinds import is_frame, lexeme
+from graphneg.english.tagging import tag
+from graphneg.english.tokens import Token, tokenize
+from graphneg.english.words import readings
+from graphneg.model import AmrGraph
+
+# A sentence under edit: words that remember where they came from, and the way back to text.
+#
+# Words that no edit touches keep their characters and the white space before them. New words follow the
+# spacing of the text: apart from punctuation and clitics in tokenised text, joined to them in raw text.
+
 
 _TOKENISED = re.compile(
     r"\w [.,!?;:]+(?:\s|$)|^[\"'] \w|\S [\"']\s*$| - - |\w n['’]t\b|\w ['’](?:s|m|re|ll|ve|d)\b"
@@ -207,3 +217,173 @@ def after_determiner(cells: Sequence[Cell], place: int) -> bool:
     if before.low in ("some", "any"):
         return place > 1 and cells[place - 2].tag in ("IN", "VB", "VBP", "VBZ", "VBD", "VBN", "VBG")
     return before.low in ("a", "an", "the", "every") or before.tag == "PS"
+
+
+# What the decoder knows of a sentence before it edits: tokens, alignment, tags. Kept per utterance.
+
+
+_KEPT = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A text with its tokens, their tags, and the span of each node of its graph."""
+
+    text: str
+    graph: AmrGraph
+    tokens: tuple[Token, ...]
+    tags: tuple[str, ...]
+    spans: dict[int, Span]
+    words_of: dict[int, tuple[int, ...]]
+
+    def draft(self) -> tuple[Draft, dict[int, list[Cell]]]:
+        """Fresh cells to edit, and the cells of each node."""
+        cells: list[Cell] = []
+        end = 0
+        for place, (token, tagged) in enumerate(zip(self.tokens, self.tags, strict=True)):
+            cells.append(Cell(token.text, tagged, place, self.text[end : token.start]))
+            end = token.end
+        for cell, initial in zip(cells, initials(cells), strict=True):
+            cell.initial = initial
+        owned = {k: [cells[place] for place in places] for k, places in self.words_of.items()}
+        return Draft(cells, self.text), owned
+
+
+class Readings:
+    """Readings by text and graph; the last thousand are kept."""
+
+    def __init__(self, aligner: Aligner = align) -> None:
+        self._read = lru_cache(maxsize=_KEPT)(partial(_read, aligner))
+
+    def of(self, text: str, graph: AmrGraph) -> Reading:
+        return self._read(_Key(text, graph))
+
+
+class _Key:
+    """Equal for the same text and the same graph object or graph id and nodes."""
+
+    __slots__ = ("graph", "text")
+
+    def __init__(self, text: str, graph: AmrGraph) -> None:
+        self.text = text
+        self.graph = graph
+
+    def __hash__(self) -> int:
+        return hash((self.text, self.graph.id, len(self.graph.nodes)))
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, _Key)
+            and self.text == other.text
+            and (self.graph is other.graph or self.graph.nodes == other.graph.nodes)
+        )
+
+
+def _read(aligner: Aligner, key: _Key) -> Reading:
+    tokens = tokenize(key.text)
+    words = [token.text for token in tokens]
+    spans = aligner(key.graph, words)
+    tags = list(tag(words, _evidence(key.graph, spans, words)))
+    for place in _names(key.graph, spans):
+        if words[place][:1].isupper():
+            tags[place] = "NNP"
+    return Reading(key.text, key.graph, tokens, tuple(tags), spans, _mentions(key.graph, spans, words))
+
+
+def _names(graph: AmrGraph, spans: dict[int, Span]) -> set[int]:
+    """The tokens that are parts of names, which are written with a capital wherever they stand."""
+    parts = (node for node in graph.nodes if node.value is not None and node.up is not None)
+    named = [node.k for node in parts if graph.nodes[node.up or 0].concept == "name"]
+    return {place for k in named if k in spans for place in range(*spans[k])}
+
+
+def _evidence(graph: AmrGraph, spans: dict[int, Span], words: list[str]) -> dict[int, str]:
+    """What the graph says of a token: a verb, a predicate by another name, or neither."""
+    found: dict[int, str] = {}
+    for k, (start, end) in spans.items():
+        concept = graph.nodes[k].concept
+        if concept is None:
+            continue
+        if is_frame(concept):
+            lemma = lexeme(concept).split(" ")[0]
+            verbs = readings(words[start].lower()).get("VERB", ())
+            found[start] = "verb" if lemma in verbs else "predicate"
+        elif end == start + 1:
+            found.setdefault(start, "plain")
+    return found
+
+
+def _mentions(graph: AmrGraph, spans: dict[int, Span], words: list[str]) -> dict[int, tuple[int, ...]]:
+    """The tokens of each node: its span; for a pronoun every form of it that no like node is nearer to."""
+    found = {k: tuple(range(*span)) for k, span in spans.items()}
+    by_person: dict[str, list[int]] = {}
+    for node in graph.nodes:
+        if node.concept in PRONOUNS and node.concept != "one":
+            by_person.setdefault(node.concept, []).append(node.k)
+    if not by_person:
+        return found
+    taken = {
+        place for k, places in found.items() if graph.nodes[k].concept not in by_person for place in places
+    }
+    for place, word in enumerate(words):
+        if place in taken or (word.lower() == "its" and "it" not in by_person):
+            continue
+        for person in {person for person, _ in pronoun_cases(word)} & by_person.keys():
+            k = min(by_person[person], key=lambda one: abs(spans.get(one, (10**6, 0))[0] - place))
+            if place not in found.get(k, ()) and not _dummy(word, words, place):
+                found[k] = tuple(sorted((*found.get(k, ()), place)))
+    return found
+
+
+def _dummy(word: str, words: list[str], place: int) -> bool:
+    """``It is time``, ``it is for that purpose that``: an ``it`` that stands for nothing."""
+    if word.lower() != "it":
+        return False
+    return (
+        re.match(
+            r"(?i)(?:is|was|'s|will|would|might) (?:\w+ )*?(?:that|to|for|time|who)\b",
+            " ".join(words[place + 1 : place + 7]),
+        )
+        is not None
+    )
+
+
+# Texts whose apostrophes stand apart on both sides: ``It ’ s late``, ``I don ’ t know``.
+#
+# They are read as if they were joined to their words, and written back as they were.
+
+
+_APART = re.compile(r"(?<=\w) (['’]) (s|m|re|ll|ve|d|t)\b", re.IGNORECASE)
+_NOT = re.compile(r" ?n(['’])t\b", re.IGNORECASE)
+_JOINED = re.compile(r" ?(['’])(s|m|re|ll|ve|d)\b", re.IGNORECASE)
+
+
+def stands_apart(text: str) -> bool:
+    """Whether all of a text's contractions are written that way.
+
+    >>> stands_apart("It ’ s late ."), stands_apart("It's late.")
+    (True, False)
+    """
+    return _APART.search(text) is not None and taken_apart(joined(text)) == text
+
+
+def joined(text: str) -> str:
+    """The text with its contractions joined.
+
+    >>> joined("It ’ s late , I don ’ t know .")
+    'It’s late , I don’t know .'
+    """
+    return _APART.sub(r"\1\2", text)
+
+
+def taken_apart(text: str, like: str = "") -> str:
+    """The text with the apostrophes of its contractions apart, all of them as in the text ``like``.
+
+    >>> taken_apart("It’s late , I do n’t know .")
+    'It ’ s late , I don ’ t know .'
+    >>> taken_apart("You're late .", like="I ’ m late .")
+    'You ’ re late .'
+    """
+    found = _APART.search(like)
+    mark = found.group(1) if found is not None else r"\1"
+    return _JOINED.sub(rf" {mark} \2", _NOT.sub(rf"n {mark} t", text))

@@ -6,18 +6,19 @@ phrase becomes a gerund where a noun was, and so on. An adjective never stands f
 
 from __future__ import annotations
 
-from graphneg.alignment.words import readings, word_set
 from graphneg.decoders.surface.agreement import (
     PEOPLE,
     agree_relative,
     agree_with,
+    case_of,
     head_of,
     inflect_finite,
     is_subject,
     person_of,
+    refuse_expletive,
+    rewrite_pronoun,
 )
 from graphneg.decoders.surface.clauses import BE, Group
-from graphneg.decoders.surface.countability import may_be_bare
 from graphneg.decoders.surface.draft import Cell, new
 from graphneg.decoders.surface.forms import (
     OBJECT,
@@ -27,16 +28,16 @@ from graphneg.decoders.surface.forms import (
     agree,
     finite_tag,
     full_form,
+    may_be_bare,
     pronoun,
     pronoun_cases,
     verb_form,
     verb_lemma,
 )
 from graphneg.decoders.surface.lexical import set_concept
-from graphneg.decoders.surface.phrases import Phrase, phrase
-from graphneg.decoders.surface.pronouns import case_of, refuse_expletive, rewrite_pronoun
-from graphneg.decoders.surface.sentence import Sentence, Unrealised
-from graphneg.decoders.surface.tag_tables import NOUNS, VERBS
+from graphneg.decoders.surface.sentence import Phrase, Sentence, Unrealised, phrase
+from graphneg.english.tagging import NOUNS, VERBS
+from graphneg.english.words import readings, word_set
 
 _COUNT_FROM = 1_000_000
 _VERBAL = frozenset({"verb", "clause", "predicate"})

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 
-from graphneg.alignment.words import MONTHS, NUMBERS, ORDINALS, readings, word_set
 from graphneg.decoders.surface.agreement import agree_relative, agree_with, person_of
 from graphneg.decoders.surface.clauses import BE, HAVE
-from graphneg.decoders.surface.countability import has_plural, may_be_bare, never_counted
 from graphneg.decoders.surface.draft import Cell, new
 from graphneg.decoders.surface.forms import (
     adjective_form,
@@ -15,18 +13,20 @@ from graphneg.decoders.surface.forms import (
     agree,
     degree,
     full_form,
+    has_plural,
     is_form_of,
     match_case,
+    may_be_bare,
+    never_counted,
     noun_form,
     verb_form,
     verb_lemma,
 )
+from graphneg.decoders.surface.lexical_fit import is_adjectival, is_nominal, refuse_out_of_place, refuse_unfit
 from graphneg.decoders.surface.sentence import Sentence, Unrealised
-from graphneg.decoders.surface.standing import refuse_out_of_place
-from graphneg.decoders.surface.tag_tables import CLOSED, NOUNS, VERBS
-from graphneg.decoders.surface.valency import is_adjectival, is_nominal, refuse_unfit
-from graphneg.kinds import OTHER, kind_of
-from graphneg.lexeme import is_frame, lexeme
+from graphneg.english.noun_kinds import OTHER, is_frame, kind_of, lexeme
+from graphneg.english.tagging import CLOSED, NOUNS, VERBS
+from graphneg.english.words import MONTHS, NUMBERS, ORDINALS, readings, word_set
 
 _PARTICLES = word_set("up down out off away back over in on about around through along")
 _CAPITALS = frozenset(

@@ -15,7 +15,7 @@ from graphneg.decoders.surface.forms import (
     verb_lemma,
 )
 from graphneg.decoders.surface.sentence import Sentence, Unrealised
-from graphneg.decoders.surface.tag_tables import FINITE
+from graphneg.english.tagging import FINITE
 
 _LEADS = frozenset({"CC", "UH", "PU", "QT", "RB"})
 _MAX_TAGGED = 12

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from graphneg.alignment.concepts import NEGATIVE_PREFIX
-from graphneg.alignment.words import readings
-from graphneg.decoders.surface import negative_items
+from graphneg.amr.concept_words import NEGATIVE_PREFIX
+from graphneg.decoders.surface import negation_scope as negative_items
 from graphneg.decoders.surface.clauses import BE, DO, HAVE, Group, straighten
-from graphneg.decoders.surface.countability import may_be_bare
 from graphneg.decoders.surface.draft import Cell, new
 from graphneg.decoders.surface.forms import (
     CONTRACTED,
@@ -15,13 +13,21 @@ from graphneg.decoders.surface.forms import (
     article,
     finite_tag,
     full_form,
+    may_be_bare,
     verb_form,
     verb_lemma,
 )
-from graphneg.decoders.surface.question_tags import question_tag, turn_tag
-from graphneg.decoders.surface.scope import NEGATIVE_WORDS, refuse_answer, refuse_undeniable, told
+from graphneg.decoders.surface.negation_scope import (
+    NEGATIVE_WORDS,
+    question_tag,
+    refuse_answer,
+    refuse_undeniable,
+    told,
+    turn_tag,
+)
 from graphneg.decoders.surface.sentence import Sentence, Unrealised
-from graphneg.decoders.surface.tag_tables import NOUNS, VERBS
+from graphneg.english.tagging import NOUNS, VERBS
+from graphneg.english.words import readings
 
 _CALLS = frozenset(
     {("let", "me"), ("come", "on"), ("look", "out"), ("watch", "out"), ("hold", "on"), ("hang", "on")}

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from graphneg.alignment.words import word_set
 from graphneg.decoders.surface.agreement import person_of
 from graphneg.decoders.surface.clauses import BE, DO, HAVE, Group, straighten
 from graphneg.decoders.surface.draft import Cell, is_quote, new
 from graphneg.decoders.surface.forms import agree, full_form, verb_form, verb_lemma
 from graphneg.decoders.surface.lexical import set_concept
 from graphneg.decoders.surface.sentence import Sentence, Unrealised
-from graphneg.decoders.surface.tag_tables import NOUNS, VERBS
-from graphneg.lexeme import lexeme
+from graphneg.english.noun_kinds import lexeme
+from graphneg.english.tagging import NOUNS, VERBS
+from graphneg.english.words import word_set
 
 PAST = frozenset({"yesterday", "ago", "before", "once", "last"})
 FUTURE = frozenset({"tomorrow", "soon", "later", "next"})

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import Literal
 
-from graphneg.evaluation.negatives.figures import Figures, Line
-from graphneg.evaluation.negatives.telling import FEWEST
+from graphneg.evaluation.negatives.statistics import FEWEST, Figures, Line
 
 Level = Literal["wrong", "suspicious", "note", "good"]
 _Fault = tuple[Level, str]

@@ -6,8 +6,7 @@ two. Models are loaded when a generator is made.
 
 from __future__ import annotations
 
-from graphneg.generators.keywords.generator import KeywordGenerator
-from graphneg.generators.keywords.making import key_context, key_sem, key_sentence
-from graphneg.generators.keywords.training import reply_pairs, train_replies
+from graphneg.generators.keywords.generator import KeywordGenerator, key_context, key_sem, key_sentence
+from graphneg.generators.keywords.requests import reply_pairs, train_replies
 
 __all__ = ["KeywordGenerator", "key_context", "key_sem", "key_sentence", "reply_pairs", "train_replies"]

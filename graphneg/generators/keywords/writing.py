@@ -1,35 +1,134 @@
-"""Texts by a causal language model, one for each request: the part that knows models.
-
-The solved examples before a request are the same for all of them. They are read once, and
-what the model keeps of them (its keys and values) stands before each batch; a prompt that several
-requests have is read once, too. So a text costs its own tokens. Words that are wanted are pulled: as
-long as one is missing, its next token is made more likely (Pascual et al., 2021, "A Plug-and-Play Method
-for Controlled Text Generation").
-
-Nothing here is about keywords of a context: whatever is asked of a model in this way, filling
-a gap in a sentence too, can use it.
-"""
+"""Texts by a causal language model, one for each request: written, token by token, and judged."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from math import exp, log
+from typing import Any, NamedTuple
 
-from graphneg.decoders.t5.batching import in_batches
-from graphneg.decoders.t5.sampling import item_seed
+from graphneg.english.detokenize import closed_up
 from graphneg.errors import InputError, ModelError
-from graphneg.generators.keywords.stepping import Pull, SentenceEnd, Wanted
-from graphneg.language_models.model import Written
-from graphneg.language_models.padding import padded
-from graphneg.language_models.pulling import forms_of
-from graphneg.language_models.running import generate
-from graphneg.language_models.search import Sampling, processors
+from graphneg.generators.base import Turn
+from graphneg.generators.keywords.filters import mentions, words_of
+from graphneg.generators.keywords.requests import turns_before
+from graphneg.nn.batching import in_batches, padded
+from graphneg.nn.generation import Sampling, forms_of, generate, item_seed, processors, pull_in
+from graphneg.nn.language_models import CausalLM, Written
 
-if TYPE_CHECKING:
-    from graphneg.language_models.causal import CausalLM
+# What is done at each token of a text that is being written: words are drawn in, and it ends with the
+# sentence that holds them.
+#
+# A processor and a criterion for transformers' ``generate``. Rows are texts; a row's text begins behind
+# ``start`` tokens.
+
+
+Tokens = Sequence[int]
+Decode = Callable[[Tokens], str]
+
+_SENTENCE_END = re.compile(r"[^\W\d_][.!?][\"”]?$")
+_ABBREVIATED = frozenset({"mr", "mrs", "ms", "dr", "st", "prof", "no", "vs", "etc", "a.m", "p.m"})
+
+
+class Wanted(NamedTuple):
+    """A word or words that a text should say: as it is written, and the tokens of each of its forms."""
+
+    words: tuple[str, ...]
+    forms: tuple[Tokens, ...]
+
+
+class Pull:
+    """A logits processor that makes missing words more likely, and the end less while one is missing.
+
+    ``wanted`` has what each row should say; one that is said in some form is missing no more. `pull_in`
+    says how strong the pull is.
+    """
+
+    def __init__(
+        self,
+        wanted: Sequence[Sequence[Wanted]],
+        start: int,
+        strength: float,
+        ends: Sequence[int],
+        decode: Decode,
+    ) -> None:
+        self._wanted = wanted
+        self._start = start
+        self._strength = strength
+        self._ends = list(ends)
+        self._decode = decode
+
+    def __call__(self, input_ids: Any, scores: Any) -> Any:
+        """``scores`` of shape (rows, vocabulary), with the next tokens of missing words raised."""
+        texts: list[list[int]] = [row[self._start :].tolist() for row in input_ids]
+        missing = [
+            [form for one in missing_of(wanted, self._decode(text)) for form in one.forms]
+            for text, wanted in zip(texts, self._wanted, strict=True)
+        ]
+        return pull_in(scores, texts, missing, self._strength, self._ends)
+
+
+class SentenceEnd:
+    """A stopping criterion: a text ends with the first sentence that completes it.
+
+    It is complete with ``least`` words, all that are wanted among them. ``lengths`` has the number of
+    tokens of each row that has ended so, None of the others.
+    """
+
+    def __init__(self, wanted: Sequence[Sequence[Wanted]], start: int, least: int, decode: Decode) -> None:
+        self.lengths: list[int | None] = [None] * len(wanted)
+        self._wanted = wanted
+        self._start = start
+        self._least = least
+        self._decode = decode
+
+    def __call__(self, input_ids: Any, scores: Any, **_: Any) -> Any:
+        """A bool tensor of shape (rows,): True where the row's text has ended."""
+        import torch
+
+        for row, tokens in enumerate(input_ids):
+            text = tokens[self._start :].tolist()
+            if self.lengths[row] is None and self._complete(self._decode(text), self._wanted[row]):
+                self.lengths[row] = len(text)
+        return torch.tensor([length is not None for length in self.lengths], device=input_ids.device)
+
+    def _complete(self, text: str, wanted: Sequence[Wanted]) -> bool:
+        if not ends_sentence(text):
+            return False
+        return len(words_of(text)) >= self._least and not missing_of(wanted, text)
+
+
+def ends_sentence(text: str) -> bool:
+    """Whether a text ends as a sentence does: not with an abbreviation, or a number that may go on.
+
+    >>> [ends_sentence(text) for text in ("He is late.", "Ask Mr.", "It costs 3.")]
+    [True, False, False]
+    """
+    if not _SENTENCE_END.search(text):
+        return False
+    return text.split()[-1].rstrip('.!?"”').lower() not in _ABBREVIATED
+
+
+def missing_of(wanted: Sequence[Wanted], text: str) -> list[Wanted]:
+    """What of the wanted the text does not say in any form."""
+    said = words_of(text)
+    return [one for one in wanted if not mentions(said, one.words)]
+
+
+# Texts by a causal language model, one for each request: the part that knows models.
+#
+# The solved examples before a request are the same for all of them. They are read once, and
+# what the model keeps of them (its keys and values) stands before each batch; a prompt that several
+# requests have is read once, too. So a text costs its own tokens. Words that are wanted are pulled: as
+# long as one is missing, its next token is made more likely (Pascual et al., 2021, "A Plug-and-Play Method
+# for Controlled Text Generation").
+#
+# Nothing here is about keywords of a context: whatever is asked of a model in this way, filling
+# a gap in a sentence too, can use it.
+
 
 BATCH = 32
 END = "\n"
@@ -243,3 +342,95 @@ class _Prefix(NamedTuple):
             "attention_mask": torch.cat([torch.ones_like(own), rows["attention_mask"]], 1),
             "past_key_values": cache,
         }
+
+
+# How likely a language model finds a text that was written: alone, and after some turns.
+#
+# The request that asked for it is not read, nor the words that it was to have: told of a word, a small
+# model finds any sentence likely that says it. What is unlikely both ways is mostly no sentence, or
+# none that makes sense.
+
+
+class Reading(NamedTuple):
+    """Mean losses of a text (nats a token): ``alone``, and ``after`` turns, where there are any, else again.
+
+    ``worst`` is the loss of its least likely token after them.
+    """
+
+    alone: float
+    after: float
+    worst: float
+
+    @property
+    def loss(self) -> float:
+        """The mean of both: texts are ranked by it."""
+        return (self.alone + self.after) / 2
+
+    @property
+    def perplexity(self) -> float:
+        """The exponential of `loss`."""
+        return exp(min(self.loss, 50.0))
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Which readings pass: perplexities of at most ``alone`` and ``surprise`` (after turns), and no token
+    of a loss over ``worst``. Raises `InputError` for values that nothing could have."""
+
+    surprise: float = 14.0
+    alone: float = 40.0
+    worst: float = 11.0
+
+    def __post_init__(self) -> None:
+        if self.surprise <= 1 or self.alone <= 1 or self.worst <= 0:
+            raise InputError(
+                f"surprise {self.surprise}, alone {self.alone}, worst {self.worst}: "
+                "perplexities are above 1, losses above 0"
+            )
+
+    def hold(self, reading: Reading) -> bool:
+        """Whether a reading is within them."""
+        return (
+            reading.after <= log(self.surprise)
+            and reading.alone <= log(self.alone)
+            and reading.worst <= self.worst
+        )
+
+
+class Judge:
+    """Reads texts with a causal language model, and lets those pass that are within ``bounds``."""
+
+    def __init__(self, model: CausalLM, bounds: Bounds | None = None) -> None:
+        self.model = model
+        self.bounds = bounds or Bounds()
+
+    def read(self, texts: Sequence[str], histories: Sequence[Sequence[Turn] | None]) -> list[Reading | None]:
+        """The reading of each text after its history (None where there is none); None of one that fails.
+
+        Raises:
+            ModelError: memory does not suffice for one text.
+        """
+        said = [f" {closed_up(text)}" for text in texts]
+        alone = self.model.score_tokens(said, ["\n"] * len(said))
+        passing = [place for place, losses in enumerate(alone) if _mean(losses) <= log(self.bounds.alone)]
+        shown = [(place, history) for place in passing if (history := histories[place]) is not None]
+        after = self.model.score_tokens(
+            [said[place] for place, _ in shown], [turns_before(history) for _, history in shown]
+        )
+        behind = dict(zip((place for place, _ in shown), after, strict=True))
+        found: list[Reading | None] = [None] * len(texts)
+        for place in passing:
+            losses = behind.get(place, alone[place])
+            reading = Reading(_mean(alone[place]), _mean(losses), round(max(losses), 3))
+            found[place] = reading if self.bounds.hold(reading) else None
+        return found
+
+    def after(self, texts: Sequence[str], histories: Sequence[Sequence[Turn]]) -> list[float]:
+        """The mean loss of each text after its history."""
+        said = [f" {closed_up(text)}" for text in texts]
+        return self.model.score(said, [turns_before(history) for history in histories])
+
+
+def _mean(losses: Sequence[float]) -> float:
+    """Rounded: the last digits depend on what else is in a batch. Infinite for a text without words."""
+    return round(sum(losses) / len(losses), 3) if losses else float("inf")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from graphneg.generators.overlap.conditions import Conditions
-from graphneg.generators.overlap.denoising import Denoiser
 from graphneg.generators.overlap.generator import OverlapGenerator
+from graphneg.generators.overlap.shortlist import Denoiser
+from graphneg.generators.overlap.target_profile import Conditions
 
 __all__ = ["Conditions", "Denoiser", "OverlapGenerator"]

@@ -1,4 +1,4 @@
-"""The generator ``overlap``: draws wishes, asks the pool, makes shortlists, and gives sentences out."""
+"""The generators overlap and hard: draw target profiles, ask the pool, give sentences out."""
 
 from __future__ import annotations
 
@@ -9,22 +9,31 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from graphneg.editing.overlap import ahead
+from graphneg.editing.generation import ahead
+from graphneg.english.content_words import word_set
 from graphneg.generators.base import Candidate, Context
-from graphneg.generators.overlap.choosing import Listed, Shortlist, said_in, shortlist
-from graphneg.generators.overlap.conditions import conditions_of
-from graphneg.generators.overlap.denoising import Denoiser, likeliest
-from graphneg.generators.overlap.exchanges import Exchanges, found_text
-from graphneg.generators.overlap.intake import pool_dialogues
-from graphneg.generators.overlap.pool import Pool, Samples, words_key
-from graphneg.generators.overlap.wishes import Scene, Wish, scene_of, wishes_for
+from graphneg.generators.overlap.pool import Exchanges, Pool, Samples, found_text, pool_dialogues, words_key
+from graphneg.generators.overlap.shortlist import Denoiser, Listed, Shortlist, likeliest, said_in, shortlist
+from graphneg.generators.overlap.target_profile import (
+    OPENINGS,
+    Scene,
+    Wish,
+    conditions_of,
+    scene_of,
+    wishes_for,
+)
 from graphneg.model import Negative
 from graphneg.progress import NoProgress, Progress
-from graphneg.store import Store, cypher_text
+from graphneg.store.connection import Store
+from graphneg.store.statements import cypher_text
 
 if TYPE_CHECKING:
-    from graphneg.embedding import Embedder
-    from graphneg.generators.overlap.closeness import Closeness
+    from graphneg.generators.overlap.shortlist import Closeness
+    from graphneg.nn.embedders import Embedder
+
+
+# The generator ``overlap``: draws wishes, asks the pool, makes shortlists, and gives sentences out.
+
 
 CATEGORY = "C-follow"
 SMALL = 5_000
@@ -45,7 +54,7 @@ class _Asked(NamedTuple):
 class OverlapGenerator:
     """Sentences of the store that share words with the context and are set in another scene.
 
-    ``embedder`` (a path or id, or an object; ``graphneg.embedding``) switches the cosine condition on,
+    ``embedder`` (a path or id, or an object; ``graphneg.nn.embedders``) switches the cosine condition on,
     ``denoiser`` (an object) the one on likely right answers. Other options are `Conditions`.
 
     Raises:
@@ -104,7 +113,7 @@ class OverlapGenerator:
         self._successors.clear()
         self._uses = Counter(words_key(found_text(negative)) for negative in given)
         if self._embedder is not None:
-            from graphneg.generators.overlap.closeness import Closeness
+            from graphneg.generators.overlap.shortlist import Closeness
 
             self._closeness = Closeness(self._embedder, self._store, self.conditions.most_cosine)
 
@@ -249,6 +258,46 @@ def _exchanges(share: float) -> Exchanges | None:
 def _made(embedder: str | Path | Embedder | None) -> Embedder | None:
     if not isinstance(embedder, str | Path):
         return embedder
-    from graphneg.embedding import get_embedder
+    from graphneg.nn.embedders import get_embedder
 
     return get_embedder(embedder)
+
+
+# ``hard``: what taught rankers most: `overlap` with the settings that did best on DailyDialog++.
+
+
+_NO_REPLY = word_set("although because did do does don't if these this those though")
+"""First words that no wrong response of `overlap` has, though they are no replies: to a ranker each would
+mark a right response."""
+
+SETTINGS: Mapping[str, Any] = {
+    "least_words": 6,
+    "least_content": 4,
+    "most_words": 22,
+    "openings": tuple(one for one in OPENINGS if one not in _NO_REPLY),
+    "overlap": (0.0, 0.05, 0.35, 0.6),
+    "last_turn": 0.4,
+    "most_last": 1,
+    "first_person": 0.5,
+    "hub": 0.003,
+    "light": 0.003,
+    "exchanged": 1.0,
+}
+"""More words of the context than people's own wrong responses were counted to share: a store's pool seldom
+holds what the wishes ask for. Two words of the last turn often make a right answer of it. Words that are
+said everywhere (*know*, *like*, *want*) don't count: of them, wrong ones would say more than people do, and
+a ranker would learn that. Without short sentences, or with *I* in more than right responses have it, length
+and person alone would tell right from wrong."""
+
+
+class HardGenerator(OverlapGenerator):
+    """`OverlapGenerator` with other defaults: ``SETTINGS``. It takes the same options.
+
+    Raises:
+        GeneratorError: an option is unknown or not what it takes.
+    """
+
+    name = "hard"
+
+    def __init__(self, store: Store, **options: Any) -> None:
+        super().__init__(store, **{**SETTINGS, **options})

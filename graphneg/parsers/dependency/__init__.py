@@ -1,5 +1,7 @@
 """The ``dependency`` parser: spaCy's dependencies to AMR by rules, tables and small learned parts."""
 
+from __future__ import annotations
+
 from graphneg.parsers.dependency.draft import Draft, DraftArc, DraftNode
 from graphneg.parsers.dependency.parser import DependencyParser
 

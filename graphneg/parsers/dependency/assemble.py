@@ -13,11 +13,9 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import NamedTuple
 
+from graphneg.amr.penman import is_inverted
 from graphneg.model import AmrGraph, AmrNode, Mention
-from graphneg.parsers.dependency.draft import Draft
-from graphneg.parsers.dependency.repair import repair
-from graphneg.parsers.dependency.spans import token_spans
-from graphneg.penman_codec import is_inverted
+from graphneg.parsers.dependency.draft import Draft, repair, token_spans
 
 DEEPEST = 100
 _NUMBERED = re.compile(r"(op|snt)\d+\Z")
@@ -80,7 +78,7 @@ class Pool:
 def assemble(drafts: Sequence[Draft], text: str) -> AmrGraph:
     """One well-formed graph for the drafts of a text, sentences under ``multi-sentence``.
 
-    Spans are ranges over the tokens of :func:`graphneg.alignment.tokenize`.
+    Spans are ranges over the tokens of :func:`graphneg.english.tokens.tokenize`.
     """
     pool = Pool()
     for draft in drafts:

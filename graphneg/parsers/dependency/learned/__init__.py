@@ -1,6 +1,6 @@
 """The learned parts of the dependency parser, in numpy: which concepts, which arcs, which top.
 
-The data are made by :mod:`graphneg.parsers.dependency.training`; without them there are no learned parts.
+The data are made by :mod:`tools.parser_training`; without them there are no learned parts.
 """
 
 from __future__ import annotations
@@ -16,6 +16,3 @@ def revisers() -> tuple[LearnedReviser, ...]:
     """The reviser whose data come with the package; none where there are no data. Loads nothing yet."""
     folder = files("graphneg.parsers.dependency").joinpath(DATA)
     return (LearnedReviser(folder),) if folder.joinpath("VERSION").is_file() else ()
-
-
-__all__ = ["LearnedReviser", "revisers"]

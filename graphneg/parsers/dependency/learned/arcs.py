@@ -1,10 +1,20 @@
-"""Which pairs of nodes are scored."""
+"""From scores of roles between pairs of nodes to a connected graph."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
-from graphneg.parsers.dependency.learned.features import DraftFeatures
+import numpy as np
+
+from graphneg.parsers.dependency.draft import Draft
+from graphneg.parsers.dependency.learned.features import DraftFeatures, Group, plain_role
+from graphneg.parsers.dependency.learned.tables import GroupSums, Meanings, Model
+
+# Which pairs of nodes are scored.
+
 
 _NEAR = 24
 
@@ -24,3 +34,217 @@ def scored_pairs(seen: DraftFeatures) -> Iterator[tuple[int, int]]:
                 yield a, b
             if nodes[b].concept is not None and nodes[b].concept != "name":
                 yield b, a
+
+
+# From scores of roles between all pairs of nodes to a connected graph.
+#
+# Arcs that are more likely than not are taken, the likeliest first; then each loose part is joined by its
+# best arc, as Flanigan et al. (2014, section 4) do with their maximum spanning connected subgraph.
+
+
+_ONCE = frozenset(
+    {"polarity", "mode", "name", "unit", "ARG0", "ARG1", "ARG2", "ARG3", "ARG4", "ARG5", "quant", "ord"}
+)
+
+
+class ScoredArc(NamedTuple):
+    """A possible arc with its log odds against no arc."""
+
+    score: float
+    head: int
+    dep: int
+    role: str
+
+
+@dataclass(slots=True)
+class _Parts:
+    """Which nodes are connected: a union-find over node numbers."""
+
+    up: dict[int, int]
+
+    def find(self, i: int) -> int:
+        while self.up[i] != i:
+            self.up[i] = self.up[self.up[i]]
+            i = self.up[i]
+        return i
+
+    def join(self, a: int, b: int) -> None:
+        self.up[self.find(a)] = self.find(b)
+
+
+class _Taken:
+    """The arcs taken so far, and what they rule out."""
+
+    def __init__(self, nodes: Sequence[int], constants: frozenset[int]) -> None:
+        self.arcs: list[ScoredArc] = []
+        self.parts = _Parts({i: i for i in nodes})
+        self._constants = constants
+        self._roles: set[tuple[int, str]] = set()
+        self._pairs: set[tuple[int, int]] = set()
+        self._headed: set[int] = set()
+        self._asked: set[int] = set()
+
+    def joins(self, arc: ScoredArc) -> bool:
+        """Whether the arc would connect two parts."""
+        return self.parts.find(arc.head) != self.parts.find(arc.dep)
+
+    def take(self, arc: ScoredArc) -> None:
+        """Takes the arc unless one that stands forbids it."""
+        if (arc.head, arc.dep) in self._pairs or (arc.dep, arc.head) in self._pairs:
+            return
+        if arc.role in _ONCE and (arc.head, arc.role) in self._roles:
+            return
+        single = arc.role == "polarity" or arc.dep in self._constants or arc.dep in self._asked
+        if single and arc.dep in self._headed:
+            return
+        self.arcs.append(arc)
+        self._roles.add((arc.head, arc.role))
+        self._pairs.add((arc.head, arc.dep))
+        self._headed.add(arc.dep)
+        if arc.role == "polarity":
+            self._asked.add(arc.dep)
+        self.parts.join(arc.head, arc.dep)
+
+
+def decode(
+    nodes: Sequence[int], arcs: Sequence[ScoredArc], constants: frozenset[int], enough: float, loose: float
+) -> tuple[list[ScoredArc], list[int]]:
+    """The arcs to keep, and the single nodes that hang on nothing.
+
+    Arcs that score ``enough`` are taken whatever they join; others only if they join two parts. A single node
+    that no arc above ``loose`` joins to the rest is given up.
+    """
+    taken = _Taken(nodes, constants)
+    ordered = sorted(arcs, key=lambda one: (-one.score, one.head, one.dep, one.role))
+    for arc in ordered:
+        if arc.score < enough:
+            break
+        taken.take(arc)
+    for arc in ordered:
+        if arc.score < loose:
+            break
+        if taken.joins(arc):
+            taken.take(arc)
+    members: dict[int, list[int]] = {}
+    for i in nodes:
+        members.setdefault(taken.parts.find(i), []).append(i)
+    largest = max(members.values(), key=len, default=[])
+    given_up = {group[0] for group in members.values() if len(group) == 1 and group is not largest}
+    for arc in ordered:
+        if arc.head not in given_up and arc.dep not in given_up and taken.joins(arc):
+            taken.take(arc)
+    return taken.arcs, sorted(given_up)
+
+
+# Chooses arcs and tops by the network's scores.
+
+
+ENOUGH = -0.9
+"""The log odds from which an arc is taken: in favour of arcs, for F1."""
+LOOSE = -4.0
+"""Single nodes whose best arc has lower log odds are dropped."""
+TRUST = 0.25
+"""What is added to the log odds of the rules' arcs: they know more kinds of text than the networks."""
+_OPENING = frozenset({"and", "or"})
+"""With one operand, the other is in the sentence before: *And …*"""
+_LEAST, _OTHERS = -9.0, -2.5
+
+
+def link_nodes(meanings: Meanings, model: Model, sums: GroupSums, draft: Draft) -> None:
+    """Links the draft's nodes anew, drops single nodes that hang on nothing, and chooses tops."""
+    seen = DraftFeatures(draft, meanings)
+    pairs = list(scored_pairs(seen))
+    place = {i: n for n, i in enumerate(seen.alive)}
+    nodes = [seen.node(i) for i in seen.alive]
+    between = _between(model, sums, [seen.pair(h, d) for h, d in pairs])
+    ends = ([place[h] for h, _ in pairs], [place[d] for _, d in pairs])
+    odds, tops = _scores(model, nodes, between, ends)
+    _trust_rules(odds, seen, pairs, model.classes)
+    arcs = _possible(odds, pairs, model.classes)
+    scored = [i for i in seen.alive if i not in seen.settled]
+    kept = [arc for arc in draft.arcs if arc.dep in seen.settled]
+    named = {arc.head for arc in kept}
+    constants = frozenset(i for i in scored if draft.nodes[i].value is not None)
+    taken, loose = decode(scored, arcs, constants, ENOUGH, LOOSE)
+    draft.arcs = kept
+    _write(draft, taken)
+    for i in loose:
+        if i not in named:
+            draft.drop(i)
+    _choose_tops(draft, {i: float(tops[place[i]]) for i in scored})
+
+
+def _between(model: Model, sums: GroupSums, found: Sequence[tuple[list[Group], list[str]]]) -> Any:
+    """The sums of each pair's features; ``None`` without pairs."""
+    if not found:
+        return None
+    return sums.sums([groups for groups, _ in found]) + model.sums("pair", "pair", [one for _, one in found])
+
+
+def _trust_rules(
+    odds: Any, seen: DraftFeatures, pairs: Sequence[tuple[int, int]], roles: Sequence[str]
+) -> None:
+    """Raises the log odds of the rules' own arcs, in place."""
+    number = {role: n for n, role in enumerate(roles[1:])}
+    for row, pair in enumerate(pairs):
+        role = plain_role(seen.rule_arcs.get(pair, ("", ""))[0])
+        if role in number:
+            odds[row, number[role]] += TRUST
+
+
+def _possible(odds: Any, pairs: Sequence[tuple[int, int]], roles: Sequence[str]) -> list[ScoredArc]:
+    """The likeliest role of each pair, and others that are likely; ``roles`` has none first."""
+    if not pairs:
+        return []
+    best = odds.argmax(axis=1)
+    found = odds > _OTHERS
+    found[np.arange(len(pairs)), best] = True
+    found &= odds > _LEAST
+    rows, places = np.nonzero(found)
+    scores = odds[rows, places].tolist()
+    return [
+        ScoredArc(score, *pairs[row], roles[place + 1])
+        for score, row, place in zip(scores, rows.tolist(), places.tolist(), strict=True)
+    ]
+
+
+def _scores(
+    model: Model, nodes: list[list[str]], between: Any, ends: tuple[list[int], list[int]]
+) -> tuple[Any, Any]:
+    """Log odds of each role against none for each pair, and each node's score as the top."""
+    arrays = model.arrays
+    states = np.maximum(model.sums("node", "node", nodes) + arrays["node_bias"], 0)
+    tops = states @ arrays["top"]
+    if between is None:
+        return np.zeros((0, len(model.classes) - 1), np.float32), tops
+    heads, deps = states @ arrays["head"], states @ arrays["dep"]
+    hidden = heads[ends[0]] + deps[ends[1]] + between + arrays["bias"]
+    logits = np.maximum(hidden, 0) @ arrays["out"] + arrays["out_bias"]
+    return np.clip(logits[:, 1:] - logits[:, :1], -30, 30), tops
+
+
+def _write(draft: Draft, taken: Sequence[ScoredArc]) -> None:
+    """Writes the arcs; operands are numbered in the order of the text."""
+    operands: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
+    for arc in taken:
+        if arc.role == "op":
+            token = draft.nodes[arc.dep].token
+            operands[arc.head].append((-1 if token is None else token, arc.dep))
+        else:
+            draft.link(arc.head, arc.role, arc.dep, "learned")
+    for head, deps in operands.items():
+        first = 2 if len(deps) == 1 and draft.nodes[head].concept in _OPENING else 1
+        for n, (_, dep) in enumerate(sorted(deps), first):
+            draft.link(head, f"op{n}", dep, "learned")
+
+
+def _choose_tops(draft: Draft, scores: dict[int, float]) -> None:
+    """The top of each sentence is its concept with the highest score; a sentence of none has no top."""
+    best: dict[int, int] = {}
+    for i in sorted(scores):
+        node = draft.nodes[i]
+        if node.gone or node.concept is None or node.sentence not in draft.tops:
+            continue
+        if node.sentence not in best or scores[i] > scores[best[node.sentence]]:
+            best[node.sentence] = i
+    draft.tops = best

@@ -9,9 +9,8 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from graphneg.parsers.dependency.draft import Draft, DraftNode
-from graphneg.parsers.dependency.learned.meanings import Meanings
-from graphneg.parsers.dependency.words import Word
+from graphneg.parsers.dependency.draft import Draft, DraftNode, Word
+from graphneg.parsers.dependency.learned.tables import Meanings
 
 _SENSE = re.compile(r"-\d\d+$")
 _LONGEST_PATH, _FAR = 6, 5

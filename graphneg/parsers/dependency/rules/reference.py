@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graphneg.parsers.dependency.rules.choices import subject_role
-from graphneg.parsers.dependency.rules.closed_classes import REFLEXIVES
-from graphneg.parsers.dependency.rules.sketch import Sketch
-from graphneg.parsers.dependency.rules.speech import SPEECH
-from graphneg.parsers.dependency.rules.word_sets import word_set
-from graphneg.parsers.dependency.words import Word
+from graphneg.english.words import word_set_word_sets as word_set
+from graphneg.parsers.dependency.draft import Word
+from graphneg.parsers.dependency.rules.coordination import SPEECH
+from graphneg.parsers.dependency.rules.roles import subject_role
+from graphneg.parsers.dependency.rules.sketch import REFLEXIVES, Sketch
 
 _SUBJECTS = ("nsubj", "nsubjpass")
 _OBJECT_CONTROL = word_set("""

@@ -1,0 +1,419 @@
+"""PENMAN notation to and from AmrGraph, exactly, with positions in errors."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import penman
+from penman.tree import Tree
+
+from graphneg.errors import PenmanError
+from graphneg.model import AmrGraph, AmrNode, Mention
+
+# Reads one graph in PENMAN notation, and says for what is not one where and why.
+#
+# Most of a load's own time goes by in here, so tokens are plain texts, found line by line in one go, and
+# their places are looked up only for what is refused.
+
+
+LINE_ENDS = re.compile(r"\r\n|\r|\n")
+SURROGATE = re.compile(r"[\ud800-\udfff]")
+MAX_DEPTH = 200
+_TOKEN = re.compile(
+    r"""\#.*                                # a comment
+      | "[^"\\]*(?:\\.[^"\\]*)*"           # a string
+      | [()/]
+      | :[^\ \t\r\n\v\f"()/:~]*           # a role
+      | [^\ \t\r\n\v\f"()/:~]+            # a symbol
+      | ~(?:[a-z]\.?)?[0-9]+(?:,[0-9]+)*  # an alignment
+      | [^\ \t\r\n\v\f]                  # nothing that belongs here""",
+    re.VERBOSE,
+)
+"""Tokens, told apart by how they begin: a quote or a tilde alone is one that is not expected."""
+_NO_ATOM = frozenset({"", "#", "(", ")", "/", ":", "~"})
+_NO_SYMBOL = _NO_ATOM | {'"'}
+_DIGITS = re.compile(r"[0-9]{1,9}")
+
+
+def token_span(align: str | None) -> tuple[int, int] | None:
+    """The token range of an alignment mark: from its first token to behind its last.
+
+    >>> token_span("~e.3"), token_span("~e.2,4")
+    ((3, 4), (2, 5))
+    """
+    if align is None:
+        return None
+    numbers = [int(number) for number in _DIGITS.findall(align)]
+    return min(numbers), max(numbers) + 1
+
+
+class GraphReader:
+    """One pass over the tokens, with a stack of open nodes.
+
+    Tokens are plain texts, numbered; ``""`` stands behind the last one that can be read. Lines and
+    columns are looked up only for what is refused.
+    """
+
+    def __init__(self, text: str, id: str, first_line: int) -> None:
+        self._id = id
+        self._lines = LINE_ENDS.split(text)
+        self._first_line = first_line
+        self._tokens: list[str] = []
+        for line in self._lines:
+            self._tokens += _TOKEN.findall(line)
+        self._amount = len(self._tokens)
+        self._unreadable = self._first_unreadable(text)
+        self._tokens[self._unreadable :] = [""]
+        self._metadata: list[str] = []
+        self._nodes: list[list[Any]] = []
+        self._introduced: list[int] = []
+        self._atoms: list[int] = []
+        self._variables: dict[str, int] = {}
+
+    def read(self) -> AmrGraph:
+        tokens, at = self._tokens, 0
+        while tokens[at].startswith("#"):
+            self._metadata.append(tokens[at])
+            at += 1
+        if tokens[at] != "(":
+            self._refuse_end(at, "no-graph", "there is no graph here")
+            raise self._error("syntax", f"expected '(' and found {tokens[at]!r}", at)
+        at = self._graph(at)
+        if at < self._unreadable:
+            raise self._error("trailing-text", f"unexpected {tokens[at][:40]!r} behind the graph", at)
+        self._refuse_unreadable(at)
+        return self._finished()
+
+    def node_lines(self) -> list[int]:
+        mentioned = self._mentioned()
+        places = self._places()
+        return [places[at][0] for k, at in enumerate(self._introduced) if k not in mentioned]
+
+    def _first_unreadable(self, text: str) -> int:
+        """The number of the first token that is none; of the end, if all are good."""
+        tokens = self._tokens
+        found = [tokens.index(one) for one in ('"', "~") if one in tokens]
+        if not text.isascii() and SURROGATE.search(text):
+            found.append(next(at for at, token in enumerate(tokens) if SURROGATE.search(token)))
+        return min(found, default=len(tokens))
+
+    def _graph(self, at: int) -> int:
+        """Read from the first bracket to the last one; returns the number of what follows."""
+        tokens, nodes = self._tokens, self._nodes
+        at = self._open(at, None, None, 0, None)
+        open_nodes, branches = [0], [0]
+        while True:
+            token = tokens[at]
+            if token == ")":
+                nodes[open_nodes.pop()][1] = len(nodes) - 1
+                branches.pop()
+                at += 1
+                if not open_nodes:
+                    return at
+                continue
+            if token[:1] != ":" or token == ":":
+                raise self._no_role(at)
+            up, role, pos, role_align = open_nodes[-1], at, branches[-1], None
+            branches[-1] += 1
+            at += 1
+            if tokens[at][:1] == "~":
+                role_align = tokens[at]
+                at += 1
+            target = tokens[at]
+            if target == "(":
+                if len(open_nodes) >= MAX_DEPTH:
+                    raise self._error("too-deep", f"nested more than {MAX_DEPTH} deep", at)
+                open_nodes.append(len(nodes))
+                branches.append(0)
+                at = self._open(at, up, token[1:], pos, role_align)
+            elif target[:1] in _NO_ATOM:
+                self._refuse_end(at)
+                raise self._error("dangling-role", f"role {token} has no target", role)
+            else:
+                k = len(nodes)
+                self._atoms.append(k)
+                self._introduced.append(at)
+                at += 1
+                align = None
+                if tokens[at][:1] == "~":
+                    align = tokens[at]
+                    at += 1
+                nodes.append([k, k, None, None, target, up, token[1:], pos, align, role_align])
+
+    def _open(self, at: int, up: int | None, role: str | None, pos: int, role_align: str | None) -> int:
+        """Read ``( VARIABLE / CONCEPT``; returns the number of what follows."""
+        tokens, k = self._tokens, len(self._nodes)
+        variable = tokens[at + 1]
+        if (
+            variable[:1] in _NO_SYMBOL
+            or variable in self._variables
+            or tokens[at + 2] != "/"
+            or tokens[at + 3][:1] in _NO_ATOM
+        ):
+            raise self._no_instance(at)
+        self._variables[variable] = k
+        self._introduced.append(at + 1)
+        concept, align = tokens[at + 3], None
+        at += 4
+        if tokens[at][:1] == "~":
+            align = tokens[at]
+            at += 1
+        self._nodes.append([k, k, variable, concept, None, up, role, pos, align, role_align])
+        return at
+
+    def _mentioned(self) -> set[int]:
+        """The numbers of those atoms that are variables."""
+        return {k for k in self._atoms if self._nodes[k][4] in self._variables}
+
+    def _finished(self) -> AmrGraph:
+        """Tell mentions of variables from constants, and number the nodes."""
+        mentioned = self._mentioned()
+        if not mentioned:
+            return self._graph_of([AmrNode._make(fields) for fields in self._nodes], [])
+        return self._renumbered(mentioned)
+
+    def _renumbered(self, mentioned: set[int]) -> AmrGraph:
+        number: dict[int, int] = {}
+        for old in range(len(self._nodes)):
+            if old not in mentioned:
+                number[old] = len(number)
+        skipped = 0
+        before: list[int] = []
+        for old in range(len(self._nodes)):
+            skipped += old in mentioned
+            before.append(skipped)
+        nodes: list[AmrNode] = []
+        mentions: list[Mention] = []
+        for old, (_, last, var, concept, value, up, role, pos, align, role_align) in enumerate(self._nodes):
+            above = None if up is None else number[up]
+            if old in mentioned:
+                target = number[self._variables[value]]
+                mentions.append(Mention(above or 0, role, pos, target, align, role_align))
+            else:
+                k = number[old]
+                nodes.append(
+                    AmrNode(k, last - before[last], var, concept, value, above, role, pos, align, role_align)
+                )
+        return self._graph_of(nodes, mentions)
+
+    def _graph_of(self, nodes: list[AmrNode], mentions: list[Mention]) -> AmrGraph:
+        mentions.sort(key=_mention_place)
+        spans = {node.k: span for node in nodes if (span := token_span(node.align)) is not None}
+        return AmrGraph(self._id, tuple(nodes), tuple(mentions), tuple(self._metadata), spans)
+
+    def _no_role(self, at: int) -> PenmanError:
+        """Why the token is not a role, where there must be one or a closing bracket."""
+        self._refuse_end(at)
+        token = self._tokens[at]
+        if token == "/":
+            return self._error("duplicate-instance", "a second concept for one variable", at)
+        if token == ":":
+            return self._error("empty-role", "a role without a name", at)
+        return self._error("syntax", f"expected a role or ')' and found {token!r}", at)
+
+    def _no_instance(self, at: int) -> PenmanError:
+        """Why no variable with a concept stands behind the bracket."""
+        self._refuse_end(at + 1)
+        variable = self._tokens[at + 1]
+        if variable[:1] in _NO_SYMBOL:
+            return self._error("syntax", f"expected a variable and found {variable!r}", at + 1)
+        if variable in self._variables:
+            return self._error("duplicate-variable", f"variable {variable} is introduced twice", at + 1)
+        self._refuse_end(at + 2)
+        slash = self._tokens[at + 2] == "/"
+        if slash:
+            self._refuse_end(at + 3)
+        return self._error("no-concept", f"variable {variable} has no concept", at + 1 + slash)
+
+    def _refuse_end(
+        self, at: int, code: str = "unclosed", message: str = "the graph ends before its brackets close"
+    ) -> None:
+        """Refuse the end of what can be read, and a comment, inside the graph."""
+        self._refuse_unreadable(at)
+        if at == self._unreadable:
+            raise self._error(code, message, at - 1)
+        if self._tokens[at].startswith("#"):
+            raise self._error("syntax", "a comment inside the graph", at)
+
+    def _refuse_unreadable(self, at: int) -> None:
+        """Refuse a token that is none."""
+        if not at == self._unreadable < self._amount:
+            return
+        line, column, token = self._places()[at]
+        surrogate = SURROGATE.search(token)
+        if surrogate:
+            column += surrogate.start()
+            raise PenmanError("not-unicode", "a lone surrogate is not a character", line, column)
+        raise PenmanError("syntax", f"unexpected character {token!r}", line, column)
+
+    def _error(self, code: str, message: str, at: int) -> PenmanError:
+        line, column, _ = self._places()[at] if at >= 0 else (self._first_line, 1, "")
+        return PenmanError(code, message, line, column)
+
+    def _places(self) -> list[tuple[int, int, str]]:
+        """Line and column of each token of the text, and the token."""
+        return [
+            (number, match.start() + 1, match[0])
+            for number, line in enumerate(self._lines, self._first_line)
+            for match in _TOKEN.finditer(line)
+        ]
+
+
+def _mention_place(mention: Mention) -> tuple[int, int]:
+    return mention.up, mention.pos
+
+
+# PENMAN notation to and from :class:`~graphneg.model.AmrGraph`, exactly, with positions in errors.
+#
+# The notation is that of the ``penman`` package (Goodman 2020, "Penman: An Open-Source Library
+# and Tool for AMR Graphs", ACL demos), and what is written is formatted by that package. The
+# reader is graphneg's own, because a refusal must say where: ``penman`` forgets positions before
+# it could see a variable that is introduced twice.
+
+
+_ATOM = re.compile(r'(?!\#)[^ \t\r\n\v\f"()/:~]+|"(?:[^"\\\r\n]|\\[^\r\n])*"')
+_BRACKETS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[()]')
+_METADATA = re.compile(r"(?<![^\s#])::(\S+)(?:\s(.*?))?(?=\s+::\S|\s*$)")
+_UNWRITTEN_INVERSE = frozenset({"consist-of", "prep-out-of", "prep-on-behalf-of"})
+
+
+def is_inverted(role: str) -> bool:
+    """Whether the text writes a role from the argument's side.
+
+    >>> is_inverted("ARG0-of"), is_inverted("consist-of"), is_inverted("consist-of-of")
+    (True, False, True)
+    """
+    return role.endswith("-of") and role not in _UNWRITTEN_INVERSE
+
+
+def is_atom(text: str) -> bool:
+    """Whether a text can stand as a concept or a constant.
+
+    >>> is_atom("like-01"), is_atom('"New York"'), is_atom("New York")
+    (True, True, False)
+    """
+    return _ATOM.fullmatch(text) is not None and not SURROGATE.search(text)
+
+
+def parse_graph(text: str, id: str = "", first_line: int = 1) -> AmrGraph:
+    """Read one graph with its comment lines.
+
+    ``first_line`` is the number of the text's first line in its file, for messages.
+
+    Raises:
+        PenmanError: the text is not one well-formed graph; ``code`` is one of ``syntax``,
+            ``no-graph``, ``unclosed``, ``trailing-text``, ``no-concept``, ``duplicate-instance``,
+            ``dangling-role``, ``empty-role``, ``duplicate-variable``, ``too-deep``, ``not-unicode``.
+    """
+    return GraphReader(text, id, first_line).read()
+
+
+def parse_located(text: str, id: str = "", first_line: int = 1) -> tuple[AmrGraph, list[int]]:
+    """As :func:`parse_graph`, with the line in which the text introduces each node."""
+    reader = GraphReader(text, id, first_line)
+    return reader.read(), reader.node_lines()
+
+
+def format_graph(graph: AmrGraph) -> str:
+    """Write a graph as the ``penman`` package lays it out, comment lines first.
+
+    >>> print(format_graph(parse_graph("(l / like-01 :ARG0 (i / i) :polarity -)")))
+    (l / like-01
+       :ARG0 (i / i)
+       :polarity -)
+    """
+    text = penman.format(Tree(tree_node(graph)))
+    return "\n".join((*graph.metadata, text))
+
+
+def tree_node(graph: AmrGraph) -> tuple[str, list[Any]]:
+    """The graph as a ``penman`` tree node: ``(variable, [(role, target), ...])``."""
+    branches: list[list[tuple[int, str, Any]]] = [[] for _ in graph.nodes]
+    for mention in graph.mentions:
+        target = (graph.nodes[mention.target].var or "") + (mention.align or "")
+        branches[mention.up].append((mention.pos, f":{mention.role}{mention.role_align or ''}", target))
+    for node in reversed(graph.nodes):
+        if node.value is not None:
+            written: Any = node.value + (node.align or "")
+        else:
+            below = branches[node.k]
+            below.sort(key=_position)
+            written = (node.var, [("/", f"{node.concept}{node.align or ''}"), *[b[1:] for b in below]])
+        if node.up is None:
+            return written
+        branches[node.up].append((node.pos, f":{node.role}{node.role_align or ''}", written))
+    raise ValueError(f"graph {graph.id!r} has no top")
+
+
+def metadata(lines: Sequence[str]) -> dict[str, str]:
+    """The ``::key value`` pairs of comment lines; the last one of a key counts.
+
+    >>> metadata(["# ::id lpp.1 ::date today", "# ::snt Chapter 1 ."])
+    {'id': 'lpp.1', 'date': 'today', 'snt': 'Chapter 1 .'}
+    """
+    found: dict[str, str] = {}
+    for line in lines:
+        for key, value in _METADATA.findall(line):
+            found[key] = value.strip()
+    return found
+
+
+def iter_blocks(lines: Iterator[str] | Sequence[str] | str) -> Iterator[tuple[int, str]]:
+    """Split a file into ``(number of its first line, text)`` of one graph each, comments included.
+
+    A block ends where its brackets close. One that never closes ends before the next comment
+    line or the next ``(`` in the first column, so that a malformed graph costs only itself.
+    Comment lines that a blank line parts from any graph are a block only if they have ``::snt``
+    or ``::id`` (a graph is missing there).
+    """
+    block: list[str] = []
+    start, depth, begun = 1, 0, False
+    for number, raw in enumerate(LINE_ENDS.split(lines) if isinstance(lines, str) else lines, 1):
+        line = raw.rstrip("\r\n")
+        comment = line.startswith("#")
+        if block and (begun and (comment or line.startswith("("))):
+            yield start, "\n".join(block)
+            block, depth, begun = [], 0, False
+        elif block and not begun and not line.strip():
+            if any("::id" in one or "::snt" in one for one in block):
+                yield start, "\n".join(block)
+            block = []
+        if not line.strip() and not block:
+            continue
+        if not block:
+            start = number
+        if comment:
+            block.append(line)
+            continue
+        for piece, reached in _pieces(line, depth):
+            depth = reached
+            block.append(piece)
+            begun = begun or bool(piece.strip())
+            if depth <= 0 and begun and (")" in piece):
+                yield start, "\n".join(block)
+                block, depth, begun, start = [], 0, False, number
+    if block and (begun or any("::id" in one or "::snt" in one for one in block)):
+        yield start, "\n".join(block)
+
+
+def _pieces(line: str, depth: int) -> Iterator[tuple[str, int]]:
+    """Cut a line behind each bracket that closes a graph; with the depth reached."""
+    begin = 0
+    for match in _BRACKETS.finditer(line):
+        if match[0] == "(":
+            depth += 1
+        elif match[0] == ")":
+            depth -= 1
+            if depth <= 0:
+                rest = line[match.end() :].strip()
+                if rest.startswith("(") or not rest:
+                    yield line[begin : match.end()], depth
+                    begin, depth = match.end(), 0
+    if line[begin:].strip():
+        yield line[begin:], depth
+
+
+def _position(branch: tuple[int, str, Any]) -> int:
+    return branch[0]

@@ -1,0 +1,256 @@
+"""What a ranker learns from: for each context its right responses and wrong ones, by source."""
+
+from __future__ import annotations
+
+import hashlib
+from array import array
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from graphneg.errors import InputError
+from graphneg.evaluation.ranking import Choices
+from graphneg.hashing import number
+from graphneg.model import Negative
+from graphneg.records.files import read_jsonl
+from graphneg.records.tables import read_parquet
+from graphneg.store.connection import Store
+from graphneg.store.dialogues import Selection, dialogue_ids, read_dialogues
+from graphneg.store.statements import cypher_text
+
+# What a ranker learns from: for each context its right responses and wrong ones, by source.
+
+
+REFERENCE = "reference"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One response. ``source`` is the recipe, generator or kind that it comes from; ``context`` is its
+    own where the dialogue was edited, too."""
+
+    text: str
+    source: str
+    category: str = ""
+    context: tuple[str, ...] | None = None
+
+
+class Place(Protocol):
+    """One place in a dialogue: the turns before it, what fits there and what does not."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def context(self) -> tuple[str, ...]: ...
+    @property
+    def positives(self) -> Sequence[Answer]: ...
+    @property
+    def negatives(self) -> Sequence[Answer]: ...
+
+
+@dataclass(slots=True)
+class Group:
+    """A `Place` in memory."""
+
+    id: str
+    context: tuple[str, ...]
+    positives: list[Answer] = field(default_factory=list[Answer])
+    negatives: list[Answer] = field(default_factory=list[Answer])
+
+
+class Entry(NamedTuple):
+    """What one record says of its place: a response, and the ``right`` one where it was edited.
+
+    ``context`` is the dialogue's own, ``own`` the edited one where the record has one.
+    """
+
+    place: str
+    split: str
+    context: tuple[str, ...]
+    own: tuple[str, ...]
+    response: str
+    label: int
+    source: str
+    category: str
+    right: str | None
+
+
+def read_groups(paths: Sequence[str | Path]) -> list[Group]:
+    """The groups of files of negatives (.jsonl, .parquet), in the order in which they come up.
+
+    Raises:
+        InputError: a file can't be read, or is none of negatives, a label is neither 0 nor 1, or a
+            context has no right response.
+    """
+    groups = _grouped(entry for path in paths for entry in read_entries(path))
+    for group in groups:
+        check(group)
+    return groups
+
+
+def check(group: Place) -> None:
+    """Raises `InputError` where a group has no right response."""
+    if not group.positives:
+        raise InputError(
+            f"{group.id}: no right response to learn from; a context needs a record with label 1, "
+            "or the original response of an edited one"
+        )
+
+
+def groups_of(records: Iterable[Negative]) -> list[Group]:
+    """Records by their place; of an edited one, the original is a right response.
+
+    Raises:
+        InputError: a label is neither 0 nor 1.
+    """
+    return _grouped(entry_of(one, one.id) for one in records)
+
+
+def groups_of_choices(choices: Iterable[Choices]) -> list[Group]:
+    """Contexts with right and wrong responses, each kind of negative a source."""
+    return [
+        Group(
+            one.id,
+            one.turns,
+            [Answer(text, REFERENCE) for text in one.positives],
+            [Answer(text, kind) for kind, texts in one.negatives.items() for text in texts],
+        )
+        for one in choices
+    ]
+
+
+def read_entries(path: str | Path) -> Iterator[Entry]:
+    """The entries of a file's records (.jsonl, .parquet), one by one.
+
+    Raises:
+        InputError: the file can't be read, or is none of negatives, or a label is neither 0 nor 1.
+    """
+    file = Path(path)
+    read, unit = (read_parquet, "row") if file.suffix == ".parquet" else (read_jsonl, "line")
+    for line_number, record in enumerate(read(file), 1):
+        yield entry_of(record, f"{file}, {unit} {line_number}")
+
+
+def entry_of(record: Negative, where: str) -> Entry:
+    """A record's entry; ``where`` it stands is named in errors.
+
+    Raises:
+        InputError: the label is neither 0 nor 1.
+    """
+    if record.label not in (0, 1):
+        raise InputError(f"{where}: the label is {record.label!r}; 1 fits, 0 does not")
+    own = tuple(turn["text"] for turn in record.context)
+    original = record.original.get("context")
+    context = own if original is None else tuple(turn["text"] for turn in original)
+    place = f"{record.dialogue}#{record.turn}"
+    if record.label:
+        source = record.recipe or REFERENCE
+        return Entry(place, record.split, context, own, record.response, 1, source, "", None)
+    category = record.categories[0] if record.categories else ""
+    right = record.original.get("response") or (record.response if original is not None else None)
+    return Entry(place, record.split, context, own, record.response, 0, record.recipe, category, right)
+
+
+def enter(group: Group, entry: Entry) -> None:
+    """Add what an entry says to the group of its place, each answer once."""
+    if entry.label:
+        _add(group.positives, Answer(entry.response, entry.source))
+        return
+    own = None if entry.own == group.context else entry.own
+    _add(group.negatives, Answer(entry.response, entry.source, entry.category, own))
+    if entry.right:
+        _add(group.positives, Answer(entry.right, REFERENCE))
+
+
+def _grouped(entries: Iterable[Entry]) -> list[Group]:
+    groups: dict[str, Group] = {}
+    for entry in entries:
+        enter(groups.setdefault(entry.place, Group(entry.place, entry.context)), entry)
+    return list(groups.values())
+
+
+def _add(answers: list[Answer], one: Answer) -> None:
+    if one not in answers:
+        answers.append(one)
+
+
+# Texts that no training may see, compared without case and white space.
+
+
+class HeldOut:
+    """A set of texts, 8 bytes for each: their hashes, sorted. ``text in held_out`` asks.
+
+    Of a million texts one in ten trillion others would be taken for one of them, and left out too.
+
+    >>> "what  NOW?" in HeldOut(["What now?"])
+    True
+    """
+
+    def __init__(self, texts: Iterable[str] = ()) -> None:
+        self._hashes = array("Q")
+        self._new: set[int] = set()
+        self.add(texts)
+
+    def add(self, texts: Iterable[str]) -> None:
+        self._new.update(_hash(text) for text in texts)
+
+    def __contains__(self, text: str) -> bool:
+        hashes = self._sorted()
+        if not hashes:
+            return False
+        wanted = _hash(text)
+        place = bisect_left(hashes, wanted)
+        return place < len(hashes) and hashes[place] == wanted
+
+    def __len__(self) -> int:
+        return len(self._sorted())
+
+    def digest(self) -> bytes:
+        """The same for the same texts, in whatever order they came."""
+        return hashlib.blake2b(self._sorted().tobytes(), digest_size=16).digest()
+
+    def _sorted(self) -> array[int]:
+        if self._new:
+            self._hashes = array("Q", sorted(self._new.union(self._hashes)))
+            self._new = set()
+        return self._hashes
+
+
+def plain(text: str) -> str:
+    """A text as it is compared: case and white space do not count.
+
+    >>> plain(" Oh,  really? ")
+    'oh, really?'
+    """
+    return " ".join(text.casefold().split())
+
+
+def _hash(text: str) -> int:
+    return number(0, "held out", plain(text))
+
+
+# What the dialogues of some splits of a store say in reply: texts for no training to see.
+
+
+_BATCH = 500
+
+
+def split_texts(store: Store, splits: Collection[str]) -> Iterator[str]:
+    """Every turn but the first of the dialogues of some splits, and their responses.
+
+    Raises:
+        InputError: no dialogue is of a split.
+    """
+    there = {row["split"] for row in store.read(cypher_text("read/corpora"))}
+    if strange := sorted(set(splits) - there):
+        known = ", ".join(sorted(there)) or "none"
+        raise InputError(f"no dialogue is of the split {strange[0]!r}; there are: {known}")
+    ids = dialogue_ids(store, Selection((), tuple(splits), None))
+    while batch := list(islice(ids, _BATCH)):
+        for dialogue in read_dialogues(store, batch):
+            yield from (turn.text for turn in dialogue.turns[1:])
+        for row in store.read(cypher_text("read/responses"), ids=batch):
+            yield from (str(response[2]) for response in row["responses"])

@@ -1,0 +1,474 @@
+"""The t5 decoder: the edited graph to text by a sequence-to-sequence model, in PyTorch or CTranslate2."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Protocol
+
+from graphneg.amr.penman import format_graph
+from graphneg.errors import DecoderError, InputError
+from graphneg.model import AmrGraph, Decoded, EditedUtterance
+from graphneg.nn.batching import in_batches
+from graphneg.nn.generation import GumbelNoise, item_seed
+from graphneg.nn.generation import SamplingSampling as Sampling
+from graphneg.nn.models import AMRLIB_MODELS, INSTALL, ModelFolder, first_line, load_tokenizer
+from graphneg.nn.models import find_model_model_folder as find_model
+
+# What a backend does: token numbers in, token numbers out.
+
+
+Tokens = Sequence[int]
+
+NO_SAMPLING = "CTranslate2 can't be seeded for each text: use the torch backend for sampling, or beams"
+
+
+class Output(NamedTuple):
+    """A generated text's tokens without special ones at its ends; ``finished`` if it came to an end."""
+
+    tokens: Tokens
+    finished: bool
+
+
+class Backend(Protocol):
+    """Generates texts for a batch of graphs, each with its end token."""
+
+    def beams(self, batch: Sequence[Tokens], width: int, longest: int) -> list[list[Output]]:
+        """The ``width`` best texts of each graph, best first, of at most ``longest`` tokens."""
+        ...
+
+    def draws(
+        self, batch: Sequence[Tokens], sampling: Sampling, seeds: Sequence[int], longest: int
+    ) -> list[list[Output]]:
+        """One text of each graph, drawn with the graph's own seed.
+
+        Raises `InputError` where the backend can't seed each text.
+        """
+        ...
+
+
+# A graph as the one line that graph-to-text models read.
+#
+# The amrlib generators were trained on PENMAN without comment lines, each run of white space
+# one space, and no task prefix before it (amrlib 0.8.1, ``models/generate_xfm``).
+
+
+Serialiser = Callable[[AmrGraph], str]
+
+
+def one_line(graph: AmrGraph) -> str:
+    """The graph on one line, without comment lines and alignment marks.
+
+    >>> from graphneg.amr.penman import parse_graph
+    >>> one_line(parse_graph("# ::id 1\\n(l / like-01~e.1\\n   :ARG0 (i / i))"))
+    '(l / like-01 :ARG0 (i / i))'
+    """
+    bare = replace(
+        graph,
+        metadata=(),
+        nodes=tuple(node._replace(align=None, role_align=None) for node in graph.nodes),
+        mentions=tuple(mention._replace(align=None, role_align=None) for mention in graph.mentions),
+    )
+    return " ".join(format_graph(bare).split())
+
+
+# The ``t5`` decoder: the edited graph to text by a sequence-to-sequence model.
+#
+# DEAM (Ghazarian et al., 2022, section 3.2) turns its edited graphs into text with such a model.
+
+
+_LONGEST_INPUT = 512
+_LONGEST_OUTPUT = 256
+# Tokenizers without a limit of their own say so by a number of this size or more.
+_NO_LIMIT = 100_000
+_NO_LETTER = re.compile(r"[\W_]+")
+
+
+class _Item(NamedTuple):
+    """A graph on its way through the model; ``place`` is its number in the batch asked for."""
+
+    place: int
+    tokens: Tokens
+    utterance: EditedUtterance
+
+
+class T5Decoder:
+    """Text by a T5 (or other sequence-to-sequence model) fine-tuned on AMR.
+
+    ``model`` is a folder (amrlib's generate models, any Hugging Face one, or one converted
+    for CTranslate2) or a hub id; with ``offline`` nothing is fetched. ``backend`` is
+    ``torch`` or ``ctranslate2`` (8-bit weights). The best of ``num_beams`` texts that is
+    not the original is taken; with ``sampling``, texts are drawn in place of beams, each
+    with a generator seeded by (``seed``, id), by the torch backend only. Limits are the model's own where
+    ``max_input`` and ``max_output`` (tokens) are None. ``prefix`` goes before each graph,
+    for models trained with one, and ``serialise`` writes the graph.
+
+    Raises `DecoderError` where the model or a package is missing, and `InputError` for
+    arguments out of range.
+    """
+
+    name = "t5"
+
+    def __init__(
+        self,
+        model: str | Path | None = None,
+        *,
+        backend: Literal["torch", "ctranslate2"] = "torch",
+        device: str = "auto",
+        batch_size: int = 32,
+        num_beams: int = 4,
+        sampling: Sampling | None = None,
+        seed: int = 0,
+        prefix: str = "",
+        serialise: Serialiser = one_line,
+        tokenizer: str | Path | None = None,
+        max_input: int | None = None,
+        max_output: int | None = None,
+        offline: bool = False,
+    ) -> None:
+        if batch_size < 1 or num_beams < 1:
+            raise InputError(f"batch_size {batch_size}, num_beams {num_beams}: both must be at least 1")
+        if sampling is not None and backend == "ctranslate2":
+            raise InputError(NO_SAMPLING)
+        if model is None:
+            raise DecoderError(
+                f"the t5 decoder needs a model, a folder or a hub id; amrlib's are at {AMRLIB_MODELS}"
+            )
+        _check_packages(backend)
+        folder = find_model(model, offline=offline)
+        self._tokenizer = load_tokenizer(tokenizer or folder.tokenizer, offline=offline)
+        self.backend = _make_backend(backend, folder, self._tokenizer, device)
+        self._batch_size = batch_size
+        self._num_beams = num_beams
+        self._sampling = sampling
+        self._seed = seed
+        self._prefix = prefix
+        self._serialise = serialise
+        self._max_input = max_input or _input_limit(folder, self._tokenizer)
+        self._max_output = max_output or folder.max_output or _LONGEST_OUTPUT
+
+    def decode(self, batch: Sequence[EditedUtterance]) -> list[Decoded]:
+        """A text for each edited graph, in the order given, or the reason why there is none.
+
+        Reasons: ``truncated`` (graph or text longer than the model's limit), ``unchanged``
+        (no text differs from the original), ``empty``, ``out-of-memory``.
+        """
+        items = [self._item(index, utterance) for index, utterance in enumerate(batch)]
+        answers = [self._too_long(item) for item in items]
+        pending = [item for item in items if answers[item.place] is None]
+        for draw in range(self._sampling.draws if self._sampling else 1):
+            for item, outputs in self._run(pending, draw):
+                answers[item.place] = self._answer(item, outputs)
+            pending = [item for item in pending if not _is_settled(answers[item.place])]
+        return [answer for answer in answers if answer is not None]
+
+    def _item(self, index: int, utterance: EditedUtterance) -> _Item:
+        text = self._prefix + self._serialise(utterance.after)
+        return _Item(index, self._tokenizer(text, verbose=False)["input_ids"], utterance)
+
+    def _too_long(self, item: _Item) -> Decoded | None:
+        if len(item.tokens) <= self._max_input:
+            return None
+        return Decoded(
+            None, f"truncated: the graph has {len(item.tokens)} tokens, the model reads {self._max_input}"
+        )
+
+    def _run(self, items: Sequence[_Item], draw: int) -> Iterator[tuple[_Item, list[Output] | None]]:
+        """Each item with its texts, best first. Longest graphs first: memory runs out early or never."""
+        longest_first = sorted(items, key=_by_length)
+
+        def generate(batch: Sequence[_Item]) -> list[list[Output]]:
+            tokens = [item.tokens for item in batch]
+            if self._sampling is None:
+                return self.backend.beams(tokens, self._num_beams, self._max_output)
+            seeds = [item_seed(self._seed, item.utterance.id, draw) for item in batch]
+            return self.backend.draws(tokens, self._sampling, seeds, self._max_output)
+
+        return in_batches(longest_first, self._batch_size, generate)
+
+    def _answer(self, item: _Item, outputs: Sequence[Output] | None) -> Decoded:
+        """The first text that can be used; where there is none, what was wrong with the best one."""
+        if outputs is None:
+            return Decoded(None, f"out-of-memory: a graph of {len(item.tokens)} tokens does not fit alone")
+        answers = [self._check(item, output) for output in outputs]
+        return next((answer for answer in answers if answer.text is not None), answers[0])
+
+    def _check(self, item: _Item, output: Output) -> Decoded:
+        text = self._tokenizer.decode(output.tokens, skip_special_tokens=True).strip()
+        if not output.finished:
+            return Decoded(None, f"truncated: the text was not finished after {self._max_output} tokens")
+        if not text:
+            return Decoded(None, "empty: the model gave no text")
+        if same_words(text, item.utterance.text):
+            return Decoded(None, "unchanged: the model gave the original text")
+        return Decoded(text)
+
+
+def same_words(text: str, other: str) -> bool:
+    """Whether two texts differ in letter case, punctuation and white space at most.
+
+    >>> same_words("I like it .", "i like it"), same_words("I like it.", "I liked it.")
+    (True, False)
+    """
+    return _NO_LETTER.sub(" ", text).casefold().split() == _NO_LETTER.sub(" ", other).casefold().split()
+
+
+def _check_packages(backend: str) -> None:
+    needed = ["torch", "transformers", *(["ctranslate2"] if backend == "ctranslate2" else [])]
+    missing = [name for name in needed if find_spec(name) is None]
+    if missing:
+        raise DecoderError(f"the t5 decoder needs {', '.join(missing)}: {INSTALL}")
+
+
+def _make_backend(backend: str, folder: ModelFolder, tokenizer: Any, device: str) -> Backend:
+    if backend == "ctranslate2":
+        pass
+
+        return CTranslate2Backend(folder, tokenizer, device)
+    if backend != "torch":
+        raise InputError(f"backend {backend!r}: known are torch and ctranslate2")
+    if folder.converted:
+        raise DecoderError(f'{folder.path}: converted for CTranslate2; use backend="ctranslate2"')
+    pass
+
+    return TorchBackend(folder.path, tokenizer, device)
+
+
+def _input_limit(folder: ModelFolder, tokenizer: Any) -> int:
+    if folder.max_input:
+        return folder.max_input
+    limit = tokenizer.model_max_length
+    return limit if limit < _NO_LIMIT else _LONGEST_INPUT
+
+
+def _by_length(item: _Item) -> tuple[int, int]:
+    return -len(item.tokens), item.place
+
+
+def _is_settled(answer: Decoded | None) -> bool:
+    """Whether drawing again is of no use."""
+    return answer is not None and (
+        answer.text is not None or (answer.reason or "").startswith("out-of-memory")
+    )
+
+
+# The PyTorch backend: transformers' ``generate`` in batches.
+
+
+class TorchBackend:
+    """A sequence-to-sequence model on one device (``auto``: a GPU where there is one).
+
+    ``model`` is the transformers model. Raises `DecoderError` where the folder holds none.
+    """
+
+    def __init__(self, folder: Path, tokenizer: Any, device: str) -> None:
+        model = _load(folder)
+        self._tokenizer = tokenizer
+        self._device = choose_device(device)
+        try:
+            self.model = model.eval().to(self._device)
+        except (RuntimeError, AssertionError) as error:
+            raise DecoderError(f"device {device!r} can't be used ({first_line(error)}); try cpu") from error
+
+    def beams(self, batch: Sequence[Tokens], width: int, longest: int) -> list[list[Output]]:
+        outputs = self._generate(batch, longest, num_beams=width, num_return_sequences=width)
+        return [outputs[start : start + width] for start in range(0, len(outputs), width)]
+
+    def draws(
+        self, batch: Sequence[Tokens], sampling: Sampling, seeds: Sequence[int], longest: int
+    ) -> list[list[Output]]:
+        processors = [*_warpers(sampling), GumbelNoise(seeds)]
+        return [[output] for output in self._generate(batch, longest, processors)]
+
+    def _generate(
+        self, batch: Sequence[Tokens], longest: int, processors: Sequence[Any] = (), **search: int
+    ) -> list[Output]:
+        import torch
+        from transformers import LogitsProcessorList
+
+        inputs = self._tokenizer.pad({"input_ids": [list(tokens) for tokens in batch]}, return_tensors="pt")
+        config = copy.deepcopy(self.model.generation_config)
+        settings = {"num_beams": 1, "num_return_sequences": 1, "max_length": None, **search}
+        # Stopping at the first finished beams prefers short texts that broke off.
+        config.update(max_new_tokens=longest, do_sample=False, early_stopping=False, **settings)
+        with torch.inference_mode():
+            sequences = self.model.generate(
+                input_ids=inputs["input_ids"].to(self._device),
+                attention_mask=inputs["attention_mask"].to(self._device),
+                generation_config=config,
+                logits_processor=LogitsProcessorList(processors),
+            )
+        return [self._output(sequence) for sequence in sequences.tolist()]
+
+    def _output(self, sequence: list[int]) -> Output:
+        """Cut off the start token, and the end token with the padding behind it."""
+        tokens, end = sequence[1:], self._tokenizer.eos_token_id
+        if end not in tokens:
+            return Output(tokens, finished=False)
+        return Output(tokens[: tokens.index(end)], finished=True)
+
+
+def _load(folder: Path) -> Any:
+    from pickle import UnpicklingError
+
+    from safetensors import SafetensorError
+    from transformers import AutoModelForSeq2SeqLM
+
+    load: Any = AutoModelForSeq2SeqLM.from_pretrained
+    try:
+        model, found = load(folder, local_files_only=True, output_loading_info=True)
+    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError, UnpicklingError) as error:
+        raise DecoderError(
+            f"{folder}: no sequence-to-sequence model can be read from it ({first_line(error)})"
+        ) from error
+    if found["missing_keys"]:
+        names = sorted(found["missing_keys"])
+        raise DecoderError(
+            f"{folder}: {len(names)} weights are missing, {names[0]} first; fetch the model again"
+        )
+    return model
+
+
+def choose_device(device: str) -> str:
+    """``auto`` is CUDA, then Apple's MPS, then the CPU; any other name is kept."""
+    import torch
+
+    if device != "auto":
+        return device
+    if torch.cuda.is_available():
+        return "cuda"
+    return "mps" if torch.backends.mps.is_available() else "cpu"
+
+
+def _warpers(sampling: Sampling) -> list[Any]:
+    from transformers.generation.logits_process import (
+        TemperatureLogitsWarper,
+        TopKLogitsWarper,
+        TopPLogitsWarper,
+    )
+
+    warpers: list[Any] = [TemperatureLogitsWarper(float(sampling.temperature))]
+    if sampling.top_k:
+        warpers.append(TopKLogitsWarper(sampling.top_k))
+    if sampling.top_p < 1:
+        warpers.append(TopPLogitsWarper(float(sampling.top_p)))
+    return warpers
+
+
+# The CTranslate2 backend: the same model with 8-bit weights, faster on CPUs.
+#
+# A model is converted once. The result is kept beside it, in ``ctranslate2-int8``; where the
+# folder can't be written or came from the hub, in the user's cache. A conversion is made in a
+# folder of its own and then renamed, so that one that was stopped is never used.
+
+
+_CONVERTED = "ctranslate2-int8"
+
+
+class CTranslate2Backend:
+    """A converted model on one device (``auto``: CUDA where CTranslate2 finds it).
+
+    Raises `DecoderError` where the folder can't be converted or loaded.
+    """
+
+    def __init__(self, folder: ModelFolder, tokenizer: Any, device: str) -> None:
+        import ctranslate2
+
+        converted = folder.path if folder.converted else convert(folder, tokenizer)
+        kind, _, number = device.partition(":")
+        try:
+            self._translator = ctranslate2.Translator(
+                str(converted), device=kind, device_index=int(number or 0), compute_type="int8"
+            )
+        except (RuntimeError, ValueError) as error:
+            raise DecoderError(
+                f"{converted}: CTranslate2 can't load it on {device!r} ({first_line(error)})"
+            ) from error
+        self._tokenizer = tokenizer
+
+    def beams(self, batch: Sequence[Tokens], width: int, longest: int) -> list[list[Output]]:
+        # With patience 1 the search stops at the first finished beams: short texts that broke off.
+        return self._translate(batch, longest, beam_size=width, num_hypotheses=width, patience=2)
+
+    def draws(
+        self, batch: Sequence[Tokens], sampling: Sampling, seeds: Sequence[int], longest: int
+    ) -> list[list[Output]]:
+        """Always raises `InputError`: CTranslate2 seeds a thread once, not each text."""
+        raise InputError(NO_SAMPLING)
+
+    def _translate(self, batch: Sequence[Tokens], longest: int, **search: int) -> list[list[Output]]:
+        source = [self._tokenizer.convert_ids_to_tokens(list(tokens)) for tokens in batch]
+        results = self._translator.translate_batch(
+            source, max_input_length=0, max_decoding_length=longest, return_end_token=True, **search
+        )
+        return [[self._output(hypothesis) for hypothesis in result.hypotheses] for result in results]
+
+    def _output(self, tokens: list[str]) -> Output:
+        finished = tokens[-1:] == [self._tokenizer.eos_token]
+        kept = tokens[:-1] if finished else tokens
+        return Output(self._tokenizer.convert_tokens_to_ids(kept), finished)
+
+
+def convert(folder: ModelFolder, tokenizer: Any) -> Path:
+    """The folder of the converted model, made where it is not there yet."""
+    target = _cache_for(folder) / f"{_CONVERTED}-{_version_of(folder.path)}"
+    if target.is_dir():
+        return target
+    unfinished = Path(tempfile.mkdtemp(prefix=target.name, dir=target.parent))
+    try:
+        _converter(folder.path, tokenizer).convert(str(unfinished), quantization="int8", force=True)
+        _rename(unfinished, target)
+    except (OSError, RuntimeError, ValueError, KeyError, AttributeError, TypeError) as error:
+        raise DecoderError(
+            f"{folder.path}: can't be converted for CTranslate2 ({first_line(error)})"
+        ) from error
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+    return target
+
+
+def _converter(path: Path, tokenizer: Any) -> Any:
+    from ctranslate2.converters import TransformersConverter
+
+    class Converter(TransformersConverter):
+        """Uses the tokenizer that is loaded already; amrlib's folders hold none."""
+
+        def load_tokenizer(self, tokenizer_class: Any, model_name_or_path: str, **kwargs: Any) -> Any:
+            return tokenizer
+
+    return Converter(str(path))
+
+
+def _cache_for(folder: ModelFolder) -> Path:
+    if not folder.from_hub and os.access(folder.path, os.W_OK):
+        return folder.path
+    from platformdirs import user_cache_path
+
+    name = hashlib.sha256(str(folder.path.resolve()).encode()).hexdigest()[:16]
+    cache = user_cache_path("graphneg") / "models" / name
+    cache.mkdir(parents=True, exist_ok=True)
+    return cache
+
+
+def _version_of(path: Path) -> str:
+    """A text that changes when the model's files do: trained on, a model is converted again."""
+    files = sorted(file for file in path.iterdir() if file.is_file())
+    facts = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files]
+    return hashlib.sha256(repr(facts).encode()).hexdigest()[:12]
+
+
+def _rename(unfinished: Path, target: Path) -> None:
+    """Put a conversion in its place; another process may have been faster."""
+    try:
+        os.rename(unfinished, target)
+    except OSError:
+        if not target.is_dir():
+            raise

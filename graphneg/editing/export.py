@@ -1,0 +1,149 @@
+"""What is loaded, written to files: dialogues as positives, AMR graphs, one GraphML graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from graphneg.amr.penman import format_graph, is_inverted
+from graphneg.editing.variants import positive_of
+from graphneg.errors import InputError
+from graphneg.ingest.rows import GOLD
+from graphneg.model import AmrGraph, Negative
+from graphneg.progress import Progress
+from graphneg.records.files import write_jsonl
+from graphneg.records.tables import write_parquet
+from graphneg.store.connection import Store
+from graphneg.store.dialogues import (
+    Selection,
+    StoredDialogue,
+    count_dialogues,
+    dialogue_ids,
+    read_dialogues,
+    read_whole_graphs,
+)
+from graphneg.store.statements import cypher_text
+
+BATCH = 500
+SUFFIXES = (".jsonl", ".parquet", ".amr", ".penman", ".graphml")
+
+
+def export(store: Store, out: Path, selection: Selection, progress: Progress) -> int:
+    """Write the selected dialogues to ``out`` in the form that its suffix names.
+
+    The file is there when it is complete: it is written beside and renamed.
+
+    Raises:
+        InputError: an unknown suffix, or a folder that is not there or can't be written.
+    """
+    if out.suffix not in SUFFIXES:
+        raise InputError(f"{out}: the suffix must be one of {', '.join(SUFFIXES)}")
+    if not out.absolute().parent.is_dir():
+        raise InputError(f"{out}: the folder {out.absolute().parent} is not there; make it first")
+    progress.start("export", count_dialogues(store, selection), "dialogues")
+    dialogues = _dialogues(store, selection, progress)
+    unfinished = out.with_name(f".{out.name}.tmp{out.suffix}")
+    try:
+        written = _write(store, unfinished, dialogues)
+        unfinished.replace(out)
+    except OSError as error:
+        raise InputError(f"{out}: can't be written: {error.strerror}") from error
+    finally:
+        unfinished.unlink(missing_ok=True)
+        progress.finish()
+    return written
+
+
+def _write(store: Store, out: Path, dialogues: Iterator[list[StoredDialogue]]) -> int:
+    if out.suffix == ".jsonl":
+        return write_jsonl(_positives(store, dialogues), out)
+    if out.suffix == ".parquet":
+        return write_parquet(_positives(store, dialogues), out)
+    if out.suffix == ".graphml":
+        return _write_graphml(store, out, dialogues)
+    return _write_penman(store, out, dialogues)
+
+
+def _dialogues(store: Store, selection: Selection, progress: Progress) -> Iterator[list[StoredDialogue]]:
+    ids = dialogue_ids(store, selection)
+    while batch := list(islice(ids, BATCH)):
+        yield read_dialogues(store, batch)
+        progress.advance(len(batch))
+
+
+def _positives(store: Store, dialogues: Iterator[list[StoredDialogue]]) -> Iterator[Negative]:
+    """Each dialogue, then its responses, each with the turns up to the one it answers."""
+    for batch in dialogues:
+        found = store.read(cypher_text("read/responses"), ids=[dialogue.id for dialogue in batch])
+        responses: dict[str, list[list[Any]]] = {row["id"]: sorted(row["responses"]) for row in found}
+        for dialogue in batch:
+            yield positive_of(dialogue)
+            for id, turn, text, label, source in responses.get(dialogue.id, ()):
+                context = [{"speaker": t.speaker, "text": t.text} for t in dialogue.turns if t.turn <= turn]
+                yield Negative(
+                    id, dialogue.corpus, dialogue.split, dialogue.id, turn + 1, context, text, label,
+                    {"context": None, "response": None}, [], source, "response", 0, "", [], {},
+                )  # fmt: skip
+
+
+def _write_penman(store: Store, out: Path, dialogues: Iterator[list[StoredDialogue]]) -> int:
+    count = 0
+    with out.open("w", encoding="utf-8") as file:
+        for batch in dialogues:
+            said = {turn.amr: turn.text for one in batch for turn in one.turns if turn.amr is not None}
+            for graph in read_whole_graphs(store, list(said)):
+                file.write(format_graph(_labelled(graph, said[graph.id])) + "\n\n")
+                count += 1
+    return count
+
+
+def _labelled(graph: AmrGraph, text: str) -> AmrGraph:
+    """A parsed graph with its utterance's id and text; one that was loaded stays as it is."""
+    utterance, _, source = graph.id.rpartition("@")
+    if source == GOLD or graph.metadata:
+        return graph
+    return replace(graph, metadata=(f"# ::id {utterance}", f"# ::snt {' '.join(text.split())}"))
+
+
+def _write_graphml(store: Store, out: Path, dialogues: Iterator[list[StoredDialogue]]) -> int:
+    import networkx
+
+    whole: networkx.MultiDiGraph[str] = networkx.MultiDiGraph()
+    count = 0
+    for batch in dialogues:
+        graphs = {g.id: g for g in read_whole_graphs(store, [id for d in batch for id in d.graphs])}
+        for dialogue in batch:
+            count += 1
+            _add_dialogue(whole, dialogue, graphs)
+    networkx.write_graphml(whole, out)
+    return count
+
+
+def _add_dialogue(whole: Any, dialogue: StoredDialogue, graphs: dict[str, AmrGraph]) -> None:
+    whole.add_node(dialogue.id, label="Dialogue", corpus=dialogue.corpus, split=dialogue.split)
+    before: str | None = None
+    for turn in dialogue.turns:
+        id = f"{dialogue.id}#{turn.turn}"
+        whole.add_node(id, label="Utterance", turn=turn.turn, speaker=turn.speaker, text=turn.text)
+        whole.add_edge(dialogue.id, id, type="HAS_TURN")
+        if before is not None:
+            whole.add_edge(before, id, type="NEXT")
+        before = id
+        graph = graphs.get(turn.amr or "")
+        if graph is not None:
+            whole.add_edge(id, f"{graph.id}.0", type="MEANS")
+            _add_graph(whole, graph)
+
+
+def _add_graph(whole: Any, graph: AmrGraph) -> None:
+    for node in graph.nodes:
+        whole.add_node(f"{graph.id}.{node.k}", label="AmrNode", concept=node.label)
+    edges = [(node.up, node.k, node.role or "") for node in graph.nodes if node.up is not None]
+    edges += [(mention.up, mention.target, mention.role) for mention in graph.mentions]
+    for up, target, role in edges:
+        ends = (target, up) if is_inverted(role) else (up, target)
+        name = role[:-3] if is_inverted(role) else role
+        whole.add_edge(f"{graph.id}.{ends[0]}", f"{graph.id}.{ends[1]}", type="ROLE", role=name)

@@ -1,0 +1,114 @@
+"""Reads transform files: a comment header and one query that proposes edits."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+from graphneg.errors import StoreError, TransformError
+from graphneg.store.connection import refuse_writes
+
+# Reads transform files: a comment header and one query that proposes edits.
+#
+# A file ``NAME.cypher`` opens with ``// NAME: what it does`` and ``// category: C-cont``;
+# ``// source:`` and ``// needs:`` may follow, then prose. Dropping such a file into a folder is all
+# it takes to add a transform.
+
+
+CATEGORIES = ("C-ent", "C-time", "C-cont", "C-speaker", "C-follow", "C-strat", "C-lang")
+_NAME = re.compile(r"^[a-z][a-z0-9_-]*$")
+_HEADER = re.compile(r"^(category|source|needs):\s*(.*)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Transform:
+    """A transform: ``query`` takes ``$dialogues`` and returns ``dialogue`` and ``edits``.
+
+    ``needs`` names what must be loaded for it to find anything (``opposites``, ``frames``).
+    """
+
+    name: str
+    summary: str
+    category: str
+    source: str
+    needs: tuple[str, ...]
+    notes: str
+    query: str
+    place: str
+
+
+def load_transforms(folders: Sequence[str | Path] = ()) -> Mapping[str, Transform]:
+    """The shipped transforms and those in ``folders``, by name, in alphabetical order.
+
+    A file in a folder takes the place of a shipped one of the same name.
+
+    Raises:
+        TransformError: a folder is not there or has no ``.cypher`` file; a file is not a transform.
+    """
+    found: dict[str, Transform] = {}
+    for entry in resources.files("graphneg.cypher").joinpath("transforms").iterdir():
+        if entry.name.endswith(".cypher"):
+            name = entry.name.removesuffix(".cypher")
+            found[name] = parse_transform(name, entry.read_text(encoding="utf-8"), f"{name}.cypher")
+    for folder in map(Path, folders):
+        files = sorted(folder.glob("*.cypher")) if folder.is_dir() else []
+        if not files:
+            raise TransformError(
+                f"{folder}: no folder with .cypher files; each transform is a file NAME.cypher"
+            )
+        for file in files:
+            found[file.stem] = parse_transform(file.stem, _text(file), str(file))
+    return dict(sorted(found.items()))
+
+
+def parse_transform(name: str, text: str, place: str) -> Transform:
+    """Read one transform file.
+
+    Raises:
+        TransformError: the header is incomplete, the category unknown, or the query would write.
+    """
+    if not _NAME.match(name):
+        raise TransformError(f"{place}: a transform's name is lower-case letters, digits, '-' and '_'")
+    summary, fields, notes = _header(name, text, place)
+    category = fields.get("category", "")
+    if category not in CATEGORIES:
+        raise TransformError(
+            f"{place}: '// category:' must be one of {', '.join(CATEGORIES)}, not {category!r}"
+        )
+    if "$dialogues" not in text:
+        raise TransformError(f"{place}: the query does not read $dialogues")
+    try:
+        refuse_writes(text, False)
+    except StoreError as error:
+        raise TransformError(f"{place}: a transform proposes edits and writes nothing: {error}") from error
+    needs = tuple(re.split(r"[,\s]+", fields["needs"])) if fields.get("needs") else ()
+    return Transform(name, summary, category, fields.get("source", "-"), needs, notes, text, place)
+
+
+def _header(name: str, text: str, place: str) -> tuple[str, dict[str, str], str]:
+    lines: list[str] = []
+    for line in text.splitlines():
+        if not line.startswith("//"):
+            break
+        lines.append(line.removeprefix("//").strip())
+    if not lines or not lines[0].startswith(f"{name}:"):
+        raise TransformError(f"{place}: the first line must be '// {name}: what it does'")
+    fields: dict[str, str] = {}
+    notes: list[str] = []
+    for line in lines[1:]:
+        match = _HEADER.match(line)
+        if match:
+            fields[match[1]] = match[2].strip()
+        else:
+            notes.append(line)
+    return lines[0].partition(":")[2].strip(), fields, "\n".join(notes).strip()
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise TransformError(f"{file}: can't be read as UTF-8 text: {error}") from error

@@ -1,0 +1,247 @@
+"""Contexts to learn from and to be tested on, and what negatives are retrieved from."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from graphneg.datasets.groups import plain
+from graphneg.errors import InputError
+from graphneg.evaluation.ranking import FORM, Choices, placed_choices
+from graphneg.hashing import number
+from graphneg.ingest.loader import LoadOptions, get_loader
+from graphneg.ingest.validation import alternating
+from graphneg.model import Dialogue, Record, Rejected, Response, Sentence
+from graphneg.progress import Progress
+
+# Contexts to learn from and contexts to be tested on, in the shape of DailyDialog++.
+
+
+ADVERSARIAL, RANDOM = "adversarial", "random"
+SPLIT, SPLIT_SEED = 0.7, 7
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """Contexts with right and wrong responses: those to learn from, and those to be tested on."""
+
+    train: tuple[Choices, ...]
+    test: tuple[Choices, ...]
+
+    @property
+    def tested(self) -> list[str]:
+        """The right responses of the contexts to be tested on, each once."""
+        return sorted({text for one in self.test for text in one.positives})
+
+    @property
+    def forbidden(self) -> frozenset[str]:
+        """What no bank may hold, as `plain` texts: responses of test contexts, and `written_wrong`."""
+        return self.written_wrong | {plain(text) for one in self.test for text in one.responses}
+
+    @property
+    def written_wrong(self) -> frozenset[str]:
+        """What people wrote to be wrong, as `plain` texts."""
+        contexts = (*self.train, *self.test)
+        return frozenset(plain(text) for one in contexts for text in one.negatives.get(ADVERSARIAL, ()))
+
+    @property
+    def fingerprint(self) -> str:
+        return digest([_facts(self.train), _facts(self.test)])
+
+
+def read_data(
+    train: str | Path, test: str | Path | None = None, split: float = SPLIT, split_seed: int = SPLIT_SEED
+) -> Data:
+    """The contexts of two files, or of one that is split: a share of its contexts, by hash, to learn from.
+
+    Parts of one file are called ``train`` and ``test`` in the ids of their contexts.
+
+    Raises:
+        InputError: a file is of another shape, a context has no right response (or, to be tested on,
+            no wrong one), a context is in both files, or a part is empty.
+    """
+    if test is not None:
+        return _checked(Data(tuple(_read(train)), tuple(_read(test))), f"{train} and {test}")
+    if not 0 < split < 1:
+        raise InputError(f"split {split}: a share of the contexts, between 0 and 1")
+    order = sorted(_read(train), key=lambda one: number(split_seed, _name(one)))
+    border = int(split * len(order))
+    if not 0 < border < len(order):
+        raise InputError(f"{train}: {len(order)} contexts can't be split at {split}")
+    parts = (
+        [_of_split(one, "train") for one in order[:border]],
+        [_of_split(one, "test") for one in order[border:]],
+    )
+    return _checked(Data(tuple(parts[0]), tuple(parts[1])), str(train))
+
+
+def digest(value: object) -> str:
+    """A short text that is the same for the same value (JSON, or else its ``str``)."""
+    written = json.dumps(value, sort_keys=True, ensure_ascii=True, default=str)
+    return hashlib.sha256(written.encode()).hexdigest()[:32]
+
+
+def context_key(turns: Sequence[str]) -> tuple[str, ...]:
+    """What two contexts have in common that say the same."""
+    return tuple(map(plain, turns))
+
+
+def _read(path: str | Path) -> list[Choices]:
+    found: list[Choices] = []
+    for place, one in placed_choices([path]):
+        if not one.positives:
+            raise InputError(f"{place}: context {one.id} has no right response")
+        found.append(one)
+    if not found:
+        raise InputError(f"{path}: there are no contexts in it")
+    return found
+
+
+def _checked(data: Data, place: str) -> Data:
+    for one in data.test:
+        if not one.negatives:
+            raise InputError(f"{place}: context {one.id} has no wrong response to be tested on")
+    known = {context_key(one.turns): one.id for one in data.train}
+    for one in data.test:
+        if (other := known.get(context_key(one.turns))) is not None:
+            raise InputError(
+                f"{place}: context {one.id} is to be tested on, and {other} to learn from is the same"
+            )
+    return data
+
+
+def _name(one: Choices) -> str:
+    return one.id.split("/", 2)[2]
+
+
+def _of_split(one: Choices, split: str) -> Choices:
+    return replace(one, id=f"{FORM}/{split}/{_name(one)}")
+
+
+def _facts(choices: Sequence[Choices]) -> list[object]:
+    return [
+        [
+            one.id,
+            list(one.turns),
+            list(one.positives),
+            {kind: list(some) for kind, some in one.negatives.items()},
+        ]
+        for one in choices
+    ]
+
+
+# What negatives are retrieved from: the contexts to learn from, and corpora that the user adds.
+#
+# Nothing of the test gets in: what is a response of a test context, or was written to be wrong, is left out,
+# and a dialogue ends before it.
+
+
+@dataclass(frozen=True, slots=True)
+class BankFile:
+    """A corpus to retrieve from: a path, and the loader that reads it."""
+
+    loader: str
+    path: Path
+
+    def facts(self) -> list[object]:
+        """What tells it from another: its loader, and its files with their sizes."""
+        files = sorted(self.path.rglob("*")) if self.path.is_dir() else [self.path]
+        return [self.loader, [[one.name, one.stat().st_size] for one in files if one.is_file()]]
+
+
+def bank_of(text: str) -> BankFile:
+    """``LOADER=PATH``.
+
+    Raises:
+        InputError: it is something else, there is no such loader, or nothing at that path.
+    """
+    loader, equals, path = text.partition("=")
+    if not equals or not path:
+        raise InputError(f"bank {text!r}: write LOADER=PATH, such as text=sentences.txt")
+    get_loader(loader)
+    if not Path(path).exists():
+        raise InputError(f"bank {text!r}: there is nothing at that path")
+    return BankFile(loader, Path(path))
+
+
+def exchanges(train: Iterable[Choices]) -> Iterator[Dialogue]:
+    """Contexts as dialogues: the first right response is the last turn, the others answer in its place."""
+    for one in train:
+        corpus, split, _ = one.id.split("/", 2)
+        first, *others = one.positives
+        last = len(one.turns) - 1
+        yield Dialogue(
+            id=one.id,
+            corpus=corpus,
+            split=split,
+            utterances=alternating([*one.turns, first]),
+            responses=tuple(Response(last, text, 1, "human") for text in others),
+        )
+
+
+def answered(train: Iterable[Choices]) -> Iterator[Dialogue]:
+    """Contexts as dialogues to be edited: each right response is the last turn of one of its own."""
+    for one in train:
+        corpus, split, _ = one.id.split("/", 2)
+        for at, response in enumerate(one.positives):
+            yield Dialogue(
+                id=f"{one.id}/{at}" if at else one.id,
+                corpus=corpus,
+                split=split,
+                utterances=alternating([*one.turns, response]),
+            )
+
+
+@dataclass(slots=True)
+class Sieve:
+    """Lets through what a bank may hold; ``left_out`` counts the rest by kind."""
+
+    forbidden: Collection[str]
+    known: Collection[str] = ()
+    left_out: Counter[str] = field(default_factory=Counter[str])
+
+    def read(self, bank: BankFile, progress: Progress) -> Iterator[Record]:
+        """The records of a bank that it may hold."""
+        records = get_loader(bank.loader).read([bank.path], LoadOptions(progress=progress))
+        return self.through(records)
+
+    def through(self, records: Iterable[Record]) -> Iterator[Record]:
+        for record in records:
+            if isinstance(record, Sentence):
+                if self._allows(record.text, "sentences"):
+                    yield record
+            elif isinstance(record, Dialogue):
+                if (kept := self._dialogue(record)) is not None:
+                    yield kept
+            elif not isinstance(record, Rejected):
+                yield record
+
+    def _dialogue(self, dialogue: Dialogue) -> Dialogue | None:
+        """The dialogue up to what it may not say; nothing where less than an exchange is left."""
+        if dialogue.id in self.known:
+            self.left_out["contexts that are learned from"] += 1
+            return None
+        end = next(
+            (at for at, one in enumerate(dialogue.utterances) if not self._allows(one.text, "turns")),
+            len(dialogue.utterances),
+        )
+        responses = tuple(self._responses(dialogue.responses, end))
+        if end < 2 and not (end and responses):
+            return None
+        return replace(dialogue, utterances=dialogue.utterances[:end], responses=responses)
+
+    def _responses(self, responses: Sequence[Response], end: int) -> Iterator[Response]:
+        """Right ones alone: wrong ones of a corpus were written by people, or are no responses."""
+        for one in responses:
+            if one.label == 1 and one.turn < end and self._allows(one.text, "responses"):
+                yield one
+
+    def _allows(self, text: str, kind: str) -> bool:
+        if plain(text) not in self.forbidden:
+            return True
+        self.left_out[kind] += 1
+        return False

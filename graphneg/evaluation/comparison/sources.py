@@ -1,0 +1,332 @@
+"""Where wrong responses come from: chance, people, a file, a generator or a recipe."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self
+
+from graphneg import __version__
+from graphneg.datasets.groups import REFERENCE, Answer, Group, entry_of, groups_of_choices, plain, read_groups
+from graphneg.datasets.pair_sampler import Mix
+from graphneg.dialogue_graph import DialogueGraph
+from graphneg.dialogue_graph import open as open_graph
+from graphneg.editing.recipes import GENERATED, RECIPE_NAMES, RECIPES, recipe_of
+from graphneg.editing.transforms import load_transforms
+from graphneg.errors import GraphnegError, InputError
+from graphneg.evaluation.comparison.data import (
+    ADVERSARIAL,
+    RANDOM,
+    BankFile,
+    Data,
+    Sieve,
+    answered,
+    context_key,
+    digest,
+    exchanges,
+)
+from graphneg.evaluation.ranking import Choices
+from graphneg.generators.base import generator_names
+from graphneg.ingest.loader import LoadReport
+from graphneg.ingest.validation import Grouping
+from graphneg.ingest.writing import write_records
+from graphneg.model import Dialogue, Negative
+from graphneg.progress import NoProgress, Progress
+from graphneg.records.files import write_jsonl
+from graphneg.records.resumable import NegativeStream
+
+# Where wrong responses come from: chance, people, a file, a generator or a recipe.
+
+
+Kind = Literal["random", "human", "file", "generator", "recipe"]
+HUMAN = "human"
+_SUFFIXES = (".jsonl", ".parquet")
+_TAKEN = (RANDOM, HUMAN, ADVERSARIAL, REFERENCE)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One source of wrong responses; ``path`` is the file's where it is one."""
+
+    name: str
+    kind: Kind
+    path: Path | None = None
+
+    @property
+    def drawn_as(self) -> str:
+        """What its responses are called where pairs are drawn."""
+        return ADVERSARIAL if self.kind == "human" else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What a ranker sees of a context in an epoch: right responses, random ones, ones of the source."""
+
+    positives: int = 2
+    random: int = 2
+    source: int = 3
+    epochs: int = 2
+
+    def __post_init__(self) -> None:
+        if min(self.positives, self.random, self.source, self.epochs) < 1:
+            raise InputError(
+                "a budget is of at least one right, one random and one wrong response, and one epoch"
+            )
+
+    def mix(self, source: Source) -> Mix:
+        """The same number of pairs for each source; where the source is chance, all wrong ones are random."""
+        if source.kind == "random":
+            return Mix(self.positives, {RANDOM: self.random + self.source})
+        return Mix(self.positives, {RANDOM: self.random, source.drawn_as: self.source})
+
+    @property
+    def of_each_context(self) -> int:
+        """How many wrong responses a source is asked for, so that each epoch has others."""
+        return self.source * self.epochs
+
+
+def source_of(text: str) -> Source:
+    """``random``, ``human``, ``NAME=FILE``, or the name of a recipe, a transform or a generator.
+
+    Raises:
+        InputError: it is none of these.
+    """
+    name, equals, path = text.partition("=")
+    if equals:
+        return _file(name, Path(path), text)
+    if name == RANDOM:
+        return Source(name, "random")
+    if name == HUMAN:
+        return Source(name, "human")
+    if name in RECIPES or name in load_transforms():
+        return Source(name, "recipe")
+    if name in generator_names() or name in GENERATED:
+        return Source(name, "generator")
+    generators = ", ".join(one for one in generator_names() if one not in (RANDOM, *GENERATED))
+    raise InputError(
+        f"no source {text!r}; choose {RANDOM}, {HUMAN}, NAME=FILE, "
+        f"a recipe ({', '.join(RECIPE_NAMES)}), a transform or a generator ({generators})"
+    )
+
+
+def human_groups(train: Sequence[Choices]) -> list[Group]:
+    """Contexts with what people wrote to be wrong.
+
+    Raises:
+        InputError: there is none of it.
+    """
+    groups = groups_of_choices(_only(train, ADVERSARIAL))
+    if not any(one.negatives for one in groups):
+        raise InputError("source human: no context to learn from has adversarial responses; leave it out")
+    return groups
+
+
+def plain_groups(train: Sequence[Choices]) -> list[Group]:
+    """Contexts with their right responses alone."""
+    return groups_of_choices(_only(train))
+
+
+def groups_of_file(train: Sequence[Choices], source: Source, path: Path) -> list[Group]:
+    """Contexts with the wrong responses that a file of negatives has for them; they meet by their turns.
+
+    Raises:
+        InputError: the file can't be read, or is about other contexts.
+    """
+    wrong: dict[tuple[str, ...], list[Answer]] = {}
+    for one in read_groups([path]):
+        wrong.setdefault(context_key(one.context), []).extend(one.negatives)
+    groups = plain_groups(train)
+    for group in groups:
+        found = wrong.get(context_key(group.context), ())
+        group.negatives = list(dict.fromkeys(replace(one, source=source.drawn_as) for one in found))
+    if not any(one.negatives for one in groups):
+        raise InputError(f"source {source.name}: {path} has no negative of a context to learn from")
+    return groups
+
+
+def _only(train: Iterable[Choices], *kinds: str) -> list[Choices]:
+    return [replace(one, negatives=_of_kinds(one.negatives, kinds)) for one in train]
+
+
+def _of_kinds(negatives: Mapping[str, tuple[str, ...]], kinds: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    return {kind: texts for kind, texts in negatives.items() if kind in kinds}
+
+
+def _file(name: str, path: Path, text: str) -> Source:
+    if not name or name in _TAKEN or "/" in name:
+        raise InputError(
+            f"source {text!r}: give the file a name of its own, NAME=FILE, none of {', '.join(_TAKEN)}"
+        )
+    if path.suffix not in _SUFFIXES:
+        raise InputError(f"source {text!r}: a file of negatives ends in {' or '.join(_SUFFIXES)}")
+    if not path.is_file():
+        raise InputError(f"source {text!r}: there is no such file")
+    return Source(name, "file", path)
+
+
+# Negatives of generators and recipes for the contexts to learn from, made in a store of their own.
+
+
+_PERSPECTIVE = "perspective"
+_SHIFTING = ("counterfactual",)
+_LOADED = "loaded.json"
+_STORE = "graph"
+# Edits replace the last turn of a dialogue, so each right response gets a dialogue; generators read all the
+# right responses of a context at once.
+_DIALOGUES: Mapping[Kind, Callable[[Iterable[Choices]], Iterator[Dialogue]]] = {
+    "generator": exchanges,
+    "recipe": answered,
+}
+# Of each right response so many edits more than its share: not every slot of a recipe finds a site.
+_SPARE = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """How many wrong responses of each context are made, by which seed; ``options`` are by source."""
+
+    amount: int
+    seed: int = 0
+    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+
+
+class Workshop:
+    """Makes the negatives of sources into files of ``folder``, and remembers what it has made.
+
+    Stores in there hold the contexts to learn from and the banks, one for generators and one for recipes;
+    each is opened when something is to be made. Stopped at any moment, the next one goes on.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        data: Data,
+        banks: Sequence[BankFile],
+        wanted: Wanted,
+        progress: Progress | None = None,
+    ) -> None:
+        self._folder = folder
+        self._data = data
+        self._banks = banks
+        self._wanted = wanted
+        self._progress = progress or NoProgress()
+        self._open = ExitStack()
+        self._graphs: dict[Kind, DialogueGraph] = {}
+        self._filled = digest([__version__, data.fingerprint, [bank.facts() for bank in banks]])
+
+    def made(self, source: Source) -> Path:
+        """The file of a source's negatives, made where it is not there yet.
+
+        Raises:
+            InputError: it can't be made, and why; the name of the source is said.
+        """
+        out = self._folder / f"{source.name}.jsonl"
+        note = out.with_suffix(".json")
+        wanted = self._wanted
+        options = dict(wanted.options.get(source.name, {}))
+        of = self._digest(source.kind)
+        facts = digest([of, source.name, wanted.amount, wanted.seed, repr(sorted(options.items()))])
+        if out.is_file() and note.is_file() and json.loads(note.read_text("utf-8")).get("of") == facts:
+            return out
+        try:
+            self._make(source, options, out)
+        except GraphnegError as error:
+            raise InputError(f"source {source.name}: {error}") from error
+        note.write_text(json.dumps({"of": facts}), encoding="utf-8")
+        return out
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._open.close()
+        self._graphs.clear()
+
+    def _make(self, source: Source, options: dict[str, Any], out: Path) -> None:
+        graph = self._opened(source.kind)
+        raw = out.with_name(f"{source.name}.raw.jsonl")
+        self._stream(graph, source, options).to_jsonl(raw)
+        write_jsonl(self._allowed(raw), out)
+        raw.unlink()
+
+    def _stream(self, graph: DialogueGraph, source: Source, options: dict[str, Any]) -> NegativeStream:
+        corpora, splits = self._contexts()
+        chosen: dict[str, Any] = {"corpora": corpora, "splits": splits, "progress": self._progress}
+        if source.kind == "generator":
+            if source.name in _SHIFTING:
+                self._shifted(graph)
+            return graph.generate(
+                source.name, per_context=self._wanted.amount, seed=self._wanted.seed, **chosen, **options
+            )
+        recipe = RECIPES[source.name] if source.name in RECIPES else recipe_of([source.name])
+        graph.parse(corpora=corpora, splits=splits, progress=self._progress)
+        if _PERSPECTIVE in recipe.transforms:
+            self._shifted(graph)
+        return graph.negatives(
+            recipe,
+            per_dialogue=self._edits_of_a_response() * max(len(one.turns) for one in self._data.train),
+            seed=self._wanted.seed,
+            target="response",
+            **chosen,
+            **options,
+        )
+
+    def _edits_of_a_response(self) -> int:
+        """So many that the fewest right responses of a context give enough; a recipe edits a dialogue's turns
+        one after another, and only the last one is the response."""
+        fewest = min(len(one.positives) for one in self._data.train)
+        return -(-self._wanted.amount // fewest) + _SPARE
+
+    def _shifted(self, graph: DialogueGraph) -> None:
+        corpora, splits = self._contexts()
+        graph.shift(corpora=corpora, splits=splits, progress=self._progress)
+
+    def _allowed(self, raw: Path) -> Iterator[Negative]:
+        """What is about a context to learn from, no right response of it or of the test, and was not written
+        to be wrong."""
+        from graphneg.records.files import read_jsonl
+
+        never = self._data.written_wrong | {plain(text) for text in self._data.tested}
+        right = {context_key(one.turns): set(map(plain, one.positives)) for one in self._data.train}
+        for one in read_jsonl(raw):
+            entry, response = entry_of(one, one.id), plain(one.response)
+            context = context_key(entry.context)
+            if context not in right or response in never:
+                continue
+            if entry.own != entry.context or response not in right[context]:
+                yield one
+
+    def _digest(self, kind: Kind) -> str:
+        """Of what a store holds."""
+        return self._filled if kind == "generator" else digest([self._filled, kind])
+
+    def _opened(self, kind: Kind) -> DialogueGraph:
+        if kind not in self._graphs:
+            folder = self._folder / f"store-{self._digest(kind)[:12]}"
+            folder.mkdir(parents=True, exist_ok=True)
+            graph = self._graphs[kind] = self._open.enter_context(open_graph(folder / _STORE))
+            if not (folder / _LOADED).exists():
+                left_out = self._fill(graph, list(_DIALOGUES[kind](self._data.train)))
+                (folder / _LOADED).write_text(json.dumps(left_out), encoding="utf-8")
+        return self._graphs[kind]
+
+    def _fill(self, graph: DialogueGraph, contexts: Sequence[Dialogue]) -> Mapping[str, int]:
+        """Load the contexts and the banks; returns what the banks were not allowed to hold, by kind."""
+        write_records(graph.store, iter(contexts), LoadReport("contexts"), Grouping("contexts", "all", 1))
+        sieve = Sieve(self._data.forbidden, {one.id for one in contexts})
+        for bank in self._banks:
+            records = sieve.read(bank, self._progress)
+            report = LoadReport(bank.loader)
+            write_records(graph.store, records, report, Grouping(bank.path.stem, "all", 8))
+        return dict(sieve.left_out)
+
+    def _contexts(self) -> tuple[list[str], list[str]]:
+        """Corpus and split of the contexts to learn from: of banks nothing is made."""
+        ids = [one.id.split("/", 2) for one in self._data.train]
+        return sorted({id[0] for id in ids}), sorted({id[1] for id in ids})

@@ -1,0 +1,229 @@
+"""A detector trained without one response generator and tested on it, generator by generator."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from graphneg.datasets.groups import plain
+from graphneg.datasets.pair_sampler import Pair
+from graphneg.errors import InputError
+from graphneg.progress import Progress
+from graphneg.scorers.contradiction import (
+    MAX_TOKENS,
+    ContradictionDetector,
+    Detection,
+    Labelled,
+    check_classes,
+    detection,
+    new_detector,
+)
+from graphneg.training.contradiction import SETTINGS, pairs_of, train_detector
+
+# Leaving one response generator out: its responses to test on, those of the others to train on.
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """``test`` are the responses of ``generator``; no text of them is in ``train``.
+
+    ``left_out`` counts responses of other generators that share a context, its earlier utterance
+    or their own text with a tested one.
+    """
+
+    generator: str
+    train: tuple[Labelled, ...]
+    test: tuple[Labelled, ...]
+    left_out: int
+
+
+def leave_one_out(labelled: Sequence[Labelled]) -> list[Fold]:
+    """A fold for each generator, by name. Contexts of training and test are disjoint.
+
+    Raises:
+        InputError: there are fewer than two generators, or a fold has only one class to train on.
+    """
+    generators = sorted({one.generator for one in labelled})
+    if len(generators) < 2:
+        raise InputError(
+            f"responses of {len(generators)} generator; to leave one out, two or more are needed"
+        )
+    folds = [_fold(name, labelled) for name in generators]
+    for fold in folds:
+        if {one.label for one in fold.train} != {0, 1}:
+            raise InputError(f"without {fold.generator} there are not both classes of responses to train on")
+    return folds
+
+
+def _fold(generator: str, labelled: Sequence[Labelled]) -> Fold:
+    test = tuple(one for one in labelled if one.generator == generator)
+    others = [one for one in labelled if one.generator != generator]
+    tested = tested_texts(test)
+    contexts = {_context(one) for one in test}
+    train = tuple(one for one in others if _context(one) not in contexts and not tested & _texts(one))
+    return Fold(generator, train, test, len(others) - len(train))
+
+
+def tested_texts(test: Iterable[Labelled]) -> frozenset[str]:
+    """The earlier utterances and responses of these, as `plain` compares them."""
+    return frozenset(text for one in test for text in _texts(one))
+
+
+def _texts(one: Labelled) -> frozenset[str]:
+    return frozenset((plain(one.said), plain(one.response)))
+
+
+def _context(one: Labelled) -> tuple[str, ...]:
+    return tuple(map(plain, one.context))
+
+
+# A detector trained without one response generator and tested on it, generator by generator.
+
+
+Source = Literal["labelled", "made", "both"]
+SOURCES: tuple[Source, ...] = ("labelled", "made", "both")
+_DONE = "trained.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Lessons:
+    """How a detector is trained: on graph-made responses ``made_epochs`` times, then on labelled ones
+    ``epochs`` times. ``frozen`` and ``dropout`` as `new_detector` takes them, ``arguments`` go to
+    transformers' ``TrainingArguments``."""
+
+    epochs: int = 4
+    made_epochs: int = 1
+    max_tokens: int = MAX_TOKENS
+    frozen: tuple[str, ...] = ()
+    dropout: float | None = None
+    device: str | None = None
+    offline: bool = False
+    arguments: Mapping[str, Any] = field(default_factory=lambda: dict(SETTINGS))
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """``scores`` are those of ``tested``, in order, each by a detector that never saw its generator."""
+
+    source: Source
+    folds: Sequence[Fold]
+    tested: Sequence[Labelled]
+    scores: Sequence[float]
+    detection: Detection
+
+
+def cross_validate(
+    labelled: Sequence[Labelled],
+    encoder: str | Path,
+    folder: str | Path,
+    *,
+    source: Source = "labelled",
+    made: Sequence[Labelled] = (),
+    lessons: Lessons | None = None,
+    seed: int = 0,
+    resamples: int = 1000,
+    progress: Progress | None = None,
+) -> Validation:
+    """Leave each response generator out once; contexts of training and test are disjoint.
+
+    ``source`` says what is learned: the labelled responses of the other generators, the graph-made ones
+    (``made``), or ``both``, the graph-made ones first. No graph-made response with a text of
+    ``labelled`` is learned. ``folder`` keeps what was trained: the same call goes on where it was stopped.
+
+    Raises:
+        InputError: there are fewer than two generators, one has only one class of responses, or nothing
+            is made where it is to be learned.
+        ModelError: there is no such encoder.
+    """
+    if source not in SOURCES:
+        raise InputError(f"source {source!r}: choose one of {', '.join(SOURCES)}")
+    if source != "labelled" and not made:
+        raise InputError(f"source {source!r} needs graph-made responses")
+    check_classes(labelled)
+    folds = leave_one_out(labelled)
+    school = _School(Path(folder), lessons or Lessons(), seed, progress)
+    start: str | Path = encoder
+    if source != "labelled":
+        start = school.taught(
+            start, pairs_of(made), school.lessons.made_epochs, "made", tested_texts(labelled)
+        )
+    scores: list[float] = []
+    for fold in folds:
+        last: str | Path = start
+        if source != "made":
+            last = school.taught(
+                start, pairs_of(fold.train), school.lessons.epochs, f"{source}-{_file_name(fold.generator)}"
+            )
+        detector = school.read(last)
+        scores += detector.score([(one.response, one.said) for one in fold.test])
+    tested = [one for fold in folds for one in fold.test]
+    figures = detection(tested, scores, resamples=resamples, seed=seed)
+    return Validation(source, folds, tested, scores, figures)
+
+
+@dataclass(frozen=True, slots=True)
+class _School:
+    """Trains detectors in folders, and finds again those that it has trained."""
+
+    folder: Path
+    lessons: Lessons
+    seed: int
+    progress: Progress | None
+
+    def taught(
+        self, start: str | Path, pairs: Sequence[Pair], epochs: int, name: str, held_out: Collection[str] = ()
+    ) -> Path:
+        """The folder of a detector that went on from ``start`` with these pairs."""
+        out, lessons = self.folder / name, self.lessons
+        facts = [str(start), _mark_of(start), epochs, self.seed, repr(lessons), sorted(held_out)]
+        mark = _digest([*facts, [[*one.context, one.response, one.label, one.weight] for one in pairs]])
+        if _mark_of(out) == mark:
+            return out
+        (out / _DONE).unlink(missing_ok=True)
+        detector = new_detector(
+            start,
+            seed=self.seed,
+            max_tokens=lessons.max_tokens,
+            frozen=lessons.frozen,
+            dropout=lessons.dropout,
+            device=lessons.device,
+            offline=lessons.offline,
+        )
+        train_detector(
+            detector,
+            pairs,
+            out,
+            epochs=epochs,
+            held_out=held_out,
+            seed=self.seed,
+            overwrite=True,
+            progress=self.progress,
+            **lessons.arguments,
+        )
+        (out / _DONE).write_text(json.dumps({"fingerprint": mark}), encoding="utf-8")
+        return out
+
+    def read(self, folder: str | Path) -> ContradictionDetector:
+        return ContradictionDetector.from_pretrained(folder, device=self.lessons.device)
+
+
+def _file_name(generator: str) -> str:
+    """A name that any file system takes, one for each generator."""
+    return f"{re.sub(r'[^A-Za-z0-9-]+', '-', generator)[:40]}.{_digest([generator])[:6]}"
+
+
+def _mark_of(folder: str | Path) -> str | None:
+    """What a detector that was trained to its end came from."""
+    try:
+        return json.loads((Path(folder) / _DONE).read_text(encoding="utf-8"))["fingerprint"]
+    except FileNotFoundError:
+        return None
+
+
+def _digest(facts: Sequence[Any]) -> str:
+    return hashlib.sha256(json.dumps(facts).encode("utf-8", "surrogatepass")).hexdigest()

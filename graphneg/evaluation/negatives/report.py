@@ -1,0 +1,376 @@
+"""From files of negatives to a report of what they are like, as one HTML page."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from graphneg.evaluation.negatives.findings import TOLD, Finding, findings
+from graphneg.evaluation.negatives.sampling import ALL, Gathered, Key, Repeated, Spread, gather
+from graphneg.evaluation.negatives.statistics import (
+    THRESHOLD,
+    Example,
+    Figures,
+    Line,
+    Models,
+    Sampled,
+    sampled,
+    score,
+    telling_words,
+    told,
+    told_by_words,
+)
+from graphneg.nn.embedders import BUNDLED, get_embedder
+from graphneg.pages import FONT, drawing_item, library_script, render, require_bokeh, write
+from graphneg.progress import Progress
+
+if TYPE_CHECKING:
+    from bokeh.models import Range
+    from bokeh.plotting import figure
+
+
+# From files of negatives to a report of what they are like.
+
+
+SAMPLE, EXAMPLES = 1000, 3
+_TURNS_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What some files of negatives are like.
+
+    ``reference`` has the figures of right texts by target: ``response``, the right responses, and
+    ``dialogue``, the turns as they were before they were edited. ``unsaid`` counts negatives in which turns
+    were only taken away: there is no text to measure. ``embedder``, ``lm`` and ``judge`` name the models.
+    """
+
+    files: tuple[str, ...]
+    records: int
+    negatives: int
+    unsaid: int
+    embedder: str
+    lm: str | None
+    judge: str | None
+    seed: int
+    reference: Mapping[str, Figures]
+    lines: tuple[Line, ...]
+    findings: tuple[Finding, ...]
+
+    @property
+    def most_specific(self) -> list[Line]:
+        """The lines of categories, and of sources that name none."""
+        divided = {(line.source, line.target) for line in self.lines if line.category != ALL}
+        return [
+            line for line in self.lines if line.category != ALL or (line.source, line.target) not in divided
+        ]
+
+
+def measure(
+    paths: Sequence[str | Path],
+    *,
+    models: Models | None = None,
+    threshold: float = THRESHOLD,
+    sample: int = SAMPLE,
+    examples: int = EXAMPLES,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Report:
+    """Measure the negatives of files (.jsonl, .parquet) against the right responses that they bring.
+
+    Right responses are records with label 1 and the originals of edited ones. Texts are counted as
+    they are read, and memory does not grow with their number; models see ``sample`` of each line, drawn by
+    hash from ``seed``. Without ``models``, the bundled word vectors give the cosines, and no more is asked.
+
+    Raises:
+        InputError: a file can't be read, a label is neither 0 nor 1, or there is no negative.
+        ModelError: memory does not suffice for a model's work.
+    """
+    asked = models or Models(get_embedder(BUNDLED))
+    gathered = gather([Path(path) for path in paths], sample, seed, progress)
+    pools = {**gathered.wrong, **gathered.right}
+    scores = score([text for pool in pools.values() for text in pool.sample.texts()], asked, progress)
+    right = {target: sampled(pool, scores) for target, pool in gathered.right.items()}
+    reference = {
+        target: figures for target, one in right.items() if (figures := one.figures(threshold)) is not None
+    }
+    lines = tuple(
+        line
+        for key, pool in gathered.wrong.items()
+        if (line := _line(key, sampled(pool, scores), gathered, right.get(key.target), threshold, examples))
+    )
+    return Report(
+        files=tuple(map(str, paths)),
+        records=gathered.records,
+        negatives=gathered.negatives,
+        unsaid=gathered.empty,
+        embedder=asked.embedder.name,
+        lm=asked.lm_name if asked.lm is not None else None,
+        judge=asked.judge_name if asked.judge is not None else None,
+        seed=seed,
+        reference=reference,
+        lines=lines,
+        findings=tuple(findings(lines, lambda line: reference.get(line.target))),
+    )
+
+
+def _line(
+    key: Key, wrong: Sampled, gathered: Gathered, right: Sampled | None, threshold: float, examples: int
+) -> Line | None:
+    figures = wrong.figures(threshold)
+    if figures is None:
+        return None
+    repeated: Repeated = gathered.repeated[key]
+    true = None if right is None else right.figures(threshold)
+    return Line(
+        *key,
+        negatives=wrong.pool.records,
+        figures=figures,
+        again=repeated.again,
+        elsewhere=repeated.elsewhere,
+        equal_to_right=repeated.right,
+        words_ratio=_ratio(figures.words.mean, true.words.mean if true else 0.0),
+        perplexity_ratio=_perplexity_ratio(figures, true),
+        telling_words=() if right is None else telling_words(wrong.texts, right.texts),
+        told_by={} if right is None else _told_by(wrong, right),
+        examples=tuple(
+            Example(text.id, text.context[-_TURNS_SHOWN:], text.text, text.right)
+            for text in wrong.texts[:examples]
+        ),
+    )
+
+
+def _told_by(wrong: Sampled, right: Sampled) -> dict[str, float | None]:
+    cues = {
+        "length": told(wrong.pool.words, right.pool.words),
+        "overlap": told(wrong.pool.shared, right.pool.shared),
+        "similarity": told(wrong.to_context, right.to_context),
+        "fluency": told(wrong.loss, right.loss),
+        "words": told_by_words(wrong.texts, right.texts),
+    }
+    return {cue: None if area is None else round(area, 4) for cue, area in cues.items()}
+
+
+def _ratio(value: float, right: float) -> float | None:
+    return value / right if right else None
+
+
+def _perplexity_ratio(figures: Figures, right: Figures | None) -> float | None:
+    if figures.perplexity is None or right is None or right.perplexity is None:
+        return None
+    return figures.perplexity.mean / right.perplexity.mean
+
+
+# The plots of a report, as Bokeh figures: what tells negatives apart, and how their figures lie.
+
+
+REFERENCE = {"response": "right responses", "dialogue": "turns as they were"}
+CUES = {
+    "length": "#d97b29",
+    "overlap": "#2f80d0",
+    "similarity": "#8a63c9",
+    "fluency": "#2a9d6f",
+    "words": "#c94f7c",
+}
+RIGHT, WRONG, QUIET, ALARM = "#2a9d6f", "#2f80d0", "#7a8694", "#d64545"
+_MARKERS = ("circle", "square", "triangle", "diamond", "inverted_triangle")
+_ROW, _FRAME = 26, 70
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A figure with its heading and a sentence on how to read it."""
+
+    id: str
+    heading: str
+    reading: str
+    figure: figure
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    name: str
+    colour: str
+    figures: Figures
+
+
+def drawings(report: Report) -> list[Drawing]:
+    """All figures that the report has numbers for."""
+    rows = list(_rows(report))
+    found = [_told(report)] if any(_areas(report, cue) for cue in CUES) else []
+    for id, heading, of in _SPREADS:
+        if any(of(row.figures) for row in rows):
+            found.append(Drawing(id, heading, _READING, _spreads(rows, of)))
+    return found
+
+
+_READING = "The bar is the middle half of the texts, the line the median, the dot the mean."
+_SPREADS: Sequence[tuple[str, str, Callable[[Figures], Spread | None]]] = (
+    ("words", "Words a text", lambda one: one.words),
+    ("shared", "Content words shared with the context", lambda one: one.shared),
+    ("to-context", "Cosine with the context", lambda one: one.to_context),
+    ("to-right", "Cosine with the right response", lambda one: one.to_right),
+    ("perplexity", "Perplexity", lambda one: one.perplexity),
+)
+
+
+def _rows(report: Report) -> Iterator[_Row]:
+    for target, figures in report.reference.items():
+        yield _Row(REFERENCE[target], RIGHT, figures)
+    for line in report.lines:
+        yield _Row(line.name, WRONG, line.figures)
+
+
+def _areas(report: Report, cue: str) -> Mapping[str, float]:
+    found = {line.name: line.told_by.get(cue) for line in report.lines}
+    return {name: area for name, area in found.items() if area is not None}
+
+
+def _told(report: Report) -> Drawing:
+    from bokeh.models import BoxAnnotation, HoverTool, Range1d
+
+    names = [line.name for line in report.lines if any(one is not None for one in line.told_by.values())]
+    drawing = _canvas(names, Range1d(start=0.44, end=1.02), legend_rows=1)
+    drawing.add_layout(
+        BoxAnnotation(left=TOLD, right=1.02, fill_color=ALARM, fill_alpha=0.08, line_color=None)
+    )
+    for (cue, colour), marker in zip(CUES.items(), _MARKERS, strict=True):
+        areas = _areas(report, cue)
+        if areas:
+            drawing.scatter(
+                "area",
+                "name",
+                source=_source(name=list(areas), area=list(areas.values()), cue=[cue] * len(areas)),
+                marker=marker,
+                size=11,
+                color=colour,
+                alpha=0.85,
+                legend_label=cue,
+            )
+    legend = drawing.legend[0]
+    legend.orientation, legend.click_policy = "horizontal", "hide"
+    legend.background_fill_alpha = legend.border_line_alpha = 0.0
+    legend.label_text_color, legend.label_text_font = QUIET, FONT
+    drawing.add_layout(legend, "above")
+    drawing.add_tools(HoverTool(tooltips="@name: @cue tells them at @area{0.00}"))
+    return Drawing(
+        "told",
+        "What alone tells negatives from right responses",
+        "0.5 is a coin toss, 1.0 tells every pair. In the red zone a ranker needs not read the context.",
+        drawing,
+    )
+
+
+def _spreads(rows: Sequence[_Row], of: Callable[[Figures], Spread | None]) -> figure:
+    from bokeh.models import DataRange1d, HoverTool
+
+    drawn = [(row, spread) for row in rows if (spread := of(row.figures)) is not None]
+    drawing = _canvas([row.name for row, _ in drawn], DataRange1d(), legend_rows=0)
+    source = _source(
+        name=[row.name for row, _ in drawn],
+        colour=[row.colour for row, _ in drawn],
+        mean=[one.mean for _, one in drawn],
+        lower=[one.lower for _, one in drawn],
+        median=[one.median for _, one in drawn],
+        upper=[one.upper for _, one in drawn],
+    )
+    bars = drawing.hbar(
+        y="name", left="lower", right="upper", height=0.5, source=source, color="colour", alpha=0.35
+    )
+    ticks = drawing.scatter("median", "name", source=source, marker="dash", angle=1.5708, size=16)
+    ticks.glyph.line_color, ticks.glyph.line_width = "colour", 3
+    drawing.scatter("mean", "name", source=source, size=8, color="colour")
+    tooltip = "@name: mean @mean{0.00}, quartiles @lower{0.00}, @median{0.00}, @upper{0.00}"
+    drawing.add_tools(HoverTool(tooltips=tooltip, renderers=[bars]))
+    return drawing
+
+
+def _canvas(names: Sequence[str], x_range: Range, legend_rows: int) -> figure:
+    """A row for each name, the first on top; the page's own ground shows through."""
+    from bokeh.models import FactorRange
+    from bokeh.plotting import figure
+
+    drawing = figure(
+        x_range=x_range,
+        y_range=FactorRange(factors=list(reversed(names))),
+        height=_FRAME + _ROW * (len(names) + legend_rows),
+        sizing_mode="stretch_width",
+        toolbar_location=None,
+        tools="",
+        background_fill_color=None,
+        border_fill_color=None,
+        outline_line_color=None,
+    )
+    drawing.ygrid.grid_line_color = None
+    drawing.xgrid.grid_line_color, drawing.xgrid.grid_line_alpha = QUIET, 0.25
+    for axis in drawing.axis:
+        axis.axis_line_color = axis.major_tick_line_color = axis.minor_tick_line_color = None
+        axis.major_label_text_color, axis.major_label_text_font = QUIET, FONT
+        axis.major_label_text_font_size = "13px"
+    return drawing
+
+
+def _source(**columns: list[Any]) -> Any:
+    from bokeh.models import ColumnDataSource
+
+    return ColumnDataSource(data=columns)
+
+
+# A report as one HTML page: findings first, then figures, plots and examples.
+
+
+LEVELS = {"wrong": "wrong", "suspicious": "suspicious", "note": "to know", "good": "good"}
+
+
+def page(report: Report) -> str:
+    """The page's HTML.
+
+    Raises:
+        InputError: Bokeh is not installed.
+    """
+    require_bokeh()
+    drawn = drawings(report)
+    return render(
+        "graphneg.evaluation.negatives",
+        "page.html",
+        report=report,
+        verdicts=_verdicts(report),
+        levels=LEVELS,
+        summary=_summary(report),
+        cues=list(CUES),
+        alarm=TOLD,
+        names=REFERENCE,
+        files=[Path(file).name for file in report.files],
+        drawings=drawn,
+        items={one.id: drawing_item(one.figure) for one in drawn},
+        library=library_script(),
+    )
+
+
+def write_page(report: Report, out: str | Path) -> None:
+    """Write the page to a file.
+
+    Raises:
+        InputError: Bokeh is not installed, or the file can't be written.
+    """
+    write(page(report), out)
+
+
+def _summary(report: Report) -> list[tuple[str, int]]:
+    """How many lines there are of each level, each line under its worst."""
+    worst: dict[str, str] = {}
+    for one in report.findings:
+        worst.setdefault(one.line, one.level)
+    counts = Counter(worst.values())
+    return [(level, counts[level]) for level in LEVELS if counts[level]]
+
+
+def _verdicts(report: Report) -> dict[str, list[tuple[str, str]]]:
+    """Levels and sentences of each line, the lines with the worst first."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for one in report.findings:
+        found.setdefault(one.line, []).append((one.level, one.sentence))
+    return found

@@ -1,0 +1,331 @@
+"""The figures of one line: what negatives, or right responses, are like, and what models say of them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import exp
+
+from graphneg.evaluation.negatives.sampling import ALL, RESPONSE, Histogram, Pool, Spread, Text, area
+from graphneg.hashing import number
+from graphneg.nn.embedders import Embedder
+from graphneg.nn.language_models import LanguageModel
+from graphneg.progress import NoProgress, Progress
+from graphneg.rankers.base import Ranker
+
+# What models say of sampled texts: closeness, fluency, and whether a ranker takes them for right.
+
+
+_CHUNK = 64
+_Values = Mapping[Text, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Models:
+    """Who is asked. ``embedder`` gives vectors, ``lm`` likelihoods, ``judge`` scores from 0 to 1.
+
+    ``lm_name`` and ``judge_name`` are what a report calls them.
+    """
+
+    embedder: Embedder
+    lm: LanguageModel | None = None
+    judge: Ranker | None = None
+    lm_name: str = "a language model"
+    judge_name: str = "a ranker"
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """By text: cosines with the context and with what is right there, nats a token, the judge's score.
+
+    A text is left out where there is nothing to compare it with, or nobody to ask.
+    """
+
+    to_context: _Values = field(default_factory=dict[Text, float])
+    to_right: _Values = field(default_factory=dict[Text, float])
+    loss: _Values = field(default_factory=dict[Text, float])
+    judged: _Values = field(default_factory=dict[Text, float])
+
+
+def score(texts: Sequence[Text], models: Models, progress: Progress | None = None) -> Scores:
+    """Ask the models about each text once.
+
+    Raises:
+        ModelError: memory does not suffice for one text alone.
+    """
+    bar = progress or NoProgress()
+    once = list(dict.fromkeys(texts))
+    contexts = [text for text in once if text.context]
+    rights = [text for text in once if text.right is not None]
+    lm, judge = models.lm, models.judge
+    return Scores(
+        to_context=_asked("closeness to contexts", contexts, _cosines(models.embedder, _context), bar),
+        to_right=_asked("closeness to right responses", rights, _cosines(models.embedder, _right), bar),
+        loss=_finite(_asked("fluency", once, _losses(lm), bar)) if lm is not None else {},
+        judged=_asked("judging", contexts, _judged(judge), bar) if judge is not None else {},
+    )
+
+
+_Ask = Callable[[Sequence[Text]], Sequence[float]]
+
+
+def _asked(label: str, texts: Sequence[Text], ask: _Ask, bar: Progress) -> dict[Text, float]:
+    bar.start(label, len(texts), "texts")
+    found: dict[Text, float] = {}
+    for some in _chunks(texts):
+        found.update(zip(some, ask(some), strict=True))
+        bar.advance(len(some))
+    bar.finish()
+    return found
+
+
+def _cosines(embedder: Embedder, other: Callable[[Text], str]) -> _Ask:
+    def ask(some: Sequence[Text]) -> list[float]:
+        vectors = embedder.embed([text.text for text in some])
+        others = embedder.embed([other(text) for text in some])
+        return (vectors * others).sum(axis=1).tolist()
+
+    return ask
+
+
+def _context(text: Text) -> str:
+    return " ".join(text.context)
+
+
+def _right(text: Text) -> str:
+    return text.right or ""
+
+
+def _losses(lm: LanguageModel) -> _Ask:
+    return lambda some: lm.score([text.text for text in some])
+
+
+def _judged(judge: Ranker) -> _Ask:
+    return lambda some: judge.score([text.context for text in some], [text.text for text in some])
+
+
+def _finite(losses: Mapping[Text, float]) -> dict[Text, float]:
+    """A text without words has no likelihood."""
+    return {text: loss for text, loss in losses.items() if math.isfinite(loss)}
+
+
+def _chunks(texts: Sequence[Text]) -> Iterator[Sequence[Text]]:
+    return (texts[at : at + _CHUNK] for at in range(0, len(texts), _CHUNK))
+
+
+# The figures of one line: what a generator's negatives, or right responses, are like.
+
+
+_STEP = 0.01
+THRESHOLD = 0.5
+"""A judge's score from here on says: right."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Figures of some texts.
+
+    ``words`` counts words a text, ``shared`` content words shared with the context, ``like_right`` the
+    share of content words in common with the right response, 0 to 1; these, moods and persons are of
+    all ``texts``. Of the ``sampled`` ones: cosines ``to_context`` and ``to_right``, ``perplexity``
+    (its mean is the exponential of the mean loss), and the share ``judged_right``. None: nothing to
+    compare with, or nobody to ask.
+    """
+
+    texts: int
+    sampled: int
+    words: Spread
+    shared: Spread
+    like_right: Spread | None
+    to_context: Spread | None
+    to_right: Spread | None
+    perplexity: Spread | None
+    judged_right: float | None
+    questions: float
+    first_person: float
+    second_person: float
+    third_person: float
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A negative to read: the context's last turns, what is said, what was said in truth."""
+
+    id: str
+    context: tuple[str, ...]
+    text: str
+    right: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A generator's negatives of one category, or of ``all``.
+
+    ``again`` counts texts said before to the same context, ``elsewhere`` those that stand under another
+    context too, ``equal_to_right`` those that are a right response of theirs. ``words_ratio`` and
+    ``perplexity_ratio`` are means against those of right responses. ``told_by`` has, for each cue, the
+    area under the ROC curve by which it alone tells negatives from right responses; ``telling_words`` stand
+    in more of the negatives.
+    """
+
+    source: str
+    category: str
+    target: str
+    negatives: int
+    figures: Figures
+    again: int
+    elsewhere: int
+    equal_to_right: int
+    words_ratio: float | None
+    perplexity_ratio: float | None
+    telling_words: tuple[str, ...] = ()
+    told_by: Mapping[str, float | None] = field(default_factory=dict[str, "float | None"])
+    examples: tuple[Example, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """``overlap (C-follow)``; of all categories the source alone."""
+        return self.source if self.category == ALL else f"{self.source} ({self.category})"
+
+    @property
+    def compared_with(self) -> str:
+        """What the right texts of this target are called."""
+        return "right responses" if self.target == RESPONSE else "the turns as they were"
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """A pool with the distributions of its sample's scores."""
+
+    pool: Pool
+    texts: tuple[Text, ...]
+    to_context: Histogram
+    to_right: Histogram
+    loss: Histogram
+    judged: tuple[float, ...]
+
+    def figures(self, threshold: float) -> Figures | None:
+        """The figures; nothing of no texts."""
+        pool, words, shared = self.pool, self.pool.words.spread(), self.pool.shared.spread()
+        if words is None or shared is None:
+            return None
+        right = sum(one >= threshold for one in self.judged)
+        return Figures(
+            texts=pool.texts,
+            sampled=len(self.texts),
+            words=words,
+            shared=shared,
+            like_right=pool.like_right.spread(),
+            to_context=self.to_context.spread(),
+            to_right=self.to_right.spread(),
+            perplexity=_perplexity(self.loss.spread()),
+            judged_right=right / len(self.judged) if self.judged else None,
+            questions=pool.questions / pool.texts,
+            first_person=pool.persons[1] / pool.texts,
+            second_person=pool.persons[2] / pool.texts,
+            third_person=pool.persons[3] / pool.texts,
+        )
+
+
+def sampled(pool: Pool, scores: Scores) -> Sampled:
+    """The pool's sample with its scores."""
+    texts = tuple(pool.sample.texts())
+    return Sampled(
+        pool,
+        texts,
+        _histogram(texts, scores.to_context),
+        _histogram(texts, scores.to_right),
+        _histogram(texts, scores.loss),
+        tuple(scores.judged[text] for text in texts if text in scores.judged),
+    )
+
+
+def _histogram(texts: tuple[Text, ...], values: Mapping[Text, float]) -> Histogram:
+    return Histogram((values[text] for text in texts if text in values), _STEP)
+
+
+def _perplexity(loss: Spread | None) -> Spread | None:
+    if loss is None:
+        return None
+    return Spread(exp(loss.mean), exp(loss.lower), exp(loss.median), exp(loss.upper))
+
+
+# How easily negatives are told from right responses without reading the context for its meaning.
+#
+# A ranker that is trained on negatives which one cue tells apart learns that cue. As an area under the
+# ROC curve: 0.5 tells nothing, 1.0 tells all. Word lists as cues: Gururangan et al. 2018, "Annotation
+# Artifacts in Natural Language Inference Data", section 3.
+
+
+FEWEST, TELLING = 20, 5
+"""Texts on either side without which a cue says nothing, and words that a report names."""
+_TOKEN = re.compile(r"\w+(?:['’]\w+)?|[^\w\s]")
+
+
+def told(wrong: Histogram, right: Histogram) -> float | None:
+    """How well one number tells wrong from right texts, whichever has more of it; none of too few texts."""
+    if min(wrong.total, right.total) < FEWEST:
+        return None
+    above = area(wrong, right)
+    return max(above, 1 - above)
+
+
+def told_by_words(wrong: Sequence[Text], right: Sequence[Text], seed: int = 0) -> float | None:
+    """How well a bag of words tells wrong from right texts: naive Bayes over the words that stand in a text.
+
+    The contexts are parted in two by hash, and each half is told by what the other half teaches: below 0.5
+    the words of one half mislead in the other. None of too few texts.
+    """
+    if min(len(wrong), len(right)) < FEWEST:
+        return None
+    wrong_halves, right_halves = _halves(wrong, seed), _halves(right, seed)
+    wrong_scores, right_scores = Histogram(step=_STEP), Histogram(step=_STEP)
+    for held, learned in ((0, 1), (1, 0)):
+        weights = _Weights(wrong_halves[learned], right_halves[learned])
+        for scores, halves in ((wrong_scores, wrong_halves), (right_scores, right_halves)):
+            for words in halves[held]:
+                scores.add(weights.of(words))
+    return area(wrong_scores, right_scores)
+
+
+def telling_words(wrong: Sequence[Text], right: Sequence[Text], most: int = TELLING) -> tuple[str, ...]:
+    """The words that stand in a larger share of wrong texts than of right ones, by that difference."""
+    if not wrong or not right:
+        return ()
+    counts = [Counter(word for text in texts for word in _tokens(text.text)) for texts in (wrong, right)]
+    more = {
+        word: count / len(wrong) - counts[1][word] / len(right)
+        for word, count in counts[0].items()
+        if count > 1 and any(map(str.isalnum, word))
+    }
+    ordered = sorted(more, key=lambda word: (-more[word], word))
+    return tuple(word for word in ordered[:most] if more[word] > 0)
+
+
+class _Weights:
+    """Log odds of a word in wrong against right texts, one text of each added."""
+
+    def __init__(self, *sides: Sequence[frozenset[str]]) -> None:
+        self._counts = [Counter(word for words in texts for word in words) for texts in sides]
+        self._texts = [len(texts) for texts in sides]
+
+    def of(self, words: Iterable[str]) -> float:
+        return sum(self._odds(0, word) - self._odds(1, word) for word in words)
+
+    def _odds(self, side: int, word: str) -> float:
+        return math.log((self._counts[side][word] + 0.5) / (self._texts[side] + 1))
+
+
+def _halves(texts: Sequence[Text], seed: int) -> tuple[list[frozenset[str]], list[frozenset[str]]]:
+    """The words of each text, in two parts by its context."""
+    halves: tuple[list[frozenset[str]], list[frozenset[str]]] = ([], [])
+    for text in texts:
+        halves[number(seed, "half", *text.place) % 2].append(_tokens(text.text))
+    return halves
+
+
+def _tokens(text: str) -> frozenset[str]:
+    return frozenset(_TOKEN.findall(text.lower()))

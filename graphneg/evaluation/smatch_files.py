@@ -1,0 +1,208 @@
+"""Smatch of a file of graphs against a gold file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from graphneg.amr.penman import iter_blocks, metadata, parse_graph
+from graphneg.decoders.t5 import one_line
+from graphneg.errors import InputError, PenmanError
+from graphneg.evaluation.smatch import MEASURES, Compared, Measured, Pair, Tally, measured
+from graphneg.progress import NoProgress, Progress
+from graphneg.workers import Workers
+
+# Two PENMAN files as pairs of graphs: by their ids where both have them, else by their order.
+
+
+@dataclass(frozen=True, slots=True)
+class FileGraph:
+    """A graph of a file, on one line; ``penman`` is None, with the reason, where it can't be read."""
+
+    place: str
+    id: str | None
+    penman: str | None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """Gold graphs, each with the graph predicted for it; ``by`` is ``id`` or ``order``."""
+
+    pairs: Sequence[tuple[FileGraph, FileGraph]]
+    by: str
+
+
+def read_graphs(path: str | Path) -> list[FileGraph]:
+    """The graphs of a PENMAN file, in order, those that can't be read among them.
+
+    Raises:
+        InputError: the file can't be read, is not UTF-8, or holds no graph.
+    """
+    try:
+        text = Path(path).read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise InputError(f"{path}: can't be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 at byte {error.start}; PENMAN files are UTF-8 text") from error
+    graphs = [_graph(path, line, block) for line, block in iter_blocks(text)]
+    if not graphs:
+        raise InputError(f"{path}: there is no PENMAN graph in this file")
+    return graphs
+
+
+def paired(gold: str | Path, predicted: str | Path) -> Pairing:
+    """The graphs of two files in pairs.
+
+    They are paired by id where every graph has one of its own and both files have the same;
+    by order where they have none in common, and are as many.
+
+    Raises:
+        InputError: a file can't be read, or the files do not fit each other.
+    """
+    left, right = read_graphs(gold), read_graphs(predicted)
+    left_ids, right_ids = _ids(left), _ids(right)
+    if left_ids and right_ids and left_ids.keys() & right_ids.keys():
+        for ids, others, has, lacks in (
+            (left_ids, right_ids, gold, predicted),
+            (right_ids, left_ids, predicted, gold),
+        ):
+            missing = [id for id in ids if id not in others]
+            if missing:
+                raise InputError(
+                    f"{lacks}: {len(missing):,} of {len(ids):,} ids of {has} are not in it, "
+                    f"{missing[0]!r} first: both files must hold graphs of the same sentences"
+                )
+        return Pairing([(graph, right_ids[id]) for id, graph in left_ids.items()], "id")
+    if len(left) != len(right):
+        raise InputError(
+            f"{gold} has {len(left):,} graphs and {predicted} {len(right):,}: without ids in common "
+            "graphs are paired by their order, and there must be as many"
+        )
+    return Pairing(list(zip(left, right, strict=True)), "order")
+
+
+def _graph(path: str | Path, line: int, block: str) -> FileGraph:
+    keys = metadata([one for one in block.splitlines() if one.startswith("#")])
+    id = keys.get("id", "").split(" ")[0] or None
+    try:
+        return FileGraph(f"{path}:{line}", id, one_line(parse_graph(block, first_line=line)))
+    except PenmanError as error:
+        return FileGraph(f"{path}:{error.line}", id, None, str(error))
+
+
+def _ids(graphs: Sequence[FileGraph]) -> dict[str, FileGraph]:
+    """The graphs by id; none where a graph has no id of its own."""
+    found = {graph.id: graph for graph in graphs if graph.id is not None}
+    return found if len(found) == len(graphs) else {}
+
+
+# Smatch of a file of graphs against a gold file: what ``graphneg evaluate smatch`` prints.
+
+
+RESAMPLES = 1000
+_CHUNK = 8
+_MATCHER = "graphneg.evaluation.smatch:matcher"
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A graph that can't be read: ``place`` is FILE:LINE."""
+
+    place: str
+    id: str | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """Scores by measure, in the order of ``MEASURES``.
+
+    ``paired_by`` is ``id`` or ``order``. A predicted graph that can't be read counts as one without
+    triples; a pair whose gold graph can't be read is left out.
+    """
+
+    pairs: int
+    paired_by: str
+    seed: int
+    resamples: int
+    measures: Mapping[str, Measured]
+    unreadable: Sequence[Unreadable]
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as plain values, for JSON."""
+        plain = asdict(self)
+        plain["measures"] = {name: _plain(one) for name, one in self.measures.items()}
+        return plain
+
+
+def evaluate_smatch(
+    gold: str | Path,
+    predicted: str | Path,
+    *,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+    processes: int | None = None,
+    progress: Progress | None = None,
+) -> Evaluation:
+    """Compare two PENMAN files by Smatch and its sub-scores.
+
+    ``processes`` is the number of worker processes, one a core where not given. The same seed
+    gives the same scores and intervals, whatever that number.
+
+    Raises:
+        InputError: a file can't be read, they do not fit each other, or ``smatch`` is not installed.
+    """
+    bar = progress or NoProgress()
+    pairing = paired(gold, predicted)
+    unreadable = [
+        Unreadable(graph.place, graph.id, graph.reason)
+        for pair in pairing.pairs
+        for graph in pair
+        if graph.penman is None
+    ]
+    pairs = [
+        Pair(i, ours.penman, theirs.penman)
+        for i, (theirs, ours) in enumerate(pairing.pairs)
+        if theirs.penman is not None
+    ]
+    bar.start("matching", len(pairs), "pairs")
+    tallies: list[Mapping[str, Tally]] = []
+    with Workers[Sequence[Pair], list[Compared]](
+        _MATCHER, (seed,), _processes(processes, len(pairs))
+    ) as workers:
+        for chunk in workers.map(_chunks(pairs)):
+            for compared in chunk:
+                unreadable.extend(_unreadable(pairing.pairs[compared.number], compared))
+                if compared.tallies is not None:
+                    tallies.append(compared.tallies)
+            bar.advance(len(chunk))
+    bar.finish()
+    measures = {name: measured([one[name] for one in tallies], resamples, seed) for name in MEASURES}
+    return Evaluation(len(tallies), pairing.by, seed, resamples, measures, unreadable)
+
+
+def _processes(asked: int | None, pairs: int) -> int:
+    return max(1, min(asked or os.cpu_count() or 1, pairs // _CHUNK))
+
+
+def _chunks(pairs: Sequence[Pair]) -> Iterator[Sequence[Pair]]:
+    return (pairs[start : start + _CHUNK] for start in range(0, len(pairs), _CHUNK))
+
+
+def _unreadable(pair: tuple[FileGraph, FileGraph], compared: Compared) -> Iterator[Unreadable]:
+    graphs: dict[str, FileGraph] = dict(zip(("gold", "predicted"), pair, strict=True))
+    return (
+        Unreadable(graphs[side].place, graphs[side].id, reason) for side, reason in compared.unread.items()
+    )
+
+
+def _plain(one: Measured) -> dict[str, Any]:
+    return {
+        "pairs": one.pairs,
+        "micro": {**one.micro._asdict(), "interval": list(one.micro_interval)},
+        "macro": {**one.macro._asdict(), "interval": list(one.macro_interval)},
+    }

@@ -1,0 +1,397 @@
+"""The generator counterfactual: what would have been replied, had the reply moved elsewhere."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate, chain, zip_longest
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, Protocol
+
+from graphneg.errors import InputError
+from graphneg.generators.base import SLOW_BATCH, Candidate, Context
+from graphneg.generators.counterfactual_model import Answer, Exchange, Question, counterfactuals, examples_for
+from graphneg.generators.keywords.filters import Limits, alike, broken, shares_run, words_of
+from graphneg.generators.keywords.writing import Bounds, Judge
+from graphneg.hashing import number
+from graphneg.nn.language_models import CausalLM, Seq2SeqLM
+from graphneg.nn.models import load_causal, load_either
+from graphneg.shift.candidates import Reach, Reply, posts, replies_of
+from graphneg.shift.graphs import Shifts
+from graphneg.shift.prediction import get_predictor
+from graphneg.shift.substitutes import Prediction, substitutes_of
+from graphneg.store.connection import Store
+
+# What counterfactual replies are for: new right replies, or wrong ones. It decides the substitutes.
+
+
+_TRIES = 8
+"""Perspectives are drawn so many times for each that is wanted: most of those refused are frequent ones."""
+_RANGE = 2.0**64
+
+
+class Purpose(Protocol):
+    """``name`` is what options call it; ``label`` and ``categories`` are those of the responses."""
+
+    name: str
+    label: int
+    categories: tuple[str, ...]
+
+    def substitutes(self, replies: Sequence[Reply], most: int, seed: int) -> list[list[str]]:
+        """At most ``most`` other perspectives for each reply, the best first."""
+        ...
+
+
+class Augmentation:
+    """New right replies: the perspective becomes one that another keyword before the reply leads to."""
+
+    name = "positives"
+    label = 1
+    categories: tuple[str, ...] = ()
+
+    def __init__(self, shifts: Shifts, how: Prediction) -> None:
+        self._shifts = shifts
+        self._how = how
+
+    def substitutes(self, replies: Sequence[Reply], most: int, seed: int) -> list[list[str]]:
+        """The predictor's choice (CAPT, Algorithm 1); it depends on no seed."""
+        found = substitutes_of(self._shifts, replies, self._how)
+        return [[one.text for one in each.ranked[:most]] for each in found]
+
+
+class UnrelatedPerspectives:
+    """Wrong replies: the perspective becomes one that replies of other contexts take.
+
+    Drawn by their frequency, without what any keyword before the reply leads to, and
+    without what was said before it or in it.
+    """
+
+    name = "negatives"
+    label = 0
+    categories: tuple[str, ...] = ("C-follow",)
+
+    def __init__(self, shifts: Shifts) -> None:
+        self._shifts = shifts
+
+    def substitutes(self, replies: Sequence[Reply], most: int, seed: int) -> list[list[str]]:
+        """Drawn by hashes of the seed and the reply's id.
+
+        Raises:
+            InputError: the store has no shift graph.
+        """
+        if not self._shifts.prior:
+            raise InputError("the store has no shift graph: graphneg shift build makes one")
+        texts = list(self._shifts.prior)
+        ends = list(accumulate(self._shifts.prior.values()))
+        found: list[list[str]] = []
+        seen = posts(self._shifts, replies, Reach(turns=len(replies[0].turns) if replies else 1, hops=1))
+        for reply, post in zip(replies, seen, strict=True):
+            near = {text for focus in post.foci for text in focus.candidates} | set(post.keywords)
+            said = _padded(" ".join([*reply.turns, reply.text]))
+            shares = (number(seed, reply.id, str(draw)) / _RANGE for draw in range(_TRIES * most))
+            drawn = (texts[min(bisect_right(ends, share * ends[-1]), len(texts) - 1)] for share in shares)
+            far = dict.fromkeys(text for text in drawn if text not in near and f" {text} " not in said)
+            found.append(list(far)[:most])
+        return found
+
+
+def _padded(text: str) -> str:
+    """The words of a text in lower case, each between spaces."""
+    return f" {' '.join(''.join(c if c.isalnum() else ' ' for c in text.lower()).split())} "
+
+
+# Counterfactual replies to the contexts of a store, those that are of use among them.
+
+
+PULL = 3.0
+_LEAST_WORDS = 3
+
+_REASONS = {
+    "no-perspective": "no reply to the context has a known perspective",
+    "no-substitute": "no other perspective is left to try",
+    "unfinished": "the reply did not come to the end of a sentence",
+    "not-plain-text": "the reply has signs that no one says",
+    "too-short": "the reply has too few words",
+    "too-long": "the reply has too many words",
+    "rambles": "the reply has too many sentences",
+    "no-keyword": "the substitute is not in the reply",
+    "repeats": "the reply repeats itself",
+    "surprising": "the model itself finds the reply unlikely",
+    "copies-context": "the reply repeats the context",
+    "known": "the reply says what was said already",
+    "like-another": "the reply is nearly another one of the same context",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Trials:
+    """How replies are decoded: ``temperature``, and substitutes that are tried for each reply wanted.
+
+    ``pull`` draws the substitute in; None is `PULL` for a model that was not trained, else 0. A reply is
+    refused that has more than ``words`` words.
+    """
+
+    temperature: float = 0.7
+    tries: int = 8
+    pull: float | None = None
+    words: int = 30
+
+
+@dataclass(slots=True)
+class _Place:
+    """A context, the questions that are asked for it, and why there are not more candidates."""
+
+    context: Context
+    questions: list[Question]
+    missing: str
+    found: list[Candidate] = field(default_factory=list[Candidate])
+
+
+class CounterfactualGenerator:
+    """Replies as they would have been under other perspectives.
+
+    The observed replies are the context's own and its right responses, as far as
+    ``graphneg shift build`` found their perspectives; a context without one gets none. Several substitutes
+    are tried for each reply that is wanted, and those replies are kept that the ``judge`` finds likeliest, of
+    those that came to an end, have their keyword and do not say what was said; where none is given, the
+    model itself judges, if it is a causal one. ``refused`` counts the others by why.
+    """
+
+    name = "counterfactual"
+    batch = SLOW_BATCH
+
+    def __init__(
+        self,
+        store: Store,
+        model: CausalLM | Seq2SeqLM,
+        purpose: Purpose,
+        trials: Trials | None = None,
+        judge: Judge | None = None,
+    ) -> None:
+        self.refused: Counter[str] = Counter()
+        self._store = store
+        self._model = model
+        self._purpose = purpose
+        self._trials = trials or Trials()
+        self._judge = judge or (Judge(model) if isinstance(model, CausalLM) else None)
+        untrained = PULL if examples_for(model) else 0.0
+        self._pull = untrained if self._trials.pull is None else self._trials.pull
+        self._left_out: list[tuple[str, str]] = []
+
+    def generate(
+        self, contexts: Sequence[Context], per_context: int, seed: int
+    ) -> Sequence[Sequence[Candidate]]:
+        """At most ``per_context`` candidates for each context, in order.
+
+        Raises:
+            InputError: the store has no shift graph.
+            ModelError: memory does not suffice for one reply.
+        """
+        places = self._places(contexts, per_context * self._trials.tries, seed)
+        asked = [(place, question) for place in places for question in place.questions]
+        answers = counterfactuals(
+            self._model,
+            [question for _, question in asked],
+            examples=examples_for(self._model),
+            seed=seed,
+            temperature=self._trials.temperature,
+            pull=self._pull,
+        )
+        whole = [
+            (place, question, answer)
+            for (place, question), answer in zip(asked, answers, strict=True)
+            if self._passes(place, _refusal(place, question, answer, self._trials))
+        ]
+        for place, question, answer in self._likeliest(whole):
+            if len(place.found) < per_context:
+                self._keep(place, question, answer)
+        for place in places:
+            self._left_out += [_told(place)] * (per_context - len(place.found))
+        return [place.found for place in places]
+
+    def left_out(self) -> list[tuple[str, str]]:
+        """What is missing since the last call: ``code: sentence``, and the context's id."""
+        told, self._left_out = self._left_out, []
+        return told
+
+    def settings(self) -> Mapping[str, object]:
+        """What the replies depend on beside contexts and seed."""
+        return {
+            "model": str(self._model.place),
+            "purpose": self._purpose.name,
+            "temperature": self._trials.temperature,
+            "tries": self._trials.tries,
+            "pull": self._pull,
+            "judge": None if self._judge is None else str(self._judge.model.place),
+            "bounds": None if self._judge is None else repr(self._judge.bounds),
+            "words": self._trials.words,
+        }
+
+    def _places(self, contexts: Sequence[Context], most: int, seed: int) -> list[_Place]:
+        observed = _observed(self._store, contexts)
+        replies = [reply for each in observed for reply in each]
+        texts = self._purpose.substitutes(replies, most, seed)
+        questions = {
+            reply.id: [_question(reply, text) for text in some]
+            for reply, some in zip(replies, texts, strict=True)
+        }
+        return [
+            _place(context, _in_turn([questions[reply.id] for reply in each])[:most], each)
+            for context, each in zip(contexts, observed, strict=True)
+        ]
+
+    def _passes(self, place: _Place, reason: str | None) -> bool:
+        """Whether there is no reason to refuse a reply; one that there is, is counted."""
+        if reason is None:
+            return True
+        self.refused[reason] += 1
+        place.missing = reason
+        return False
+
+    def _likeliest(
+        self, replies: Sequence[tuple[_Place, Question, Answer]]
+    ) -> list[tuple[_Place, Question, Answer]]:
+        """The replies that the judge lets pass, the likeliest first; all in their order without a judge."""
+        if self._judge is None:
+            return list(replies)
+        readings = self._judge.read(
+            [answer.text for _, _, answer in replies], [place.context.turns for place, _, _ in replies]
+        )
+        ranked = [
+            (reading.loss, reply)
+            for reply, reading in zip(replies, readings, strict=True)
+            if self._passes(reply[0], None if reading is not None else "surprising") and reading is not None
+        ]
+        return [reply for _, reply in sorted(ranked, key=itemgetter(0))]
+
+    def _keep(self, place: _Place, question: Question, answer: Answer) -> None:
+        known = [words_of(one.text) for one in place.found]
+        nearly = any(alike(words_of(answer.text), other) for other in known)
+        if not self._passes(place, "like-another" if nearly else None):
+            return
+        place.found.append(
+            Candidate(
+                text=answer.text,
+                categories=self._purpose.categories,
+                scores={"kept": answer.kept},
+                details={
+                    "source": question.id.rpartition("~")[0],
+                    "perspective": question.observed.perspective,
+                    "substitute": question.substitute,
+                },
+                label=self._purpose.label,
+            )
+        )
+
+
+def _observed(store: Store, contexts: Sequence[Context]) -> list[list[Reply]]:
+    """The replies that each context is known to have and whose perspective is known."""
+    dialogues = list(dict.fromkeys(context.dialogue for context in contexts))
+    known: dict[tuple[str, int], list[Reply]] = {}
+    for reply in replies_of(store, dialogues):
+        if reply.perspective is not None:
+            known.setdefault((reply.id.partition("#")[0], len(reply.turns)), []).append(reply)
+    return [known.get((context.dialogue, context.turn), []) for context in contexts]
+
+
+def _place(context: Context, questions: list[Question], observed: Sequence[Reply]) -> _Place:
+    return _Place(context, questions, "no-substitute" if observed else "no-perspective")
+
+
+def _told(place: _Place) -> tuple[str, str]:
+    return f"{place.missing}: {_REASONS[place.missing]}", place.context.id
+
+
+def _question(reply: Reply, substitute: str) -> Question:
+    observed = Exchange(reply.turns, reply.perspective or "", reply.text)
+    return Question(f"{reply.id}~{substitute}", observed, substitute)
+
+
+def _in_turn(lists: Sequence[Sequence[Question]]) -> list[Question]:
+    """The first question of each reply, then the second of each, and so on; no substitute twice."""
+    mixed = [one for one in chain.from_iterable(zip_longest(*lists)) if one is not None]
+    return list({one.substitute: one for one in reversed(mixed)}.values())[::-1]
+
+
+def _refusal(place: _Place, question: Question, answer: Answer, trials: Trials) -> str | None:
+    """Why a reply is none to keep, as a name; None where it is one."""
+    words = words_of(answer.text)
+    if not answer.finished:
+        return "unfinished"
+    limits = Limits(least=_LEAST_WORDS, most=trials.words)
+    reason = broken(answer.text, [question.substitute.split()], limits)
+    if reason is not None:
+        return reason
+    said = [turn.text for turn in place.context.turns]
+    known = [question.observed.response, *place.context.positives, *said]
+    if any(words_of(text) == words for text in known):
+        return "known"
+    if any(shares_run(words, words_of(text)) for text in said):
+        return "copies-context"
+    return None
+
+
+# The generator made from plain options, as the command line gives them.
+
+
+PURPOSES = ("negatives", "positives")
+
+
+def counterfactual(
+    store: Store,
+    *,
+    model: str | Path | None = None,
+    purpose: str = "negatives",
+    predictor: str = "frequency",
+    predictor_options: Mapping[str, Any] | None = None,
+    turns: int = 3,
+    hops: int = 1,
+    temperature: float = 0.7,
+    tries: int = 8,
+    pull: float | None = None,
+    judge: str | Path | None = None,
+    surprise: float = 14.0,
+    alone: float = 40.0,
+    worst: float = 11.0,
+    words: int = 30,
+    gguf_file: str | None = None,
+    device: str = "auto",
+    batch_size: int = 16,
+    offline: bool = False,
+) -> CounterfactualGenerator:
+    """The generator ``counterfactual``.
+
+    ``model`` is the folder or hub id of a causal or sequence-to-sequence model, best one that
+    `train_replies` trained. ``purpose`` is ``negatives`` or ``positives``; for positives, ``predictor``
+    with its options chooses among what keywords of the last ``turns`` turns lead to in ``hops`` hops.
+    ``tries`` is how many substitutes are tried for each reply that is wanted, ``pull`` how strongly a
+    missing one is drawn in (where not given, only for a model that was not trained); ``surprise``, ``alone``
+    and ``worst`` say which replies are refused (`Bounds`) of what the ``judge`` finds, another causal
+    language model by path or id, and ``words`` which are too long.
+
+    Raises:
+        InputError: no model is named, another purpose, or a number out of range.
+        ModelError: the model or the predictor can't be had.
+    """
+    if model is None:
+        raise InputError("counterfactual needs a model: give a folder or a hub id as the option model")
+    if purpose not in PURPOSES:
+        raise InputError(f"purpose {purpose!r}: choose one of {', '.join(PURPOSES)}")
+    if temperature <= 0 or tries < 1 or batch_size < 1 or (pull or 0.0) < 0:
+        raise InputError("temperature must be above 0, tries and batch_size at least 1, pull not below 0")
+    if words < 1:
+        raise InputError("words must be at least 1")
+    bounds = Bounds(surprise, alone, worst)
+    shifts = Shifts(store)
+    wanted: Purpose = UnrelatedPerspectives(shifts)
+    if purpose == "positives":
+        chosen = get_predictor(predictor, **(predictor_options or {}))
+        wanted = Augmentation(shifts, Prediction(chosen, Reach(turns=turns, hops=hops)))
+    loaded = load_either(model, gguf_file=gguf_file, device=device, offline=offline)
+    loaded.batch_size = batch_size
+    reader = loaded if judge is None else load_causal(judge, device=device, offline=offline)
+    judging = Judge(reader, bounds) if isinstance(reader, CausalLM) else None
+    return CounterfactualGenerator(store, loaded, wanted, Trials(temperature, tries, pull, words), judging)

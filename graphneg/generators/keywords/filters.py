@@ -1,0 +1,192 @@
+"""Which written texts are no responses: unfinished, without their keyword, going round in circles."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from graphneg.errors import InputError
+from graphneg.generators.base import Context
+
+# Words of a text, and the forms that a word has.
+
+
+_WORD = re.compile(r"\w+(?:['’-]\w+)*")
+
+_FUNCTION_WORDS = """
+    all and any are but can did few for get got had has he's her him his how i'd its it's let lot may not now
+    off one our out own say see she the too two use was way who why yes yet you
+    about after again also always been before being because could does doing done down each even ever
+    every from going gone have having here hers into just know like made make many maybe mine more most much
+    must myself need never next only other over really same shall should since some still such than that
+    that's their them then there these they thing things think this those through today too tomorrow until
+    upon very want well went were what when where which while whom whose will with without would your yours
+    you're they're we're it's i'll i'm don't didn't doesn't won't can't couldn't wouldn't isn't wasn't i've
+"""
+
+FUNCTION_WORDS = frozenset(_FUNCTION_WORDS.split())
+"""Words that a sentence may well have twice."""
+
+_TALK = """
+    bye cheer cheers dear excuse goodbye hello help hey kind lets let's lot lots luck madam miss mister okay
+    please pleasure sir sort sorry sure thank thanks welcome yeah yes
+"""
+
+WORDS_OF_TALK = frozenset(_TALK.split())
+"""Words of greeting, thanks and the like: what is said with one is about nothing."""
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text in lower case.
+
+    >>> words_of("Don't, she said.")
+    ["don't", 'she', 'said']
+    """
+    return _WORD.findall(text.lower())
+
+
+@lru_cache(maxsize=65536)
+def lemmas(word: str) -> frozenset[str]:
+    """What a word may be a form of, itself among it.
+
+    >>> sorted(lemmas("Leaves"))
+    ['leaf', 'leave', 'leaves']
+    """
+    from lemminflect import getAllLemmas
+
+    lower = word.lower()
+    found = (lemma.lower() for group in getAllLemmas(lower).values() for lemma in group)
+    return frozenset({lower, *found})
+
+
+@lru_cache(maxsize=65536)
+def classes(word: str) -> frozenset[str]:
+    """The parts of speech that an English word may be of; none for names and what is no word.
+
+    >>> sorted(classes("return")), sorted(classes("Kenny"))
+    (['NOUN', 'VERB'], [])
+    """
+    from lemminflect import getAllLemmas
+
+    return frozenset(getAllLemmas(word.lower()))
+
+
+def mentions(words: Sequence[str], keyword: Sequence[str]) -> bool:
+    """Whether all words of a keyword are among the words, in whatever form.
+
+    >>> mentions(["she", "borrowed", "it"], ["borrow"])
+    True
+    """
+    there = frozenset().union(*(lemmas(word) for word in words))
+    return all(lemmas(word) & there for word in keyword)
+
+
+# Which written texts are no responses: unfinished ones, without their keyword, going round in circles.
+#
+# A small model's mistakes are of a few kinds that can be told without another model. Each
+# refusal has a name, so that a run can count them.
+
+
+NEAR = 0.7
+"""Texts are the same, for here, from this share of common words on (Jaccard index)."""
+
+_ENDINGS = (".", "!", "?", '."', '!"', '?"')
+_STRANGE = re.compile(r"""https?:|www\.|_|[^\w\s'"‘’“”–—…,.!?&%$£€/+-]|\d{5,}|\.\.|…""")
+_SENTENCE_END = re.compile(r"""[.!?]+["'”’]*(?=\s|$)""")
+_POSSESSIVE = re.compile("['’]s?$")
+_LONG_WORD = 3
+_COPIED_RUN = 5
+_MANY_COMMAS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """``least`` and ``most`` words of a text, and how many ``sentences`` at most: a small model that
+    needs more to get to its keyword has lost its way. Raises `InputError` out of range."""
+
+    least: int = 5
+    most: int = 24
+    sentences: int = 2
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.least <= self.most:
+            raise InputError(f"words from {self.least} to {self.most}: the first must be 1 or more")
+
+
+def refusal(
+    text: str,
+    keywords: Sequence[Sequence[str]],
+    context: Context,
+    limits: Limits,
+    examples: Iterable[str] = (),
+) -> str | None:
+    """Why a text is no response to offer, as a name; None where it is one.
+
+    ``keywords`` are the words of each keyword that must be there, in whatever form; ``examples`` texts
+    that the model was shown.
+    """
+    words = words_of(text)
+    reason = broken(text, keywords, limits)
+    if reason is not None:
+        return reason
+    if any(shares_run(words, words_of(example)) for example in examples):
+        return "copies-example"
+    if any(alike(words, words_of(positive)) for positive in context.positives):
+        return "like-a-positive"
+    if any(shares_run(words, words_of(turn.text)) for turn in context.turns):
+        return "copies-context"
+    return None
+
+
+def broken(text: str, keywords: Sequence[Sequence[str]], limits: Limits) -> str | None:
+    """Why a text is none that anybody says, whatever it was written for, as a name; None where it is one."""
+    words = words_of(text)
+    if not text.endswith(_ENDINGS):
+        return "unfinished"
+    if _STRANGE.search(text) or text.count('"') % 2 or text[:1].islower():
+        return "not-plain-text"
+    if not limits.least <= len(words) <= limits.most:
+        return "too-short" if len(words) < limits.least else "too-long"
+    if len(_SENTENCE_END.findall(text)) > limits.sentences:
+        return "rambles"
+    if not all(mentions(words, keyword) for keyword in keywords):
+        return "no-keyword"
+    if goes_round(words) or text.count(",") >= _MANY_COMMAS:
+        return "repeats"
+    return None
+
+
+def goes_round(words: Sequence[str]) -> bool:
+    """Whether a text says a content word or a run of three words twice.
+
+    >>> goes_round("the summer was hot and the hot summer came".split())
+    True
+    """
+    plain = [_POSSESSIVE.sub("", word) for word in words]
+    content = [min(lemmas(word)) for word in plain if len(word) >= _LONG_WORD and word not in FUNCTION_WORDS]
+    runs = Counter(zip(words, words[1:], words[2:], strict=False))
+    return len(set(content)) < len(content) or any(count > 1 for count in runs.values())
+
+
+def alike(words: Sequence[str], others: Sequence[str]) -> bool:
+    """Whether two texts have nearly the same words."""
+    one, other = set(words), set(others)
+    return bool(one) and len(one & other) >= NEAR * len(one | other)
+
+
+def shares_run(words: Sequence[str], others: Sequence[str], size: int = _COPIED_RUN) -> bool:
+    """Whether ``size`` words stand in the same order in both, or all of the shorter one.
+
+    >>> shares_run("so I will water the plants of Ann".split(), "will water the plants of".split())
+    True
+    """
+    size = min(size, len(words))
+    return not _runs(tuple(words), size).isdisjoint(_runs(tuple(others), size))
+
+
+@lru_cache(maxsize=4096)
+def _runs(words: tuple[str, ...], size: int) -> frozenset[tuple[str, ...]]:
+    return frozenset(words[at : at + size] for at in range(len(words) - size + 1))

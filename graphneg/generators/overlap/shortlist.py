@@ -1,0 +1,243 @@
+"""Which sentences can be the negatives of a context: closest to their profile, no right answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from graphneg.errors import GeneratorError
+from graphneg.generators.base import Context, WantedContexts, read_contexts
+from graphneg.generators.overlap.pool import PoolSentence, words_key
+from graphneg.generators.overlap.target_profile import Conditions, Scene, Wish
+from graphneg.ingest.rows import sentences_in
+from graphneg.store.connection import Store
+
+if TYPE_CHECKING:
+    from numpy import float32
+    from numpy.typing import NDArray
+
+    from graphneg.nn.embedders import Embedder
+
+
+# Which sentences can be the negatives of a context: those that come closest to each wish.
+
+
+SHORTLIST = 16
+MOST_SHARED = 3
+_MIX, _MASK = 0x9E3779B97F4A7C15, (1 << 64) - 1
+
+
+class Listed(NamedTuple):
+    """A sentence on a shortlist: how far it is from the wish, then by chance.
+
+    ``shared`` are the content words that it has of the context, ``key`` its words in lower case;
+    ``cosine`` is there with an embedder.
+    """
+
+    distance: float
+    chance: int
+    shared: frozenset[str]
+    key: str
+    sentence: PoolSentence
+    cosine: float | None = None
+
+
+class Shortlist:
+    """Sentences in order, each looked at when it is asked for: mostly the first is taken."""
+
+    def __init__(self, items: Iterator[Listed]) -> None:
+        self._items = items
+        self._found: list[Listed] = []
+
+    def __iter__(self) -> Iterator[Listed]:
+        yield from self._found
+        for one in self._items:
+            self._found.append(one)
+            yield one
+
+
+def said_in(context: Context) -> frozenset[str]:
+    """Keys of what is said in the context or answers it rightly: whole turns, and each sentence of them."""
+    texts = (*(turn.text for turn in context.turns), *context.positives)
+    return frozenset(words_key(part) for text in texts for part in (text, *sentences_in(text)))
+
+
+def shortlist(
+    context: Context,
+    scene: Scene,
+    wish: Wish,
+    sentences: Iterable[PoolSentence],
+    said: frozenset[str],
+    conditions: Conditions,
+    usual: frozenset[str],
+) -> Shortlist:
+    """The sentences that come closest to a wish, nearest first; ``usual`` are terms that none may mention.
+
+    Hard conditions: no question where none is wanted, nothing that is said in the context, in its
+    dialogue or in a right response, nor nearly so, none that mentions a usual shift, and few enough words
+    of the last turn.
+    """
+    telling, of_last = scene.telling, scene.telling & scene.last
+    ranked: list[tuple[float, int, PoolSentence]] = []
+    for one in sentences:
+        if (one.question and not wish.question) or one.dialogue == context.dialogue:
+            continue
+        if conditions.most_last is not None and len(one.terms & scene.last) > conditions.most_last:
+            continue
+        common = one.terms & telling
+        distance = 4.0 * abs(min(len(common), MOST_SHARED) - wish.shared)
+        if common and of_last.isdisjoint(common) == wish.last:
+            distance += 2.0
+        if one.first_person != wish.first_person:
+            distance += 1.0
+        if wish.question and not one.question:
+            distance += 1.5
+        ranked.append((distance, ((one.rank ^ wish.order) * _MIX) & _MASK, one))
+    ranked.sort()
+
+    def fitting() -> Iterator[Listed]:
+        found: set[str] = set()
+        for distance, chance, one in ranked:
+            key = words_key(one.text)
+            if key not in said and key not in found and _may_follow(one, scene, usual, conditions.likeness):
+                found.add(key)
+                yield Listed(distance, chance, one.terms & scene.terms, key, one)
+
+    return Shortlist(islice(fitting(), SHORTLIST))
+
+
+def _may_follow(one: PoolSentence, scene: Scene, usual: frozenset[str], likeness: float) -> bool:
+    """Whether it mentions no usual shift, and no right response says nearly the same."""
+    if usual and not usual.isdisjoint(one.terms - scene.terms):
+        return False
+    most = likeness * len(one.terms)
+    if len(one.terms & scene.answered) <= most:
+        return True
+    return all(len(one.terms & answer) <= most for answer in scene.answers)
+
+
+# How close a sentence may be to its context in meaning: as right responses are, never closer than most.
+#
+# Closeness is the cosine of an embedder's vectors of the context's turns, joined, and of the sentence, both
+# taken from the mean of such texts: without that, means of static vectors are all close to one another
+# (Mu and Viswanath 2018, "All-but-the-Top", section 2). For each negative a cosine is drawn from those of
+# the store's right responses, so that closeness alone can't tell right from wrong.
+
+
+CALIBRATION = 400
+"""Right responses whose cosines are taken as their distribution."""
+FEWEST = 30
+WEIGHT = 10.0
+"""A tenth of a cosine beside what was drawn weighs as much as the wrong grammatical person."""
+
+
+class Closeness:
+    """The cosine condition, with the distribution of a store's right responses."""
+
+    def __init__(self, embedder: Embedder, store: Store, most: float | None) -> None:
+        answered = _answered(store)
+        self._embedder = embedder
+        self._centre = _mean(embedder, answered)
+        self._most = 1.0 if most is None else most
+        self._usual = self._cosines(answered)
+
+    def preferring(
+        self, contexts: Sequence[Context], lists: Sequence[Sequence[Sequence[Listed]]]
+    ) -> Callable[[int, float, Sequence[Listed]], list[Listed]]:
+        """Embed all that is listed for contexts, and return what reorders one of their lists.
+
+        What it returns takes the place of the context, the draw of a wish (0 to 1) and a list.
+        """
+        texts = sorted({one.sentence.text for some in lists for each in some for one in each})
+        places = {text: place for place, text in enumerate(texts)}
+        sentences = self._embed(texts)
+        meant = self._embed([said_text(context) for context in contexts])
+
+        def reordered(at: int, draw: float, listed: Sequence[Listed]) -> list[Listed]:
+            target = self._drawn(draw)
+            kept: list[Listed] = []
+            for one in listed:
+                cosine = float(meant[at] @ sentences[places[one.sentence.text]])
+                if cosine < self._most:
+                    beside = 0.0 if target is None else abs(cosine - target)
+                    kept.append(one._replace(distance=one.distance + WEIGHT * beside, cosine=cosine))
+            return sorted(kept, key=lambda one: (one.distance, one.chance, one.sentence.id))
+
+        return reordered
+
+    def _cosines(self, contexts: Sequence[Context]) -> list[float]:
+        """Cosines of contexts with their first right responses, in ascending order."""
+        if not contexts:
+            return []
+        meant = self._embed([said_text(one) for one in contexts])
+        answers = self._embed([one.positives[0] for one in contexts])
+        return sorted(float(a @ b) for a, b in zip(meant, answers, strict=True))
+
+    def _embed(self, texts: Sequence[str]) -> NDArray[float32]:
+        """Vectors from the mean, of length 1, shape (texts, dimensions)."""
+        import numpy as np
+
+        vectors = self._embedder.embed(texts) - self._centre
+        return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+
+    def _drawn(self, draw: float) -> float | None:
+        """The cosine of a right response, below the most; none where too few are known."""
+        usual = [one for one in self._usual if one < self._most]
+        return usual[int(draw * len(usual))] if len(usual) >= FEWEST else None
+
+
+def said_text(context: Context) -> str:
+    """The turns of a context as one text."""
+    return " ".join(turn.text for turn in context.turns)
+
+
+def _answered(store: Store) -> list[Context]:
+    """The first contexts of a store that have a right response."""
+    contexts: Iterable[Context] = (one for one in read_contexts(store, WantedContexts()) if one.positives)
+    return list(islice(contexts, CALIBRATION))
+
+
+def _mean(embedder: Embedder, contexts: Sequence[Context]) -> NDArray[float32] | float:
+    """The mean vector of contexts and of their first right responses, shape (dimensions,); 0 of none."""
+    texts = [text for one in contexts for text in (said_text(one), one.positives[0])]
+    return embedder.embed(texts).mean(axis=0) if texts else 0.0
+
+
+# Leaving out what is a right answer after all: a scorer of one's own names the likeliest.
+
+
+class Denoiser(Protocol):
+    """Tells how likely a text is a right response; a ranker trained on random negatives does."""
+
+    name: str
+
+    def score(self, contexts: Sequence[Context], texts: Sequence[str]) -> Sequence[float]:
+        """One number for each context and its text, in order; higher: likelier a right response."""
+        ...
+
+
+def likeliest(
+    denoiser: Denoiser, contexts: Sequence[Context], lists: Sequence[Sequence[Sequence[Listed]]], share: float
+) -> list[frozenset[str]]:
+    """For each context the keys of listed sentences that go: the ``share`` that the denoiser likes best.
+
+    Raises:
+        GeneratorError: it does not give one number for each text.
+    """
+    keyed = [list({one.key: one.sentence.text for each in some for one in each}.items()) for some in lists]
+    asked = [(context, text) for context, some in zip(contexts, keyed, strict=True) for _, text in some]
+    scores = denoiser.score([context for context, _ in asked], [text for _, text in asked])
+    if len(scores) != len(asked):
+        raise GeneratorError(f"denoiser {denoiser.name} gave {len(scores)} scores for {len(asked)} texts")
+    found: list[frozenset[str]] = []
+    at = 0
+    for some in keyed:
+        ranked = sorted(zip(scores[at : at + len(some)], some, strict=True), key=_highest_first)
+        found.append(frozenset(key for _, (key, _) in ranked[: round(share * len(some))]))
+        at += len(some)
+    return found
+
+
+def _highest_first(one: tuple[float, tuple[str, str]]) -> tuple[float, str]:
+    return -one[0], one[1][0]

@@ -1,0 +1,428 @@
+"""Reading input files as streams: bytes, lines, JSON lines, items of JSON documents, each with its place."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import json
+import re
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any, NamedTuple, NoReturn, cast
+
+from graphneg.errors import InputError
+from graphneg.model import Rejected
+from graphneg.progress import NoProgress, Progress
+
+# Reading input files as streams: bytes, lines and JSON lines, each with its place.
+#
+# A file is plain or gzip, told apart by its first bytes. What can't be read is yielded as
+# `Rejected` at its line, and reading goes on with the next line; memory stays flat.
+
+
+CHUNK = 1 << 18
+LARGEST_ITEM = 4 << 20
+"""No line and no JSON value of an array may be longer: a store takes no larger message."""
+
+_SPLIT = re.compile(
+    r"(?:^|[_.-])((?:train|training|valid|validation|val|dev|test)(?:[_-](?:freq|rare))?)(?=$|[_.-])", re.I
+)
+_SUFFIXES = re.compile(r"(\.(jsonl|json|csv|tsv|txt|gz))+$", re.I)
+_BOM = b"\xef\xbb\xbf"
+
+
+class Refused(Exception):
+    """An item can't become a record; its text is the reason. Loaders turn it into `Rejected`."""
+
+
+class Damaged(Refused):
+    """The compressed stream breaks off: nothing behind this place can be read."""
+
+
+class Line(NamedTuple):
+    """A line of text without its end, and its number from 1."""
+
+    number: int
+    text: str
+
+
+class Item(NamedTuple):
+    """One decoded entry of a file: where it stands, its number from 0 and its key in an object."""
+
+    place: str
+    number: int
+    key: str
+    value: Any
+
+
+def input_files(paths: Sequence[Path], loader: str) -> list[Path]:
+    """The files that a loader was given, each checked to be there and not empty.
+
+    Raises:
+        InputError: no path was given, or one is missing, a directory, unreadable or empty.
+    """
+    for path in input_paths(paths, loader):
+        if path.is_dir():
+            raise InputError(f"{path} is a directory; the loader {loader!r} reads files: name them")
+    return list(paths)
+
+
+def input_paths(paths: Sequence[Path], loader: str) -> list[Path]:
+    """The files and directories that a loader was given, each checked as `input_files` does.
+
+    Raises:
+        InputError: no path was given, or one is missing, unreadable or an empty file.
+    """
+    if not paths:
+        raise InputError(f"the loader {loader!r} needs the path of a file to read")
+    for path in paths:
+        if not path.is_dir() and not head(path, 16):
+            raise InputError(f"{path} is empty: there is nothing to load")
+    return list(paths)
+
+
+def split_of(path: Path) -> str:
+    """The split that a file's name speaks of, else ``all``.
+
+    >>> split_of(Path("En_persona_valid.json")), split_of(Path("chats.jsonl"))
+    ('valid', 'all')
+    """
+    found = _SPLIT.findall(path.name)
+    return found[-1].lower() if found else "all"
+
+
+def corpus_of(path: Path) -> str:
+    """A name for the corpus after the file's name, without the split.
+
+    >>> corpus_of(Path("support-chats.train.jsonl.gz")), corpus_of(Path("test.csv"))
+    ('support-chats', 'dialogues')
+    """
+    stem = _SUFFIXES.sub("", path.name)
+    return _SPLIT.sub("", stem).strip("_.- ") or "dialogues"
+
+
+def head(path: Path, size: int = 1 << 16) -> bytes:
+    """The first bytes of a file, decompressed; fewer where the compressed stream is damaged."""
+    found = b""
+    try:
+        for chunk in chunks(path, NoProgress()):
+            found += chunk
+            if len(found) >= size:
+                break
+    except Damaged:
+        return found[:size] or b"\x1f\x8b"
+    return found[:size]
+
+
+def chunks(path: Path, progress: Progress) -> Iterator[bytes]:
+    """The file's content in pieces; progress counts the bytes of the file as it is stored.
+
+    Raises:
+        InputError: the file is missing or can't be read.
+        Damaged: the gzip stream is damaged or ends early.
+    """
+    try:
+        with path.open("rb") as stored:
+            progress.start(path.name, path.stat().st_size, "B")
+            try:
+                yield from _pieces(stored, progress)
+            finally:
+                progress.finish()
+    except FileNotFoundError as error:
+        raise InputError(f"{path}: there is no such file") from error
+    except OSError as error:
+        raise InputError(f"{path} can't be read: {error.strerror or error}") from error
+
+
+def _pieces(stored: IO[bytes], progress: Progress) -> Iterator[bytes]:
+    compressed = stored.read(2) == b"\x1f\x8b"
+    stored.seek(0)
+    stream = gzip.GzipFile(fileobj=stored) if compressed else stored
+    read = 0
+    while True:
+        try:
+            piece = stream.read(CHUNK)
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise Damaged(f"the gzip stream is damaged from here on ({error})") from error
+        progress.advance(stored.tell() - read)
+        read = stored.tell()
+        if not piece:
+            return
+        yield piece
+
+
+def byte_lines(path: Path, progress: Progress) -> Iterator[tuple[int, bytes] | Rejected]:
+    """The file's lines as bytes, numbered from 1, without their ends."""
+    rest, number, skipping = b"", 1, False
+    pieces = chunks(path, progress)
+    while True:
+        try:
+            piece = next(pieces, b"")
+        except Damaged as reason:
+            yield Rejected(f"{path}:{number}", str(reason))
+            return
+        if number == 1 and not rest:
+            piece = piece.removeprefix(_BOM)
+        if not piece:
+            break
+        *whole, rest = (rest + piece).split(b"\n")
+        for line in whole:
+            if not skipping:
+                yield number, line
+            number, skipping = number + 1, False
+        if len(rest) > LARGEST_ITEM:
+            if not skipping:
+                yield Rejected(f"{path}:{number}", f"the line is longer than {LARGEST_ITEM:,} bytes")
+            rest, skipping = b"", True
+    if rest and not skipping:
+        yield number, rest
+
+
+def text_lines(path: Path, progress: Progress) -> Iterator[Line | Rejected]:
+    """The file's lines as text; lines that are not UTF-8 or hold a NUL are rejected."""
+    for line in byte_lines(path, progress):
+        if isinstance(line, Rejected):
+            yield line
+            continue
+        number, data = line
+        try:
+            yield Line(number, decoded(data))
+        except Refused as reason:
+            yield Rejected(f"{path}:{number}", str(reason))
+
+
+def decoded(data: bytes) -> str:
+    """The text of one line.
+
+    Raises:
+        Refused: it is not UTF-8, or holds a NUL.
+    """
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise Refused(
+            f"not UTF-8: byte 0x{data[error.start]:02x} at byte {error.start + 1} of the line"
+        ) from error
+    if "\0" in text:
+        raise Refused(f"a NUL character at column {text.index(chr(0)) + 1}")
+    return text.removesuffix("\r")
+
+
+def json_lines(path: Path, progress: Progress) -> Iterator[Item | Rejected]:
+    """The values of a file with one JSON value a line; blank lines are passed over."""
+    for line in text_lines(path, progress):
+        if isinstance(line, Rejected):
+            yield line
+            continue
+        if not line.text.strip():
+            continue
+        place = f"{path}:{line.number}"
+        try:
+            yield Item(place, line.number - 1, "", parse_json(line.text))
+        except Refused as reason:
+            yield Rejected(place, str(reason))
+
+
+def parse_json(text: str) -> Any:
+    """The value of a JSON text.
+
+    Raises:
+        Refused: the text is not JSON as RFC 8259 has it, or nests too deeply.
+    """
+    try:
+        return DECODER.decode(text)
+    except json.JSONDecodeError as error:
+        raise Refused(f"not JSON: {fault(error)} at column {error.colno}") from error
+    except ValueError as error:
+        raise Refused(f"not JSON: {error}") from error
+    except RecursionError as error:
+        raise Refused("the JSON nests too deeply") from error
+
+
+def fault(error: json.JSONDecodeError) -> str:
+    """What is wrong with a JSON text, without the word that the decoder puts before its place.
+
+    >>> fault(json.JSONDecodeError("Unterminated string starting at", '["', 1))
+    'Unterminated string'
+    """
+    return error.msg.removesuffix(" at").removesuffix(" starting")
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON number")
+
+
+DECODER = json.JSONDecoder(parse_constant=_no_constant)
+
+
+# Reading one large JSON document item by item, so that a file of gigabytes needs megabytes.
+#
+# The items are the elements of the top-level array, or the members of the top-level object;
+# a member that is an array is itself streamed. An item that is no valid JSON is rejected; where
+# its brackets still close, reading goes on behind it.
+
+
+_SPACE = re.compile(r"[ \t\r\n]*")
+_STRUCTURE = re.compile(r'"(?:[^"\\]++|\\.)*+"|["\[\]{}]', re.DOTALL)
+_LONGEST_TOKEN = 16
+"""An error so far from the end of the window can't come from a token that the window cuts."""
+
+
+def json_items(path: Path, progress: Progress) -> Iterator[Item | Rejected]:
+    """The items of a JSON document; ``key`` is the member's name, ``number`` its place in its array."""
+    window = _Window(chunks(path, progress))
+    try:
+        yield from _document(window, path)
+    except Refused as reason:
+        yield Rejected(f"{path}:{window.line()}", f"{reason}; the rest of the file is not read")
+
+
+class _Window:
+    """The part of the document around the place where reading stands."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces = pieces
+        self._decoder = codecs.getincrementaldecoder("utf-8-sig")("surrogateescape")
+        self._line, self._counted = 1, 0
+        self._ended = False
+        self._text = ""
+        self._at = 0
+
+    def line(self) -> int:
+        """The line of the place where reading stands, from 1."""
+        self._line += self._text.count("\n", self._counted, self._at)
+        self._counted = self._at
+        return self._line
+
+    def peek(self) -> str:
+        """The next character that is no white space; empty at the end."""
+        while True:
+            space = _SPACE.match(self._text, self._at)
+            self._at = space.end() if space else self._at
+            if self._at < len(self._text):
+                return self._text[self._at]
+            if not self._more(1):
+                return ""
+
+    def take(self, expected: str) -> None:
+        found = self.peek()
+        if not found:
+            raise Refused(f"the file ends where {' or '.join(expected)} should follow")
+        if found not in expected:
+            raise Refused(f"not JSON: {found!r} where {' or '.join(expected)} should follow")
+        self._at += 1
+
+    def value(self) -> Any:
+        """Decode the value that begins here; on failure the window stays where it is."""
+        self.peek()
+        while True:
+            try:
+                value, end = DECODER.raw_decode(self._text, self._at)
+            except json.JSONDecodeError as error:
+                if not self._may_be_cut(error) or not self._more(2 * (len(self._text) - self._at)):
+                    raise Refused(f"not JSON: {fault(error)}") from error
+            except ValueError as error:
+                raise Refused(f"not JSON: {error}") from error
+            except RecursionError as error:
+                raise Refused("the JSON nests too deeply") from error
+            else:
+                if end < len(self._text) or isinstance(value, dict | list | str) or not self._more(1):
+                    self._at = end
+                    return cast("Any", value)
+
+    def skip_value(self) -> None:
+        """Go behind the value that begins here, valid or not.
+
+        Raises:
+            Refused: its brackets don't close within `LARGEST_ITEM` characters.
+        """
+        end = self._end_of_value()
+        while end is None:
+            if not self._more(2 * (len(self._text) - self._at)):
+                raise Refused("the value does not end")
+            end = self._end_of_value()
+        self._at = end
+
+    def _end_of_value(self) -> int | None:
+        depth = 0
+        for match in _STRUCTURE.finditer(self._text, self._at):
+            if match[0] == '"':
+                return None
+            depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(match[0], 0)
+            if depth <= 0:
+                return match.end() if depth == 0 else match.start()
+        return None
+
+    def _may_be_cut(self, error: json.JSONDecodeError) -> bool:
+        """Whether the text may be invalid only because the window ends too early."""
+        return error.msg.startswith("Unterminated") or error.pos > len(self._text) - _LONGEST_TOKEN
+
+    def _more(self, wanted: int) -> bool:
+        """Read on until ``wanted`` characters lie ahead; whether there was anything to read."""
+        pending = len(self._text) - self._at
+        if self._ended or pending > LARGEST_ITEM:
+            return False
+        parts, size = [self._text[self._at :]], pending
+        self._line, self._counted = self.line(), 0
+        while size < max(wanted, pending + 1) and not self._ended:
+            piece = next(self._pieces, b"")
+            self._ended = not piece
+            parts.append(self._decoder.decode(piece, self._ended))
+            size += len(parts[-1])
+        self._text, self._at = "".join(parts), 0
+        return size > pending
+
+
+def _document(window: _Window, path: Path) -> Iterator[Item | Rejected]:
+    opening = window.peek()
+    if opening == "[":
+        yield from _array(window, path, "")
+    elif opening == "{":
+        yield from _object(window, path)
+    else:
+        raise Refused("neither a JSON array nor a JSON object")
+    if window.peek():
+        raise Refused("text follows the end of the JSON document")
+
+
+def _array(window: _Window, path: Path, key: str) -> Iterator[Item | Rejected]:
+    window.take("[")
+    index = 0
+    while window.peek() != "]":
+        if index:
+            window.take(",")
+        yield _item(window, path, index, key)
+        index += 1
+    window.take("]")
+
+
+def _object(window: _Window, path: Path) -> Iterator[Item | Rejected]:
+    window.take("{")
+    index = 0
+    while window.peek() != "}":
+        if index:
+            window.take(",")
+        key = window.value()
+        if not isinstance(key, str):
+            raise Refused("not JSON: a member's name is not a string")
+        window.take(":")
+        if window.peek() == "[":
+            yield from _array(window, path, key)
+        else:
+            yield _item(window, path, index, key)
+        index += 1
+    window.take("}")
+
+
+def _item(window: _Window, path: Path, index: int, key: str) -> Item | Rejected:
+    if not window.peek():
+        raise Refused("the file ends inside the JSON document")
+    place = f"{path}:{window.line()}"
+    try:
+        return Item(place, index, key, window.value())
+    except Damaged:
+        raise
+    except Refused as reason:
+        window.skip_value()
+        return Rejected(place, f"item {key or index}: {reason}")

@@ -1,0 +1,407 @@
+"""Model records and sentences of a pool as rows for the statements in cypher/load/."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any, cast
+
+from graphneg.amr.penman import is_inverted
+from graphneg.english.content_words import (
+    CLOSED,
+    WORD,
+    content_lemmas,
+    readings_of,
+    with_clitics,
+    word_count,
+    word_set,
+)
+from graphneg.english.noun_kinds import is_frame, kind_of, lexeme, said_of
+from graphneg.hashing import number
+from graphneg.model import AmrGraph, Dialogue, Frame, Opposite, Rejected, Sentence
+
+# Model records as rows for the statements in ``cypher/load/``.
+
+
+Row = dict[str, Any]
+
+GOLD = "penman"
+"""The source of graphs that a corpus brings."""
+
+_STRUCTURAL = frozenset(
+    {"name", "multi-sentence", "and", "or", "amr-unknown", "amr-choice", "date-entity", "interrogative"}
+)
+_KEY = re.compile(r"^[a-z][a-z0-9_]*$")
+_DIGITS = re.compile(r"\d+")
+_RESERVED = frozenset(
+    {"id", "corpus", "split", "turn", "speaker", "text", "key", "order", "digest", "attributes"}
+)
+
+
+def utterance_id(dialogue: str, turn: int) -> str:
+    return f"{dialogue}#{turn}"
+
+
+def amr_id(utterance: str, source: str) -> str:
+    return f"{utterance}@{source}"
+
+
+def text_key(text: str) -> str:
+    """A short digest of a text, white space normalised: what utterances are matched by."""
+    return digest(" ".join(text.split()))
+
+
+def digest(value: Any) -> str:
+    written = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
+    return hashlib.blake2b(written.encode(), digest_size=12).hexdigest()
+
+
+def natural_order(id: str) -> str:
+    """An ASCII key that sorts ids as people do: 2 before 10; the same order on every server.
+
+    >>> sorted(["c/test/10", "c/test/9"], key=natural_order)
+    ['c/test/9', 'c/test/10']
+    """
+    padded = _DIGITS.sub(lambda match: f"{len(match[0]):02d}{match[0]}", id)
+    return padded.encode("ascii", "backslashreplace").decode("ascii")
+
+
+@lru_cache(maxsize=65536)
+def term_of(concept: str) -> str | None:
+    """The term that a concept's node is tied to; none for concepts that only build structure."""
+    if concept in _STRUCTURAL or concept.endswith("-91") or concept.endswith("-quantity"):
+        return None
+    return lexeme(concept)
+
+
+def dialogue_digest(dialogue: Dialogue) -> str:
+    """A digest of what a dialogue says; its graphs have digests of their own."""
+    turns = [[u.speaker, u.text, dict(u.attributes)] for u in dialogue.utterances]
+    responses = [[r.turn, r.text, r.label, r.source] for r in dialogue.responses]
+    return digest([turns, responses, dict(dialogue.attributes)])
+
+
+def attributes_row(attributes: Mapping[str, Any]) -> Row:
+    """Attributes as properties: plain values under their names, the rest as JSON in ``attributes``."""
+    row: Row = {}
+    rest: Row = {}
+    for name, value in attributes.items():
+        plain = isinstance(value, str | int | float | bool) or _is_plain_list(value)
+        if plain and _KEY.match(name) and name not in _RESERVED:
+            row[name] = value
+        else:
+            rest[name] = value
+    if rest:
+        row["attributes"] = json.dumps(rest, ensure_ascii=False, sort_keys=True)
+    return row
+
+
+def _is_plain_list(value: Any) -> bool:
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(isinstance(one, str) for one in cast(list[Any], value))
+    )
+
+
+@dataclass(slots=True)
+class DialogueRows:
+    """Rows of a batch of dialogues, for ``load/dialogues`` and ``load/responses``."""
+
+    dialogues: list[Row] = field(default_factory=list[Row])
+    utterances: list[Row] = field(default_factory=list[Row])
+    next: list[list[int]] = field(default_factory=list[list[int]])
+    responses: list[Row] = field(default_factory=list[Row])
+
+    def add(self, dialogue: Dialogue) -> None:
+        place = len(self.dialogues)
+        row: Row = {
+            "more": attributes_row(dialogue.attributes),
+            "id": dialogue.id,
+            "corpus": dialogue.corpus,
+            "split": dialogue.split,
+            "order": natural_order(dialogue.id),
+            "digest": dialogue_digest(dialogue),
+        }
+        self.dialogues.append(row)
+        for i, utterance in enumerate(dialogue.utterances):
+            row = {
+                "more": attributes_row(utterance.attributes),
+                "dialogue": place,
+                "id": utterance_id(dialogue.id, utterance.turn),
+                "turn": utterance.turn,
+                "speaker": utterance.speaker,
+                "text": utterance.text,
+                "key": text_key(utterance.text),
+            }
+            if i:
+                self.next.append([len(self.utterances) - 1, len(self.utterances)])
+            self.utterances.append(row)
+        for i, response in enumerate(dialogue.responses):
+            at = utterance_id(dialogue.id, response.turn)
+            row = {"utterance": at, "id": f"{at}/r{i}", "text": response.text}
+            row |= {"label": response.label, "source": response.source}
+            self.responses.append(row)
+
+
+@dataclass(slots=True)
+class GraphRows:
+    """Rows of a batch of graphs, for ``load/terms``, ``load/graphs`` and ``load/meanings``."""
+
+    nodes: list[Row] = field(default_factory=list[Row])
+    amrs: list[Row] = field(default_factory=list[Row])
+    roles: list[Row] = field(default_factory=list[Row])
+    lexemes: dict[str, list[int]] = field(default_factory=dict[str, list[int]])
+
+    def add(self, graph: AmrGraph, of: str, source: str, digest: str) -> None:
+        """Add the rows of one graph, whose id is the ``Amr`` vertex's."""
+        first = len(self.nodes)
+        properties: Row = {"id": graph.id, "source": source, "digest": digest, "depth": graph.depth}
+        if graph.metadata:
+            properties["metadata"] = list(graph.metadata)
+        self.amrs.append({"of": of, "id": graph.id, "properties": properties})
+        for node in graph.nodes:
+            row: Row = {"id": f"{graph.id}.{node.k}", "amr": graph.id, "k": node.k, "last": node.last}
+            row["pos"] = node.pos
+            if node.concept is not None:
+                row["var"], row["concept"] = node.var, node.concept
+                if is_frame(node.concept):
+                    row["frame"] = True
+                else:
+                    row["kind"] = kind_of(node.concept)
+                term = term_of(node.concept)
+                if term is not None:
+                    self.lexemes.setdefault(term, []).append(first + node.k)
+            else:
+                row["value"] = node.value
+            if node.align is not None:
+                row["align"] = node.align
+            span = graph.spans.get(node.k)
+            if span is not None:
+                row["start"], row["end"] = span
+            self.nodes.append(row)
+            if node.up is not None and node.role is not None:
+                row["role"], row["up"] = node.role, node.up
+                if node.role_align is not None:
+                    row["role_align"] = node.role_align
+                self._role(first, node.up, node.k, node.role, {"pos": node.pos})
+        for mention in graph.mentions:
+            properties = {"pos": mention.pos, "reentrant": True}
+            if mention.align is not None:
+                properties["align"] = mention.align
+            if mention.role_align is not None:
+                properties["role_align"] = mention.role_align
+            self._role(first, mention.up, mention.target, mention.role, properties)
+
+    def _role(self, first: int, up: int, target: int, role: str, properties: Row) -> None:
+        """One edge, from predicate to argument whichever way the text writes it."""
+        inverted = is_inverted(role)
+        start, end = (target, up) if inverted else (up, target)
+        properties["role"] = role[:-3] if inverted else role
+        self.roles.append({"from": first + start, "to": first + end, "inverted": inverted, **properties})
+
+    def lexeme_rows(self) -> list[Row]:
+        return [
+            {"text": text, "kind": kind_of(text), "nodes": self.lexemes[text]}
+            for text in sorted(self.lexemes)
+        ]
+
+
+def opposite_row(opposite: Opposite) -> Row:
+    return {
+        "start": opposite.start,
+        "end": opposite.end,
+        "start_kind": kind_of(opposite.start),
+        "end_kind": kind_of(opposite.end),
+        "said_of": said_of(opposite.start, opposite.end),
+        "relation": opposite.relation,
+        "weight": opposite.weight,
+        "source": opposite.source,
+        "language": opposite.language,
+    }
+
+
+def frame_row(frame: Frame) -> Row:
+    properties: Row = {"id": frame.id, "lemma": frame.lemma, "roles": list(frame.roles)}
+    if frame.descriptions:
+        properties["descriptions"] = list(frame.descriptions)
+    if frame.aliases:
+        properties["aliases"] = list(frame.aliases)
+    return {"id": frame.id, "term": lexeme(frame.lemma), "properties": properties}
+
+
+# Sentences of a pool: how texts are cut into them, and what the store keeps about each.
+
+
+RANKS = 1 << 31
+"""Ranks are whole numbers from 0 to this."""
+
+FIRST, SECOND, THIRD = 1, 2, 3
+_FIRST = word_set("i me my mine myself we us our ours ourselves")
+_SECOND = word_set("you your yours yourself yourselves")
+_FINITE = word_set(
+    "am is are was were has have had do does did will would can could shall should may might must "
+    "don't doesn't didn't won't wouldn't can't couldn't cannot shouldn't isn't aren't wasn't weren't haven't "
+    "hasn't hadn't i'm i've i'll i'd you're you've you'll we're we've we'll they're they've they'll he's "
+    "she's it's that's there's let's what's who's"
+)
+_SUBJECTS = word_set("i you he she we they it")
+_CARELESS = word_set(
+    "im ive dont doesnt didnt isnt arent wasnt werent wont wouldnt cant couldnt shouldnt havent hasnt hadnt "
+    "thats whats theres theyre youre u ur r thx pls plz lol gonna wanna gotta kinda dunno alot"
+)
+_ASIDE = re.compile(r"((?:I|You)(?:['’]\w+)? \w+),")
+_TWICE = word_set("that had very so really long")
+_END = re.compile(r"(?<=[.!?])[\"'”’)]*\s+(?=[\"'“‘(]?[A-Z])")
+_NO_END = re.compile(r"(?:^|\W)(?:Mr|Mrs|Ms|Dr|St|Prof|Jr|Sr|vs|No|U\.S|a\.m|p\.m|[A-Z])\.$")
+_PLAIN = re.compile(r"(?=[A-Z])(?:[\w\s,'’-]|(?:(?<=\bMr)|(?<=\bMs)|(?<=\bDr)|(?<=\bMrs))\.)*[.!?]")
+_SPACE_BEFORE = re.compile(r"\s+([.,!?;:)%]|['’](?:s|m|d|re|ve|ll)\b|n['’]t\b)")
+
+
+def sentences_in(text: str) -> Iterator[str]:
+    """The sentences of a text, white space made single; a short form does not end one.
+
+    >>> list(sentences_in("Mr. Ode left.  Did he  say why?"))
+    ['Mr. Ode left.', 'Did he say why?']
+    """
+    held = ""
+    for part in _END.split(" ".join(text.split())):
+        held = f"{held} {part}" if held else part
+        if held and not _NO_END.search(held):
+            yield held
+            held = ""
+    if held:
+        yield held
+
+
+def joined_tokens(text: str) -> str:
+    """A text that was cut into tokens, written as people write.
+
+    >>> joined_tokens("They do n't know , but it 's Ann ' s .")
+    "They don't know, but it's Ann's."
+    """
+    joined = _SPACE_BEFORE.sub(r"\1", with_clitics(" ".join(text.split())))
+    return joined.replace("( ", "(").replace("$ ", "$").replace("`` ", '"').replace(" ''", '"')
+
+
+def sentence_row(sentence: Sentence) -> dict[str, Any]:
+    """The properties of a ``Sentence`` node; ``terms`` are the content lemmas that it mentions."""
+    text = sentence.text
+    words = [word.lower().replace("’", "'") for word in WORD.findall(text)]
+    terms = content_lemmas(text)
+    return {
+        "id": sentence.id,
+        "text": text,
+        "source": sentence.source,
+        "dialogue": sentence.dialogue or "",
+        "words": word_count(text),
+        "content": len(terms),
+        "mood": mood_of(text),
+        "person": _person(words),
+        "opening": _opening(text, words),
+        "finite": _is_finite(words),
+        "plain": _PLAIN.fullmatch(text) is not None and _is_careful(text, words),
+        "rank": number(0, "sentence", sentence.id) % RANKS,
+        "terms": list(terms),
+    }
+
+
+def _is_careful(text: str, words: Sequence[str]) -> bool:
+    """Whether it is written with apostrophes, without a dash, and says no word twice in a row."""
+    if " - " in text or not _CARELESS.isdisjoint(words):
+        return False
+    return not any(a == b and a not in _TWICE for a, b in pairwise(words))
+
+
+def mention_rows(sentences: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Each term that sentences mention, with their places and scores: who speaks of less says more of it."""
+    places: dict[str, list[int]] = {}
+    for place, row in enumerate(sentences):
+        for term in row["terms"]:
+            places.setdefault(term, []).append(place)
+    return [
+        {
+            "text": term,
+            "places": places[term],
+            "scores": [1.0 / len(sentences[place]["terms"]) for place in places[term]],
+            "spoken": sum(sentences[place]["dialogue"] != "" for place in places[term]),
+        }
+        for term in sorted(places)
+    ]
+
+
+def mood_of(text: str) -> str:
+    """``question``, ``exclamation`` or ``statement``, by the text's last mark."""
+    end = text.rstrip("\"'”’) ")[-1:]
+    return {"?": "question", "!": "exclamation"}.get(end, "statement")
+
+
+def person_of(text: str) -> int:
+    """The lowest grammatical person that the text speaks of: 1, 2 or 3.
+
+    >>> person_of("You never met us."), person_of("You never met them."), person_of("It rains.")
+    (1, 2, 3)
+    """
+    return _person([word.lower().replace("’", "'") for word in WORD.findall(text)])
+
+
+def _opening(text: str, words: Sequence[str]) -> str:
+    """The first word in lower case; of *I see,* and *You're right,* both words."""
+    aside = _ASIDE.match(text)
+    return aside[1].lower().replace("’", "'") if aside else words[0] if words else ""
+
+
+def _person(words: Sequence[str]) -> int:
+    """The lowest grammatical person that the words speak of: 1, 2 or 3."""
+    bare = {word.partition("'")[0] for word in words}
+    return FIRST if bare & _FIRST else SECOND if bare & _SECOND else THIRD
+
+
+def _is_finite(words: Sequence[str]) -> bool:
+    """Whether a finite verb stands in it, as far as forms tell: *was*, *we go*, *took*; not *old cars*."""
+    for before, word in zip(("", *words), words, strict=False):
+        if word in _FINITE or (before in _SUBJECTS and word not in CLOSED) or _is_past(word):
+            return True
+    return False
+
+
+@lru_cache(maxsize=1 << 16)
+def _is_past(word: str) -> bool:
+    """Whether the form is a past tense that is no other form: *took*, *went*."""
+    if word in CLOSED or word.endswith(("s", "ing", "en")):
+        return False
+    readings = readings_of(word)
+    return set(readings) == {"VERB"} and readings["VERB"][0] != word
+
+
+# From texts of a resource to the sentences of a pool: what every loader of pools checks.
+
+
+LONGEST_SENTENCE = 2_000
+"""Characters. A line of text without ends of sentences is no sentence."""
+
+
+def sentence(id: str, text: str, source: str, place: str) -> Sentence | Rejected:
+    """A sentence of a pool, or why it is none."""
+    if len(text) > LONGEST_SENTENCE:
+        return Rejected(place, f"a sentence is longer than {LONGEST_SENTENCE:,} characters")
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        return Rejected(place, f"half of a surrogate pair, U+{ord(text[error.start]):04X}")
+    return Sentence(id, text, source)
+
+
+def as_sentence(example: str) -> str:
+    """An example of a dictionary written as a sentence: a capital first, a mark at its end.
+
+    >>> as_sentence("he ran up a large bill")
+    'He ran up a large bill.'
+    """
+    text = example[:1].upper() + example[1:]
+    return text if not text or text[-1] in ".!?\"'”’" else f"{text.rstrip(',;: ')}."

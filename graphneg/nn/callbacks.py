@@ -1,0 +1,72 @@
+"""Callbacks of transformers' Trainer: progress, and Ctrl-C that ends a run after its step."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Any
+
+from transformers import TrainerCallback
+
+from graphneg.progress import Progress
+
+# The trainer's steps, reported as progress.
+
+
+class ReportsProgress(TrainerCallback):
+    """Tells ``progress`` of each step; a run that goes on starts where it was."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        self._progress.start("training", state.max_steps, "steps")
+        self._progress.advance(state.global_step)
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        self._progress.advance(1)
+
+    def on_train_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        self._progress.finish()
+
+
+# Ctrl-C in a training run: the step ends, a checkpoint is written, and only then does the run stop.
+
+
+class SavesWhenStopped(TrainerCallback):
+    """Inside of `listening`, the first Ctrl-C asks for a checkpoint and an end, a second one ends at once."""
+
+    def __init__(self, progress: Progress) -> None:
+        self.asked = False
+        self._progress = progress
+
+    @contextmanager
+    def listening(self) -> Generator[None]:
+        """Raises KeyboardInterrupt at the end where one was asked for; the checkpoint is there then.
+
+        Handlers of others are left alone, and so are other threads than the main one, which no signal
+        reaches: Ctrl-C does there what it did before.
+        """
+        ours = threading.current_thread() is threading.main_thread()
+        ours = ours and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        if ours:
+            signal.signal(signal.SIGINT, self._ask)
+        try:
+            yield
+        finally:
+            if ours:
+                signal.signal(signal.SIGINT, signal.default_int_handler)
+        if self.asked:
+            raise KeyboardInterrupt
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        if self.asked:
+            control.should_save = control.should_training_stop = True
+
+    def _ask(self, number: int, frame: Any) -> None:
+        if self.asked:
+            signal.default_int_handler(number, frame)
+        self.asked = True
+        self._progress.start("stopping after this step; Ctrl-C again stops now", None, "steps")

@@ -1,0 +1,277 @@
+"""Texts as vectors: encoders by name, embedded once and remembered."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import sqlite3
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib.util import find_spec
+from inspect import signature
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Protocol
+
+from graphneg.errors import InputError, ModelError
+from graphneg.nn.models import INSTALL, first_line, locate
+
+if TYPE_CHECKING:
+    from numpy import float32
+    from numpy.typing import NDArray
+
+
+# What an embedder is, and how one is had by name.
+
+
+STATIC_SUFFIXES = (".txt", ".vec", ".npz", ".gz")
+WORD_INDEX = "*_index.parquet"
+BUNDLED = "glove-50d"
+"""The word vectors that graphneg comes with."""
+_OF_MEMORY = ("kept", "cache")
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors.
+
+    ``name`` says which model it is, the same on every machine: vectors of one name are comparable.
+    """
+
+    name: str
+
+    def embed(self, texts: Sequence[str]) -> NDArray[float32]:
+        """Vectors of shape (texts, dimensions), each of length 1; a text without known words is zero."""
+        ...
+
+
+def get_embedder(name: str | Path, **options: Any) -> Embedder:
+    """The embedder of a path or an id; it remembers the texts that it has seen.
+
+    ``glove-50d`` names the small word vectors that graphneg comes with. A file that ends .txt, .vec, .npz
+    or .gz, and a directory with a word index, hold static word vectors (``graphneg.nn.vectors``); any
+    other directory, and what is no path, is a sentence-transformers or Hugging Face encoder
+    (``graphneg.nn.embedders``). Options of both: ``kept`` (how many texts stay in memory) and
+    ``cache`` (a file that keeps them for the next time). Options of encoders: ``batch``, ``device``,
+    ``threads``, ``offline``.
+
+    Raises:
+        ModelError: there is no such model, it is another kind of model, or a package is not installed.
+        InputError: an option is unknown.
+    """
+    pass
+
+    factory = _factory(name)
+    for option in options:
+        if option not in signature(factory).parameters and option not in _OF_MEMORY:
+            raise InputError(f"embedder {name}: there is no option {option!r} for this kind of model")
+    memory = {key: options.pop(key) for key in _OF_MEMORY if key in options}
+    return Remembering(factory(name, **options), **memory)
+
+
+def is_static(name: str | Path) -> bool:
+    """Whether a name means static word vectors."""
+    if name == BUNDLED:
+        return True
+    path = Path(name).expanduser()
+    return path.suffix in STATIC_SUFFIXES or (path.is_dir() and any(path.glob(WORD_INDEX)))
+
+
+def _factory(name: str | Path) -> Callable[..., Embedder]:
+    if is_static(name):
+        from graphneg.nn.vectors import StaticVectors
+
+        return StaticVectors
+    pass
+
+    return Encoder
+
+
+# Names of models that are the same on every machine, and differ where the weights do.
+
+
+_PART = 1_000_000
+
+
+def model_name(name: str, files: Iterable[Path]) -> str:
+    """A name with a digest of its files' sizes, beginnings and ends: ``all-MiniLM-L6-v2@3f9a04c1``."""
+    digest = hashlib.blake2b(digest_size=4)
+    for file in sorted(files):
+        size = file.stat().st_size
+        digest.update(f"{file.name} {size}\n".encode())
+        with file.open("rb") as stream:
+            digest.update(stream.read(_PART))
+            stream.seek(max(0, size - _PART))
+            digest.update(stream.read(_PART))
+    return f"{name}@{digest.hexdigest()}"
+
+
+# Encoders: sentence-transformers models and Hugging Face encoders, run by sentence-transformers.
+
+
+_GENERATES = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")
+_WEIGHTS = ("**/*.safetensors", "**/pytorch_model*.bin")
+
+
+class Encoder:
+    """An encoder by path or hub id; texts become the mean of their tokens' last states.
+
+    A sentence-transformers model pools as it was trained to. Batches hold texts of like length.
+    ``device`` is ``cpu``, ``cuda`` or ``mps``, the best there is where it is not given; ``threads``
+    bounds torch's threads in the whole process; ``offline`` fetches nothing.
+
+    Raises:
+        ModelError: sentence-transformers is not installed, there is no such model, or it is of
+            another kind.
+    """
+
+    def __init__(
+        self,
+        model: str | Path,
+        batch: int = 64,
+        device: str | None = None,
+        threads: int | None = None,
+        offline: bool = False,
+    ) -> None:
+        if find_spec("sentence_transformers") is None:
+            raise ModelError(f"encoders need sentence-transformers: {INSTALL}; static vectors do not")
+        folder = locate(model, offline=offline)
+        _check_kind(folder)
+        self._model = _load(folder, device)
+        self._batch = batch
+        if threads is not None:
+            import torch
+
+            torch.set_num_threads(threads)
+        self.name = model_name(Path(model).name, [file for form in _WEIGHTS for file in folder.glob(form)])
+
+    def embed(self, texts: Sequence[str]) -> NDArray[float32]:
+        return self._model.encode(
+            list(texts),
+            batch_size=self._batch,
+            normalize_embeddings=True,
+            convert_to_numpy=True,
+            show_progress_bar=False,
+        )
+
+
+def _check_kind(folder: Path) -> None:
+    if (folder / "modules.json").is_file():
+        return
+    try:
+        config: dict[str, Any] = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{folder}: no config.json can be read in it, so it is no encoder") from error
+    for architecture in config.get("architectures") or ():
+        if str(architecture).endswith(_GENERATES):
+            raise ModelError(f"{folder}: {architecture} generates text; an embedder needs an encoder")
+
+
+def _load(folder: Path, device: str | None) -> Any:
+    from sentence_transformers import SentenceTransformer
+    from transformers.utils.logging import disable_progress_bar
+
+    disable_progress_bar()
+    logging.getLogger("sentence_transformers").setLevel(logging.ERROR)
+    try:
+        return SentenceTransformer(str(folder), device=device, local_files_only=True).eval()
+    except Exception as error:  # its loaders raise what the files' parsers and torch raise
+        raise ModelError(f"{folder}: no encoder can be read from it ({first_line(error)})") from error
+
+
+# An embedder that embeds no text twice while it remembers it, in memory and, where asked, in a file.
+
+
+KEPT = 50_000
+_ASKED_AT_ONCE = 500
+
+
+class Remembering:
+    """Wraps an embedder. ``kept`` vectors stay in memory, the ones used last; ``cache`` is a file.
+
+    Threads may share it; one embeds at a time.
+
+    Raises:
+        InputError: ``cache`` can't be opened.
+    """
+
+    def __init__(self, embedder: Embedder, kept: int = KEPT, cache: str | Path | None = None) -> None:
+        self.name = embedder.name
+        self._embedder = embedder
+        self._kept = kept
+        self._memory: OrderedDict[str, NDArray[float32]] = OrderedDict()
+        self._file = _CacheFile(Path(cache), embedder.name) if cache is not None else None
+        self._lock = Lock()
+
+    @property
+    def embedder(self) -> Embedder:
+        """The embedder inside: static vectors, say, with their neighbours."""
+        return self._embedder
+
+    def embed(self, texts: Sequence[str]) -> NDArray[float32]:
+        import numpy
+
+        with self._lock:
+            if not texts:
+                return self._embedder.embed(texts)
+            found = self._known(dict.fromkeys(texts))
+            missing = [text for text in dict.fromkeys(texts) if text not in found]
+            if missing:
+                new = dict(zip(missing, self._embedder.embed(missing), strict=True))
+                if self._file is not None:
+                    self._file.keep(new)
+                found |= new
+            self._keep(found)
+        return numpy.stack([found[text] for text in texts])
+
+    def _known(self, texts: Mapping[str, None]) -> dict[str, NDArray[float32]]:
+        found = {text: self._memory[text] for text in texts if text in self._memory}
+        if self._file is not None:
+            found |= self._file.find([text for text in texts if text not in found])
+        return found
+
+    def _keep(self, vectors: Mapping[str, NDArray[float32]]) -> None:
+        for text, vector in vectors.items():
+            self._memory[text] = vector.copy() if vector.base is not None else vector
+            self._memory.move_to_end(text)
+        while len(self._memory) > self._kept:
+            self._memory.popitem(last=False)
+
+
+class _CacheFile:
+    """Vectors in an SQLite file, by model and a digest of the text; several processes may share it."""
+
+    def __init__(self, path: Path, model: str) -> None:
+        self._model = model
+        try:
+            self._rows = sqlite3.connect(path.expanduser(), timeout=60, check_same_thread=False)
+            with self._rows:
+                self._rows.execute(
+                    "CREATE TABLE IF NOT EXISTS vectors "
+                    "(model TEXT, text BLOB, vector BLOB, PRIMARY KEY (model, text)) WITHOUT ROWID"
+                )
+        except sqlite3.Error as error:
+            raise InputError(f"{path}: can't be used as a cache of vectors: {error}") from error
+
+    def find(self, texts: Sequence[str]) -> dict[str, NDArray[float32]]:
+        import numpy
+
+        keys = {_digest(text): text for text in texts}
+        asked = list(keys)
+        found: dict[str, NDArray[float32]] = {}
+        for at in range(0, len(asked), _ASKED_AT_ONCE):
+            some = asked[at : at + _ASKED_AT_ONCE]
+            marks = ",".join("?" * len(some))
+            query = f"SELECT text, vector FROM vectors WHERE model = ? AND text IN ({marks})"
+            for key, vector in self._rows.execute(query, [self._model, *some]):
+                found[keys[key]] = numpy.frombuffer(vector, dtype=numpy.float32)
+        return found
+
+    def keep(self, vectors: Mapping[str, Any]) -> None:
+        rows = [(self._model, _digest(text), vector.tobytes()) for text, vector in vectors.items()]
+        with self._rows:
+            self._rows.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)", rows)
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()

@@ -1,0 +1,143 @@
+"""Training a language model on pairs of a source and a target, by transformers' ``Trainer``.
+
+Only the target's tokens are learned. A run that was stopped goes on from its last checkpoint
+when the same call is made again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from graphneg.errors import InputError
+from graphneg.nn.language_models import CausalLM, Collation, Direction, Item, LanguageModel, Rows
+from graphneg.nn.training import open_run, train
+from graphneg.progress import Progress
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One pair to learn: the target is written, the source is only read. Without one: plain text."""
+
+    source: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingReport:
+    """``loss`` is the mean over the run, ``validation_loss`` (nats a token) None where nothing was held out.
+
+    ``skipped`` counts examples without a target or with one that is longer than the model reads,
+    ``shortened`` those whose source lost its beginning.
+    """
+
+    folder: Path
+    examples: int
+    skipped: int
+    shortened: int
+    steps: int
+    loss: float
+    validation_loss: float | None
+
+
+def fine_tune(
+    model: LanguageModel,
+    examples: Sequence[Example],
+    out: str | Path,
+    *,
+    validation: Sequence[Example] = (),
+    seed: int = 0,
+    direction: Direction | None = None,
+    longest: int = 512,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+    **arguments: Any,
+) -> TrainingReport:
+    """Train ``model`` in place on the examples, and save it into the folder ``out``.
+
+    ``arguments`` go to transformers' ``TrainingArguments`` as they are (``num_train_epochs``,
+    ``learning_rate``, ``max_steps``, ``gradient_accumulation_steps``, ...). ``longest`` is the most
+    tokens of source and target together. With ``direction`` ``backward`` a causal model learns to read
+    and write from the end, and says so when it is loaded again. The same seed gives the same
+    weights on the same machine.
+
+    Raises:
+        InputError: no example is left, ``out`` holds a model or another run already and nothing says to
+            ``overwrite`` it, or the arguments are none of ``TrainingArguments``.
+    """
+    folder = Path(out)
+    if direction is not None:
+        _turn(model, direction)
+    limit = min(longest, model.longest or longest)
+    items = _items(model, examples, limit)
+    if not items.kept:
+        raise InputError(
+            f"none of {len(examples)} examples can be learned: their targets are empty or too long"
+        )
+    run = open_run(folder, _facts(model, examples, seed, longest, arguments), overwrite)
+    done = train(
+        run,
+        model.model,
+        Rows(items.kept),
+        Collation(model),
+        seed=seed,
+        arguments=arguments,
+        progress=progress,
+    )
+    model.model.eval()
+    model.save(folder)
+    run.finish()
+    return TrainingReport(
+        folder=folder,
+        examples=len(items.kept),
+        skipped=items.skipped,
+        shortened=items.shortened,
+        steps=int(done.global_step),
+        loss=float(done.training_loss),
+        validation_loss=_validated(model, _items(model, validation, limit).kept),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Items:
+    kept: list[Item]
+    skipped: int
+    shortened: int
+
+
+def _turn(model: LanguageModel, direction: Direction) -> None:
+    if direction == "backward" and not isinstance(model, CausalLM):
+        raise InputError("only a causal language model can be trained backward")
+    model.direction = direction
+
+
+def _items(model: LanguageModel, examples: Sequence[Example], limit: int) -> _Items:
+    kept: list[Item] = []
+    shortened = 0
+    for place, example in enumerate(examples):
+        source, target = model.source_tokens(example.source), model.target_tokens(example.target)
+        if not example.target.strip() or len(target) >= limit:
+            continue
+        room = limit - len(target)
+        shortened += len(source) > room
+        kept.append(Item(place, source[-room:], target))
+    return _Items(kept, len(examples) - len(kept), shortened)
+
+
+def _facts(
+    model: LanguageModel, examples: Sequence[Example], seed: int, longest: int, arguments: dict[str, Any]
+) -> list[Any]:
+    return [
+        str(model.place), model.direction, seed, longest, sorted(arguments.items()),
+        [(example.source, example.target) for example in examples],
+    ]  # fmt: skip
+
+
+def _validated(model: LanguageModel, items: list[Item]) -> float | None:
+    """The mean loss of held-out examples, each weighing the same."""
+    from graphneg.nn.batching import in_batches
+
+    losses = [loss for _, loss in in_batches(items, model.batch_size, model.losses) if loss is not None]
+    return sum(losses) / len(losses) if losses else None

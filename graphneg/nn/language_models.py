@@ -1,0 +1,437 @@
+"""Language models by path or hub id: scores, texts, training."""
+
+from __future__ import annotations
+
+import logging
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, TypeVar
+
+from graphneg.errors import InputError, ModelError
+from graphneg.nn.batching import in_batches, padded
+from graphneg.nn.generation import Beams, CausalSteps, Search, Seq2SeqSteps, item_seed, processors
+
+# What causal and sequence-to-sequence models share: tokens, batches, generation, scores.
+#
+# A model reads a *source* (a prompt, a post, what was said before) and writes a *target*. Both are
+# turned into tokens apart, in training, scoring and generating alike, so that a target's tokens are
+# the same wherever it stands.
+
+
+Tokens = Sequence[int]
+Found = TypeVar("Found")
+Direction = Literal["forward", "backward"]
+DIRECTION = "graphneg_direction"
+"""The entry of a model's configuration that says in which direction it reads."""
+
+# Tokenizers without a limit of their own say so by a number of this size or more.
+_NO_LIMIT = 100_000
+_log = logging.getLogger(__name__)
+
+
+class Loaded(NamedTuple):
+    """A transformers model on its device, its tokenizer, and where they are from."""
+
+    model: Any
+    tokenizer: Any
+    place: Path
+    direction: Direction
+
+
+class Written(NamedTuple):
+    """A generated text; ``finished`` if it came to an end before the limit."""
+
+    text: str
+    finished: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A source and a target as tokens; ``place`` is their number among those asked for."""
+
+    place: int
+    source: Tokens
+    target: Tokens
+
+
+class LanguageModel(ABC):
+    """A model with its tokenizer. ``model`` and ``tokenizer`` are transformers' own.
+
+    ``longest`` is how many tokens the model can read at once, None where there is no limit.
+    ``batch_size`` is how many texts run together; it is halved where memory runs out.
+    """
+
+    batch_size = 16
+
+    def __init__(self, loaded: Loaded) -> None:
+        self.model = loaded.model
+        self.tokenizer = loaded.tokenizer
+        self.place = loaded.place
+        self.direction: Direction = loaded.direction
+
+    @property
+    def device(self) -> Any:
+        """The torch device that the model is on."""
+        return self.model.device
+
+    @property
+    def longest(self) -> int | None:
+        config = self.model.config
+        limits = [
+            getattr(config, "max_position_embeddings", None) or getattr(config, "n_positions", None),
+            self.tokenizer.model_max_length,
+        ]
+        return min((limit for limit in limits if limit and limit < _NO_LIMIT), default=None)
+
+    # What the two kinds do differently
+
+    @abstractmethod
+    def source_tokens(self, text: str) -> list[int]:
+        """The tokens of what is read, with the special ones that the model expects."""
+
+    @abstractmethod
+    def target_tokens(self, text: str) -> list[int]:
+        """The tokens of a text that the model writes, its end token too."""
+
+    @abstractmethod
+    def losses(self, batch: Sequence[Item]) -> list[float]:
+        """The mean negative log-likelihood (nats a token) of each target given its source."""
+
+    @abstractmethod
+    def _generated(self, batch: Sequence[Tokens], chain: list[Any], **settings: Any) -> list[list[int]]:
+        """New tokens only, of each source, by transformers' ``generate``."""
+
+    # What they have in common
+
+    def score(self, texts: Sequence[str], given: Sequence[str] | None = None) -> list[float]:
+        """The mean negative log-likelihood of each text, in nats a token (lower: more likely).
+
+        ``given`` has, for each text, what was read before it; its own tokens are not counted. A
+        backward model reads both from their ends: ``given`` is then what comes behind the text. The
+        exponential is the perplexity. A text without words scores infinity. What is longer than the
+        model reads loses the far end of ``given`` first; a text that is too long itself is scored as far
+        as the model reads, and a warning counts such texts.
+
+        Raises:
+            InputError: ``given`` has another length than ``texts``.
+            ModelError: memory does not suffice for one text alone.
+        """
+        return self._read(texts, given, self.losses, float("inf"))
+
+    def generate(
+        self,
+        prompts: Sequence[str],
+        search: Search | None = None,
+        *,
+        seed: int = 0,
+        ids: Sequence[str] | None = None,
+        max_new_tokens: int = 64,
+        end: str | None = None,
+    ) -> list[str]:
+        """One text for each prompt, in order; the prompts themselves are not repeated.
+
+        See `write`, which also says whether a text came to its end.
+        """
+        written = self.write(prompts, search, seed=seed, ids=ids, max_new_tokens=max_new_tokens, end=end)
+        return [one.text for one in written]
+
+    def write(
+        self,
+        prompts: Sequence[str],
+        search: Search | None = None,
+        *,
+        seed: int = 0,
+        ids: Sequence[str] | None = None,
+        max_new_tokens: int = 64,
+        end: str | None = None,
+    ) -> list[Written]:
+        """One text for each prompt, in order.
+
+        ``search`` is greedy where it is not given. A drawn text depends on ``seed`` and its id alone
+        (the prompt, where ``ids`` are not given), not on its batch. A text ends with the model's end
+        token, or before the character ``end``. Prompts that leave no room for ``max_new_tokens`` lose
+        their beginning, and a warning counts them.
+
+        Raises:
+            InputError: ``ids`` has another length than ``prompts``.
+            ModelError: memory does not suffice for one prompt alone.
+        """
+        search = search or Beams()
+        names = ids if ids is not None else prompts
+        if len(names) != len(prompts):
+            raise InputError(f"{len(prompts)} prompts, but {len(names)} ids")
+        items = [Item(place, self.source_tokens(prompt), ()) for place, prompt in enumerate(prompts)]
+        items = self._with_room(items, max_new_tokens)
+        ends = self._end_tokens(end)
+
+        def run(batch: Sequence[Item]) -> list[Written]:
+            seeds = [item_seed(seed, names[item.place], 0) for item in batch]
+            width = search.width if isinstance(search, Beams) else 1
+            found = self._generated(
+                [item.source for item in batch],
+                processors(search, seeds),
+                num_beams=width,
+                max_new_tokens=max_new_tokens,
+                eos_token_id=sorted(ends),
+            )
+            return [self._text(tokens, ends, end) for tokens in found]
+
+        texts: list[Written] = [Written("", False)] * len(items)
+        for item, written in in_batches(sorted(items, key=_by_length), self.batch_size, run):
+            if written is None:
+                raise ModelError(f"{self.place}: memory does not suffice for prompt {item.place} alone")
+            texts[item.place] = written
+        return texts
+
+    def decode(self, tokens: Tokens) -> str:
+        """The text of tokens, without special ones and white space around it."""
+        ordered = list(tokens) if self.direction == "forward" else list(reversed(tokens))
+        text = self.tokenizer.decode(ordered, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+        return text.strip()
+
+    def save(self, folder: str | Path) -> None:
+        """Write model and tokenizer into a folder that the loading functions read."""
+        setattr(self.model.config, DIRECTION, self.direction)
+        self.model.save_pretrained(folder)
+        self.tokenizer.save_pretrained(folder)
+
+    def ordered(self, tokens: list[int]) -> list[int]:
+        """A text's tokens in the order in which this model reads."""
+        return tokens if self.direction == "forward" else tokens[::-1]
+
+    def _read(
+        self,
+        texts: Sequence[str],
+        given: Sequence[str] | None,
+        run: Callable[[Sequence[Item]], Sequence[Found]],
+        nothing: Found,
+    ) -> list[Found]:
+        """What ``run`` finds of each text behind what is given, ``nothing`` of one without words."""
+        sources = given if given is not None else [""] * len(texts)
+        if len(sources) != len(texts):
+            raise InputError(f"{len(texts)} texts to score, but {len(sources)} texts given before them")
+        pairs = enumerate(zip(sources, texts, strict=True))
+        items = [self._fitted(place, source, text) for place, (source, text) in pairs]
+        found = [nothing] * len(items)
+        scorable = [item for item in items if item.target and texts[item.place].strip()]
+        longest_first = sorted(scorable, key=_by_length)
+        for item, one in in_batches(longest_first, self.batch_size, run):
+            if one is None:
+                raise ModelError(f"{self.place}: memory does not suffice for text {item.place} alone")
+            found[item.place] = one
+        return found
+
+    def _fitted(self, place: int, source: str, text: str) -> Item:
+        return fitted(Item(place, self.source_tokens(source), self._scored_tokens(text)), self.longest)
+
+    def _scored_tokens(self, text: str) -> list[int]:
+        """A text's tokens as they count for its score."""
+        return self.target_tokens(text)
+
+    def _with_room(self, items: list[Item], new: int) -> list[Item]:
+        room = None if self.longest is None else self.longest - new
+        if room is not None and room < 1:
+            raise InputError(f"max_new_tokens {new}: {self.place} reads {self.longest} tokens at most")
+        cut = [item for item in items if room is not None and len(item.source) > room]
+        if cut and room is not None:
+            _log.warning("%d of %d prompts were too long and lost their beginning", len(cut), len(items))
+        return [Item(item.place, item.source[-room:] if room else item.source, ()) for item in items]
+
+    def _end_tokens(self, end: str | None) -> set[int]:
+        """The end token, and all that hold the character ``end``."""
+        known = self.model.generation_config.eos_token_id
+        own = {self.tokenizer.eos_token_id, *(known if isinstance(known, list) else [known])} - {None}
+        if end is None:
+            return own
+        return own | {number for number, text in enumerate(self._pieces) if end in text}
+
+    @cached_property
+    def _pieces(self) -> list[str]:
+        """The text of each token of the vocabulary."""
+        return self.tokenizer.batch_decode([[number] for number in range(len(self.tokenizer))])
+
+    def _text(self, tokens: list[int], ends: set[int], end: str | None) -> Written:
+        """The text up to the first end token; of one that holds more than the end, the part before it."""
+        stop = next((place for place, token in enumerate(tokens) if token in ends), None)
+        if stop is None:
+            return Written(self.decode(tokens), False)
+        text = self.decode(tokens[: stop + 1])
+        return Written(text if end is None else text.split(end)[0].strip(), True)
+
+
+def direction_of(config: Any) -> Direction:
+    """The direction in which a model was trained to read; ``forward`` where it does not say."""
+    return "backward" if getattr(config, DIRECTION, "forward") == "backward" else "forward"
+
+
+def fitted(item: Item, limit: int | None) -> Item:
+    """The item within a limit of tokens: the source loses its beginning, then the target its end."""
+    if limit is None or len(item.source) + len(item.target) <= limit:
+        return item
+    target = item.target[: limit - 1]
+    if len(target) < len(item.target):
+        _log.warning("text %d has %d tokens; the first %d count", item.place, len(item.target), len(target))
+    return Item(item.place, item.source[-(limit - len(target)) :], target)
+
+
+def _by_length(item: Item) -> tuple[int, int]:
+    return -len(item.source) - len(item.target), item.place
+
+
+# Causal language models: the target is written behind the source, in one row of tokens.
+
+
+class CausalLM(LanguageModel):
+    """GPT-2, Llama and their like. Made by `graphneg.nn.models.load_causal`."""
+
+    def source_tokens(self, text: str) -> list[int]:
+        """Tokens of a prompt; where there would be none, the token that begins texts."""
+        tokens = self.ordered(self.tokenizer(text, verbose=False)["input_ids"]) if text else []
+        return tokens or [self._begin]
+
+    def target_tokens(self, text: str) -> list[int]:
+        return [*self._scored_tokens(text), self.tokenizer.eos_token_id]
+
+    def losses(self, batch: Sequence[Item]) -> list[float]:
+        return [sum(each) / len(each) for each in self.token_losses(batch)]
+
+    def token_losses(self, batch: Sequence[Item]) -> list[list[float]]:
+        """The negative log-likelihood (nats) of each token of each target, given its source."""
+        import torch
+        from torch.nn.functional import cross_entropy
+
+        rows = padded([[*item.source, *item.target] for item in batch], self._pad, "right", self.device)
+        found: list[list[float]] = []
+        with torch.inference_mode():
+            logits = self.model(**rows).logits
+            for row, item in enumerate(batch):
+                first, end = len(item.source), len(item.source) + len(item.target)
+                told, expected = rows["input_ids"][row, first:end], logits[row, first - 1 : end - 1]
+                found.append(cross_entropy(expected.float(), told, reduction="none").tolist())
+        return found
+
+    def score_tokens(self, texts: Sequence[str], given: Sequence[str] | None = None) -> list[list[float]]:
+        """As `score`, but the negative log-likelihood of each token; of a text without words, none."""
+        return self._read(texts, given, self.token_losses, [])
+
+    def steps(self, sources: Sequence[Tokens], width: int) -> CausalSteps:
+        """The model before its first token behind each source; rows are padded to ``width`` tokens."""
+        rows = padded(sources, self._pad, "left", self.device, width)
+        return CausalSteps(self.model, rows, self.longest)
+
+    @property
+    def _pad(self) -> int:
+        return self.tokenizer.pad_token_id
+
+    @property
+    def _begin(self) -> int:
+        begin = self.tokenizer.bos_token_id
+        return self.tokenizer.eos_token_id if begin is None else begin
+
+    def _scored_tokens(self, text: str) -> list[int]:
+        return self.ordered(self.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
+
+    def _generated(self, batch: Sequence[Tokens], chain: list[Any], **settings: Any) -> list[list[int]]:
+        from graphneg.nn.generation import generate
+
+        rows = padded(batch, self._pad, "left", self.device)
+        sequences = generate(self.model, rows, chain, pad_token_id=self._pad, **settings)
+        start = rows["input_ids"].shape[1]
+        return [sequence[start:] for sequence in sequences]
+
+
+# Sequence-to-sequence models: an encoder reads the source, a decoder writes the target.
+
+
+class Seq2SeqLM(LanguageModel):
+    """BART, T5 and their like. Made by `graphneg.nn.models.load_seq2seq`."""
+
+    def source_tokens(self, text: str) -> list[int]:
+        tokens = self.tokenizer(text, verbose=False)["input_ids"]
+        return tokens or [self.tokenizer.eos_token_id]
+
+    def target_tokens(self, text: str) -> list[int]:
+        tokens = self.tokenizer(text_target=text, verbose=False)["input_ids"]
+        end = self.tokenizer.eos_token_id
+        return tokens if tokens[-1:] == [end] else [*tokens, end]
+
+    def losses(self, batch: Sequence[Item]) -> list[float]:
+        import torch
+        from torch.nn.functional import cross_entropy
+
+        rows = padded([item.source for item in batch], self._pad, "right", self.device)
+        targets = padded([item.target for item in batch], self._pad, "right", self.device)
+        labels = targets["input_ids"].masked_fill(targets["attention_mask"] == 0, -100)
+        found: list[float] = []
+        with torch.inference_mode():
+            logits = self.model(**rows, labels=labels).logits
+            for row, item in enumerate(batch):
+                end = len(item.target)
+                found.append(float(cross_entropy(logits[row, :end].float(), labels[row, :end])))
+        return found
+
+    def steps(self, sources: Sequence[Tokens], width: int) -> Seq2SeqSteps:
+        """The model before its first token for each source; rows are padded to ``width`` tokens."""
+        rows = padded(sources, self._pad, "right", self.device, width)
+        return Seq2SeqSteps(self.model, rows)
+
+    @property
+    def _pad(self) -> int:
+        return self.tokenizer.pad_token_id
+
+    def _generated(self, batch: Sequence[Tokens], chain: list[Any], **settings: Any) -> list[list[int]]:
+        from graphneg.nn.generation import generate
+
+        rows = padded(batch, self._pad, "right", self.device)
+        sequences = generate(self.model, rows, chain, **settings)
+        return [sequence[1:] for sequence in sequences]
+
+
+# Examples as the trainer's batches of tensors.
+
+
+_NOT_LEARNED = -100
+
+
+class Rows:
+    """Items by place, as a map-style data set."""
+
+    def __init__(self, items: Sequence[Item]) -> None:
+        self._items = items
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __getitem__(self, place: int) -> Item:
+        return self._items[place]
+
+
+class Collation:
+    """Makes a batch: ``input_ids``, ``attention_mask`` and ``labels`` of shape (items, tokens).
+
+    A causal model's row is source and target, of which only the target has labels; a
+    sequence-to-sequence model's rows are the sources, its labels the targets.
+    """
+
+    def __init__(self, model: LanguageModel) -> None:
+        self._pad: int = model.tokenizer.pad_token_id
+        self._collate = self._causal if isinstance(model, CausalLM) else self._seq2seq
+
+    def __call__(self, items: Sequence[Item]) -> Mapping[str, Any]:
+        return self._collate(items)
+
+    def _causal(self, items: Sequence[Item]) -> Mapping[str, Any]:
+        rows = padded([[*item.source, *item.target] for item in items], self._pad, "right", "cpu")
+        labels = rows["input_ids"].masked_fill(rows["attention_mask"] == 0, _NOT_LEARNED)
+        for row, item in enumerate(items):
+            labels[row, : len(item.source)] = _NOT_LEARNED
+        return {**rows, "labels": labels}
+
+    def _seq2seq(self, items: Sequence[Item]) -> Mapping[str, Any]:
+        rows = padded([item.source for item in items], self._pad, "right", "cpu")
+        targets = padded([item.target for item in items], self._pad, "right", "cpu")
+        labels = targets["input_ids"].masked_fill(targets["attention_mask"] == 0, _NOT_LEARNED)
+        return {**rows, "labels": labels}

@@ -1,0 +1,369 @@
+"""A training run in a folder: transformers' Trainer, which goes on where it was stopped."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from graphneg.errors import InputError
+from graphneg.progress import NoProgress, Progress
+
+if TYPE_CHECKING:
+    from transformers import TrainerCallback
+
+
+# transformers' ``TrainingArguments``: graphneg's defaults, the machine's, and the caller's.
+
+
+_DEFAULTS: Mapping[str, Any] = {
+    "num_train_epochs": 1,
+    "per_device_train_batch_size": 8,
+    "learning_rate": 5e-5,
+    "warmup_steps": 0.05,
+    "save_strategy": "steps",
+    "save_steps": 200,
+    "save_total_limit": 1,
+}
+# What the Trainer is told by graphneg itself.
+_TAKEN = (
+    "output_dir",
+    "seed",
+    "data_seed",
+    "disable_tqdm",
+    "remove_unused_columns",
+    "resume_from_checkpoint",
+)
+_PRECISIONS = {"bf16", "fp16"}
+
+
+def training_arguments(checkpoints: Path, seed: int, device: str, arguments: Mapping[str, Any]) -> Any:
+    """``TrainingArguments`` from graphneg's defaults and the caller's.
+
+    ``device`` is the kind that the model is on: ``cpu``, ``cuda``, ``mps``. On ``cuda`` the run is in
+    bf16 where the device has it and the caller names no precision.
+
+    Raises:
+        InputError: there is no such argument, they do not go together, or a logger of ``report_to`` is
+            not installed.
+    """
+    from dataclasses import fields
+
+    from transformers import TrainingArguments
+
+    known = {field.name for field in fields(TrainingArguments)} - set(_TAKEN)
+    strange = sorted(set(arguments) - known)
+    if strange:
+        raise InputError(
+            f"training takes no argument {', '.join(strange)}; see transformers' TrainingArguments"
+        )
+    settings: dict[str, Any] = {
+        "use_cpu": device == "cpu",
+        "report_to": "none",
+        "bf16": not _PRECISIONS & set(arguments) and _has_bf16(device),
+        **_DEFAULTS,
+        **arguments,
+    }
+    _check_loggers(settings["report_to"])
+    try:
+        return TrainingArguments(
+            output_dir=str(checkpoints),
+            seed=seed,
+            data_seed=seed,
+            disable_tqdm=True,
+            remove_unused_columns=False,
+            **settings,
+        )
+    except (ValueError, TypeError) as error:
+        raise InputError(f"these training arguments do not go together: {error}") from error
+    except ImportError as error:
+        from graphneg.nn.models import INSTALL
+
+        raise InputError(f"training needs accelerate: {INSTALL}") from error
+
+
+def check_epochs(epochs: int, arguments: Mapping[str, Any]) -> None:
+    """A run is as long as its epochs say, whatever the caller gives to ``TrainingArguments``.
+
+    Raises:
+        InputError: there is no epoch, or an argument says how long a run is.
+    """
+    if epochs < 1:
+        raise InputError("at least one epoch, please")
+    if taken := {"num_train_epochs", "max_steps"} & set(arguments):
+        raise InputError(f"{', '.join(sorted(taken))}: a run is as long as its epochs; give epochs")
+
+
+def _has_bf16(device: str) -> bool:
+    import torch
+
+    return device == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False)
+
+
+def _check_loggers(names: str | Sequence[str]) -> None:
+    """The Trainer says that a logger is missing only when the model is built and on its device."""
+    from importlib.util import find_spec
+
+    wanted = [names] if isinstance(names, str) else names
+    if "tensorboard" in wanted and not (find_spec("tensorboard") or find_spec("tensorboardX")):
+        raise InputError("report_to=tensorboard: tensorboard is not installed; run: pip install tensorboard")
+
+
+# A training run in a folder: transformers' ``Trainer``, which goes on where it was stopped.
+#
+# A run keeps its checkpoints beside a digest of all that decides how it goes; the same call finds
+# them and goes on, another one is refused. Once the model is saved they go.
+
+
+_CHECKPOINTS = "checkpoints"
+_RUN = "run.json"
+_LOGS = "runs"
+_CONFIG = "config.json"
+_MODULES = "modules.json"
+_OF_MODELS = ("model_type", "architectures", "graphneg")
+# What transformers, sentence-transformers and tokenizers write; a folder may hold more, which stays.
+_FILES = (
+    _CONFIG,
+    "generation_config.json",
+    "model*.safetensors",
+    "model.safetensors.index.json",
+    "pytorch_model*.bin",
+    "pytorch_model.bin.index.json",
+    "training_args.bin",
+    "tokenizer*",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "vocab.txt",
+    "vocab.json",
+    "merges.txt",
+    "spiece.model",
+    "sentencepiece.bpe.model",
+    "chat_template.jinja",
+    _MODULES,
+    "sentence_bert_config.json",
+    "config_sentence_transformers.json",
+    "poly_encoder.safetensors",
+)
+# Folders inside a model's: a pooling's settings, and the tower of responses, an encoder of its own.
+_POOLING, _TOWER = "1_Pooling", "response"
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A folder that a model will be saved in, and the checkpoints of the run that makes it.
+
+    ``fingerprint`` tells the run from others.
+    """
+
+    folder: Path
+    checkpoints: Path
+    fingerprint: str
+
+    @property
+    def last(self) -> Path | None:
+        """The newest checkpoint that was written to its end: the trainer's state is written last."""
+        found = [
+            path for path in self.checkpoints.glob("checkpoint-*") if (path / "trainer_state.json").is_file()
+        ]
+        return max(found, key=lambda path: int(path.name.rpartition("-")[2]), default=None)
+
+    @property
+    def logs(self) -> Path:
+        """Where TensorBoard's files go: a run that goes on adds to its curves, another one has its own."""
+        return self.folder / _LOGS / self.fingerprint[:12]
+
+    def begin(self) -> None:
+        """Make room: what is to be overwritten goes, and a note says whose the checkpoints are.
+
+        Raises:
+            InputError: the folder can't be made.
+        """
+        if self._is_noted:
+            return
+        if self.checkpoints.exists():
+            shutil.rmtree(self.checkpoints)
+        if (self.folder / _CONFIG).exists():
+            _remove_model(self.folder)
+        try:
+            self.checkpoints.mkdir(parents=True, exist_ok=True)
+            self._note.write_text(json.dumps({"fingerprint": self.fingerprint}), encoding="utf-8")
+        except OSError as error:
+            raise InputError(
+                f"{self.folder}: no folder that a model can go into: {error.strerror}"
+            ) from error
+
+    def forget(self) -> None:
+        """Leave no trace of a run that ended before its first checkpoint: there is nothing to go on from."""
+        if self.last is None:
+            shutil.rmtree(self.checkpoints, ignore_errors=True)
+            _remove_empty(self.folder)
+
+    def finish(self) -> None:
+        """Remove the checkpoints; the model is saved."""
+        shutil.rmtree(self.checkpoints)
+
+    @property
+    def _note(self) -> Path:
+        return self.checkpoints / _RUN
+
+    @property
+    def _is_noted(self) -> bool:
+        return _fingerprint(self._note) == self.fingerprint
+
+
+def open_run(folder: str | Path, facts: Sequence[Any], overwrite: bool = False) -> Run:
+    """The run of a folder; ``facts`` are all that decides how it goes, so that none goes on as another.
+
+    Nothing is written or removed before the run begins. With ``overwrite`` a model that is there goes then,
+    and so does a run with other facts that was stopped; a run with the same facts goes on all the same.
+
+    Raises:
+        InputError: the folder holds a model, or a run with other facts; with ``overwrite``, its
+            ``config.json`` is not a model's.
+    """
+    fingerprint = hashlib.sha256(json.dumps(facts, default=str).encode("utf-8", "surrogatepass")).hexdigest()
+    run = Run(Path(folder), Path(folder) / _CHECKPOINTS, fingerprint)
+    note = run.checkpoints / _RUN
+    if note.is_file() or run.last is not None:
+        if _fingerprint(note) == fingerprint:
+            return run
+        if not overwrite:
+            raise InputError(
+                f"{folder}: a run with other examples or settings was stopped here; "
+                "repeat it as it was, choose another folder, or overwrite it"
+            )
+    if (run.folder / _CONFIG).exists():
+        if not overwrite:
+            raise InputError(
+                f"{folder}: there is a model in it already; choose another folder, or overwrite it"
+            )
+        _model_config(run.folder)
+    return run
+
+
+def _fingerprint(note: Path) -> str | None:
+    """The stopped run's, None where it left none that can be read."""
+    try:
+        return json.loads(note.read_text(encoding="utf-8"))["fingerprint"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _remove_model(folder: Path) -> None:
+    """Remove the files of a model, and no others."""
+    if _has_tower(_model_config(folder)):
+        _remove_files(folder / _TOWER)
+        _remove_empty(folder / _TOWER)
+    _remove_files(folder)
+
+
+def _model_config(folder: Path) -> dict[str, Any]:
+    """A model's settings; refused where they are something else's."""
+    config = folder / _CONFIG
+    try:
+        read: Any = json.loads(config.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        read = None
+    if not isinstance(read, dict) or not any(key in read for key in _OF_MODELS):
+        raise InputError(f"{config}: not a model's, so nothing is overwritten; choose another folder")
+    return cast(dict[str, Any], read)
+
+
+def _has_tower(config: dict[str, Any]) -> bool:
+    """Whether a model's folder has another encoder inside, as a poly-encoder's may."""
+    noted: Any = config.get("graphneg")
+    return isinstance(noted, dict) and cast(dict[str, Any], noted).get("towers") == "separate"
+
+
+def _remove_files(folder: Path) -> None:
+    """Remove what is written of one encoder."""
+    if (folder / _MODULES).is_file():
+        (folder / _POOLING / _CONFIG).unlink(missing_ok=True)
+        _remove_empty(folder / _POOLING)
+    for pattern in _FILES:
+        for path in folder.glob(pattern):
+            if path.is_file():
+                path.unlink()
+
+
+def _remove_empty(folder: Path) -> None:
+    if folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()
+
+
+def train(
+    run: Run,
+    model: Any,
+    rows: Any,
+    collate: Any,
+    *,
+    seed: int,
+    arguments: Mapping[str, Any],
+    progress: Progress | None = None,
+    callbacks: Sequence[TrainerCallback] = (),
+    **trainer: Any,
+) -> Any:
+    """Train ``model`` in place on ``rows``, batches made by ``collate``; what ``Trainer.train`` returns.
+
+    ``arguments`` go to ``TrainingArguments`` over graphneg's defaults, ``trainer`` to ``Trainer``. It is
+    silent but for ``progress``; ``report_to`` switches loggers such as TensorBoard on.
+
+    Ctrl-C ends it after the step that it is in, with a checkpoint; a second one ends it at once. A run
+    that ends before its first checkpoint leaves nothing behind.
+
+    Raises:
+        InputError: the arguments are none of ``TrainingArguments``, or do not go together, or the
+            folder can't be made.
+    """
+    from graphneg.nn.callbacks import ReportsProgress, SavesWhenStopped
+
+    settings = training_arguments(run.checkpoints, seed, next(model.parameters()).device.type, arguments)
+    run.begin()
+    shown = progress or NoProgress()
+    stopped = SavesWhenStopped(shown)
+    own = [ReportsProgress(shown), stopped]
+    try:
+        made = _trainer(run, model, settings, rows, collate, [*own, *callbacks], trainer)
+        last = run.last
+        with stopped.listening():
+            return made.train(resume_from_checkpoint=str(last) if last else None)
+    except BaseException:
+        run.forget()
+        raise
+
+
+def _trainer(
+    run: Run,
+    model: Any,
+    settings: Any,
+    rows: Any,
+    collate: Any,
+    callbacks: Sequence[TrainerCallback],
+    options: Mapping[str, Any],
+) -> Any:
+    """A silent ``Trainer``; what TensorBoard shows lies beside the model, and stays when checkpoints go."""
+    from transformers import Trainer
+    from transformers.integrations.integration_utils import TensorBoardCallback
+    from transformers.trainer_callback import PrinterCallback
+
+    make: Any = Trainer
+    try:
+        made = make(
+            model=model,
+            args=settings,
+            train_dataset=rows,
+            data_collator=collate,
+            callbacks=list(callbacks),
+            **options,
+        )
+    except ValueError as error:
+        raise InputError(f"these training arguments do not go together: {error}") from error
+    made.remove_callback(PrinterCallback)
+    for callback in made.callback_handler.callbacks:
+        if isinstance(callback, TensorBoardCallback) and callback.logging_dir is None:
+            callback.logging_dir = str(run.logs)
+    return made

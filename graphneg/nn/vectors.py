@@ -1,0 +1,206 @@
+"""Static word vectors, and the nearest of many."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from graphneg.errors import ModelError
+from graphneg.nn.embedders import BUNDLED, WORD_INDEX, model_name
+
+if TYPE_CHECKING:
+    import numpy
+    from numpy import float32, int64
+    from numpy.typing import NDArray
+
+
+# Static word vectors, as GloVe and fastText give them: no torch, one look-up a word.
+
+
+_WORD = re.compile(r"\w+(?:['’]\w+)?", re.UNICODE)
+_CHUNK = 10_000
+
+
+class StaticVectors:
+    """Vectors of words; a text is the mean of those of its words, then of length 1.
+
+    ``words`` are in the file's order, usually by frequency; ``vectors`` has the shape (words,
+    dimensions). Read are GloVe's and fastText's text (``word number number ...``, a first line
+    with two numbers is skipped), also as .gz, a .npz with the arrays ``words`` and ``vectors``, and a
+    directory with ``NAME_emb.npy`` and ``NAME_index.parquet``, a word a row in its column ``index``;
+    ``glove-50d`` names the small ones that graphneg comes with.
+
+    Raises:
+        ModelError: the file is not there or holds no word vectors.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        place = _bundled() if path == BUNDLED else Path(path).expanduser()
+        try:
+            self.words, self.vectors, files = _read(place)
+        except (OSError, ValueError, KeyError, EOFError) as error:
+            reason = getattr(error, "strerror", None) or str(error).partition("\n")[0]
+            raise ModelError(f"{place}: no word vectors can be read from it: {reason}") from error
+        if not self.words or len(self.words) != len(self.vectors):
+            raise ModelError(f"{place}: {len(self.words)} words and {len(self.vectors)} vectors are in it")
+        self._places = {word: at for at, word in reversed(list(enumerate(self.words)))}
+        self.name = model_name(place.name, files)
+
+    def __contains__(self, word: str) -> bool:
+        return word in self._places
+
+    def embed(self, texts: Sequence[str]) -> NDArray[float32]:
+        import numpy
+
+        found = numpy.zeros((len(texts), self.vectors.shape[1]), dtype=numpy.float32)
+        for row, text in zip(found, texts, strict=True):
+            places = list(self._places_of(text))
+            if places:
+                row[:] = self.vectors[places].mean(axis=0)
+        return _unit(found)
+
+    def neighbours(self, word: str, k: int) -> list[tuple[str, float]]:
+        """The ``k`` words closest to a word, itself left out, with their cosines; none for an unknown word.
+
+        The first call builds an index of all words.
+
+        Raises:
+            ModelError: FAISS is not installed.
+        """
+        at = self._places.get(word)
+        if at is None or k < 1:
+            return []
+        scores, places = self._index.search(_unit(self.vectors[at : at + 1]), k + 1)
+        pairs = zip(places[0].tolist(), scores[0].tolist(), strict=True)
+        return [(self.words[place], score) for place, score in pairs if place != at][:k]
+
+    @cached_property
+    def _index(self) -> Nearest:
+        pass
+
+        return Nearest(_unit(self.vectors))
+
+    def _places_of(self, text: str) -> Iterator[int]:
+        """The words of a text that are known; one that is not, by the parts around its apostrophe."""
+        for word in _WORD.findall(text.lower().replace("’", "'")):
+            parts = (word,) if word in self._places else word.split("'")
+            yield from (self._places[part] for part in parts if part in self._places)
+
+
+def _bundled() -> Path:
+    return Path(str(resources.files("graphneg.data.vectors").joinpath(f"{BUNDLED}.npz")))
+
+
+_Read = tuple[list[str], "NDArray[float32]", list[Path]]
+
+
+def _read(place: Path) -> _Read:
+    if place.is_dir():
+        return _read_directory(place)
+    if place.suffix == ".npz":
+        return _read_npz(place)
+    return _read_text(place)
+
+
+def _read_directory(place: Path) -> _Read:
+    import numpy
+    from pyarrow import parquet
+
+    index, vectors = sorted(place.glob(WORD_INDEX)), sorted(place.glob("*_emb.npy"))
+    if len(index) != 1 or len(vectors) != 1:
+        raise ValueError(f"{len(index)} word indexes and {len(vectors)} arrays of vectors are in it, not one")
+    words: list[str] = parquet.read_table(index[0]).column(0).to_pylist()
+    return words, numpy.load(vectors[0], mmap_mode="r"), [index[0], vectors[0]]
+
+
+def _read_npz(place: Path) -> _Read:
+    import numpy
+
+    with numpy.load(place) as arrays:
+        words: list[str] = arrays["words"].astype(str).tolist()
+        return words, arrays["vectors"].astype(numpy.float32), [place]
+
+
+def _read_text(place: Path) -> _Read:
+    import numpy
+
+    words: list[str] = []
+    blocks: list[Any] = []
+    with (
+        gzip.open(place, "rt", encoding="utf-8")
+        if place.suffix == ".gz"
+        else place.open(encoding="utf-8") as lines
+    ):
+        rows: list[str] = []
+        width = 0
+        for number, line in enumerate(lines, 1):
+            word, _, rest = line.rstrip().partition(" ")
+            size = rest.count(" ") + 1 if rest else 0
+            if number == 1 and size == 1:
+                continue
+            width = width or size
+            if size != width or not word:
+                raise ValueError(f"line {number} has {size} numbers, not {width}")
+            words.append(word)
+            rows.append(rest)
+            if len(rows) == _CHUNK:
+                blocks.append(_numbers(rows))
+                rows = []
+        if rows:
+            blocks.append(_numbers(rows))
+    vectors = numpy.concatenate(blocks) if blocks else numpy.zeros((0, 0), numpy.float32)
+    return words, vectors, [place]
+
+
+def _numbers(rows: Sequence[str]) -> NDArray[float32]:
+    import numpy
+
+    return numpy.array([row.split(" ") for row in rows], dtype=numpy.float32)
+
+
+def _unit(vectors: NDArray[float32]) -> NDArray[float32]:
+    """Rows of length 1; zero rows stay zero."""
+    import numpy
+
+    lengths: numpy.ndarray[Any, Any] = numpy.linalg.norm(vectors, axis=1, keepdims=True)
+    return (vectors / numpy.where(lengths > 0, lengths, 1)).astype(numpy.float32)
+
+
+# The nearest of many vectors, by FAISS.
+
+
+class Nearest:
+    """An exact inner-product index over vectors of shape (n, dimensions): cosines, where rows have length 1.
+
+    Raises:
+        ModelError: FAISS is not installed.
+    """
+
+    def __init__(self, vectors: NDArray[float32]) -> None:
+        import numpy
+
+        self._index = _flat_index(vectors.shape[1])
+        self._index.add(numpy.ascontiguousarray(vectors, dtype=numpy.float32))
+        self.size = len(vectors)
+
+    def search(self, queries: NDArray[float32], k: int) -> tuple[NDArray[float32], NDArray[int64]]:
+        """Scores and places of the ``k`` nearest to each query, best first: both (queries, min(k, n))."""
+        import numpy
+
+        wanted = min(k, self.size)
+        return self._index.search(numpy.ascontiguousarray(queries, dtype=numpy.float32), wanted)
+
+
+def _flat_index(dimensions: int) -> Any:
+    try:
+        import faiss
+    except ImportError as error:
+        raise ModelError(
+            "nearest neighbours need FAISS: pip install 'graphneg[vectors]' (graphneg[neural] has it too)"
+        ) from error
+    return faiss.IndexFlatIP(dimensions)

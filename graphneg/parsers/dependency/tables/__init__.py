@@ -1,1 +1,0 @@
-"""Builds the tables in ``data/``: ``python -m graphneg.parsers.dependency.tables --help``."""

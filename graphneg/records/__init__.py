@@ -1,0 +1,34 @@
+"""Writing negatives out, and reading them back: JSONL, Parquet, pandas, Hugging Face datasets.
+
+Every format follows the JSON form of `negative_to_json`. pandas, pyarrow and datasets are
+imported by the functions that need them.
+"""
+
+from __future__ import annotations
+
+from graphneg.records.files import (
+    check_destination,
+    negative_from_json,
+    negative_to_json,
+    read_jsonl,
+    write_jsonl,
+)
+from graphneg.records.resumable import ResumableWriter, Resumed, fingerprint
+from graphneg.records.summary import Summary
+from graphneg.records.tables import read_parquet, to_dataset, to_pandas, write_parquet
+
+__all__ = [
+    "ResumableWriter",
+    "Resumed",
+    "Summary",
+    "check_destination",
+    "fingerprint",
+    "negative_from_json",
+    "negative_to_json",
+    "read_jsonl",
+    "read_parquet",
+    "to_dataset",
+    "to_pandas",
+    "write_jsonl",
+    "write_parquet",
+]

@@ -1,0 +1,281 @@
+"""Files that grow over a long run and lose nothing that was acknowledged."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from graphneg.errors import InputError
+from graphneg.model import Negative
+from graphneg.records.files import (
+    STANDARD_OUTPUT,
+    check_destination,
+    negative_to_json,
+    read_jsonl,
+    replace,
+    write_jsonl,
+)
+from graphneg.records.summary import Summary
+from graphneg.records.tables import to_dataset, to_pandas, write_rows
+
+if TYPE_CHECKING:
+    import datasets
+    import pandas
+
+
+# A file that grows over a long run and loses nothing that was acknowledged.
+#
+# Lines go to ``OUT.part``. A checkpoint makes them durable and then notes, in
+# ``OUT.part.json``, how many dialogues are done and how many bytes that took. Whatever stops
+# the run, the next one with the same settings cuts ``OUT.part`` back to the last checkpoint
+# and goes on there, so that the finished file is byte for byte the one of a run that was
+# never stopped. ``OUT`` itself is replaced only at the end, in one step.
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """Where a run goes on: dialogues and negatives done, and the notes of the last checkpoint.
+
+    ``discarded`` says why an earlier part was thrown away; None where there was none or it is used.
+    """
+
+    dialogues: int = 0
+    negatives: int = 0
+    notes: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    discarded: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    fingerprint: str
+    dialogues: int
+    negatives: int
+    offset: int
+    notes: Mapping[str, Any]
+
+
+def fingerprint(settings: Mapping[str, Any]) -> str:
+    """A short text that is the same for the same settings (what JSON can hold).
+
+    >>> fingerprint({"seed": 0, "recipe": "deam"}) == fingerprint({"recipe": "deam", "seed": 0})
+    True
+    """
+    text = json.dumps(settings, sort_keys=True, ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+class ResumableWriter:
+    """Writes negatives to ``out`` (``.jsonl`` or ``.parquet``), resumable at its checkpoints.
+
+    Opening raises `InputError` at once where ``out`` can't be written or another run is
+    writing it. Use it in a ``with`` block; leaving it without `finish` keeps the part.
+    """
+
+    def __init__(self, out: str | Path, fingerprint: str) -> None:
+        path = check_destination(out)
+        if path is None:
+            raise InputError(f"{STANDARD_OUTPUT}: standard output can't be resumed; name a file")
+        self._path = path
+        self._part = path.with_name(path.name + ".part")
+        self._state_path = path.with_name(path.name + ".part.json")
+        self._fingerprint = fingerprint
+        try:
+            self._file = open(self._part, "ab")  # noqa: SIM115 - closed by close()
+        except OSError as error:
+            raise InputError(f"{self._part}: can't be written: {error.strerror}") from error
+        try:
+            _lock(self._file.fileno(), self._part)
+            self.resumed = self._resume()
+        except BaseException:
+            self._file.close()
+            raise
+        self._negatives = self.resumed.negatives
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def write(self, negative: Negative) -> None:
+        """Add a negative. It counts from the next checkpoint on."""
+        self.write_line(negative_to_json(negative))
+
+    def write_line(self, line: str) -> None:
+        """Add a line of JSON that is no negative, to a file of such lines. It counts likewise."""
+        self._file.write(line.encode() + b"\n")
+        self._negatives += 1
+
+    def checkpoint(self, dialogues: int, notes: Mapping[str, Any] | None = None) -> None:
+        """Acknowledge all that was written: ``dialogues`` are done, counted from the run's start.
+
+        ``notes`` (what JSON can hold) come back in `resumed`, for counts that go on.
+        """
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self._save(_State(self._fingerprint, dialogues, self._negatives, self._file.tell(), notes or {}))
+
+    def written(self) -> Iterator[Negative]:
+        """All that was written so far, from the file."""
+        self._file.flush()
+        return read_jsonl(self._part)
+
+    def finish(self) -> Path:
+        """Put the finished file in its place, as Parquet where the suffix says so; returns its path.
+
+        Stopped at any moment, the old file or the new one is there, never a half of one.
+        """
+        self._file.flush()
+        if self._path.suffix == ".parquet":
+            converted = self._path.with_name(self._path.name + ".tmp")
+            write_rows(read_jsonl(self._part), converted)
+            replace(converted, self._path)
+            self._state_path.unlink(missing_ok=True)
+            self._part.unlink()
+        else:
+            replace(self._part, self._path)
+            self._state_path.unlink(missing_ok=True)
+        self.close()
+        return self._path
+
+    def close(self) -> None:
+        """Stop writing. What no checkpoint acknowledged is dropped by the next run."""
+        self._file.close()
+
+    def _resume(self) -> Resumed:
+        state, discarded = self._usable_state()
+        self._file.truncate(state.offset)
+        self._file.seek(state.offset)
+        if state.offset == 0:
+            self._save(state)
+        return Resumed(state.dialogues, state.negatives, state.notes, discarded)
+
+    def _usable_state(self) -> tuple[_State, str | None]:
+        """The last checkpoint, or a fresh start and why."""
+        fresh = _State(self._fingerprint, 0, 0, 0, {})
+        size = self._part.stat().st_size
+        try:
+            state = _State(**json.loads(self._state_path.read_bytes()))
+        except FileNotFoundError:
+            return fresh, f"{self._part} came without {self._state_path.name}" if size else None
+        except (ValueError, TypeError):
+            return fresh, f"{self._state_path} is not readable"
+        if state.fingerprint != self._fingerprint:
+            return fresh, f"{self._part} was begun with other settings"
+        if size < state.offset:
+            return fresh, f"{self._part} is shorter than its last checkpoint"
+        return state, None
+
+    def _save(self, state: _State) -> None:
+        unfinished = self._state_path.with_name(self._state_path.name + ".tmp")
+        unfinished.write_text(json.dumps(asdict(state)), encoding="utf-8")
+        replace(unfinished, self._state_path)
+
+
+def _lock(descriptor: int, path: Path) -> None:
+    """One run a file. The lock goes with the process; Windows has none of this kind."""
+    if sys.platform == "win32":
+        return
+    import fcntl
+
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise InputError(
+            f"{path}: another run is writing it; wait for its end or name another file"
+        ) from error
+
+
+# A run that makes negatives batch by batch: iterated, written resumably, or turned into a table.
+
+
+Written = Callable[[], Iterable[Negative]]
+"""Gives the negatives that an interrupted run wrote before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """One batch: how many dialogues are done since the start, and the batch's negatives."""
+
+    dialogues: int
+    negatives: Sequence[Negative]
+
+
+class NegativeStream(ABC):
+    """Negatives to be made. Each use makes them anew; ``summary`` tells of the last one."""
+
+    def __init__(self) -> None:
+        self.summary = Summary()
+        self.resumed = Resumed()
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What there is to say to the user after a run: a condition that is off, say."""
+        return ()
+
+    @abstractmethod
+    def run(self, skip: int, written: Written) -> Iterator[Finished]:
+        """Make the batches behind the first ``skip`` dialogues, whose negatives are ``written``."""
+
+    @abstractmethod
+    def settings(self) -> Mapping[str, Any]:
+        """What the output depends on, as JSON can hold it; the batch is not part of it."""
+
+    def __iter__(self) -> Iterator[Negative]:
+        self.summary = Summary()
+        for finished in self.run(0, tuple[Negative, ...]):
+            yield from finished.negatives
+
+    def to_jsonl(self, out: str | Path) -> Summary:
+        """Write one JSON object a line to ``out``, or to standard output (``-``).
+
+        A file is resumable: stopped at any moment, the same call goes on where it was and ends with
+        the same bytes.
+
+        Raises:
+            InputError: ``out`` can't be written, or another run is writing it.
+        """
+        return self._write(out, ".jsonl")
+
+    def to_parquet(self, out: str | Path) -> Summary:
+        """Write a Parquet file, resumable as :meth:`to_jsonl` is.
+
+        Raises:
+            InputError: ``out`` can't be written, or another run is writing it.
+        """
+        return self._write(out, ".parquet")
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A data frame, one row a negative."""
+        return to_pandas(self)
+
+    def to_dataset(self) -> datasets.Dataset:
+        """A Hugging Face dataset with typed features."""
+        return to_dataset(self)
+
+    def _write(self, out: str | Path, suffix: str) -> Summary:
+        path = check_destination(out)
+        if path is None and suffix == ".jsonl":
+            write_jsonl(self, out)
+            return self.summary
+        if path is None or path.suffix != suffix:
+            raise InputError(f"{out}: name a file that ends {suffix}")
+        with ResumableWriter(out, fingerprint(self.settings())) as writer:
+            self.resumed = writer.resumed
+            self.summary = Summary.from_state(self.resumed.notes)
+            for finished in self.run(self.resumed.dialogues, writer.written):
+                for negative in finished.negatives:
+                    writer.write(negative)
+                writer.checkpoint(finished.dialogues, self.summary.state())
+            writer.finish()
+        return self.summary

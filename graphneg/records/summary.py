@@ -1,0 +1,164 @@
+"""What a run made: counts by transform, what was skipped and why, how far texts moved.
+
+Length is in words, overlap is the Jaccard index of the sets of lower-cased words of an
+edited text and its original. Only texts that were edited are compared.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from graphneg.model import Negative
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+
+EXAMPLES_PER_REASON = 3
+
+_WORD = re.compile(r"\w+(?:['’-]\w+)*")
+
+
+class Summary:
+    """Counts of one run. Memory does not grow with the run.
+
+    `state` and `from_state` carry it over a stopped run, as a checkpoint's notes.
+    """
+
+    def __init__(self) -> None:
+        self.negatives = 0
+        self.transforms: Counter[tuple[str, str]] = Counter()
+        self.skipped: Counter[str] = Counter()
+        self.examples: dict[str, list[str]] = {}
+        self.graphs = 0
+        self.well_formed = 0
+        self._texts = 0
+        self._words_before = 0
+        self._words_after = 0
+        self._overlap = 0.0
+
+    def add(self, negative: Negative) -> None:
+        """Count a negative, under each transform and category that made it."""
+        self.negatives += 1
+        made_by = {(str(edit["transform"]), str(edit["category"])) for edit in negative.edits}
+        self.transforms.update(sorted(made_by))
+        for before, after in edited_texts(negative):
+            self._compare(before, after)
+
+    def skip(self, reason: str, id: str) -> None:
+        """Count something that gave no negative. ``reason`` is ``code: sentence``; the first ids are kept."""
+        code, _, sentence = reason.partition(":")
+        self.skipped[code.strip()] += 1
+        examples = self.examples.setdefault(code.strip(), [])
+        if len(examples) < EXAMPLES_PER_REASON:
+            examples.append(f"{id}: {sentence.strip()}" if sentence.strip() else id)
+
+    def check(self, defects: Sequence[object]) -> None:
+        """Count an edited graph with the defects that the checker found in it."""
+        self.graphs += 1
+        self.well_formed += not defects
+
+    @property
+    def words_before(self) -> float:
+        """Mean words of the original texts that were edited; 0 where there is none."""
+        return self._words_before / max(self._texts, 1)
+
+    @property
+    def words_after(self) -> float:
+        """Mean words of the edited texts; 0 where there is none."""
+        return self._words_after / max(self._texts, 1)
+
+    @property
+    def overlap(self) -> float:
+        """Mean word overlap of edited texts with their originals, 0 to 1."""
+        return self._overlap / max(self._texts, 1)
+
+    def table(self) -> Table:
+        """The summary as a rich table."""
+        from rich.table import Table
+
+        table = Table("", "count", "share", "examples")
+        table.columns[1].justify = table.columns[2].justify = "right"
+        table.add_row("negatives", f"{self.negatives:,}")
+        for (transform, category), count in sorted(self.transforms.items()):
+            table.add_row(f"  {transform} ({category})", f"{count:,}", _share(count, self.negatives))
+        table.add_section()
+        table.add_row("skipped", f"{self.skipped.total():,}")
+        for code, count in sorted(self.skipped.items(), key=_most_first):
+            examples = next(iter(self.examples[code]), "")
+            table.add_row(f"  {code}", f"{count:,}", _share(count, self.skipped.total()), examples)
+        table.add_section()
+        if self.graphs:
+            table.add_row(
+                "well-formed graphs", f"{self.well_formed:,}", _share(self.well_formed, self.graphs)
+            )
+        table.add_row("edited texts", f"{self._texts:,}")
+        table.add_row("  words, original", f"{self.words_before:.1f}")
+        table.add_row("  words, edited", f"{self.words_after:.1f}")
+        table.add_row("  word overlap", f"{self.overlap:.2f}")
+        return table
+
+    def state(self) -> dict[str, Any]:
+        """All counts as plain values that JSON can hold."""
+        return {
+            "negatives": self.negatives,
+            "transforms": [[*key, count] for key, count in sorted(self.transforms.items())],
+            "skipped": dict(self.skipped),
+            "examples": self.examples,
+            "graphs": [self.graphs, self.well_formed],
+            "texts": [self._texts, self._words_before, self._words_after, self._overlap],
+        }
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> Summary:
+        """Go on from `state`; from an empty one, from nothing."""
+        summary = cls()
+        if not state:
+            return summary
+        summary.negatives = state["negatives"]
+        for transform, category, count in state["transforms"]:
+            summary.transforms[transform, category] = count
+        summary.skipped.update(state["skipped"])
+        summary.examples = {code: list(examples) for code, examples in state["examples"].items()}
+        summary.graphs, summary.well_formed = state["graphs"]
+        summary._texts, summary._words_before, summary._words_after, summary._overlap = state["texts"]
+        return summary
+
+    def _compare(self, before: str, after: str) -> None:
+        words_before, words_after = _words(before), _words(after)
+        either = set(words_before) | set(words_after)
+        both = set(words_before) & set(words_after)
+        self._texts += 1
+        self._words_before += len(words_before)
+        self._words_after += len(words_after)
+        self._overlap += len(both) / len(either) if either else 1.0
+
+
+def edited_texts(negative: Negative) -> list[tuple[str, str]]:
+    """Pairs of original and edited text; turns pair up, a context that lost turns is one text."""
+    pairs: list[tuple[str, str]] = []
+    if negative.original["context"] is not None:
+        before = [str(turn["text"]) for turn in negative.original["context"]]
+        after = [turn["text"] for turn in negative.context]
+        if len(before) != len(after):
+            pairs.append((" ".join(before), " ".join(after)))
+        else:
+            pairs += [(old, new) for old, new in zip(before, after, strict=True) if old != new]
+    if negative.original["response"] is not None:
+        pairs.append((negative.original["response"], negative.response))
+    return pairs
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.lower())
+
+
+def _share(count: int, total: int) -> str:
+    return f"{count / total:.1%}" if total else ""
+
+
+def _most_first(item: tuple[str, int]) -> tuple[int, str]:
+    return -item[1], item[0]

@@ -1,0 +1,422 @@
+"""A scorer of whole dialogues: any encoder with one class on top, 1 for coherent ones (DEAM)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+from graphneg.decoders.t5 import choose_device
+from graphneg.errors import InputError, ModelError
+from graphneg.generators.base import Turn, answering
+from graphneg.model import Negative
+from graphneg.nn.models import check_packages, first_line, locate
+from graphneg.progress import NoProgress, Progress
+from graphneg.rankers.cross_encoder import positions
+from graphneg.records.files import read_jsonl
+from graphneg.records.tables import read_parquet
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+
+# Long dialogues cut by turns: windows of whole turns, each short enough for an encoder.
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The turns numbered ``first`` to ``last - 1``."""
+
+    first: int
+    last: int
+
+    def holds(self, turn: int) -> bool:
+        return self.first <= turn < self.last
+
+
+@dataclass(frozen=True, slots=True)
+class Cutter:
+    """Cuts dialogues into windows of at most ``room`` tokens; turns are never cut.
+
+    ``lengths`` of turns count all that a turn adds, separator and all; none is longer than ``room``.
+    A window repeats the last ``overlap`` turns of the one before it, as long as it gets further.
+
+    Raises:
+        InputError: the overlap is negative.
+    """
+
+    room: int
+    overlap: int = 0
+
+    def __post_init__(self) -> None:
+        if self.overlap < 0:
+            raise InputError(f"overlap {self.overlap}: windows share 0 turns or more")
+
+    def windows(self, lengths: Sequence[int]) -> list[Window]:
+        """Windows that hold all turns, in order; the last one reaches back as far as it has room.
+
+        >>> [(one.first, one.last) for one in Cutter(10).windows([4, 4, 4, 4, 4])]
+        [(0, 2), (2, 4), (3, 5)]
+        >>> [(one.first, one.last) for one in Cutter(12, overlap=1).windows([4, 4, 4, 4, 4])]
+        [(0, 3), (2, 5)]
+        """
+        found: list[Window] = []
+        first, last = 0, 0
+        while last < len(lengths):
+            end = self._end(lengths, first)
+            if end == last:  # the repeated turns leave no room for a new one
+                first += 1
+                continue
+            last = end
+            found.append(Window(first, last))
+            first = max(first + 1, last - self.overlap)
+        if found:
+            found[-1] = Window(min(found[-1].first, self._first(lengths)), len(lengths))
+        return found
+
+    def all(self, lengths: Sequence[int]) -> list[Window]:
+        """Every window that can't be made longer, in order: one for a dialogue that is short enough.
+
+        >>> [(one.first, one.last) for one in Cutter(10).all([4, 4, 4, 4])]
+        [(0, 2), (1, 3), (2, 4)]
+        """
+        found: list[Window] = []
+        for first in range(len(lengths)):
+            last = self._end(lengths, first)
+            if not found or last > found[-1].last:
+                found.append(Window(first, last))
+        return found
+
+    def _end(self, lengths: Sequence[int], first: int) -> int:
+        """Where the longest window from ``first`` on ends."""
+        used, last = 0, first
+        while last < len(lengths) and used + lengths[last] <= self.room:
+            used += lengths[last]
+            last += 1
+        return last
+
+    def _first(self, lengths: Sequence[int]) -> int:
+        """Where the longest window up to the end begins."""
+        used, first = 0, len(lengths)
+        while first and used + lengths[first - 1] <= self.room:
+            first -= 1
+            used += lengths[first]
+        return first
+
+
+# A scorer of whole dialogues: any encoder with one class on top, 1 for coherent ones.
+
+
+Talk = Sequence[tuple[str, str]]
+"""A dialogue: speaker and text of each turn, in order. A speaker who is not known is ''."""
+Over = Literal["mean", "minimum"]
+OVER: tuple[Over, ...] = ("mean", "minimum")
+KIND = "coherence"
+MAX_TOKENS = 256
+_MARKS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """The tokens of a dialogue's turns, marks of speakers and all; ``cut`` of them lost their end."""
+
+    turns: tuple[tuple[int, ...], ...]
+    cut: int
+
+
+class CoherenceScorer:
+    """Says how coherent whole dialogues are, from 0 to 1 (Ghazarian et al. 2022, section 4).
+
+    Turns are joined by the tokenizer's separator, each behind a mark of who speaks: ``A:`` for the first
+    speaker of the dialogue, ``B:`` for the second. A dialogue of more than ``max_tokens`` is cut by turns
+    into windows, which may share ``overlap`` turns; its score is the ``mean`` or the ``minimum`` over
+    them. Only a single turn that is longer than a window loses its end; ``cut_turns`` counts those.
+
+    ``categories`` are those of the errors that it was trained on (``C-cont``).
+    """
+
+    def __init__(
+        self,
+        model: PreTrainedModel,
+        tokenizer: PreTrainedTokenizerBase,
+        *,
+        categories: Iterable[str] = (),
+        max_tokens: int = MAX_TOKENS,
+        overlap: int = 0,
+        over: Over = "mean",
+        batch: int = 32,
+    ) -> None:
+        if over not in OVER:
+            raise InputError(f"over {over!r}: choose one of {', '.join(OVER)}")
+        self.model = model
+        self.tokenizer = tokenizer
+        self.categories = tuple(categories)
+        self.max_tokens = min(max_tokens, positions(model), tokenizer.model_max_length)
+        self.overlap = overlap
+        self.over: Over = over
+        self.batch = batch
+        self.cut_turns = 0
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        model: str | Path,
+        *,
+        max_tokens: int | None = None,
+        overlap: int = 0,
+        over: Over = "mean",
+        batch: int = 32,
+        device: str | None = None,
+        offline: bool = False,
+    ) -> Self:
+        """A trained scorer by path or hub id; windows are as long as in training unless ``max_tokens`` says.
+
+        Raises:
+            ModelError: torch or transformers is missing, there is no such model, or it is another kind.
+            InputError: another ``over``.
+        """
+        check_packages()
+        folder = locate(model, offline=offline)
+        noted = _noted(folder)
+        from transformers import AutoModelForSequenceClassification, AutoTokenizer
+        from transformers.utils.logging import disable_progress_bar
+
+        disable_progress_bar()
+        try:
+            network: Any = AutoModelForSequenceClassification.from_pretrained(folder, local_files_only=True)
+            tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        except Exception as error:  # its loaders raise what the files' parsers and torch raise
+            raise ModelError(f"{folder}: no coherence scorer can be read ({first_line(error)})") from error
+        network.to(choose_device(device or "auto"))
+        return cls(
+            network,
+            tokenizer,
+            categories=noted.get("categories", ()),
+            max_tokens=max_tokens or noted.get("max_tokens", MAX_TOKENS),
+            overlap=overlap,
+            over=over,
+            batch=batch,
+        )
+
+    def score(self, dialogues: Sequence[Talk], progress: Progress | None = None) -> list[float]:
+        """One number for each dialogue, in order, from 0 (incoherent) to 1 (coherent).
+
+        Raises:
+            InputError: a dialogue has no turns.
+        """
+        windows: list[tuple[int, list[int]]] = []
+        for place, talk in enumerate(dialogues):
+            if not talk:
+                raise InputError(f"dialogue {place + 1} of {len(dialogues)} has no turns")
+            encoded = self.encode_turns(talk)
+            self.cut_turns += encoded.cut
+            windows += [(place, self.tokens(encoded, one)) for one in self._windows(encoded)]
+        windows.sort(key=lambda one: len(one[1]))
+        found: list[list[float]] = [[] for _ in dialogues]
+        shown = progress or NoProgress()
+        shown.start("coherence", len(windows), "windows")
+        for start in range(0, len(windows), self.batch):
+            some = windows[start : start + self.batch]
+            for (place, _), one in zip(some, self._scores([ids for _, ids in some]), strict=True):
+                found[place].append(one)
+            shown.advance(len(some))
+        shown.finish()
+        return [min(some) if self.over == "minimum" else sum(some) / len(some) for some in found]
+
+    def save(self, folder: str | Path) -> None:
+        """Write model and tokenizer into a folder that ``from_pretrained`` reads, and transformers too."""
+        config: Any = self.model.config
+        config.graphneg = {"kind": KIND, "categories": [*self.categories], "max_tokens": self.max_tokens}
+        self.model.save_pretrained(str(folder))
+        self.tokenizer.save_pretrained(str(folder))
+
+    @property
+    def cutter(self) -> Cutter:
+        """Cuts what ``encode_turns`` gives, by :meth:`lengths`."""
+        return Cutter(self.max_tokens - len(self._frame[0]) - len(self._frame[1]), self.overlap)
+
+    def lengths(self, encoded: Encoded) -> list[int]:
+        """Tokens that each turn adds to a window, its separator too."""
+        return [len(turn) + len(self._separator) for turn in encoded.turns]
+
+    def encode_turns(self, talk: Talk) -> Encoded:
+        """Each turn's tokens, the mark of its speaker first; one longer than a window is cut."""
+        room = self.cutter.room - len(self._separator)
+        texts = [f"{mark}: {text}" for mark, (_, text) in zip(marks(talk), talk, strict=True)]
+        rows: list[list[int]] = self.tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]  # pyright: ignore[reportAssignmentType]
+        return Encoded(tuple(tuple(row[:room]) for row in rows), sum(len(row) > room for row in rows))
+
+    def tokens(self, encoded: Encoded, window: Window) -> list[int]:
+        """The model's input for some turns: separators between them, special tokens around."""
+        before, after = self._frame
+        ids = list(before)
+        for place in range(window.first, window.last):
+            ids += [*(self._separator if place > window.first else ()), *encoded.turns[place]]
+        return ids + list(after)
+
+    def batch_of(self, rows: Sequence[list[int]]) -> dict[str, Tensor]:
+        """``input_ids`` and ``attention_mask`` of shape (rows, tokens), padded to the longest."""
+        padded: Any = self.tokenizer.pad({"input_ids": list(rows)}, return_tensors="pt")
+        return {"input_ids": padded["input_ids"], "attention_mask": padded["attention_mask"]}
+
+    def _windows(self, encoded: Encoded) -> Iterator[Window]:
+        yield from self.cutter.windows(self.lengths(encoded))
+
+    def _scores(self, rows: Sequence[list[int]]) -> list[float]:
+        import torch
+
+        self.model.eval()
+        with torch.inference_mode():
+            given = {name: one.to(self.model.device) for name, one in self.batch_of(rows).items()}
+            logits: Tensor = self.model(**given).logits.float()
+        return logits[:, 0].sigmoid().tolist()
+
+    @cached_property
+    def _separator(self) -> tuple[int, ...]:
+        ids = (self.tokenizer.sep_token_id, self.tokenizer.eos_token_id)
+        return next(((one,) for one in ids if isinstance(one, int)), ())
+
+    @cached_property
+    def _frame(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Special tokens that the tokenizer puts before and after a text."""
+        whole: list[int] = self.tokenizer("a")["input_ids"]  # pyright: ignore[reportAssignmentType]
+        bare: list[int] = self.tokenizer("a", add_special_tokens=False)["input_ids"]  # pyright: ignore[reportAssignmentType]
+        at = next(at for at in range(len(whole)) if whole[at : at + len(bare)] == bare)
+        return tuple(whole[:at]), tuple(whole[at + len(bare) :])
+
+
+def marks(talk: Talk) -> list[str]:
+    """Who speaks, by the order in which they come up; turns of nobody known alternate.
+
+    >>> marks([("User", "Hi."), ("System", "Hello."), ("User", "Bye.")])
+    ['A', 'B', 'A']
+    >>> marks([("", "Hi."), ("", "Hello.")])
+    ['A', 'B']
+    """
+    known: dict[str, str] = {}
+    found: list[str] = []
+    for place, (speaker, _) in enumerate(talk):
+        if not speaker:
+            found.append(_MARKS[place % 2])
+            continue
+        found.append(known.setdefault(speaker, _MARKS[len(known) % len(_MARKS)]))
+    return found
+
+
+def _noted(folder: Path) -> dict[str, Any]:
+    """What training noted in the model's ``config.json``."""
+    try:
+        config: dict[str, Any] = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ModelError(
+            f"{folder}: no config.json can be read in it, so it is no coherence scorer"
+        ) from error
+    noted = config.get("graphneg") or {}
+    if noted.get("kind") != KIND:
+        kinds = noted.get("kind") or ", ".join(map(str, config.get("architectures") or ())) or "another model"
+        raise ModelError(f"{folder}: {kinds}, no coherence scorer; graphneg train coherence makes one")
+    return noted
+
+
+# Dialogues as they are and edited ones that were made of them, from files of negatives.
+
+
+Turns = tuple[Turn, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EditedDialogue:
+    """An incoherent dialogue: who said what, and which turns were edited."""
+
+    id: str
+    turns: Turns
+    edited: frozenset[int]
+    recipe: str
+    categories: tuple[str, ...]
+
+    @property
+    def names(self) -> set[str]:
+        return {self.recipe, *self.categories}
+
+
+@dataclass(slots=True)
+class Versions:
+    """One dialogue as it is, and edited ones that were made of it."""
+
+    id: str
+    original: Turns
+    edited: list[EditedDialogue] = field(default_factory=list[EditedDialogue])
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What files of negatives give; ``responses`` records were left out, as they edit no dialogue."""
+
+    dialogues: list[Versions]
+    responses: int
+
+
+def read_dialogues(paths: Sequence[str | Path]) -> Read:
+    """Dialogues and their edited versions from files of negatives (.jsonl, .parquet).
+
+    Raises:
+        InputError: a file can't be read or is none of negatives, a label is neither 0 nor 1, or no
+            record has the target ``dialogue``.
+    """
+    return dialogues_of(record for path in map(Path, paths) for record in _records(path))
+
+
+def originals_of(paths: Sequence[str | Path]) -> Iterator[Turns]:
+    """The dialogues of any negatives, as they were before they were edited.
+
+    Raises:
+        InputError: a file can't be read, or is none of negatives.
+    """
+    return (_original(record) for path in map(Path, paths) for record in _records(path))
+
+
+def dialogues_of(records: Iterable[Negative]) -> Read:
+    """Records with the target ``dialogue``, by the place where their last turn stands."""
+    found: dict[str, Versions] = {}
+    responses = 0
+    for one in records:
+        if one.label not in (0, 1):
+            raise InputError(f"{one.id}: the label is {one.label!r}; 1 is coherent, 0 is not")
+        if one.target != "dialogue":
+            responses += 1
+            continue
+        place = f"{one.dialogue}#{one.turn}"
+        versions = found.setdefault(place, Versions(place, _original(one)))
+        if one.label == 0:
+            versions.edited.append(_edited(one))
+    if not any(one.edited for one in found.values()):
+        raise InputError(
+            "no edited dialogues in these files: make some with graphneg negatives --target dialogue, "
+            "or a generator such as turn-shuffle"
+        )
+    return Read(list(found.values()), responses)
+
+
+def _records(path: Path) -> Iterator[Negative]:
+    return (read_parquet if path.suffix == ".parquet" else read_jsonl)(path)
+
+
+def _original(one: Negative) -> Turns:
+    context = one.original.get("context")
+    return _whole(one.context if context is None else context, one.original.get("response") or one.response)
+
+
+def _edited(one: Negative) -> EditedDialogue:
+    places = frozenset(int(edit["turn"]) for edit in one.edits)
+    turns = _whole(one.context, one.response)
+    return EditedDialogue(one.id, turns, places, one.recipe, tuple(one.categories))
+
+
+def _whole(context: Iterable[Mapping[str, str]], response: str) -> Turns:
+    """All turns; records do not say who speaks last, so it is who would."""
+    said = [Turn(turn["speaker"], turn["text"]) for turn in context]
+    return (*said, Turn(answering(said) if said else "", response))

@@ -1,0 +1,273 @@
+"""Collecting responses that may contradict (Sato et al. 2024): contexts, then responses to them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from graphneg.errors import GeneratorError, InputError
+from graphneg.generators.base import Candidate, Context, Generator, Settled
+from graphneg.ingest.reading import json_lines
+from graphneg.model import Rejected
+from graphneg.progress import NoProgress, Progress
+from graphneg.records.files import check_destination, replace
+from graphneg.records.resumable import ResumableWriter, fingerprint
+from graphneg.scorers.collection_files import Responded, context_line, read_contexts_file, response_line
+from graphneg.scorers.contradiction import Labelled, labelled_lines
+from graphneg.scorers.followups import Likelihood, Scored, best, followups, fqness, written
+
+if TYPE_CHECKING:
+    from graphneg.nn.language_models import CausalLM
+
+
+# Collecting responses that may contradict (Sato et al. 2024): contexts, then responses to them.
+#
+# Each step writes a file, and goes on where it was stopped. The label sheet of
+# `graphneg.scorers.collection_files`
+# comes next.
+
+
+BATCH = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The ``top`` contexts by score, at most ``per_dialogue`` of each dialogue; referents are among the
+    last ``furthest`` turns of the one who answers."""
+
+    top: int = 1000
+    per_dialogue: int = 1
+    furthest: int = 3
+
+    def __post_init__(self) -> None:
+        if min(self.top, self.per_dialogue, self.furthest) < 1:
+            raise InputError("top, per_dialogue and furthest must each be at least 1")
+
+
+def collect_contexts(
+    contexts: Iterable[Context],
+    model: Likelihood,
+    out: str | Path,
+    wanted: Wanted | None = None,
+    *,
+    facts: Mapping[str, object] | None = None,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+) -> list[Scored]:
+    """Score all follow-ups of contexts, write the best ones, best first, and return them.
+
+    ``facts`` (what JSON can hold: the model, where contexts are from) decide whether a run that was
+    stopped is gone on with; scores so far are in a file beside ``out``.
+
+    Raises:
+        InputError: ``out`` is there already, or can't be written; no context ends in a question.
+    """
+    wanted, bar = wanted or Wanted(), progress or NoProgress()
+    path = _destination(out, overwrite)
+    scores = path.with_name(f"{path.stem}.scores.jsonl")
+    settings = {"facts": dict(facts or {}), "furthest": wanted.furthest}
+    bar.start("follow-ups", None, "questions")
+    with ResumableWriter(scores, fingerprint(settings)) as writer:
+        done = writer.resumed.dialogues
+        bar.advance(done)
+        rest = islice(followups(contexts, wanted.furthest), done, None)
+        while some := list(islice(rest, BATCH)):
+            for one in fqness(model, some):
+                writer.write_line(context_line(one))
+            done += len(some)
+            writer.checkpoint(done)
+            bar.advance(len(some))
+        if not done:
+            writer.finish().unlink()
+            raise InputError("no context ends in a question to a speaker who said something before")
+        writer.finish()
+    bar.finish()
+    found = best(read_contexts_file(scores), wanted.top, wanted.per_dialogue)
+    _write(path, map(context_line, found))
+    scores.unlink()
+    return found
+
+
+def collect_responses(
+    contexts: Sequence[Scored],
+    generators: Sequence[Generator],
+    out: str | Path,
+    *,
+    per_context: int = 1,
+    seed: int = 0,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+) -> int:
+    """Write the responses of each generator to each context; returns how many there are.
+
+    Responses that a generator lacks are not made up for. Text that stands twice for one context is written
+    for the first generator alone.
+
+    Raises:
+        InputError: ``out`` is there already, or no generator or two of one name are given.
+        GeneratorError: a generator answers with too few lists.
+    """
+    names = [one.name for one in generators]
+    if not names or len(set(names)) < len(names):
+        raise InputError(f"generators {', '.join(names) or '(none)'}: one or more, each once, please")
+    bar = progress or NoProgress()
+    path = _destination(out, overwrite)
+    settings = {
+        "contexts": [context_line(one) for one in contexts],
+        "generators": [[one.name, _settings(one)] for one in generators],
+        "per_context": per_context,
+        "seed": seed,
+    }
+    bar.start("responses", len(contexts), "contexts")
+    with ResumableWriter(path, fingerprint(settings)) as writer:
+        done, written = writer.resumed.dialogues, writer.resumed.negatives
+        bar.advance(done)
+        while some := contexts[done : done + BATCH]:
+            for one in _responses(some, generators, per_context, seed):
+                writer.write_line(response_line(one))
+                written += 1
+            done += len(some)
+            writer.checkpoint(done)
+            bar.advance(len(some))
+        writer.finish()
+    bar.finish()
+    return written
+
+
+def write_responses(labelled: Iterable[Labelled], out: str | Path, *, overwrite: bool = False) -> None:
+    """Write labelled responses as JSON lines, in the form that `read_labelled` reads.
+
+    Raises:
+        InputError: ``out`` is there already, or can't be written.
+    """
+    _write(_destination(out, overwrite), labelled_lines(labelled))
+
+
+def _responses(
+    some: Sequence[Scored], generators: Sequence[Generator], per_context: int, seed: int
+) -> Iterable[Responded]:
+    contexts = [one.followup.context for one in some]
+    given: list[list[tuple[str, str]]] = [[] for _ in some]
+    for generator in generators:
+        answers = generator.generate(contexts, per_context, seed)
+        if len(answers) != len(contexts):
+            raise GeneratorError(
+                f"generator {generator.name} answered {len(answers)} of {len(contexts)} contexts"
+            )
+        for place, candidates in enumerate(answers):
+            given[place] += [(generator.name, one.text) for one in candidates[:per_context]]
+    for one, pairs in zip(some, given, strict=True):
+        texts: set[str] = set()
+        for name, text in pairs:
+            text = text.strip()
+            if text and text not in texts:
+                texts.add(text)
+                yield Responded(f"{one.followup.context.id}~{_mark(text)}", one, name, text)
+
+
+def _mark(text: str) -> str:
+    """A name for a response that does not tell an annotator who made it."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
+
+
+def _settings(generator: Generator) -> Mapping[str, object]:
+    return dict(generator.settings()) if isinstance(generator, Settled) else {}
+
+
+def _destination(out: str | Path, overwrite: bool) -> Path:
+    path = check_destination(out)
+    if path is None or path.suffix != ".jsonl":
+        raise InputError(f"{out}: name a file that ends .jsonl")
+    if path.exists() and not overwrite:
+        raise InputError(f"{path}: there is such a file already; name another one, or overwrite it")
+    return path
+
+
+def _write(path: Path, lines: Iterable[str]) -> None:
+    finished = path.with_name(path.name + ".tmp")
+    finished.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    replace(finished, path)
+
+
+# Who responds to collected contexts, beside installed generators: files of responses, a language model.
+
+
+LONGEST = 64
+"""Tokens of a language model's response, at most."""
+
+
+class FileResponses:
+    """Responses that some program wrote: JSON lines with ``id`` (of a context) and ``response``.
+
+    Raises:
+        InputError: the file can't be read, or a line is none of these.
+    """
+
+    def __init__(self, name: str, path: str | Path) -> None:
+        self.name = name
+        self._path = Path(path)
+        self._by_context: dict[str, list[str]] = {}
+        for item in json_lines(self._path, NoProgress()):
+            if isinstance(item, Rejected):
+                raise InputError(f"{item.place}: {item.reason}")
+            id, text = _fields(item.value)
+            if id is None or text is None:
+                raise InputError(f'{item.place}: expected an object with the texts "id" and "response"')
+            self._by_context.setdefault(id, []).append(text)
+        if not self._by_context:
+            raise InputError(f"{path}: no response in it")
+
+    def generate(
+        self, contexts: Sequence[Context], per_context: int, seed: int
+    ) -> Sequence[Sequence[Candidate]]:
+        """The file's responses to each context, in its order."""
+        return [
+            [Candidate(text, ()) for text in self._by_context.get(one.id, ())[:per_context]]
+            for one in contexts
+        ]
+
+    def settings(self) -> Mapping[str, object]:
+        return {"responses": hashlib.sha256(self._path.read_bytes()).hexdigest()}
+
+
+class Replies:
+    """A causal language model that goes on with the dialogue, a line drawn from its likelier words."""
+
+    def __init__(self, name: str, model: CausalLM) -> None:
+        self.name = name
+        self._model = model
+
+    def generate(
+        self, contexts: Sequence[Context], per_context: int, seed: int
+    ) -> Sequence[Sequence[Candidate]]:
+        """``per_context`` replies of one line to each context; an empty one is left out."""
+        from graphneg.nn.generation import Sampling
+
+        prompts = [written(one.turns, one.speaker) for one in contexts for _ in range(per_context)]
+        ids = [f"{one.id}~{slot}" for one in contexts for slot in range(per_context)]
+        texts = self._model.generate(
+            prompts,
+            Sampling(temperature=0.8, top_p=0.9),
+            seed=seed,
+            ids=ids,
+            max_new_tokens=LONGEST,
+            end="\n",
+        )
+        return [
+            [Candidate(text, ()) for text in texts[at : at + per_context] if text]
+            for at in range(0, len(texts), per_context)
+        ]
+
+    def settings(self) -> Mapping[str, object]:
+        return {"model": str(self._model.place), "longest": LONGEST}
+
+
+def _fields(value: Any) -> tuple[str | None, str | None]:
+    if not isinstance(value, dict):
+        return None, None
+    id, text = value.get("id"), value.get("response")
+    return (id if isinstance(id, str) else None), (text if isinstance(text, str) and text.strip() else None)

@@ -1,0 +1,147 @@
+"""Contexts that end in a question about what its answerer said before, and how sure that is: FQness.
+
+Sato et al. 2024 found that models contradict themselves most where they are asked about
+something that they said. Whether a question follows up an earlier segment shows in its probability: without
+the turns in between it hardly falls, without the segment it does.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from graphneg.generators.base import Context, Turn
+
+_QUESTION = ("?", '?"', "?'", "?)", "?!", "!?")
+
+
+class Likelihood(Protocol):
+    """What FQness asks of a causal language model; `graphneg.nn.models.load_causal` gives one."""
+
+    @property
+    def longest(self) -> int | None: ...
+
+    def score(self, texts: Sequence[str], given: Sequence[str] | None = None) -> list[float]: ...
+
+    def target_tokens(self, text: str) -> list[int]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class FollowUp:
+    """A context whose last turn asks, and the place of the answerer's turn that it may ask about."""
+
+    context: Context
+    referent: int
+
+    @property
+    def question(self) -> Turn:
+        return self.context.turns[-1]
+
+    @property
+    def without_between(self) -> tuple[Turn, ...]:
+        """The turns up to the referent, that one too."""
+        return self.context.turns[: self.referent + 1]
+
+    @property
+    def without_referent(self) -> tuple[Turn, ...]:
+        """The turns before the question but the referent."""
+        turns = self.context.turns
+        return (*turns[: self.referent], *turns[self.referent + 1 : -1])
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A follow-up and the logarithm (base e) of its FQness: above 0, it asks about the referent."""
+
+    followup: FollowUp
+    log_fqness: float
+
+
+def asks(text: str) -> bool:
+    """Whether a sentence of the text is a question.
+
+    >>> asks("Oh really? I have not travelled much."), asks("I wonder why.")
+    (True, False)
+    """
+    return any(word.endswith(_QUESTION) for word in text.split())
+
+
+def followups(contexts: Iterable[Context], furthest: int = 3) -> Iterator[FollowUp]:
+    """The follow-ups of contexts that end in a question of the other speaker.
+
+    Referents are the last ``furthest`` turns of the one who has to answer; the nearest comes first.
+    """
+    for context in contexts:
+        if not context.turns or context.turns[-1].speaker == context.speaker:
+            continue
+        if asks(context.turns[-1].text):
+            own = [at for at, turn in enumerate(context.turns) if turn.speaker == context.speaker]
+            yield from (FollowUp(context, at) for at in reversed(own[-furthest:]))
+
+
+def fqness(model: Likelihood, some: Sequence[FollowUp]) -> list[Scored]:
+    """The FQness of follow-ups, in order (Sato et al. 2024).
+
+    P(question | context without the turns between referent and question) over P(question | context without
+    the referent), the probabilities of the same tokens under a causal language model: exact, not
+    averaged over the length. The context is written a turn a line with its speaker. Where the referent
+    stands right before the question nothing is between them, and the numerator has the whole context. A
+    question that is longer than the model reads counts as far as it reads.
+    """
+    texts = [_spoken(one.question.text) for one in some for _ in range(2)]
+    given = [
+        written(turns, one.question.speaker)
+        for one in some
+        for turns in (one.without_between, one.without_referent)
+    ]
+    losses = model.score(texts, given) if texts else []
+    found: list[Scored] = []
+    for place, one in enumerate(some):
+        near, far = losses[2 * place : 2 * place + 2]
+        tokens = _tokens(model, texts[2 * place])
+        found.append(Scored(one, tokens * (far - near) if math.isfinite(near) else 0.0))
+    return found
+
+
+def written(turns: Sequence[Turn], speaker: str) -> str:
+    """What a model reads before it says what ``speaker`` says next.
+
+    >>> print(written([Turn("A", "I sail."), Turn("B", "Where?")], "A"))
+    A: I sail.
+    B: Where?
+    A:
+    """
+    return "\n".join([*(f"{turn.speaker}:{_spoken(turn.text)}" for turn in turns), f"{speaker}:"])
+
+
+def best(scored: Iterable[Scored], top: int, per_dialogue: int = 1) -> list[Scored]:
+    """The ``top`` follow-ups by score, at most ``per_dialogue`` of one dialogue, one of each context."""
+    taken: dict[str, int] = {}
+    seen: set[str] = set()
+    found: list[Scored] = []
+    for one in sorted(scored, key=_rank):
+        context = one.followup.context
+        if len(found) == top:
+            break
+        if context.id in seen or taken.get(context.dialogue, 0) >= per_dialogue:
+            continue
+        seen.add(context.id)
+        taken[context.dialogue] = taken.get(context.dialogue, 0) + 1
+        found.append(one)
+    return found
+
+
+def _rank(one: Scored) -> tuple[float, str, int]:
+    return -one.log_fqness, one.followup.context.id, one.followup.referent
+
+
+def _spoken(text: str) -> str:
+    return " " + " ".join(text.split())
+
+
+def _tokens(model: Likelihood, text: str) -> int:
+    """How many tokens of the text the model's score is the mean of: all but the end token."""
+    tokens = len(model.target_tokens(text)) - 1
+    return tokens if model.longest is None else min(tokens, model.longest - 1)

@@ -1,0 +1,339 @@
+"""The neighbourhood of a topic, read from the store and drawn as one HTML page."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from graphneg.pages import FONT, drawing_item, library_script, render, require_bokeh, write
+from graphneg.store.connection import Store
+from graphneg.store.named_queries import explore
+
+if TYPE_CHECKING:
+    from bokeh.models import DataRenderer
+    from bokeh.plotting import figure
+
+
+# What is around a topic: the most frequent shifts from it and to it, with utterances behind each.
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A post and its reply; ``id`` is the reply's."""
+
+    id: str
+    corpus: str
+    post: str
+    reply: str
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """A shift of ``count`` pairs, some of which are in ``pairs``."""
+
+    focus: str
+    perspective: str
+    count: int
+    pairs: tuple[Pair, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbourhood:
+    """A topic and the shifts around it, the most frequent first.
+
+    ``outgoing`` and ``incoming`` count all pairs that shift from and to the topic, ``perspectives``
+    and ``foci`` all topics at the other ends; ``moves_to`` and ``comes_from`` hold as many shifts
+    as were asked for. A shift from the topic to itself, of ``stays`` pairs, counts in both
+    directions and stands among ``moves_to`` alone.
+    """
+
+    topic: str
+    outgoing: int
+    incoming: int
+    perspectives: int
+    foci: int
+    stays: int
+    opposites: tuple[str, ...]
+    moves_to: tuple[Shift, ...]
+    comes_from: tuple[Shift, ...]
+
+    @property
+    def more_perspectives(self) -> int:
+        """How many topics the topic shifts to beside those in ``moves_to``."""
+        return self.perspectives - len(self.moves_to)
+
+    @property
+    def more_foci(self) -> int:
+        """How many other topics shift to the topic beside those in ``comes_from``."""
+        return self.foci - bool(self.stays) - len(self.comes_from)
+
+
+def neighbourhood(store: Store, topic: str, limit: int = 12, examples: int = 20) -> Neighbourhood:
+    """The shifts around a topic: at most ``limit`` in each direction, each with ``examples`` pairs.
+
+    Raises:
+        InputError: the topic is not in the shift graph; the message names some that are spelled alike.
+        StoreError: the store is gone.
+    """
+    numbers = explore(store, "topic", {"focus": topic})[0]
+    rows = explore(store, "neighbourhood", {"focus": topic, "limit": limit, "examples": examples})
+    shifts = [
+        Shift(
+            row["focus"],
+            row["perspective"],
+            row["count"],
+            tuple(Pair(*example) for example in row["examples"]),
+        )
+        for row in rows
+    ]
+    return Neighbourhood(
+        topic,
+        numbers["outgoing"],
+        numbers["incoming"],
+        numbers["perspectives"],
+        numbers["foci"],
+        numbers["stays"],
+        tuple(numbers["opposites"]),
+        tuple(shift for shift in shifts if shift.focus == topic),
+        tuple(shift for shift in shifts if shift.focus != topic),
+    )
+
+
+# Where the drawing of a neighbourhood puts things, in units of rows and columns.
+#
+# The topic is in the middle, what replies come from on its left, what they move to on its right, each
+# side in the order of its counts. A shift is a curve that leaves and arrives level; one from the
+# topic to itself is a loop above it.
+
+
+POINTS = 24
+WIDEST, NARROWEST = 18.0, 3.0
+FREQUENT = 5
+"""Pairs that it takes for the widest curve: where all shifts are rare, none is drawn wide."""
+LOOP_WIDTH, LOOP_HEIGHT = 0.16, 1.3
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """A drawn shift: its points, where its other topic stands, its width in pixels; ``side`` is -1
+    (left), 0 (a loop) or 1 (right)."""
+
+    shift: Shift
+    other: str
+    side: int
+    points: tuple[Point, ...]
+    end: Point
+    width: float
+
+
+def layout(around: Neighbourhood) -> list[Curve]:
+    """The curves of a neighbourhood: those that leave the topic, then those that lead to it."""
+    every = [*around.moves_to, *around.comes_from]
+    most = max([FREQUENT, *(shift.count for shift in every)])
+    loops = [shift for shift in around.moves_to if shift.perspective == shift.focus]
+    right = [shift for shift in around.moves_to if shift.perspective != shift.focus]
+    curves = [_loop(shift, most) for shift in loops]
+    curves += _side(right, 1, most)
+    curves += _side(around.comes_from, -1, most)
+    return curves
+
+
+def _side(shifts: Sequence[Shift], side: int, most: int) -> list[Curve]:
+    top = (len(shifts) - 1) / 2
+    curves: list[Curve] = []
+    for row, shift in enumerate(shifts):
+        end = (float(side), top - row)
+        points = [_between((0.0, 0.0), end, i / POINTS) for i in range(POINTS + 1)]
+        other = shift.perspective if side > 0 else shift.focus
+        curves.append(Curve(shift, other, side, tuple(points), end, _width(shift.count, most)))
+    return curves
+
+
+def _between(a: Point, b: Point, part: float) -> Point:
+    """A point of the curve from a to b, which is level at both ends."""
+    return a[0] + (b[0] - a[0]) * part, a[1] + (b[1] - a[1]) * (3 * part**2 - 2 * part**3)
+
+
+def _loop(shift: Shift, most: int) -> Curve:
+    angles = [2 * math.pi * i / POINTS for i in range(POINTS + 1)]
+    points = [(LOOP_WIDTH * math.sin(angle) / 2, LOOP_HEIGHT * (1 - math.cos(angle)) / 2) for angle in angles]
+    return Curve(shift, shift.focus, 0, tuple(points), (0.0, LOOP_HEIGHT), _width(shift.count, most))
+
+
+def _width(count: int, most: int) -> float:
+    return max(NARROWEST, WIDEST * count / most)
+
+
+# The drawing of a neighbourhood as a Bokeh figure, in the form that its JavaScript embeds.
+
+
+TOOLTIP = "@focus → @perspective: @pairs"
+SIDE = 1.7
+ROW_PIXELS, LEAST_PIXELS = 38, 300
+TOPIC_PIXELS = 30
+COLOURS = {-1: "#d97b29", 0: "#8a63c9", 1: "#2f80d0"}
+GAP_PIXELS = 14
+LABELS = {-1: ("right", -GAP_PIXELS), 0: ("center", 0), 1: ("left", GAP_PIXELS)}
+
+
+def figure_item(around: Neighbourhood) -> dict[str, Any]:
+    """The drawing for ``Bokeh.embed.embed_item``. The source ``shifts`` has a row for each curve.
+
+    Raises:
+        InputError: Bokeh is not installed.
+    """
+    require_bokeh()
+    return drawing_item(_figure(around))
+
+
+def _figure(around: Neighbourhood) -> figure:
+    from bokeh.models import HoverTool, TapTool
+
+    curves = layout(around)
+    top = max([abs(curve.end[1]) + 0.8 for curve in curves] + [LOOP_HEIGHT + 0.7])
+    drawing = _canvas(top)
+    renderers = _draw_shifts(drawing, curves)
+    _draw_topic(drawing, around.topic)
+    drawing.add_tools(
+        TapTool(renderers=renderers),
+        HoverTool(renderers=renderers, tooltips=TOOLTIP, line_policy="interp"),
+    )
+    return drawing
+
+
+def _canvas(top: float) -> figure:
+    """Nothing but room: the page's own ground shows through."""
+    from bokeh.models import Range1d
+    from bokeh.plotting import figure
+
+    drawing = figure(
+        height=max(LEAST_PIXELS, round(2 * top * ROW_PIXELS)),
+        sizing_mode="stretch_width",
+        toolbar_location=None,
+        x_range=Range1d(start=-SIDE, end=SIDE),
+        y_range=Range1d(start=-top, end=top),
+        tools="",
+        background_fill_color=None,
+        border_fill_color=None,
+        outline_line_color=None,
+        min_border=0,
+    )
+    drawing.axis.visible = False
+    drawing.grid.visible = False
+    return drawing
+
+
+def _draw_shifts(drawing: figure, curves: Sequence[Curve]) -> list[DataRenderer]:
+    """The curves, with a dot and a label at each one's end; lines and dots can be chosen.
+
+    Labels have a source of their own, or they would fade with what is not chosen.
+    """
+    from bokeh.core.properties import value
+    from bokeh.models import ColumnDataSource
+
+    source = ColumnDataSource(data=_columns(curves), name="shifts")
+    lines = drawing.multi_line(
+        "xs",
+        "ys",
+        source=source,
+        line_color="colour",
+        line_width="width",
+        line_cap="round",
+        line_alpha=0.55,
+        hover_line_alpha=1.0,
+        hover_line_color="colour",
+        selection_line_alpha=1.0,
+        nonselection_line_alpha=0.2,
+    )
+    dots = drawing.scatter(
+        "x", "y", source=source, size=11, color="colour", nonselection_alpha=0.6, line_color=None
+    )
+    drawing.text(
+        "x",
+        "y",
+        text="label",
+        x_offset="offset",
+        y_offset="rise",
+        text_align="align",
+        text_baseline="middle",
+        text_font=value(FONT),
+        text_font_size="14px",
+        source=ColumnDataSource(data=_columns(curves)),
+        name="labels",
+    )
+    return [lines, dots]
+
+
+def _draw_topic(drawing: figure, topic: str) -> None:
+    from bokeh.core.properties import value
+
+    drawing.scatter(0, 0, size=TOPIC_PIXELS, line_color=None, name="topic")
+    drawing.text(
+        0,
+        0,
+        text=[topic],
+        y_offset=TOPIC_PIXELS,
+        text_align="center",
+        text_baseline="middle",
+        text_font=value(FONT),
+        text_font_size="17px",
+        text_font_style="bold",
+        name="labels",
+    )
+
+
+def _columns(curves: Sequence[Curve]) -> dict[str, Sequence[Any]]:
+    """One row for each curve."""
+    return {
+        "xs": [[x for x, _ in curve.points] for curve in curves],
+        "ys": [[y for _, y in curve.points] for curve in curves],
+        "x": [curve.end[0] for curve in curves],
+        "y": [curve.end[1] for curve in curves],
+        "width": [curve.width for curve in curves],
+        "colour": [COLOURS[curve.side] for curve in curves],
+        "label": [f"{curve.other}  {curve.shift.count:,}" for curve in curves],
+        "align": [LABELS[curve.side][0] for curve in curves],
+        "offset": [LABELS[curve.side][1] for curve in curves],
+        "rise": [0 if curve.side else -GAP_PIXELS for curve in curves],
+        "focus": [curve.shift.focus for curve in curves],
+        "perspective": [curve.shift.perspective for curve in curves],
+        "pairs": [_counted(curve.shift.count) for curve in curves],
+    }
+
+
+def _counted(pairs: int) -> str:
+    return f"{pairs:,} pair" if pairs == 1 else f"{pairs:,} pairs"
+
+
+# A neighbourhood as one HTML page: a drawing whose shifts lead to the utterances behind them.
+
+
+def page(around: Neighbourhood) -> str:
+    """The page's HTML.
+
+    Raises:
+        InputError: Bokeh is not installed.
+    """
+    return render(
+        "graphneg.shift",
+        "page.html",
+        around=around,
+        curves=layout(around),
+        colours={"left": COLOURS[-1], "loop": COLOURS[0], "right": COLOURS[1]},
+        widest=WIDEST,
+        library=library_script(),
+        item=figure_item(around),
+    )
+
+
+def write_page(around: Neighbourhood, out: str | Path) -> None:
+    """Write the page to a file.
+
+    Raises:
+        InputError: Bokeh is not installed, or the file can't be written.
+    """
+    write(page(around), out)

@@ -1,0 +1,436 @@
+"""Predictors of substitute perspectives: CAPT's step from candidates to what a reply could move to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import log
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+from graphneg.errors import ModelError
+from graphneg.hashing import number
+from graphneg.nn.embedders import Embedder, get_embedder
+from graphneg.nn.fine_tuning import Example
+from graphneg.nn.language_models import CausalLM, Seq2SeqLM
+from graphneg.nn.models import load_causal, load_seq2seq
+from graphneg.plugins import Plugins
+from graphneg.shift.candidates import Focus, Post, Reply, Splitting, all_replies
+from graphneg.shift.graphs import Shifts
+from graphneg.store.connection import Store
+from graphneg.store.dialogues import Selection
+
+if TYPE_CHECKING:
+    from numpy import float32
+    from numpy.typing import NDArray
+
+
+# What a predictor of substitute perspectives is, and how one is had by name.
+
+
+PLUGINS = Plugins(
+    kind="predictor",
+    group="graphneg.predictors",
+    built_in={
+        "frequency": "graphneg.shift.prediction:FrequencyPredictor",
+        "embedding": "graphneg.shift.prediction:EmbeddingPredictor",
+        "seq2seq": "graphneg.shift.prediction:Seq2SeqPredictor",
+        "causal": "graphneg.shift.prediction:CausalPredictor",
+    },
+    error=ModelError,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The candidate of a subset that a predictor takes; ``score`` is comparable within a post."""
+
+    text: str
+    score: float
+
+
+@runtime_checkable
+class Predictor(Protocol):
+    """Takes one substitute of each subset of a focus's candidates."""
+
+    @property
+    def name(self) -> str:
+        """The name under which it is found."""
+        ...
+
+    def choose(self, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]) -> list[Choice]:
+        """One candidate of each subset, in order. Higher scores are better."""
+        ...
+
+
+class Guarded:
+    """A predictor whose answers are checked: one for each subset, and one of the subset."""
+
+    def __init__(self, predictor: Predictor) -> None:
+        self._predictor = predictor
+
+    @property
+    def name(self) -> str:
+        return self._predictor.name
+
+    def choose(self, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]) -> list[Choice]:
+        choices = self._predictor.choose(post, focus, subsets)
+        fits = len(choices) == len(subsets) and all(
+            choice.text in subset for choice, subset in zip(choices, subsets, strict=True)
+        )
+        if not fits:
+            raise ModelError(
+                f"predictor {self.name} must choose one candidate of each of {len(subsets)} subsets of "
+                f"{focus.text!r}, in order; it chose {len(choices)}: "
+                f"{', '.join(choice.text for choice in choices[:5])}"
+            )
+        return choices
+
+
+def predictor_names() -> list[str]:
+    """Every predictor that ``get_predictor`` knows, installed ones included."""
+    return PLUGINS.names()
+
+
+def get_predictor(name: str, **options: Any) -> Predictor:
+    """The predictor of that name, made with the options it takes.
+
+    Packages add predictors by an entry point in the group ``graphneg.predictors``.
+
+    Raises:
+        ModelError: no such predictor, it does not take these options, or its model can't be had.
+    """
+    made: Predictor = PLUGINS.make(name, options)
+    return guarded(made)
+
+
+def guarded(predictor: Predictor) -> Predictor:
+    """The predictor with its answers checked; one that is guarded already stays as it is."""
+    return predictor if isinstance(predictor, Guarded) else Guarded(predictor)
+
+
+# ``frequency``: what replies moved to most often from the post's keywords; no model.
+
+
+REPEAT = 0.02
+"""What it adds for a reply to take up a keyword of the post itself, as a probability."""
+
+
+class FrequencyPredictor:
+    """Ranks by P(p | f), summed over the foci of the post, each weighed by its salience."""
+
+    name = "frequency"
+
+    def choose(self, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]) -> list[Choice]:
+        choices: list[Choice] = []
+        for subset in subsets:
+            scored = [(-likelihood(post, one), one) for one in subset]
+            score, text = min(scored)
+            choices.append(Choice(text, -score))
+        return choices
+
+
+def likelihood(post: Post, perspective: str) -> float:
+    """P(perspective | post), as the mean over the foci by salience, and a bonus for repeated keywords."""
+    salience = total = 0.0
+    for focus in post.foci:
+        salience += focus.salience
+        total += focus.salience * focus.likelihoods.of(perspective)
+    return total / salience + REPEAT * post.keywords.get(perspective, 0.0)
+
+
+# What language models say of candidates, weighed with what the shift graph counts.
+
+
+_LEAST = 1e-12
+
+
+def best_of(post: Post, scores: Mapping[str, float], prior: float) -> Choice:
+    """The best candidate by ``score + prior * log P(p | post)``; of equal ones the first by name."""
+    weighed = {text: score + prior * log_likelihood(post, text) for text, score in scores.items()}
+    text = min(weighed, key=lambda one: (-weighed[one], one))
+    return Choice(text, weighed[text])
+
+
+def log_likelihood(post: Post, perspective: str) -> float:
+    """``log P(perspective | post)`` of the counts, finite for what was never seen, too."""
+    return log(max(likelihood(post, perspective), _LEAST))
+
+
+# ``embedding``: what replies moved to from the post's keywords, and what is close in meaning to them.
+
+
+WEIGHT = 4.0
+
+
+class EmbeddingPredictor:
+    """Ranks by ``log P(p | post) + weight * cosine(p, post)``.
+
+    The post's vector is the mean of its keywords', by salience. ``model`` is an embedder, or what
+    ``graphneg.nn.embedders.get_embedder`` takes: a folder or id of an encoder, a file of word vectors.
+
+    Raises:
+        ModelError: no model is given, or it can't be had.
+    """
+
+    name = "embedding"
+
+    def __init__(self, model: str | Embedder | None = None, weight: float = WEIGHT) -> None:
+        if model is None:
+            raise ModelError(
+                "the embedding predictor needs a model: a folder or id of an encoder, or word vectors"
+            )
+        self._embedder = get_embedder(model) if isinstance(model, str) else model
+        self._weight = weight
+
+    def choose(self, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]) -> list[Choice]:
+        candidates = [one for subset in subsets for one in subset]
+        closeness = self._embedder.embed(candidates) @ self._vector(post.keywords)
+        scores = {
+            text: log_likelihood(post, text) + self._weight * float(close)
+            for text, close in zip(candidates, closeness, strict=True)
+        }
+        best = [min(subset, key=lambda text: (-scores[text], text)) for subset in subsets]
+        return [Choice(text, scores[text]) for text in best]
+
+    def _vector(self, keywords: Mapping[str, float]) -> NDArray[float32]:
+        """The direction of the keywords' mean, of length 1; zero where none is known."""
+        import numpy as np
+
+        saliences = np.array(list(keywords.values()), dtype=np.float32)
+        mean = saliences @ self._embedder.embed(list(keywords))
+        length = float(np.linalg.norm(mean))
+        return mean / length if length else mean
+
+
+# What language models read and write to predict perspectives, and examples of it from a store.
+
+
+def source_with_candidates(post: str, focus: str, candidates: Sequence[str]) -> str:
+    """What a sequence-to-sequence model reads (CAPT: post, focus and candidates).
+
+    >>> source_with_candidates("Some tea?", "tea", ["milk", "cup"])
+    'post: Some tea? focus: tea perspectives: milk, cup'
+    """
+    return f"post: {_one_line(post)} focus: {focus} perspectives: {', '.join(candidates)}"
+
+
+def source_without_candidates(post: str, focus: str) -> str:
+    """What a causal model reads; it writes the perspective behind it, after a space.
+
+    >>> source_without_candidates("Some tea?", "tea")
+    'Post: Some tea?\\nFocus: tea\\nThe reply is about:'
+    """
+    return f"Post: {_one_line(post)}\nFocus: {focus}\nThe reply is about:"
+
+
+def target_of_causal(perspective: str) -> str:
+    """A perspective as a causal model writes it."""
+    return f" {perspective}"
+
+
+def seq2seq_examples(
+    store: Store,
+    selection: Selection | None = None,
+    *,
+    splitting: Splitting | None = None,
+    limit: int | None = None,
+) -> list[Example]:
+    """Posts with foci and the subset of candidates that the reply's perspective is in.
+
+    ``limit`` takes so many of all, chosen by the seed of ``splitting``.
+    """
+    splitting = splitting or Splitting()
+    shifts = Shifts(store)
+    found: list[tuple[str, Example]] = []
+    for _, replies in all_replies(store, selection or Selection()):
+        paired = list(_paired(replies))
+        reached = shifts.from_each(focus for _, focus, _ in paired)
+        for reply, focus, perspective in paired:
+            for subset in splitting.split(focus, list(reached[focus])):
+                if perspective in subset:
+                    source = source_with_candidates(reply.turns[-1], focus, subset)
+                    found.append((reply.id, Example(source, perspective)))
+    return _some(found, limit, splitting.seed)
+
+
+def causal_examples(
+    store: Store, selection: Selection | None = None, *, limit: int | None = None, seed: int = 0
+) -> list[Example]:
+    """Posts with foci, and the perspectives of their replies; ``limit`` of them, chosen by ``seed``."""
+    found = [
+        (reply.id, Example(source_without_candidates(reply.turns[-1], focus), target_of_causal(perspective)))
+        for _, replies in all_replies(store, selection or Selection())
+        for reply, focus, perspective in _paired(replies)
+    ]
+    return _some(found, limit, seed)
+
+
+def _paired(replies: Sequence[Reply]) -> Iterator[tuple[Reply, str, str]]:
+    """The replies that the shift graph was made of, each with its focus and its perspective."""
+    for reply in replies:
+        if reply.focus is not None and reply.perspective is not None:
+            yield reply, reply.focus, reply.perspective
+
+
+def _some(found: list[tuple[str, Example]], limit: int | None, seed: int) -> list[Example]:
+    if limit is not None and limit < len(found):
+        mixed = sorted(found, key=lambda one: (number(seed, "examples", one[0]), one[0]))
+        found = mixed[:limit]
+    return [example for _, example in found]
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+# ``causal``: a causal language model that says how likely a reply to the post is about a candidate.
+
+
+PRIOR = 1.0
+
+
+class CausalPredictor:
+    """Ranks by ``log P(p | post, focus)`` of the model ``+ prior * log P(p | post)`` of the counts.
+
+    The post is read once for each focus, whatever the number of candidates. ``model`` is a folder, a
+    GGUF file, a hub id or a loaded model; ``batch`` candidates run together.
+
+    Raises:
+        ModelError: no model is given, there is none, or it is of another kind.
+    """
+
+    name = "causal"
+
+    def __init__(
+        self,
+        model: str | Path | CausalLM | None = None,
+        *,
+        prior: float = PRIOR,
+        gguf_file: str | None = None,
+        device: str = "auto",
+        offline: bool = False,
+        batch: int = 64,
+    ) -> None:
+        if model is None:
+            raise ModelError(
+                "the causal predictor needs a model: a folder, a GGUF file or a hub id; "
+                "graphneg shift train causal --model FOLDER -o OUT fine-tunes one"
+            )
+        self._prior = prior
+        self._batch = batch
+        self._model = (
+            model
+            if isinstance(model, CausalLM)
+            else load_causal(model, gguf_file=gguf_file, device=device, offline=offline)
+        )
+        if self._model.direction != "forward":
+            raise ModelError(
+                f"{self._model.place}: reads backward; the causal predictor needs a forward model"
+            )
+
+    def choose(self, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]) -> list[Choice]:
+        texts = [text for subset in subsets for text in subset]
+        source = self._model.source_tokens(source_without_candidates(post.text, focus.text))
+        targets = {text: self._tokens(text) for text in texts}
+        longest = max(map(len, targets.values()))
+        if self._model.longest is not None:
+            source = source[-max(1, self._model.longest - longest) :]
+        scores = self._scores(source, targets)
+        return [best_of(post, {text: scores[text] for text in subset}, self._prior) for subset in subsets]
+
+    def _tokens(self, text: str) -> list[int]:
+        """A candidate's tokens, without an end: a phrase and its first word are not told apart by it."""
+        return self._model.target_tokens(target_of_causal(text))[:-1]
+
+    def _scores(self, source: Sequence[int], targets: Mapping[str, Sequence[int]]) -> dict[str, float]:
+        """The log-probability of each target behind the source."""
+        import torch
+
+        with torch.inference_mode():
+            read = self._model.model(
+                input_ids=torch.tensor([list(source)], device=self._model.device), use_cache=True
+            )
+            first = read.logits[0, -1].float().log_softmax(-1)
+            scores = {text: float(first[tokens[0]]) for text, tokens in targets.items()}
+            longer = sorted(
+                (text for text in targets if len(targets[text]) > 1), key=lambda one: len(targets[one])
+            )
+            for start in range(0, len(longer), self._batch):
+                some = longer[start : start + self._batch]
+                rests = self._rests(read.past_key_values, len(source), [targets[text] for text in some])
+                for text, rest in zip(some, rests, strict=True):
+                    scores[text] += rest
+        return scores
+
+    def _rests(self, cache: Any, before: int, targets: Sequence[Sequence[int]]) -> list[float]:
+        """The log-probability of each target's tokens after its first, behind what ``cache`` has read."""
+        import copy
+
+        import torch
+
+        width = max(map(len, targets)) - 1
+        device = self._model.device
+        rows = torch.zeros((len(targets), width + 1), dtype=torch.long, device=device)
+        mask = torch.zeros((len(targets), before + width), dtype=torch.long, device=device)
+        mask[:, :before] = 1
+        for row, target in enumerate(targets):
+            rows[row, : len(target)] = torch.tensor(list(target), device=device)
+            mask[row, before : before + len(target) - 1] = 1
+        repeated = copy.deepcopy(cache)
+        repeated.batch_repeat_interleave(len(targets))
+        logits = self._model.model(
+            input_ids=rows[:, :-1], attention_mask=mask, past_key_values=repeated, use_cache=True
+        ).logits
+        found = logits.float().log_softmax(-1).gather(-1, rows[:, 1:, None])[..., 0]
+        return [float(found[row, : len(target) - 1].sum()) for row, target in enumerate(targets)]
+
+
+# ``seq2seq``: a BART or T5 that was fine-tuned to choose among candidates (CAPT, section 3.2).
+
+
+class Seq2SeqPredictor:
+    """Ranks by ``log P(p | post, focus, candidates)`` of the model, plus ``prior * log P(p | post)``.
+
+    The model reads post, focus and the subset, and each candidate is scored as what it writes, its end
+    token too: no candidate can be missed, and none invented. Its answers compare the candidates of
+    one subset; what is common and what is not, the counts of the shift graph know. CAPT's own
+    choice is ``prior=0``.
+
+    ``model`` is a folder or hub id, or a loaded model (``graphneg.shift.substitutes`` makes one).
+
+    Raises:
+        ModelError: no model is given, there is none, or it is of another kind.
+    """
+
+    name = "seq2seq"
+
+    def __init__(
+        self,
+        model: str | Path | Seq2SeqLM | None = None,
+        *,
+        prior: float = PRIOR,
+        device: str = "auto",
+        offline: bool = False,
+        batch: int = 64,
+    ) -> None:
+        if model is None:
+            raise ModelError(
+                "the seq2seq predictor needs a model, a folder or a hub id, trained on perspectives: "
+                "graphneg shift train seq2seq --model FOLDER -o OUT makes one"
+            )
+        self._prior = prior
+        self._model = (
+            model if isinstance(model, Seq2SeqLM) else load_seq2seq(model, device=device, offline=offline)
+        )
+        self._model.batch_size = batch
+
+    def choose(self, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]) -> list[Choice]:
+        sources = [source_with_candidates(post.text, focus.text, subset) for subset in subsets]
+        given = [source for source, subset in zip(sources, subsets, strict=True) for _ in subset]
+        texts = [text for subset in subsets for text in subset]
+        means = self._model.score(texts, given)
+        scores = iter(
+            [-mean * len(self._model.target_tokens(text)) for mean, text in zip(means, texts, strict=True)]
+        )
+        return [best_of(post, {text: next(scores) for text in subset}, self._prior) for subset in subsets]

@@ -1,0 +1,235 @@
+"""Dialogues and graphs as the store holds them, read in pages and kept for a while."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from sys import intern
+from threading import Lock
+from typing import Any
+
+from graphneg.errors import StoreError
+from graphneg.model import AmrGraph, AmrNode, Mention
+from graphneg.store.connection import Store
+from graphneg.store.statements import cypher_text
+
+PAGE = 2_000
+PART = 50
+KEPT_NODES = 100_000
+_NO_DIGESTS: Mapping[str, str | None] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One utterance as editing sees it: ``amr`` is its graph's id, ``digest`` the graph's own."""
+
+    turn: int
+    speaker: str
+    text: str
+    amr: str | None
+    digest: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDialogue:
+    """A dialogue of the store with its turns in order."""
+
+    id: str
+    corpus: str
+    split: str
+    turns: tuple[Turn, ...]
+
+    @property
+    def digests(self) -> dict[str, str | None]:
+        """What each of its graphs says, by graph id."""
+        return {turn.amr: turn.digest for turn in self.turns if turn.amr is not None}
+
+    @property
+    def graphs(self) -> list[str]:
+        return [turn.amr for turn in self.turns if turn.amr is not None]
+
+    def parameter(self) -> dict[str, Any]:
+        """What a transform's ``$dialogues`` holds for it."""
+        turns = [
+            {"turn": turn.turn, "speaker": turn.speaker, "amr": turn.amr}
+            for turn in self.turns
+            if turn.amr is not None
+        ]
+        return {"id": self.id, "turns": turns}
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which dialogues: of these corpora and splits (all, where empty), at most ``limit``.
+
+    ``with_graphs`` leaves out those of which no turn has an AMR graph.
+    """
+
+    corpora: tuple[str, ...] = ()
+    splits: tuple[str, ...] = ()
+    limit: int | None = None
+    with_graphs: bool = False
+
+    def conditions(self) -> dict[str, Any]:
+        return {
+            "corpora": list(self.corpora),
+            "splits": list(self.splits),
+            "with_graphs": self.with_graphs,
+        }
+
+
+def count_dialogues(store: Store, selection: Selection) -> int:
+    found = store.read(cypher_text("read/count"), **selection.conditions())[0]["dialogues"]
+    return found if selection.limit is None else min(found, selection.limit)
+
+
+def dialogue_ids(store: Store, selection: Selection, skip: int = 0) -> Iterator[str]:
+    """Ids in the corpus's natural order, in flat memory; ``skip`` leaves out the first ones."""
+    after, left = "", selection.limit
+    while left is None or left > 0:
+        limit = PAGE if left is None else min(PAGE, left)
+        page = store.read(cypher_text("read/dialogues"), after=after, limit=limit, **selection.conditions())
+        for row in page[skip:]:
+            yield row["id"]
+        skip = max(0, skip - len(page))
+        if len(page) < limit:
+            return
+        after = page[-1]["order"]
+        left = None if left is None else left - len(page)
+
+
+def read_dialogues(store: Store, ids: Sequence[str]) -> list[StoredDialogue]:
+    """The dialogues of these ids, in this order."""
+    found: dict[str, StoredDialogue] = {}
+    for row in store.read(cypher_text("read/turns"), ids=list(ids)):
+        found[row["id"]] = StoredDialogue(row["id"], row["corpus"], row["split"], _turns(row["turns"]))
+    return [found[id] for id in ids if id in found]
+
+
+class Originals:
+    """Graphs by id, read from the store once and kept while there is room (for ``kept`` nodes).
+
+    Threads may share it; while one reads from the store, others find what is kept.
+    """
+
+    def __init__(self, store: Store, kept: int = KEPT_NODES) -> None:
+        self._store = store
+        self._kept = kept
+        self._nodes = 0
+        self._lock = Lock()
+        self._graphs: OrderedDict[str, tuple[AmrGraph, str | None]] = OrderedDict()
+
+    def get(self, ids: Iterable[str], digests: Mapping[str, str | None] = _NO_DIGESTS) -> dict[str, AmrGraph]:
+        """The graphs of these ids.
+
+        What is kept is read again where ``digests`` knows that the store holds another graph by now.
+
+        Raises:
+            StoreError: one of them is not in the store.
+        """
+        wanted = sorted(set(ids))
+        with self._lock:
+            kept = {id: self._graphs[id] for id in wanted if id in self._graphs}
+        found = {id: graph for id, (graph, digest) in kept.items() if digest == digests.get(id, digest)}
+        missing = [id for id in wanted if id not in found]
+        found |= {graph.id: graph for graph in read_graphs(self._store, missing)} if missing else {}
+        for id in missing:
+            if id not in found:
+                raise StoreError(f"graph {id} is not in the store (any more)")
+        self._keep({id: (graph, digests.get(id)) for id, graph in found.items()})
+        return found
+
+    def _keep(self, graphs: Mapping[str, tuple[AmrGraph, str | None]]) -> None:
+        """Keep these graphs, as the ones used last, and let go of the oldest."""
+        with self._lock:
+            for id, one in graphs.items():
+                before = self._graphs.pop(id, None)
+                self._nodes += len(one[0].nodes) - (len(before[0].nodes) if before else 0)
+                self._graphs[id] = one
+            while self._nodes > self._kept:
+                self._nodes -= len(self._graphs.popitem(last=False)[1][0].nodes)
+
+
+def read_graphs(store: Store, ids: Sequence[str]) -> Iterator[AmrGraph]:
+    """The graphs of these ids, without their comment lines, in no particular order."""
+    mentions: dict[str, list[Mention]] = {}
+    for id, row in in_parts(store, "read/reentrancies", "mentions", ids):
+        mentions.setdefault(id, []).append(_mention(row))
+    nodes: dict[str, list[list[Any]]] = {}
+    for id, row in in_parts(store, "read/nodes", "nodes", ids):
+        nodes.setdefault(id, []).append(row)
+    for id, rows in nodes.items():
+        yield _graph(id, rows, tuple(sorted(mentions.get(id, ()), key=_place)))
+
+
+def in_parts(
+    store: Store, statement: str, column: str, ids: Sequence[str]
+) -> Iterator[tuple[str, list[Any]]]:
+    """The rows that a statement collects for ids, many ids to a record; each with its id."""
+    parts = [list(ids[start : start + PART]) for start in range(0, len(ids), PART)]
+    for record in store.read(cypher_text(statement), parts=parts):
+        part = parts[record["part"]]
+        for row in record[column]:
+            yield part[row[0]], row[1:]
+
+
+def read_whole_graphs(store: Store, ids: Sequence[str]) -> list[AmrGraph]:
+    """The graphs of these ids with their comment lines, in this order: exactly what was loaded."""
+    metadata: Mapping[str, Any] = {
+        row["amr"]: row["metadata"] or () for row in store.read(cypher_text("read/metadata"), amrs=list(ids))
+    }
+    graphs = {graph.id: graph for graph in read_graphs(store, ids)}
+    return [
+        AmrGraph(id, graphs[id].nodes, graphs[id].mentions, tuple(metadata[id]), graphs[id].spans)
+        for id in ids
+        if id in graphs
+    ]
+
+
+def _turns(rows: list[list[Any]]) -> tuple[Turn, ...]:
+    """Turns in order; of an utterance's graphs, a gold one (``penman``) before a parser's."""
+    rows.sort(key=lambda row: (row[0], row[4] != "penman", row[4] or ""))
+    turns: list[Turn] = []
+    for turn, speaker, text, amr, _, digest in rows:
+        if not turns or turns[-1].turn != turn:
+            turns.append(Turn(turn, speaker, text, amr, digest))
+    return tuple(turns)
+
+
+def _graph(id: str, rows: list[list[Any]], mentions: tuple[Mention, ...]) -> AmrGraph:
+    rows.sort(key=_first)
+    nodes = tuple(map(_node, rows))
+    spans = {row[0]: (row[10], row[11]) for row in rows if row[10] is not None}
+    return AmrGraph(id, nodes, mentions, (), spans)
+
+
+def _first(row: list[Any]) -> int:
+    return row[0]
+
+
+def _place(mention: Mention) -> tuple[int, int]:
+    return mention.up, mention.pos
+
+
+def _node(row: list[Any]) -> AmrNode:
+    """A node whose words are shared with those of other graphs."""
+    k, last, var, concept, value, up, role, pos, align, role_align, _, _ = row
+    return AmrNode(
+        k,
+        last,
+        var and intern(var),
+        concept and intern(concept),
+        value and intern(value),
+        up,
+        role and intern(role),
+        pos,
+        align,
+        role_align,
+    )
+
+
+def _mention(row: list[Any]) -> Mention:
+    start, end, role, inverted, pos, align, role_align = row
+    up, target = (end, start) if inverted else (start, end)
+    return Mention(up, f"{role}-of" if inverted else role, pos, target, align, role_align)

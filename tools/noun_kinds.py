@@ -1,0 +1,151 @@
+"""Makes ``nouns.tsv`` of WordNet's files: ``python -m tools.noun_kinds DICT``.
+
+``DICT`` holds ``data.noun``, ``index.noun`` and ``index.sense``. A noun's kind is that of its commonest
+sense: the first of the groups below that the sense is under, else its lexicographer's file. Words that
+are more often a verb, an adjective or an adverb are left out, and so is what the bundled vectors do not
+know, which is rare.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from graphneg.english.content_words import CLOSED
+from graphneg.nn.embedders import BUNDLED
+from graphneg.nn.vectors import StaticVectors
+
+GROUPS: tuple[tuple[str, frozenset[str]], ...] = tuple(
+    (kind, frozenset(words.split()))
+    for kind, words in (
+        ("person", "person people kin couple folk"),
+        ("animal", "animal"),
+        ("clothes", "clothing footwear jewelry headdress eyeglasses"),
+        ("vehicle", "vehicle conveyance"),
+        ("drink", "beverage"),
+        ("food", "food foodstuff edible_fruit produce nutriment dish"),
+        ("plant", "plant plant_part flower"),
+        ("body", "body_part"),
+        ("occasion", "social_gathering social_event celebration trip journey meal travel"),
+        ("work", "publication music written_material show piece_of_writing representation art broadcast "
+         "text document"),
+        ("money", "money currency payment cost coin"),
+        ("time", "time_period time_unit period_of_time"),
+        ("place", "building room road passageway facility location institution establishment land area "
+         "geological_formation body_of_water workplace bridge housing"),
+    )
+)  # fmt: skip
+FILES: Mapping[int, str] = {
+    4: "act", 5: "animal", 6: "object", 7: "state", 8: "body", 9: "thought", 10: "message", 11: "act",
+    12: "state", 13: "food", 14: "group", 15: "place", 17: "matter", 18: "person", 19: "matter", 20: "plant",
+    21: "money", 22: "act", 26: "state", 27: "matter", 28: "time",
+}  # fmt: skip
+"""Kinds by the number of WordNet's lexicographer file; amounts, parts, forms and motives have none."""
+
+_CLASSES = {"1": "noun", "2": "verb", "3": "adjective", "4": "adverb", "5": "adjective"}
+
+
+@dataclass(frozen=True, slots=True)
+class Sense:
+    """A noun's sense: the number of its file, its words, the senses right above it."""
+
+    file: int
+    words: tuple[str, ...]
+    above: tuple[str, ...]
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m tools.noun_kinds", description=__doc__)
+    parser.add_argument("dict", type=Path, help="the folder of WordNet's files")
+    parser.add_argument("--out", type=Path, default=Path(__file__).with_name("nouns.tsv"))
+    options = parser.parse_args()
+    kinds = noun_kinds(options.dict, StaticVectors(BUNDLED).words)
+    by_kind: defaultdict[str, list[str]] = defaultdict(list)
+    for word in sorted(kinds):
+        by_kind[kinds[word]].append(word)
+    text = "".join(f"{kind}\t{' '.join(by_kind[kind])}\n" for kind in sorted(by_kind))
+    options.out.write_text(text, "utf-8")
+    print(f"{options.out}: {len(kinds)} nouns of {len(by_kind)} kinds")
+
+
+def noun_kinds(folder: Path, words: Iterable[str]) -> dict[str, str]:
+    """The kind of each of the words that is mostly a noun."""
+    senses = dict(_senses(folder / "data.noun"))
+    first = dict(_first_senses(folder / "index.noun"))
+    uses = _uses(folder / "index.sense")
+    found: dict[str, str] = {}
+    for word in words:
+        if not word.isalpha() or len(word) < 3 or word in CLOSED or word not in first:
+            continue
+        if not _is_mostly_noun(word, uses[word]):
+            continue
+        sense = senses[first[word]]
+        if all(one[:1].isupper() for one in sense.words if one.lower() == word):
+            continue
+        kind = _kind(sense, senses)
+        if kind is not None:
+            found[word] = kind
+    return found
+
+
+def _kind(sense: Sense, senses: Mapping[str, Sense]) -> str | None:
+    above = _words_above(sense, senses)
+    grouped = next((kind for kind, names in GROUPS if not names.isdisjoint(above)), None)
+    return grouped or FILES.get(sense.file)
+
+
+def _words_above(sense: Sense, senses: Mapping[str, Sense]) -> set[str]:
+    """The words of the sense and of all that it is a kind of."""
+    words: set[str] = set()
+    waiting, met = [sense], {sense}
+    while waiting:
+        one = waiting.pop()
+        words.update(one.words)
+        higher = [senses[id] for id in one.above]
+        waiting += [other for other in higher if other not in met]
+        met.update(higher)
+    return words
+
+
+def _is_mostly_noun(word: str, uses: Counter[str]) -> bool:
+    """Whether the annotated texts have it as a noun as often as anything else."""
+    if word.endswith("ing") and uses["noun"] < 2:
+        return False
+    return uses["noun"] >= max(uses["verb"], uses["adjective"], uses["adverb"])
+
+
+def _lines(path: Path) -> Iterator[list[str]]:
+    with path.open(encoding="utf-8") as lines:
+        for line in lines:
+            if not line.startswith(" "):
+                yield line.partition("|")[0].split()
+
+
+def _senses(path: Path) -> Iterator[tuple[str, Sense]]:
+    for fields in _lines(path):
+        end = 4 + 2 * int(fields[3], 16)
+        pointers = [fields[at : at + 3] for at in range(end + 1, end + 1 + 4 * int(fields[end]), 4)]
+        above = tuple(target for symbol, target, part in pointers if symbol in ("@", "@i") and part == "n")
+        yield fields[0], Sense(int(fields[1]), tuple(fields[4:end:2]), above)
+
+
+def _first_senses(path: Path) -> Iterator[tuple[str, str]]:
+    """Words and their commonest sense: the index has senses by how often they were annotated."""
+    for fields in _lines(path):
+        yield fields[0], fields[-int(fields[2])]
+
+
+def _uses(path: Path) -> defaultdict[str, Counter[str]]:
+    found: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for key, _, _, count in _lines(path):
+        word, _, rest = key.partition("%")
+        found[word][_CLASSES[rest[0]]] += int(count)
+    return found
+
+
+if __name__ == "__main__":
+    main()
