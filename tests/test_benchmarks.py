@@ -10,7 +10,9 @@ from benchmarks.__main__ import page
 from benchmarks.corpus import bundled
 from benchmarks.instances import Host
 from benchmarks.registry import BENCHMARKS
-from benchmarks.results import Table, merged, sample
+from benchmarks.report import DATA, keep, page_of, read
+from benchmarks.report import page as data_page
+from benchmarks.results import Goal, Table, merged, sample
 from benchmarks.sizes import TINY
 
 
@@ -37,3 +39,24 @@ def test_tables_of_one_title_are_merged() -> None:
 def test_a_sample_shows_its_median_and_its_range() -> None:
     assert sample([3.0, 1.0, 2.0]).shown() == "2 (1-3)"
     assert sample([2.0]).shown(1) == "2.0"
+
+
+@pytest.mark.parametrize("data", sorted(DATA.glob("*.json")), ids=lambda path: path.stem)
+def test_a_page_is_what_its_data_say(data: Path) -> None:
+    content = read(data)
+    assert page_of(data).read_text(encoding="utf-8") == data_page(content), "make pages writes it anew"
+    for section in content["sections"]:
+        assert {len(row) for row in section["rows"]} <= {len(section.get("columns", ()))}
+
+
+def test_what_is_measured_again_takes_the_place_of_its_rows_alone(tmp_path: Path) -> None:
+    data = tmp_path / "data" / "figures.json"
+    data.parent.mkdir()
+    both = Table("rates", "", ("server", "rate"), (("a", "1"), ("b", "2")))
+    keep(data, [both], [Goal("rate", "a", "1", ">= 1", "met")])
+    again = Table("rates", "", ("server", "rate"), (("b", "3"),))
+    keep(data, [again], [Goal("rate", "a", "2", ">= 1", "met")])
+    content = read(data)
+    assert content["sections"][0]["rows"] == [["a", "1"], ["b", "3"]]
+    assert content["goals"] == [["rate", "a", "2", ">= 1", "met"]]
+    assert "| b " in page_of(data).read_text(encoding="utf-8")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,8 +14,9 @@ from graphneg.store.named_queries import named_queries, named_query, near_topics
 from graphneg.store.statements import cypher_text
 from tests.explore_samples import write_samples
 from tests.servers import wipe
+from tools.docs_pages import queries_page
 
-PAGE = (Path(__file__).parents[1] / "docs" / "exploring.md").read_text(encoding="utf-8")
+PAGE = queries_page()
 QUERIES = named_queries()
 Rows = list[tuple[Any, ...]]
 

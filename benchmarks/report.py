@@ -1,0 +1,124 @@
+"""Figures are data, pages are made of them: ``python -m benchmarks.report`` writes the pages anew.
+
+In: ``docs/data/NAME.json``, an object of ``title``, ``about``, ``goals`` (rows: what, server, measured,
+wanted, verdict) and ``sections``. A section has ``title``, ``about``, ``measured`` (when, on what machine),
+``columns``, ``rows`` (lists of texts) and ``note``. Out: ``docs/NAME.md``. `keep` merges the results of a
+benchmark into the data: a table takes the place of the one of its title, or of the rows of the same servers
+or sources.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.machine import machine_rows
+from benchmarks.results import Goal, Table, goals_text, grid
+
+DOCS = Path(__file__).parent.parent / "docs"
+DATA = DOCS / "data"
+KEYS = ("server", "source", "learned from")
+"""Columns by whose values rows are replaced: a run on one server leaves the rows of the other one."""
+
+Section = dict[str, Any]
+
+
+def main() -> None:
+    """Write every page that is made of data."""
+    for data in sorted(DATA.glob("*.json")):
+        page_of(data).write_text(page(read(data)), encoding="utf-8")
+
+
+def page_of(data: Path) -> Path:
+    """The page that is made of a data file: ``docs/data/NAME.json`` becomes ``docs/NAME.md``."""
+    return data.parent.parent / f"{data.stem}.md"
+
+
+def read(data: Path) -> Mapping[str, Any]:
+    return json.loads(data.read_text(encoding="utf-8"))
+
+
+def page(content: Mapping[str, Any]) -> str:
+    """The whole page, as Markdown."""
+    goals = [Goal(*row) for row in content.get("goals", ())]
+    parts = [
+        f"# {content['title']}\n",
+        f"{content['about']}\n" if content.get("about") else "",
+        goals_text(goals) if goals else "",
+        *map(_section_text, content["sections"]),
+    ]
+    return "\n".join(filter(None, parts))
+
+
+def keep(data: Path, tables: Iterable[Table], goals: Iterable[Goal], servers: str = "") -> None:
+    """Merge what was measured into a data file, and write its page anew."""
+    content = read(data) if data.exists() else {"title": "Benchmarks", "sections": []}
+    sections = {section["title"]: section for section in content["sections"]}
+    measured = _machine(servers)
+    for table in tables:
+        sections[table.title] = _merged(sections.get(table.title), table, measured)
+    known = {(row[0], row[1]): row for row in content.get("goals", ())}
+    known |= {(goal.what, goal.server): _goal_row(goal) for goal in goals}
+    write(data, {**content, "goals": list(known.values()), "sections": list(sections.values())})
+    page_of(data).write_text(page(read(data)), encoding="utf-8")
+
+
+def write(data: Path, content: Mapping[str, Any]) -> None:
+    """Write the data; a row of a table is a line, so that a changed figure is one changed line."""
+    rows: list[str] = []
+
+    def marked(some: Iterable[Sequence[str]]) -> list[str]:
+        first = len(rows)
+        rows.extend(json.dumps(list(row), ensure_ascii=False) for row in some)
+        return [f"@row {at}" for at in range(first, len(rows))]
+
+    sections = [{**section, "rows": marked(section.get("rows", ()))} for section in content["sections"]]
+    goals = {"goals": marked(content["goals"])} if content.get("goals") else {}
+    text = json.dumps({**content, **goals, "sections": sections}, indent=1, ensure_ascii=False)
+    lines = re.sub(r'"@row (\d+)"', lambda match: rows[int(match[1])], text)
+    data.write_text(f"{lines}\n", encoding="utf-8")
+
+
+def _merged(before: Section | None, table: Table, measured: str) -> Section:
+    rows = [list(row) for row in table.rows]
+    key = next((one for one in KEYS if one in table.columns), None)
+    if before and key and before["columns"] == list(table.columns):
+        at = table.columns.index(key)
+        new = {row[at] for row in rows}
+        rows = [row for row in before["rows"] if row[at] not in new] + rows
+    return {
+        "title": table.title,
+        "about": table.about,
+        "measured": measured,
+        "columns": list(table.columns),
+        "rows": rows,
+        "note": (before or {}).get("note", ""),
+    }
+
+
+def _goal_row(goal: Goal) -> list[str]:
+    return [goal.what, goal.server, goal.measured, goal.wanted, goal.verdict]
+
+
+def _machine(servers: str) -> str:
+    rows = dict(machine_rows())
+    return "; ".join(filter(None, (*rows.values(), servers)))
+
+
+def _section_text(section: Section) -> str:
+    rows = section.get("rows")
+    parts = [
+        f"## {section['title']}",
+        section.get("about"),
+        grid(section["columns"], rows) if rows else None,
+        section.get("note"),
+        f"Measured {section['measured']}." if section.get("measured") else None,
+    ]
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+if __name__ == "__main__":
+    main()

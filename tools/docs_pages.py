@@ -1,0 +1,139 @@
+"""Pages of the site that are made from the program when it is built; mkdocs calls `on_files`.
+
+In: the commands of ``graphneg.cli``, the headers of ``cypher/explore/``, the packages named in ``API``. Out:
+``commands.md``, ``queries.md`` and a page for each package, as Markdown.
+"""
+
+from __future__ import annotations
+
+import enum
+import inspect
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parent.parent
+QUERIES = ROOT / "docs" / "data" / "queries.txt"
+API = ("graphneg",)
+STORE = ("store", "username", "password", "database")
+"""Options that nearly all commands have: said once, in docs/cli.md."""
+MARKUP = re.compile(r"\[/?(?:bold|dim|italic|cyan|green|yellow|red)?\]")
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """mkdocs' hook: adds the pages to those in ``docs/``."""
+    from mkdocs.structure.files import File
+
+    for name, text in pages().items():
+        files.append(File.generated(config, name, content=text))
+    return files
+
+
+def pages() -> Mapping[str, str]:
+    """File names and texts."""
+    api = {f"api/{name}.md": f"# {name}\n\n::: {name}\n" for name in API}
+    return {"commands.md": commands_page(), "queries.md": queries_page(), **api}
+
+
+def commands_page() -> str:
+    """Every command with its options, as ``--help`` has them."""
+    import typer
+
+    from graphneg.cli.app import app
+
+    found = list(_commands(typer.main.get_command(app), "graphneg"))
+    return "\n".join(
+        ["# Commands", "", "What `graphneg COMMAND --help` says.", "", *map(_command_text, found)]
+    )
+
+
+def queries_page() -> str:
+    """The named queries: what each finds, its parameters and columns, and an example."""
+    from graphneg.store.named_queries import named_query
+
+    def documented(match: re.Match[str]) -> str:
+        query = named_query(match[1])
+        parameters = [f"- `{one.name}`{_default(one)}: {one.meaning}" for one in query.parameters]
+        columns = f"Columns: {query.columns}."
+        return "\n".join(
+            [match[0], "", query.summary, "", *parameters, *([""] if parameters else []), columns]
+        )
+
+    text = re.sub(r"^### (\w+)$", documented, QUERIES.read_text(encoding="utf-8"), flags=re.M)
+    return (
+        "# Named queries\n\nWhat `graphneg cypher --named NAME` and `graph.explore(NAME)` run: "
+        "`cypher/explore/NAME.cypher`. The examples come from two small corpora, `kitchen` and `travel`. A "
+        "*topic* is a keyword at either end of a shift, a *pair* a post with its reply.\n\n" + text
+    )
+
+
+def _default(parameter: Any) -> str:
+    if parameter.required:
+        return ""
+    return " (may be left out)" if parameter.default is None else f" ({parameter.default})"
+
+
+def _commands(command: Any, name: str) -> Iterator[tuple[str, Any]]:
+    """The commands under a group, each with its full name."""
+    inside = getattr(command, "commands", None)
+    if inside is None:
+        yield name, command
+        return
+    for part, under in inside.items():
+        yield from _commands(under, f"{name} {part}")
+
+
+def _command_text(named: tuple[str, Any]) -> str:
+    name, command = named
+    usage = [name, *(_argument(one) for one in command.params if not _is_option(one))]
+    rows = [
+        _row(one) for one in command.params if one.name not in STORE and not getattr(one, "hidden", False)
+    ]
+    if any(one.name in STORE for one in command.params):
+        rows.append("| `--store` ... |  | [which store](cli.md#the-store) |")
+    table = ["| option | default | |", "|---|---|---|", *rows, ""] if rows else []
+    epilog = _plain(command.epilog or "").splitlines()
+    examples = [line.removeprefix("$ ") for line in epilog if line.startswith("$ ")]
+    shown = ["```bash", *examples, "```", ""] if examples else []
+    usage_lines = ["```text", f"{' '.join(usage)} [OPTIONS]", "```", ""]
+    return "\n".join([f"## {name}", "", _plain(command.help or ""), "", *usage_lines, *table, *shown])
+
+
+def _is_option(parameter: Any) -> bool:
+    return parameter.opts[0].startswith("-")
+
+
+def _argument(parameter: Any) -> str:
+    name = parameter.metavar or parameter.name.upper()
+    return f"{name}..." if parameter.nargs == -1 and not name.endswith("...") else name
+
+
+def _row(parameter: Any) -> str:
+    names = [*parameter.opts, *parameter.secondary_opts] if _is_option(parameter) else [_argument(parameter)]
+    value = _value(parameter) if _is_option(parameter) else ""
+    shown = ", ".join(f"`{name}`" for name in names) + (f" `{value}`" if value else "")
+    text = _plain(parameter.help or "").replace("|", "\\|").replace("\n", " ")
+    return f"| {shown} | {_default_value(parameter.default)} | {text} |"
+
+
+def _default_value(default: Any) -> str:
+    if default is None or default is False or default in ((), []) or callable(default):
+        return ""
+    return f"`{default.value if isinstance(default, enum.Enum) else default}`"
+
+
+def _value(parameter: Any) -> str:
+    """What stands for the option's value: ``FILE``, or the words to choose from."""
+    if getattr(parameter, "is_flag", False):
+        return ""
+    if parameter.metavar:
+        return parameter.metavar.replace("|", "\\|")
+    kind = parameter.type_descriptor.annotation
+    if inspect.isclass(kind) and issubclass(kind, enum.Enum):
+        return "\\|".join(str(one.value) for one in kind)
+    return {int: "N", float: "NUMBER", bool: ""}.get(kind, "TEXT")
+
+
+def _plain(text: str) -> str:
+    return MARKUP.sub("", text)
