@@ -6,13 +6,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.resources import as_file, files
 from pathlib import Path
 
-from graphneg.loaders.dialogues import dialogue
-from graphneg.loaders.penman import graph_texts
-
 from graphneg.errors import InputError
 from graphneg.ingest.loader import LoadOptions
 from graphneg.ingest.reading import json_lines, text_lines
 from graphneg.ingest.validation import Intake
+from graphneg.loaders.dialogues import dialogue
+from graphneg.loaders.penman import graph_texts
 from graphneg.model import Frame, Opposite, Record, Rejected
 from graphneg.progress import Progress
 
