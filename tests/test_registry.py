@@ -20,7 +20,7 @@ ROOT = Path(__file__).parent.parent
 MODULES = [file for folder in ("graphneg", "loaders") for file in sorted((ROOT / folder).rglob("*.py"))]
 QUERIES = sorted((ROOT / "cypher").rglob("*.cypher"))
 TRANSFORMS = load_transforms()
-LONGEST = 400
+LONGEST = 500
 IMPORT_SECONDS = 0.3
 
 

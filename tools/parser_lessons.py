@@ -16,14 +16,26 @@ from xml.etree import ElementTree
 from graphneg.amr.alignment import align
 from graphneg.amr.penman import is_inverted
 from graphneg.model import AmrGraph, AmrNode
-from graphneg.parsers.dependency.draft import Draft, Word, phrase_head, signature
+from graphneg.parsers.dependency.draft import Draft, Word, phrase_head, read_words, signature
 from graphneg.parsers.dependency.learned.arcs import scored_pairs
 from graphneg.parsers.dependency.learned.concepts import choose_concepts
 from graphneg.parsers.dependency.learned.features import DraftFeatures, expand, plain_role, stem_of
 from graphneg.parsers.dependency.learned.tables import Meanings, Model
 from graphneg.parsers.dependency.lexicon import FrameEntry, Lexicon
-from graphneg.parsers.dependency.parser import write_draft
-from tools.parser_training import fresh, words_of
+from graphneg.parsers.dependency.parser import readable, tightened, write_draft
+
+
+def words_of(nlp: Any, texts: Sequence[str]) -> list[list[Word]]:
+    """The words of each text, as the parser reads them."""
+    cuts = [tightened(readable(text)) for text in texts]
+    docs = nlp.pipe((piece for piece, _ in cuts), batch_size=128)
+    return [read_words(doc, 0, places) for doc, (_, places) in zip(docs, cuts, strict=True)]
+
+
+def fresh(words: Sequence[Word]) -> list[Word]:
+    """A copy of the words."""
+    return [replace(word, kids=list(word.kids)) for word in words]
+
 
 # Gold graphs as the trainer sees them: nodes with the words that they come from, arcs from head to argument.
 #

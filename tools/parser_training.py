@@ -10,7 +10,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -18,20 +18,22 @@ from typing import Any
 import numpy as np
 
 from graphneg.model import AmrGraph
-from graphneg.parsers.dependency.draft import Draft, Word, read_words
+from graphneg.parsers.dependency.draft import Draft, Word
 from graphneg.parsers.dependency.learned.concepts import choose_concepts
 from graphneg.parsers.dependency.learned.reviser import Parts, make_parts
 from graphneg.parsers.dependency.learned.tables import Meanings, Model, read_meanings, write_model
 from graphneg.parsers.dependency.lexicon import Lexicon, load_lexicon
-from graphneg.parsers.dependency.parser import LONGEST, load_model, readable, tightened, write_draft
+from graphneg.parsers.dependency.parser import LONGEST, load_model, write_draft
 from tools.parser_lessons import (
     Anchoring,
     GoldGraph,
     PairSentence,
     Roleset,
     example_sentences,
+    fresh,
     pair_sentence,
     read_rolesets,
+    words_of,
 )
 from tools.parser_networks import (
     Choice,
@@ -105,13 +107,6 @@ def _once(graphs: Sequence[AmrGraph], excluded: Collection[str]) -> list[AmrGrap
     return found
 
 
-def words_of(nlp: Any, texts: Sequence[str]) -> list[list[Word]]:
-    """The words of each text, as the parser reads them."""
-    cuts = [tightened(readable(text)) for text in texts]
-    docs = nlp.pipe((piece for piece, _ in cuts), batch_size=128)
-    return [read_words(doc, 0, places) for doc, (_, places) in zip(docs, cuts, strict=True)]
-
-
 def rule_lexicon(items: Sequence[Item]) -> Lexicon:
     """The rules' tables, with what words and roles were in these items' graphs alone."""
     counts = GraphCounts()
@@ -131,11 +126,6 @@ def _frequent(entry: tuple[Any, int]) -> tuple[int, Any]:
 def draft_of(item: Item, lexicon: Lexicon) -> Draft:
     """The rules' draft, on words of its own (rules may mend them)."""
     return write_draft(item.gold.text, fresh(item.words), lexicon)
-
-
-def fresh(words: Sequence[Word]) -> list[Word]:
-    """A copy of the words."""
-    return [replace(word, kids=list(word.kids)) for word in words]
 
 
 def crossed_drafts(items: Sequence[Item], folds: int) -> list[Draft]:

@@ -1,0 +1,1 @@
+"""AMR graphs: PENMAN notation, well-formedness, alignment with words, and graphs seen through edits."""

@@ -1,0 +1,1 @@
+"""Examples for training jobs: negatives and positives in groups, sampled to pairs."""

@@ -1,0 +1,1 @@
+"""What parts with neural networks share: finding and loading models, batches, sampling, training runs."""
