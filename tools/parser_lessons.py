@@ -15,13 +15,14 @@ from xml.etree import ElementTree
 
 from graphneg.amr.alignment import align
 from graphneg.amr.penman import is_inverted
+from graphneg.english.frames import FrameEntry
 from graphneg.model import AmrGraph, AmrNode
 from graphneg.parsers.dependency.draft import Draft, Word, phrase_head, read_words, signature
 from graphneg.parsers.dependency.learned.arcs import scored_pairs
 from graphneg.parsers.dependency.learned.concepts import choose_concepts
 from graphneg.parsers.dependency.learned.features import DraftFeatures, expand, plain_role, stem_of
 from graphneg.parsers.dependency.learned.tables import Meanings, Model
-from graphneg.parsers.dependency.lexicon import FrameEntry, Lexicon
+from graphneg.parsers.dependency.lexicon import Lexicon
 from graphneg.parsers.dependency.parser import readable, tightened, write_draft
 
 

@@ -125,7 +125,7 @@ def write_counts(counts: GraphCounts, folder: Path) -> None:
 
 # PropBank's frame files to ``frames.tsv``: aliases, roles, and how annotated examples realise them.
 #
-# PropBank frames are licensed CC BY-SA 4.0; see ``data/NOTICE``.
+# PropBank frames are licensed CC BY-SA 4.0; see ``graphneg/english/NOTICE``.
 
 
 _ROLESET = re.compile(r"<roleset\b.*?</roleset>", re.DOTALL)
@@ -249,7 +249,9 @@ def _row(one: _Roleset) -> str:
 # Makes the tables that ship in ``data/`` from PropBank's release and annotated graphs.
 
 
-DATA = Path(__file__).parent.parent / "data"
+PACKAGE = Path(__file__).parent.parent / "graphneg"
+DATA = PACKAGE / "parsers" / "dependency" / "data"
+FRAMES = PACKAGE / "english" / "frames.tsv"
 
 
 def main() -> None:
@@ -264,11 +266,12 @@ def main() -> None:
     parser.add_argument(
         "--weight", type=int, default=3, help="what a gold graph counts; a silver one counts 1"
     )
-    parser.add_argument("--out", type=Path, default=DATA, help="folder that the tables are written to")
+    parser.add_argument("--out", type=Path, default=DATA, help="folder of concepts.tsv and roles.tsv")
+    parser.add_argument("--frames", type=Path, default=FRAMES, help="file that the frames are written to")
     options = parser.parse_args()
     nlp = load_model(None)
     if options.propbank:
-        count = write_frames(options.propbank, nlp, options.out / "frames.tsv")
+        count = write_frames(options.propbank, nlp, options.frames)
         print(f"frames.tsv: {count} frames")
     if options.gold or options.silver:
         excluded = {letters(sentence(one)) for one in read_graphs(options.exclude, ())}

@@ -20,7 +20,7 @@ from graphneg.model import AmrGraph, Decoded, EditedUtterance
 from graphneg.nn.batching import in_batches
 from graphneg.nn.generation import GumbelNoise, item_seed
 from graphneg.nn.generation import SamplingSampling as Sampling
-from graphneg.nn.models import AMRLIB_MODELS, INSTALL, ModelFolder, first_line, load_tokenizer
+from graphneg.nn.models import AMRLIB_MODELS, INSTALL, ModelFolder, choose_device, first_line, load_tokenizer
 from graphneg.nn.models import find_model_model_folder as find_model
 
 # What a backend does: token numbers in, token numbers out.
@@ -335,17 +335,6 @@ def _load(folder: Path) -> Any:
             f"{folder}: {len(names)} weights are missing, {names[0]} first; fetch the model again"
         )
     return model
-
-
-def choose_device(device: str) -> str:
-    """``auto`` is CUDA, then Apple's MPS, then the CPU; any other name is kept."""
-    import torch
-
-    if device != "auto":
-        return device
-    if torch.cuda.is_available():
-        return "cuda"
-    return "mps" if torch.backends.mps.is_available() else "cpu"
 
 
 def _warpers(sampling: Sampling) -> list[Any]:

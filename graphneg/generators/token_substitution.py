@@ -150,7 +150,7 @@ class MaskedWords:
         from transformers import AutoModelForMaskedLM, AutoTokenizer
         from transformers.utils.logging import disable_progress_bar
 
-        from graphneg.decoders.t5 import choose_device
+        from graphneg.nn.models import choose_device
 
         disable_progress_bar()
         try:

@@ -290,9 +290,18 @@ def _forget_quantisation(model: Any) -> None:
     model.is_quantized = False
 
 
-def _on_device(model: Any, device: str) -> Any:
-    from graphneg.decoders.t5 import choose_device
+def choose_device(device: str) -> str:
+    """``auto`` is CUDA, then Apple's MPS, then the CPU; any other name is kept."""
+    import torch
 
+    if device != "auto":
+        return device
+    if torch.cuda.is_available():
+        return "cuda"
+    return "mps" if torch.backends.mps.is_available() else "cpu"
+
+
+def _on_device(model: Any, device: str) -> Any:
     try:
         return model.eval().to(choose_device(device))
     except (RuntimeError, AssertionError) as error:

@@ -225,7 +225,7 @@ class AmrlibEngine:
     """Models of amrlib's other families (SPRING, GSII), by its own inference."""
 
     def __init__(self, model: ParseModel, device: str, batch: int, beams: int) -> None:
-        from graphneg.decoders.t5 import choose_device
+        from graphneg.nn.models import choose_device
 
         factory = importlib.import_module("amrlib.models.model_factory")
         try:

@@ -7,9 +7,8 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
-from graphneg.decoders.t5 import choose_device
 from graphneg.errors import InputError, ModelError
-from graphneg.nn.models import check_packages, first_line, locate
+from graphneg.nn.models import check_packages, choose_device, first_line, locate
 from graphneg.rankers.base import CROSS_ENCODER, by_score, kind_of, of_kind, read_config
 
 if TYPE_CHECKING:

@@ -7,9 +7,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
-from graphneg.decoders.t5 import choose_device
 from graphneg.errors import InputError, ModelError
-from graphneg.nn.models import check_packages, first_line, locate
+from graphneg.nn.models import check_packages, choose_device, first_line, locate
 from graphneg.rankers.base import POLY_ENCODER, by_score, kind_of, of_kind, read_config
 from graphneg.rankers.cross_encoder import freeze, note_pooling, positions
 

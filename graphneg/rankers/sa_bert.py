@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from graphneg.decoders.t5 import choose_device
 from graphneg.errors import ModelError
 from graphneg.hashing import number
+from graphneg.nn.models import choose_device
 from graphneg.rankers.base import SA_BERT
 from graphneg.rankers.cross_encoder import CrossEncoder, First, freeze, read_encoder
 

@@ -9,11 +9,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from graphneg.decoders.t5 import choose_device
 from graphneg.errors import InputError, ModelError
 from graphneg.generators.base import Turn, answering
 from graphneg.model import Negative
-from graphneg.nn.models import check_packages, first_line, locate
+from graphneg.nn.models import check_packages, choose_device, first_line, locate
 from graphneg.progress import NoProgress, Progress
 from graphneg.rankers.cross_encoder import positions
 from graphneg.records.files import read_jsonl

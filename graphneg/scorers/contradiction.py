@@ -8,12 +8,12 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
-from graphneg.decoders.t5 import choose_device
 from graphneg.errors import InputError
 from graphneg.evaluation.ranking import THRESHOLD, area
 from graphneg.ingest.reading import Refused, json_lines
 from graphneg.ingest.validation import mapping, strings
 from graphneg.model import Rejected
+from graphneg.nn.models import choose_device
 from graphneg.progress import NoProgress
 from graphneg.rankers.cross_encoder import CrossEncoder, freeze, read_encoder
 

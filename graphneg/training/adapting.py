@@ -15,12 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from graphneg.datasets.groups import REFERENCE, Answer, Group, HeldOut, Place, plain
-from graphneg.decoders.t5 import choose_device
 from graphneg.errors import InputError, ModelError
 from graphneg.generators.base import Context
 from graphneg.hashing import number, shuffled
 from graphneg.nn.losses import Masking
-from graphneg.nn.models import check_packages, first_line, locate
+from graphneg.nn.models import check_packages, choose_device, first_line, locate
 from graphneg.nn.training import check_epochs, open_run, train
 from graphneg.progress import Progress
 from graphneg.rankers.base import SA_BERT, of_kind

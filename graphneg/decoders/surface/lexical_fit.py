@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from graphneg.amr.concept_words import NEGATIVE_PREFIX
 from graphneg.decoders.surface.clauses import BE
 from graphneg.decoders.surface.draft import Cell
 from graphneg.decoders.surface.forms import degree, full_form, verb_lemma
 from graphneg.decoders.surface.sentence import Sentence, Unrealised
+from graphneg.english.frames import FrameEntry, load_frames
 from graphneg.english.noun_kinds import kind_of
 from graphneg.english.tagging import NOUNS, VERBS
 from graphneg.english.words import word_set
-
-if TYPE_CHECKING:
-    from graphneg.parsers.dependency.lexicon import FrameEntry, Lexicon
-
 
 # Whether a word can stand where another one stood: what the words around it say, whatever its form.
 
@@ -137,8 +133,8 @@ def refuse_unfit(sentence: Sentence, cell: Cell, old: str, concept: str) -> None
     Raises:
         Unrealised: ``no-form``, with what the verb does not take.
     """
-    lexicon = _lexicon()
-    frame = lexicon.frames.get(concept)
+    table = load_frames()
+    frame = table.frames.get(concept)
     if frame is None:
         return
     if not frame.verbal:
@@ -171,15 +167,15 @@ def _has_object_elsewhere(sentence: Sentence, cell: Cell) -> bool:
 
 def is_nominal(concept: str, word: str) -> bool:
     """Whether a frame is also that of the noun ``word``; what is no frame with a verb is."""
-    lexicon = _lexicon()
-    frame = lexicon.frames.get(concept)
-    return frame is None or not frame.verbal or ("n", word) in lexicon.aliases
+    table = load_frames()
+    frame = table.frames.get(concept)
+    return frame is None or not frame.verbal or ("n", word) in table.aliases
 
 
 def is_adjectival(concept: str, word: str) -> bool:
     """Whether a frame is that of the adjective ``word``, or of no verb: *clean-04* is, *close-01* is not."""
-    lexicon = _lexicon()
-    return concept in lexicon.candidates(word, "j") or concept not in lexicon.candidates(word, "v")
+    table = load_frames()
+    return concept in table.candidates(word, "j") or concept not in table.candidates(word, "v")
 
 
 def _complements(sentence: Sentence, cell: Cell) -> list[str]:
@@ -247,12 +243,6 @@ def _takes(found: str, frame: FrameEntry, taken: frozenset[str], before: frozens
 @lru_cache(maxsize=4096)
 def _forms(lemma: str) -> frozenset[str]:
     """What annotated examples of any of the verb's frames show beside it."""
-    lexicon = _lexicon()
-    frames = (lexicon.frames[one] for one in lexicon.candidates(lemma, "v"))
+    table = load_frames()
+    frames = (table.frames[one] for one in table.candidates(lemma, "v"))
     return frozenset(form for frame in frames for form in frame.seen)
-
-
-def _lexicon() -> Lexicon:
-    from graphneg.parsers.dependency.lexicon import load_lexicon
-
-    return load_lexicon()

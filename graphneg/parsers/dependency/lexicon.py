@@ -2,52 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.resources import files
 
+from graphneg.english.frames import Counts, FrameTable, load_frames
+
 DELETED = "-"
-_CLASSES = {"v": "v", "n": "n", "j": "j", "r": "j"}
 _OF_STRUCTURE = frozenset({"amr-unknown", "no-one"})
-Counts = dict[str, int]
-
-
-@dataclass(frozen=True, slots=True)
-class FrameEntry:
-    """A frame: its roles' functions by number (``{"0": "PAG"}``) and its examples' roles by signature."""
-
-    id: str
-    functions: Mapping[str, str]
-    verbal: bool
-    examples: int
-    seen: Mapping[str, Counts]
 
 
 @dataclass(slots=True)
-class Lexicon:
+class Lexicon(FrameTable):
     """Frames by lemma, concepts by lemma and word class, roles by signature.
 
     ``roles`` has three kinds of keys: ``("F", concept, signature)``, ``("W", lemma, signature)``
     and ``("S", class, signature)``.
     """
 
-    frames: dict[str, FrameEntry] = field(default_factory=dict[str, FrameEntry])
-    aliases: dict[tuple[str, str], list[str]] = field(default_factory=dict[tuple[str, str], list[str]])
     concepts: dict[tuple[str, str], Counts] = field(default_factory=dict[tuple[str, str], Counts])
     roles: dict[tuple[str, str, str], Counts] = field(default_factory=dict[tuple[str, str, str], Counts])
     totals: Counts = field(default_factory=dict[str, int])
-
-    def add_frames(self, rows: Iterable[str]) -> None:
-        """Reads rows of ``frames.tsv``."""
-        for row in rows:
-            id, roles, aliases, examples, seen = row.split("\t")
-            pairs = [alias.split(":", 1) for alias in aliases.split()]
-            verbal = any(pos == "v" for pos, _ in pairs)
-            functions = dict(role.split(":") for role in roles.split())
-            self.frames[id] = FrameEntry(id, functions, verbal, int(examples), _seen(seen))
-            for pos, lemma in pairs:
-                self.aliases.setdefault((pos, lemma.lower()), []).append(id)
 
     def add_concepts(self, rows: Iterable[Sequence[str]]) -> None:
         """Reads rows ``lemma, class, concept, count``."""
@@ -72,10 +48,6 @@ class Lexicon:
         """How often the word became what; what stands for several words or for structure is left out."""
         found = self.concepts.get((lemma, kind), {})
         return {one: count for one, count in found.items() if _is_of(one, lemma)}
-
-    def candidates(self, lemma: str, kind: str) -> list[str]:
-        """The frames of a lemma in a word class, in PropBank's order."""
-        return self.aliases.get((_CLASSES.get(kind, kind), lemma), [])
 
     def role_scores(self, head: str, kind: str, form: str, dependent: str) -> dict[str, float]:
         """The weight of each role seen with these, by a product of smoothed ratios to the general one."""
@@ -111,20 +83,11 @@ def _is_of(concept: str, lemma: str) -> bool:
     return "-" not in stem or stem == lemma
 
 
-def _seen(text: str) -> dict[str, Counts]:
-    found: dict[str, Counts] = {}
-    for one in text.split():
-        form, _, rest = one.rpartition("=")
-        role, _, count = rest.partition(":")
-        found.setdefault(form, {})[role] = int(count)
-    return found
-
-
 @lru_cache(maxsize=1)
 def load_lexicon() -> Lexicon:
     """The tables that come with the package."""
-    lexicon = Lexicon()
-    lexicon.add_frames(_lines("frames.tsv"))
+    shipped = load_frames()
+    lexicon = Lexicon(dict(shipped.frames), shipped.aliases)
     lexicon.add_concepts(line.split("\t") for line in _lines("concepts.tsv"))
     lexicon.add_roles(line.split("\t") for line in _lines("roles.tsv"))
     return lexicon

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from graphneg.english.frames import FrameEntry
 from graphneg.english.noun_kinds import is_frame
 from graphneg.english.numbers import ordinal_value
 from graphneg.english.words import readings
 from graphneg.english.words import word_set_word_sets as word_set
 from graphneg.parsers.dependency.draft import Word, signature
-from graphneg.parsers.dependency.lexicon import DELETED, FrameEntry
+from graphneg.parsers.dependency.lexicon import DELETED
 from graphneg.parsers.dependency.rules.sketch import AGENT_NOUNS, CLOTHES, RELATIVES, Sketch
 
 # Which concept an open-class word becomes: a PropBank frame with its sense, or its lemma.
