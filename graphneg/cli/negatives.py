@@ -8,7 +8,6 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import penman
 import typer
 from rich.table import Table
 from rich.text import Text
@@ -461,6 +460,8 @@ def _graph_table(turn: str, before: str, after: str) -> Table:
 
 def _lines(text: str) -> list[str]:
     """A graph with narrow indentation, so that two fit side by side."""
+    import penman
+
     lines = penman.format(penman.parse(text), indent=INDENT).splitlines()
     return [line for line in lines if not line.startswith("#")]
 
