@@ -1,10 +1,15 @@
-"""Randomness from names: the same seed gives the same choices, whatever the order or the server."""
+"""Randomness from names, and fingerprints of settings: both are hashes, the same on every machine.
+
+In: a seed and names, or anything that JSON can hold. Out: a number, an order, a short text. The same seed
+gives the same choices, whatever the order of the calls or the server.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
@@ -22,3 +27,12 @@ def number(seed: int, *names: str) -> int:
 def shuffled(items: Iterable[T], seed: int, *names: str) -> list[T]:
     """The items (told apart by ``str``) in an order that depends on seed and names alone."""
     return sorted(items, key=lambda item: (number(seed, *names, str(item)), str(item)))
+
+
+def fingerprint(facts: Any) -> str:
+    """A short text that is the same for the same facts; what JSON does not know counts by its ``str``.
+
+    >>> fingerprint({"seed": 0, "recipe": "deam"}) == fingerprint({"recipe": "deam", "seed": 0})
+    True
+    """
+    return hashlib.sha256(json.dumps(facts, sort_keys=True, default=str).encode()).hexdigest()[:32]

@@ -202,20 +202,10 @@ def _output(out: str) -> Generator[BinaryIO]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    from graphneg.records.files import replace
+    from graphneg.records.runs import atomic_file
 
-    path = Path(out)
-    unfinished = path.with_name(f".{path.name}.tmp")
-    try:
-        stream = unfinished.open("wb")
-    except OSError as error:
-        raise InputError(f"{out}: can't be written: {error.strerror}") from error
-    try:
-        with stream:
-            yield stream
-        replace(unfinished, path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with atomic_file(out) as unfinished, unfinished.open("wb") as stream:
+        yield stream
 
 
 def _tell(report: ParseReport) -> None:

@@ -15,6 +15,7 @@ from graphneg.ingest.rows import GOLD
 from graphneg.model import AmrGraph, Negative
 from graphneg.progress import Progress
 from graphneg.records.files import write_jsonl
+from graphneg.records.runs import atomic_file
 from graphneg.records.tables import write_parquet
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import (
@@ -45,16 +46,10 @@ def export(store: Store, out: Path, selection: Selection, progress: Progress) ->
         raise InputError(f"{out}: the folder {out.absolute().parent} is not there; make it first")
     progress.start("export", count_dialogues(store, selection), "dialogues")
     dialogues = _dialogues(store, selection, progress)
-    unfinished = out.with_name(f".{out.name}.tmp{out.suffix}")
     try:
-        written = _write(store, unfinished, dialogues)
-        unfinished.replace(out)
-    except OSError as error:
-        raise InputError(f"{out}: can't be written: {error.strerror}") from error
+        return _write(store, out, dialogues)
     finally:
-        unfinished.unlink(missing_ok=True)
         progress.finish()
-    return written
 
 
 def _write(store: Store, out: Path, dialogues: Iterator[list[StoredDialogue]]) -> int:
@@ -91,7 +86,7 @@ def _positives(store: Store, dialogues: Iterator[list[StoredDialogue]]) -> Itera
 
 def _write_penman(store: Store, out: Path, dialogues: Iterator[list[StoredDialogue]]) -> int:
     count = 0
-    with out.open("w", encoding="utf-8") as file:
+    with atomic_file(out) as unfinished, unfinished.open("w", encoding="utf-8") as file:
         for batch in dialogues:
             said = {turn.amr: turn.text for one in batch for turn in one.turns if turn.amr is not None}
             for graph in read_whole_graphs(store, list(said)):
@@ -118,7 +113,8 @@ def _write_graphml(store: Store, out: Path, dialogues: Iterator[list[StoredDialo
         for dialogue in batch:
             count += 1
             _add_dialogue(whole, dialogue, graphs)
-    networkx.write_graphml(whole, out)
+    with atomic_file(out) as unfinished:
+        networkx.write_graphml(whole, unfinished)
     return count
 
 

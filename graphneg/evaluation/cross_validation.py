@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +11,9 @@ from typing import Any, Literal
 from graphneg.datasets.groups import plain
 from graphneg.datasets.pair_sampler import Pair
 from graphneg.errors import InputError
+from graphneg.hashing import fingerprint
 from graphneg.progress import Progress
+from graphneg.records.runs import RunNote, noted_fingerprint
 from graphneg.scorers.contradiction import (
     MAX_TOKENS,
     ContradictionDetector,
@@ -180,11 +180,19 @@ class _School:
     ) -> Path:
         """The folder of a detector that went on from ``start`` with these pairs."""
         out, lessons = self.folder / name, self.lessons
-        facts = [str(start), _mark_of(start), epochs, self.seed, repr(lessons), sorted(held_out)]
-        mark = _digest([*facts, [[*one.context, one.response, one.label, one.weight] for one in pairs]])
-        if _mark_of(out) == mark:
+        facts = [
+            str(start),
+            noted_fingerprint(Path(start) / _DONE),
+            epochs,
+            self.seed,
+            repr(lessons),
+            sorted(held_out),
+        ]
+        examples = [[*one.context, one.response, one.label, one.weight] for one in pairs]
+        done = RunNote(out / _DONE, fingerprint([*facts, examples]))
+        if done.state == "same":
             return out
-        (out / _DONE).unlink(missing_ok=True)
+        done.remove()
         detector = new_detector(
             start,
             seed=self.seed,
@@ -205,7 +213,7 @@ class _School:
             progress=self.progress,
             **lessons.arguments,
         )
-        (out / _DONE).write_text(json.dumps({"fingerprint": mark}), encoding="utf-8")
+        done.write()
         return out
 
     def read(self, folder: str | Path) -> ContradictionDetector:
@@ -214,16 +222,4 @@ class _School:
 
 def _file_name(generator: str) -> str:
     """A name that any file system takes, one for each generator."""
-    return f"{re.sub(r'[^A-Za-z0-9-]+', '-', generator)[:40]}.{_digest([generator])[:6]}"
-
-
-def _mark_of(folder: str | Path) -> str | None:
-    """What a detector that was trained to its end came from."""
-    try:
-        return json.loads((Path(folder) / _DONE).read_text(encoding="utf-8"))["fingerprint"]
-    except FileNotFoundError:
-        return None
-
-
-def _digest(facts: Sequence[Any]) -> str:
-    return hashlib.sha256(json.dumps(facts).encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{re.sub(r'[^A-Za-z0-9-]+', '-', generator)[:40]}.{fingerprint([generator])[:6]}"

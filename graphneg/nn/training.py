@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 from collections.abc import Mapping, Sequence
@@ -11,7 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from graphneg.errors import InputError
+from graphneg.hashing import fingerprint
 from graphneg.progress import NoProgress, Progress
+from graphneg.records.runs import RunNote
 
 if TYPE_CHECKING:
     from transformers import TrainerCallback
@@ -182,15 +183,14 @@ class Run:
         Raises:
             InputError: the folder can't be made.
         """
-        if self._is_noted:
+        if self.note.state == "same":
             return
         if self.checkpoints.exists():
             shutil.rmtree(self.checkpoints)
         if (self.folder / _CONFIG).exists():
             _remove_model(self.folder)
         try:
-            self.checkpoints.mkdir(parents=True, exist_ok=True)
-            self._note.write_text(json.dumps({"fingerprint": self.fingerprint}), encoding="utf-8")
+            self.note.write()
         except OSError as error:
             raise InputError(
                 f"{self.folder}: no folder that a model can go into: {error.strerror}"
@@ -207,12 +207,9 @@ class Run:
         shutil.rmtree(self.checkpoints)
 
     @property
-    def _note(self) -> Path:
-        return self.checkpoints / _RUN
-
-    @property
-    def _is_noted(self) -> bool:
-        return _fingerprint(self._note) == self.fingerprint
+    def note(self) -> RunNote:
+        """Says of which run the checkpoints are."""
+        return RunNote(self.checkpoints / _RUN, self.fingerprint)
 
 
 def open_run(folder: str | Path, facts: Sequence[Any], overwrite: bool = False) -> Run:
@@ -225,17 +222,15 @@ def open_run(folder: str | Path, facts: Sequence[Any], overwrite: bool = False) 
         InputError: the folder holds a model, or a run with other facts; with ``overwrite``, its
             ``config.json`` is not a model's.
     """
-    fingerprint = hashlib.sha256(json.dumps(facts, default=str).encode("utf-8", "surrogatepass")).hexdigest()
-    run = Run(Path(folder), Path(folder) / _CHECKPOINTS, fingerprint)
-    note = run.checkpoints / _RUN
-    if note.is_file() or run.last is not None:
-        if _fingerprint(note) == fingerprint:
-            return run
-        if not overwrite:
-            raise InputError(
-                f"{folder}: a run with other examples or settings was stopped here; "
-                "repeat it as it was, choose another folder, or overwrite it"
-            )
+    run = Run(Path(folder), Path(folder) / _CHECKPOINTS, fingerprint(facts))
+    state = run.note.state
+    if state == "same":
+        return run
+    if (state == "other" or run.last is not None) and not overwrite:
+        raise InputError(
+            f"{folder}: a run with other examples or settings was stopped here; "
+            "repeat it as it was, choose another folder, or overwrite it"
+        )
     if (run.folder / _CONFIG).exists():
         if not overwrite:
             raise InputError(
@@ -243,14 +238,6 @@ def open_run(folder: str | Path, facts: Sequence[Any], overwrite: bool = False) 
             )
         _model_config(run.folder)
     return run
-
-
-def _fingerprint(note: Path) -> str | None:
-    """The stopped run's, None where it left none that can be read."""
-    try:
-        return json.loads(note.read_text(encoding="utf-8"))["fingerprint"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
 
 
 def _remove_model(folder: Path) -> None:

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from graphneg.errors import InputError, ModelError
+from graphneg.hashing import fingerprint
 from graphneg.progress import NoProgress, Progress
 from graphneg.rankers.base import by_score
-from graphneg.records.files import replace
+from graphneg.records.runs import RunNote, atomic_file, write_atomically
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import Selection, count_dialogues, dialogue_ids, read_dialogues
 from graphneg.store.statements import cypher_text
@@ -170,10 +171,9 @@ def build_bank(
     _begin(place, manifest, texts, overwrite)
     _embed(ranker, texts, place / _VECTORS, progress or NoProgress())
     made = _index(faiss, place / _VECTORS, manifest)
-    unfinished = place / f"{_INDEX}.tmp"
-    faiss.write_index(made, str(unfinished))
-    replace(unfinished, place / _INDEX)
-    _write(place / _MANIFEST, json.dumps(asdict(manifest), indent=2) + "\n")
+    with atomic_file(place / _INDEX) as unfinished:
+        faiss.write_index(made, str(unfinished))
+    write_atomically(place / _MANIFEST, json.dumps(asdict(manifest), indent=2) + "\n")
     for name in (_BUILDING, _VECTORS):
         (place / name).unlink()
     return ResponseBank(ranker, texts, made)
@@ -212,21 +212,19 @@ def _check_place(place: Path, overwrite: bool) -> None:
 
 def _begin(place: Path, manifest: Manifest, texts: Sequence[str], overwrite: bool) -> None:
     """Write the texts and what is going to be built; a build of the same is left as it is."""
-    lines = "".join(json.dumps(text, ensure_ascii=False) + "\n" for text in texts)
-    note = json.dumps(asdict(manifest), indent=2) + "\n"
-    if (place / _BUILDING).is_file():
-        if _holds(place / _BUILDING, note) and _holds(place / _TEXTS, lines):
-            return
-        if not overwrite:
-            raise InputError(
-                f"{place}: a build with other responses or another model was stopped here; "
-                "repeat it as it was, choose another folder, or overwrite it"
-            )
+    building = RunNote(place / _BUILDING, fingerprint([asdict(manifest), texts]))
+    if building.state == "same":
+        return
+    if building.state == "other" and not overwrite:
+        raise InputError(
+            f"{place}: a build with other responses or another model was stopped here; "
+            "repeat it as it was, choose another folder, or overwrite it"
+        )
     for name in _FILES:
         (place / name).unlink(missing_ok=True)
     place.mkdir(parents=True, exist_ok=True)
-    _write(place / _TEXTS, lines)
-    _write(place / _BUILDING, note)
+    write_atomically(place / _TEXTS, "".join(json.dumps(text, ensure_ascii=False) + "\n" for text in texts))
+    building.write()
 
 
 def _embed(ranker: PolyEncoder, texts: Sequence[str], path: Path, progress: Progress) -> None:
@@ -278,16 +276,6 @@ def _read_manifest(place: Path) -> Manifest:
         raise InputError(f"{place}: no bank of responses; graphneg bank makes one") from error
     except (OSError, ValueError, TypeError) as error:
         raise InputError(f"{place / _MANIFEST}: not what a bank holds; build it anew") from error
-
-
-def _holds(path: Path, text: str) -> bool:
-    return path.is_file() and path.read_text(encoding="utf-8") == text
-
-
-def _write(path: Path, text: str) -> None:
-    unfinished = path.with_name(f"{path.name}.tmp")
-    unfinished.write_text(text, encoding="utf-8")
-    replace(unfinished, path)
 
 
 def _faiss() -> Any:

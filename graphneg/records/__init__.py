@@ -13,22 +13,26 @@ from graphneg.records.files import (
     read_jsonl,
     write_jsonl,
 )
-from graphneg.records.resumable import ResumableWriter, Resumed, fingerprint
+from graphneg.records.resumable import NegativeStream, ResumableWriter, Resumed
+from graphneg.records.runs import RunNote, atomic_file, write_atomically
 from graphneg.records.summary import Summary
 from graphneg.records.tables import read_parquet, to_dataset, to_pandas, write_parquet
 
 __all__ = [
+    "NegativeStream",
     "ResumableWriter",
     "Resumed",
+    "RunNote",
     "Summary",
+    "atomic_file",
     "check_destination",
-    "fingerprint",
     "negative_from_json",
     "negative_to_json",
     "read_jsonl",
     "read_parquet",
     "to_dataset",
     "to_pandas",
+    "write_atomically",
     "write_jsonl",
     "write_parquet",
 ]

@@ -14,6 +14,7 @@ from typing import Any
 
 from graphneg.errors import InputError
 from graphneg.model import Negative
+from graphneg.records.runs import atomic_file
 
 # The shape of a negative outside Python: which fields, in which order, of which types.
 #
@@ -218,25 +219,6 @@ def check_destination(out: str | Path) -> Path | None:
     return path
 
 
-def replace(finished: Path, path: Path) -> None:
-    """Put a finished file in its place, in one step that survives a power cut."""
-    with open(finished, "rb") as file:
-        os.fsync(file.fileno())
-    os.replace(finished, path)
-    sync_folder(path.parent)
-
-
-def sync_folder(folder: Path) -> None:
-    """Make renames in a folder durable. Windows offers no such call and needs none."""
-    if os.name == "nt":
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
 # Negatives as JSON, one a line.
 
 
@@ -268,13 +250,11 @@ def write_jsonl(negatives: Iterable[Negative], out: str | Path) -> int:
     path = check_destination(out)
     if path is None:
         return _print(negatives)
-    unfinished = path.with_name(path.name + ".tmp")
     count = 0
-    with open(unfinished, "w", encoding="utf-8", newline="\n") as file:
+    with atomic_file(path) as unfinished, open(unfinished, "w", encoding="utf-8", newline="\n") as file:
         for negative in negatives:
             file.write(negative_to_json(negative) + "\n")
             count += 1
-    replace(unfinished, path)
     return count
 
 

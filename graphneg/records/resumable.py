@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import sys
@@ -14,15 +13,16 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from graphneg.errors import InputError
+from graphneg.hashing import fingerprint
 from graphneg.model import Negative
 from graphneg.records.files import (
     STANDARD_OUTPUT,
     check_destination,
     negative_to_json,
     read_jsonl,
-    replace,
     write_jsonl,
 )
+from graphneg.records.runs import atomic_file, replace, write_atomically
 from graphneg.records.summary import Summary
 from graphneg.records.tables import to_dataset, to_pandas, write_rows
 
@@ -60,16 +60,6 @@ class _State:
     negatives: int
     offset: int
     notes: Mapping[str, Any]
-
-
-def fingerprint(settings: Mapping[str, Any]) -> str:
-    """A short text that is the same for the same settings (what JSON can hold).
-
-    >>> fingerprint({"seed": 0, "recipe": "deam"}) == fingerprint({"recipe": "deam", "seed": 0})
-    True
-    """
-    text = json.dumps(settings, sort_keys=True, ensure_ascii=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 class ResumableWriter:
@@ -137,9 +127,8 @@ class ResumableWriter:
         """
         self._file.flush()
         if self._path.suffix == ".parquet":
-            converted = self._path.with_name(self._path.name + ".tmp")
-            write_rows(read_jsonl(self._part), converted)
-            replace(converted, self._path)
+            with atomic_file(self._path) as converted:
+                write_rows(read_jsonl(self._part), converted)
             self._state_path.unlink(missing_ok=True)
             self._part.unlink()
         else:
@@ -177,9 +166,7 @@ class ResumableWriter:
         return state, None
 
     def _save(self, state: _State) -> None:
-        unfinished = self._state_path.with_name(self._state_path.name + ".tmp")
-        unfinished.write_text(json.dumps(asdict(state)), encoding="utf-8")
-        replace(unfinished, self._state_path)
+        write_atomically(self._state_path, json.dumps(asdict(state)))
 
 
 def _lock(descriptor: int, path: Path) -> None:

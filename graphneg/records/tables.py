@@ -17,9 +17,9 @@ from graphneg.records.files import (
     Record,
     check_destination,
     from_record,
-    replace,
     to_record,
 )
+from graphneg.records.runs import atomic_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,10 +66,8 @@ def write_parquet(negatives: Iterable[Negative], out: str | Path) -> int:
     path = check_destination(out)
     if path is None:
         raise InputError(f"{STANDARD_OUTPUT}: Parquet can't be written to standard output; name a file")
-    unfinished = path.with_name(path.name + ".tmp")
-    count = write_rows(negatives, unfinished)
-    replace(unfinished, path)
-    return count
+    with atomic_file(path) as unfinished:
+        return write_rows(negatives, unfinished)
 
 
 def write_rows(negatives: Iterable[Negative], path: Path) -> int:

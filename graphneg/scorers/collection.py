@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from graphneg.errors import GeneratorError, InputError
 from graphneg.generators.base import Candidate, Context, Generator, Settled
+from graphneg.hashing import fingerprint
 from graphneg.ingest.reading import json_lines
 from graphneg.model import Rejected
 from graphneg.progress import NoProgress, Progress
-from graphneg.records.files import check_destination, replace
-from graphneg.records.resumable import ResumableWriter, fingerprint
+from graphneg.records.files import check_destination
+from graphneg.records.resumable import ResumableWriter
+from graphneg.records.runs import write_atomically
 from graphneg.scorers.collection_files import Responded, context_line, read_contexts_file, response_line
 from graphneg.scorers.contradiction import Labelled, labelled_lines
 from graphneg.scorers.followups import Likelihood, Scored, best, followups, fqness, written
@@ -188,9 +190,7 @@ def _destination(out: str | Path, overwrite: bool) -> Path:
 
 
 def _write(path: Path, lines: Iterable[str]) -> None:
-    finished = path.with_name(path.name + ".tmp")
-    finished.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    replace(finished, path)
+    write_atomically(path, "".join(f"{line}\n" for line in lines))
 
 
 # Who responds to collected contexts, beside installed generators: files of responses, a language model.

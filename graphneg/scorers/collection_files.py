@@ -19,7 +19,7 @@ from graphneg.ingest.reading import Refused, json_lines
 from graphneg.ingest.validation import mapping
 from graphneg.model import Dialogue, Rejected
 from graphneg.progress import NoProgress
-from graphneg.records.files import replace
+from graphneg.records.runs import write_atomically
 from graphneg.scorers.contradiction import AGREED, ANNOTATORS, Labelled
 from graphneg.scorers.followups import FollowUp, Scored
 
@@ -262,12 +262,7 @@ def write_sheet(
         context, referent = one.scored.followup.context, one.scored.followup.referent
         dialogue = "\n".join(f"{turn.speaker}: {turn.text}" for turn in context.turns)
         table.writerow([one.id, dialogue, context.turns[referent].text, one.response, *labels])
-    finished = path.with_name(path.name + ".tmp")
-    try:
-        finished.write_text(text.getvalue(), encoding="utf-8", newline="")
-    except OSError as error:
-        raise InputError(f"{path}: can't be written: {error.strerror}") from error
-    replace(finished, path)
+    write_atomically(path, text.getvalue())
 
 
 def read_sheets(paths: Sequence[str | Path]) -> Votes:

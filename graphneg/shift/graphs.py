@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from graphneg.errors import InputError
-from graphneg.records.files import replace
+from graphneg.records.runs import atomic_file
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import Selection
 from graphneg.store.statements import cypher_text
@@ -78,14 +78,8 @@ def export_shifts(store: Store, out: Path, corpora: Sequence[str] = ()) -> int:
     """
     check_export(out)
     edges = read_edges(store, corpora)
-    unfinished = out.with_name(f".{out.name}.tmp")
-    try:
+    with atomic_file(out) as unfinished:
         _write(unfinished, out.suffix, edges)
-        replace(unfinished, out)
-    except OSError as error:
-        raise InputError(f"{out}: can't be written: {error.strerror}") from error
-    finally:
-        unfinished.unlink(missing_ok=True)
     return len(edges)
 
 

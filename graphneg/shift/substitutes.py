@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from graphneg.errors import InputError
+from graphneg.hashing import fingerprint
 from graphneg.nn.fine_tuning import TrainingReport, fine_tune
 from graphneg.nn.models import load_causal, load_seq2seq
 from graphneg.progress import NoProgress, Progress
-from graphneg.records.resumable import ResumableWriter, fingerprint
+from graphneg.records.resumable import ResumableWriter
 from graphneg.shift.build import method_of
 from graphneg.shift.candidates import (
     Post,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from graphneg.datasets.groups import Group
 from graphneg.datasets.pair_sampler import RANDOM
 from graphneg.errors import InputError
-from graphneg.evaluation.comparison.data import ADVERSARIAL, BankFile, Data, digest
+from graphneg.evaluation.comparison.data import ADVERSARIAL, BankFile, Data
 from graphneg.evaluation.comparison.runs import RankerSettings, Run, Runs
 from graphneg.evaluation.comparison.sources import (
     HUMAN,
@@ -25,8 +24,9 @@ from graphneg.evaluation.comparison.sources import (
     plain_groups,
 )
 from graphneg.evaluation.ranking import THRESHOLD, Choices
-from graphneg.hashing import number
+from graphneg.hashing import fingerprint, number
 from graphneg.progress import NoProgress, Progress
+from graphneg.records.runs import RunNote
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -289,7 +289,7 @@ def trained(
 ) -> dict[str, dict[int, Run]]:
     """The runs of `compare`, by source and seed."""
     folder = Path(out)
-    _open(folder, digest([data.fingerprint, plan.facts()]), overwrite)
+    _open(RunNote(folder / _NOTE, fingerprint([data.fingerprint, plan.facts()])), overwrite)
     held_out = data.tested if plan.held_out == "right" else ()
     runs = Runs(folder, data, plan.ranker, plan.budget, held_out, plan.keep_models)
     bar = progress or NoProgress()
@@ -364,30 +364,29 @@ def _closed(
             yield measure, share
 
 
-def _open(folder: Path, fingerprint: str, overwrite: bool) -> None:
+def _open(note: RunNote, overwrite: bool) -> None:
     """Make the folder a comparison's, or find that it is this one's.
 
     Raises:
         InputError: it holds another comparison, or is none.
     """
-    note = folder / _NOTE
+    folder, state = note.path.parent, note.state
     try:
-        there = note.is_file()
-        if not there and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        if state == "none" and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise InputError(f"{folder}: there is something else in it; choose another folder")
-        if there and overwrite:
+        if state != "none" and overwrite:
             for part in _PARTS:
                 shutil.rmtree(folder / part, ignore_errors=True)
-            note.unlink()
-        elif there and json.loads(note.read_text(encoding="utf-8")).get("of") != fingerprint:
+            note.remove()
+        elif state == "other":
             raise InputError(
                 f"{folder}: another comparison is in it, of other contexts, ranker or budget; "
                 "choose another folder, or begin anew with --overwrite"
             )
         for part in _PARTS:
             (folder / part).mkdir(parents=True, exist_ok=True)
-        note.write_text(json.dumps({"of": fingerprint}), encoding="utf-8")
-    except (OSError, ValueError) as error:
+        note.write()
+    except OSError as error:
         raise InputError(f"{folder}: can't be used as a folder for results ({error})") from error
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,7 +10,7 @@ from pathlib import Path
 from graphneg.datasets.groups import plain
 from graphneg.errors import InputError
 from graphneg.evaluation.ranking import FORM, Choices, placed_choices
-from graphneg.hashing import number
+from graphneg.hashing import fingerprint, number
 from graphneg.ingest.loader import LoadOptions, get_loader
 from graphneg.ingest.validation import alternating
 from graphneg.model import Dialogue, Record, Rejected, Response, Sentence
@@ -50,7 +48,7 @@ class Data:
 
     @property
     def fingerprint(self) -> str:
-        return digest([_facts(self.train), _facts(self.test)])
+        return fingerprint([_facts(self.train), _facts(self.test)])
 
 
 def read_data(
@@ -77,12 +75,6 @@ def read_data(
         [_of_split(one, "test") for one in order[border:]],
     )
     return _checked(Data(tuple(parts[0]), tuple(parts[1])), str(train))
-
-
-def digest(value: object) -> str:
-    """A short text that is the same for the same value (JSON, or else its ``str``)."""
-    written = json.dumps(value, sort_keys=True, ensure_ascii=True, default=str)
-    return hashlib.sha256(written.encode()).hexdigest()[:32]
 
 
 def context_key(turns: Sequence[str]) -> tuple[str, ...]:

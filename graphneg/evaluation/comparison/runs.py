@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from graphneg import __version__
 from graphneg.errors import InputError
-from graphneg.evaluation.comparison.data import Data, digest
+from graphneg.evaluation.comparison.data import Data
 from graphneg.evaluation.comparison.sources import Budget, Source
 from graphneg.evaluation.ranking import scored
+from graphneg.hashing import fingerprint
 from graphneg.nn.embedders import model_name
 from graphneg.nn.models import locate
 from graphneg.progress import NoProgress, Progress
+from graphneg.records.runs import write_atomically
 
 if TYPE_CHECKING:
     from graphneg.datasets.groups import Group
@@ -102,22 +104,21 @@ class Runs:
         self._budget = budget
         self._held_out = held_out
         self._keeps = keep_models
-        self._facts = digest([__version__, data.fingerprint, ranker.facts(), asdict(budget), list(held_out)])
+        facts = [__version__, data.fingerprint, ranker.facts(), asdict(budget), list(held_out)]
+        self._facts = fingerprint(facts)
 
     def of(
         self, source: Source, groups: Sequence[Group], seed: int, progress: Progress | None = None
     ) -> tuple[Run, bool]:
         """The run of a source and seed, and whether it is new; trained where it is not there."""
-        fingerprint = digest([self._facts, source.drawn_as, seed, _learned(groups)])
-        name = f"{source.name}-{seed}-{fingerprint[:12]}"
+        mark = fingerprint([self._facts, source.drawn_as, seed, _learned(groups)])
+        name = f"{source.name}-{seed}-{mark[:12]}"
         place = self._results / f"{name}.json"
-        if (found := _read(place, fingerprint)) is not None:
+        if (found := _read(place, mark)) is not None:
             return found, False
-        run = self._trained(source, groups, seed, fingerprint, self._models / name, progress or NoProgress())
+        run = self._trained(source, groups, seed, mark, self._models / name, progress or NoProgress())
         self._results.mkdir(parents=True, exist_ok=True)
-        unfinished = place.with_suffix(".tmp")
-        unfinished.write_text(json.dumps(asdict(run)), encoding="utf-8")
-        unfinished.replace(place)
+        write_atomically(place, json.dumps(asdict(run)))
         if not self._keeps:
             shutil.rmtree(self._models / name)
         return run, True
@@ -127,7 +128,7 @@ class Runs:
         source: Source,
         groups: Sequence[Group],
         seed: int,
-        fingerprint: str,
+        mark: str,
         folder: Path,
         progress: Progress,
     ) -> Run:
@@ -151,7 +152,7 @@ class Runs:
         return Run(
             source=source.name,
             seed=seed,
-            fingerprint=fingerprint,
+            fingerprint=mark,
             scores=scored(ranker, self._data.test, progress),
             pairs=dict(report.pairs),
             lacking=dict(report.lacking.responses),
@@ -161,7 +162,7 @@ class Runs:
 
 
 def _learned(groups: Sequence[Group]) -> str:
-    return digest(
+    return fingerprint(
         [
             [one.id, [answer.text for answer in one.positives], [_answer(answer) for answer in one.negatives]]
             for one in groups
@@ -173,7 +174,7 @@ def _answer(answer: Any) -> list[Any]:
     return [answer.text, answer.category, answer.context]
 
 
-def _read(place: Path, fingerprint: str) -> Run | None:
+def _read(place: Path, mark: str) -> Run | None:
     """The result that is there; none where there is none.
 
     Raises:
@@ -185,4 +186,4 @@ def _read(place: Path, fingerprint: str) -> Run | None:
         run = Run(**json.loads(place.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError) as error:
         raise InputError(f"{place}: this result can't be read; remove it, and it is made again") from error
-    return run if run.fingerprint == fingerprint else None
+    return run if run.fingerprint == mark else None

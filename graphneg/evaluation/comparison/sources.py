@@ -26,11 +26,11 @@ from graphneg.evaluation.comparison.data import (
     Sieve,
     answered,
     context_key,
-    digest,
     exchanges,
 )
 from graphneg.evaluation.ranking import Choices
 from graphneg.generators.base import generator_names
+from graphneg.hashing import fingerprint
 from graphneg.ingest.loader import LoadReport
 from graphneg.ingest.validation import Grouping
 from graphneg.ingest.writing import write_records
@@ -216,7 +216,7 @@ class Workshop:
         self._progress = progress or NoProgress()
         self._open = ExitStack()
         self._graphs: dict[Kind, DialogueGraph] = {}
-        self._filled = digest([__version__, data.fingerprint, [bank.facts() for bank in banks]])
+        self._filled = fingerprint([__version__, data.fingerprint, [bank.facts() for bank in banks]])
 
     def made(self, source: Source) -> Path:
         """The file of a source's negatives, made where it is not there yet.
@@ -229,7 +229,7 @@ class Workshop:
         wanted = self._wanted
         options = dict(wanted.options.get(source.name, {}))
         of = self._digest(source.kind)
-        facts = digest([of, source.name, wanted.amount, wanted.seed, repr(sorted(options.items()))])
+        facts = fingerprint([of, source.name, wanted.amount, wanted.seed, repr(sorted(options.items()))])
         if out.is_file() and note.is_file() and json.loads(note.read_text("utf-8")).get("of") == facts:
             return out
         try:
@@ -304,7 +304,7 @@ class Workshop:
 
     def _digest(self, kind: Kind) -> str:
         """Of what a store holds."""
-        return self._filled if kind == "generator" else digest([self._filled, kind])
+        return self._filled if kind == "generator" else fingerprint([self._filled, kind])
 
     def _opened(self, kind: Kind) -> DialogueGraph:
         if kind not in self._graphs:

@@ -1,0 +1,99 @@
+"""What a run leaves on disk: files that are whole or not there, and notes that say from what they are made.
+
+In: a path, and the facts that decide what is written. Out: a file that appears in one step, or a note by
+which the next run knows whether what an earlier one left is its own to go on with:
+
+>>> note = RunNote(folder / "run.json", fingerprint([model, seed]))      # doctest: +SKIP
+>>> note.state                                                            # doctest: +SKIP
+'none'
+>>> note.write(); RunNote(folder / "run.json", fingerprint([model, seed + 1])).state   # doctest: +SKIP
+'other'
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from graphneg.errors import InputError
+
+
+@contextmanager
+def atomic_file(path: str | Path) -> Generator[Path]:
+    """A path beside ``path`` to write to; when the block ends, what is there takes the place of ``path``.
+
+    The step survives a power cut. Where the block raises, ``path`` stays as it was and nothing is left
+    beside it.
+
+    Raises:
+        InputError: the file can't be written.
+    """
+    path = Path(path)
+    unfinished = path.with_name(f"{path.name}.tmp")
+    try:
+        yield unfinished
+        replace(unfinished, path)
+    except OSError as error:
+        raise InputError(f"{path}: can't be written: {error.strerror or error}") from error
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def write_atomically(path: str | Path, text: str) -> None:
+    """Write a small text file with `atomic_file`; line ends stay as they are."""
+    with atomic_file(path) as unfinished:
+        unfinished.write_text(text, encoding="utf-8", newline="")
+
+
+def replace(finished: Path, path: Path) -> None:
+    """Give a finished file its name, in one step that survives a power cut."""
+    with open(finished, "rb") as file:
+        os.fsync(file.fileno())
+    os.replace(finished, path)
+    if os.name != "nt":  # Windows can't sync folders, and need not
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+@dataclass(frozen=True, slots=True)
+class RunNote:
+    """A small JSON file beside what a run makes: the ``fingerprint`` of all that decides the result."""
+
+    path: Path
+    fingerprint: str
+
+    @property
+    def state(self) -> Literal["none", "same", "other"]:
+        """Whether a run left a note, and whether it was this run; a note that can't be read is another's."""
+        if not self.path.is_file():
+            return "none"
+        return "same" if noted_fingerprint(self.path) == self.fingerprint else "other"
+
+    def write(self, **facts: Any) -> None:
+        """Leave the note, with facts that JSON can hold.
+
+        Raises:
+            InputError: it can't be written.
+        """
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(self.path, json.dumps({"fingerprint": self.fingerprint, **facts}))
+
+    def remove(self) -> None:
+        """Take the note away."""
+        self.path.unlink(missing_ok=True)
+
+
+def noted_fingerprint(path: Path) -> str | None:
+    """The fingerprint in a note; None where there is no note, or it can't be read."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))["fingerprint"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
