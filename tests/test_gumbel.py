@@ -12,7 +12,7 @@ pytest.importorskip("scipy", reason="the distributions are compared by scipy")
 import torch
 from scipy import stats
 
-from graphneg.nn.generation import GumbelSource, posterior
+from graphneg.nn.generation import GumbelNoise, posterior
 
 DRAWS = 20_000
 # With fixed seeds nothing is left to chance; a wrong distribution gives values near 0.
@@ -23,7 +23,7 @@ OTHER_LOGITS = [1.5, 0.0, -1.0, 0.5, 0.5]
 
 def noise(seed: int, rows: int, tokens: int = len(LOGITS)):
     """Standard Gumbel noise of shape (rows, tokens)."""
-    return GumbelSource([seed]).draw(rows * tokens).reshape(rows, tokens)
+    return GumbelNoise([seed], "float64").draw(rows * tokens).reshape(rows, tokens)
 
 
 def same_distribution(values, others) -> float:
@@ -88,6 +88,6 @@ def test_a_token_that_could_not_be_chosen_keeps_its_noise():
 
 
 def test_an_item_has_the_same_noise_whatever_else_is_in_its_batch():
-    alone, beside = GumbelSource([7]), GumbelSource([6, 7, 8])
+    alone, beside = (GumbelNoise(seeds, "float64") for seeds in ([7], [6, 7, 8]))
     for _ in range(3):
         assert torch.equal(alone.draw(11)[0], beside.draw(11)[1])

@@ -18,7 +18,6 @@ from graphneg.generators.keywords.writing import (
     Request,
     SentenceEnd,
     Style,
-    Wanted,
     Writer,
     ends_sentence,
 )
@@ -112,7 +111,7 @@ class TestSentenceEnd:
     def test_a_text_ends_with_the_sentence_that_completes_it(self, text: str, ended: bool):
         import torch
 
-        criterion = SentenceEnd([[Wanted(("fish",), ())]], 0, 5, lambda _: text)
+        criterion = SentenceEnd([["fish"]], 0, 5, lambda _: text)
         assert criterion(torch.tensor([[1, 2]]), None).tolist() == [ended]
         assert criterion.lengths == [2 if ended else None]
 

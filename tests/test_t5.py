@@ -14,8 +14,7 @@ from graphneg.decoders.t5 import T5Decoder, one_line
 from graphneg.errors import InputError
 from graphneg.model import Decoded, EditedUtterance
 from graphneg.nn.batching import in_batches
-from graphneg.nn.generation import GumbelNoise, item_seed
-from graphneg.nn.generation import SamplingSampling as Sampling
+from graphneg.nn.generation import GumbelNoise, Sampling, item_seed
 from tests.tiny_t5 import TinyT5, edited
 
 pytestmark = pytest.mark.slow

@@ -16,7 +16,7 @@ pytest.importorskip("transformers", reason="the t5 decoder needs the neural extr
 from graphneg.decoders.t5 import T5Decoder
 from graphneg.errors import DecoderError, InputError
 from graphneg.model import EditedUtterance
-from graphneg.nn.generation import SamplingSampling as Sampling
+from graphneg.nn.generation import Sampling
 from tests.tiny_t5 import TinyT5
 
 pytestmark = pytest.mark.slow

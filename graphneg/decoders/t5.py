@@ -18,8 +18,7 @@ from graphneg.amr.penman import format_graph
 from graphneg.errors import DecoderError, InputError
 from graphneg.model import AmrGraph, Decoded, EditedUtterance
 from graphneg.nn.batching import in_batches
-from graphneg.nn.generation import GumbelNoise, item_seed
-from graphneg.nn.generation import SamplingSampling as Sampling
+from graphneg.nn.generation import GumbelNoise, Sampling, item_seed
 from graphneg.nn.models import AMRLIB_MODELS, INSTALL, ModelFolder, choose_device, first_line, load_tokenizer
 from graphneg.nn.models import find_model_model_folder as find_model
 

@@ -11,7 +11,8 @@ from typing import Any
 from graphneg.errors import InputError, ModelError
 from graphneg.nn.batching import in_batches
 from graphneg.nn.fine_tuning import Example, TrainingReport, fine_tune
-from graphneg.nn.generation import GumbelSource, forms_of, item_seed, posterior, pull_in
+from graphneg.nn.generation import GumbelNoise, item_seed, posterior
+from graphneg.nn.keyword_bias import KeywordBias, forms_of
 from graphneg.nn.language_models import CausalLM, LanguageModel, Seq2SeqLM
 from graphneg.progress import Progress
 from graphneg.shift.candidates import all_replies
@@ -78,37 +79,10 @@ Tokens = Sequence[int]
 _WORD = re.compile(r"\w+")
 
 
-class Wanting:
-    """Changes the logits of replies by ``strength``; 0 leaves them as they are."""
-
-    def __init__(self, model: CausalLM | Seq2SeqLM, strength: float) -> None:
-        self._model = model
-        self._strength = strength
-        self._forms: dict[str, list[Tokens]] = {}
-
-    def __call__(self, logits: Any, texts: Sequence[Tokens], perspectives: Sequence[str], end: int) -> Any:
-        """``logits`` (items, tokens), for texts so far, one perspective each; ``end`` ends replies."""
-        if not self._strength:
-            return logits
-        missing = [
-            [] if self._says(text, perspective) else self._in_tokens(perspective)
-            for text, perspective in zip(texts, perspectives, strict=True)
-        ]
-        return pull_in(logits, texts, missing, self._strength, [end])
-
-    def _says(self, text: Tokens, perspective: str) -> bool:
-        said = _padded(self._model.decode(text))
-        return any(_padded(form) in said for form in forms_of(perspective))
-
-    def _in_tokens(self, perspective: str) -> list[Tokens]:
-        """The forms that the keyword may take, its last word inflected, as tokens inside a sentence."""
-        if perspective not in self._forms:
-            tokenizer = self._model.tokenizer
-            self._forms[perspective] = [
-                list(tokenizer(f" {form}", add_special_tokens=False)["input_ids"])
-                for form in forms_of(perspective)
-            ]
-        return self._forms[perspective]
+def _says(text: str, perspective: str) -> bool:
+    """Whether a reply says its perspective, the keyword's last word in any form."""
+    said = _padded(text)
+    return any(_padded(form) in said for form in forms_of(perspective))
 
 
 def _padded(text: str) -> str:
@@ -197,12 +171,11 @@ def counterfactuals(
     if pull < 0:
         raise InputError(f"pull {pull}: must not be below 0")
     shown = _Shown(model, examples)
-    wanting = Wanting(model, pull)
     sides = [_sides(model, shown, place, question, seed, longer) for place, question in enumerate(questions)]
     answers: list[Answer] = [Answer("", False, 0.0)] * len(sides)
 
     def run(batch: Sequence[_Sides]) -> list[list[int]]:
-        return _side_by_side(model, batch, wanting, temperature, longer)
+        return _side_by_side(model, batch, pull, temperature, longer)
 
     for one, tokens in in_batches(sorted(sides, key=_by_length), model.batch_size, run):
         if tokens is None:
@@ -266,7 +239,7 @@ def _by_length(sides: _Sides) -> tuple[int, int]:
 def _side_by_side(
     model: CausalLM | Seq2SeqLM,
     batch: Sequence[_Sides],
-    wanting: Wanting,
+    pull: float,
     temperature: float,
     longer: int,
 ) -> list[list[int]]:
@@ -277,22 +250,22 @@ def _side_by_side(
     width = max(len(prompt) for one in batch for prompt in (one.actual, one.other))
     actual = model.steps([one.actual for one in batch], width)
     other = model.steps([one.other for one in batch], width)
-    source = GumbelSource([one.seed for one in batch])
+    gumbel = GumbelNoise([one.seed for one in batch], "float64")
+    to_observed = KeywordBias(model, [[one.perspective] for one in batch], _says, strength=pull, ends=[end])
+    to_substitute = KeywordBias(model, [[one.substitute] for one in batch], _says, strength=pull, ends=[end])
     told = max(len(one.observed) for one in batch)
     written: list[list[int]] = [[] for _ in batch]
     for step in range(told + longer):
-        noise = source.draw(other.logits.shape[-1]).to(other.logits.device)
+        noise = gumbel.draw(other.logits.shape[-1]).to(other.logits.device)
         observed = [one.observed[step] if step < len(one.observed) else end for one in batch]
         given = torch.tensor(observed, device=noise.device)
         if step < told:
             known = torch.tensor([step < len(one.observed) for one in batch], device=noise.device)
-            expected = wanting(
-                actual.logits, [one.observed[:step] for one in batch], [one.perspective for one in batch], end
-            )
+            expected = to_observed.biased([one.observed[:step] for one in batch], actual.logits)
             abduced = posterior(expected / temperature, given, noise)
             noise = torch.where(known[:, None], abduced, noise)
-        wanted = wanting(other.logits, written, [one.substitute for one in batch], end)
-        chosen = (wanted / temperature + noise).argmax(dim=-1)
+        biased = to_substitute.biased(written, other.logits)
+        chosen = (biased / temperature + noise).argmax(dim=-1)
         if _all_ended(written, chosen.tolist(), batch, end, longer):
             break
         if step + 1 < told:

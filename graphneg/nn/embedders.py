@@ -59,8 +59,6 @@ def get_embedder(name: str | Path, **options: Any) -> Embedder:
         ModelError: there is no such model, it is another kind of model, or a package is not installed.
         InputError: an option is unknown.
     """
-    pass
-
     factory = _factory(name)
     for option in options:
         if option not in signature(factory).parameters and option not in _OF_MEMORY:
@@ -82,8 +80,6 @@ def _factory(name: str | Path) -> Callable[..., Embedder]:
         from graphneg.nn.vectors import StaticVectors
 
         return StaticVectors
-    pass
-
     return Encoder
 
 

@@ -16,7 +16,8 @@ from graphneg.generators.base import Turn
 from graphneg.generators.keywords.filters import mentions, words_of
 from graphneg.generators.keywords.requests import turns_before
 from graphneg.nn.batching import in_batches, padded
-from graphneg.nn.generation import Sampling, forms_of, generate, item_seed, processors, pull_in
+from graphneg.nn.generation import Sampling, generate, item_seed, processors
+from graphneg.nn.keyword_bias import KeywordBias
 from graphneg.nn.language_models import CausalLM, Written
 
 # What is done at each token of a text that is being written: words are drawn in, and it ends with the
@@ -33,54 +34,16 @@ _SENTENCE_END = re.compile(r"[^\W\d_][.!?][\"”]?$")
 _ABBREVIATED = frozenset({"mr", "mrs", "ms", "dr", "st", "prof", "no", "vs", "etc", "a.m", "p.m"})
 
 
-class Wanted(NamedTuple):
-    """A word or words that a text should say: as it is written, and the tokens of each of its forms."""
-
-    words: tuple[str, ...]
-    forms: tuple[Tokens, ...]
-
-
-class Pull:
-    """A logits processor that makes missing words more likely, and the end less while one is missing.
-
-    ``wanted`` has what each row should say; one that is said in some form is missing no more. `pull_in`
-    says how strong the pull is.
-    """
-
-    def __init__(
-        self,
-        wanted: Sequence[Sequence[Wanted]],
-        start: int,
-        strength: float,
-        ends: Sequence[int],
-        decode: Decode,
-    ) -> None:
-        self._wanted = wanted
-        self._start = start
-        self._strength = strength
-        self._ends = list(ends)
-        self._decode = decode
-
-    def __call__(self, input_ids: Any, scores: Any) -> Any:
-        """``scores`` of shape (rows, vocabulary), with the next tokens of missing words raised."""
-        texts: list[list[int]] = [row[self._start :].tolist() for row in input_ids]
-        missing = [
-            [form for one in missing_of(wanted, self._decode(text)) for form in one.forms]
-            for text, wanted in zip(texts, self._wanted, strict=True)
-        ]
-        return pull_in(scores, texts, missing, self._strength, self._ends)
-
-
 class SentenceEnd:
     """A stopping criterion: a text ends with the first sentence that completes it.
 
-    It is complete with ``least`` words, all that are wanted among them. ``lengths`` has the number of
+    It is complete with ``least`` words and all of the row's ``keywords``. ``lengths`` has the number of
     tokens of each row that has ended so, None of the others.
     """
 
-    def __init__(self, wanted: Sequence[Sequence[Wanted]], start: int, least: int, decode: Decode) -> None:
-        self.lengths: list[int | None] = [None] * len(wanted)
-        self._wanted = wanted
+    def __init__(self, keywords: Sequence[Sequence[str]], start: int, least: int, decode: Decode) -> None:
+        self.lengths: list[int | None] = [None] * len(keywords)
+        self._keywords = keywords
         self._start = start
         self._least = least
         self._decode = decode
@@ -91,14 +54,14 @@ class SentenceEnd:
 
         for row, tokens in enumerate(input_ids):
             text = tokens[self._start :].tolist()
-            if self.lengths[row] is None and self._complete(self._decode(text), self._wanted[row]):
+            if self.lengths[row] is None and self._complete(self._decode(text), self._keywords[row]):
                 self.lengths[row] = len(text)
         return torch.tensor([length is not None for length in self.lengths], device=input_ids.device)
 
-    def _complete(self, text: str, wanted: Sequence[Wanted]) -> bool:
+    def _complete(self, text: str, keywords: Sequence[str]) -> bool:
         if not ends_sentence(text):
             return False
-        return len(words_of(text)) >= self._least and not missing_of(wanted, text)
+        return len(words_of(text)) >= self._least and all(says(text, one) for one in keywords)
 
 
 def ends_sentence(text: str) -> bool:
@@ -112,10 +75,9 @@ def ends_sentence(text: str) -> bool:
     return text.split()[-1].rstrip('.!?"”').lower() not in _ABBREVIATED
 
 
-def missing_of(wanted: Sequence[Wanted], text: str) -> list[Wanted]:
-    """What of the wanted the text does not say in any form."""
-    said = words_of(text)
-    return [one for one in wanted if not mentions(said, one.words)]
+def says(text: str, keyword: str) -> bool:
+    """Whether a text says all words of a keyword, in whatever form."""
+    return mentions(words_of(text), keyword.split())
 
 
 # Texts by a causal language model, one for each request: the part that knows models.
@@ -233,12 +195,12 @@ class Writer:
 
     def _run(self, batch: Sequence[_Item], seed: int) -> list[Written]:
         rows, start = self._prompted(batch)
-        wanted = [self._wanted(item.request.words) for item in batch]
-        complete = SentenceEnd(wanted, start, self.style.least, self.model.decode)
+        keywords = [item.request.words for item in batch]
+        complete = SentenceEnd(keywords, start, self.style.least, self.model.decode)
         found = generate(
             self.model.model,
             rows,
-            [*self._pull(wanted, start), *self._drawing(batch, seed)],
+            [*self._bias(keywords, start), *self._drawing(batch, seed)],
             [complete],
             max_new_tokens=self.style.longest,
             eos_token_id=sorted(self._ends),
@@ -275,10 +237,11 @@ class Writer:
             rows["past_key_values"] = past
         return rows, ids.shape[1]
 
-    def _pull(self, wanted: Sequence[Sequence[Wanted]], start: int) -> list[Any]:
+    def _bias(self, keywords: Sequence[Sequence[str]], start: int) -> list[KeywordBias]:
         if not self.style.pull:
             return []
-        return [Pull(wanted, start, self.style.pull, sorted(self._ends), self.model.decode)]
+        ends = sorted(self._ends)
+        return [KeywordBias(self.model, keywords, says, strength=self.style.pull, ends=ends, start=start)]
 
     def _drawing(self, batch: Sequence[_Item], seed: int) -> list[Any]:
         """Texts are drawn with their own seeds."""
@@ -300,19 +263,6 @@ class Writer:
     @property
     def _pad(self) -> int:
         return self.model.tokenizer.pad_token_id
-
-    def _wanted(self, words: Sequence[str]) -> list[Wanted]:
-        """The words with their forms, in tokens inside a sentence."""
-        return [
-            Wanted(
-                tuple(word.split()),
-                tuple(
-                    list(self.model.tokenizer(f" {form}", add_special_tokens=False)["input_ids"])
-                    for form in forms_of(word)
-                ),
-            )
-            for word in words
-        ]
 
 
 class _Item(NamedTuple):
