@@ -12,7 +12,6 @@ from threading import Lock
 
 from graphneg.amr.penman import format_graph, parse_graph
 from graphneg.amr.wellformed import check
-from graphneg.editing.generation import ahead
 from graphneg.editing.picking import Pick, Plan, Proposals, pick
 from graphneg.editing.proposals import propose
 from graphneg.editing.recipes import Recipe
@@ -21,7 +20,7 @@ from graphneg.editing.variants import Variant, read_variants, write_variants
 from graphneg.errors import PenmanError
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import Originals, Selection, StoredDialogue, dialogue_ids, read_dialogues
-from graphneg.workers import fewer_collections
+from graphneg.workers import ahead, fewer_collections
 
 BATCH = 200
 STAGES = ("dialogues", "propose", "pick", "apply", "read", "write PENMAN")

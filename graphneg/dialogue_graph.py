@@ -14,7 +14,7 @@ from graphneg.editing.picking import Plan
 from graphneg.editing.recipes import GENERATED, Recipe, Target, check_target, chosen_recipe
 from graphneg.editing.transforms import load_transforms
 from graphneg.errors import InputError
-from graphneg.generators.base import Generator, Places, WantedContexts, get_generator
+from graphneg.generators.base import ContextSelection, Generator, Places, get_generator
 from graphneg.generators.generated import Generated, Generation
 from graphneg.ingest.loader import LoadOptions, LoadReport, get_loader
 from graphneg.ingest.validation import Grouping
@@ -214,7 +214,7 @@ class DialogueGraph(ShiftCalls):
             InputError: fewer than one negative of each context, or unknown places.
             GeneratorError: the generator can't be made, or does not answer as generators do.
         """
-        wanted = WantedContexts(Selection(tuple(corpora), tuple(splits), limit), places)
+        wanted = ContextSelection(Selection(tuple(corpora), tuple(splits), limit), places)
         asked = Generation(per_context, seed, wanted, batch)
         if isinstance(generator, str):
             made = get_generator(generator, self.store, **options)

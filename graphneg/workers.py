@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from itertools import islice
 from queue import SimpleQueue
 from threading import Lock
 from types import TracebackType
@@ -34,7 +35,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 AHEAD = 3
-"""Items that are read before their turn, for each child: enough that none waits, and memory stays flat."""
+"""Items that are read before their turn: enough that no thread or child waits, and memory stays flat."""
 
 _BOOT = (
     "import pickle, sys\n"
@@ -45,6 +46,23 @@ _BOOT = (
 _ONE_THREAD: dict[str, str] = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"
 )
+
+
+def ahead(work: Callable[[Item], Result], items: Iterable[Item], at_once: int = AHEAD) -> Iterator[Result]:
+    """``work(item)`` for each item, in order; the next ``at_once`` are done in threads meanwhile.
+
+    What ``work`` raises is raised here. Leaving early waits for the items at work.
+
+    >>> list(ahead(str, [1, 2, 3]))
+    ['1', '2', '3']
+    """
+    source = iter(items)
+    with ThreadPoolExecutor(at_once, thread_name_prefix="graphneg-ahead") as threads:
+        coming = deque(threads.submit(work, item) for item in islice(source, at_once))
+        while coming:
+            done = coming.popleft().result()
+            coming.extend(threads.submit(work, item) for item in islice(source, 1))
+            yield done
 
 
 class WorkerError(GraphnegError):

@@ -10,7 +10,7 @@ import pytest
 
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.errors import GeneratorError, ModelError
-from graphneg.generators.base import Candidate, Context, WantedContexts, get_generator, read_contexts
+from graphneg.generators.base import Candidate, Context, ContextSelection, get_generator, read_contexts
 from graphneg.generators.retrieval import Bank
 from graphneg.generators.token_substitution import tags_of
 from graphneg.hashing import number
@@ -51,7 +51,7 @@ def town(store: Store, tmp_path_factory: pytest.TempPathFactory) -> DialogueGrap
 
 
 def contexts_of(graph: DialogueGraph) -> list[Context]:
-    return list(read_contexts(graph.store, WantedContexts()))
+    return list(read_contexts(graph.store, ContextSelection()))
 
 
 def made(graph: DialogueGraph, name: str, amount: int = 3, **options: object) -> list[list[Candidate]]:

@@ -14,7 +14,7 @@ from graphneg.generators.base import (
     PLUGINS,
     Candidate,
     Context,
-    WantedContexts,
+    ContextSelection,
     generator_names,
     get_generator,
     read_contexts,
@@ -97,7 +97,7 @@ class Echo:
 
 class TestContexts:
     def test_end_where_responses_answer_and_else_before_the_last_turn(self, graph: DialogueGraph) -> None:
-        contexts = list(read_contexts(graph.store, WantedContexts()))
+        contexts = list(read_contexts(graph.store, ContextSelection()))
         assert [one.id for one in contexts] == [
             "shop/test/1#2",
             "shop/test/1#3",
@@ -106,23 +106,23 @@ class TestContexts:
         ]
 
     def test_can_end_at_every_turn_of_dialogues_without_responses(self, graph: DialogueGraph) -> None:
-        contexts = read_contexts(graph.store, WantedContexts(places="every"))
+        contexts = read_contexts(graph.store, ContextSelection(places="every"))
         assert [one.turn for one in contexts if one.dialogue == "shop/test/2"] == [1, 2]
 
     def test_know_the_turns_before_the_speaker_and_the_right_answers(self, graph: DialogueGraph) -> None:
-        first, *_, last = read_contexts(graph.store, WantedContexts())
+        first, *_, last = read_contexts(graph.store, ContextSelection())
         assert first.turns == (("A", "Is it open?"), ("B", "Until six."))
         assert first.speaker == "A"
         assert first.positives == ("And on Sunday?", "Good, I'll hurry.")
         assert (last.speaker, last.positives) == ("A", ("Plums, then.",))
 
     def test_are_the_same_whatever_the_batch(self, graph: DialogueGraph) -> None:
-        wanted = WantedContexts(Selection(corpora=("shop",)))
+        wanted = ContextSelection(Selection(corpora=("shop",)))
         assert list(read_contexts(graph.store, wanted, 1)) == list(read_contexts(graph.store, wanted))
 
     def test_are_of_known_places(self) -> None:
         with pytest.raises(InputError, match="choose one of last, every"):
-            WantedContexts(places="first")  # pyright: ignore[reportArgumentType]
+            ContextSelection(places="first")  # pyright: ignore[reportArgumentType]
 
 
 class TestNegatives:

@@ -10,7 +10,7 @@ import pytest
 
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.errors import GeneratorError, InputError, ModelError
-from graphneg.generators.base import Context, Turn, WantedContexts, get_generator, read_contexts
+from graphneg.generators.base import Context, ContextSelection, Turn, get_generator, read_contexts
 from graphneg.generators.keywords.filters import Limits, mentions, refusal, words_of
 from graphneg.generators.keywords.requests import (
     Amount,
@@ -66,7 +66,7 @@ def graph(everyday: Path) -> Generator[DialogueGraph]:
 
 @pytest.fixture(scope="module")
 def contexts(graph: DialogueGraph) -> list[Context]:
-    return list(read_contexts(graph.store, WantedContexts()))[:6]
+    return list(read_contexts(graph.store, ContextSelection()))[:6]
 
 
 @pytest.fixture(scope="module")

@@ -271,7 +271,7 @@ def _contexts(
     """The contexts of a file or a store, and what tells where they are from."""
     import hashlib
 
-    from graphneg.generators.base import WantedContexts, read_contexts
+    from graphneg.generators.base import ContextSelection, read_contexts
     from graphneg.scorers.collection_files import read_dialogues_file
     from graphneg.store.dialogues import Selection
 
@@ -281,7 +281,7 @@ def _contexts(
         return
     with opened(*place) as graph:
         require_dialogues(graph, tuple(corpora), tuple(splits))
-        wanted = WantedContexts(Selection(tuple(corpora), tuple(splits), limit), "every")
+        wanted = ContextSelection(Selection(tuple(corpora), tuple(splits), limit), "every")
         yield read_contexts(graph.store, wanted), {"store": graph.store.description}
 
 

@@ -194,7 +194,7 @@ def keywords(
     Every turn is a reply to the ones before it, and so is every right response; the words are its
     own keywords. Stopped, the same command goes on from the last checkpoint.
     """
-    from graphneg.generators.base import WantedContexts, read_contexts
+    from graphneg.generators.base import ContextSelection, read_contexts
     from graphneg.generators.keywords.requests import train_replies
     from graphneg.shift.keywords import get_extractor
 
@@ -202,7 +202,7 @@ def keywords(
     found = get_extractor(extractor, language)
     with opened(store, username, password, database) as graph:
         require_dialogues(graph, corpus or (), split or ())
-        contexts = read_contexts(graph.store, WantedContexts(_selection(corpus, split, limit), "every"))
+        contexts = read_contexts(graph.store, ContextSelection(_selection(corpus, split, limit), "every"))
         learn = partial(train_replies, contexts=contexts, extractor=found, out=out, **arguments)
         _run(learn, model, device, offline, out)
 

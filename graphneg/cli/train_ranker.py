@@ -285,13 +285,13 @@ def adapt(
     from graphneg.training.adapting import groups_of_contexts, new_adaptable
 
     def from_store() -> list[Group]:
-        from graphneg.generators.base import WantedContexts, read_contexts
+        from graphneg.generators.base import ContextSelection, read_contexts
         from graphneg.store.dialogues import Selection
 
         with opened(store, username, password, database) as graph:
             require_dialogues(graph, corpus or (), split or ())
             selection = Selection(tuple(corpus or ()), tuple(split or ()), limit)
-            return groups_of_contexts(read_contexts(graph.store, WantedContexts(selection, "every")))
+            return groups_of_contexts(read_contexts(graph.store, ContextSelection(selection, "every")))
 
     groups = read_groups(files) if files else from_store()
     kept_out = held_out_texts(held_out)

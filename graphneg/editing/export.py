@@ -24,9 +24,9 @@ from graphneg.store.dialogues import (
     count_dialogues,
     dialogue_ids,
     read_dialogues,
+    read_responses,
     read_whole_graphs,
 )
-from graphneg.store.statements import cypher_text
 
 BATCH = 500
 SUFFIXES = (".jsonl", ".parquet", ".amr", ".penman", ".graphml")
@@ -72,11 +72,10 @@ def _dialogues(store: Store, selection: Selection, progress: Progress) -> Iterat
 def _positives(store: Store, dialogues: Iterator[list[StoredDialogue]]) -> Iterator[Negative]:
     """Each dialogue, then its responses, each with the turns up to the one it answers."""
     for batch in dialogues:
-        found = store.read(cypher_text("read/responses"), ids=[dialogue.id for dialogue in batch])
-        responses: dict[str, list[list[Any]]] = {row["id"]: sorted(row["responses"]) for row in found}
+        responses = read_responses(store, [dialogue.id for dialogue in batch])
         for dialogue in batch:
             yield positive_of(dialogue)
-            for id, turn, text, label, source in responses.get(dialogue.id, ()):
+            for id, turn, text, label, source in sorted(responses.get(dialogue.id, ())):
                 context = [{"speaker": t.speaker, "text": t.text} for t in dialogue.turns if t.turn <= turn]
                 yield Negative(
                     id, dialogue.corpus, dialogue.split, dialogue.id, turn + 1, context, text, label,

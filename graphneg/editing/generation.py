@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from threading import Lock
-from typing import Any, TypeVar
+from typing import Any
 
 from neo4j import ManagedTransaction
 
@@ -36,33 +34,7 @@ from graphneg.store.dialogues import (
     read_dialogues,
 )
 from graphneg.store.statements import cypher_text, run
-from graphneg.workers import fewer_collections
-
-# Work ahead: the server answers for the next batches while this one is being finished.
-
-
-T = TypeVar("T")
-R = TypeVar("R")
-
-AT_ONCE = 3
-
-
-def ahead(work: Callable[[T], R], items: Iterable[T], at_once: int = AT_ONCE) -> Iterator[R]:
-    """``work(item)`` for each item, in order; the next ``at_once`` are done in threads meanwhile.
-
-    What ``work`` raises is raised here. Leaving early waits for the items at work.
-
-    >>> list(ahead(str, [1, 2, 3]))
-    ['1', '2', '3']
-    """
-    waiting = iter(items)
-    with ThreadPoolExecutor(at_once, thread_name_prefix="graphneg-ahead") as threads:
-        coming: deque[Future[R]] = deque(threads.submit(work, item) for item in islice(waiting, at_once))
-        while coming:
-            done = coming.popleft().result()
-            coming.extend(threads.submit(work, item) for item in islice(waiting, 1))
-            yield done
-
+from graphneg.workers import ahead, fewer_collections
 
 # From dialogues in the store to negatives: propose, pick, apply, read back, decode.
 

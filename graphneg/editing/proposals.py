@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 from neo4j import Record
@@ -17,95 +16,8 @@ from graphneg.store.connection import Store
 from graphneg.store.dialogues import Selection, StoredDialogue, Turn, count_dialogues
 from graphneg.store.statements import cypher_text
 
-# Graphs of other dialogues that a transform may copy from: a few for each dialogue, always the same ones.
-#
-# A transform whose header says ``needs: donors`` finds them in ``$dialogues``. Neither the batch nor the
-# size of the corpus decides what it costs to choose them: texts are indexed by their digests, so an
-# interval of digests is a sample, and it is made narrower as the corpus grows.
-
-
 OFFERED = 24
-SAMPLE = 48
-SAMPLES = 64
 _DIGITS = 12
-
-
-@dataclass(frozen=True, slots=True)
-class _Donor:
-    dialogue: str
-    amr: str
-
-
-class Donors:
-    """For each dialogue, up to ``OFFERED`` graphs of other dialogues of its corpus and split.
-
-    They are drawn, by a hash of the dialogue's id, from one of ``SAMPLES`` samples of about
-    ``SAMPLE`` utterances. A sample is read once.
-    """
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._widths: dict[tuple[str, str], float] = {}
-        self._samples: dict[tuple[str, str, int], tuple[_Donor, ...]] = {}
-
-    def of(self, dialogue: StoredDialogue) -> list[str]:
-        """Ids of graphs, in an order of the dialogue's own.
-
-        Raises:
-            StoreError: the store is gone.
-        """
-        group = (dialogue.corpus, dialogue.split)
-        if group not in self._widths:
-            self._widths[group] = share_of_digests(self._store, *group, SAMPLE)
-        samples = min(SAMPLES, max(1, int(1 / self._widths[group])))
-        place = number(0, "sample", dialogue.id) % samples
-        if (*group, place) not in self._samples:
-            self._samples[(*group, place)] = self._sample(*group, place / samples)
-        others = [one.amr for one in self._samples[(*group, place)] if one.dialogue != dialogue.id]
-        return shuffled(others, 0, "donors", dialogue.id)[:OFFERED]
-
-    def _sample(self, corpus: str, split: str, low: float) -> tuple[_Donor, ...]:
-        high = low + self._widths[(corpus, split)]
-        rows = self._store.read(
-            cypher_text("read/donors"), corpus=corpus, split=split, low=digest_at(low), high=digest_at(high)
-        )
-        rows.sort(key=lambda row: (row["key"], row["amr"]))
-        return tuple(_Donor(row["dialogue"], row["amr"]) for row in rows)
-
-
-def said_by(store: Store, amrs: Iterable[str]) -> dict[str, Turn]:
-    """The utterances that these graphs belong to, by graph id.
-
-    Raises:
-        StoreError: the store is gone.
-    """
-    wanted = sorted(set(amrs))
-    rows = store.read(cypher_text("read/said"), amrs=wanted) if wanted else []
-    return {row["amr"]: Turn(row["turn"], row["speaker"], row["text"], row["amr"]) for row in rows}
-
-
-def share_of_digests(store: Store, corpus: str, split: str, wanted: int) -> float:
-    """The share of all digests that holds about ``wanted`` utterances of a corpus and split.
-
-    Raises:
-        StoreError: the store is gone.
-    """
-    everything = count_dialogues(store, Selection())
-    own = count_dialogues(store, Selection((corpus,), (split,)))
-    if not everything or not own:
-        return 1.0
-    utterances = store.read(cypher_text("read/size"))[0]["utterances"]
-    return min(1.0, wanted * everything / max(1, utterances * own))
-
-
-def digest_at(share: float) -> str:
-    """Where a share of all digests ends: digests are hexadecimal, and all are below ``g``."""
-    return f"{int(share * 16**_DIGITS):0{_DIGITS}x}" if share < 1 else "g"
-
-
-# Asks transforms where they apply, and turns the answers into edits.
-
-
 Row = dict[str, Any]
 OPERATIONS = frozenset({"set", "add", "drop", "graft", "wrap"})
 MOST_SHAPES = 1_000
@@ -118,6 +30,88 @@ _KINDS: Mapping[str, type] = {
     **dict.fromkeys(("amr", "op", "role", "concept", "value", "from_amr", "copy_of"), str),
     **dict.fromkeys(("site", "pool", "own", "target"), object),
 }
+
+
+class UtteranceSamples:
+    """Utterances of a corpus and split, a small sample at a time: memory does not grow with the corpus.
+
+    Texts are indexed by their digests, so an interval of digests is a sample, narrower in a larger corpus.
+    Each draw hashes to one of at most ``most`` samples of about ``size`` utterances, which is read once, by a
+    ``query`` with the parameters $corpus, $split, $low and $high, and kept.
+    """
+
+    def __init__(self, store: Store, query: str, size: int, most: int) -> None:
+        self._store = store
+        self._query = query
+        self._size = size
+        self._most = most
+        self._shares: dict[tuple[str, str], float] = {}
+        self._samples: dict[tuple[str, str, int], list[Record]] = {}
+
+    def draw(self, corpus: str, split: str, seed: int, *names: str) -> list[Record]:
+        """The rows of the sample that seed and names decide, in no order.
+
+        Raises:
+            StoreError: the store is gone.
+        """
+        if (corpus, split) not in self._shares:
+            self._shares[corpus, split] = self._share(corpus, split)
+        share = self._shares[corpus, split]
+        amount = min(self._most, max(1, int(1 / share)))
+        drawn = number(seed, "sample", *names) % amount
+        key = (corpus, split, drawn)
+        if key not in self._samples:
+            low, high = _digest_at(drawn / amount), _digest_at(drawn / amount + share)
+            self._samples[key] = self._store.read(
+                cypher_text(self._query), corpus=corpus, split=split, low=low, high=high
+            )
+        return self._samples[key]
+
+    def _share(self, corpus: str, split: str) -> float:
+        """The share of all digests that holds about one sample's utterances of a corpus and split."""
+        everything = count_dialogues(self._store, Selection())
+        own = count_dialogues(self._store, Selection((corpus,), (split,)))
+        if not everything or not own:
+            return 1.0
+        utterances = self._store.read(cypher_text("read/size"))[0]["utterances"]
+        return min(1.0, self._size * everything / max(1, utterances * own))
+
+
+def _digest_at(share: float) -> str:
+    """Where a share of all digests ends: digests are hexadecimal, and all are below ``g``."""
+    return f"{int(share * 16**_DIGITS):0{_DIGITS}x}" if share < 1 else "g"
+
+
+class Donors:
+    """For each dialogue, up to ``OFFERED`` graphs of other dialogues of its corpus and split.
+
+    A transform whose header says ``needs: donors`` finds them in ``$dialogues``. A hash of the dialogue's id
+    draws them: they are always the same ones.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._samples = UtteranceSamples(store, "read/donors", size=48, most=64)
+
+    def of(self, dialogue: StoredDialogue) -> list[str]:
+        """Ids of graphs, in an order of the dialogue's own.
+
+        Raises:
+            StoreError: the store is gone.
+        """
+        rows = self._samples.draw(dialogue.corpus, dialogue.split, 0, dialogue.id)
+        others = [row["amr"] for row in rows if row["dialogue"] != dialogue.id]
+        return shuffled(others, 0, "donors", dialogue.id)[:OFFERED]
+
+
+def said_by(store: Store, amrs: Iterable[str]) -> dict[str, Turn]:
+    """The utterances that these graphs belong to, by graph id.
+
+    Raises:
+        StoreError: the store is gone.
+    """
+    wanted = sorted(set(amrs))
+    rows = store.read(cypher_text("read/said"), amrs=wanted) if wanted else []
+    return {row["amr"]: Turn(row["turn"], row["speaker"], row["text"], row["amr"]) for row in rows}
 
 
 class Proposal:

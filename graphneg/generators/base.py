@@ -1,23 +1,38 @@
-"""What a generator is, how one is found by name, and the contexts that it reads."""
+"""What a generator is, how one is had by name, and the contexts of a store that it reads.
+
+A `Context` goes in (the turns before a place where a response is due, and the right responses to it), a list
+of `Candidate` comes out; ``graphneg.generators.generated`` makes negatives of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
+from typing import Any, Literal, NamedTuple, Protocol
 
-from graphneg.editing.generation import ahead
 from graphneg.errors import GeneratorError, InputError
 from graphneg.ingest.rows import utterance_id
-from graphneg.model import Negative
 from graphneg.plugins import Plugins
-from graphneg.progress import Progress
 from graphneg.store.connection import Store
-from graphneg.store.dialogues import Selection, StoredDialogue, dialogue_ids, read_dialogues
-from graphneg.store.statements import cypher_text
+from graphneg.store.dialogues import (
+    Selection,
+    StoredDialogue,
+    dialogue_ids,
+    read_dialogues,
+    read_responses,
+)
+from graphneg.workers import ahead
 
-# What a generator is: it reads contexts and answers with candidates for each.
+BATCH = 200
+"""Dialogues whose contexts are read at a time."""
+SLOW_BATCH = 8
+"""Dialogues that a language model writes for between two writes to a file: a minute's work or so."""
+UNRELATED = "C-follow"
+"""The category of responses that do not follow from their context."""
+
+Places = Literal["last", "every"]
+PLACES: tuple[Places, ...] = ("last", "every")
 
 
 class Turn(NamedTuple):
@@ -29,9 +44,9 @@ class Turn(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """One place where a response is wanted.
+    """The turns before a response.
 
-    ``id`` is the place of the response, ``dailydialog_pp/dev/12#5``, which is turn ``turn`` of
+    ``id`` is the address of the response, ``dailydialog_pp/dev/12#5``, which is turn ``turn`` of
     ``dialogue``; ``turns`` are those before it, ``speaker`` is who would give it, and
     ``positives`` are the right responses that the store knows, the dialogue's own first.
     """
@@ -44,6 +59,11 @@ class Context:
     turns: tuple[Turn, ...]
     speaker: str
     positives: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The turns as one text."""
+        return " ".join(turn.text for turn in self.turns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,80 +100,61 @@ class Candidate:
     turn_edits: tuple[TurnEdit, ...] = ()
 
 
-SLOW_BATCH = 8
-"""Dialogues that a language model writes for between two writes to a file: a minute's work or so."""
-
-
 class Generator(Protocol):
     """Makes wrong responses.
 
-    ``name`` is what negatives carry as their recipe. ``generate`` gives one sequence for each context,
-    in order, each of at most ``per_context`` candidates: fewer are reported, never padded. The same
-    contexts in the same order and the same seed give the same candidates, however they are cut
-    into calls.
+    ``name`` is what negatives carry as their recipe. A generator may have these as well:
+
+    - ``batch``: how many dialogues it is given at a time, where seconds go into each of them;
+    - ``begin(given, progress)``: a run begins, or goes on after the negatives ``given``, which an
+      interrupted one made: for candidates that depend on those before them;
+    - ``settings()``: what the output depends on beside contexts and seed, as JSON can hold it. A run that
+      was stopped goes on only where they are the same;
+    - ``notes()``: lines to tell the user, of a condition that is off, say;
+    - ``left_out()``: for each candidate missing since the last call, the reason (``code: sentence``) and
+      the context's id (`Shortfall` keeps them).
     """
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The name under which it is found."""
+        ...
 
     def generate(
         self, contexts: Sequence[Context], per_context: int, seed: int
-    ) -> Sequence[Sequence[Candidate]]: ...
+    ) -> Sequence[Sequence[Candidate]]:
+        """One sequence for each context, in order, each of at most ``per_context`` candidates.
 
-
-@runtime_checkable
-class Beginning(Protocol):
-    """A generator whose candidates depend on those that it gave before in the same run."""
-
-    def begin(self, given: Iterable[Negative], progress: Progress) -> None:
-        """A run begins, or goes on after ``given``, which an interrupted one made."""
-        ...
-
-
-@runtime_checkable
-class Slow(Protocol):
-    """A generator that takes seconds for a context, as language models do.
-
-    ``batch`` is how many dialogues it is given at a time where nobody says otherwise: what is made is
-    written, and shown in the progress bar, after each batch.
-    """
-
-    @property
-    def batch(self) -> int: ...
-
-
-@runtime_checkable
-class Settled(Protocol):
-    """A generator that says what its output depends on."""
-
-    def settings(self) -> Mapping[str, object]:
-        """What the output depends on beside contexts and seed, as JSON can hold it.
-
-        A run that was stopped goes on only where they are the same.
+        Fewer are reported, never padded. The same contexts in the same order and the same seed give the same
+        candidates, however they are cut into calls.
         """
         ...
 
 
-@runtime_checkable
-class Noting(Protocol):
-    """A generator that has something to say to the user before it is trusted."""
+class Shortfall:
+    """The part of a generator that remembers which candidates are missing, and why.
 
-    def notes(self) -> Sequence[str]:
-        """One line each: a condition that is off, say."""
-        ...
+    ``reasons`` has the sentence of each code.
+    """
+
+    def __init__(self, reasons: Mapping[str, str]) -> None:
+        self._reasons = reasons
+        self._left_out: list[tuple[str, str]] = []
+
+    def leave_out(self, code: str, id: str, amount: int = 1) -> None:
+        """Note that the context ``id`` lacks so many candidates for this reason."""
+        self._left_out += [(f"{code}: {self._reasons[code]}", id)] * amount
+
+    def left_out(self) -> list[tuple[str, str]]:
+        """What is missing since the last call: ``code: sentence``, and the context's id."""
+        told, self._left_out = self._left_out, []
+        return told
 
 
-@runtime_checkable
-class Refusing(Protocol):
-    """A generator that says why it gave fewer candidates than were asked for."""
-
-    def left_out(self) -> Sequence[tuple[str, str]]:
-        """For each candidate that is missing since the last call, the reason (``code: sentence``) and the
-        context's id."""
-        ...
-
-
-# Generators by name: those that ship with graphneg, and entry points of other packages.
+def settings_of(generator: Generator) -> dict[str, object]:
+    """What the generator says that its output depends on; empty where it says nothing."""
+    settings = getattr(generator, "settings", dict[str, object])
+    return dict(settings())
 
 
 PLUGINS = Plugins(
@@ -197,16 +198,8 @@ def get_generator(name: str, store: Store, **options: Any) -> Generator:
     return made
 
 
-# The contexts of a store, in the order of its dialogues: places where a response is wanted.
-
-
-Places = Literal["last", "every"]
-PLACES: tuple[Places, ...] = ("last", "every")
-BATCH = 200
-
-
 @dataclass(frozen=True, slots=True)
-class WantedContexts:
+class ContextSelection:
     """Which contexts: those of the dialogues that ``selection`` names.
 
     Where a dialogue has responses, its contexts end at the turns that they answer. Of other dialogues
@@ -231,7 +224,7 @@ class ContextBatch:
 
 
 def context_batches(
-    store: Store, wanted: WantedContexts, batch: int = BATCH, skip: int = 0
+    store: Store, chosen: ContextSelection, batch: int = BATCH, skip: int = 0
 ) -> Iterator[ContextBatch]:
     """The contexts of ``batch`` dialogues after another, in their order; ``skip`` leaves out the first ones.
 
@@ -240,71 +233,15 @@ def context_batches(
     Raises:
         StoreError: the store is gone.
     """
-    ids = dialogue_ids(store, wanted.selection, skip)
+    ids = dialogue_ids(store, chosen.selection, skip)
     parts = iter(lambda: list(islice(ids, batch)), [])
-    yield from ahead(lambda part: _batch(store, part, wanted.places), parts, 1)
+    yield from ahead(lambda part: _batch(store, part, chosen.places), parts, 1)
 
 
-def read_contexts(store: Store, wanted: WantedContexts, batch: int = BATCH) -> Iterator[Context]:
+def read_contexts(store: Store, chosen: ContextSelection, batch: int = BATCH) -> Iterator[Context]:
     """The contexts one by one, in the order of dialogues and turns."""
-    for part in context_batches(store, wanted, batch):
+    for part in context_batches(store, chosen, batch):
         yield from part.contexts
-
-
-def _batch(store: Store, ids: Sequence[str], places: Places) -> ContextBatch:
-    responses = _right_responses(store, ids)
-    found: list[Context] = []
-    without: list[str] = []
-    for dialogue in read_dialogues(store, ids):
-        contexts = list(_contexts(dialogue, responses.get(dialogue.id), places))
-        found += contexts
-        if not contexts:
-            without.append(dialogue.id)
-    return ContextBatch(len(ids), tuple(found), tuple(without))
-
-
-def _right_responses(store: Store, ids: Sequence[str]) -> dict[str, dict[int, list[str]]]:
-    """By dialogue and the turn that they answer, the texts of right responses; of wrong ones, the turn."""
-    found: dict[str, dict[int, list[str]]] = {}
-    for row in store.read(cypher_text("read/responses"), ids=list(ids)):
-        turns = found.setdefault(row["id"], {})
-        for _, turn, text, label, _ in sorted(row["responses"], key=_place):
-            texts = turns.setdefault(turn, [])
-            if label == 1:
-                texts.append(text)
-    return found
-
-
-def _place(response: list[object]) -> tuple[int, int, str]:
-    """Responses by turn and number: ``d#3/r10`` stands behind ``d#3/r9``."""
-    id, turn = str(response[0]), response[1]
-    return int(str(turn)), len(id), id
-
-
-def _contexts(
-    dialogue: StoredDialogue, responses: Mapping[int, list[str]] | None, places: Places
-) -> Iterator[Context]:
-    last = dialogue.turns[-1].turn if dialogue.turns else 0
-    if responses:
-        answered = sorted(responses)
-    else:
-        answered = [last - 1] if places == "last" else [turn.turn for turn in dialogue.turns[:-1]]
-    for turn in answered:
-        before = tuple(Turn(one.speaker, one.text) for one in dialogue.turns if one.turn <= turn)
-        if not before:
-            continue
-        reply = next((one for one in dialogue.turns if one.turn == turn + 1), None)
-        own = [reply.text] if reply is not None else []
-        yield Context(
-            id=utterance_id(dialogue.id, turn + 1),
-            corpus=dialogue.corpus,
-            split=dialogue.split,
-            dialogue=dialogue.id,
-            turn=turn + 1,
-            turns=before,
-            speaker=reply.speaker if reply is not None else answering(before),
-            positives=tuple(dict.fromkeys([*own, *(responses or {}).get(turn, ())])),
-        )
 
 
 def answering(turns: Sequence[Turn]) -> str:
@@ -318,3 +255,42 @@ def answering(turns: Sequence[Turn]) -> str:
     if others:
         return others[-1]
     return "B" if last == "A" else "A"
+
+
+def _batch(store: Store, ids: Sequence[str], places: Places) -> ContextBatch:
+    responses = read_responses(store, ids)
+    contexts: list[Context] = []
+    without: list[str] = []
+    for dialogue in read_dialogues(store, ids):
+        answers: dict[int, list[str]] = {}
+        for response in responses.get(dialogue.id, ()):
+            answers.setdefault(response.turn, []).extend([response.text] * (response.label == 1))
+        own = list(_contexts(dialogue, answers, places))
+        contexts += own
+        if not own:
+            without.append(dialogue.id)
+    return ContextBatch(len(ids), tuple(contexts), tuple(without))
+
+
+def _contexts(
+    dialogue: StoredDialogue, answers: Mapping[int, Sequence[str]], places: Places
+) -> Iterator[Context]:
+    """The contexts of a dialogue; ``answers`` are the right responses by the turn that they answer."""
+    numbers = [turn.turn for turn in dialogue.turns]
+    last = numbers[-1] if numbers else 0
+    for answered in sorted(answers) or ([last - 1] if places == "last" else numbers[:-1]):
+        before = tuple(Turn(turn.speaker, turn.text) for turn in dialogue.turns if turn.turn <= answered)
+        if not before:
+            continue
+        reply = next((turn for turn in dialogue.turns if turn.turn == answered + 1), None)
+        own = [reply.text] if reply is not None else []
+        yield Context(
+            id=utterance_id(dialogue.id, answered + 1),
+            corpus=dialogue.corpus,
+            split=dialogue.split,
+            dialogue=dialogue.id,
+            turn=answered + 1,
+            turns=before,
+            speaker=reply.speaker if reply is not None else answering(before),
+            positives=tuple(dict.fromkeys([*own, *answers.get(answered, ())])),
+        )

@@ -1,103 +1,32 @@
-"""The four manipulations that DEAM is compared with: edits of a dialogue's texts, without their meaning."""
+"""The four manipulations that DEAM is compared with: edits of a dialogue's texts, without their meaning.
+
+A context with its first right response goes in, as a whole dialogue; dialogues with shuffled turns, shuffled
+turns of one speaker, an utterance too many, or another utterance in place of one come out (Mesgar, Bücker and
+Gurevych 2020, section 3.1; Vakulenko et al. 2018; Zhang et al. 2021; baselines of Ghazarian et al. 2022,
+section 5). Whose turn it is stays as it was, so that the order of speakers gives no hint: only what is said
+moves.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from graphneg.editing.proposals import digest_at, share_of_digests
+from graphneg.editing.proposals import UtteranceSamples
 from graphneg.errors import GeneratorError
-from graphneg.generators.base import Candidate, Context, Turn, TurnEdit, answering
+from graphneg.generators.base import UNRELATED, Candidate, Context, Shortfall, Turn, TurnEdit, answering
+from graphneg.generators.retrieval import plain
 from graphneg.hashing import number, shuffled
 from graphneg.ingest.rows import utterance_id
 from graphneg.store.connection import Store
-from graphneg.store.statements import cypher_text
 
-# Utterances of other dialogues, drawn from the store a sample at a time: memory does not grow with it.
-
-
-SAMPLE = 64
-SAMPLES = 256
-
-
-@dataclass(frozen=True, slots=True)
-class Stranger:
-    """An utterance of another dialogue: its id (``dailydialog/test/12#3``) and what it says."""
-
-    id: str
-    dialogue: str
-    text: str
-
-    def __str__(self) -> str:
-        return self.id
-
-
-class OtherDialogues:
-    """What other dialogues of the same corpus and split say.
-
-    Texts are indexed by their digests, so an interval of digests is a sample. Each draw hashes to one of at
-    most ``SAMPLES`` samples of about ``SAMPLE`` utterances, which is read once and kept.
-    """
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._shares: dict[tuple[str, str], float] = {}
-        self._samples: dict[tuple[str, str, int], tuple[Stranger, ...]] = {}
-
-    def of(self, context: Context, seed: int, *names: str) -> Iterator[Stranger]:
-        """Utterances of one sample, none of the context's dialogue, in an order that seed and names decide.
-
-        Raises:
-            StoreError: the store is gone.
-        """
-        corpus, split = context.corpus, context.split
-        share = self._share(corpus, split)
-        samples = min(SAMPLES, max(1, int(1 / share)))
-        place = number(seed, "sample", *names) % samples
-        found = self._sample(corpus, split, place, samples, share)
-        for one in shuffled(found, seed, "stranger", *names):
-            if one.dialogue != context.dialogue:
-                yield one
-
-    def _share(self, corpus: str, split: str) -> float:
-        if (corpus, split) not in self._shares:
-            self._shares[corpus, split] = share_of_digests(self._store, corpus, split, SAMPLE)
-        return self._shares[corpus, split]
-
-    def _sample(
-        self, corpus: str, split: str, place: int, samples: int, share: float
-    ) -> tuple[Stranger, ...]:
-        key = (corpus, split, place)
-        if key not in self._samples:
-            low = place / samples
-            rows = self._store.read(
-                cypher_text("read/utterances_between"),
-                corpus=corpus,
-                split=split,
-                low=digest_at(low),
-                high=digest_at(low + share),
-            )
-            self._samples[key] = tuple(
-                Stranger(utterance_id(row["dialogue"], row["turn"]), row["dialogue"], row["text"])
-                for row in rows
-            )
-        return self._samples[key]
-
-
-# The four manipulations that DEAM is compared with: edits of a dialogue's texts, without their meaning.
-#
-# Shuffled turns, shuffled turns of one speaker, an utterance too many, another utterance in place of one
-# (Mesgar, Bücker and Gurevych 2020, section 3.1; Vakulenko et al. 2018; Zhang et al. 2021; baselines of
-# Ghazarian et al. 2022, section 5). Whose turn it is stays as it was, so that the order of speakers tells
-# nothing: only what is said moves.
-
-
-CATEGORY = "C-follow"
-NO_REPLY = "no-reply: the store knows no right response, so the dialogue is not whole"
-SAME = "same: no other edit of this kind changes what is said"
 INSERTED = ("other", "own")
 _TRIES = 20
+_REASONS = {
+    "no-reply": "the store knows no right response, so the dialogue is not whole",
+    "same": "no other edit of this kind changes what is said",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +38,7 @@ class Manipulated:
 
 
 @dataclass(frozen=True, slots=True)
-class Draw:
+class ChanceEdit:
     """A whole dialogue, its last turn the context's first right response, and what decides by chance."""
 
     context: Context
@@ -119,20 +48,22 @@ class Draw:
 
     @property
     def texts(self) -> list[str]:
+        """What is said, turn by turn."""
         return [turn.text for turn in self.turns]
 
-    def below(self, end: int, purpose: str) -> int:
-        """A number from 0 to ``end - 1``."""
-        return number(self.seed, purpose, *self.names) % end
+    def below(self, end: int, choice: str) -> int:
+        """A number from 0 to ``end - 1`` for a choice of that name."""
+        return number(self.seed, choice, *self.names) % end
 
-    def source(self, place: int) -> str:
-        return utterance_id(self.context.dialogue, place)
-
-
-Manipulation = Callable[[Draw], Manipulated | None]
+    def source(self, turn: int) -> str:
+        """The id of a turn's utterance."""
+        return utterance_id(self.context.dialogue, turn)
 
 
-class DialogueBaseline:
+Manipulation = Callable[[ChanceEdit], Manipulated | None]
+
+
+class DialogueBaseline(Shortfall):
     """Edits whole dialogues: those that end with a context's first right response.
 
     No two candidates of a context say the same, and none says what the original does. A dialogue that
@@ -140,35 +71,32 @@ class DialogueBaseline:
     """
 
     def __init__(self, name: str, manipulate: Manipulation) -> None:
+        super().__init__(_REASONS)
         self.name = name
         self._manipulate = manipulate
-        self._missing: list[tuple[str, str]] = []
 
     def generate(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[list[Candidate]]:
+        """At most ``per_context`` edited dialogues for each context, in order."""
         found: list[list[Candidate]] = []
         for context in contexts:
             candidates = list(self._candidates(context, per_context, seed))
-            reason = SAME if context.positives else NO_REPLY
-            self._missing += [(reason, context.id)] * (per_context - len(candidates))
+            reason = "same" if context.positives else "no-reply"
+            self.leave_out(reason, context.id, per_context - len(candidates))
             found.append(candidates)
         return found
 
-    def left_out(self) -> Sequence[tuple[str, str]]:
-        missing, self._missing = self._missing, []
-        return missing
-
-    def _candidates(self, context: Context, wanted: int, seed: int) -> Iterator[Candidate]:
+    def _candidates(self, context: Context, per_context: int, seed: int) -> Iterator[Candidate]:
         if not context.positives:
             return
         turns = (*context.turns, Turn(context.speaker, context.positives[0]))
-        seen = {_plain(turn.text for turn in turns)}
-        for k in range(wanted * _TRIES):
-            made = self._manipulate(Draw(context, turns, seed, (self.name, context.id, str(k))))
-            if made is None or _plain(made.texts) in seen:
+        seen = {_key(turn.text for turn in turns)}
+        for k in range(per_context * _TRIES):
+            made = self._manipulate(ChanceEdit(context, turns, seed, (self.name, context.id, str(k))))
+            if made is None or _key(made.texts) in seen:
                 continue
-            seen.add(_plain(made.texts))
+            seen.add(_key(made.texts))
             yield _candidate(turns, made)
-            if len(seen) > wanted:
+            if len(seen) > per_context:
                 return
 
 
@@ -193,36 +121,38 @@ def insertion(store: Store, *, utterance: str = "other") -> DialogueBaseline:
     """
     if utterance not in INSERTED:
         raise GeneratorError(f"insertion: utterance {utterance!r}: choose one of {', '.join(INSERTED)}")
-    return DialogueBaseline("insertion", _move if utterance == "own" else _Insert(OtherDialogues(store)))
+    return DialogueBaseline(
+        "insertion", _move if utterance == "own" else _OtherUtterance(store, replaces=False)
+    )
 
 
 def replacement(store: Store) -> DialogueBaseline:
     """The generator ``replacement``: an utterance of another dialogue in place of one."""
-    return DialogueBaseline("replacement", _Replace(OtherDialogues(store)))
+    return DialogueBaseline("replacement", _OtherUtterance(store, replaces=True))
 
 
-def _shuffle_all(draw: Draw) -> Manipulated:
+def _shuffle_all(draw: ChanceEdit) -> Manipulated:
     return _ordered(draw, range(len(draw.turns)))
 
 
-def _shuffle_one_speaker(draw: Draw) -> Manipulated | None:
+def _shuffle_one_speaker(draw: ChanceEdit) -> Manipulated | None:
     turns = Counter(turn.speaker for turn in draw.turns)
     speakers = sorted(speaker for speaker, amount in turns.items() if amount > 1)
     if not speakers:
         return None
     chosen = speakers[draw.below(len(speakers), "speaker")]
-    return _ordered(draw, [place for place, turn in enumerate(draw.turns) if turn.speaker == chosen])
+    return _ordered(draw, [at for at, turn in enumerate(draw.turns) if turn.speaker == chosen])
 
 
-def _ordered(draw: Draw, places: Sequence[int]) -> Manipulated:
-    """What is said at ``places``, said there in another order."""
+def _ordered(draw: ChanceEdit, turns: Sequence[int]) -> Manipulated:
+    """What is said in ``turns``, said there in another order."""
     order = list(range(len(draw.turns)))
-    for place, taken in zip(places, shuffled(places, draw.seed, *draw.names), strict=True):
-        order[place] = taken
+    for at, taken in zip(turns, shuffled(turns, draw.seed, *draw.names), strict=True):
+        order[at] = taken
     return _reordered(draw, order)
 
 
-def _move(draw: Draw) -> Manipulated | None:
+def _move(draw: ChanceEdit) -> Manipulated | None:
     if len(draw.turns) < 2:
         return None
     order = list(range(len(draw.turns)))
@@ -231,43 +161,46 @@ def _move(draw: Draw) -> Manipulated | None:
     return _reordered(draw, order)
 
 
-def _reordered(draw: Draw, order: Sequence[int]) -> Manipulated:
-    """``order`` has, for each place, the place from which its text is taken."""
+def _reordered(draw: ChanceEdit, order: Sequence[int]) -> Manipulated:
+    """``order`` has, for each turn, the one that its text is taken from."""
     said = draw.texts
     edits = tuple(
-        TurnEdit(place, said[place], said[taken], draw.source(taken))
-        for place, taken in enumerate(order)
-        if said[place] != said[taken]
+        TurnEdit(at, said[at], said[taken], draw.source(taken))
+        for at, taken in enumerate(order)
+        if said[at] != said[taken]
     )
     return Manipulated(tuple(said[taken] for taken in order), edits)
 
 
-class _Insert:
-    def __init__(self, others: OtherDialogues) -> None:
-        self._others = others
+class _OtherUtterance:
+    """Says an utterance of another dialogue of the corpus and split, in addition or in place of a turn."""
 
-    def __call__(self, draw: Draw) -> Manipulated | None:
+    def __init__(self, store: Store, *, replaces: bool) -> None:
+        self._samples = UtteranceSamples(store, "read/utterances_between", size=64, most=256)
+        self._replaces = replaces
+
+    def __call__(self, draw: ChanceEdit) -> Manipulated | None:
         said = draw.texts
-        place = 1 + draw.below(len(said), "place")
-        for one in self._others.of(draw.context, draw.seed, *draw.names):
-            if not _says(said, one.text):
-                edit = TurnEdit(place, None, one.text, one.id)
-                return Manipulated((*said[:place], one.text, *said[place:]), (edit,))
+        at = draw.below(len(said), "place") + (not self._replaces)
+        behind = at + self._replaces
+        known = _key(said)
+        for source, text in self._others(draw):
+            if plain(text) not in known:
+                edit = TurnEdit(at, said[at] if self._replaces else None, text, source)
+                return Manipulated((*said[:at], text, *said[behind:]), (edit,))
         return None
 
-
-class _Replace:
-    def __init__(self, others: OtherDialogues) -> None:
-        self._others = others
-
-    def __call__(self, draw: Draw) -> Manipulated | None:
-        said = draw.texts
-        place = draw.below(len(said), "place")
-        for one in self._others.of(draw.context, draw.seed, *draw.names):
-            if not _says(said, one.text):
-                edit = TurnEdit(place, said[place], one.text, one.id)
-                return Manipulated((*said[:place], one.text, *said[place + 1 :]), (edit,))
-        return None
+    def _others(self, draw: ChanceEdit) -> Iterator[tuple[str, str]]:
+        """Utterances of other dialogues, by id, in an order that the edit's seed and names decide."""
+        context = draw.context
+        rows = self._samples.draw(context.corpus, context.split, draw.seed, *draw.names)
+        texts = {
+            utterance_id(row["dialogue"], row["turn"]): row["text"]
+            for row in rows
+            if row["dialogue"] != context.dialogue
+        }
+        for id in shuffled(texts, draw.seed, "stranger", *draw.names):
+            yield id, texts[id]
 
 
 def _candidate(turns: Sequence[Turn], made: Manipulated) -> Candidate:
@@ -276,12 +209,8 @@ def _candidate(turns: Sequence[Turn], made: Manipulated) -> Candidate:
     if len(made.texts) > len(speakers):
         speakers.append(answering(turns))
     said = tuple(map(Turn, speakers, made.texts))
-    return Candidate(said[-1].text, (CATEGORY,), context=said[:-1], turn_edits=made.edits)
+    return Candidate(said[-1].text, (UNRELATED,), context=said[:-1], turn_edits=made.edits)
 
 
-def _plain(texts: Iterator[str] | Sequence[str]) -> tuple[str, ...]:
-    return tuple(" ".join(text.casefold().split()) for text in texts)
-
-
-def _says(said: Sequence[str], text: str) -> bool:
-    return _plain([text])[0] in _plain(said)
+def _key(texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(map(plain, texts))

@@ -1,4 +1,8 @@
-"""Negatives that a generator makes: a stream that can be iterated, written, or turned into a table."""
+"""Negatives that a generator makes: a stream that can be iterated, written, or turned into a table.
+
+A store, a generator and a `Generation` (how many, of which contexts) go in; `graphneg.model.Negative` records
+come out, and a summary that counts what is missing.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +14,14 @@ from graphneg import __version__
 from graphneg.errors import GeneratorError, InputError
 from graphneg.generators.base import (
     BATCH,
-    Beginning,
     Candidate,
     Context,
+    ContextSelection,
     Generator,
-    Noting,
-    Refusing,
-    Settled,
-    Slow,
     Turn,
     TurnEdit,
-    WantedContexts,
     context_batches,
+    settings_of,
 )
 from graphneg.model import Negative
 from graphneg.progress import NoProgress, Progress
@@ -42,7 +42,7 @@ class Generation:
 
     per_context: int = 1
     seed: int = 0
-    wanted: WantedContexts = field(default_factory=WantedContexts)
+    contexts: ContextSelection = field(default_factory=ContextSelection)
     batch: int | None = None
 
     def __post_init__(self) -> None:
@@ -51,7 +51,7 @@ class Generation:
 
 
 class Generated(NegativeStream):
-    """The negatives of a generator. Each use makes them anew; ``summary`` tells of the last one.
+    """The negatives of a generator. Each use makes them anew; ``summary`` is that of the last use.
 
     What is missing is counted there: ``too-few``, or the generator's own reason, for each candidate that a
     context lacks, ``no-context`` for each dialogue without one.
@@ -73,18 +73,20 @@ class Generated(NegativeStream):
     @property
     def notes(self) -> Sequence[str]:
         """What the generator has to say: a condition that is off, say."""
-        return self._generator.notes() if isinstance(self._generator, Noting) else ()
+        return getattr(self._generator, "notes", tuple[str, ...])()
 
     def run(self, skip: int, written: Written) -> Iterator[Finished]:
+        """The batches behind the first ``skip`` dialogues, each with its negatives."""
         generator, asked = self._generator, self._generation
-        if isinstance(generator, Beginning):
-            generator.begin(written(), self._progress)
-        total = count_dialogues(self._store, asked.wanted.selection)
+        begin = getattr(generator, "begin", None)
+        if begin is not None:
+            begin(written(), self._progress)
+        total = count_dialogues(self._store, asked.contexts.selection)
         self._progress.start(f"negatives, {generator.name}", total, "dialogues")
         self._progress.advance(skip)
         done = skip
-        own = generator.batch if isinstance(generator, Slow) else BATCH
-        for part in context_batches(self._store, asked.wanted, asked.batch or own, skip):
+        batch = asked.batch or getattr(generator, "batch", BATCH)
+        for part in context_batches(self._store, asked.contexts, batch, skip):
             for id in part.without:
                 self.summary.skip(NO_CONTEXT, id)
             negatives = list(self._negatives(part.contexts))
@@ -94,22 +96,22 @@ class Generated(NegativeStream):
         self._progress.finish()
 
     def settings(self) -> Mapping[str, Any]:
-        asked = self._generation
-        selection = asked.wanted.selection
-        generator = self._generator
+        """What the output depends on; the batch is not part of it."""
+        asked, selection = self._generation, self._generation.contexts.selection
         return {
             "version": __version__,
             "store": self._store.description,
-            "generator": generator.name,
-            "options": dict(generator.settings()) if isinstance(generator, Settled) else {},
+            "generator": self._generator.name,
+            "options": settings_of(self._generator),
             "per_context": asked.per_context,
             "seed": asked.seed,
             "selection": [selection.corpora, selection.splits, selection.limit],
-            "places": asked.wanted.places,
+            "places": asked.contexts.places,
         }
 
     def _negatives(self, contexts: Sequence[Context]) -> Iterator[Negative]:
         name, asked = self._generator.name, self._generation
+        left_out = getattr(self._generator, "left_out", None)
         answers = self._generator.generate(contexts, asked.per_context, asked.seed) if contexts else ()
         if len(answers) != len(contexts):
             raise GeneratorError(
@@ -121,12 +123,10 @@ class Generated(NegativeStream):
                 negative = negative_of(context, candidate, name, asked.seed, slot)
                 self.summary.add(negative)
                 yield negative
-            if not isinstance(self._generator, Refusing):
-                for _ in range(asked.per_context - len(candidates)):
-                    self.summary.skip(TOO_FEW, context.id)
-        if isinstance(self._generator, Refusing):
-            for reason, id in self._generator.left_out():
-                self.summary.skip(reason, id)
+            for _ in range(0 if left_out else asked.per_context - len(candidates)):
+                self.summary.skip(TOO_FEW, context.id)
+        for reason, id in left_out() if left_out else ():
+            self.summary.skip(reason, id)
 
 
 def negative_of(context: Context, candidate: Candidate, name: str, seed: int, slot: int) -> Negative:
@@ -155,31 +155,30 @@ def negative_of(context: Context, candidate: Candidate, name: str, seed: int, sl
         target="response" if candidate.context is None else "dialogue",
         seed=seed,
         decoder="",
-        edits=list(_edits(context, candidate, name)),
+        edits=_edits(context, candidate, name),
         amr={},
         scores=dict(candidate.scores),
     )
 
 
-def _edits(context: Context, candidate: Candidate, name: str) -> Iterator[dict[str, Any]]:
-    made = candidate.turn_edits or (_whole(context, candidate),)
-    for category in candidate.categories:
-        for one in made:
-            yield {
-                "turn": one.turn,
-                "transform": name,
-                "category": category,
-                "node": one.source,
-                "before": one.before,
-                "after": one.after,
-            }
-
-
-def _whole(context: Context, candidate: Candidate) -> TurnEdit:
+def _edits(context: Context, candidate: Candidate, name: str) -> list[dict[str, Any]]:
+    """An edit for each category and turn; of a response, the turn is its own, and ``before`` its details."""
     details = dict(candidate.details)
     source = details.pop("source", None)
     made_of = "; ".join(f"{key}: {value}" for key, value in details.items())
-    return TurnEdit(context.turn, made_of or None, candidate.text, source)
+    whole = TurnEdit(context.turn, made_of or None, candidate.text, source)
+    return [
+        {
+            "turn": edit.turn,
+            "transform": name,
+            "category": category,
+            "node": edit.source,
+            "before": edit.before,
+            "after": edit.after,
+        }
+        for category in candidate.categories
+        for edit in candidate.turn_edits or (whole,)
+    ]
 
 
 def _said(turns: Sequence[Turn]) -> list[dict[str, str]]:

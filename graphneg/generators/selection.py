@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 from graphneg import __version__
 from graphneg.errors import InputError
-from graphneg.generators.base import WantedContexts, read_contexts
+from graphneg.generators.base import ContextSelection, read_contexts
 from graphneg.hashing import number
 from graphneg.model import Negative
 from graphneg.nn.fine_tuning import Example, TrainingReport, fine_tune
@@ -427,7 +427,7 @@ _EXAMPLES: Mapping[str, Callable[[tuple[str, ...], str], Example]] = {"reply": _
 def _examples(
     store: Store, selection: DialoguesSelection, example: Callable[[tuple[str, ...], str], Example]
 ) -> Iterator[Example]:
-    for context in read_contexts(store, WantedContexts(selection, "every")):
+    for context in read_contexts(store, ContextSelection(selection, "every")):
         turns = tuple(turn.text for turn in context.turns)
         for response in context.positives:
             yield example(turns, response)

@@ -1,4 +1,7 @@
-"""``token-substitution``: a right response with a few of its words replaced."""
+"""``token-substitution``: a right response with a few of its words replaced.
+
+A context with right responses goes in, *I like my new boat* comes out as *I like my new rose*.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from typing import Any, Protocol
 from graphneg.english.content_words import CLOSED, WORD, lemma_of
 from graphneg.errors import GeneratorError, ModelError
 from graphneg.generators.base import Candidate, Context
-from graphneg.generators.retrieval import MOST, Bank, Fitting, check_amount
+from graphneg.generators.retrieval import MOST, Bank, NewTexts, check_amount
 from graphneg.hashing import number, shuffled
 from graphneg.model import Negative
 from graphneg.nn.models import check_packages, first_line, locate
@@ -26,10 +29,10 @@ Tags = frozenset[str]
 """All parts of speech that a form can have, by Penn Treebank's names: ``walks`` is {NNS, VBZ}."""
 
 
-class Substitutes(Protocol):
-    """Gives words that may stand in place of one."""
+class WordSource(Protocol):
+    """Gives words that may stand in place of another."""
 
-    def of(self, words: Sequence[str], at: int) -> Sequence[str]:
+    def options(self, words: Sequence[str], at: int) -> Sequence[str]:
         """Words in place of ``words[at]``, in a fixed order; ``words`` join to the text."""
         ...
 
@@ -61,25 +64,23 @@ class TokenSubstitutionGenerator:
         device: str | None = None,
         offline: bool = False,
     ) -> None:
-        for option, value in (("least", least), ("most", most), ("candidates", candidates)):
-            check_amount(f"token-substitution: {option}", value)
+        numbers = {"least": least, "most": most, "candidates": candidates}
+        for option, value in numbers.items():
+            check_amount(f"{self.name}: {option}", value)
         if least > most:
             raise GeneratorError(f"token-substitution: least {least} is over {most}, the most")
         self._store = store
         self._model = None if model is None else MaskedWords(model, candidates, device, offline)
-        self._made_of = {
-            "model": model and str(model),
-            "least": least,
-            "most": most,
-            "candidates": candidates,
-        }
+        self._settings = {"model": model and str(model), **numbers}
         self._least, self._most = least, most
         self._known: KnownWords | None = None
 
     def settings(self) -> Mapping[str, object]:
-        return self._made_of
+        """See `graphneg.generators.base.Generator`."""
+        return self._settings
 
     def begin(self, given: Iterable[Negative], progress: Progress) -> None:
+        """A run begins: the store's words are read anew."""
         self._known = None
 
     def generate(
@@ -93,23 +94,25 @@ class TokenSubstitutionGenerator:
         return [list(self._substituted(context, per_context, seed)) for context in contexts]
 
     def _substituted(self, context: Context, amount: int, seed: int) -> Iterator[Candidate]:
-        fitting = Fitting(context)
+        new = NewTexts(context)
         for slot in range(amount if context.positives else 0):
             right = context.positives[slot % len(context.positives)]
-            found, replaced = self._replaced(right, seed, f"{context.id}/{slot}")
-            if replaced and fitting.is_new(found):
-                yield Candidate(found, (CATEGORY,), {"replaced": float(len(replaced))}, _told(replaced))
+            text, replaced = self._replaced(right, seed, f"{context.id}/{slot}")
+            if replaced and new.take(text):
+                listed = ", ".join(f"{before} by {after}" for before, after in replaced)
+                scores = {"replaced": float(len(replaced))}
+                yield Candidate(text, (CATEGORY,), scores, {"replaced": listed})
 
     def _replaced(self, text: str, seed: int, id: str) -> tuple[str, list[tuple[str, str]]]:
         """The text with some words replaced, and which by which."""
         words, gaps = _cut(text)
-        wanted = self._least + number(seed, "substitutions", id) % (self._most - self._least + 1)
-        places = [at for at, word in enumerate(words) if _is_content(word)]
+        amount = self._least + number(seed, "substitutions", id) % (self._most - self._least + 1)
+        content = [at for at, word in enumerate(words) if _is_content(word)]
         replaced: list[tuple[str, str]] = []
-        for at in shuffled(places, seed, "places", id):
-            if len(replaced) == wanted:
+        for at in shuffled(content, seed, "places", id):
+            if len(replaced) == amount:
                 break
-            options = self._substitutes().of(_joined(words, gaps), 2 * at + 1)
+            options = self._source().options(_joined(words, gaps), 2 * at + 1)
             other = _other(options, words[at].lower(), number(seed, "substitute", id, str(at)))
             if other is None:
                 continue
@@ -119,11 +122,11 @@ class TokenSubstitutionGenerator:
                 words[at - 1] = _article(words[at - 1], other)
         return "".join(_joined(words, gaps)), replaced
 
-    def _substitutes(self) -> Substitutes:
+    def _source(self) -> WordSource:
         if self._model is not None:
             return self._model
         if self._known is None:
-            self._known = KnownWords(one.text for one in Bank(self._store, MOST).entries)
+            self._known = KnownWords(entry.text for entry in Bank(self._store, MOST).entries)
         return self._known
 
 
@@ -137,7 +140,8 @@ class KnownWords:
             if tags := tags_of(word):
                 self._words.setdefault(tags, []).append(word)
 
-    def of(self, words: Sequence[str], at: int) -> Sequence[str]:
+    def options(self, words: Sequence[str], at: int) -> Sequence[str]:
+        """Words that can be the same parts of speech in the same form, in alphabetical order."""
         return self._words.get(tags_of(words[at].lower()), ())
 
 
@@ -168,8 +172,8 @@ class MaskedWords:
         self._tokenizer = tokenizer
         self._candidates = candidates
 
-    def of(self, words: Sequence[str], at: int) -> Sequence[str]:
-        """Each text is read by itself: what it is read with would change the last bits."""
+    def options(self, words: Sequence[str], at: int) -> Sequence[str]:
+        """The likeliest words at a mask. Texts are read one by one: a batch would change the last bits."""
         import torch
 
         text = "".join([*words[:at], self._tokenizer.mask_token, *words[at + 1 :]])
@@ -180,11 +184,11 @@ class MaskedWords:
         with torch.inference_mode():
             logits = self._network(**rows).logits[0, masked[0, 0]]
         likeliest = logits.topk(min(4 * self._candidates, len(logits))).indices.tolist()
-        found = (self._word(token) for token in likeliest)
-        return list(dict.fromkeys(word for word in found if word))[: self._candidates]
+        read = (self._word(token) for token in likeliest)
+        return list(dict.fromkeys(word for word in read if word))[: self._candidates]
 
     def _word(self, token: int) -> str:
-        """The token as a word; nothing where it is a part of one, a sign, or a word that tells nothing."""
+        """The token as a word; nothing where it is a part of one, a sign, or a function word."""
         piece = str(self._tokenizer.convert_ids_to_tokens(token))
         word = str(self._tokenizer.decode([token])).strip().lower()
         return word if not piece.startswith("##") and WORD.fullmatch(word) and _is_content(word) else ""
@@ -210,10 +214,10 @@ def tags_of(word: str) -> Tags:
 
 
 def _other(options: Sequence[str], word: str, draw: int) -> str | None:
-    """The first option from the place drawn that is no form of the word; none where all are forms of it."""
+    """The first option from the drawn one on that is no form of the word; none where all are forms of it."""
     lemma = lemma_of(word)
     around = (options[(draw + step) % len(options)] for step in range(len(options)))
-    return next((one for one in around if lemma_of(one) != lemma), None)
+    return next((option for option in around if lemma_of(option) != lemma), None)
 
 
 def _cut(text: str) -> tuple[list[str], list[str]]:
@@ -229,7 +233,7 @@ def _cut(text: str) -> tuple[list[str], list[str]]:
 
 
 def _joined(words: Sequence[str], gaps: Sequence[str]) -> list[str]:
-    """Gaps and words in turn, so that word number n is at place 2 n + 1."""
+    """Gaps and words in turn, so that word number n has index 2 n + 1."""
     return [gaps[0], *(part for pair in zip(words, gaps[1:], strict=True) for part in pair)]
 
 
@@ -251,7 +255,3 @@ def _article(word: str, following: str) -> str:
         return word
     right = "an" if following[0] in _VOWELS else "a"
     return _cased_like(word, right)
-
-
-def _told(replaced: Sequence[tuple[str, str]]) -> dict[str, str]:
-    return {"replaced": ", ".join(f"{before} by {after}" for before, after in replaced)}

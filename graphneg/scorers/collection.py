@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphneg.errors import GeneratorError, InputError
-from graphneg.generators.base import Candidate, Context, Generator, Settled
+from graphneg.generators.base import Candidate, Context, Generator, settings_of
 from graphneg.hashing import fingerprint
 from graphneg.ingest.reading import json_lines
 from graphneg.model import Rejected
@@ -120,7 +120,7 @@ def collect_responses(
     path = _destination(out, overwrite)
     settings = {
         "contexts": [context_line(one) for one in contexts],
-        "generators": [[one.name, _settings(one)] for one in generators],
+        "generators": [[one.name, settings_of(one)] for one in generators],
         "per_context": per_context,
         "seed": seed,
     }
@@ -174,10 +174,6 @@ def _responses(
 def _mark(text: str) -> str:
     """A name for a response that does not tell an annotator who made it."""
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
-
-
-def _settings(generator: Generator) -> Mapping[str, object]:
-    return dict(generator.settings()) if isinstance(generator, Settled) else {}
 
 
 def _destination(out: str | Path, overwrite: bool) -> Path:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from sys import intern
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 from graphneg.errors import StoreError
 from graphneg.model import AmrGraph, AmrNode, Mention
@@ -105,6 +105,23 @@ def read_dialogues(store: Store, ids: Sequence[str]) -> list[StoredDialogue]:
     for row in store.read(cypher_text("read/turns"), ids=list(ids)):
         found[row["id"]] = StoredDialogue(row["id"], row["corpus"], row["split"], _turns(row["turns"]))
     return [found[id] for id in ids if id in found]
+
+
+class StoredResponse(NamedTuple):
+    """A response to the turn ``turn`` of a dialogue; ``label`` is 1 where it is a right one."""
+
+    id: str
+    turn: int
+    text: str
+    label: int
+    source: str
+
+
+def read_responses(store: Store, ids: Sequence[str]) -> dict[str, list[StoredResponse]]:
+    """By dialogue, its responses in the order of turns and numbers: ``d#3/r10`` stands behind ``d#3/r9``."""
+    found = store.read(cypher_text("read/responses"), ids=list(ids))
+    rows = {row["id"]: [StoredResponse(*response) for response in row["responses"]] for row in found}
+    return {id: sorted(some, key=lambda one: (one.turn, len(one.id), one.id)) for id, some in rows.items()}
 
 
 class Originals:

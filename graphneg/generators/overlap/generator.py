@@ -9,7 +9,6 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from graphneg.editing.generation import ahead
 from graphneg.english.content_words import word_set
 from graphneg.generators.base import Candidate, Context
 from graphneg.generators.overlap.pool import Exchanges, Pool, Samples, found_text, pool_dialogues, words_key
@@ -26,6 +25,7 @@ from graphneg.model import Negative
 from graphneg.progress import NoProgress, Progress
 from graphneg.store.connection import Store
 from graphneg.store.statements import cypher_text
+from graphneg.workers import ahead
 
 if TYPE_CHECKING:
     from graphneg.generators.overlap.shortlist import Closeness

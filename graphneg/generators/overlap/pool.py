@@ -25,7 +25,7 @@ from graphneg.model import AmrGraph, AmrNode, Edit, EditedUtterance, Negative, R
 from graphneg.parsers.base import CheckedParser, get_parser
 from graphneg.progress import NoProgress, Progress
 from graphneg.store.connection import Store
-from graphneg.store.dialogues import read_dialogues
+from graphneg.store.dialogues import read_dialogues, read_responses
 from graphneg.store.statements import cypher_text, run
 
 # The pool as the generator sees it: terms with their frequencies, and samples of sentences, read as needed.
@@ -235,11 +235,11 @@ def pool_dialogues(store: Store, progress: Progress | None = None) -> LoadReport
 
 
 def _sentences(store: Store, ids: Sequence[str]) -> Iterator[Sentence | Rejected]:
-    rows = store.read(cypher_text("read/responses"), ids=list(ids))
-    responses = {row["id"]: [(r[0], r[2]) for r in row["responses"] if r[3] == 1] for row in rows}
+    responses = read_responses(store, ids)
     for dialogue in read_dialogues(store, ids):
         texts = [(utterance_id(dialogue.id, turn.turn), turn.text) for turn in dialogue.turns]
-        for id, text in [*texts, *responses.get(dialogue.id, ())]:
+        texts += [(one.id, one.text) for one in responses.get(dialogue.id, ()) if one.label == 1]
+        for id, text in texts:
             for index, part in enumerate(sentences_in(joined_tokens(text))):
                 name = f"{id}.{index}"
                 made = sentence(name, part, f"{dialogue.corpus}/{dialogue.split}", name)

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from graphneg.errors import GeneratorError
-from graphneg.generators.base import Context, WantedContexts, read_contexts
+from graphneg.generators.base import Context, ContextSelection, read_contexts
 from graphneg.generators.overlap.pool import PoolSentence, words_key
 from graphneg.generators.overlap.target_profile import Conditions, Scene, Wish
 from graphneg.ingest.rows import sentences_in
@@ -194,7 +194,7 @@ def said_text(context: Context) -> str:
 
 def _answered(store: Store) -> list[Context]:
     """The first contexts of a store that have a right response."""
-    contexts: Iterable[Context] = (one for one in read_contexts(store, WantedContexts()) if one.positives)
+    contexts: Iterable[Context] = (one for one in read_contexts(store, ContextSelection()) if one.positives)
     return list(islice(contexts, CALIBRATION))
 
 
