@@ -7,9 +7,10 @@ gives the same choices, whatever the order of the calls or the server.
 from __future__ import annotations
 
 import hashlib
+import heapq
 import json
 from collections.abc import Iterable
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 
@@ -36,3 +37,37 @@ def fingerprint(facts: Any) -> str:
     True
     """
     return hashlib.sha256(json.dumps(facts, sort_keys=True, default=str).encode()).hexdigest()[:32]
+
+
+class HashSample(Generic[T]):
+    """A sample of a stream: the ``size`` items with the lowest numbers, in whatever order they come.
+
+    Of items with the same number the first one counts, so that a number of its text makes an item distinct.
+
+    >>> sample = HashSample[str](2)
+    >>> for draw, item in (9, "c"), (4, "a"), (1, "b"), (1, "other"):
+    ...     sample.offer(draw, item)
+    >>> sample.items()
+    ['b', 'a']
+    """
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._items: dict[int, T] = {}
+        self._heap: list[int] = []
+
+    def offer(self, draw: int, item: T) -> None:
+        """Keep the item, for now, if its number is among the lowest."""
+        if draw in self._items:
+            return
+        if len(self._heap) < self._size:
+            heapq.heappush(self._heap, -draw)
+        elif draw < -self._heap[0]:
+            del self._items[-heapq.heapreplace(self._heap, -draw)]
+        else:
+            return
+        self._items[draw] = item
+
+    def items(self) -> list[T]:
+        """What was kept, lowest number first: the first few are a sample of the sample."""
+        return [self._items[draw] for draw in sorted(self._items)]

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from graphneg.datasets.groups import Choices
 from graphneg.errors import InputError
 from graphneg.evaluation.comparison.comparison import (
     AUC,
@@ -28,7 +29,7 @@ from graphneg.evaluation.comparison.comparison import (
 from graphneg.evaluation.comparison.data import BankFile, Data, Sieve, bank_of, read_data
 from graphneg.evaluation.comparison.runs import RankerSettings, Run
 from graphneg.evaluation.comparison.sources import Budget, source_of
-from graphneg.evaluation.ranking import Choices, rank
+from graphneg.evaluation.ranking import rank
 from graphneg.hashing import number
 from graphneg.model import Dialogue, Response, Sentence, Utterance
 from graphneg.progress import NoProgress

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from graphneg.errors import InputError
 from graphneg.evaluation.negatives.findings import Finding
 from graphneg.evaluation.negatives.report import Report, measure
-from graphneg.evaluation.negatives.sampling import Histogram, Sample, Spread, Text, area, measured
+from graphneg.evaluation.negatives.sampling import Histogram, Pool, Spread, Text, histogram_auc, measured
 from graphneg.evaluation.negatives.statistics import FEWEST, Line, Models, told_by_words
 from graphneg.model import Negative
 from graphneg.records.files import write_jsonl
@@ -280,10 +280,10 @@ class TestSampling:
     def test_the_same_seed_draws_the_same_in_any_order(self, texts: list[Text], seed: int) -> None:
         drawn = []
         for order in (TEXTS, texts):
-            sample = Sample(5, seed)
+            pool = Pool(5, seed)
             for text in order:
-                sample.offer(text)
-            drawn.append(sample.texts())
+                pool.add(text)
+            drawn.append(pool.sample.items())
         assert drawn[0] == drawn[1] and len(drawn[0]) == 5
 
     def test_figures_that_are_counted_do_not_depend_on_the_sample(self, tmp_path: Path) -> None:
@@ -303,7 +303,9 @@ class TestAreas:
     @given(st.lists(st.integers(0, 9), min_size=1), st.lists(st.integers(0, 9), min_size=1))
     def test_an_area_is_the_share_of_pairs(self, some: list[int], others: list[int]) -> None:
         won = sum((a > b) + (a == b) / 2 for a in some for b in others)
-        assert area(Histogram(some), Histogram(others)) == pytest.approx(won / (len(some) * len(others)))
+        assert histogram_auc(Histogram(some), Histogram(others)) == pytest.approx(
+            won / (len(some) * len(others))
+        )
 
     @QUICK
     @given(st.lists(st.integers(0, 20), min_size=1))

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from graphneg.datasets.groups import Choices
 from graphneg.errors import InputError, ModelError
-from graphneg.evaluation.ranking import Choices, rank, read_choices, scored
+from graphneg.evaluation.ranking import rank, read_choices, scored
 from graphneg.rankers.base import by_score
 from tests.cli_runs import Run
 from tests.tiny_ranker import encoder_folder

@@ -12,8 +12,9 @@ from graphneg.cli.terminal import add_job, complain, counted, figures_table, not
 from graphneg.errors import InputError
 
 if TYPE_CHECKING:
+    from graphneg.datasets.groups import Choices
     from graphneg.evaluation.correlation import Coefficient, Correlation, Difference, Rated
-    from graphneg.evaluation.ranking import Choices, Ranked
+    from graphneg.evaluation.ranking import Ranked
     from graphneg.evaluation.smatch_files import Evaluation
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import hashlib
 from array import array
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from graphneg.errors import InputError
-from graphneg.evaluation.ranking import Choices
 from graphneg.hashing import number
 from graphneg.model import Negative
 from graphneg.records.files import read_jsonl
@@ -25,6 +24,21 @@ from graphneg.store.statements import cypher_text
 
 
 REFERENCE = "reference"
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """A context, the responses that are right for it, and the wrong ones by kind."""
+
+    id: str
+    turns: tuple[str, ...]
+    positives: tuple[str, ...]
+    negatives: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+
+    @property
+    def responses(self) -> tuple[str, ...]:
+        """All of them in one order: the right ones, then the wrong ones kind by kind."""
+        return self.positives + tuple(text for some in self.negatives.values() for text in some)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from graphneg.errors import InputError
+from graphneg.statistics import percentile_interval, resampled_items
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -202,10 +203,6 @@ def qualities(rated: Iterable[Rated]) -> list[str]:
 # How well scores agree with people: correlations, their intervals, and one scorer against another.
 
 
-COVERAGE = 95
-"""Percent of the resamples that an interval holds."""
-
-
 @dataclass(frozen=True, slots=True)
 class Coefficient:
     """A correlation from -1 to 1, its 95% bootstrap interval, and the probability that chance alone
@@ -254,7 +251,10 @@ def correlate(
     Raises:
         InputError: another number of scores than of ratings, or too few to correlate.
     """
-    return [_correlation(one, _draws(len(one.people), resamples, seed)) for one in _columns([scores], rated)]
+    return [
+        _correlation(one, resampled_items(len(one.people), resamples, seed))
+        for one in _columns([scores], rated)
+    ]
 
 
 def compare(
@@ -271,7 +271,8 @@ def compare(
         InputError: another number of scores than of ratings, or too few to correlate.
     """
     return [
-        _difference(one, _draws(len(one.people), resamples, seed)) for one in _columns([first, second], rated)
+        _difference(one, resampled_items(len(one.people), resamples, seed))
+        for one in _columns([first, second], rated)
     ]
 
 
@@ -337,13 +338,6 @@ def _difference(of: _Columns, draws: NDArray[Any]) -> Difference:
     return Difference(of.quality, of.level, len(people), value, *_interval(gaps), min(1.0, 2 * against))
 
 
-def _draws(items: int, resamples: int, seed: int) -> NDArray[Any]:
-    """Places of the items in each resample, of shape (resamples, items)."""
-    import numpy as np
-
-    return np.random.default_rng(seed).integers(items, size=(resamples, items))
-
-
 def _ranks(rows: NDArray[Any]) -> NDArray[Any]:
     from scipy.stats import rankdata
 
@@ -385,12 +379,7 @@ def _constant(values: NDArray[Any]) -> bool:
 
 
 def _interval(values: Any) -> tuple[float, float]:
-    import numpy as np
-
-    if not len(values):
-        return 0.0, 0.0
-    tail = (100 - COVERAGE) / 2
-    low, high = np.percentile(values, [tail, 100 - tail])
+    low, high = percentile_interval(values)
     return float(low), float(high)
 
 

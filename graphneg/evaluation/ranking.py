@@ -2,42 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from graphneg.datasets.groups import Choices
 from graphneg.errors import InputError
 from graphneg.ingest.loader import LoadOptions, get_loader
 from graphneg.model import Dialogue, Rejected
 from graphneg.progress import NoProgress, Progress
 from graphneg.rankers.base import Ranker
+from graphneg.statistics import THRESHOLD, roc_auc
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
 # How well a ranker tells right responses from wrong ones, by kind of negative.
-
-
-THRESHOLD = 0.5
-"""A score from here on says that the response is right."""
-
-
-@dataclass(frozen=True, slots=True)
-class Choices:
-    """A context, the responses that are right for it, and the wrong ones by kind."""
-
-    id: str
-    turns: tuple[str, ...]
-    positives: tuple[str, ...]
-    negatives: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
-
-    @property
-    def responses(self) -> tuple[str, ...]:
-        """All of them in one order: the right ones, then the wrong ones kind by kind."""
-        return self.positives + tuple(text for some in self.negatives.values() for text in some)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +123,7 @@ def _ranked(kind: str, rivals: Sequence[_Rivals], threshold: float) -> Ranked | 
         negatives=len(wrong),
         accuracy=float((held.sum() + refused.sum()) / (len(right) + len(wrong))),
         balanced_accuracy=float((held.mean() + refused.mean()) / 2),
-        auc=area(right, wrong),
+        auc=roc_auc(right, wrong),
         recall_at_1=float((places == 1).mean()),
         mrr=float((1 / places).mean()),
         matched_accuracy=float(matched.mean()),
@@ -158,21 +141,6 @@ def _matched(one: _Rivals) -> NDArray[Any]:
 
     nearest = np.abs(one.right_words[None, :] - one.wrong_words[:, None]).argmin(axis=1)
     return one.right[nearest] > one.wrong
-
-
-def area(right: NDArray[Any], wrong: NDArray[Any]) -> float:
-    """The area under the ROC curve: the share of pairs in which the right one scores higher.
-
-    >>> import numpy as np
-    >>> area(np.array([2.0, 3.0]), np.array([1.0, 2.0]))
-    0.875
-    """
-    import numpy as np
-    from scipy.stats import rankdata
-
-    ranks = rankdata(np.concatenate([right, wrong]))
-    over = ranks[: len(right)].sum() - len(right) * (len(right) + 1) / 2
-    return float(over / (len(right) * len(wrong)))
 
 
 # Contexts with right and wrong responses, read from files and scored by a ranker.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphneg.errors import InputError
 from graphneg.hashing import number
+from graphneg.statistics import percentile_interval, resampled_counts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -259,8 +260,6 @@ def _keep_modifiers(line: str) -> str:
 # Precision, recall and F1 from tallies: micro, macro, and how sure they are.
 
 
-COVERAGE = 95
-"""Percent of the resamples that an interval holds."""
 _CHUNK = 100
 
 
@@ -321,28 +320,22 @@ def _intervals(
     found = np.array([tally.predicted + tally.gold > 0 for tally in tallies], dtype=float)
     singles = np.array([score(tally).f1 for tally in tallies])
     random = np.random.default_rng(seed)
-    even = np.full(len(tallies), 1 / len(tallies))
     micro: list[Any] = []
     macro: list[Any] = []
     for start in range(0, resamples, _CHUNK):
-        drawn = random.multinomial(len(tallies), even, size=min(_CHUNK, resamples - start)).astype(float)
+        drawn = resampled_counts(len(tallies), min(_CHUNK, resamples - start), random).astype(float)
         sums = drawn @ counts
         micro.append(_ratio(2 * sums[:, 0], sums[:, 1] + sums[:, 2]))
         macro.append(_ratio(drawn @ (singles * found), drawn @ found))
-    return _middle(np.concatenate(micro)), _middle(np.concatenate(macro))
+    return _interval(np.concatenate(micro)), _interval(np.concatenate(macro))
+
+
+def _interval(values: NDArray[Any]) -> tuple[float, float]:
+    low, high = percentile_interval(values)
+    return float(low), float(high)
 
 
 def _ratio(above: NDArray[Any], below: NDArray[Any]) -> NDArray[Any]:
     import numpy as np
 
     return np.divide(above, below, out=np.full_like(above, np.nan), where=below > 0)
-
-
-def _middle(values: NDArray[Any]) -> tuple[float, float]:
-    import numpy as np
-
-    tail = (100 - COVERAGE) / 2
-    if np.isnan(values).all():
-        return 0.0, 0.0
-    low, high = np.nanpercentile(values, [tail, 100 - tail])
-    return float(low), float(high)

@@ -6,7 +6,6 @@ are taken from a `Bank`, and none is a right response of the context or said in 
 
 from __future__ import annotations
 
-import heapq
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from graphneg.english.content_words import WORD, with_clitics
 from graphneg.errors import GeneratorError
 from graphneg.generators.base import UNRELATED, Candidate, Context, ContextSelection, read_contexts
-from graphneg.hashing import number
+from graphneg.hashing import HashSample, number
 from graphneg.model import Negative
 from graphneg.nn.embedders import BUNDLED
 from graphneg.progress import Progress
@@ -376,21 +375,11 @@ def _right_responses(store: Store, corpora: Sequence[str]) -> Iterator[Entry]:
 
 def _lowest(entries: Iterable[Entry], most: int) -> list[Entry]:
     """The ``most`` texts of lowest hash, lowest first; of equal texts the first entry."""
-    heap: list[tuple[int, str, Entry]] = []
-    kept: set[str] = set()
+    sample = HashSample[Entry](most)
     for entry in entries:
-        key = plain(entry.text)
-        if key in kept or not key:
-            continue
-        item = (-number(0, "bank", key), key, entry)
-        if len(heap) < most:
-            heapq.heappush(heap, item)
-        elif item[0] > heap[0][0]:
-            kept.discard(heapq.heapreplace(heap, item)[1])
-        else:
-            continue
-        kept.add(key)
-    return [entry for _, _, entry in sorted(heap, key=lambda item: (-item[0], item[1]))]
+        if key := plain(entry.text):
+            sample.offer(number(0, "bank", key), entry)
+    return sample.items()
 
 
 def _query(context: Context, by: str) -> str | None:

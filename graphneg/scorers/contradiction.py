@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 from graphneg.errors import InputError
-from graphneg.evaluation.ranking import THRESHOLD, area
 from graphneg.ingest.reading import Refused, json_lines
 from graphneg.ingest.validation import mapping, strings
 from graphneg.model import Rejected
 from graphneg.nn.models import choose_device
 from graphneg.progress import NoProgress
 from graphneg.rankers.cross_encoder import CrossEncoder, freeze, read_encoder
+from graphneg.statistics import THRESHOLD, percentile_interval, resampled_items, roc_auc
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -237,8 +237,6 @@ def _votes(fields: Mapping[str, Any]) -> int:
 # How well a detector finds contradictions: figures for each response generator, and their means.
 
 
-COVERAGE = 95
-"""Percent of the resamples that an interval holds."""
 MEASURES = ("accuracy", "balanced_accuracy", "f1", "auc")
 
 
@@ -350,7 +348,7 @@ def _drawn(one: _Column, resamples: int, random: Any) -> NDArray[Any]:
     """Figures of resamples, of shape (resamples, measures); a resample of one class is NaN."""
     import numpy as np
 
-    draws = random.integers(len(one.labels), size=(resamples, len(one.labels)))
+    draws = resampled_items(len(one.labels), resamples, random)
     rows = [list(_figures(one.at(draw)).values()) for draw in draws]
     return np.array(rows).reshape(resamples, len(MEASURES))
 
@@ -367,7 +365,7 @@ def _figures(one: _Column) -> dict[str, float]:
         "accuracy": float(right.mean()),
         "balanced_accuracy": float((right[held].mean() + right[dropped].mean()) / 2),
         "f1": float(2 * np.sum(held & (one.verdicts == 1)) / claimed),
-        "auc": area(one.scores[held], one.scores[dropped]),
+        "auc": roc_auc(one.scores[held], one.scores[dropped]),
     }
 
 
@@ -381,10 +379,9 @@ def _detected(one: _Column, drawn: NDArray[Any]) -> Detected:
 def _estimates(figures: NDArray[Any], drawn: NDArray[Any]) -> list[Estimate]:
     import numpy as np
 
-    tail = (100 - COVERAGE) / 2
     if not len(drawn) or np.isnan(drawn).all():
         return [Estimate(float(value), float(value), float(value)) for value in figures]
-    low, high = np.nanpercentile(drawn, [tail, 100 - tail], axis=0)
+    low, high = percentile_interval(drawn)
     return [Estimate(*map(float, three)) for three in zip(figures, low, high, strict=True)]
 
 

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from graphneg.datasets.groups import Group
+from graphneg.datasets.groups import Choices, Group
 from graphneg.datasets.pair_sampler import RANDOM
 from graphneg.errors import InputError
 from graphneg.evaluation.comparison.data import ADVERSARIAL, BankFile, Data
@@ -23,10 +23,10 @@ from graphneg.evaluation.comparison.sources import (
     human_groups,
     plain_groups,
 )
-from graphneg.evaluation.ranking import THRESHOLD, Choices
 from graphneg.hashing import fingerprint, number
 from graphneg.progress import NoProgress, Progress
 from graphneg.records.runs import RunNote
+from graphneg.statistics import THRESHOLD, percentile_interval, resampled_counts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 RECALL, BALANCED, AUC = "recall_at_1", "balanced_accuracy", "auc"
 MEASURES = (RECALL, BALANCED, AUC)
 RESAMPLES = 1000
-_COVERAGE = 95
 
 
 class Figure(NamedTuple):
@@ -77,10 +76,7 @@ class Draws(NamedTuple):
     drawn: NDArray[Any]
 
     def figure(self) -> Figure:
-        import numpy as np
-
-        edge = (100 - _COVERAGE) / 2
-        low, high = np.nanpercentile(self.drawn, (edge, 100 - edge))
+        low, high = percentile_interval(self.drawn)
         return Figure(self.whole, float(low), float(high))
 
 
@@ -121,8 +117,7 @@ class Bootstrap:
 
         self._seed = seed
         self._resamples = resamples
-        generator = np.random.default_rng(number(seed, "contexts"))
-        drawn = generator.multinomial(contexts, [1 / contexts] * contexts, size=resamples)
+        drawn = resampled_counts(contexts, resamples, number(seed, "contexts"))
         self._weights = np.concatenate([np.ones((1, contexts)), drawn])
 
     def measured(self, measure: str, runs: Mapping[int, Tallies]) -> Draws:
@@ -130,9 +125,7 @@ class Bootstrap:
         import numpy as np
 
         each = np.stack([_measured(measure, one, self._weights) for one in runs.values()])
-        seeds = np.random.default_rng(number(self._seed, "seeds")).multinomial(
-            len(runs), [1 / len(runs)] * len(runs), size=self._resamples
-        )
+        seeds = resampled_counts(len(runs), self._resamples, number(self._seed, "seeds"))
         drawn = (each[:, 1:] * seeds.T).sum(axis=0) / len(runs)
         return Draws(float(each[:, 0].mean()), drawn)
 

@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from graphneg.datasets.groups import plain
+from graphneg.datasets.groups import Choices, plain
 from graphneg.errors import InputError
-from graphneg.evaluation.ranking import FORM, Choices, placed_choices
+from graphneg.evaluation.ranking import FORM, placed_choices
 from graphneg.hashing import fingerprint, number
 from graphneg.ingest.loader import LoadOptions, get_loader
 from graphneg.ingest.validation import alternating

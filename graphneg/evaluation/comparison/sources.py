@@ -11,7 +11,16 @@ from types import TracebackType
 from typing import Any, Literal, Self
 
 from graphneg import __version__
-from graphneg.datasets.groups import REFERENCE, Answer, Group, entry_of, groups_of_choices, plain, read_groups
+from graphneg.datasets.groups import (
+    REFERENCE,
+    Answer,
+    Choices,
+    Group,
+    entry_of,
+    groups_of_choices,
+    plain,
+    read_groups,
+)
 from graphneg.datasets.pair_sampler import Mix
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.dialogue_graph import open as open_graph
@@ -28,7 +37,6 @@ from graphneg.evaluation.comparison.data import (
     context_key,
     exchanges,
 )
-from graphneg.evaluation.ranking import Choices
 from graphneg.generators.base import generator_names
 from graphneg.hashing import fingerprint
 from graphneg.ingest.loader import LoadReport

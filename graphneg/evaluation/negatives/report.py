@@ -92,7 +92,7 @@ def measure(
     asked = models or Models(get_embedder(BUNDLED))
     gathered = gather([Path(path) for path in paths], sample, seed, progress)
     pools = {**gathered.wrong, **gathered.right}
-    scores = score([text for pool in pools.values() for text in pool.sample.texts()], asked, progress)
+    scores = score([text for pool in pools.values() for text in pool.sample.items()], asked, progress)
     right = {target: sampled(pool, scores) for target, pool in gathered.right.items()}
     reference = {
         target: figures for target, one in right.items() if (figures := one.figures(threshold)) is not None

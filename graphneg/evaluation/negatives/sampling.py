@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import heapq
-import math
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
@@ -17,12 +15,13 @@ from typing import NamedTuple
 from graphneg.datasets.groups import plain
 from graphneg.english.content_words import content_lemmas, word_count
 from graphneg.errors import InputError
-from graphneg.hashing import number
+from graphneg.hashing import HashSample, number
 from graphneg.ingest.rows import mood_of, person_of
 from graphneg.model import Negative
 from graphneg.progress import NoProgress, Progress
 from graphneg.records.files import read_jsonl
 from graphneg.records.tables import read_parquet
+from graphneg.statistics import roc_auc
 
 # What of a record is measured: its response, or the turns of its dialogue that were edited.
 
@@ -213,32 +212,6 @@ def _digest(*texts: str) -> int:
     return int.from_bytes(hashlib.blake2b(written, digest_size=8).digest(), "big", signed=True)
 
 
-# A sample of a stream, drawn by hash: the same seed draws the same, in whatever order they come.
-
-
-class Sample:
-    """At most ``size`` of the texts that were offered, those whose hash is lowest."""
-
-    def __init__(self, size: int, seed: int) -> None:
-        self._size = size
-        self._seed = seed
-        self._kept: list[tuple[int, int, Text]] = []
-        self._offered = 0
-
-    def offer(self, text: Text) -> None:
-        draw = number(self._seed, "sample", text.id, str(len(text.context)), text.text)
-        self._offered += 1
-        item = (-draw, self._offered, text)
-        if len(self._kept) < self._size:
-            heapq.heappush(self._kept, item)
-        elif item > self._kept[0]:
-            heapq.heapreplace(self._kept, item)
-
-    def texts(self) -> list[Text]:
-        """The texts, in the order of their hashes: the first few are a sample of the sample."""
-        return [text for _, _, text in sorted(self._kept, key=lambda item: (-item[0], item[1]))]
-
-
 # Distributions in little memory: how often each value came up, values rounded to a step.
 
 
@@ -297,19 +270,15 @@ class Histogram:
         return Spread(self.mean, self.quantile(0.25), self.quantile(0.5), self.quantile(0.75))
 
 
-def area(more: Histogram, less: Histogram) -> float:
+def histogram_auc(more: Histogram, less: Histogram) -> float:
     """The area under the ROC curve: how often a value of ``more`` is above one of ``less``, a tie half.
 
-    >>> area(Histogram([2, 3]), Histogram([1, 2])), area(Histogram([1]), Histogram([1]))
+    >>> histogram_auc(Histogram([2, 3]), Histogram([1, 2])), histogram_auc(Histogram([1]), Histogram([1]))
     (0.875, 0.5)
     """
-    if not more.total or not less.total:
-        return math.nan
-    below, won = 0, 0.0
-    for place in sorted({*more.counts, *less.counts}):
-        won += more.counts[place] * (below + less.counts[place] / 2)
-        below += less.counts[place]
-    return won / (more.total * less.total)
+    return roc_auc(
+        list(more.counts), list(less.counts), list(more.counts.values()), list(less.counts.values())
+    )
 
 
 # One pass over files: the texts of each generator and category, counted as they come by.
@@ -332,14 +301,15 @@ class Key(NamedTuple):
 class Pool:
     """Counts of texts: words, content words shared with their contexts, moods, persons; and a sample."""
 
-    def __init__(self, sample: Sample) -> None:
+    def __init__(self, sample: int, seed: int) -> None:
         self.records = 0
         self.words = Histogram()
         self.shared = Histogram()
         self.like_right = Histogram(step=_STEP)
         self.questions = 0
         self.persons: Counter[int] = Counter()
-        self.sample = sample
+        self.sample = HashSample[Text](sample)
+        self._seed = seed
 
     def add(self, text: Text) -> None:
         said = _content(text.text)
@@ -350,7 +320,8 @@ class Pool:
             self.like_right.add(len(said & right) / len(said | right) if said | right else 1.0)
         self.questions += mood_of(text.text) == "question"
         self.persons[person_of(text.text)] += 1
-        self.sample.offer(text)
+        draw = number(self._seed, "sample", text.id, str(len(text.context)), text.text)
+        self.sample.offer(draw, text)
 
     @property
     def texts(self) -> int:
@@ -377,7 +348,7 @@ def gather(paths: Sequence[Path], size: int, seed: int, progress: Progress | Non
     """
     bar = progress or NoProgress()
     bar.start("reading", None, "records")
-    gathering = _Gathering(lambda: Sample(size, seed))
+    gathering = _Gathering(size, seed)
     try:
         for path in paths:
             for one in read_measured(path):
@@ -396,10 +367,10 @@ def gather(paths: Sequence[Path], size: int, seed: int, progress: Progress | Non
 
 
 class _Gathering:
-    def __init__(self, sample: Callable[[], Sample]) -> None:
+    def __init__(self, sample: int, seed: int) -> None:
         self.records = self.negatives = self._empty = 0
         self.repeats = Repeats()
-        self._sample = sample
+        self._sample = (sample, seed)
         self._wrong: dict[Key, Pool] = {}
         self._numbers: dict[Key, int] = {}
         self._right: dict[str, Pool] = {}
@@ -410,7 +381,7 @@ class _Gathering:
         self._empty += not one.label and not one.wrong
         for text in one.right:
             if self.repeats.add_right(text):
-                self._right.setdefault(text.target, Pool(self._sample())).add(text)
+                self._right.setdefault(text.target, Pool(*self._sample)).add(text)
         keys = [Key(one.source, category, one.target) for category in (ALL, *one.categories)]
         for key in keys if not one.label else ():
             self._pool(key).records += 1
@@ -422,7 +393,7 @@ class _Gathering:
 
     def _pool(self, key: Key) -> Pool:
         if key not in self._wrong:
-            self._wrong[key] = Pool(self._sample())
+            self._wrong[key] = Pool(*self._sample)
             self._numbers[key] = len(self._numbers)
         return self._wrong[key]
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import exp
 
-from graphneg.evaluation.negatives.sampling import ALL, RESPONSE, Histogram, Pool, Spread, Text, area
+from graphneg.evaluation.negatives.sampling import ALL, RESPONSE, Histogram, Pool, Spread, Text, histogram_auc
 from graphneg.hashing import number
 from graphneg.nn.embedders import Embedder
 from graphneg.nn.language_models import LanguageModel
@@ -232,7 +232,7 @@ class Sampled:
 
 def sampled(pool: Pool, scores: Scores) -> Sampled:
     """The pool's sample with its scores."""
-    texts = tuple(pool.sample.texts())
+    texts = tuple(pool.sample.items())
     return Sampled(
         pool,
         texts,
@@ -269,7 +269,7 @@ def told(wrong: Histogram, right: Histogram) -> float | None:
     """How well one number tells wrong from right texts, whichever has more of it; none of too few texts."""
     if min(wrong.total, right.total) < FEWEST:
         return None
-    above = area(wrong, right)
+    above = histogram_auc(wrong, right)
     return max(above, 1 - above)
 
 
@@ -288,7 +288,7 @@ def told_by_words(wrong: Sequence[Text], right: Sequence[Text], seed: int = 0) -
         for scores, halves in ((wrong_scores, wrong_halves), (right_scores, right_halves)):
             for words in halves[held]:
                 scores.add(weights.of(words))
-    return area(wrong_scores, right_scores)
+    return histogram_auc(wrong_scores, right_scores)
 
 
 def telling_words(wrong: Sequence[Text], right: Sequence[Text], most: int = TELLING) -> tuple[str, ...]:
