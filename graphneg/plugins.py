@@ -1,12 +1,19 @@
-"""Parts that are found by name: those that ship with graphneg, and entry points of other packages."""
+"""Parts that are found by name: entry points of graphneg's own package and of any other that is installed.
+
+In: a name that a user gave. Out: what the entry point of that name loads, or an error that lists the names:
+
+>>> from graphneg.errors import DecoderError
+>>> Plugins("decoder", "graphneg.decoders", DecoderError).find("t6")
+Traceback (most recent call last):
+graphneg.errors.DecoderError: no decoder named 't6'; choose one of surface, t5
+"""
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from inspect import Parameter, signature
 from typing import Any
 
@@ -15,20 +22,42 @@ from graphneg.errors import GraphnegError
 
 @dataclass(frozen=True, slots=True)
 class Plugins:
-    """The parts of one kind (``decoder``): where they are, and the error that says they can't be had.
+    """The parts of one ``kind`` (``decoder``), the ``group`` of their entry points, and their error.
 
-    ``built_in`` maps names to ``module:class``; ``group`` is the entry points' group. An entry
-    point goes before a built-in part of the same name.
+    In names hyphens and underscores are the same, and so are capital and small letters. Of two parts of
+    one name the other package's goes before graphneg's own.
     """
 
     kind: str
     group: str
-    built_in: Mapping[str, str]
     error: type[GraphnegError]
 
     def names(self) -> list[str]:
         """The names of all that are installed, in alphabetical order."""
-        return sorted({*self.built_in, *(entry.name for entry in entry_points(group=self.group))})
+        return sorted({entry.name for entry in self._entries().values()})
+
+    def find(self, name: str) -> Callable[..., Any]:
+        """What makes the part of that name: mostly its class.
+
+        Raises:
+            GraphnegError: (its own kind) there is none of the name, or it can't be imported.
+        """
+        entries = self._entries()
+        if not entries:
+            raise self.error(
+                f"no {self.kind} is registered: graphneg's package metadata are missing; "
+                "install it (pip install graphneg, or pip install -e . in a copy of its source)"
+            )
+        entry = entries.get(_normal(name))
+        if entry is None:
+            raise self.error(f"no {self.kind} named {name!r}; choose one of {', '.join(self.names())}")
+        try:
+            return entry.load()
+        except (ImportError, AttributeError) as error:
+            raise self.error(
+                f"{self.kind} {entry.name} ({entry.value}) can't be imported: {error}; "
+                "install its packages (pip install 'graphneg[neural]')"
+            ) from error
 
     def make(self, name: str, options: Mapping[str, Any], *given: Any) -> Any:
         """The part of that name, made with what all parts are ``given`` and the options it takes.
@@ -39,10 +68,10 @@ class Plugins:
         """
         factory = partial(self.find(name), *given)
         taken = signature(factory).parameters
-        strange = [option for option in options if option not in taken]
-        if strange and Parameter.VAR_KEYWORD not in (one.kind for one in taken.values()):
+        unknown = [option for option in options if option not in taken]
+        if unknown and Parameter.VAR_KEYWORD not in (parameter.kind for parameter in taken.values()):
             raise self.error(
-                f"{self.kind} {name} takes no option {' or '.join(map(repr, strange))}; "
+                f"{self.kind} {name} takes no option {' or '.join(map(repr, unknown))}; "
                 f"it takes {', '.join(taken) or 'none'}"
             )
         try:
@@ -52,26 +81,14 @@ class Plugins:
                 f"{self.kind} {name} can't be made with options {sorted(options)}: {error}"
             ) from error
 
-    def find(self, name: str) -> Callable[..., Any]:
-        """What makes the part of that name: mostly its class.
+    def _entries(self) -> dict[str, EntryPoint]:
+        entries = sorted(entry_points(group=self.group), key=lambda entry: not _is_own(entry))
+        return {_normal(entry.name): entry for entry in entries}
 
-        Raises:
-            GraphnegError: (its own kind) there is none of the name, or it can't be imported.
-        """
-        for entry in entry_points(group=self.group):
-            if entry.name == name:
-                return self._loaded(name, entry.load)
-        target = self.built_in.get(name)
-        if target is None:
-            raise self.error(f"no {self.kind} named {name!r}; choose one of {', '.join(self.names())}")
-        module, _, attribute = target.partition(":")
-        return self._loaded(name, lambda: getattr(importlib.import_module(module), attribute))
 
-    def _loaded(self, name: str, load: Callable[[], Any]) -> Callable[..., Any]:
-        try:
-            return load()
-        except ImportError as error:
-            raise self.error(
-                f"{self.kind} {name} can't be imported: {error}; "
-                "install its packages (pip install 'graphneg[neural]')"
-            ) from error
+def _normal(name: str) -> str:
+    return name.strip().lower().replace("-", "_")
+
+
+def _is_own(entry: EntryPoint) -> bool:
+    return entry.value.startswith("graphneg.")

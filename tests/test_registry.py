@@ -13,8 +13,10 @@ import pytest
 
 from graphneg.editing.recipes import RECIPES
 from graphneg.editing.transforms import CATEGORIES, load_transforms
+from graphneg.errors import InputError
 from graphneg.ingest.loader import get_loader
-from graphneg.parsers.base import PLUGINS
+from graphneg.parsers.base import parser_names
+from graphneg.plugins import Plugins
 
 ROOT = Path(__file__).parent.parent
 MODULES = [file for folder in ("graphneg", "loaders") for file in sorted((ROOT / folder).rglob("*.py"))]
@@ -79,11 +81,25 @@ class TestLoaders:
 
 
 class TestParsers:
-    @pytest.mark.parametrize("name", PLUGINS.built_in)
-    def test_each_is_an_entry_point_and_documented(self, name: str) -> None:
-        project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-        assert project["entry-points"]["graphneg.parsers"][name] == PLUGINS.built_in[name]
+    @pytest.mark.parametrize("name", parser_names())
+    def test_each_is_documented(self, name: str) -> None:
         assert re.search(rf"^## {name}$", document("parsers.md"), re.M)
+
+
+class TestPlugins:
+    @pytest.mark.parametrize("group", ["decoders", "generators", "loaders", "parsers", "predictors"])
+    def test_each_that_the_project_names_is_registered_and_can_be_loaded(self, group: str) -> None:
+        pytest.importorskip("transformers", reason="some parts need the neural extra")
+        project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+        plugins = Plugins("part", f"graphneg.{group}", InputError)
+        named = project["entry-points"][f"graphneg.{group}"]
+        assert set(named) <= set(plugins.names())
+        for name in named:
+            assert plugins.find(name)
+
+    def test_without_package_metadata_the_error_says_what_to_do(self) -> None:
+        with pytest.raises(InputError, match="package metadata are missing; install it"):
+            Plugins("part", "graphneg.nothing", InputError).find("any")
 
 
 class TestFiles:

@@ -9,15 +9,7 @@ from graphneg.errors import DecoderError
 from graphneg.model import Decoded, EditedUtterance
 from graphneg.plugins import Plugins
 
-PLUGINS = Plugins(
-    kind="decoder",
-    group="graphneg.decoders",
-    built_in={
-        "surface": "graphneg.decoders.surface.decoder:SurfaceDecoder",
-        "t5": "graphneg.decoders.t5:T5Decoder",
-    },
-    error=DecoderError,
-)
+PLUGINS = Plugins("decoder", "graphneg.decoders", DecoderError)
 
 
 @runtime_checkable

@@ -157,27 +157,7 @@ def settings_of(generator: Generator) -> dict[str, object]:
     return dict(settings())
 
 
-PLUGINS = Plugins(
-    kind="generator",
-    group="graphneg.generators",
-    built_in={
-        "overlap": "graphneg.generators.overlap.generator:OverlapGenerator",
-        "key-context": "graphneg.generators.keywords.generator:key_context",
-        "key-sem": "graphneg.generators.keywords.generator:key_sem",
-        "key-sentence": "graphneg.generators.keywords.generator:key_sentence",
-        "counterfactual": "graphneg.generators.counterfactual:counterfactual",
-        "turn-shuffle": "graphneg.generators.dialogue_baselines:turn_shuffle",
-        "speaker-swap": "graphneg.generators.dialogue_baselines:speaker_swap",
-        "insertion": "graphneg.generators.dialogue_baselines:insertion",
-        "replacement": "graphneg.generators.dialogue_baselines:replacement",
-        "hard": "graphneg.generators.overlap.generator:HardGenerator",
-        "random": "graphneg.generators.retrieval:RandomGenerator",
-        "bm25": "graphneg.generators.retrieval:Bm25Generator",
-        "semi-hard": "graphneg.generators.retrieval:SemiHardGenerator",
-        "token-substitution": "graphneg.generators.token_substitution:TokenSubstitutionGenerator",
-    },
-    error=GeneratorError,
-)
+PLUGINS = Plugins("generator", "graphneg.generators", GeneratorError)
 
 
 def generator_names() -> list[str]:

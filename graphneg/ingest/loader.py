@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from graphneg.errors import InputError
 from graphneg.model import Record, Rejected
+from graphneg.plugins import Plugins
 from graphneg.progress import NoProgress, Progress
 
 # What a loader is, and how one is found by its name.
 
 
-GROUP = "graphneg.loaders"
+PLUGINS = Plugins("loader", "graphneg.loaders", InputError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Loader(Protocol):
 
 def loader_names() -> list[str]:
     """The names of all loaders that are installed, in alphabetical order."""
-    return sorted(_found())
+    return PLUGINS.names()
 
 
 def get_loader(name: str) -> Loader:
@@ -58,23 +58,8 @@ def get_loader(name: str) -> Loader:
     Raises:
         InputError: no loader has the name, or the package that brings it can't be imported.
     """
-    found = _found()
-    entry = found.get(_normal(name))
-    if entry is None:
-        raise InputError(f"no loader is called {name!r}; there are: {', '.join(sorted(found))}")
-    try:
-        loaded = entry.load()
-    except (ImportError, AttributeError) as error:
-        raise InputError(f"the loader {entry.name!r} ({entry.value}) can't be imported: {error}") from error
+    loaded: Any = PLUGINS.find(name)
     return loaded() if isinstance(loaded, type) else loaded
-
-
-def _found() -> dict[str, EntryPoint]:
-    return {_normal(entry.name): entry for entry in entry_points(group=GROUP)}
-
-
-def _normal(name: str) -> str:
-    return name.strip().lower().replace("-", "_")
 
 
 # What a load did, counted.

@@ -13,15 +13,7 @@ from graphneg.errors import ParserError, PenmanError
 from graphneg.model import AmrGraph, AmrNode
 from graphneg.plugins import Plugins
 
-PLUGINS = Plugins(
-    kind="parser",
-    group="graphneg.parsers",
-    built_in={
-        "dependency": "graphneg.parsers.dependency.parser:DependencyParser",
-        "amrlib": "graphneg.parsers.amrlib:AmrlibParser",
-    },
-    error=ParserError,
-)
+PLUGINS = Plugins("parser", "graphneg.parsers", ParserError)
 EMPTY = AmrGraph("", (AmrNode(0, 0, "a", "amr-empty", None, None, None, 0),))
 """The graph of a text without words (AMR guidelines 1.2.6, ``amr-empty``)."""
 

@@ -28,17 +28,7 @@ if TYPE_CHECKING:
 # What a predictor of substitute perspectives is, and how one is had by name.
 
 
-PLUGINS = Plugins(
-    kind="predictor",
-    group="graphneg.predictors",
-    built_in={
-        "frequency": "graphneg.shift.prediction:FrequencyPredictor",
-        "embedding": "graphneg.shift.prediction:EmbeddingPredictor",
-        "seq2seq": "graphneg.shift.prediction:Seq2SeqPredictor",
-        "causal": "graphneg.shift.prediction:CausalPredictor",
-    },
-    error=ModelError,
-)
+PLUGINS = Plugins("predictor", "graphneg.predictors", ModelError)
 
 
 @dataclass(frozen=True, slots=True)
