@@ -11,7 +11,7 @@ from benchmarks.passes import STAGES, Editor, Pass
 from benchmarks.results import Goal, Result, Sample, Table, percent, sample, verdict
 from benchmarks.sizes import Sizes
 from graphneg.editing.recipes import get_recipe
-from graphneg.store.dialogues import Originals
+from graphneg.store.dialogues import GraphCache
 
 WARM_UP = 1_000
 WANTED = {"Neo4j": 500, "embedded": 400}
@@ -23,16 +23,16 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
     loop_rows = node_rows(corpus, sizes.loop_nodes)
     nodes_per_second(instance, loop_rows)
     editor, recipe = Editor(instance.store), get_recipe("deam")
-    warm_up = editor.run(recipe, WARM_UP, Originals(instance.store))
+    warm_up = editor.run(recipe, WARM_UP, GraphCache(instance.store))
     for extra in range(1, sizes.warm_ups):
-        editor.run(recipe, WARM_UP + extra, Originals(instance.store))
+        editor.run(recipe, WARM_UP + extra, GraphCache(instance.store))
     anew: list[Pass] = []
     loops: list[float] = []
     for seed in range(sizes.anew):
         loops.append(nodes_per_second(instance, loop_rows))
-        originals = Originals(instance.store)
-        anew.append(editor.run(recipe, seed, originals))
-    kept = [editor.run(recipe, seed, originals) for seed in range(sizes.anew, sizes.anew + sizes.kept)]
+        graph_cache = GraphCache(instance.store)
+        anew.append(editor.run(recipe, seed, graph_cache))
+    kept = [editor.run(recipe, seed, graph_cache) for seed in range(sizes.anew, sizes.anew + sizes.kept)]
     loops.append(nodes_per_second(instance, loop_rows))
     return Result(
         (_rates(instance, corpus, warm_up, anew, kept, sample(loops)), _queries(instance, anew, kept)),

@@ -8,7 +8,7 @@ from benchmarks.passes import Editor
 from benchmarks.results import Goal, Result, Table, sample, verdict
 from benchmarks.sizes import Sizes
 from graphneg.editing.recipes import get_recipe
-from graphneg.store.dialogues import Originals, Selection
+from graphneg.store.dialogues import GraphCache, Selection
 
 WARM_UP = 2_000
 SLACK = 1.1
@@ -19,13 +19,13 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
     instance = host.loaded(corpus, sizes.copies)
     store = instance.store
     editor = Editor(store)
-    editor.run(recipe, WARM_UP, Originals(store))
-    small = [editor.run(recipe, WARM_UP + 1 + seed, Originals(store)) for seed in range(sizes.anew)]
+    editor.run(recipe, WARM_UP, GraphCache(store))
+    small = [editor.run(recipe, WARM_UP + 1 + seed, GraphCache(store)) for seed in range(sizes.anew)]
     host.loaded(corpus, sizes.copies * sizes.growth)
     few = Selection(limit=small[0].dialogues)
-    editor.run(recipe, WARM_UP + 100, Originals(store), few)
-    large = editor.run(recipe, WARM_UP + 101, Originals(store))
-    again = [editor.run(recipe, WARM_UP + 200 + seed, Originals(store), few) for seed in range(sizes.anew)]
+    editor.run(recipe, WARM_UP + 100, GraphCache(store), few)
+    large = editor.run(recipe, WARM_UP + 101, GraphCache(store))
+    again = [editor.run(recipe, WARM_UP + 200 + seed, GraphCache(store), few) for seed in range(sizes.anew)]
     before, after = sample(one.wall for one in small), sample(one.wall for one in again)
     times = large.dialogues / small[0].dialogues
     ratio = large.wall / before.median

@@ -19,7 +19,7 @@ from graphneg.editing.transforms import load_transforms
 from graphneg.editing.variants import Variant, read_variants, write_variants
 from graphneg.errors import PenmanError
 from graphneg.store.connection import Store
-from graphneg.store.dialogues import Originals, Selection, StoredDialogue, dialogue_ids, read_dialogues
+from graphneg.store.dialogues import GraphCache, Selection, StoredDialogue, dialogue_ids, read_dialogues
 from graphneg.workers import ahead, fewer_collections
 
 BATCH = 200
@@ -73,7 +73,7 @@ class Editor:
         self._writing = Lock()
 
     def run(
-        self, recipe: Recipe, seed: int, originals: Originals, selection: Selection | None = None
+        self, recipe: Recipe, seed: int, graph_cache: GraphCache, selection: Selection | None = None
     ) -> Pass:
         """One negative of each dialogue, as PENMAN; what comes out is checked off the clock."""
         plan, done = Plan(recipe, "dialogue", seed), Pass()
@@ -82,14 +82,14 @@ class Editor:
         texts: list[str] = []
         began = time.perf_counter()
         with fewer_collections():
-            for some in ahead(lambda batch: self._batch(plan, batch, originals, done), batches):
+            for some in ahead(lambda batch: self._batch(plan, batch, graph_cache, done), batches):
                 texts += some
         done.wall = time.perf_counter() - began
         done.graphs = len(texts)
         done.ill_formed.update(filter(None, map(fault_of, texts)))
         return done
 
-    def _batch(self, plan: Plan, batch: Sequence[str], originals: Originals, done: Pass) -> list[str]:
+    def _batch(self, plan: Plan, batch: Sequence[str], graph_cache: GraphCache, done: Pass) -> list[str]:
         with done.stage("dialogues"):
             dialogues = read_dialogues(self._store, batch)
         picks = self._picked(plan, dialogues, done)
@@ -97,7 +97,7 @@ class Editor:
             write_variants(self._store, plan, picks)
         with done.stage("read"):
             made = [one.id for one in picks if one.edits]
-            variants = read_variants(self._store, originals, made, dialogues)
+            variants = read_variants(self._store, graph_cache, made, dialogues)
         with done.stage("write PENMAN"):
             texts = [format_graph(edited.after) for one in variants for edited in one.graphs.values()]
         with done.counting:

@@ -19,7 +19,7 @@ from graphneg.editing.transforms import load_transforms
 from graphneg.editing.variants import edited_utterances, read_variants, write_variants
 from graphneg.model import EditedUtterance
 from graphneg.store.connection import Store
-from graphneg.store.dialogues import Originals, Selection, StoredDialogue, dialogue_ids, read_dialogues
+from graphneg.store.dialogues import GraphCache, Selection, StoredDialogue, dialogue_ids, read_dialogues
 
 SEED = 0
 WANTED_RATE = 1_000
@@ -71,7 +71,7 @@ def edited(store: Store, recipe: Recipe, slots: int) -> list[EditedUtterance]:
     dialogues = read_dialogues(store, list(dialogue_ids(store, Selection())))
     picks = pick(plan, dialogues, {one.id: range(slots) for one in dialogues}, ask)
     write_variants(store, plan, picks)
-    variants = {one.id: one for one in read_variants(store, Originals(store), [one.id for one in picks])}
+    variants = {one.id: one for one in read_variants(store, GraphCache(store), [one.id for one in picks])}
     found: dict[tuple[str, tuple[object, ...]], EditedUtterance] = {}
     for one in picks:
         variant = variants.get(one.id)

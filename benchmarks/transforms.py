@@ -9,19 +9,19 @@ from benchmarks.results import Result, Table, percent, sample
 from benchmarks.sizes import Sizes
 from graphneg.editing.recipes import Recipe
 from graphneg.editing.transforms import load_transforms
-from graphneg.store.dialogues import Originals
+from graphneg.store.dialogues import GraphCache
 
 WARM_UP = 1_000
 
 
 def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
     instance = host.loaded(corpus, sizes.copies)
-    editor, originals = Editor(instance.store), Originals(instance.store)
+    editor, graph_cache = Editor(instance.store), GraphCache(instance.store)
     rows: list[tuple[str, ...]] = []
     for name in load_transforms():
         recipe = Recipe(name, "", ((name,),), 1, 1, "dialogue")
-        editor.run(recipe, WARM_UP, originals)
-        passes = [editor.run(recipe, seed, originals) for seed in range(sizes.anew)]
+        editor.run(recipe, WARM_UP, graph_cache)
+        passes = [editor.run(recipe, seed, graph_cache) for seed in range(sizes.anew)]
         first = passes[0]
         faults = sum(one.ill_formed.total() for one in passes)
         graphs = sum(one.graphs for one in passes)

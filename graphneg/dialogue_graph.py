@@ -27,7 +27,7 @@ from graphneg.parsers.stored import Existing, Kind, Wanted
 from graphneg.progress import NoProgress, Progress
 from graphneg.shift.calls import ShiftCalls
 from graphneg.store.connection import Store
-from graphneg.store.dialogues import Originals, Selection
+from graphneg.store.dialogues import GraphCache, Selection
 from graphneg.store.named_queries import Info, explore, info_of
 from graphneg.store.opening import open_store
 from graphneg.store.rows import Rows
@@ -61,7 +61,7 @@ class DialogueGraph(ShiftCalls):
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        self._originals = Originals(store)
+        self._graph_cache = GraphCache(store)
 
     def load(
         self,
@@ -185,7 +185,7 @@ class DialogueGraph(ShiftCalls):
         made = (
             get_decoder(decoder, **(decoder_options or {})) if isinstance(decoder, str) else guarded(decoder)
         )
-        return Negatives(self.store, request, made, progress, decoder_options, self._originals)
+        return Negatives(self.store, request, made, progress, decoder_options, self._graph_cache)
 
     def generate(
         self,

@@ -9,7 +9,7 @@ from pathlib import Path
 from graphneg.errors import InputError
 from graphneg.ingest.loader import LoadOptions
 from graphneg.ingest.reading import json_lines, text_lines
-from graphneg.ingest.validation import Intake
+from graphneg.ingest.validation import DialogueValidator
 from graphneg.loaders.dialogues import dialogue
 from graphneg.loaders.penman import graph_texts
 from graphneg.model import Frame, Opposite, Record, Rejected
@@ -32,7 +32,9 @@ class Loader:
 def _corpus(folder: Path, options: LoadOptions) -> Iterator[Record]:
     corpus, progress = options.corpus or Loader.name, options.progress
     items = json_lines(folder / "dialogues.jsonl", progress)
-    yield from Intake().dialogues(items, lambda item: dialogue(item.value, options, corpus, "train"))
+    yield from DialogueValidator().dialogues(
+        items, lambda item: dialogue(item.value, options, corpus, "train")
+    )
     yield from graph_texts(folder / "graphs.amr", progress)
     yield from _table(folder / "opposites.tsv", ("start", "end", "relation"), _opposite, progress)
     yield from _table(folder / "frames.tsv", ("id", "lemma", "roles", "descriptions"), _frame, progress)

@@ -29,7 +29,7 @@ from graphneg.ingest.validation import Grouping
 from graphneg.ingest.writing import write_records
 from graphneg.model import AmrGraph, Decoded, Dialogue, Edit, EditedUtterance, GraphText, Negative, Record
 from graphneg.parsers.base import CheckedParser, get_parser, warning_code
-from graphneg.store.dialogues import Originals, Selection, StoredDialogue, dialogue_ids, read_dialogues
+from graphneg.store.dialogues import GraphCache, Selection, StoredDialogue, dialogue_ids, read_dialogues
 
 FOLDER = Path(__file__).parent / "golden"
 DATA = Path(__file__).parents[2] / "shared" / "data"
@@ -79,7 +79,7 @@ class Outputs:
 
     def __init__(self, graph: DialogueGraph) -> None:
         self._graph = graph
-        self._originals = Originals(graph.store)
+        self._graph_cache = GraphCache(graph.store)
         self._transforms = load_transforms()
 
     def lines(self, corpus: str, output: str) -> list[str]:
@@ -132,7 +132,7 @@ class Outputs:
         """What a decoder reads of a site: an edited utterance for each graph that its edits change."""
         copied = {edit.from_amr for edit in edits if edit.from_amr is not None}
         changed = list(dict.fromkeys(edit.amr for edit in edits))
-        graphs = self._originals.get(copied.union(changed))
+        graphs = self._graph_cache.get(copied.union(changed))
         turns = {turn.amr: turn for turn in dialogue.turns if turn.amr is not None}
         donors = said_by(self._graph.store, copied - turns.keys()) if copied - turns.keys() else {}
         said = {**donors, **turns}

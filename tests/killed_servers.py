@@ -54,9 +54,9 @@ class Embedded:
 
     def kill(self) -> None:
         java = self._java()
-        keeper = java.parent()
+        supervisor = java.parent()
         java.kill()
-        psutil.wait_procs([java, keeper], timeout=PATIENCE)
+        psutil.wait_procs([java, supervisor], timeout=PATIENCE)
 
     def settle(self, store: Store) -> None:
         """A thread of the server serves one connection, and closes it when it has done all it was asked."""

@@ -19,8 +19,7 @@ import pytest
 from neo4j import Driver
 
 from graphneg.errors import StoreError
-from graphneg.store import opening
-from graphneg.store import supervisor as keeper
+from graphneg.store import opening, supervisor
 from graphneg.store.connection import Store
 from graphneg.store.embedded import MARK, read_endpoint
 from graphneg.store.opening import answering_agent, open_store
@@ -93,9 +92,9 @@ def user(directory: Path) -> Generator[Callable[[], User]]:
 
 
 def processes(directory: Path) -> tuple[psutil.Process, psutil.Process]:
-    """The keeper and the Java of a running server."""
-    endpoint = json.loads((directory / keeper.ENDPOINT).read_text())
-    return psutil.Process(endpoint["keeper"]), psutil.Process(endpoint["java"])
+    """The supervisor and the Java of a running server."""
+    endpoint = json.loads((directory / supervisor.ENDPOINT).read_text())
+    return psutil.Process(endpoint["supervisor"]), psutil.Process(endpoint["java"])
 
 
 def gone(process: psutil.Process) -> bool:
@@ -131,8 +130,8 @@ def test_two_processes_share_one_server_until_both_have_left(
     assert not gone(server[1])
     assert second.leave() == 0
     assert all(gone(process) for process in server)
-    assert not (directory / keeper.ENDPOINT).exists()
-    assert not (directory / keeper.PASSWORD).exists()
+    assert not (directory / supervisor.ENDPOINT).exists()
+    assert not (directory / supervisor.PASSWORD).exists()
 
 
 @pytest.fixture
@@ -143,14 +142,14 @@ def shared(embedded: Store) -> Path:
 
 def test_only_this_user_on_this_machine_can_reach_it(embedded: Store, shared: Path) -> None:
     embedded.query_write("MERGE (:Term {text: 'tea'})")
-    secrets = json.loads((shared / keeper.ENDPOINT).read_text())
+    secrets = json.loads((shared / supervisor.ENDPOINT).read_text())
     for process in processes(shared):
         listening = [c for c in process.net_connections() if c.status == psutil.CONN_LISTEN]
         assert {c.laddr.ip.removeprefix("::ffff:") for c in listening} == {"127.0.0.1"}
         shown = " ".join(process.cmdline()) + str(process.environ())
         assert secrets["password"] not in shown
         assert secrets["token"] not in shown
-    assert not (shared / keeper.PASSWORD).exists()
+    assert not (shared / supervisor.PASSWORD).exists()
     assert stat.S_IMODE(shared.stat().st_mode) == 0o700
     for path in shared.rglob("*"):
         assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, path
@@ -160,7 +159,7 @@ def test_each_start_has_another_password(directory: Path) -> None:
     passwords: set[str] = set()
     for _ in range(2):
         with open_store(directory):
-            passwords.add(json.loads((directory / keeper.ENDPOINT).read_text())["password"])
+            passwords.add(json.loads((directory / supervisor.ENDPOINT).read_text())["password"])
     assert len(passwords) == 2
 
 
@@ -176,7 +175,7 @@ def test_a_killed_user_leaves_no_server_and_all_it_wrote(directory: Path, user: 
         assert terms(store) == {f"t{n}" for n in range(5)}
 
 
-@pytest.mark.parametrize("victim", [0, 1], ids=["keeper", "java"])
+@pytest.mark.parametrize("victim", [0, 1], ids=["supervisor", "java"])
 def test_a_killed_server_is_said_and_loses_nothing(directory: Path, victim: int) -> None:
     with open_store(directory) as store:
         for n in range(5):
@@ -195,7 +194,7 @@ def test_a_keeper_that_is_asked_to_end_ends_in_order(directory: Path) -> None:
         server = processes(directory)
         server[0].terminate()
         await_end(*server)
-        assert not (directory / keeper.ENDPOINT).exists()
+        assert not (directory / supervisor.ENDPOINT).exists()
 
 
 def test_an_interrupt_does_not_reach_the_server(directory: Path, user: Callable[[], User]) -> None:
@@ -210,7 +209,7 @@ def test_an_interrupt_does_not_reach_the_server(directory: Path, user: Callable[
 def test_many_that_start_at_once_get_one_server(directory: Path, user: Callable[[], User]) -> None:
     users = [user() for _ in range(5)]
     assert all(each.is_open() for each in users)
-    root = f"-Darcadedb.server.rootPath={directory / keeper.ENGINE}"
+    root = f"-Darcadedb.server.rootPath={directory / supervisor.ENGINE}"
     [java] = [p for p in psutil.process_iter(["cmdline"]) if root in (p.info["cmdline"] or [])]
     for n, each in enumerate(users):
         each.write(f"t{n}")
@@ -314,7 +313,7 @@ def test_a_store_of_another_kind_is_one_clear_error(tmp_path: Path, mark: str, m
 
 
 def test_a_directory_in_use_by_another_protocol_is_one_clear_error(embedded: Store, shared: Path) -> None:
-    endpoint = shared / keeper.ENDPOINT
+    endpoint = shared / supervisor.ENDPOINT
     ours = endpoint.read_text()
     endpoint.write_text(json.dumps({**json.loads(ours), "protocol": 99, "graphneg": "99.0"}))
     try:
@@ -326,23 +325,23 @@ def test_a_directory_in_use_by_another_protocol_is_one_clear_error(embedded: Sto
 
 @pytest.mark.parametrize("left", ["", "[]", '{"control_port": 1}'])
 def test_an_endpoint_that_can_not_be_read_is_none(tmp_path: Path, left: str) -> None:
-    (tmp_path / keeper.ENDPOINT).write_text(left)
+    (tmp_path / supervisor.ENDPOINT).write_text(left)
     assert read_endpoint(tmp_path) is None
 
 
 def test_an_endpoint_of_another_protocol_whose_server_is_gone_is_no_hindrance(directory: Path) -> None:
     directory.mkdir()
     left = {"protocol": 99, "graphneg": "99.0", "java": 1, "token": "t", "password": "p", "control_port": 1}
-    (directory / keeper.ENDPOINT).write_text(json.dumps(left))
+    (directory / supervisor.ENDPOINT).write_text(json.dumps(left))
     open_store(directory).close()
 
 
 def test_a_stranger_on_the_control_port_is_no_hindrance(directory: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as stranger:
         directory.mkdir()
-        left = {"protocol": keeper.PROTOCOL, "graphneg": "0", "java": 1, "token": "t", "password": "p"}
+        left = {"protocol": supervisor.PROTOCOL, "graphneg": "0", "java": 1, "token": "t", "password": "p"}
         left["control_port"] = stranger.getsockname()[1]
-        (directory / keeper.ENDPOINT).write_text(json.dumps(left))
+        (directory / supervisor.ENDPOINT).write_text(json.dumps(left))
         with open_store(directory) as store:
             assert terms(store) == set()
 
@@ -378,7 +377,7 @@ def test_a_heap_that_is_no_size_is_one_clear_error(tmp_path: Path, monkeypatch: 
 
 @pytest.mark.parametrize(("said", "outlives"), [(b"", False), (b"done", True)])
 def test_the_watchdog_ends_a_server_whose_keeper_was_killed(said: bytes, outlives: bool) -> None:
-    watchdog = Path(keeper.__file__).with_name("watchdog.py")
+    watchdog = Path(supervisor.__file__).with_name("watchdog.py")
     with subprocess.Popen(["sleep", "60"]) as server:
         subprocess.run([sys.executable, "-I", watchdog, str(server.pid)], input=said, check=True)
         time.sleep(0.2)

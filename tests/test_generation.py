@@ -17,7 +17,7 @@ from graphneg.errors import InputError, TransformError
 from graphneg.model import Decoded, EditedUtterance, Negative
 from graphneg.records.files import negative_to_json
 from graphneg.store.connection import Store
-from graphneg.store.dialogues import Originals
+from graphneg.store.dialogues import GraphCache
 from tests.servers import wipe
 from tests.speller import Speller
 
@@ -372,12 +372,12 @@ class TestOriginals:
         )
         id, top = row["id"], row["top"]
         rename = "MATCH (n:AmrNode {amr: $id}) WHERE n.k = 0 SET n.concept = $concept RETURN n.k"
-        originals = Originals(dialogues.store)
-        assert originals.get([id], {id: "first"})[id].top.concept == top
+        graph_cache = GraphCache(dialogues.store)
+        assert graph_cache.get([id], {id: "first"})[id].top.concept == top
         dialogues.cypher_write(rename, id=id, concept="other")
         try:
-            assert originals.get([id], {id: "first"})[id].top.concept == top
-            assert originals.get([id])[id].top.concept == top
-            assert originals.get([id], {id: "second"})[id].top.concept == "other"
+            assert graph_cache.get([id], {id: "first"})[id].top.concept == top
+            assert graph_cache.get([id])[id].top.concept == top
+            assert graph_cache.get([id], {id: "second"})[id].top.concept == "other"
         finally:
             dialogues.cypher_write(rename, id=id, concept=top)

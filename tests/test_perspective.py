@@ -12,7 +12,7 @@ from graphneg.editing.transforms import Transform
 from graphneg.ingest.loader import LoadOptions, get_loader
 from graphneg.model import Dialogue, Frame, Utterance
 from graphneg.store.connection import Store
-from graphneg.store.dialogues import Originals, Selection, StoredDialogue, dialogue_ids, read_dialogues
+from graphneg.store.dialogues import GraphCache, Selection, StoredDialogue, dialogue_ids, read_dialogues
 from tests.servers import wipe
 from tests.transform_runs import TRANSFORMS, applied, edit_lists, line, load, shift
 
@@ -73,7 +73,7 @@ def moved(
     store.write(lambda tx: tx.run(EDGES, edges=[list(edge) for edge in edges]).consume())
     dialogues = read_dialogues(store, ["own/test/1"])
     found = propose(store, TRANSFORMS["perspective"], dialogues).get("own/test/1", [])
-    graphs = Originals(store).get(dialogues[0].graphs)
+    graphs = GraphCache(store).get(dialogues[0].graphs)
     return [line(applied(one.edits, graphs)) for one in found]
 
 
@@ -183,7 +183,7 @@ class TestDonors:
 class TestAGraft:
     def test_is_another_dialogues_statement_with_nouns_of_this_context(self, everyday: Store) -> None:
         dialogues = all_dialogues(everyday)
-        graphs = Originals(everyday).get([amr for one in dialogues for amr in one.graphs])
+        graphs = GraphCache(everyday).get([amr for one in dialogues for amr in one.graphs])
         proposals = propose(everyday, TRANSFORMS["graft"], dialogues)
         assert len(proposals) > 10
         for one in dialogues:

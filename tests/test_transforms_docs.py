@@ -14,7 +14,7 @@ from graphneg.editing.transforms import load_transforms, parse_transform
 from graphneg.ingest.loader import LoadOptions, get_loader
 from graphneg.model import AmrGraph, Edit, EditedUtterance
 from graphneg.store.connection import Store
-from graphneg.store.dialogues import Originals, Selection, StoredDialogue, dialogue_ids, read_dialogues
+from graphneg.store.dialogues import GraphCache, Selection, StoredDialogue, dialogue_ids, read_dialogues
 from tests.servers import wipe
 from tests.transform_runs import NAMES, TRANSFORMS, applied, dialogue, edit_lists, line, load, shift
 
@@ -56,7 +56,7 @@ def decoded(store: Store, one: StoredDialogue, edits: tuple[Edit, ...]) -> tuple
     turns = {turn.amr: turn for turn in one.turns}
     sources = {edit.from_amr for edit in edits if edit.from_amr is not None}
     said = turns | said_by(store, sources - turns.keys())
-    graphs = Originals(store).get({edits[0].amr, *sources})
+    graphs = GraphCache(store).get({edits[0].amr, *sources})
     after = applied(edits, graphs)
     turn = turns[edits[0].amr]
     item = EditedUtterance(
@@ -89,7 +89,7 @@ def test_the_example_is_what_the_engine_makes(everyday: Store, name: str) -> Non
     turn = one.turns[int(number)]
     assert turn.text == before
     assert turn.amr is not None
-    assert line(Originals(everyday).get([turn.amr])[turn.amr]) == " ".join(graph.split())
+    assert line(GraphCache(everyday).get([turn.amr])[turn.amr]) == " ".join(graph.split())
     proposals = propose(everyday, TRANSFORMS[name], [one])[id]
     here = [edits for _, edits in edit_lists(proposals) if edits[0].amr == turn.amr]
     made = [decoded(everyday, one, edits) for edits in here]
@@ -116,7 +116,7 @@ def test_a_file_in_a_folder_is_a_transform(everyday: Store, tmp_path: Path) -> N
     load(everyday, [own])
     [stored] = read_dialogues(everyday, [own.id])
     [site] = propose(everyday, regift, [stored])[own.id]
-    graphs = Originals(everyday).get(stored.graphs)
+    graphs = GraphCache(everyday).get(stored.graphs)
     expected = parse_graph("(g / give-01 :ARG0 (i / i) :ARG1 (h / hat))")
     assert line(applied(site.edits, graphs)) == " ".join(format_graph(expected).split())
 

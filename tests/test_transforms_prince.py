@@ -17,7 +17,7 @@ from graphneg.ingest.validation import Grouping
 from graphneg.ingest.writing import write_records
 from graphneg.model import AmrGraph, Edit
 from graphneg.store.connection import Store
-from graphneg.store.dialogues import Originals, Selection, StoredDialogue, Turn, dialogue_ids, read_dialogues
+from graphneg.store.dialogues import GraphCache, Selection, StoredDialogue, Turn, dialogue_ids, read_dialogues
 from tests.servers import wipe
 from tests.transform_runs import NAMES, TRANSFORMS, applied, dialogue, edit_lists, line, load, shift
 
@@ -55,7 +55,7 @@ def everything(store: Store) -> list[StoredDialogue]:
     return read_dialogues(store, list(dialogue_ids(store, Selection(corpora=("prince",)))))
 
 
-def faults(name: str, store: Store, dialogues: Sequence[StoredDialogue], kept: Originals) -> list[str]:
+def faults(name: str, store: Store, dialogues: Sequence[StoredDialogue], kept: GraphCache) -> list[str]:
     """What is wrong with any graph that the transform makes of the dialogues."""
     found: list[str] = []
     for proposals in propose(store, TRANSFORMS[name], dialogues).values():
@@ -72,7 +72,7 @@ def faults(name: str, store: Store, dialogues: Sequence[StoredDialogue], kept: O
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_every_site_gives_a_well_formed_graph_that_differs(prince: Store, name: str) -> None:
-    assert faults(name, prince, everything(prince), Originals(prince)) == []
+    assert faults(name, prince, everything(prince), GraphCache(prince)) == []
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -85,7 +85,7 @@ def test_any_graphs_make_a_dialogue(prince: Store, data: st.DataObject) -> None:
     speakers = data.draw(st.lists(st.sampled_from("ABC"), min_size=len(drawn), max_size=len(drawn)))
     said = tuple(Turn(n, speakers[n], turn.text, turn.amr) for n, turn in enumerate(drawn))
     mixed = StoredDialogue("mixed", "own", "test", said)
-    kept = Originals(prince)
+    kept = GraphCache(prince)
     assert [fault for name in NAMES for fault in faults(name, prince, [mixed], kept)] == []
 
 
@@ -130,7 +130,7 @@ def frees_a_modal(graph: AmrGraph, edit: Edit) -> bool:
 def test_negating_twice_gives_the_original_back(prince: Store) -> None:
     negate = TRANSFORMS["negate"]
     dialogues = everything(prince)[:30]
-    graphs = Originals(prince).get([id for one in dialogues for id in one.graphs])
+    graphs = GraphCache(prince).get([id for one in dialogues for id in one.graphs])
     found = [site for sites in propose(prince, negate, dialogues).values() for site in sites]
     sites = [site for site in found if not frees_a_modal(graphs[site.edits[0].amr], site.edits[0])]
     turned = [applied(site.edits, graphs) for site in sites]
@@ -139,6 +139,6 @@ def test_negating_twice_gives_the_original_back(prince: Store) -> None:
     again = propose(prince, negate, read_dialogues(prince, sorted({one.id for one in twice})))
     for site, graph, own in zip(sites, turned, twice, strict=True):
         [back] = read_dialogues(prince, [own.id])
-        edited = Originals(prince).get(back.graphs)
+        edited = GraphCache(prince).get(back.graphs)
         known = [triples(applied(one.edits, edited)) for one in again.get(own.id, ())]
         assert triples(graphs[site.edits[0].amr]) in known, line(graph)

@@ -14,7 +14,7 @@ from graphneg.ingest.validation import Grouping
 from graphneg.ingest.writing import write_records
 from graphneg.model import AmrGraph, Dialogue, Edit, Record, Utterance
 from graphneg.store.connection import Store
-from graphneg.store.dialogues import Originals, read_dialogues
+from graphneg.store.dialogues import GraphCache, read_dialogues
 
 SHIFTS = (
     """
@@ -97,7 +97,7 @@ def results(store: Store, name: str, *penmans: str) -> list[str]:
     own = dialogue(*penmans)
     load(store, [own])
     [stored] = read_dialogues(store, [own.id])
-    graphs = Originals(store).get(stored.graphs)
+    graphs = GraphCache(store).get(stored.graphs)
     turns = {turn.amr: turn.turn for turn in stored.turns}
     proposals = propose(store, TRANSFORMS[name], [stored]).get(own.id, [])
     lists = (edits for _, edits in edit_lists(proposals))

@@ -1,139 +1,37 @@
 """Which words a node of an AMR graph may stand for, before any sentence is looked at.
 
-``expectations`` gives, for a node, search keys with weights: an exact lemma weighs 10, a closed-class
-word 8 to 10, a derived word is left to the aligner's stems. Follows the AMR guidelines (Banarescu et al.
-2019, version 1.2.6) on modals, polarity, connectives and -91 frames.
+In: a concept or a constant. Out: words to look for, with weights: an exact lemma weighs 10, a closed-class
+word 8 to 10; derived words are left to the aligner's stems. The tables follow the AMR guidelines (Banarescu
+et al. 2019, version 1.2.6) on modals, polarity, connectives and -91 frames.
+
+>>> concept_keys("obligate-01")[:3]
+(('obligate', 10.0), ('must', 8.0), ('have', 7.9))
 """
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
+from importlib.resources import files
 
 from graphneg.english.words import MONTHS, NUMBERS, ORDINALS, WEEKDAYS, american
 from graphneg.model import AmrGraph, AmrNode
 
-PRONOUNS: dict[str, tuple[str, ...]] = {
-    "i": ("i", "me", "my", "mine", "myself"),
-    "you": ("you", "your", "yours", "yourself", "yourselves", "u", "ya"),
-    "he": ("he", "him", "his", "himself"),
-    "she": ("she", "her", "hers", "herself"),
-    "it": ("it", "its", "itself"),
-    "we": ("we", "us", "our", "ours", "ourselves", "'s"),
-    "they": ("they", "them", "their", "theirs", "themselves", "'em"),
-    "one": ("one", "oneself", "you"),
-}
+
+def _read_table(name: str) -> dict[str, tuple[str, ...]]:
+    """A table beside this module: a key and its words on each line, ``#`` before what is no line of it."""
+    text = files("graphneg.amr").joinpath(f"{name}.tsv").read_text("utf-8")
+    rows = (line.split("\t") for line in text.splitlines() if not line.startswith("#"))
+    return {key: tuple(words.split()) for key, words in rows}
+
+
+PRONOUNS = _read_table("pronoun_forms")
 NEGATIVES = (
     "not", "n't", "never", "no", "nothing", "nobody", "none", "neither", "nor", "nowhere", "without",
     "hardly", "cannot",
 )  # fmt: skip
 NEGATIVE_PREFIX = re.compile(r"^(?:un|in|im|ir|il|dis|non-?)(?=[a-z]{3})|less(?:ly)?$")
-_WORDS: dict[str, str] = {
-    "and": "and & plus",
-    "or": "or either",
-    "contrast-01": "but however yet although though while whereas still",
-    "have-concession-91": "although though despite but anyway well however still",
-    "have-concession-of": "but",
-    "cause-01": "because so since why therefore as thus hence cause make for",
-    "infer-01": "so then therefore",
-    "have-condition-91": "if unless when provided",
-    "have-purpose-91": "for to",
-    "possible-01": "can could may might able possible possibly possibility maybe perhaps impossible unable",
-    "permit-01": "may can let allow permit could",
-    "obligate-01": "must have should need ought got obligated obliged shall",
-    "recommend-01": "should ought better shall",
-    "likely-01": "likely probably unlikely probable must",
-    "intend-01": "going will plan",
-    "resemble-01": "like as similar resemble",
-    "include-91": "of among including include",
-    "exemplify-01": "example like such instance",
-    "say-01": "say tell ask reply",
-    "have-03": "have has had 've 'd own with",
-    "have-degree-91": "more most as too less enough so",
-    "have-quant-91": "more many much enough most",
-    "equal-01": "equal make be",
-    "except-01": "except but besides",
-    "multiple": "times",
-    "product-of": "times",
-    "before": "before ago earlier",
-    "after": "after later since in",
-    "ago": "ago",
-    "now": "now currently",
-    "also": "also too either as",
-    "ever": "ever never",
-    "even-if": "even",
-    "too": "too also",
-    "person": "people person one someone",
-    "thing": "thing something stuff what",
-    "something": "something anything",
-    "someone": "someone anyone somebody anybody",
-    "somebody": "somebody someone anybody anyone",
-    "anyone": "anyone anybody someone",
-    "anybody": "anybody anyone somebody",
-    "anything": "anything nothing something",
-    "anywhere": "anywhere somewhere nowhere",
-    "everybody": "everybody everyone",
-    "everyone": "everyone everybody",
-    "some": "some a any",
-    "any": "any no some",
-    "all": "all every whole everything everyone",
-    "every": "every each everything",
-    "whole": "whole all",
-    "another": "another other",
-    "other": "other another else",
-    "this": "this these",
-    "that": "that those",
-    "these": "these",
-    "those": "those",
-    "many": "many lots lot several",
-    "much": "much lot",
-    "lot": "lot lots",
-    "percentage-entity": "percent %",
-    "mother": "mother mom mum mommy",
-    "father": "father dad daddy",
-    "television": "television tv",
-    "telephone": "telephone phone",
-    "okay": "okay ok o.k alright",
-    "ok-01": "okay ok fine alright",
-    "okay-04": "okay ok fine alright",
-    "yes": "yes yeah yep",
-    "no": "no nope",
-    "hello": "hello hi hey",
-    "hi": "hi hello",
-    "thank-01": "thanks thank",
-    "yesterday": "yesterday",
-    "today": "today tonight",
-    "amr-unknown": "what who whom whose where when why how which",
-    "amr-choice": "or whether",
-    "truth-value": "if whether",
-    "relative-position": "from away",
-    "as-long-as": "as",
-    "instead-of-91": "instead",
-    "correlate-91": "the",
-    "move-01": "move",
-    "opine-01": "think opinion",
-    "think-01": "think",
-    "use-03": "used",
-    "like-02": "like would",
-    "want-01": "want wanna",
-    "go-01": "go",
-    "come-on-25": "come",
-    "regardless-91": "regardless",
-    "be-located-at-91": "located",
-    "near-02": "near",
-    "child": "child kid baby",
-    "prefer-01": "prefer rather",
-    "good-02": "good well better best",
-    "good-04": "good well better",
-    "marry-01": "married marry wife husband wedding",
-    "have-rel-role-91": "",
-    "have-org-role-91": "",
-    "date-entity": "",
-    "temporal-quantity": "",
-    "name": "",
-    "multi-sentence": "",
-}
-_TABLE = {concept: tuple(words.split()) for concept, words in _WORDS.items()}
+_TABLE = _read_table("concept_words")
 _ROLE_WORDS = {"polarity", "mode", "polite", "wiki"}
 
 

@@ -11,13 +11,13 @@ from graphneg.english.noun_kinds import lexeme
 from graphneg.errors import TransformError
 from graphneg.model import AmrGraph, AmrNode, Edit, Mention
 
-# A graph taken apart for editing: nodes and mentions as a tree of twigs, and back again.
+# A graph taken apart for editing: nodes and mentions as a tree of mutable nodes, and back again.
 
 
 _LETTER = re.compile(r"[a-z]")
 
 
-class Twig:
+class MutableNode:
     """A mutable node, or (``target`` set) a mention of one, while edits are at work."""
 
     __slots__ = (
@@ -34,7 +34,7 @@ class Twig:
         role_align: str | None = None,
         key: tuple[str, int] | None = None,
         span: tuple[int, int] | None = None,
-        target: Twig | None = None,
+        target: MutableNode | None = None,
     ) -> None:
         self.role = role
         self.concept = concept
@@ -45,100 +45,102 @@ class Twig:
         self.key = key
         self.span = span
         self.target = target
-        self.up: Twig | None = None
-        self.below: list[Twig] = []
+        self.up: MutableNode | None = None
+        self.below: list[MutableNode] = []
 
-    def attach(self, child: Twig, at: int | None = None) -> None:
+    def attach(self, child: MutableNode, at: int | None = None) -> None:
         child.up = self
         self.below.insert(len(self.below) if at is None else at, child)
 
     def detach(self) -> int:
-        """Take the twig off its parent; returns where it stood."""
+        """Take the node off its parent; returns where it stood."""
         assert self.up is not None
         at = next(i for i, sibling in enumerate(self.up.below) if sibling is self)
         del self.up.below[at]
         self.up = None
         return at
 
-    def walk(self) -> Iterator[Twig]:
-        """The twigs at and under this one, in written order."""
-        pending: list[Twig] = [self]
+    def walk(self) -> Iterator[MutableNode]:
+        """The nodes at and under this one, in written order."""
+        pending: list[MutableNode] = [self]
         while pending:
-            twig = pending.pop()
-            yield twig
-            pending.extend(reversed(twig.below))
+            node = pending.pop()
+            yield node
+            pending.extend(reversed(node.below))
 
 
-def as_twigs(graph: AmrGraph, origin: str) -> dict[tuple[str, int], Twig]:
-    """The graph as twigs, by (graph id, k)."""
+def mutable_nodes(graph: AmrGraph, origin: str) -> dict[tuple[str, int], MutableNode]:
+    """The nodes and mentions of a graph as one mutable tree: its nodes by (graph id, k)."""
     spans = graph.spans
-    twigs = [
-        Twig(role, concept, value, var, align, role_align, (origin, k), spans.get(k))
+    mutable = [
+        MutableNode(role, concept, value, var, align, role_align, (origin, k), spans.get(k))
         for k, _, var, concept, value, _, role, _, align, role_align in graph.nodes
     ]
-    for node, twig in zip(graph.nodes, twigs, strict=True):
-        if node.up is not None:
-            twig.up = twigs[node.up]
-            twig.up.below.append(twig)
-    _attach_mentions(graph, twigs)
-    return {(origin, k): twig for k, twig in enumerate(twigs)}
+    for before, node in zip(graph.nodes, mutable, strict=True):
+        if before.up is not None:
+            node.up = mutable[before.up]
+            node.up.below.append(node)
+    _attach_mentions(graph, mutable)
+    return {(origin, k): node for k, node in enumerate(mutable)}
 
 
-def _attach_mentions(graph: AmrGraph, twigs: Sequence[Twig]) -> None:
+def _attach_mentions(graph: AmrGraph, mutable: Sequence[MutableNode]) -> None:
     """Mentions of nodes at their places among what else stands below their node."""
-    places = {id(twigs[node.k]): node.pos for node in graph.nodes} if graph.mentions else {}
+    places = {id(mutable[node.k]): node.pos for node in graph.nodes} if graph.mentions else {}
     for mention in graph.mentions:
-        twig = Twig(mention.role, align=mention.align, role_align=mention.role_align)
-        twig.target, twig.up = twigs[mention.target], twigs[mention.up]
-        places[id(twig)] = mention.pos
-        twig.up.below.append(twig)
+        node = MutableNode(mention.role, align=mention.align, role_align=mention.role_align)
+        node.target, node.up = mutable[mention.target], mutable[mention.up]
+        places[id(node)] = mention.pos
+        node.up.below.append(node)
     for k in {mention.up for mention in graph.mentions}:
-        twigs[k].below.sort(key=lambda twig: places[id(twig)])
+        mutable[k].below.sort(key=lambda node: places[id(node)])
 
 
-def copied(twig: Twig) -> Twig:
-    copy = Twig(twig.role, twig.concept, twig.value)
-    for child in twig.below:
+def copied(node: MutableNode) -> MutableNode:
+    copy = MutableNode(node.role, node.concept, node.value)
+    for child in node.below:
         if child.target is None:
             copy.attach(copied(child))
     return copy
 
 
-def frozen(original: AmrGraph, top: Twig) -> tuple[AmrGraph, dict[tuple[str, int], int]]:
-    """Twigs as an immutable graph: order made sound, variables filled in, everything numbered."""
+def frozen(original: AmrGraph, top: MutableNode) -> tuple[AmrGraph, dict[tuple[str, int], int]]:
+    """Mutable nodes as an immutable graph: order made sound, variables filled in, everything numbered."""
     top.role, top.role_align = None, None
     placed, mentioned = _numbered(top)
-    _name_anew([twig for twig, _, _ in placed])
+    _name_anew([node for node, _, _ in placed])
     lasts = list(range(len(placed)))
     for k in range(len(placed) - 1, 0, -1):
         up = placed[k][1] or 0
         lasts[up] = max(lasts[up], lasts[k])
     nodes = tuple(
         AmrNode(
-            k, lasts[k], twig.var, twig.concept, twig.value, up, twig.role, pos, twig.align, twig.role_align
+            k, lasts[k], node.var, node.concept, node.value, up, node.role, pos, node.align, node.role_align
         )
-        for k, (twig, up, pos) in enumerate(placed)
+        for k, (node, up, pos) in enumerate(placed)
     )
-    numbers = {id(twig): k for k, (twig, _, _) in enumerate(placed)} if mentioned else {}
+    numbers = {id(node): k for k, (node, _, _) in enumerate(placed)} if mentioned else {}
     mentions = tuple(
-        Mention(up, twig.role or "", pos, numbers[id(twig.target)], twig.align, twig.role_align)
-        for twig, up, pos in mentioned
+        Mention(up, node.role or "", pos, numbers[id(node.target)], node.align, node.role_align)
+        for node, up, pos in mentioned
     )
-    places = {twig.key: k for k, (twig, _, _) in enumerate(placed) if twig.key is not None}
-    spans = {k: twig.span for k, (twig, _, _) in enumerate(placed) if twig.span is not None}
+    places = {node.key: k for k, (node, _, _) in enumerate(placed) if node.key is not None}
+    spans = {k: node.span for k, (node, _, _) in enumerate(placed) if node.span is not None}
     return AmrGraph(original.id, nodes, mentions, (), spans), places
 
 
-def _numbered(top: Twig) -> tuple[list[tuple[Twig, int | None, int]], list[tuple[Twig, int, int]]]:
+def _numbered(
+    top: MutableNode,
+) -> tuple[list[tuple[MutableNode, int | None, int]], list[tuple[MutableNode, int, int]]]:
     """Nodes and mentions in written order, each with the number of its parent and its place there."""
-    placed: list[tuple[Twig, int | None, int]] = []
-    mentioned: list[tuple[Twig, int, int]] = []
-    pending: list[tuple[Twig, int | None, int]] = [(top, None, 0)]
+    placed: list[tuple[MutableNode, int | None, int]] = []
+    mentioned: list[tuple[MutableNode, int, int]] = []
+    pending: list[tuple[MutableNode, int | None, int]] = [(top, None, 0)]
     while pending:
         one = pending.pop()
-        twig, k = one[0], len(placed)
+        node, k = one[0], len(placed)
         placed.append(one)
-        below = twig.below
+        below = node.below
         for pos in range(len(below) - 1, -1, -1):
             if below[pos].target is None:
                 pending.append((below[pos], k, pos))
@@ -148,18 +150,18 @@ def _numbered(top: Twig) -> tuple[list[tuple[Twig, int | None, int]], list[tuple
     return placed, mentioned
 
 
-def _spot(mentioned: tuple[Twig, int, int]) -> tuple[int, int]:
+def _spot(mentioned: tuple[MutableNode, int, int]) -> tuple[int, int]:
     return mentioned[1:]
 
 
-def _name_anew(twigs: Sequence[Twig]) -> None:
+def _name_anew(mutable: Sequence[MutableNode]) -> None:
     """A fresh variable for each node that has none, or one that a constant looks like."""
-    constants = {twig.value for twig in twigs if twig.value is not None}
-    taken = {twig.var or "" for twig in twigs} | constants
-    for twig in twigs:
-        if twig.value is None and (twig.var is None or twig.var in constants):
-            twig.var = _fresh(twig.concept or "", taken)
-            taken.add(twig.var)
+    constants = {node.value for node in mutable if node.value is not None}
+    taken = {node.var or "" for node in mutable} | constants
+    for node in mutable:
+        if node.value is None and (node.var is None or node.var in constants):
+            node.var = _fresh(node.concept or "", taken)
+            taken.add(node.var)
 
 
 def letter(concept: str) -> str:
@@ -218,8 +220,8 @@ def overlaid(
 class _Tree:
     def __init__(self, graph: AmrGraph) -> None:
         self._graph = graph
-        self._twigs = as_twigs(graph, graph.id)
-        self._top = self._twigs[(graph.id, 0)]
+        self._nodes = mutable_nodes(graph, graph.id)
+        self._top = self._nodes[(graph.id, 0)]
         self._mentions = bool(graph.mentions)
 
     def under(
@@ -240,58 +242,58 @@ class _Tree:
                 raise TransformError(f"{_name(edit)}: unknown operation {edit.op!r}")
         return frozen(self._graph, self._top)
 
-    def _at(self, edit: Edit) -> Twig:
+    def _at(self, edit: Edit) -> MutableNode:
         if edit.k == -1:
             return self._top
-        twig = self._twigs.get((edit.copy_of or edit.amr, edit.k))
-        if twig is None:
+        node = self._nodes.get((edit.copy_of or edit.amr, edit.k))
+        if node is None:
             raise TransformError(f"{_name(edit)}: there is no node {edit.k}")
-        return twig
+        return node
 
     def _set(self, edit: Edit) -> None:
-        twig = self._at(edit)
-        if twig.value is not None:
+        node = self._at(edit)
+        if node.value is not None:
             if edit.value is None:
                 raise TransformError(f"{_name(edit)}: a constant is set by 'value'")
-            twig.value = _atom(edit.value, edit)
+            node.value = _atom(edit.value, edit)
         elif edit.concept is None:
             raise TransformError(f"{_name(edit)}: a concept is set by 'concept'")
-        elif edit.concept != twig.concept:
-            if twig.var is not None and twig.var[0] == letter(twig.concept or ""):
-                twig.var = None
-            twig.concept = _atom(edit.concept, edit)
+        elif edit.concept != node.concept:
+            if node.var is not None and node.var[0] == letter(node.concept or ""):
+                node.var = None
+            node.concept = _atom(edit.concept, edit)
         else:
             return
-        twig.align = twig.span = None
+        node.align = node.span = None
 
     def _add(self, edit: Edit) -> None:
-        twig = self._at(edit)
+        node = self._at(edit)
         if edit.role is None or (edit.concept is None) == (edit.value is None):
             raise TransformError(f"{_name(edit)}: 'add' needs a role and a concept or a value")
-        _refuse_constant(twig, edit)
-        if edit.role in ("polarity", "mode") and any(child.role == edit.role for child in twig.below):
+        _refuse_constant(node, edit)
+        if edit.role in ("polarity", "mode") and any(child.role == edit.role for child in node.below):
             raise TransformError(f"{_name(edit)}: the node has :{edit.role} already")
-        leaf = Twig(edit.role, edit.concept, edit.value)
+        leaf = MutableNode(edit.role, edit.concept, edit.value)
         _atom(leaf.concept or leaf.value or "", edit)
-        twig.attach(leaf, 0)
+        node.attach(leaf, 0)
 
     def _drop(self, edit: Edit) -> None:
-        twig = self._at(edit)
-        parent = twig.up
+        node = self._at(edit)
+        parent = node.up
         if parent is None:
             raise TransformError(f"{_name(edit)}: the top can't be dropped")
-        role = twig.role
-        twig.detach()
-        self._rescue(twig)
+        role = node.role
+        node.detach()
+        self._rescue(node)
         _close_gap(parent, role)
 
-    def _rescue(self, gone: Twig) -> None:
+    def _rescue(self, gone: MutableNode) -> None:
         """Give each node that a removed subtree introduced and others mention a place at its mention.
 
         What mentions a removed node from inside the subtree goes with it.
         """
         while self._mentions:
-            lost = {id(twig) for twig in gone.walk()}
+            lost = {id(node) for node in gone.walk()}
             mention = next(
                 (t for t in self._top.walk() if t.target is not None and id(t.target) in lost), None
             )
@@ -305,13 +307,13 @@ class _Tree:
                 return
             place = kept.up
             assert place is not None
-            stub = Twig(kept.role, target=kept)
+            stub = MutableNode(kept.role, target=kept)
             place.attach(stub, kept.detach())
             kept.role, kept.role_align = mention.role, mention.role_align
             parent.attach(kept, mention.detach())
-        for twig in gone.walk():
-            if twig.key is not None:
-                self._twigs.pop(twig.key, None)
+        for node in gone.walk():
+            if node.key is not None:
+                self._nodes.pop(node.key, None)
 
     def _graft(self, edit: Edit, sources: Mapping[str, AmrGraph]) -> None:
         source = sources.get(edit.from_amr or "")
@@ -319,13 +321,13 @@ class _Tree:
             raise TransformError(f"{_name(edit)}: there is no node {edit.from_amr}.{edit.from_k} to graft")
         if source.id == self._graph.id:
             raise TransformError(f"{_name(edit)}: a graft copies from another graph")
-        twig = self._at(edit)
-        if any(key[0] == source.id for key in self._twigs):
+        node = self._at(edit)
+        if any(key[0] == source.id for key in self._nodes):
             raise TransformError(f"{_name(edit)}: {source.id} is grafted here already")
-        place = twig if edit.role is not None else twig.up
+        place = node if edit.role is not None else node.up
         if place is not None:
             _refuse_constant(place, edit)
-        copies = as_twigs(source, source.id)
+        copies = mutable_nodes(source, source.id)
         copy = copies[(source.id, edit.from_k)]
         if copy.up is not None:
             copy.detach()
@@ -333,44 +335,44 @@ class _Tree:
             inner.var = inner.align = inner.role_align = inner.span = None
         if source.mentions:
             self._mentions = True
-            self._localise(copy, None if edit.role is not None else twig)
+            self._localise(copy, None if edit.role is not None else node)
         if edit.role is not None:
-            copy.role = _next_role(twig, edit.role)
-            twig.attach(copy)
+            copy.role = _next_role(node, edit.role)
+            node.attach(copy)
         else:
-            self._replace(twig, copy)
-        self._twigs.update({inner.key: inner for inner in copy.walk() if inner.key is not None})
+            self._replace(node, copy)
+        self._nodes.update({inner.key: inner for inner in copy.walk() if inner.key is not None})
 
-    def _localise(self, copy: Twig, leaving: Twig | None) -> None:
+    def _localise(self, copy: MutableNode, leaving: MutableNode | None) -> None:
         """Mentions, inside a copied subtree, of nodes outside it: the same pronoun of this graph
         (unless that is what the copy replaces), or a copy of the node with its name."""
-        inside = {id(twig) for twig in copy.walk()}
+        inside = {id(node) for node in copy.walk()}
         own = {t.concept: t for t in self._top.walk() if t.concept in PRONOUNS and t is not leaving}
-        for twig in list(copy.walk()):
-            target = twig.target
+        for node in list(copy.walk()):
+            target = node.target
             if target is None or id(target) in inside:
                 continue
             concept = target.concept or ""
             if concept in own:
-                twig.target = own[concept]
+                node.target = own[concept]
                 continue
-            twig.target, twig.concept, twig.align = None, concept, None
-            inside.add(id(twig))
+            node.target, node.concept, node.align = None, concept, None
+            inside.add(id(node))
             for later in copy.walk():
                 if later.target is target:
-                    later.target = twig
+                    later.target = node
             for child in target.below:
                 if child.role == "name" and child.target is None:
-                    twig.attach(copied(child))
+                    node.attach(copied(child))
 
-    def _replace(self, old: Twig, new: Twig) -> None:
+    def _replace(self, old: MutableNode, new: MutableNode) -> None:
         """Put ``new`` in the place of ``old``; mentions of ``old`` become mentions of ``new``."""
         if new.concept is None and old.concept is not None:
             raise TransformError(f"{self._graph.id}: a constant can't take the place of a variable")
         new.role, new.role_align = old.role, old.role_align
-        for twig in self._top.walk() if self._mentions else ():
-            if twig.target is old:
-                twig.target = new
+        for node in self._top.walk() if self._mentions else ():
+            if node.target is old:
+                node.target = new
         parent = old.up
         if parent is None:
             self._top = new
@@ -380,18 +382,18 @@ class _Tree:
         self._rescue(old)
 
     def _wrap(self, edit: Edit) -> None:
-        twig = self._at(edit)
+        node = self._at(edit)
         if edit.concept is None or edit.role is None:
             raise TransformError(f"{_name(edit)}: 'wrap' needs a concept and a role")
-        _refuse_constant(twig, edit)
-        above = Twig(twig.role, _atom(edit.concept, edit), role_align=twig.role_align)
-        parent = twig.up
+        _refuse_constant(node, edit)
+        above = MutableNode(node.role, _atom(edit.concept, edit), role_align=node.role_align)
+        parent = node.up
         if parent is None:
             self._top = above
         else:
-            parent.attach(above, twig.detach())
-        twig.role, twig.role_align = edit.role, None
-        above.attach(twig)
+            parent.attach(above, node.detach())
+        node.role, node.role_align = edit.role, None
+        above.attach(node)
 
 
 def _name(edit: Edit) -> str:
@@ -404,20 +406,20 @@ def _atom(text: str, edit: Edit) -> str:
     return text
 
 
-def _refuse_constant(twig: Twig, edit: Edit) -> None:
-    if twig.value is not None:
+def _refuse_constant(node: MutableNode, edit: Edit) -> None:
+    if node.value is not None:
         raise TransformError(f"{_name(edit)}: a constant can't have roles")
 
 
-def _next_role(twig: Twig, role: str) -> str:
+def _next_role(node: MutableNode, role: str) -> str:
     """``snt`` and ``op`` become the next number; other roles stay."""
     if role not in ("snt", "op"):
         return role
-    taken = [int(m[2]) for child in twig.below if (m := _NUMBERED.match(child.role or "")) and m[1] == role]
+    taken = [int(m[2]) for child in node.below if (m := _NUMBERED.match(child.role or "")) and m[1] == role]
     return f"{role}{max(taken, default=0) + 1}"
 
 
-def _close_gap(parent: Twig, role: str | None) -> None:
+def _close_gap(parent: MutableNode, role: str | None) -> None:
     """Where ``:opN`` or ``:sntN`` was dropped, the later ones move up."""
     gone = _NUMBERED.match(role or "")
     if gone is None or any(child.role == role for child in parent.below):

@@ -26,7 +26,7 @@ from graphneg.records.resumable import Finished, NegativeStream, Written
 from graphneg.records.summary import Summary
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import (
-    Originals,
+    GraphCache,
     Selection,
     StoredDialogue,
     count_dialogues,
@@ -117,14 +117,14 @@ class Generator:
         decoder: Decoder,
         summary: Summary | None = None,
         progress: Progress | None = None,
-        originals: Originals | None = None,
+        graph_cache: GraphCache | None = None,
     ) -> None:
         self.summary = summary or Summary()
         self._store = store
         self._request = request
         self._decoder = decoder
         self._progress = progress or NoProgress()
-        self._originals = originals or Originals(store)
+        self._graph_cache = graph_cache or GraphCache(store)
         self._donors = Donors(store)
         self._writing = Lock()
 
@@ -182,7 +182,7 @@ class Generator:
         with self._writing:
             write_variants(self._store, plan, picks)
         ids = [one.id for one in picks if one.edits]
-        found = read_variants(self._store, self._originals, ids, batch.dialogues)
+        found = read_variants(self._store, self._graph_cache, ids, batch.dialogues)
         return _Wave(picks, {variant.id: variant for variant in found})
 
     def _results(self, wave: _Wave) -> Iterator[tuple[Pick, Negative | str]]:
@@ -249,7 +249,7 @@ def explain(store: Store, id: str, decoder: Decoder) -> Explanation:
         )
     row = found[0]
     dialogue = read_dialogues(store, [row["dialogue"]])[0]
-    variant = read_variants(store, Originals(store), [id])[0]
+    variant = read_variants(store, GraphCache(store), [id])[0]
     if variant.fault is not None:
         raise InputError(f"{id}: {variant.fault}")
     recipe = RECIPES.get(row["recipe"], Recipe(row["recipe"], "", (), 1, 1, "response"))
@@ -265,7 +265,7 @@ def explain(store: Store, id: str, decoder: Decoder) -> Explanation:
 
 def materialize(store: Store, ids: Sequence[str]) -> int:
     """Write the edited graphs of variants as AmrNodes of their own; returns how many are new."""
-    variants = read_variants(store, Originals(store), ids)
+    variants = read_variants(store, GraphCache(store), ids)
     unknown = sorted(set(ids) - {variant.id for variant in variants})
     if unknown:
         raise InputError(f"{unknown[0]}: no negative of this id was made from this store")
@@ -305,19 +305,19 @@ class Negatives(NegativeStream):
         decoder: Decoder,
         progress: Progress | None = None,
         decoder_options: Mapping[str, Any] | None = None,
-        originals: Originals | None = None,
+        graph_cache: GraphCache | None = None,
     ) -> None:
         super().__init__()
         self._store = store
         self._request = request
         self._decoder = decoder
-        self._originals = originals or Originals(store)
+        self._graph_cache = graph_cache or GraphCache(store)
         self._progress = progress or NoProgress()
         self._decoder_options = {name: repr(value) for name, value in (decoder_options or {}).items()}
 
     def run(self, skip: int, written: Written) -> Iterator[Finished]:
         generator = Generator(
-            self._store, self._request, self._decoder, self.summary, self._progress, self._originals
+            self._store, self._request, self._decoder, self.summary, self._progress, self._graph_cache
         )
         return generator.run(skip)
 

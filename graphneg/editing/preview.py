@@ -14,7 +14,7 @@ from graphneg.editing.transforms import Transform
 from graphneg.editing.variants import EditedGraph, Variant, edited_utterances, negative_of, with_donors
 from graphneg.model import Edit, Negative
 from graphneg.store.connection import Store
-from graphneg.store.dialogues import Originals, Selection, StoredDialogue, dialogue_ids, read_dialogues
+from graphneg.store.dialogues import GraphCache, Selection, StoredDialogue, dialogue_ids, read_dialogues
 
 LOOKED_AT = 100
 
@@ -31,9 +31,9 @@ def preview(store: Store, transform: Transform) -> Negative | None:
     def ask(_: str, asked: Sequence[StoredDialogue]) -> Proposals:
         return propose(store, transform, asked)
 
-    originals, decoder = Originals(store), get_decoder("surface")
+    graph_cache, decoder = GraphCache(store), get_decoder("surface")
     picks = pick(plan, dialogues, {dialogue.id: range(1) for dialogue in dialogues}, ask)
-    made = (_made(plan, one, _variant(store, one, originals), decoder) for one in picks if one.edits)
+    made = (_made(plan, one, _variant(store, one, graph_cache), decoder) for one in picks if one.edits)
     return next((negative for negative in made if negative is not None), None)
 
 
@@ -47,13 +47,13 @@ def _made(plan: Plan, one: Pick, variant: Variant, decoder: Decoder) -> Negative
     return negative_of(plan, one, variant, texts, decoder.name)
 
 
-def _variant(store: Store, one: Pick, originals: Originals) -> Variant:
+def _variant(store: Store, one: Pick, graph_cache: GraphCache) -> Variant:
     by_graph: dict[str, list[Edit]] = {}
     for edit in one.edits:
         by_graph.setdefault(edit.amr, []).append(edit)
-    sources = originals.get(edit.from_amr for edit in one.edits if edit.from_amr is not None)
+    sources = graph_cache.get(edit.from_amr for edit in one.edits if edit.from_amr is not None)
     edited = {
         amr: EditedGraph(before, apply_edits(before, by_graph[amr], sources), tuple(by_graph[amr]))
-        for amr, before in originals.get(by_graph).items()
+        for amr, before in graph_cache.get(by_graph).items()
     }
     return with_donors(store, [Variant(one.id, edited, sources)])[0]

@@ -17,7 +17,7 @@ from graphneg.errors import TransformError
 from graphneg.ingest.rows import Row, digest
 from graphneg.model import AmrGraph, Edit, EditedUtterance, Negative
 from graphneg.store.connection import Store
-from graphneg.store.dialogues import Originals, StoredDialogue, Turn, in_parts
+from graphneg.store.dialogues import GraphCache, StoredDialogue, Turn, in_parts
 from graphneg.store.statements import run
 
 # Variants: picked edits written to the store, and edited graphs read back from it.
@@ -84,11 +84,11 @@ def read_edits(store: Store, ids: Sequence[str]) -> dict[str, tuple[Edit, ...]]:
 
 
 def read_variants(
-    store: Store, originals: Originals, ids: Sequence[str], dialogues: Sequence[StoredDialogue] = ()
+    store: Store, graph_cache: GraphCache, ids: Sequence[str], dialogues: Sequence[StoredDialogue] = ()
 ) -> list[Variant]:
     """The variants of these ids, in this order: the originals under the edits that the store holds.
 
-    ``dialogues`` know which of their graphs were replaced since ``originals`` kept them.
+    ``dialogues`` know which of their graphs were replaced since ``graph_cache`` kept them.
     """
     edits = read_edits(store, ids)
     digests = {id: digest for dialogue in dialogues for id, digest in dialogue.digests.items()}
@@ -99,7 +99,7 @@ def read_variants(
         for graph in (edit.amr, edit.from_amr)
         if graph is not None
     }
-    graphs = originals.get(needed, digests)
+    graphs = graph_cache.get(needed, digests)
     return with_donors(store, [_variant(id, edits[id], graphs) for id in ids if id in edits])
 
 

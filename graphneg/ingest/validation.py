@@ -38,16 +38,16 @@ def dialogues_of(
     Raises:
         InputError: a file is not one that the loader reads.
     """
-    intake = Intake()
+    validator = DialogueValidator()
 
     def of_file(path: Path) -> Iterator[Record]:
-        return intake.dialogues(items(path, options.progress), lambda item: make(item, path, options))
+        return validator.dialogues(items(path, options.progress), lambda item: make(item, path, options))
 
     for path in files:
         yield from checked(path, loader, of_file(path))
 
 
-class Intake:
+class DialogueValidator:
     """Makes the dialogues of one load, and remembers their ids."""
 
     def __init__(self) -> None:

@@ -124,7 +124,7 @@ def read_responses(store: Store, ids: Sequence[str]) -> dict[str, list[StoredRes
     return {id: sorted(some, key=lambda one: (one.turn, len(one.id), one.id)) for id, some in rows.items()}
 
 
-class Originals:
+class GraphCache:
     """Graphs by id, read from the store once and kept while there is room (for ``kept`` nodes).
 
     Threads may share it; while one reads from the store, others find what is kept.

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from graphneg.errors import StoreError
-from graphneg.store import supervisor as keeper
+from graphneg.store import supervisor
 
 # The directory of an embedded store: what may be opened as one, and the files that say what it is.
 #
@@ -31,7 +31,14 @@ from graphneg.store import supervisor as keeper
 
 FORMAT = 1
 MARK = "store.json"
-OWN_NAMES = (MARK, keeper.LOCK, keeper.ENDPOINT, keeper.LOG, keeper.PASSWORD, keeper.ENGINE)
+OWN_NAMES = (
+    MARK,
+    supervisor.LOCK,
+    supervisor.ENDPOINT,
+    supervisor.LOG,
+    supervisor.PASSWORD,
+    supervisor.ENGINE,
+)
 LOG_NOISE = re.compile(r"incubator|Polyglot|sponsor|Plugins directory|^\s+at ")
 LOG_TROUBLE = re.compile(r"SEVER|ERROR|Exception|Error|WARNI|No space|Permission|denied|cannot|Could not")
 
@@ -89,9 +96,9 @@ def check_mark(directory: Path, engine_version: str) -> None:
             "open it with the graphneg that made it, or load the corpora into a new directory"
         )
     written = str(mark.get("engine_version", ""))
-    if mark.get("engine") != keeper.ENGINE or release(written) > release(engine_version):
+    if mark.get("engine") != supervisor.ENGINE or release(written) > release(engine_version):
         raise StoreError(
-            f"{directory} was written by {mark.get('engine')} {written}, installed is {keeper.ENGINE} "
+            f"{directory} was written by {mark.get('engine')} {written}, installed is {supervisor.ENGINE} "
             f"{engine_version}: run `pip install --upgrade arcadedb-embedded`"
         )
 
@@ -102,13 +109,13 @@ def release(version: str) -> tuple[int, ...]:
 
 
 def write_mark(directory: Path, engine_version: str) -> None:
-    mark = {"format": FORMAT, "engine": keeper.ENGINE, "engine_version": engine_version}
+    mark = {"format": FORMAT, "engine": supervisor.ENGINE, "engine_version": engine_version}
     text = json.dumps(mark, indent=1) + "\n"
     target = directory / MARK
     if target.exists() and target.read_text(encoding="utf-8") == text:
         return
     scratch = directory / f"{MARK}.{os.getpid()}"
-    with open(scratch, "w", encoding="utf-8", opener=keeper.private) as file:
+    with open(scratch, "w", encoding="utf-8", opener=supervisor.private) as file:
         file.write(text)
         file.flush()
         os.fsync(file.fileno())
@@ -126,7 +133,7 @@ def read_mark(path: Path) -> dict[str, Any]:
 def read_endpoint(directory: Path) -> Endpoint | None:
     """How to reach the directory's server; ``None`` where none has said so in a way that can be read."""
     try:
-        content = json.loads((directory / keeper.ENDPOINT).read_text(encoding="utf-8"))
+        content = json.loads((directory / supervisor.ENDPOINT).read_text(encoding="utf-8"))
         return Endpoint(**{field.name: content[field.name] for field in fields(Endpoint)})
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return None
@@ -135,7 +142,7 @@ def read_endpoint(directory: Path) -> Endpoint | None:
 def log_tail(directory: Path) -> str:
     """The lines of the last server's log that say most about its end."""
     try:
-        lines = (directory / keeper.LOG).read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = (directory / supervisor.LOG).read_text(encoding="utf-8", errors="replace").splitlines()
     except FileNotFoundError:
         return "it left no log"
     lines = [line.strip() for line in lines if line.strip() and not LOG_NOISE.search(line)]
@@ -213,8 +220,8 @@ def heap_size() -> str:
 
 # Joining and leaving the server of an embedded store.
 #
-# A process joins by holding one control connection to the directory's keeper (see
-# ``keeper.py``); where there is no keeper, it starts one. It leaves by closing the connection, in
+# A process joins by holding one control connection to the directory's supervisor (see
+# ``supervisor.py``); where there is no supervisor, it starts one. It leaves by closing the connection, in
 # order or by dying.
 
 
@@ -283,14 +290,14 @@ def join_or_start(directory: Path, engine: Engine, errors: IO[bytes]) -> Members
         if membership:
             return membership
         if starting is not None and starting.poll() is not None:
-            ended += starting.returncode != keeper.EXIT_BUSY
+            ended += starting.returncode != supervisor.EXIT_BUSY
             if starting.returncode == 1:
                 raise StoreError(f"the server of {directory} can't be started: {last_line(errors)}")
             if ended >= STARTS:
                 raise StoreError(f"the server of {directory} ended while it started; {log_tail(directory)}")
             starting = None
         if starting is None and lock_is_free(directory):
-            starting = start_keeper(directory, engine, errors)
+            starting = start_supervisor(directory, engine, errors)
         time.sleep(POLL_SECONDS)
     raise StoreError(
         f"{directory} has been locked by another process for {START_SECONDS:.0f} s, but no server answers: "
@@ -298,8 +305,8 @@ def join_or_start(directory: Path, engine: Engine, errors: IO[bytes]) -> Members
     )
 
 
-def start_keeper(directory: Path, engine: Engine, errors: IO[bytes]) -> subprocess.Popen[bytes]:
-    """Start a keeper in a session of its own, so that Ctrl-C here does not reach the server."""
+def start_supervisor(directory: Path, engine: Engine, errors: IO[bytes]) -> subprocess.Popen[bytes]:
+    """Start a supervisor in a session of its own, so that Ctrl-C here does not reach the server."""
     order = {
         "directory": str(directory),
         "java": str(engine.java),
@@ -308,7 +315,7 @@ def start_keeper(directory: Path, engine: Engine, errors: IO[bytes]) -> subproce
         "graphneg": importlib.metadata.version("graphneg"),
     }
     process = subprocess.Popen(
-        [sys.executable, "-I", keeper.__file__],
+        [sys.executable, "-I", supervisor.__file__],
         cwd=directory,
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
@@ -318,8 +325,8 @@ def start_keeper(directory: Path, engine: Engine, errors: IO[bytes]) -> subproce
     assert process.stdin
     with contextlib.suppress(BrokenPipeError), process.stdin as stdin:
         stdin.write(json.dumps(order).encode())
-    # The keeper may outlive this use of the store: someone has to collect its exit status.
-    threading.Thread(target=process.wait, name="graphneg-keeper", daemon=True).start()
+    # The supervisor may outlive this use of the store: someone has to collect its exit status.
+    threading.Thread(target=process.wait, name="graphneg-supervisor", daemon=True).start()
     return process
 
 
@@ -331,19 +338,19 @@ def last_line(errors: IO[bytes]) -> str:
 
 def lock_is_free(directory: Path) -> bool:
     try:
-        with open(directory / keeper.LOCK, "ab", opener=keeper.private) as lock:
-            return keeper.lock_exclusively(lock)
+        with open(directory / supervisor.LOCK, "ab", opener=supervisor.private) as lock:
+            return supervisor.lock_exclusively(lock)
     except OSError as error:
         raise StoreError(f"can't lock {directory}: {error.strerror or error}") from error
 
 
 def greet(directory: Path, endpoint: Endpoint, deadline: float) -> Membership | None:
-    """Connect to a keeper and wait for its server. ``None`` where it is stopping or gone.
+    """Connect to a supervisor and wait for its server. ``None`` where it is stopping or gone.
 
     Raises:
-        StoreError: the keeper belongs to a graphneg that speaks another protocol.
+        StoreError: the supervisor belongs to a graphneg that speaks another protocol.
     """
-    if endpoint.protocol != keeper.PROTOCOL and not lock_is_free(directory):
+    if endpoint.protocol != supervisor.PROTOCOL and not lock_is_free(directory):
         raise StoreError(
             f"{directory} is in use by graphneg {endpoint.graphneg}, which shares stores in another way "
             "than this version: wait until that program has ended, or use the same version in both"
@@ -355,7 +362,7 @@ def greet(directory: Path, endpoint: Endpoint, deadline: float) -> Membership | 
     try:
         control.sendall(endpoint.token.encode() + b"\n")
         lines = control.makefile("rb")
-        if lines.readline() != keeper.WELCOME:
+        if lines.readline() != supervisor.WELCOME:
             control.close()
             return None
         control.settimeout(max(deadline - time.monotonic(), POLL_SECONDS))

@@ -1,9 +1,9 @@
-"""The keeper of an embedded store: the process that owns its server, one for a directory.
+"""The supervisor of an embedded store: the process that owns its server, one for a directory.
 
-``python -I keeper.py`` reads an order (JSON) from standard input, takes the directory's lock,
+``python -I supervisor.py`` reads an order (JSON) from standard input, takes the directory's lock,
 starts Java, and serves a control socket on 127.0.0.1. Each process that uses the store holds
 one control connection open for as long as it does; the kernel closes it however that process
-ends. When the last one is gone the keeper stops Java and exits. Java can't outlive the keeper:
+ends. When the last one is gone the supervisor stops Java and exits. Java can't outlive the supervisor:
 on Linux the kernel kills it with its parent, elsewhere a watchdog does. The lock is inherited
 by Java, so it is held until Java is gone.
 
@@ -33,7 +33,7 @@ PROTOCOL = 1
 """Version of the endpoint file and the control connection; another one is refused."""
 
 EXIT_BUSY = 75
-"""The keeper's exit status when another process holds the directory's lock."""
+"""The supervisor's exit status when another process holds the directory's lock."""
 
 LOCK = "server.lock"
 ENDPOINT = "endpoint.json"
@@ -69,7 +69,7 @@ def main() -> int:
         if not lock_exclusively(lock):
             return EXIT_BUSY
         (directory / ENDPOINT).unlink(missing_ok=True)
-        return Keeper(directory, order, lock).run()
+        return Supervisor(directory, order, lock).run()
 
 
 def private(path: str, flags: int) -> int:
@@ -93,7 +93,7 @@ def lock_exclusively(lock: IO[bytes]) -> bool:
     return True
 
 
-class Keeper:
+class Supervisor:
     """One server, the control connections to it, and their end."""
 
     def __init__(self, directory: Path, order: dict[str, Any], lock: IO[bytes]) -> None:
@@ -209,7 +209,7 @@ class Keeper:
         endpoint = {
             "protocol": PROTOCOL,
             "graphneg": self.order["graphneg"],
-            "keeper": os.getpid(),
+            "supervisor": os.getpid(),
             "java": self.java.pid,
             "control_port": self.listener.getsockname()[1],
             "token": self.token,
