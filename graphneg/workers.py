@@ -1,4 +1,12 @@
-"""Worker processes, and an interpreter set for batches of many small objects."""
+"""Worker processes, threads that work ahead, and the interpreter's settings for large batches.
+
+In: a function, by its name where another process runs it, and a stream of items. Out: its results, in order.
+
+A child is a plain Python program that reads requests from its standard input and writes answers to its
+standard output, both pickled. So it inherits no thread, lock or connection of the parent (a fork would), it
+does not run the caller's main module again (``multiprocessing`` would), and it ends when the parent does,
+however that ends: its input is then at an end.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +22,7 @@ import traceback
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from itertools import islice
 from queue import SimpleQueue
 from threading import Lock
@@ -22,14 +30,6 @@ from types import TracebackType
 from typing import Any, BinaryIO, Generic, Self, TypeVar
 
 from graphneg.errors import GraphnegError
-
-# Worker processes: a function with state that is costly to make, run over a stream in a few children.
-#
-# A child is a plain Python program that reads requests from its standard input and writes answers
-# to its standard output, both pickled. So it inherits no thread, lock or connection of the parent
-# (a fork would), it does not run the caller's main module again (``multiprocessing`` would), and
-# it ends when the parent does, however that ends: its input is then at an end.
-
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -97,13 +97,13 @@ class Workers(Generic[Item, Result]):
 
     def map(self, items: Iterable[Item]) -> Iterator[Result]:
         """The result of each item, in order; a few items are read ahead of their turn."""
-        waiting: deque[Future[Result]] = deque()
+        pending: deque[Future[Result]] = deque()
         for item in items:
-            waiting.append(self._pool.submit(self.ask, item))
-            if len(waiting) >= AHEAD * len(self._children):
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
+            pending.append(self._pool.submit(self.ask, item))
+            if len(pending) >= AHEAD * len(self._children):
+                yield pending.popleft().result()
+        while pending:
+            yield pending.popleft().result()
 
     def close(self) -> None:
         """End the children, in the middle of their work if need be."""
@@ -135,26 +135,28 @@ class _Child:
             self._send((target, arguments))
 
     def ask(self, item: Any) -> Any:
+        """The answer to one item; raises what the function raised, or `WorkerError`."""
         try:
             self._send(item)
-            found, answer = pickle.load(self._pipe(self._process.stdout))
+            succeeded, answer = pickle.load(self._pipe(self._process.stdout))
         except (EOFError, OSError, ValueError) as error:
             code = self._process.wait()
             how = f"by signal {-code}; did memory run out?" if code < 0 else f"with status {code}"
             raise WorkerError(f"a worker process was ended {how}") from error
-        if not found:
+        if not succeeded:
             raise answer
         return answer
 
     def end(self) -> None:
+        """Kill the process."""
         self._process.kill()
         self._process.wait()
         with contextlib.suppress(OSError):
             self._pipe(self._process.stdin).close()
 
-    def _send(self, what: Any) -> None:
+    def _send(self, message: Any) -> None:
         stream = self._pipe(self._process.stdin)
-        pickle.dump(what, stream, protocol=pickle.HIGHEST_PROTOCOL)
+        pickle.dump(message, stream, protocol=pickle.HIGHEST_PROTOCOL)
         stream.flush()
 
     @staticmethod
@@ -211,70 +213,54 @@ def _portable(error: Exception) -> Exception:
     return portable
 
 
-# Python's interpreter, set for batches of many small objects that threads make and send side by side.
-#
-# A batch makes some hundred thousand small objects that all live until it is finished: to look through
-# them for cycles, again and again, took a fifth of the client's time. And a thread that comes back
-# from the server waits until the one at work lets go of the interpreter, 5 ms as Python comes: a
-# load makes thousands of such round trips.
-
-
 YOUNG = 100_000
 """New objects between two collections."""
 SWITCH = 0.0005
 """Seconds after which a thread lets another one go on."""
 
+Restore = Callable[[], None]
 
-class _Setting:
-    """Something of the interpreter that is other while anybody asks for it, and then as it was before."""
 
-    def __init__(self, change: Callable[[], Callable[[], None]]) -> None:
-        self._change = change
-        self._lock = Lock()
-        self._users = 0
-        self._restore: Callable[[], None] = lambda: None
+def _while_used(change: Callable[[], Restore]) -> Callable[[], AbstractContextManager[None]]:
+    """A context manager that changes the interpreter for its first user and restores it after the last."""
+    lock = Lock()
+    restores: list[Restore] = []
+    users = 0
 
     @contextmanager
-    def changed(self) -> Generator[None]:
-        with self._lock:
-            if self._users == 0:
-                self._restore = self._change()
-            self._users += 1
+    def changed() -> Generator[None]:
+        nonlocal users
+        with lock:
+            users += 1
+            if users == 1:
+                restores.append(change())
         try:
             yield
         finally:
-            with self._lock:
-                self._users -= 1
-                if self._users == 0:
-                    self._restore()
+            with lock:
+                users -= 1
+                if users == 0:
+                    restores.pop()()
+
+    return changed
 
 
-def _collect_seldom() -> Callable[[], None]:
+@_while_used
+def fewer_collections() -> Restore:
+    """Collect seldom inside the block; a collector that is off, or slower already, stays as it is.
+
+    A batch makes some hundred thousand small objects that all live until it is finished: to look through
+    them for cycles, again and again, took a fifth of the client's time.
+    """
     before = gc.get_threshold()
     if 0 < before[0] < YOUNG:
         gc.set_threshold(YOUNG, *before[1:])
     return lambda: gc.set_threshold(*before)
 
 
-def _switch_soon() -> Callable[[], None]:
+@_while_used
+def sooner_switches() -> Restore:
+    """Let threads that come back from the server go on at once inside the block, not after Python's 5 ms."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(min(before, SWITCH))
     return lambda: sys.setswitchinterval(before)
-
-
-_collections = _Setting(_collect_seldom)
-_switches = _Setting(_switch_soon)
-
-
-@contextmanager
-def fewer_collections() -> Generator[None]:
-    """Collect seldom inside the block; a collector that is off, or slower already, stays as it is."""
-    with _collections.changed():
-        yield
-
-
-@contextmanager
-def sooner_switches() -> Generator[None]:
-    """Let threads that wait for the server go on at once inside the block."""
-    with _switches.changed():
-        yield

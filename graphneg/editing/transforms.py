@@ -10,6 +10,7 @@ from pathlib import Path
 
 from graphneg.errors import StoreError, TransformError
 from graphneg.store.connection import refuse_writes
+from graphneg.store.statements import read_header
 
 # Reads transform files: a comment header and one query that proposes edits.
 #
@@ -89,22 +90,13 @@ def parse_transform(name: str, text: str, place: str) -> Transform:
 
 
 def _header(name: str, text: str, place: str) -> tuple[str, dict[str, str], str]:
-    lines: list[str] = []
-    for line in text.splitlines():
-        if not line.startswith("//"):
-            break
-        lines.append(line.removeprefix("//").strip())
-    if not lines or not lines[0].startswith(f"{name}:"):
+    header = read_header(name, text)
+    if header is None:
         raise TransformError(f"{place}: the first line must be '// {name}: what it does'")
-    fields: dict[str, str] = {}
-    notes: list[str] = []
-    for line in lines[1:]:
-        match = _HEADER.match(line)
-        if match:
-            fields[match[1]] = match[2].strip()
-        else:
-            notes.append(line)
-    return lines[0].partition(":")[2].strip(), fields, "\n".join(notes).strip()
+    summary, lines = header
+    fields = {match[1]: match[2].strip() for line in lines if (match := _HEADER.match(line))}
+    notes = "\n".join(line for line in lines if not _HEADER.match(line))
+    return summary, fields, notes.strip()
 
 
 def _text(file: Path) -> str:

@@ -1,4 +1,8 @@
-"""A store in use: the driver's sessions behind five calls, and what their errors mean to a user."""
+"""A store in use: the official driver, set up for graphneg, behind five calls that are the same on every server.
+
+In: a query and its parameters. Out: its records; or one `StoreError` that says what was wrong, where, and what
+to do. A user's query that is meant to read is refused if it would write.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any, LiteralString, Self, TypeVar, cast
 
 from neo4j import (
@@ -38,9 +43,6 @@ from neo4j.exceptions import (
 
 from graphneg.errors import StoreError
 from graphneg.store.statements import send_text
-
-# The official driver, set up for graphneg. The one place that knows the driver's options.
-
 
 # The driver's options are untyped keywords.
 # pyright: reportUnknownMemberType=false
@@ -103,34 +105,38 @@ def as_literal(text: str) -> LiteralString:
     return cast("LiteralString", text)
 
 
-# What the driver's exceptions mean to a user: each becomes one ``StoreError`` that says what to do.
-
-
 ADVICE_ON_SILENCE = (
     "check that Neo4j runs there, its host and Bolt port (7687 by default), "
     "and whether it wants TLS (neo4j+s://)"
 )
 ADVICE = {
     "Neo.ClientError.Security.Unauthorized": (
-        "{place} refuses these credentials: set NEO4J_USERNAME and NEO4J_PASSWORD, "
+        "{server} refuses these credentials: set NEO4J_USERNAME and NEO4J_PASSWORD, "
         "or pass username and password"
     ),
     "Neo.ClientError.Security.AuthenticationRateLimit": (
-        "{place} refuses more attempts after too many wrong passwords: wait a few seconds, then try again"
+        "{server} refuses more attempts after too many wrong passwords: wait a few seconds, then try again"
     ),
     "Neo.ClientError.Security.CredentialsExpired": (
-        "{place} wants a new password first: run ALTER CURRENT USER SET PASSWORD FROM 'OLD' TO 'NEW' "
+        "{server} wants a new password first: run ALTER CURRENT USER SET PASSWORD FROM 'OLD' TO 'NEW' "
         "on its database system"
     ),
     "Neo.ClientError.Database.DatabaseNotFound": (
-        "{place} has no such database ({message}): name one that exists with NEO4J_DATABASE, "
+        "{server} has no such database ({message}): name one that exists with NEO4J_DATABASE, "
         "or leave it unset"
     ),
 }
+REFUSALS: Mapping[type[Neo4jError], str] = {
+    Forbidden: "{server} does not allow this to your user: {message}",
+    CypherSyntaxError: "the query is not valid Cypher for {server}: {message}",
+    ConstraintError: "{server} refuses a write that breaks a constraint: {message}",
+    ClientError: "{server} refuses the query: {message}",
+}
+"""From the special to the general: the first that fits counts."""
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Server:
     """A server as users know it, and what to do where it does not answer."""
 
     name: str
@@ -141,55 +147,50 @@ class Place:
 
 
 @contextmanager
-def explained(place: Place) -> Generator[None]:
-    """Turn what the driver raises inside into a ``StoreError`` about ``place``."""
+def explained(server: Server) -> Generator[None]:
+    """Turn what the driver raises inside into a ``StoreError`` about ``server``."""
     try:
         yield
     except (Neo4jError, DriverError) as error:
-        raise StoreError(explain(error, place)) from error
+        raise StoreError(_explain(error, server)) from error
 
 
-def explain(error: Neo4jError | DriverError, place: Place) -> str:
+def _explain(error: Neo4jError | DriverError, server: Server) -> str:
     """One sentence: what was wrong, where, and what to do."""
     if isinstance(error, Neo4jError):
-        return explain_answer(error, place)
+        return _explain_answer(error, server)
     if isinstance(error, ServiceUnavailable | SessionExpired):
-        return explain_silence(error, place)
+        return _explain_silence(error, server)
     if isinstance(error, ConfigurationError):
-        return f"can't open {place}: {first_line(error)}"
-    return f"{place}: {first_line(error)}"
+        return f"can't open {server}: {_first_line(error)}"
+    return f"{server}: {_first_line(error)}"
 
 
-def explain_answer(error: Neo4jError, place: Place) -> str:
+def _explain_answer(error: Neo4jError, server: Server) -> str:
     message = (error.message or str(error)).strip()
     advice = ADVICE.get(error.code or "")
-    if advice:
-        return advice.format(place=place, message=message)
-    if isinstance(error, Forbidden):
-        return f"{place} does not allow this to your user: {message}"
-    if isinstance(error, CypherSyntaxError):
-        return f"the query is not valid Cypher for {place}: {message}"
-    if isinstance(error, ConstraintError):
-        return f"{place} refuses a write that breaks a constraint: {message}"
-    if isinstance(error, ClientError):
-        return f"{place} refuses the query: {message}"
-    return f"{place} failed: {message} [{error.code}]"
+    for kind, sentence in REFUSALS.items():
+        if not advice and isinstance(error, kind):
+            advice = sentence
+    return (advice or "{server} failed: {message} [{code}]").format(
+        server=server, message=message, code=error.code
+    )
 
 
-def explain_silence(error: ServiceUnavailable | SessionExpired, place: Place) -> str:
-    for cause in causes(error):
+def _explain_silence(error: ServiceUnavailable | SessionExpired, server: Server) -> str:
+    for cause in _causes(error):
         if isinstance(cause, ssl.SSLCertVerificationError):
             return (
-                f"the certificate of {place} is not trusted ({cause.verify_message}): "
+                f"the certificate of {server} is not trusted ({cause.verify_message}): "
                 "install its authority, or use bolt+ssc:// or neo4j+ssc:// for a self-signed one"
             )
         if isinstance(cause, ssl.SSLError):
-            return f"{place} does not speak TLS: use bolt:// or neo4j://, or switch TLS on at the server"
-    *_, origin = causes(error)
-    return f"{place} does not answer ({first_line(origin)}): {place.if_silent}"
+            return f"{server} does not speak TLS: use bolt:// or neo4j://, or switch TLS on at the server"
+    *_, origin = _causes(error)
+    return f"{server} does not answer ({_first_line(origin)}): {server.if_silent}"
 
 
-def causes(error: BaseException) -> Iterator[BaseException]:
+def _causes(error: BaseException) -> Iterator[BaseException]:
     """The error and what led to it, outermost first."""
     current: BaseException | None = error
     while current is not None:
@@ -197,15 +198,8 @@ def causes(error: BaseException) -> Iterator[BaseException]:
         current = current.__cause__ or current.__context__
 
 
-def first_line(error: BaseException) -> str:
+def _first_line(error: BaseException) -> str:
     return str(error).strip().splitlines()[0].rstrip(":") if str(error).strip() else type(error).__name__
-
-
-# Keeps a user's read query from writing: finds the first word of a Cypher text that starts a write.
-#
-# Servers that enforce read access refuse such queries themselves; this says it sooner and the same
-# way everywhere, and is all there is where a server does not. Strings, comments and quoted
-# names are skipped; a name that only looks like a clause (``n.set``, ``:Create``, ``{merge: 1}``) is let by.
 
 
 WRITE_WORDS = frozenset(
@@ -232,53 +226,46 @@ BEFORE_NAME = frozenset((".", ":", "$", "|", "&", "!", "AS"))
 
 
 def refuse_writes(query: str, server_enforces_read_access: bool) -> None:
-    """Let a query pass that only reads.
+    """Let a query pass that only reads: look for the first word of a Cypher text that starts a write.
+
+    Servers that enforce read access refuse such queries themselves; this says it sooner and the same
+    way everywhere, and is all there is where a server does not. Strings, comments and quoted names are
+    skipped; a name that only looks like a clause (``n.set``, ``:Create``, ``{merge: 1}``) is let by.
 
     Raises:
         StoreError: a clause of it writes, or may write on a server that does not enforce read access.
     """
-    words = tokens(query)
-    for place in range(len(words)):
-        word = words[place].upper()
-        if word in WRITE_WORDS and not is_name(words, place):
+    words = _tokens(query)
+    for at, word in enumerate(map(str.upper, words)):
+        if word in WRITE_WORDS and not _is_name(words, at):
             raise StoreError(
                 f"this query would write ({word}), and only reading is allowed here: "
                 "say `--write` to allow it"
             )
         if word == "CALL" and not server_enforces_read_access:
-            refuse_unknown_procedure(words, place + 1)
+            _refuse_unknown_procedure(words, at + 1)
 
 
-def tokens(query: str) -> list[str]:
+def _tokens(query: str) -> list[str]:
     """The words and signs of a query. Quoted names and strings stand as one quote mark each."""
-    found: list[str] = []
-    for match in TOKEN.finditer(query):
-        if match.lastgroup == "quoted":
-            found.append(match[0][0])
-        elif match.lastgroup != "skip":
-            found.append(match[0])
-    return found
+    matches = (match for match in TOKEN.finditer(query) if match.lastgroup != "skip")
+    return [match[0][0] if match.lastgroup == "quoted" else match[0] for match in matches]
 
 
-def is_name(words: Sequence[str], place: int) -> bool:
+def _is_name(words: Sequence[str], at: int) -> bool:
     """Whether the word stands where a clause can't start: as a label, a key, a variable or a parameter."""
-    before = words[place - 1].upper() if place else ""
-    after = words[place + 1] if place + 1 < len(words) else ""
+    before = words[at - 1].upper() if at else ""
+    after = words[at + 1] if at + 1 < len(words) else ""
     return before in BEFORE_NAME or after in AFTER_NAME
 
 
-def refuse_unknown_procedure(words: Sequence[str], place: int) -> None:
-    name = ""
-    while place < len(words) and (words[place] in (".", "`") or words[place].isidentifier()):
-        name += words[place]
-        place += 1
-    if name and words[place : place + 1] != ["{"] and not READ_PROCEDURES.match(name):
+def _refuse_unknown_procedure(words: Sequence[str], at: int) -> None:
+    parts = list(takewhile(lambda word: word in (".", "`") or word.isidentifier(), words[at:]))
+    name, behind = "".join(parts), words[at + len(parts) : at + len(parts) + 1]
+    if name and behind != ["{"] and not READ_PROCEDURES.match(name):
         raise StoreError(
             f"the procedure {name} may write, and only reading is allowed here: say `--write` to allow it"
         )
-
-
-# A store in use: the driver's sessions behind five calls, the same on every server.
 
 
 T = TypeVar("T")
@@ -307,12 +294,12 @@ class Store:
         driver: Driver,
         database: str | None,
         capabilities: Capabilities,
-        place: Place,
+        server: Server,
         resources: ExitStack,
     ) -> None:
         self.capabilities = capabilities
-        self.description = place.name
-        self._place = place
+        self.description = server.name
+        self._server = server
         self._driver = driver
         self._database = database
         self._resources = resources
@@ -324,12 +311,12 @@ class Store:
         def work(transaction: ManagedTransaction) -> list[Record]:
             return send_text(transaction, query, parameters).records()
 
-        with explained(self._place), self._session(READ_ACCESS) as session:
+        with explained(self._server), self._session(READ_ACCESS) as session:
             return session.execute_read(work)
 
     def stream(self, query: str, /, **parameters: Any) -> Iterator[Record]:
         """The rows of a query one by one, in flat memory. Not retried once it has begun."""
-        with explained(self._place), self._session(READ_ACCESS) as session:
+        with explained(self._server), self._session(READ_ACCESS) as session:
             yield from session.run(as_literal(query), parameters)
 
     def write(self, work: Callable[[ManagedTransaction], T]) -> T:
@@ -338,7 +325,7 @@ class Store:
         A key that another transaction wrote since ``work`` looked for it breaks a constraint; the next
         attempt sees that key.
         """
-        with explained(self._place), self._session(WRITE_ACCESS) as session:
+        with explained(self._server), self._session(WRITE_ACCESS) as session:
             for repeat in range(KEY_REPEATS):
                 try:
                     return session.execute_write(work)
@@ -353,8 +340,8 @@ class Store:
             StoreError: the query would write, is not valid, or fails.
         """
         refuse_writes(text, self.capabilities.enforces_read_access)
-        with explained(self._place), self._session(READ_ACCESS) as session:
-            return session.execute_read(run_eagerly, text, parameters)
+        with explained(self._server), self._session(READ_ACCESS) as session:
+            return session.execute_read(_run_eagerly, text, parameters)
 
     def query_write(self, text: str, parameters: Mapping[str, Any] | None = None) -> EagerResult:
         """A user's own query that may write, in one transaction: records, summary and keys.
@@ -362,8 +349,8 @@ class Store:
         Raises:
             StoreError: the query is not valid or fails; then nothing is written.
         """
-        with explained(self._place), self._session(WRITE_ACCESS) as session:
-            return session.execute_write(run_eagerly, text, parameters)
+        with explained(self._server), self._session(WRITE_ACCESS) as session:
+            return session.execute_write(_run_eagerly, text, parameters)
 
     def close(self) -> None:
         """Close the connections; an embedded server stops with its last user. May be called twice."""
@@ -382,7 +369,7 @@ class Store:
         return open_session(self._driver, self._database, access, self._bookmarks)
 
 
-def run_eagerly(
+def _run_eagerly(
     transaction: ManagedTransaction, text: str, parameters: Mapping[str, Any] | None
 ) -> EagerResult:
     return transaction.run(as_literal(text), dict(parameters or {})).to_eager_result()

@@ -1,4 +1,11 @@
-"""Named queries: the Cypher files of cypher/explore/ and their parameters; what a store holds."""
+"""Named queries, the Cypher files of ``cypher/explore/`` with their parameters; and what a store holds.
+
+In: a query's name and the values of its parameters. Out: rows, or an error that names what is spelled alike.
+
+A file ``NAME.cypher`` opens with comment lines: ``// NAME: what it finds``, one line for each parameter,
+``// $limit (20): rows at most``, and ``// Columns:`` with what the columns hold. The value in brackets is the
+parameter's default, as JSON; a parameter without one must be given. A line may go on in the next, indented.
+"""
 
 from __future__ import annotations
 
@@ -13,18 +20,10 @@ from typing import TYPE_CHECKING, Any
 
 from graphneg.errors import InputError
 from graphneg.store.connection import Store
-from graphneg.store.statements import cypher_text
+from graphneg.store.statements import cypher_text, read_header
 
 if TYPE_CHECKING:
     from graphneg.store.rows import Rows
-
-
-# Named queries: the Cypher files of ``cypher/explore/``, each with its documentation and its parameters.
-#
-# A file ``NAME.cypher`` opens with comment lines: ``// NAME: what it finds``, one line for each parameter,
-# ``// $limit (20): rows at most``, and ``// Columns:`` with what the columns hold. The value in brackets
-# is the parameter's default, as JSON; a parameter without one must be given. A line may go on in
-# the next, indented.
 
 
 FOLDER = "explore"
@@ -48,6 +47,7 @@ class QueryParameter:
 
     @property
     def is_text(self) -> bool:
+        """Whether it is a text, not a number."""
         return not isinstance(self.default, int)
 
     def fits(self, value: Any) -> bool:
@@ -74,27 +74,32 @@ class NamedQuery:
             InputError: one that is required is missing, the query has none of a given name, or a value
                 is not of its kind.
         """
-        known = {one.name for one in self.parameters}
+        known = [parameter.name for parameter in self.parameters]
         for name in given:
             if name not in known:
-                takes = ", ".join(one.name for one in self.parameters)
-                raise InputError(f"the query {self.name} has no parameter {name!r}; it takes: {takes}")
-        for one in self.parameters:
-            if one.required and one.name not in given:
-                raise InputError(f"the query {self.name} needs the parameter {one.name!r}: {one.meaning}")
-            if one.name in given and not one.fits(given[one.name]):
-                kind = "a text" if one.is_text else "a whole number, 0 or more"
-                raise InputError(f"{one.name!r} of the query {self.name} is {kind}, not {given[one.name]!r}")
-        return {one.name: given.get(one.name, one.default) for one in self.parameters}
+                raise InputError(
+                    f"the query {self.name} has no parameter {name!r}; it takes: {', '.join(known)}"
+                )
+        return {parameter.name: self._value(parameter, given) for parameter in self.parameters}
+
+    def _value(self, parameter: QueryParameter, given: Mapping[str, Any]) -> Any:
+        name = parameter.name
+        if name not in given:
+            if parameter.required:
+                raise InputError(f"the query {self.name} needs the parameter {name!r}: {parameter.meaning}")
+            return parameter.default
+        if not parameter.fits(given[name]):
+            kind = "a text" if parameter.is_text else "a whole number, 0 or more"
+            raise InputError(f"{name!r} of the query {self.name} is {kind}, not {given[name]!r}")
+        return given[name]
 
 
 @cache
 def named_queries() -> Mapping[str, NamedQuery]:
     """The named queries, in alphabetical order."""
     folder = resources.files("graphneg.cypher").joinpath(FOLDER)
-    names = sorted(
-        one.name.removesuffix(".cypher") for one in folder.iterdir() if one.name.endswith(".cypher")
-    )
+    files = [file.name for file in folder.iterdir() if file.name.endswith(".cypher")]
+    names = sorted(file.removesuffix(".cypher") for file in files)
     return {name: parse_query(name, cypher_text(f"{FOLDER}/{name}")) for name in names}
 
 
@@ -105,13 +110,13 @@ def named_query(name: str) -> NamedQuery:
         InputError: there is none; the message names those that are spelled alike.
     """
     known = named_queries()
-    wanted = name.replace("-", "_")
-    if wanted not in known:
-        near = get_close_matches(wanted, known, NEAR, 0.5)
+    spelled = name.replace("-", "_")
+    if spelled not in known:
+        near = get_close_matches(spelled, known, NEAR, 0.5)
         raise InputError(
             f"no named query is called {name!r}; {_meant(near) or 'there are: ' + ', '.join(known)}"
         )
-    return known[wanted]
+    return known[spelled]
 
 
 def parse_query(name: str, text: str) -> NamedQuery:
@@ -120,22 +125,15 @@ def parse_query(name: str, text: str) -> NamedQuery:
     Raises:
         InputError: it does not open with ``// NAME:``, has no ``// Columns:``, or a default is not JSON.
     """
-    lines: list[str] = []
-    for line in text.splitlines():
-        if not line.startswith("//"):
-            break
-        content = line.removeprefix("//").removeprefix(" ")
-        if content.startswith(" ") and lines:
-            lines[-1] += f" {content.strip()}"
-        else:
-            lines.append(content)
-    if not lines or not lines[0].startswith(f"{name}: "):
+    header = read_header(name, text)
+    if header is None:
         raise InputError(f"{name}.cypher: the first line must be '// {name}: what it finds'")
+    summary, lines = header
     columns = [line.removeprefix("Columns: ") for line in lines if line.startswith("Columns: ")]
     if len(columns) != 1:
         raise InputError(f"{name}.cypher: one line of the header must be '// Columns: ' and what they hold")
     parameters = tuple(_parameter(name, match) for line in lines if (match := _PARAMETER.match(line)))
-    return NamedQuery(name, lines[0].removeprefix(f"{name}: "), parameters, columns[0], text)
+    return NamedQuery(name, summary, parameters, columns[0], text)
 
 
 def explore(store: Store, name: str, parameters: Mapping[str, Any]) -> Rows:
@@ -175,10 +173,9 @@ def require_topics(store: Store, topics: list[str]) -> None:
 
 def near_topics(store: Store, text: str) -> list[str]:
     """Up to five topics of the shift graph that are spelled alike, the most similar first."""
-    wanted = " ".join(text.lower().split())
-    rows = store.read(cypher_text("read/near_topics"), text=wanted, prefix=wanted[:PREFIX])
-    topics = sorted(row["topic"] for row in rows)
-    return get_close_matches(wanted, topics, NEAR)
+    topic = " ".join(text.lower().split())
+    rows = store.read(cypher_text("read/near_topics"), text=topic, prefix=topic[:PREFIX])
+    return get_close_matches(topic, sorted(row["topic"] for row in rows), NEAR)
 
 
 def _parameter(query: str, match: re.Match[str]) -> QueryParameter:
@@ -193,9 +190,6 @@ def _parameter(query: str, match: re.Match[str]) -> QueryParameter:
 
 def _meant(near: list[str]) -> str:
     return f"did you mean {' or '.join(near)}?" if near else ""
-
-
-# What a store is and holds.
 
 
 @dataclass(frozen=True, slots=True)

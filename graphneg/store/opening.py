@@ -15,7 +15,7 @@ from graphneg.errors import StoreError
 from graphneg.store import embedded
 from graphneg.store.connection import (
     Capabilities,
-    Place,
+    Server,
     Store,
     as_literal,
     ask,
@@ -131,13 +131,13 @@ def check_address(uri: str) -> None:
 
 def open_server(uri: str, auth: Auth | None, database: str | None) -> Store:
     """Connect to a Neo4j server or cluster."""
-    with ExitStack() as opened, explained(Place(uri)):
+    with ExitStack() as opened, explained(Server(uri)):
         driver = opened.enter_context(connect(uri, auth))
         agent = server_agent(uri, driver, auth)
         version = server_version(agent, uri)
         name = ask(driver, database, "RETURN 1").summary.database or database
-        place = Place(f"{version} at {uri}" + (f", database {name}" if name else ""))
-        return finish(driver, database, capabilities_of(agent), place, opened)
+        server = Server(f"{version} at {uri}" + (f", database {name}" if name else ""))
+        return finish(driver, database, capabilities_of(agent), server, opened)
 
 
 def open_embedded(directory: Path) -> Store:
@@ -162,15 +162,15 @@ def open_joined(membership: embedded.Membership) -> Store | None:
         agent = embedded.first_answer(lambda: answering_agent(driver), membership)
         if agent is None:
             return None
-        place = Place(f"embedded store at {membership.directory}", SERVER_ENDED)
-        return finish(driver, EMBEDDED_DATABASE, capabilities_of(agent), place, opened)
+        server = Server(f"embedded store at {membership.directory}", SERVER_ENDED)
+        return finish(driver, EMBEDDED_DATABASE, capabilities_of(agent), server, opened)
 
 
 def finish(
-    driver: Driver, database: str | None, capabilities: Capabilities, place: Place, opened: ExitStack
+    driver: Driver, database: str | None, capabilities: Capabilities, server: Server, opened: ExitStack
 ) -> Store:
     """Bring the schema up and hand what was opened over to the store."""
-    store = Store(driver, database, capabilities, place, opened.pop_all())
+    store = Store(driver, database, capabilities, server, opened.pop_all())
     try:
         ensure_schema(store)
     except BaseException:

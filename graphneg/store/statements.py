@@ -1,15 +1,17 @@
-"""The shipped Cypher files by name, and running them in a transaction."""
+"""The shipped Cypher files by name, and running them in a transaction that the caller has opened.
+
+In: a name (``load/terms`` is ``cypher/load/terms.cypher``) and parameters. Out: its text or its rows.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import resources
+from itertools import takewhile
 from typing import Any, LiteralString, cast
 
 from neo4j import ManagedTransaction, Record, Result, ResultSummary, SummaryCounters
-
-# The shipped Cypher files, by name.
 
 
 @cache
@@ -22,13 +24,30 @@ def cypher_text(name: str) -> str:
     return resources.files("graphneg.cypher").joinpath(f"{name}.cypher").read_text(encoding="utf-8")
 
 
+def read_header(name: str, text: str) -> tuple[str, list[str]] | None:
+    """The comment lines that a Cypher file opens with: what follows ``// NAME:``, and the other lines.
+
+    An indented line goes on the one before. ``None`` where the file does not open with its name.
+
+    >>> read_header("hubs", "// hubs: topics\\n// $limit (20): rows\\n//   at most\\nRETURN 1")
+    ('topics', ['$limit (20): rows at most'])
+    """
+    lines: list[str] = []
+    for line in takewhile(lambda line: line.startswith("//"), text.splitlines()):
+        content = line.removeprefix("//").removeprefix(" ")
+        if content.startswith(" ") and lines:
+            lines[-1] += f" {content.strip()}"
+        else:
+            lines.append(content.strip())
+    if not lines or not lines[0].startswith(f"{name}:"):
+        return None
+    return lines[0].partition(":")[2].strip(), lines[1:]
+
+
 def statements(text: str) -> list[str]:
     """The statements of a Cypher script: comment lines dropped, split at semicolons."""
     code = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("//"))
     return [statement.strip() for statement in code.split(";") if statement.strip()]
-
-
-# Shipped statements run inside a transaction that the caller has opened.
 
 
 def run(transaction: ManagedTransaction, name: str, /, **parameters: Any) -> list[Record]:
@@ -56,7 +75,7 @@ def send_text(transaction: ManagedTransaction, text: str, parameters: Mapping[st
     The driver's transaction and its results hold each other, and what was sent: some ten thousand
     rows would stay in memory until the collector looks for such circles.
     """
-    named = shortly_named(parameters)
+    named = _named_by_length(parameters)
     rows = [value for value in named.values() if isinstance(value, _Rows)]
     return Sent(transaction.run(cast(LiteralString, text), named), rows)
 
@@ -72,9 +91,9 @@ class Sent:
 
     def records(self) -> list[Record]:
         """All rows of the result."""
-        found = list(self._result)
+        records = list(self._result)
         self._let_go()
-        return found
+        return records
 
     def finish(self) -> ResultSummary:
         """Wait until the server is done; rows are left out."""
@@ -87,7 +106,7 @@ class Sent:
             rows.clear()
 
 
-def shortly_named(parameters: Mapping[str, Any]) -> dict[str, Any]:
+def _named_by_length(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Parameters whose lists are named by their length wherever they are written out.
 
     The driver writes out all parameters of a statement for its log, whether anybody reads that or not:
