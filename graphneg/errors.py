@@ -48,3 +48,12 @@ class ModelError(GraphnegError):
     """A language model or an encoder can't be had: it is missing, of another kind, or out of reach."""
 
     status = 2
+
+
+def first_line(error: BaseException) -> str:
+    """What an error says in its first line; the name of its class where it says nothing.
+
+    >>> first_line(ValueError("no graph:\\n(")), first_line(KeyError())
+    ('no graph', 'KeyError')
+    """
+    return (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(":")

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from graphneg.errors import DecoderError, ModelError
+from graphneg.errors import DecoderError, ModelError, first_line
 from graphneg.nn.language_models import CausalLM, Loaded, Seq2SeqLM, direction_of
 
 # Where a language model is: a folder, a GGUF file, or the id of a repository on the Hugging Face hub.
@@ -74,11 +74,6 @@ def locate(model: str | Path, *, offline: bool) -> Path:
             f"get one with: hf download ORGANISATION/NAME --local-dir {model}"
         )
     return _from_hub(model, offline=offline)
-
-
-def first_line(error: BaseException) -> str:
-    """The first line of an error's message, for a message of one line."""
-    return (str(error).strip() or type(error).__name__).splitlines()[0]
 
 
 def _chosen(folder: Path, gguf_file: str | None) -> ModelPlace:

@@ -1,7 +1,7 @@
-"""A store in use: the official driver, set up for graphneg, behind five calls that are the same on every server.
+"""A store in use: the official driver behind five calls that are the same on every server.
 
-In: a query and its parameters. Out: its records; or one `StoreError` that says what was wrong, where, and what
-to do. A user's query that is meant to read is refused if it would write.
+In: a query and its parameters. Out: its records; or one `StoreError` that says what was wrong, where, and
+what to do. A user's query that is meant to read is refused if it would write.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from neo4j.exceptions import (
     SessionExpired,
 )
 
-from graphneg.errors import StoreError
+from graphneg.errors import StoreError, first_line
 from graphneg.store.statements import send_text
 
 # The driver's options are untyped keywords.
@@ -162,8 +162,8 @@ def _explain(error: Neo4jError | DriverError, server: Server) -> str:
     if isinstance(error, ServiceUnavailable | SessionExpired):
         return _explain_silence(error, server)
     if isinstance(error, ConfigurationError):
-        return f"can't open {server}: {_first_line(error)}"
-    return f"{server}: {_first_line(error)}"
+        return f"can't open {server}: {first_line(error)}"
+    return f"{server}: {first_line(error)}"
 
 
 def _explain_answer(error: Neo4jError, server: Server) -> str:
@@ -187,7 +187,7 @@ def _explain_silence(error: ServiceUnavailable | SessionExpired, server: Server)
         if isinstance(cause, ssl.SSLError):
             return f"{server} does not speak TLS: use bolt:// or neo4j://, or switch TLS on at the server"
     *_, origin = _causes(error)
-    return f"{server} does not answer ({_first_line(origin)}): {server.if_silent}"
+    return f"{server} does not answer ({first_line(origin)}): {server.if_silent}"
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
@@ -196,10 +196,6 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
     while current is not None:
         yield current
         current = current.__cause__ or current.__context__
-
-
-def _first_line(error: BaseException) -> str:
-    return str(error).strip().splitlines()[0].rstrip(":") if str(error).strip() else type(error).__name__
 
 
 WRITE_WORDS = frozenset(
