@@ -34,7 +34,7 @@ from graphneg.ingest.loader import LoadOptions, get_loader
 from graphneg.ingest.rows import digest
 from graphneg.model import Dialogue
 from graphneg.scorers.coherence import CoherenceScorer, Talk, Versions, read_dialogues
-from graphneg.training.coherence import new_scorer, train_coherence
+from graphneg.training.coherence import train_coherence
 
 ROOT = Path(__file__).parent.parent
 DATA = ROOT.parent / "shared" / "data"
@@ -287,7 +287,7 @@ def _first(corpus: str, path: Path, amount: int, work: Path) -> Path:
 
 def _trained(name: str, edited: Path, setting: Setting, rated: Sequence[Rated], folder: Path) -> Trained:
     began = time.monotonic()
-    scorer = new_scorer(
+    scorer = CoherenceScorer.new(
         _encoder(),
         seed=setting.seed,
         max_tokens=setting.max_tokens,

@@ -225,9 +225,9 @@ def _streamed(encoder: Path, path: Path, folder: Path) -> _Clock:
 
 
 def _ranker(encoder: Path) -> Any:
-    from graphneg.rankers.cross_encoder import new_cross_encoder
+    from graphneg.rankers.cross_encoder import CrossEncoder
 
-    return new_cross_encoder(encoder, frozen=["embeddings"], dropout=0.0, device="cpu", offline=True)
+    return CrossEncoder.new(encoder, frozen=["embeddings"], dropout=0.0, device="cpu", offline=True)
 
 
 class _Clock(NoProgress):

@@ -124,12 +124,15 @@ SETTINGS: dict[str, Any] = {"epochs": 25, "learning_rate": 5e-3, "per_device_tra
 
 @pytest.fixture(scope="module")
 def trained(encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from graphneg.training.coherence import new_scorer, train_coherence
+    from graphneg.scorers.coherence import CoherenceScorer
+    from graphneg.training.coherence import train_coherence
 
     folder = tmp_path_factory.mktemp("scorer") / "scorer"
-    report = train_coherence(new_scorer(encoder, dropout=0.0), read(), folder, mix={"deam": 2}, **SETTINGS)
+    report = train_coherence(
+        CoherenceScorer.new(encoder, dropout=0.0), read(), folder, mix={"deam": 2}, **SETTINGS
+    )
     assert report.windows == {"original": 200, "deam": 200} and report.steps == 50
-    assert not report.lacking.versions
+    assert not report.shortfall.versions
     return folder
 
 
@@ -193,14 +196,17 @@ class TestScorer:
 
 class TestTraining:
     def test_goes_on_from_its_checkpoint_to_the_same_model(self, encoder: Path, tmp_path: Path) -> None:
-        from graphneg.training.coherence import new_scorer, train_coherence
+        from graphneg.scorers.coherence import CoherenceScorer
+        from graphneg.training.coherence import train_coherence
 
         settings = {**SETTINGS, "epochs": 20, "save_steps": 10}
         with pytest.raises(KeyboardInterrupt):
-            train_coherence(new_scorer(encoder), read(), tmp_path / "a", progress=StopsAt(15), **settings)
+            train_coherence(
+                CoherenceScorer.new(encoder), read(), tmp_path / "a", progress=StopsAt(15), **settings
+            )
         with pytest.raises(InputError, match="a run with other examples or settings was stopped here"):
-            train_coherence(new_scorer(encoder), read(), tmp_path / "a", seed=1, **settings)
-        stopped, whole = new_scorer(encoder), new_scorer(encoder)
+            train_coherence(CoherenceScorer.new(encoder), read(), tmp_path / "a", seed=1, **settings)
+        stopped, whole = CoherenceScorer.new(encoder), CoherenceScorer.new(encoder)
         train_coherence(stopped, read(), tmp_path / "a", **settings)
         train_coherence(whole, read(), tmp_path / "b", **settings)
         some = [talk("shall we swim", "fish"), talk("where is the cat", "at six")]
@@ -210,9 +216,9 @@ class TestTraining:
         train_coherence(stopped, read(), tmp_path / "a", overwrite=True, epochs=1)
 
     def test_shows_dialogues_at_the_places_where_their_versions_are_edited(self) -> None:
-        from graphneg.training.coherence import _Drawing  # pyright: ignore[reportPrivateUsage]
+        from graphneg.training.coherence import WindowSampler  # pyright: ignore[reportPrivateUsage]
 
-        picks = _Drawing(read(), {"deam": 3}, 0, ()).epoch(0)
+        picks = WindowSampler(read(), {"deam": 3}, 0, ()).epoch(0)
         assert len(picks) == 24
         for version, own in zip(picks[::2], picks[1::2], strict=True):
             assert (version.label, own.label) == (0, 1)
@@ -221,19 +227,26 @@ class TestTraining:
             assert {k for k, (edited, said) in enumerate(both) if edited != said} == own.places
 
     def test_leaves_out_what_is_held_out(self, encoder: Path, tmp_path: Path) -> None:
-        from graphneg.training.coherence import new_scorer, train_coherence
+        from graphneg.scorers.coherence import CoherenceScorer
+        from graphneg.training.coherence import train_coherence
 
         held_out = ["Is the DOG in  the kitchen", "where is the cat"]
         report = train_coherence(
-            new_scorer(encoder), read(), tmp_path / "a", mix={"C-cont": 5}, epochs=1, held_out=held_out
+            CoherenceScorer.new(encoder),
+            read(),
+            tmp_path / "a",
+            mix={"C-cont": 5},
+            epochs=1,
+            held_out=held_out,
         )
-        assert report.lacking.held_out == 3 and report.windows["original"] == 9
-        assert (report.lacking.dialogues["C-cont"], report.lacking.versions["C-cont"]) == (3, 6)
+        assert report.shortfall.held_out == 3 and report.windows["original"] == 9
+        assert (report.shortfall.dialogues["C-cont"], report.shortfall.versions["C-cont"]) == (3, 6)
 
     def test_refuses_what_it_cannot_learn_from(self, encoder: Path, tmp_path: Path) -> None:
-        from graphneg.training.coherence import new_scorer, train_coherence
+        from graphneg.scorers.coherence import CoherenceScorer
+        from graphneg.training.coherence import train_coherence
 
-        scorer = new_scorer(encoder)
+        scorer = CoherenceScorer.new(encoder)
         with pytest.raises(InputError, match="no edited dialogues of 'C-ent'; there are: C-cont, deam"):
             train_coherence(scorer, read(), tmp_path / "a", mix={"C-ent": 1})
         with pytest.raises(InputError, match="no dialogue is left"):

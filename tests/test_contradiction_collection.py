@@ -307,7 +307,7 @@ class TestCommands:
         contexts, responses, sheet, out = (
             tmp_path / name for name in ("c.jsonl", "r.jsonl", "labels.csv", "labelled.jsonl")
         )
-        own = ("contradictions", "contexts", "--file", chats, "--model", small.place, "--device", "cpu")
+        own = ("contradictions", "contexts", "--file", chats, "--model", small.path, "--device", "cpu")
         ended = run(*own, "-o", contexts, "--top", "5")
         assert ended.status == 0, ended.err
         assert run(*own, "-o", contexts).status == 2

@@ -13,7 +13,7 @@ from tiny_ranker import encoder_folder
 from graphneg.errors import InputError, ModelError
 from graphneg.evaluation.cross_validation import Lessons, cross_validate
 from graphneg.nn.losses import pairs_and_lists
-from graphneg.scorers.contradiction import ContradictionDetector, Labelled, labelled_lines, new_detector
+from graphneg.scorers.contradiction import ContradictionDetector, Labelled, labelled_lines
 from graphneg.training.contradiction import pairs_of, train_detector
 from tests.cli_runs import Run
 
@@ -29,7 +29,9 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def trained(encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("trained") / "detector"
-    report = train_detector(new_detector(encoder, device="cpu"), pairs_of(apart()), out, epochs=8, **QUICK)
+    report = train_detector(
+        ContradictionDetector.new(encoder, device="cpu"), pairs_of(apart()), out, epochs=8, **QUICK
+    )
     assert report.pairs == {"six": 8, "twelve": 6, "eggs": 6}
     return out
 
@@ -58,7 +60,7 @@ class TestDetector:
 
 class TestTraining:
     def test_the_same_seed_trains_the_same_model(self, encoder: Path, trained: Path, tmp_path: Path) -> None:
-        again = new_detector(encoder, device="cpu")
+        again = ContradictionDetector.new(encoder, device="cpu")
         train_detector(again, pairs_of(apart()), tmp_path / "again", epochs=8, **QUICK)
         assert again.score(PAIRS) == ContradictionDetector.from_pretrained(trained, device="cpu").score(PAIRS)
 
@@ -74,21 +76,27 @@ class TestTraining:
     def test_what_is_held_out_is_not_learned(self, encoder: Path, tmp_path: Path) -> None:
         held = ["THE cat is in  the garden six"]
         report = train_detector(
-            new_detector(encoder, device="cpu"), pairs_of(apart()), tmp_path / "m", held_out=held, epochs=1
+            ContradictionDetector.new(encoder, device="cpu"),
+            pairs_of(apart()),
+            tmp_path / "m",
+            held_out=held,
+            epochs=1,
         )
         assert report.held_out == 2 and report.pairs["six"] == 6
 
     def test_a_model_is_not_replaced_unasked(self, encoder: Path, tmp_path: Path) -> None:
         pairs = pairs_of(apart())
-        train_detector(new_detector(encoder, device="cpu"), pairs, tmp_path / "m", epochs=1)
+        train_detector(ContradictionDetector.new(encoder, device="cpu"), pairs, tmp_path / "m", epochs=1)
         with pytest.raises(InputError, match="there is a model in it already"):
-            train_detector(new_detector(encoder, device="cpu"), pairs, tmp_path / "m", epochs=1)
-        train_detector(new_detector(encoder, device="cpu"), pairs, tmp_path / "m", epochs=1, overwrite=True)
+            train_detector(ContradictionDetector.new(encoder, device="cpu"), pairs, tmp_path / "m", epochs=1)
+        train_detector(
+            ContradictionDetector.new(encoder, device="cpu"), pairs, tmp_path / "m", epochs=1, overwrite=True
+        )
 
     def test_one_class_alone_teaches_nothing(self, encoder: Path, tmp_path: Path) -> None:
         wrong = [one for one in apart() if one.label]
         with pytest.raises(InputError, match="contradictory and not contradictory"):
-            train_detector(new_detector(encoder, device="cpu"), pairs_of(wrong), tmp_path / "m")
+            train_detector(ContradictionDetector.new(encoder, device="cpu"), pairs_of(wrong), tmp_path / "m")
 
 
 class TestCrossValidation:

@@ -150,8 +150,8 @@ class TestLoading:
         cases = [
             (tmp_path / "empty", "neither config.json nor a GGUF file"),
             (two, "2 GGUF files in it; choose one as gguf_file: a.gguf, b.gguf"),
-            (changed("broken", "config.json", "{"), "can't be read as a model"),
-            (changed("weights", "model.safetensors", "none"), "can't be read as a model"),
+            (changed("broken", "config.json", "{"), "no model can be read from it"),
+            (changed("weights", "model.safetensors", "none"), "no model can be read from it"),
             (changed("kind", "config.json", json.dumps({"model_type": "vit"})), "which is no causal"),
         ]
         for folder, message in cases:

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from graphneg.datasets.groups import groups_of, read_groups
-from graphneg.datasets.pair_sampler import Drawing, Mix, Pair
+from graphneg.datasets.pair_sampler import Mix, Pair, PairSampler
 from graphneg.datasets.pairs import Pairs, read_pairs
 from graphneg.errors import InputError
 from graphneg.model import Negative
@@ -36,7 +36,7 @@ class TestLaws:
         self, records: list[Negative], seed: int, epoch: int
     ) -> None:
         assume(has_both(records))
-        expected, lacking = Drawing(groups_of(records), MIX, seed).epoch(epoch)
+        expected, lacking = PairSampler(groups_of(records), MIX, seed).epoch(epoch)
         pairs, counted = read_pairs(records, mix=MIX, seed=seed).draw(epoch)
         assert list(pairs) == expected and counted == lacking
 

@@ -19,7 +19,7 @@ torch = pytest.importorskip("torch")
 
 from graphneg.datasets.pair_sampler import Mix  # noqa: E402
 from graphneg.nn.training import open_run  # noqa: E402
-from graphneg.rankers.poly_encoder import PolyEncoder, new_poly_encoder  # noqa: E402
+from graphneg.rankers.poly_encoder import PolyEncoder  # noqa: E402
 from graphneg.training.rankers import train_ranker  # noqa: E402
 
 CONTEXTS = [["shall we swim", "now"], ["where is the cat"], ["who ate bread", "you did", "when"]]
@@ -38,7 +38,7 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def poly(encoder: Path) -> PolyEncoder:
-    return new_poly_encoder(encoder, codes=4, device="cpu")
+    return PolyEncoder.new(encoder, codes=4, device="cpu")
 
 
 class TestScores:
@@ -62,7 +62,7 @@ class TestScores:
     def test_a_context_has_a_vector_for_each_code_or_one(
         self, encoder: Path, codes: int, vectors: int
     ) -> None:
-        ranker = new_poly_encoder(encoder, codes=codes, device="cpu")
+        ranker = PolyEncoder.new(encoder, codes=codes, device="cpu")
         assert ranker.context_vectors(CONTEXTS).shape == (3, vectors, 16)
         assert ranker.response_vectors(RESPONSES).shape == (3, 16)
 
@@ -78,7 +78,7 @@ class TestScores:
         assert all(first + 3 == second for first, second in zip(ranked[::2], ranked[1::2], strict=True))
 
     def test_a_long_context_loses_its_beginning_and_a_long_response_its_end(self, encoder: Path) -> None:
-        ranker = new_poly_encoder(encoder, codes=2, max_tokens=6, response_tokens=5, device="cpu")
+        ranker = PolyEncoder.new(encoder, codes=2, max_tokens=6, response_tokens=5, device="cpu")
         long = [["fish fish fish fish", "where is the cat"], ["eggs", "where is the cat"]]
         scores = ranker.score(long, ["at six now fish", "at six now eggs"])
         assert scores[0] == pytest.approx(scores[1], abs=1e-6)
@@ -93,7 +93,7 @@ class TestFolders:
         from sentence_transformers import SentenceTransformer
         from transformers import AutoModel
 
-        ranker = new_poly_encoder(
+        ranker = PolyEncoder.new(
             encoder, codes=3, towers=towers, pooling=pooling, response_tokens=5, device="cpu"
         )
         with torch.no_grad():
@@ -114,7 +114,7 @@ class TestFolders:
     def test_a_folder_is_overwritten_whole_and_loses_nothing_else(
         self, poly: PolyEncoder, encoder: Path, tmp_path: Path
     ) -> None:
-        new_poly_encoder(encoder, codes=3, towers="separate", device="cpu").save(tmp_path)
+        PolyEncoder.new(encoder, codes=3, towers="separate", device="cpu").save(tmp_path)
         (tmp_path / "response" / "notes.txt").write_text("mine")
         with pytest.raises(InputError, match="a model in it already"):
             open_run(tmp_path, [1])
@@ -149,10 +149,10 @@ class TestFolders:
     )
     def test_wrong_settings_are_refused(self, encoder: Path, options: dict[str, Any], complaint: str) -> None:
         with pytest.raises(InputError, match=complaint):
-            new_poly_encoder(encoder, **options)
+            PolyEncoder.new(encoder, **options)
 
     def test_the_same_seed_draws_the_same_codes(self, encoder: Path) -> None:
-        drawn = [new_poly_encoder(encoder, seed=seed, device="cpu").model.codes for seed in (1, 1, 2)]
+        drawn = [PolyEncoder.new(encoder, seed=seed, device="cpu").model.codes for seed in (1, 1, 2)]
         assert (drawn[0] == drawn[1]).all() and not (drawn[0] == drawn[2]).any()
 
 
@@ -164,7 +164,7 @@ class TestLearning:
     def test_it_learns_what_fish_have_in_common(
         self, encoder: Path, tmp_path: Path, codes: int, objective: Any, towers: Any
     ) -> None:
-        ranker = new_poly_encoder(
+        ranker = PolyEncoder.new(
             encoder, codes=codes, objective=objective, towers=towers, dropout=0.0, device="cpu"
         )
         before = _auc(ranker)
@@ -209,7 +209,7 @@ class TestLearning:
 
 
 def _new(encoder: Path) -> PolyEncoder:
-    return new_poly_encoder(encoder, codes=2, device="cpu")
+    return PolyEncoder.new(encoder, codes=2, device="cpu")
 
 
 def _auc(ranker: PolyEncoder) -> float:

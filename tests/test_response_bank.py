@@ -23,7 +23,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("faiss")
 
 from graphneg.rankers import response_bank  # noqa: E402
-from graphneg.rankers.poly_encoder import PolyEncoder, new_poly_encoder  # noqa: E402
+from graphneg.rankers.poly_encoder import PolyEncoder  # noqa: E402
 from graphneg.rankers.response_bank import ResponseBank, build_bank, read_responses, stored_responses, unique  # noqa: E402  # noqa: E402
 
 RESPONSES = [" ".join(words) for words in product(WORDS.split()[:11], repeat=2)]
@@ -41,7 +41,7 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def poly(encoder: Path) -> PolyEncoder:
-    return new_poly_encoder(encoder, codes=3, device="cpu")
+    return PolyEncoder.new(encoder, codes=3, device="cpu")
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +73,7 @@ class TestSearch:
 
     @pytest.mark.parametrize("index", ["flat", "ivf", "hnsw"])
     def test_without_codes_the_nearest_is_the_best(self, encoder: Path, tmp_path: Path, index: Any) -> None:
-        ranker = new_poly_encoder(encoder, codes=0, device="cpu")
+        ranker = PolyEncoder.new(encoder, codes=0, device="cpu")
         made = build_bank(ranker, RESPONSES, tmp_path / "bank", index=index)
         opened = ResponseBank.open(tmp_path / "bank", ranker)
         found = opened.search(CONTEXTS, 3, retrieved=3)
@@ -147,7 +147,7 @@ class TestBuilding:
 
 class TestOpening:
     def test_the_bank_of_another_model_is_refused(self, encoder: Path, folder: Path) -> None:
-        other = new_poly_encoder(encoder, codes=3, pooling="first", device="cpu")
+        other = PolyEncoder.new(encoder, codes=3, pooling="first", device="cpu")
         with pytest.raises(InputError, match="another model made this bank"):
             ResponseBank.open(folder, other)
 

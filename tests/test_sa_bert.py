@@ -114,10 +114,10 @@ class TestModel:
     ) -> None:
         import torch
 
+        from graphneg.nn.encoders import new_classifier
         from graphneg.rankers.base import new_ranker
-        from graphneg.rankers.cross_encoder import read_encoder
 
-        plain, tokenizer = read_encoder(encoder, seed=1, dropout=0.0)
+        plain, tokenizer = new_classifier(encoder, seed=1, dropout=0.0)
         ranker = new_ranker("sa-bert", encoder, seed=1, dropout=0.0, device="cpu", max_tokens=24)
         rows = ranker.model.bert.embeddings.token_type_embeddings.weight
         segments = plain.bert.embeddings.token_type_embeddings.weight
@@ -132,9 +132,9 @@ class TestModel:
         assert ranker.score([context], [response]) == pytest.approx([found], abs=1e-6)
 
     def test_new_rows_are_segment_and_speaker(self, encoder: Path, ranker: Any) -> None:
-        from graphneg.rankers.cross_encoder import read_encoder
+        from graphneg.nn.encoders import new_classifier
 
-        segments = read_encoder(encoder, seed=1)[0].bert.embeddings.token_type_embeddings.weight
+        segments = new_classifier(encoder, seed=1)[0].bert.embeddings.token_type_embeddings.weight
         rows = ranker.model.bert.embeddings.token_type_embeddings.weight
         first, second = rows[:2] - segments, rows[2:] - segments
         assert first[0].tolist() == pytest.approx(first[1].tolist(), abs=1e-6)
@@ -212,7 +212,7 @@ class TestAdapting:
 
     def test_masked_words_are_told_better_and_speakers_are_kept(self, encoder: Path, tmp_path: Path) -> None:
         from graphneg.rankers.base import new_ranker
-        from graphneg.training.adapting import adapt, new_adaptable
+        from graphneg.training.domain_adaptation import adapt, new_adaptable
 
         start = new_adaptable(encoder, device="cpu")
         before = _masked_loss(start)
@@ -227,7 +227,7 @@ class TestAdapting:
         assert ranker.model.bert.pooler.dense.weight.equal(start.model.bert.pooler.dense.weight)
 
     def test_a_run_goes_on_to_the_same_bits(self, encoder: Path, tmp_path: Path) -> None:
-        from graphneg.training.adapting import adapt, new_adaptable
+        from graphneg.training.domain_adaptation import adapt, new_adaptable
 
         how = {**self.SETTINGS, "epochs": 4, "save_steps": 2}
         with pytest.raises(KeyboardInterrupt):
@@ -243,9 +243,9 @@ class TestAdapting:
         assert all(ours[name].equal(theirs[name]) for name in theirs)
 
     def test_other_replies_stand_in_half_of_the_examples_and_none_is_held_out(self) -> None:
-        from graphneg.training.adapting import Examples
+        from graphneg.training.domain_adaptation import AdaptationExamples
 
-        rows = Examples(dialogues(), 40, seed=0, held_out=["You  DID"])
+        rows = AdaptationExamples(dialogues(), 40, seed=0, held_out=["You  DID"])
         examples = [rows[place] for place in range(len(rows))]
         assert rows.size == 5 and "you did" not in {one.response for one in examples}
         assert 0.4 < sum(one.label for one in examples) / len(examples) < 0.6
@@ -255,7 +255,7 @@ class TestAdapting:
 
     def test_a_stores_contexts_teach_their_right_responses(self) -> None:
         from graphneg.generators.base import Context, Turn
-        from graphneg.training.adapting import groups_of_contexts
+        from graphneg.training.domain_adaptation import groups_of_contexts
 
         turns = (Turn("A", "shall we swim"), Turn("B", "when"))
         some = [Context(f"own/all/1#{3 + len(right)}", "own", "all", "own/all/1", 3, turns, "A", right)
@@ -265,8 +265,8 @@ class TestAdapting:
         assert [answer.text for answer in group.positives] == ["now", "at six"]
 
     def test_masks_depend_on_seed_and_example_alone(self, ranker: Any) -> None:
-        from graphneg.nn.losses import Masking
         from graphneg.rankers.sa_bert import SpeakerInputs
+        from graphneg.training.domain_adaptation import Masking
 
         inputs = SpeakerInputs(ranker.tokenizer, 24)
         [row] = inputs.rows([["shall we swim now", "when"]], ["at six"])
@@ -277,7 +277,7 @@ class TestAdapting:
         assert len(told) == 4 and not inputs.special & {row.tokens[place] for place in told}
 
     def test_nothing_to_learn_from_and_no_mask_are_told(self, encoder: Path, tmp_path: Path) -> None:
-        from graphneg.training.adapting import adapt, new_adaptable
+        from graphneg.training.domain_adaptation import adapt, new_adaptable
 
         one = [Group("a#1", ("when",), [Answer("now", "reference")])]
         with pytest.raises(InputError, match="two or more different right responses"):
@@ -298,8 +298,8 @@ def _masked_loss(encoder: Any) -> float:
     """Nats a masked word, over the same masks each time."""
     import torch
 
-    from graphneg.nn.losses import Masking
     from graphneg.rankers.sa_bert import SpeakerInputs
+    from graphneg.training.domain_adaptation import Masking
 
     inputs = SpeakerInputs(encoder.tokenizer, 24)
     masking = Masking(inputs, len(encoder.tokenizer), encoder.tokenizer.mask_token_id, 0.3, 9)

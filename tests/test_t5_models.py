@@ -108,7 +108,7 @@ def test_folders_that_hold_no_such_model_are_refused(tiny: TinyT5, tmp_path: Pat
     cases = [
         (tmp_path / "empty", "no config.json in it"),
         (changed("parser", "amrlib_meta.json", '{"model_type": "stog"}'), "type 'stog' parses text"),
-        (changed("broken", "config.json", "{"), "not JSON"),
+        (changed("broken", "config.json", "{"), "can't be read as JSON"),
         (changed("list", "config.json", "[]"), "an object is expected"),
         (changed("weights", "model.safetensors", "no weights"), "no sequence-to-sequence model can be read"),
         (without_weights("fewer"), "weights are missing"),

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphneg.datasets.groups import Answer, Group, groups_of, plain, read_groups
-from graphneg.datasets.pair_sampler import Drawing, Mix
+from graphneg.datasets.pair_sampler import Mix, PairSampler
 from graphneg.errors import InputError
 from graphneg.records.files import write_jsonl
 from tests.interrupting import StopsAt
@@ -48,7 +48,7 @@ class TestDrawing:
     @settings(deadline=None)
     @given(st.integers(0, 99), st.integers(0, 5), st.integers(1, 3))
     def test_each_context_has_what_the_mix_asks_for(self, seed: int, epoch: int, amount: int) -> None:
-        pairs, lacking = Drawing(groups(), Mix(2, {"edited": amount, "random": 1}), seed).epoch(epoch)
+        pairs, lacking = PairSampler(groups(), Mix(2, {"edited": amount, "random": 1}), seed).epoch(epoch)
         counts = Counter((pair.context, pair.source) for pair in pairs)
         for group in groups():
             assert counts[(group.context, "reference")] == 2
@@ -59,26 +59,28 @@ class TestDrawing:
     @settings(deadline=None)
     @given(st.integers(0, 99))
     def test_the_same_seed_draws_the_same_and_each_epoch_other_ones(self, seed: int) -> None:
-        drawing = Drawing(groups(), Mix(1, {"edited": 1}), seed)
-        assert drawing.epoch(0) == Drawing(groups(), Mix(1, {"edited": 1}), seed).epoch(0)
+        drawing = PairSampler(groups(), Mix(1, {"edited": 1}), seed)
+        assert drawing.epoch(0) == PairSampler(groups(), Mix(1, {"edited": 1}), seed).epoch(0)
         drawn = [pair.response for epoch in range(3) for pair in drawing.epoch(epoch)[0] if not pair.label]
         assert Counter(drawn) == Counter({"fish now": 3, "fish at six": 3, "fish eggs": 3})
 
     @settings(deadline=None)
     @given(st.integers(0, 99))
     def test_a_random_response_never_fits(self, seed: int) -> None:
-        pairs, _ = Drawing(groups(), Mix(1, {"random": 2}), seed).epoch(0)
+        pairs, _ = PairSampler(groups(), Mix(1, {"random": 2}), seed).epoch(0)
         right = {group.context: {plain(one.text) for one in group.positives} for group in groups()}
         assert all(plain(pair.response) not in right[pair.context] for pair in pairs if not pair.label)
 
     def test_what_is_held_out_never_comes_up(self) -> None:
-        drawing = Drawing(groups(), Mix(2, {"edited": 3, "random": 4}), 0, held_out=["At  six", "FISH now"])
+        drawing = PairSampler(
+            groups(), Mix(2, {"edited": 3, "random": 4}), 0, held_out=["At  six", "FISH now"]
+        )
         pairs, lacking = drawing.epoch(0)
         assert not {"at six", "fish now"} & {plain(pair.response) for pair in pairs}
         assert lacking.responses["edited"] == 3 and lacking.held_out == 4
 
     def test_what_is_lacking_is_counted_and_not_made_up_for(self) -> None:
-        pairs, lacking = Drawing(groups(), Mix(1, {"C-cont": 5}), 0).epoch(0)
+        pairs, lacking = PairSampler(groups(), Mix(1, {"C-cont": 5}), 0).epoch(0)
         assert sum(not pair.label for pair in pairs) == 9
         assert (lacking.contexts["C-cont"], lacking.responses["C-cont"]) == (3, 6)
 
@@ -91,7 +93,7 @@ class TestDrawing:
     )
     def test_nothing_to_draw_from_is_refused(self, some: list[Group], mix: Mix, complaint: str) -> None:
         with pytest.raises(InputError, match=complaint):
-            Drawing(some, mix, 0)
+            PairSampler(some, mix, 0)
 
 
 class TestTraining:
@@ -103,38 +105,38 @@ class TestTraining:
     SETTINGS = {"epochs": 30, "learning_rate": 5e-3, "per_device_train_batch_size": 4}  # noqa: RUF012
 
     def test_a_ranker_learns_what_fish_have_in_common(self, encoder: Path, tmp_path: Path) -> None:
-        from graphneg.rankers.cross_encoder import CrossEncoder, new_cross_encoder
+        from graphneg.rankers.cross_encoder import CrossEncoder
         from graphneg.training.rankers import train_ranker
 
-        ranker = new_cross_encoder(encoder, dropout=0.0)
+        ranker = CrossEncoder.new(encoder, dropout=0.0)
         report = train_ranker(
             ranker, groups(), tmp_path / "ranker", mix=Mix(2, {"edited": 2}), **self.SETTINGS
         )
         assert report.pairs == {"reference": 180, "edited": 180} and report.steps == 90
         read = CrossEncoder.from_pretrained(tmp_path / "ranker")
         assert read.rank(["shall we swim"], ["fish eggs", "at six"]) == [1, 0]
-        again = new_cross_encoder(encoder, dropout=0.0)
+        again = CrossEncoder.new(encoder, dropout=0.0)
         train_ranker(again, groups(), tmp_path / "again", mix=Mix(2, {"edited": 2}), **self.SETTINGS)
         assert again.score([["who ate the bread"]], ["you did"]) == ranker.score(
             [["who ate the bread"]], ["you did"]
         )
 
     def test_a_run_goes_on_from_its_checkpoint_to_the_same_model(self, encoder: Path, tmp_path: Path) -> None:
-        from graphneg.rankers.cross_encoder import new_cross_encoder
+        from graphneg.rankers.cross_encoder import CrossEncoder
         from graphneg.training.rankers import train_ranker
 
         settings = {**self.SETTINGS, "mix": Mix(2, {"edited": 2}), "save_steps": 20}
         with pytest.raises(KeyboardInterrupt):
             train_ranker(
-                new_cross_encoder(encoder), groups(), tmp_path / "a", progress=StopsAt(50), **settings
+                CrossEncoder.new(encoder), groups(), tmp_path / "a", progress=StopsAt(50), **settings
             )
         with pytest.raises(InputError, match="a run with other examples or settings was stopped here"):
-            train_ranker(new_cross_encoder(encoder), groups(), tmp_path / "a", seed=1, **settings)
+            train_ranker(CrossEncoder.new(encoder), groups(), tmp_path / "a", seed=1, **settings)
         shutil.copytree(tmp_path / "a", tmp_path / "copied")
         (tmp_path / "copied" / "checkpoints" / "run.json").unlink()
         with pytest.raises(InputError, match="a run with other examples or settings was stopped here"):
-            train_ranker(new_cross_encoder(encoder), groups(), tmp_path / "copied", **settings)
-        stopped, whole = new_cross_encoder(encoder), new_cross_encoder(encoder)
+            train_ranker(CrossEncoder.new(encoder), groups(), tmp_path / "copied", **settings)
+        stopped, whole = CrossEncoder.new(encoder), CrossEncoder.new(encoder)
         train_ranker(stopped, groups(), tmp_path / "a", **settings)
         train_ranker(whole, groups(), tmp_path / "b", **settings)
         pairs = [["shall we swim"], ["where is the cat"]], ["at six", "fish now"]
@@ -143,17 +145,17 @@ class TestTraining:
             train_ranker(stopped, groups(), tmp_path / "a", **settings)
 
     def test_ctrl_c_ends_a_run_after_its_step_with_a_checkpoint(self, encoder: Path, tmp_path: Path) -> None:
-        from graphneg.rankers.cross_encoder import new_cross_encoder
+        from graphneg.rankers.cross_encoder import CrossEncoder
         from graphneg.training.rankers import train_ranker
 
         pressed = StopsAt(37, lambda: signal.raise_signal(signal.SIGINT))
         settings = {**self.SETTINGS, "mix": Mix(2, {"edited": 2})}
         before = signal.getsignal(signal.SIGINT)
         with pytest.raises(KeyboardInterrupt):
-            train_ranker(new_cross_encoder(encoder), groups(), tmp_path / "a", progress=pressed, **settings)
+            train_ranker(CrossEncoder.new(encoder), groups(), tmp_path / "a", progress=pressed, **settings)
         assert signal.getsignal(signal.SIGINT) is before
         assert [path.name for path in (tmp_path / "a" / "checkpoints").glob("*-*")] == ["checkpoint-37"]
-        stopped, whole = new_cross_encoder(encoder), new_cross_encoder(encoder)
+        stopped, whole = CrossEncoder.new(encoder), CrossEncoder.new(encoder)
         report = train_ranker(stopped, groups(), tmp_path / "a", **settings)
         train_ranker(whole, groups(), tmp_path / "b", **settings)
         assert report.steps == 90
@@ -161,53 +163,53 @@ class TestTraining:
         assert stopped.score(*pairs) == pytest.approx(whole.score(*pairs), abs=1e-6)
 
     def test_frozen_embeddings_stay(self, encoder: Path, tmp_path: Path) -> None:
-        from graphneg.rankers.cross_encoder import new_cross_encoder
+        from graphneg.rankers.cross_encoder import CrossEncoder
         from graphneg.training.rankers import train_ranker
 
-        ranker = new_cross_encoder(encoder, frozen=["embeddings"])
+        ranker = CrossEncoder.new(encoder, frozen=["embeddings"])
         before = ranker.model.bert.embeddings.word_embeddings.weight.detach().clone()
         train_ranker(ranker, groups(), tmp_path / "ranker", epochs=1, learning_rate=0.1)
         assert (ranker.model.bert.embeddings.word_embeddings.weight == before).all()
         with pytest.raises(InputError, match="no parameter's name begins with 'wings'"):
-            new_cross_encoder(encoder, frozen=["wings"])
+            CrossEncoder.new(encoder, frozen=["wings"])
 
     def test_a_folder_is_overwritten_where_it_is_asked_for_and_loses_nothing_else(
         self, encoder: Path, tmp_path: Path
     ) -> None:
-        from graphneg.rankers.cross_encoder import new_cross_encoder
+        from graphneg.rankers.cross_encoder import CrossEncoder
         from graphneg.training.rankers import train_ranker
 
         out = tmp_path / "ranker"
-        train_ranker(new_cross_encoder(encoder), groups(), out, epochs=1)
+        train_ranker(CrossEncoder.new(encoder), groups(), out, epochs=1)
         (out / "notes.txt").write_text("mine")
         before = (out / "model.safetensors").read_bytes()
-        train_ranker(new_cross_encoder(encoder, seed=1), groups(), out, epochs=1, overwrite=True)
+        train_ranker(CrossEncoder.new(encoder, seed=1), groups(), out, epochs=1, overwrite=True)
         assert (out / "model.safetensors").read_bytes() != before
         assert (out / "notes.txt").read_text() == "mine" and not (out / "checkpoints").exists()
         (out / "config.json").write_text('{"port": 80}')
         with pytest.raises(InputError, match="not a model's, so nothing is overwritten"):
-            train_ranker(new_cross_encoder(encoder), groups(), out, epochs=1, overwrite=True)
+            train_ranker(CrossEncoder.new(encoder), groups(), out, epochs=1, overwrite=True)
 
     def test_arguments_that_are_none_leave_the_folder_as_it_was(self, encoder: Path, tmp_path: Path) -> None:
-        from graphneg.rankers.cross_encoder import new_cross_encoder
+        from graphneg.rankers.cross_encoder import CrossEncoder
         from graphneg.training.rankers import train_ranker
 
         out = tmp_path / "ranker"
         strange = {"sails": 3}
         with pytest.raises(InputError, match="takes no argument sails"):
-            train_ranker(new_cross_encoder(encoder), groups(), out, epochs=1, **strange)
+            train_ranker(CrossEncoder.new(encoder), groups(), out, epochs=1, **strange)
         assert not out.exists()
-        train_ranker(new_cross_encoder(encoder), groups(), out, epochs=1)
+        train_ranker(CrossEncoder.new(encoder), groups(), out, epochs=1)
         before = (out / "model.safetensors").read_bytes()
         with pytest.raises(InputError, match="takes no argument sails"):
-            train_ranker(new_cross_encoder(encoder), groups(), out, epochs=1, overwrite=True, **strange)
+            train_ranker(CrossEncoder.new(encoder), groups(), out, epochs=1, overwrite=True, **strange)
         assert (out / "model.safetensors").read_bytes() == before and not (out / "checkpoints").exists()
 
     def test_a_run_that_ends_before_its_first_checkpoint_stands_in_nobodys_way(
         self, encoder: Path, tmp_path: Path
     ) -> None:
         from graphneg.progress import NoProgress
-        from graphneg.rankers.cross_encoder import new_cross_encoder
+        from graphneg.rankers.cross_encoder import CrossEncoder
         from graphneg.training.rankers import train_ranker
 
         class Stop(NoProgress):
@@ -217,28 +219,28 @@ class TestTraining:
 
         out = tmp_path / "ranker"
         with pytest.raises(KeyboardInterrupt):
-            train_ranker(new_cross_encoder(encoder), groups(), out, epochs=1, progress=Stop())
+            train_ranker(CrossEncoder.new(encoder), groups(), out, epochs=1, progress=Stop())
         assert not out.exists()
-        train_ranker(new_cross_encoder(encoder), groups(), out, epochs=1, seed=1)
+        train_ranker(CrossEncoder.new(encoder), groups(), out, epochs=1, seed=1)
 
     def test_what_tensorboard_shows_stays_beside_the_model(self, encoder: Path, tmp_path: Path) -> None:
-        from graphneg.rankers.cross_encoder import new_cross_encoder
+        from graphneg.rankers.cross_encoder import CrossEncoder
         from graphneg.training.rankers import train_ranker
 
         out = tmp_path / "ranker"
-        train_ranker(new_cross_encoder(encoder), groups(), out, epochs=1, report_to="tensorboard")
+        train_ranker(CrossEncoder.new(encoder), groups(), out, epochs=1, report_to="tensorboard")
         assert list((out / "runs").rglob("events.out*")) and not (out / "checkpoints").exists()
 
     def test_accumulated_gradients_make_the_steps_of_larger_batches(
         self, encoder: Path, tmp_path: Path
     ) -> None:
-        from graphneg.rankers.cross_encoder import new_cross_encoder
+        from graphneg.rankers.cross_encoder import CrossEncoder
         from graphneg.training.rankers import train_ranker
 
         pairs = [["shall we swim"], ["where is the cat"]], ["at six", "fish now"]
         scores: list[list[float]] = []
         for batch, parts in ((12, 1), (6, 2)):
-            ranker = new_cross_encoder(encoder, dropout=0.0)
+            ranker = CrossEncoder.new(encoder, dropout=0.0)
             settings = {"per_device_train_batch_size": batch, "gradient_accumulation_steps": parts}
             mix = Mix(2, {"edited": 2}, {"edited": 0.5})
             train_ranker(
@@ -250,7 +252,7 @@ class TestTraining:
     def test_a_run_stops_when_the_part_held_back_gets_no_better_and_keeps_the_best(
         self, encoder: Path, tmp_path: Path
     ) -> None:
-        from graphneg.rankers.cross_encoder import new_cross_encoder
+        from graphneg.rankers.cross_encoder import CrossEncoder
         from graphneg.training.rankers import Validation, train_ranker
 
         many = [
@@ -259,7 +261,7 @@ class TestTraining:
             for word in ("now", "fish", "you", "cat", "garden", "bread")
         ]
         report = train_ranker(
-            new_cross_encoder(encoder, dropout=0.0),
+            CrossEncoder.new(encoder, dropout=0.0),
             many,
             tmp_path / "ranker",
             mix=Mix(1, {"edited": 1}),
@@ -270,33 +272,33 @@ class TestTraining:
         assert report.planned == planned and report.steps < planned / 4
         assert sum(report.pairs.values()) == min(planned, report.steps * 4)
         with pytest.raises(InputError, match="of 1 contexts would be held back"):
-            train_ranker(new_cross_encoder(encoder), many[:1], tmp_path / "other", validation=Validation(0.5))
+            train_ranker(CrossEncoder.new(encoder), many[:1], tmp_path / "other", validation=Validation(0.5))
 
     def test_pairs_train_the_ranker_that_their_groups_train(self, encoder: Path, tmp_path: Path) -> None:
         from graphneg.datasets.pairs import read_pairs
-        from graphneg.rankers.cross_encoder import new_cross_encoder
+        from graphneg.rankers.cross_encoder import CrossEncoder
         from graphneg.training.rankers import train_ranker
 
         records, mix = some(), Mix(1, {"edits": 1, "random": 1})
         scores: list[list[float]] = []
         for name, data in (("pairs", read_pairs(records, mix=mix)), ("groups", groups_of(records))):
-            ranker = new_cross_encoder(encoder)
+            ranker = CrossEncoder.new(encoder)
             given = {"mix": mix} if name == "groups" else {}
             train_ranker(ranker, data, tmp_path / name, epochs=2, **given)
             scores.append(ranker.score([["shall we swim"]], ["at six"]))
         assert scores[0] == scores[1]
         with pytest.raises(InputError, match="pairs have a mix and held-out texts of their own"):
-            train_ranker(new_cross_encoder(encoder), read_pairs(records), tmp_path / "x", mix=mix)
+            train_ranker(CrossEncoder.new(encoder), read_pairs(records), tmp_path / "x", mix=mix)
 
     def test_a_logger_that_is_not_installed_is_told_before_training(
         self, encoder: Path, tmp_path: Path
     ) -> None:
         from importlib.util import find_spec
 
-        from graphneg.rankers.cross_encoder import new_cross_encoder
+        from graphneg.rankers.cross_encoder import CrossEncoder
         from graphneg.training.rankers import train_ranker
 
         if find_spec("tensorboard") or find_spec("tensorboardX"):
             pytest.skip("tensorboard is installed")
         with pytest.raises(InputError, match="tensorboard is not installed"):
-            train_ranker(new_cross_encoder(encoder), groups(), tmp_path / "ranker", report_to="tensorboard")
+            train_ranker(CrossEncoder.new(encoder), groups(), tmp_path / "ranker", report_to="tensorboard")

@@ -298,8 +298,8 @@ def correlation(
 
 
 def _scored(model: str, rated: list[Rated], over: Over, overlap: int, offline: bool) -> list[float]:
-    from graphneg.nn.models import locate
-    from graphneg.rankers.base import kind_of, ranker_kinds, read_config
+    from graphneg.nn.models import locate, read_config
+    from graphneg.rankers.base import kind_of, ranker_kinds
 
     if kind_of(read_config(locate(model, offline=offline))) in ranker_kinds():
         return _by_ranker(model, rated, offline)

@@ -127,16 +127,16 @@ def ranker(
     reads. Stopped, the same command goes on from the last checkpoint.
     """
     from graphneg.cli.terminal import Bars, show_shortages
-    from graphneg.datasets.negative_dataset import Gathered
+    from graphneg.datasets.negative_dataset import NegativeDataset
     from graphneg.datasets.pair_sampler import shortages
     from graphneg.datasets.pairs import Pairs
     from graphneg.rankers.base import new_ranker
     from graphneg.training.rankers import Validation, train_ranker
 
     own = _own_options(kind, codes)
-    gathered = Gathered(files, seed, held_out_texts(held_out), held_out_split or ())
-    pairs = Pairs(gathered, _mix(mix, positives, gathered.groups(0)), seed)
-    table = shortages(pairs.drawing(0))
+    dataset = NegativeDataset(files, seed, held_out_texts(held_out), held_out_split or ())
+    pairs = Pairs(dataset, _mix(mix, positives, dataset.groups(0)), seed)
+    table = shortages(pairs.sampler(0))
     encoder = new_ranker(
         kind,
         model,
@@ -206,11 +206,11 @@ def _mix(given: list[str] | None, positives: int, groups: StoredGroups) -> Mix:
 
 
 def _tell(report: RankerReport) -> None:
-    for name, missing in sorted(report.lacking.responses.items()):
-        few = counted(report.lacking.contexts[name], "context")
+    for name, missing in sorted(report.shortfall.responses.items()):
+        few = counted(report.shortfall.contexts[name], "context")
         note(f"{name}: {few} have too few; {missing:,} an epoch are missing")
-    if report.lacking.held_out:
-        note(f"{counted(report.lacking.held_out, 'response')} were left out, being held out")
+    if report.shortfall.held_out:
+        note(f"{counted(report.shortfall.held_out, 'response')} were left out, being held out")
     learned = sum(report.pairs.values())
     if learned < report.planned:
         note(f"stopped early, after {learned:,} of {report.planned:,} pairs; the best model is kept")
@@ -281,8 +281,8 @@ def adapt(
     """
     from graphneg.cli.terminal import Bars
     from graphneg.datasets.groups import read_groups
-    from graphneg.training.adapting import adapt as train_encoder
-    from graphneg.training.adapting import groups_of_contexts, new_adaptable
+    from graphneg.training.domain_adaptation import adapt as train_encoder
+    from graphneg.training.domain_adaptation import groups_of_contexts, new_adaptable
 
     def from_store() -> list[Group]:
         from graphneg.generators.base import ContextSelection, read_contexts

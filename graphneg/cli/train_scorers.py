@@ -87,12 +87,13 @@ def coherence(
     """
     from graphneg.cli.terminal import Bars
     from graphneg.scorers.coherence import read_dialogues
-    from graphneg.training.coherence import new_scorer, train_coherence
+    from graphneg.scorers.coherence import CoherenceScorer
+    from graphneg.training.coherence import train_coherence
 
     read = read_dialogues(files)
     wanted = _mix(mix)
     kept_out = _texts(held_out or ())
-    scorer = new_scorer(
+    scorer = CoherenceScorer.new(
         model,
         seed=seed,
         max_tokens=max_tokens,
@@ -153,11 +154,11 @@ def _texts(files: list[Path] | tuple[()]) -> list[str]:
 
 
 def _tell(report: CoherenceReport, dialogues: int) -> None:
-    for name, missing in sorted(report.lacking.versions.items()):
-        few = counted(report.lacking.dialogues[name], "dialogue")
+    for name, missing in sorted(report.shortfall.versions.items()):
+        few = counted(report.shortfall.dialogues[name], "dialogue")
         note(f"{name}: {few} of {dialogues:,} have too few; {missing:,} an epoch are missing")
-    if report.lacking.held_out:
-        note(f"{counted(report.lacking.held_out, 'edited dialogue')} were left out, sharing held-out turns")
+    if report.shortfall.held_out:
+        note(f"{counted(report.shortfall.held_out, 'edited dialogue')} were left out, sharing held-out turns")
     if report.cut_turns:
         note(f"{counted(report.cut_turns, 'turn')} longer than a window lost the end")
     made = ", ".join(f"{name} {amount:,}" for name, amount in sorted(report.windows.items()))
@@ -236,7 +237,7 @@ def contradiction(
     """
     from graphneg.cli.terminal import Bars
     from graphneg.evaluation.cross_validation import tested_texts
-    from graphneg.scorers.contradiction import new_detector, read_labelled
+    from graphneg.scorers.contradiction import ContradictionDetector, read_labelled
     from graphneg.training.contradiction import pairs_of, train_detector
 
     if not files and not made:
@@ -246,7 +247,7 @@ def contradiction(
         *made_responses(made, embedder, seed=seed, offline=offline),
     ]
     kept_out = tested_texts(read_labelled(held_out)) if held_out else frozenset[str]()
-    detector = new_detector(
+    detector = ContradictionDetector.new(
         model,
         seed=seed,
         max_tokens=max_tokens,

@@ -52,7 +52,7 @@ class Answer:
     context: tuple[str, ...] | None = None
 
 
-class Place(Protocol):
+class ResponseGroup(Protocol):
     """One place in a dialogue: the turns before it, what fits there and what does not."""
 
     @property
@@ -67,7 +67,7 @@ class Place(Protocol):
 
 @dataclass(slots=True)
 class Group:
-    """A `Place` in memory."""
+    """A `ResponseGroup` in memory."""
 
     id: str
     context: tuple[str, ...]
@@ -105,7 +105,7 @@ def read_groups(paths: Sequence[str | Path]) -> list[Group]:
     return groups
 
 
-def check(group: Place) -> None:
+def check(group: ResponseGroup) -> None:
     """Raises `InputError` where a group has no right response."""
     if not group.positives:
         raise InputError(

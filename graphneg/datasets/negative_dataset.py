@@ -82,7 +82,7 @@ class StoredGroups(Sequence["StoredGroup"]):
 
 
 class StoredGroup:
-    """A `Place` in a file; each property is decoded when it is first asked for."""
+    """A `ResponseGroup` in a file; each property is decoded when it is first asked for."""
 
     def __init__(self, columns: Sequence[Any], row: int) -> None:
         self._columns = columns
@@ -240,7 +240,7 @@ def _row(group: Group, held_out: HeldOut) -> dict[str, Any]:
     }
 
 
-# Negatives from files, streams and functions, gathered into groups that are mapped into memory.
+# Negatives from files, streams and functions, dataset into groups that are mapped into memory.
 
 
 Source = str | Path | Iterable[Negative] | Callable[[int], Iterable[Negative]]
@@ -249,7 +249,7 @@ _VERSION = 1
 _BLOCK = 1 << 20
 
 
-class Gathered:
+class NegativeDataset:
     """The groups of some sources, made when they are first asked for.
 
     A function among the sources is called for each epoch, with the seed of that epoch: ``seed`` + epoch.

@@ -11,7 +11,7 @@ from itertools import islice
 from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
-from graphneg.datasets.groups import REFERENCE, Answer, HeldOut, Place, plain
+from graphneg.datasets.groups import REFERENCE, Answer, HeldOut, ResponseGroup, plain
 from graphneg.errors import InputError
 from graphneg.hashing import number
 
@@ -69,7 +69,7 @@ class Mix:
 
 
 @dataclass(slots=True)
-class Lacking:
+class Shortfall:
     """Contexts that have fewer than asked for, and how many responses that are: by source."""
 
     contexts: Counter[str] = field(default_factory=Counter[str])
@@ -94,11 +94,11 @@ class Draw(NamedTuple):
         return int(self.slot >= 0 and self.group == self.other)
 
 
-class Drawing:
+class PairSampler:
     """Draws the pairs of an epoch from groups: the same seed and epoch give the same pairs in the same order.
 
     Of each context other negatives come up in each epoch, until all have been drawn. A response whose
-    text is in ``held_out`` is never drawn. What is lacking is counted, never made up for. ``wanted``
+    text is in ``held_out`` is never drawn. A shortfall is counted, never made up for. ``wanted``
     chooses groups; random responses come from the chosen ones too. ``left_out`` responses were left out
     of the groups before, being held out.
 
@@ -108,11 +108,11 @@ class Drawing:
 
     def __init__(
         self,
-        groups: Sequence[Place],
+        groups: Sequence[ResponseGroup],
         mix: Mix,
         seed: int,
         held_out: Collection[str] | HeldOut = (),
-        wanted: Callable[[Place], bool] | None = None,
+        wanted: Callable[[ResponseGroup], bool] | None = None,
         left_out: int = 0,
     ) -> None:
         self.groups = groups
@@ -124,20 +124,20 @@ class Drawing:
         self._kept = array("L")
         self._look(wanted)
 
-    def epoch(self, epoch: int) -> tuple[list[Pair], Lacking]:
-        """The pairs of an epoch, shuffled, and what was lacking."""
-        drawn, lacking = self.drawn(epoch)
-        return list(drawn), lacking
+    def epoch(self, epoch: int) -> tuple[list[Pair], Shortfall]:
+        """The pairs of an epoch, shuffled, and its `Shortfall`."""
+        drawn, shortfall = self.drawn(epoch)
+        return list(drawn), shortfall
 
-    def drawn(self, epoch: int) -> tuple[Drawn, Lacking]:
+    def drawn(self, epoch: int) -> tuple[EpochPairs, Shortfall]:
         """As `epoch`, but each pair is made when it is looked at: 12 bytes are kept of it."""
         import numpy
 
-        lacking = Lacking(held_out=self._left_out)
+        shortfall = Shortfall(held_out=self._left_out)
         keys, draws = array("Q"), array("i")
         digest = hashlib.blake2b(digest_size=16)
         sources: Counter[str] = Counter()
-        for draw in self.draws(epoch, lacking):
+        for draw in self.draws(epoch, shortfall):
             pair = self.pair(draw)
             keys.append(number(self._seed, "pair", str(epoch), pair.id))
             draws.extend((draw.group, draw.other, draw.slot))
@@ -146,12 +146,12 @@ class Drawing:
             sources[pair.source] += 1
         order = numpy.argsort(numpy.frombuffer(keys, dtype=numpy.uint64), kind="stable")
         table: NDArray[int32] = numpy.frombuffer(draws, dtype=numpy.int32).reshape(-1, 3)[order]
-        return Drawn(self, table, sources, digest.hexdigest()), lacking
+        return EpochPairs(self, table, sources, digest.hexdigest()), shortfall
 
-    def draws(self, epoch: int, lacking: Lacking) -> Iterator[Draw]:
-        """What an epoch draws, context by context; what is ``lacking`` is counted on the way."""
+    def draws(self, epoch: int, shortfall: Shortfall) -> Iterator[Draw]:
+        """What an epoch draws, context by context; what is ``shortfall`` is counted on the way."""
         for place in self._kept:
-            yield from self.draws_of(place, epoch, lacking)
+            yield from self.draws_of(place, epoch, shortfall)
 
     @property
     def contexts(self) -> int:
@@ -176,7 +176,7 @@ class Drawing:
         weight = self.mix.weight(answer.source, answer.category)
         return Pair(id, context, answer.text, draw.label, answer.source, answer.category, weight)
 
-    def draws_of(self, place: int, epoch: int, lacking: Lacking) -> Iterator[Draw]:
+    def draws_of(self, place: int, epoch: int, shortfall: Shortfall) -> Iterator[Draw]:
         """What an epoch draws of one group: right responses, then wrong ones."""
         group = self.groups[place]
         right, wrong = self._allowed(group.positives), self._allowed(group.negatives)
@@ -190,8 +190,8 @@ class Drawing:
                 slots = self._turns(group.id, name, some, amount, epoch)
                 found = [Draw(place, place, -1 - slot, name) for slot in slots]
             if len(found) < amount:
-                lacking.contexts[name] += 1
-                lacking.responses[name] += amount - len(found)
+                shortfall.contexts[name] += 1
+                shortfall.responses[name] += amount - len(found)
             yield from found
 
     def _turns(
@@ -202,7 +202,7 @@ class Drawing:
         start = epoch * amount
         return [order[(start + i) % len(order)][0] for i in range(min(amount, len(order)))]
 
-    def _random(self, place: int, group: Place, amount: int, epoch: int) -> Iterator[Draw]:
+    def _random(self, place: int, group: ResponseGroup, amount: int, epoch: int) -> Iterator[Draw]:
         """Right responses of other contexts, none that fits this one too."""
         taken = {plain(answer.text) for answer in group.positives}
         for k in range(amount * _TRIES):
@@ -220,7 +220,7 @@ class Drawing:
     def _allowed(self, answers: Sequence[Answer]) -> list[tuple[int, Answer]]:
         return [(slot, one) for slot, one in enumerate(answers) if one.text not in self._held_out]
 
-    def _look(self, wanted: Callable[[Place], bool] | None) -> None:
+    def _look(self, wanted: Callable[[ResponseGroup], bool] | None) -> None:
         """Which groups can be drawn from, and which sources there are."""
         known: set[str] = set()
         for place, group in enumerate(self.groups):
@@ -241,16 +241,16 @@ class Drawing:
                 raise InputError(f"no negatives of {name!r}; there are: {there}")
 
 
-class Drawn(Sequence[Pair]):
+class EpochPairs(Sequence[Pair]):
     """The pairs of an epoch in their order, made when they are looked at: any place costs the same.
 
     ``sources`` counts them, and ``digest`` is the same for the same pairs.
     """
 
     def __init__(
-        self, drawing: Drawing, table: NDArray[int32], sources: Mapping[str, int], digest: str
+        self, sampler: PairSampler, table: NDArray[int32], sources: Mapping[str, int], digest: str
     ) -> None:
-        self._drawing = drawing
+        self._sampler = sampler
         self._table = table
         self.sources = sources
         self.digest = digest
@@ -261,13 +261,13 @@ class Drawn(Sequence[Pair]):
         table = self._table
         return int(((table[:, 2] >= 0) & (table[:, 0] == table[:, 1])).sum())
 
-    def together(self) -> Drawn:
+    def together(self) -> EpochPairs:
         """The same pairs, those of a context together, contexts in the order of their first pairs."""
         import numpy
 
         _, first, inverse = numpy.unique(self._table[:, 0], return_index=True, return_inverse=True)
         order = numpy.argsort(first[inverse], kind="stable")
-        return Drawn(self._drawing, self._table[order], self.sources, self.digest)
+        return EpochPairs(self._sampler, self._table[order], self.sources, self.digest)
 
     def __len__(self) -> int:
         return len(self._table)
@@ -280,7 +280,7 @@ class Drawn(Sequence[Pair]):
         if isinstance(place, slice):
             return [self[one] for one in range(*place.indices(len(self)))]
         group, other, slot = self._table[place]
-        return self._drawing.pair(Draw(int(group), int(other), int(slot), ""))
+        return self._sampler.pair(Draw(int(group), int(other), int(slot), ""))
 
 
 def _names(answer: Answer) -> tuple[str, str]:
@@ -326,7 +326,7 @@ class _Tally:
     contexts: set[int] = field(default_factory=set[int])
 
 
-def shortages(drawing: Drawing, epoch: int = 0, embedder: Embedder | None = None) -> list[Shortage]:
+def shortages(sampler: PairSampler, epoch: int = 0, embedder: Embedder | None = None) -> list[Shortage]:
     """A row for each source or category that the mix names, and below it one for each category in it.
 
     ``embedder`` turns responses into vectors (shape (texts, dimensions), each of length 1); without one,
@@ -336,35 +336,37 @@ def shortages(drawing: Drawing, epoch: int = 0, embedder: Embedder | None = None
         from graphneg.nn.embedders import BUNDLED, get_embedder
 
         embedder = get_embedder(BUNDLED)
-    lacking = Lacking()
+    shortfall = Shortfall()
     tallies: defaultdict[tuple[str, str], _Tally] = defaultdict(_Tally)
-    wrong = (draw for draw in drawing.draws(epoch, lacking) if not draw.label)
+    wrong = (draw for draw in sampler.draws(epoch, shortfall) if not draw.label)
     while some := list(islice(wrong, _AT_ONCE)):
-        for draw, category, similarity in _measured(drawing, some, embedder):
+        for draw, category, similarity in _measured(sampler, some, embedder):
             for key in {(draw.name, ""), (draw.name, category)}:
                 tallies[key].similarities.append(similarity)
                 tallies[key].contexts.add(draw.group)
-    return list(_rows(drawing, lacking, tallies))
+    return list(_rows(sampler, shortfall, tallies))
 
 
 def _measured(
-    drawing: Drawing, draws: Sequence[Draw], embedder: Embedder
+    sampler: PairSampler, draws: Sequence[Draw], embedder: Embedder
 ) -> Iterator[tuple[Draw, str, float]]:
     """Each draw with its category and its similarity to the right response that it is most like."""
-    pairs = [drawing.pair(draw) for draw in draws]
-    right = [[one.text for one in drawing.groups[draw.group].positives] for draw in draws]
+    pairs = [sampler.pair(draw) for draw in draws]
+    right = [[one.text for one in sampler.groups[draw.group].positives] for draw in draws]
     texts = list(dict.fromkeys([pair.response for pair in pairs] + [text for some in right for text in some]))
     vectors = dict(zip(texts, embedder.embed(texts), strict=True))
     for draw, pair, some in zip(draws, pairs, right, strict=True):
         yield draw, pair.category, max(float(vectors[pair.response] @ vectors[text]) for text in some)
 
 
-def _rows(drawing: Drawing, lacking: Lacking, tallies: dict[tuple[str, str], _Tally]) -> Iterator[Shortage]:
-    for name, amount in drawing.mix.negatives.items():
+def _rows(
+    sampler: PairSampler, shortfall: Shortfall, tallies: dict[tuple[str, str], _Tally]
+) -> Iterator[Shortage]:
+    for name, amount in sampler.mix.negatives.items():
         own = tallies.get((name, ""), _Tally())
-        wanted = amount * drawing.contexts
-        got = wanted - lacking.responses[name]
-        yield Shortage(name, "", drawing.contexts, lacking.contexts[name], wanted, got, _spread(own))
+        wanted = amount * sampler.contexts
+        got = wanted - shortfall.responses[name]
+        yield Shortage(name, "", sampler.contexts, shortfall.contexts[name], wanted, got, _spread(own))
         for (other, category), part in sorted(tallies.items()):
             if other == name and category and category != name:
                 count = len(part.similarities)
@@ -383,8 +385,8 @@ def _spread(tally: _Tally) -> Spread | None:
 # a batch.
 
 
-Draws = Callable[[int], tuple[Drawn, Lacking]]
-"""The pairs of an epoch, by its number, and what was lacking."""
+Draws = Callable[[int], tuple[EpochPairs, Shortfall]]
+"""The pairs of an epoch, by its number, and its `Shortfall`."""
 _WINDOW = 16
 
 
@@ -393,7 +395,7 @@ class Epochs:
 
     Inside windows of some batches, batches are of contexts of like length. One epoch's draws are held at a
     time, and the pairs of one window. ``sources`` counts the pairs of all epochs, `sources_of` those of
-    the beginning; ``lacking`` is what the first one lacked, ``first`` how many pairs it has.
+    the beginning; ``shortfall`` is what the first one lacked, ``first`` how many pairs it has.
     """
 
     def __init__(self, draws: Draws, epochs: int, batch: int) -> None:
@@ -403,7 +405,7 @@ class Epochs:
         self.sources: Counter[str] = Counter()
         self._starts = [0]
         self._epoch, self._window = 0, -1
-        first, self.lacking = draws(0)
+        first, self.shortfall = draws(0)
         self._pairs = first.together()
         self._sorted: Sequence[Pair] = ()
         self.first, self._right, self._digest = len(first), first.right, first.digest

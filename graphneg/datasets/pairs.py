@@ -8,9 +8,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from graphneg.datasets.groups import Place
-from graphneg.datasets.negative_dataset import Gathered, Source
-from graphneg.datasets.pair_sampler import RANDOM, Drawing, Drawn, Lacking, Mix, Pair, Shortage, shortages
+from graphneg.datasets.groups import ResponseGroup
+from graphneg.datasets.negative_dataset import NegativeDataset, Source
+from graphneg.datasets.pair_sampler import (
+    RANDOM,
+    EpochPairs,
+    Mix,
+    Pair,
+    PairSampler,
+    Shortage,
+    Shortfall,
+    shortages,
+)
 from graphneg.errors import GraphnegError, InputError
 
 if TYPE_CHECKING:
@@ -29,13 +38,13 @@ _SHARD = 1_000
 Row = dict[str, Any]
 
 
-def to_dataset(pairs: Drawn, folder: Path, separator: str | None) -> Dataset:
+def to_dataset(pairs: EpochPairs, folder: Path, separator: str | None) -> Dataset:
     """Pairs as a ``Dataset`` that maps a file in ``folder`` into memory."""
     rows = (_row(pair, separator) for pair in pairs)
     return _dataset(rows, _features(separator), folder)
 
 
-def to_iterable_dataset(pairs: Drawn, separator: str | None) -> IterableDataset:
+def to_iterable_dataset(pairs: EpochPairs, separator: str | None) -> IterableDataset:
     """Pairs as an ``IterableDataset`` of shards of `_SHARD` pairs."""
     features = _features(separator)
     from datasets import IterableDataset
@@ -48,7 +57,7 @@ def to_iterable_dataset(pairs: Drawn, separator: str | None) -> IterableDataset:
 class Rest:
     """A torch data set of numbered items: pairs from ``start`` on."""
 
-    def __init__(self, pairs: Drawn, start: int) -> None:
+    def __init__(self, pairs: EpochPairs, start: int) -> None:
         self._pairs = pairs
         self._start = start
 
@@ -75,7 +84,9 @@ def to_dataloader(
     return make(pairs, batch_size=batch, collate_fn=collate or _batch, **options)
 
 
-def to_tuples(drawing: Drawing, epoch: int, names: Sequence[str], folder: Path, separator: str) -> Dataset:
+def to_tuples(
+    sampler: PairSampler, epoch: int, names: Sequence[str], folder: Path, separator: str
+) -> Dataset:
     """Rows of an anchor, a positive, and as many negatives as there are ``names`` for columns.
 
     Negatives of a context are cut into rows, and rows go round its positives, until each positive and
@@ -86,8 +97,8 @@ def to_tuples(drawing: Drawing, epoch: int, names: Sequence[str], folder: Path, 
     left_out = [0]
 
     def rows() -> Iterator[Row]:
-        for place in drawing.shuffled(epoch):
-            found = list(_tuples(drawing, epoch, place, len(names), separator))
+        for place in sampler.shuffled(epoch):
+            found = list(_tuples(sampler, epoch, place, len(names), separator))
             left_out[0] += not found
             for texts in found:
                 yield dict(zip(columns, texts, strict=True))
@@ -99,17 +110,17 @@ def to_tuples(drawing: Drawing, epoch: int, names: Sequence[str], folder: Path, 
     return made
 
 
-def _tuples(drawing: Drawing, epoch: int, place: int, size: int, separator: str) -> Iterator[list[str]]:
-    pairs = [drawing.pair(draw) for draw in drawing.draws_of(place, epoch, Lacking())]
+def _tuples(sampler: PairSampler, epoch: int, place: int, size: int, separator: str) -> Iterator[list[str]]:
+    pairs = [sampler.pair(draw) for draw in sampler.draws_of(place, epoch, Shortfall())]
     right = [pair.response for pair in pairs if pair.label]
     wrong = [pair.response for pair in pairs if not pair.label]
     cuts = [wrong[at : at + size] for at in range(0, len(wrong) - size + 1, size)]
-    anchor = separator.join(drawing.groups[place].context)
+    anchor = separator.join(sampler.groups[place].context)
     for row in range(max(len(right), len(cuts)) if cuts else 0):
         yield [anchor, right[row % len(right)], *cuts[row % len(cuts)]]
 
 
-def _shards(pairs: Drawn, separator: str | None, starts: Sequence[int]) -> Iterator[Row]:
+def _shards(pairs: EpochPairs, separator: str | None, starts: Sequence[int]) -> Iterator[Row]:
     for start in starts:
         for place in range(start, min(start + _SHARD, len(pairs))):
             yield _row(pairs[place], separator)
@@ -195,7 +206,7 @@ def read_pairs(
     Raises:
         InputError: there are no sources.
     """
-    return Pairs(Gathered(sources, seed, held_out, held_out_splits, cache), mix, seed)
+    return Pairs(NegativeDataset(sources, seed, held_out, held_out_splits, cache), mix, seed)
 
 
 def graph_pairs(
@@ -215,7 +226,7 @@ def graph_pairs(
     from graphneg.datasets.groups import split_texts
 
     texts = chain(held_out, split_texts(store, splits)) if splits else held_out
-    return Pairs(Gathered(sources, seed, texts, splits, cache, known_splits=splits), mix, seed)
+    return Pairs(NegativeDataset(sources, seed, texts, splits, cache, known_splits=splits), mix, seed)
 
 
 class Pairs:
@@ -232,17 +243,17 @@ class Pairs:
 
     def __init__(
         self,
-        gathered: Gathered,
+        dataset: NegativeDataset,
         mix: Mix | None = None,
         seed: int = 0,
-        wanted: Callable[[Place], bool] | None = None,
+        wanted: Callable[[ResponseGroup], bool] | None = None,
     ) -> None:
         self.seed = seed
-        self._gathered = gathered
+        self._dataset = dataset
         self._mix = mix
         self._wanted = wanted
-        self._drawing: Drawing | None = None
-        self._drawn: tuple[int, Drawn, Lacking] | None = None
+        self._sampler: PairSampler | None = None
+        self._drawn: tuple[int, EpochPairs, Shortfall] | None = None
         self._epoch = self._place = 0
 
     def __iter__(self) -> Iterator[Pair]:
@@ -253,28 +264,28 @@ class Pairs:
             yield pair
         self._epoch, self._place = self._epoch + 1, 0
 
-    def epoch(self, epoch: int) -> Drawn:
+    def epoch(self, epoch: int) -> EpochPairs:
         """The pairs of an epoch, counted from 0: a sequence whose items are made when they are looked at."""
         return self.draw(epoch)[0]
 
-    def draw(self, epoch: int) -> tuple[Drawn, Lacking]:
-        """The pairs of an epoch, and how many were lacking."""
+    def draw(self, epoch: int) -> tuple[EpochPairs, Shortfall]:
+        """The pairs of an epoch, and their `Shortfall`."""
         if self._drawn is None or self._drawn[0] != epoch:
-            self._drawn = (epoch, *self.drawing(epoch).drawn(epoch))
+            self._drawn = (epoch, *self.sampler(epoch).drawn(epoch))
         return self._drawn[1], self._drawn[2]
 
-    def drawing(self, epoch: int) -> Drawing:
+    def sampler(self, epoch: int) -> PairSampler:
         """What draws the pairs of an epoch."""
-        groups = self._gathered.groups(epoch)
-        if self._drawing is None or self._drawing.groups is not groups:
+        groups = self._dataset.groups(epoch)
+        if self._sampler is None or self._sampler.groups is not groups:
             mix = self._mix or _one_of_each(groups)
             left_out = groups.facts.held_out
-            self._drawing = Drawing(groups, mix, self.seed, wanted=self._wanted, left_out=left_out)
-        return self._drawing
+            self._sampler = PairSampler(groups, mix, self.seed, wanted=self._wanted, left_out=left_out)
+        return self._sampler
 
-    def part(self, wanted: Callable[[Place], bool]) -> Pairs:
+    def part(self, wanted: Callable[[ResponseGroup], bool]) -> Pairs:
         """The pairs of the contexts that are ``wanted``; random responses come from them alone."""
-        return Pairs(self._gathered, self._mix, self.seed, wanted)
+        return Pairs(self._dataset, self._mix, self.seed, wanted)
 
     def state_dict(self) -> dict[str, Any]:
         """Where the stream stands, as JSON can hold it."""
@@ -301,7 +312,7 @@ class Pairs:
 
         ``embedder`` turns responses into vectors; without one, the word vectors that graphneg comes with.
         """
-        return shortages(self.drawing(epoch), epoch, embedder)
+        return shortages(self.sampler(epoch), epoch, embedder)
 
     def to_dataset(self, epoch: int = 0, separator: str | None = None) -> Dataset:
         """An epoch as a Hugging Face ``Dataset``: context, response, label, category, weight.
@@ -312,7 +323,7 @@ class Pairs:
         Raises:
             GraphnegError: datasets is not installed.
         """
-        return to_dataset(self.epoch(epoch), self._gathered.folder, separator)
+        return to_dataset(self.epoch(epoch), self._dataset.folder, separator)
 
     def to_iterable_dataset(self, epoch: int = 0, separator: str | None = None) -> IterableDataset:
         """An epoch as a Hugging Face ``IterableDataset``, columns as in `to_dataset`.
@@ -350,7 +361,7 @@ class Pairs:
         Raises:
             GraphnegError: datasets is not installed.
         """
-        return to_tuples(self.drawing(epoch), epoch, ["negative"], self._gathered.folder, separator)
+        return to_tuples(self.sampler(epoch), epoch, ["negative"], self._dataset.folder, separator)
 
     def tuples(self, negatives: int, epoch: int = 0, separator: str = "\n") -> Dataset:
         """As `triplets`, but with so many negatives in a row: anchor, positive, negative_1, negative_2, ...
@@ -361,13 +372,13 @@ class Pairs:
             InputError: the mix draws fewer of each context, or not even one is asked for.
             GraphnegError: datasets is not installed.
         """
-        most = sum(self.drawing(epoch).mix.negatives.values())
+        most = sum(self.sampler(epoch).mix.negatives.values())
         if not 1 <= negatives <= most:
             raise InputError(f"{negatives} negatives in a row: the mix draws {most} of each context")
         names = [f"negative_{place}" for place in range(1, negatives + 1)]
-        return to_tuples(self.drawing(epoch), epoch, names, self._gathered.folder, separator)
+        return to_tuples(self.sampler(epoch), epoch, names, self._dataset.folder, separator)
 
 
-def _one_of_each(groups: Sequence[Place]) -> Mix:
+def _one_of_each(groups: Sequence[ResponseGroup]) -> Mix:
     sources = sorted({answer.source for group in groups for answer in group.negatives})
     return Mix(1, dict.fromkeys(sources or [RANDOM], 1))

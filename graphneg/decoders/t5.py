@@ -19,8 +19,15 @@ from graphneg.errors import DecoderError, InputError
 from graphneg.model import AmrGraph, Decoded, EditedUtterance
 from graphneg.nn.batching import in_batches
 from graphneg.nn.generation import GumbelNoise, Sampling, item_seed
-from graphneg.nn.models import AMRLIB_MODELS, INSTALL, ModelFolder, choose_device, first_line, load_tokenizer
-from graphneg.nn.models import find_model_model_folder as find_model
+from graphneg.nn.models import (
+    AMRLIB_MODELS,
+    INSTALL,
+    ModelFolder,
+    choose_device,
+    find_amr_model,
+    first_line,
+    load_tokenizer,
+)
 
 # What a backend does: token numbers in, token numbers out.
 
@@ -142,7 +149,7 @@ class T5Decoder:
                 f"the t5 decoder needs a model, a folder or a hub id; amrlib's are at {AMRLIB_MODELS}"
             )
         _check_packages(backend)
-        folder = find_model(model, offline=offline)
+        folder = find_amr_model(model, offline=offline)
         self._tokenizer = load_tokenizer(tokenizer or folder.tokenizer, offline=offline)
         self.backend = _make_backend(backend, folder, self._tokenizer, device)
         self._batch_size = batch_size

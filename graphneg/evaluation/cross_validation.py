@@ -21,7 +21,6 @@ from graphneg.scorers.contradiction import (
     Labelled,
     check_classes,
     detection,
-    new_detector,
 )
 from graphneg.training.contradiction import SETTINGS, pairs_of, train_detector
 
@@ -93,8 +92,8 @@ _DONE = "trained.json"
 @dataclass(frozen=True, slots=True)
 class Lessons:
     """How a detector is trained: on graph-made responses ``made_epochs`` times, then on labelled ones
-    ``epochs`` times. ``frozen`` and ``dropout`` as `new_detector` takes them, ``arguments`` go to
-    transformers' ``TrainingArguments``."""
+    ``epochs`` times. ``frozen`` and ``dropout`` as `ContradictionDetector.new` takes them, ``arguments``
+    go to transformers' ``TrainingArguments``."""
 
     epochs: int = 4
     made_epochs: int = 1
@@ -193,7 +192,7 @@ class _School:
         if done.state == "same":
             return out
         done.remove()
-        detector = new_detector(
+        detector = ContradictionDetector.new(
             start,
             seed=self.seed,
             max_tokens=lessons.max_tokens,

@@ -220,12 +220,12 @@ class CounterfactualGenerator:
     def settings(self) -> Mapping[str, object]:
         """What the replies depend on beside contexts and seed."""
         return {
-            "model": str(self._model.place),
+            "model": str(self._model.path),
             "purpose": self._purpose.name,
             "temperature": self._trials.temperature,
             "tries": self._trials.tries,
             "pull": self._pull,
-            "judge": None if self._judge is None else str(self._judge.model.place),
+            "judge": None if self._judge is None else str(self._judge.model.path),
             "bounds": None if self._judge is None else repr(self._judge.bounds),
             "words": self._trials.words,
         }

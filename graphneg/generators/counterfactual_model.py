@@ -179,7 +179,7 @@ def counterfactuals(
 
     for one, tokens in in_batches(sorted(sides, key=_by_length), model.batch_size, run):
         if tokens is None:
-            raise ModelError(f"{model.place}: memory does not suffice for {questions[one.place].id} alone")
+            raise ModelError(f"{model.path}: memory does not suffice for {questions[one.place].id} alone")
         answers[one.place] = _answer(model, one, tokens)
     return answers
 
@@ -214,7 +214,7 @@ def _sides(
         room = min(room, model.longest - len(target) - longer)
     if room <= len(shown.tokens):
         raise ModelError(
-            f"{model.place}: reads {model.longest} tokens, too few for {question.id}, "
+            f"{model.path}: reads {model.longest} tokens, too few for {question.id}, "
             f"whose reply has {len(target)}"
         )
     actual, other = (

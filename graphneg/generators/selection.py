@@ -320,7 +320,7 @@ class Selected(NegativeStream):
         return {
             "version": __version__,
             "records": digest,
-            "models": [str(self._scorer.forward.place), str(self._scorer.backward.place)],
+            "models": [str(self._scorer.forward.path), str(self._scorer.backward.path)],
             "thresholds": [thresholds.forward, thresholds.backward],
             "keep": self._selection.keep,
             "per_context": self._selection.per_context,

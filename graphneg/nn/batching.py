@@ -7,7 +7,15 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal, TypeVar
 
-# Rows of tokens as tensors.
+from graphneg.errors import ModelError
+
+_log = logging.getLogger(__name__)
+
+# What torch and CTranslate2 say, on GPUs and CPUs, where they raise no type of their own.
+_OUT_OF_MEMORY = ("out of memory", "can't allocate memory", "bad_alloc")
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 def padded(
@@ -27,22 +35,10 @@ def padded(
     ids = torch.full((len(rows), width), pad, dtype=torch.long)
     mask = torch.zeros((len(rows), width), dtype=torch.long)
     for number, row in enumerate(rows):
-        place = slice(width - len(row), width) if side == "left" else slice(0, len(row))
-        ids[number, place] = torch.tensor(row, dtype=torch.long)
-        mask[number, place] = 1
+        filled = slice(width - len(row), width) if side == "left" else slice(0, len(row))
+        ids[number, filled] = torch.tensor(row, dtype=torch.long)
+        mask[number, filled] = 1
     return {"input_ids": ids.to(device), "attention_mask": mask.to(device)}
-
-
-# Batches of items of like length, halved when memory runs out.
-
-
-_log = logging.getLogger(__name__)
-
-# What torch and CTranslate2 say, on GPUs and CPUs, where they raise no type of their own.
-_OUT_OF_MEMORY = ("out of memory", "can't allocate memory", "bad_alloc")
-
-Item = TypeVar("Item")
-Result = TypeVar("Result")
 
 
 def in_batches(
@@ -63,9 +59,32 @@ def in_batches(
             yield batch[0], None
         else:
             size = len(batch) // 2
-            _log.warning("out of memory with %d graphs in a batch; going on with %d", len(batch), size)
+            _log.warning("out of memory with %d items in a batch; going on with %d", len(batch), size)
             continue
         start += len(batch)
+
+
+def longest_first(
+    items: Sequence[Item],
+    length: Callable[[Item], int],
+    size: int,
+    run: Callable[[Sequence[Item]], Sequence[Result]],
+    what: str = "a text",
+) -> list[Result]:
+    """The result of each item, in the order given; items of like length run together.
+
+    The longest go first: memory runs out early or never.
+
+    Raises:
+        ModelError: memory does not suffice for ``what`` an item is alone.
+    """
+    order = sorted(range(len(items)), key=lambda index: (-length(items[index]), index))
+    results: dict[int, Result] = {}
+    for index, result in in_batches(order, size, lambda batch: run([items[i] for i in batch])):
+        if result is None:
+            raise ModelError(f"memory does not suffice for {what} alone (number {index})")
+        results[index] = result
+    return [results[index] for index in range(len(items))]
 
 
 def _run_if_memory_suffices(

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from graphneg.errors import InputError
+from graphneg.nn.batching import in_batches
 from graphneg.nn.language_models import CausalLM, Collation, Direction, Item, LanguageModel, Rows
-from graphneg.nn.training import open_run, train
+from graphneg.nn.training import fit, open_run
 from graphneg.progress import Progress
 
 
@@ -67,7 +68,6 @@ def fine_tune(
         InputError: no example is left, ``out`` holds a model or another run already and nothing says to
             ``overwrite`` it, or the arguments are none of ``TrainingArguments``.
     """
-    folder = Path(out)
     if direction is not None:
         _turn(model, direction)
     limit = min(longest, model.longest or longest)
@@ -76,26 +76,27 @@ def fine_tune(
         raise InputError(
             f"none of {len(examples)} examples can be learned: their targets are empty or too long"
         )
-    run = open_run(folder, _facts(model, examples, seed, longest, arguments), overwrite)
-    done = train(
-        run,
+    facts = [
+        str(model.path), model.direction, seed, longest, sorted(arguments.items()),
+        [(example.source, example.target) for example in examples],
+    ]  # fmt: skip
+    trained = fit(
+        open_run(out, facts, overwrite),
         model.model,
         Rows(items.kept),
         Collation(model),
+        model.save,
         seed=seed,
         arguments=arguments,
         progress=progress,
     )
-    model.model.eval()
-    model.save(folder)
-    run.finish()
     return TrainingReport(
-        folder=folder,
+        folder=trained.folder,
         examples=len(items.kept),
         skipped=items.skipped,
         shortened=items.shortened,
-        steps=int(done.global_step),
-        loss=float(done.training_loss),
+        steps=trained.steps,
+        loss=trained.loss,
         validation_loss=_validated(model, _items(model, validation, limit).kept),
     )
 
@@ -126,18 +127,7 @@ def _items(model: LanguageModel, examples: Sequence[Example], limit: int) -> _It
     return _Items(kept, len(examples) - len(kept), shortened)
 
 
-def _facts(
-    model: LanguageModel, examples: Sequence[Example], seed: int, longest: int, arguments: dict[str, Any]
-) -> list[Any]:
-    return [
-        str(model.place), model.direction, seed, longest, sorted(arguments.items()),
-        [(example.source, example.target) for example in examples],
-    ]  # fmt: skip
-
-
 def _validated(model: LanguageModel, items: list[Item]) -> float | None:
     """The mean loss of held-out examples, each weighing the same."""
-    from graphneg.nn.batching import in_batches
-
     losses = [loss for _, loss in in_batches(items, model.batch_size, model.losses) if loss is not None]
     return sum(losses) / len(losses) if losses else None

@@ -37,7 +37,7 @@ class Loaded(NamedTuple):
 
     model: Any
     tokenizer: Any
-    place: Path
+    path: Path
     direction: Direction
 
 
@@ -69,7 +69,7 @@ class LanguageModel(ABC):
     def __init__(self, loaded: Loaded) -> None:
         self.model = loaded.model
         self.tokenizer = loaded.tokenizer
-        self.place = loaded.place
+        self.path = loaded.path
         self.direction: Direction = loaded.direction
 
     @property
@@ -182,7 +182,7 @@ class LanguageModel(ABC):
         texts: list[Written] = [Written("", False)] * len(items)
         for item, written in in_batches(sorted(items, key=_by_length), self.batch_size, run):
             if written is None:
-                raise ModelError(f"{self.place}: memory does not suffice for prompt {item.place} alone")
+                raise ModelError(f"{self.path}: memory does not suffice for prompt {item.place} alone")
             texts[item.place] = written
         return texts
 
@@ -220,7 +220,7 @@ class LanguageModel(ABC):
         longest_first = sorted(scorable, key=_by_length)
         for item, one in in_batches(longest_first, self.batch_size, run):
             if one is None:
-                raise ModelError(f"{self.place}: memory does not suffice for text {item.place} alone")
+                raise ModelError(f"{self.path}: memory does not suffice for text {item.place} alone")
             found[item.place] = one
         return found
 
@@ -234,7 +234,7 @@ class LanguageModel(ABC):
     def _with_room(self, items: list[Item], new: int) -> list[Item]:
         room = None if self.longest is None else self.longest - new
         if room is not None and room < 1:
-            raise InputError(f"max_new_tokens {new}: {self.place} reads {self.longest} tokens at most")
+            raise InputError(f"max_new_tokens {new}: {self.path} reads {self.longest} tokens at most")
         cut = [item for item in items if room is not None and len(item.source) > room]
         if cut and room is not None:
             _log.warning("%d of %d prompts were too long and lost their beginning", len(cut), len(items))

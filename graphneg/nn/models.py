@@ -1,4 +1,8 @@
-"""Where a model is (a folder, a GGUF file, a hub id), and loading it, or saying why it can't be."""
+"""Models on this machine: a path or a hub id in, a folder or a loaded language model out.
+
+A model is a folder, a GGUF file, or the id of a repository on the Hugging Face hub, which is fetched once.
+What is missing or of another kind is a `ModelError` of one line, with the command that gets the model.
+"""
 
 from __future__ import annotations
 
@@ -12,30 +16,25 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from graphneg.errors import DecoderError, ModelError, first_line
+from graphneg.errors import DecoderError, GraphnegError, ModelError, first_line
 from graphneg.nn.language_models import CausalLM, Loaded, Seq2SeqLM, direction_of
 
-# Where a language model is: a folder, a GGUF file, or the id of a repository on the Hugging Face hub.
-
-
 INSTALL = 'pip install "graphneg[neural]"'
+AMRLIB_MODELS = "https://github.com/bjascob/amrlib-models"
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
-_SMALL_FILES = ["*.json", "*.txt", "*.model"]
 _HUB_SECONDS = 10
-_WEIGHTS = ("*.safetensors", "pytorch_model*.bin", "*.gguf")
-
-
-@dataclass(frozen=True, slots=True)
-class ModelPlace:
-    """A model on this machine: its folder, and the GGUF file in it that holds all, where one does."""
-
-    folder: Path
-    gguf_file: str | None
-
-    @property
-    def path(self) -> Path:
-        """The path that messages name."""
-        return self.folder / self.gguf_file if self.gguf_file else self.folder
+_SMALL_FILES = ["*.json", "*.txt", "*.model"]
+_WEIGHTS = {".safetensors": "*.safetensors", ".bin": "pytorch_model*.bin", ".gguf": "*.gguf"}
+_AMRLIB_TASK = "translation_amr_to_text"
+_TOKENIZER_FILES = (
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "spiece.model",
+    "sentencepiece.bpe.model",
+    "vocab.json",
+)
+_CAUSAL = "causal language model"
+_SEQ2SEQ = "sequence-to-sequence model"
 
 
 def check_packages() -> None:
@@ -45,22 +44,11 @@ def check_packages() -> None:
         raise ModelError(f"language models need {' and '.join(missing)}: {INSTALL}")
 
 
-def find_model(model: str | Path, *, gguf_file: str | None, offline: bool) -> ModelPlace:
-    """The place of a model, fetched from the hub where it is not here and ``offline`` is False.
-
-    In a folder without ``config.json``, the only GGUF file is taken.
-
-    Raises:
-        ModelError: there is no such model, the hub can't be reached, or the folder holds none.
-    """
-    path = Path(model).expanduser()
-    if path.is_file() and path.suffix == ".gguf":
-        return ModelPlace(path.parent, path.name)
-    return _chosen(locate(model, offline=offline), gguf_file)
-
-
-def locate(model: str | Path, *, offline: bool) -> Path:
+def locate(model: str | Path, *, offline: bool, tokenizer_only: bool = False) -> Path:
     """The local folder of a model that is named by a path or a hub id.
+
+    It is fetched from the hub where it is not here and ``offline`` is False; where the hub does not answer,
+    what was fetched before is used. With ``tokenizer_only`` no weights are fetched.
 
     Raises:
         ModelError: there is none, and none can be fetched; the message names the command to do so.
@@ -68,33 +56,63 @@ def locate(model: str | Path, *, offline: bool) -> Path:
     path = Path(model).expanduser()
     if path.is_dir():
         return path
-    if isinstance(model, Path) or not _HUB_ID.fullmatch(model):
+    if not _is_hub_id(model):
         raise ModelError(
             f"{model}: there is no such model folder; "
             f"get one with: hf download ORGANISATION/NAME --local-dir {model}"
         )
-    return _from_hub(model, offline=offline)
+    return _from_hub(str(model), offline, tokenizer_only)
 
 
-def _chosen(folder: Path, gguf_file: str | None) -> ModelPlace:
-    if gguf_file is not None:
-        if not (folder / gguf_file).is_file():
-            raise ModelError(f"{folder}: there is no file {gguf_file} in it")
-        return ModelPlace(folder, gguf_file)
-    if (folder / "config.json").is_file():
-        return ModelPlace(folder, None)
-    files = sorted(file.name for file in folder.glob("*.gguf"))
-    if not files:
-        raise ModelError(f"{folder}: neither config.json nor a GGUF file in it, so it is no model folder")
-    if len(files) > 1:
-        raise ModelError(
-            f"{folder}: {len(files)} GGUF files in it; choose one as gguf_file: {', '.join(files)}"
-        )
-    return ModelPlace(folder, files[0])
+def choose_device(device: str | None) -> str:
+    """``auto`` or None is CUDA, then Apple's MPS, then the CPU; any other name is kept."""
+    import torch
+
+    if device not in ("auto", None):
+        return device
+    if torch.cuda.is_available():
+        return "cuda"
+    return "mps" if torch.backends.mps.is_available() else "cpu"
 
 
-def _from_hub(id: str, *, offline: bool) -> Path:
-    """Fetched by the hub's client; where the hub does not answer, what was fetched before is used."""
+@contextmanager
+def reading(folder: Path, what: str) -> Generator[None]:
+    """Silences transformers while a model is read, and makes one `ModelError` of whatever its loaders raise.
+
+    They raise what the files' parsers and torch raise; ``what`` the folder should hold is named.
+    """
+    from transformers.utils.logging import disable_progress_bar, set_verbosity_error
+
+    disable_progress_bar()
+    set_verbosity_error()  # or it warns of new heads and of heads that are left out
+    try:
+        yield
+    except GraphnegError:
+        raise
+    except Exception as error:
+        raise ModelError(f"{folder}: no {what} can be read from it ({first_line(error)})") from error
+
+
+def read_config(folder: Path, what: str = "ranker") -> dict[str, Any]:
+    """The folder's ``config.json``.
+
+    Raises:
+        ModelError: there is none, or it can't be read; ``what`` the folder is not is named.
+    """
+    try:
+        config: Any = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{folder}: no config.json can be read in it, so it is no {what}") from error
+    if not isinstance(config, dict):
+        raise ModelError(f"{folder}: its config.json is no object, so it is no {what}")
+    return config
+
+
+def _is_hub_id(model: str | Path) -> bool:
+    return isinstance(model, str) and _HUB_ID.fullmatch(model) is not None
+
+
+def _from_hub(id: str, offline: bool, tokenizer_only: bool) -> Path:
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 
@@ -102,7 +120,8 @@ def _from_hub(id: str, *, offline: bool) -> Path:
     why = "it is offline"
     if not offline:
         try:
-            return Path(snapshot_download(id, allow_patterns=_needed_files(id)))
+            patterns = _SMALL_FILES if tokenizer_only else [*_SMALL_FILES, *_weights_of(id)]
+            return Path(snapshot_download(id, allow_patterns=patterns))
         except HfHubHTTPError as error:
             raise ModelError(f"model {id} can't be fetched ({first_line(error)}); {how}") from error
         except Exception as error:  # its HTTP client's own errors, which differ between versions
@@ -113,25 +132,29 @@ def _from_hub(id: str, *, offline: bool) -> Path:
         raise ModelError(f"model {id} is not on this machine and {why}; {how}") from error
 
 
-def _needed_files(id: str) -> list[str]:
+def _weights_of(id: str) -> list[str]:
     """Weights in one format only: many repositories hold the same ones several times."""
     from huggingface_hub import HfApi
 
-    names = [one.rfilename for one in HfApi().model_info(id, timeout=_HUB_SECONDS).siblings or []]
-    endings = (".safetensors", ".bin", ".gguf")
-    weights = [
-        pattern
-        for pattern, ending in zip(_WEIGHTS, endings, strict=True)
-        if any(name.endswith(ending) for name in names)
-    ]
-    return [*_SMALL_FILES, *weights[:1]]
+    siblings = HfApi().model_info(id, timeout=_HUB_SECONDS).siblings or []
+    endings = {Path(file.rfilename).suffix for file in siblings}
+    return [pattern for ending, pattern in _WEIGHTS.items() if ending in endings][:1]
 
 
-# Loading a language model of the kind that is asked for, or saying in one line why it can't be.
+# Language models
 
 
-_CAUSAL = "causal language model"
-_SEQ2SEQ = "sequence-to-sequence model"
+@dataclass(frozen=True, slots=True)
+class ModelSource:
+    """A language model on this machine: its folder, and the GGUF file in it that holds all, if any."""
+
+    folder: Path
+    gguf_file: str | None
+
+    @property
+    def path(self) -> Path:
+        """The path that messages name."""
+        return self.folder / self.gguf_file if self.gguf_file else self.folder
 
 
 def load_causal(
@@ -146,11 +169,11 @@ def load_causal(
     Raises:
         ModelError: there is no such model, it is of another kind, or the hub can't be reached.
     """
-    place = _found(model, gguf_file, offline)
+    source = _find(model, gguf_file, offline)
     from transformers import AutoModelForCausalLM
     from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES as KINDS
 
-    return CausalLM(_loaded(place, AutoModelForCausalLM, KINDS, _CAUSAL, device))
+    return CausalLM(_loaded(source, AutoModelForCausalLM, KINDS, _CAUSAL, device))
 
 
 def load_seq2seq(model: str | Path, *, device: str = "auto", offline: bool = False) -> Seq2SeqLM:
@@ -159,11 +182,11 @@ def load_seq2seq(model: str | Path, *, device: str = "auto", offline: bool = Fal
     Raises:
         ModelError: there is no such model, it is of another kind, or the hub can't be reached.
     """
-    place = _found(model, None, offline)
+    source = _find(model, None, offline)
     from transformers import AutoModelForSeq2SeqLM
     from transformers.models.auto.modeling_auto import MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES as KINDS
 
-    return Seq2SeqLM(_loaded(place, AutoModelForSeq2SeqLM, KINDS, _SEQ2SEQ, device))
+    return Seq2SeqLM(_loaded(source, AutoModelForSeq2SeqLM, KINDS, _SEQ2SEQ, device))
 
 
 def load_either(
@@ -174,51 +197,61 @@ def load_either(
     Raises:
         ModelError: there is no such model, it is of neither kind, or the hub can't be reached.
     """
-    place = _found(model, gguf_file, offline)
-    if place.gguf_file is None and bool(getattr(_config(place), "is_encoder_decoder", False)):
-        return load_seq2seq(place.folder, device=device, offline=True)
-    return load_causal(place.folder, gguf_file=place.gguf_file, device=device, offline=True)
+    source = _find(model, gguf_file, offline)
+    if source.gguf_file is None and bool(getattr(_config(source), "is_encoder_decoder", False)):
+        return load_seq2seq(source.folder, device=device, offline=True)
+    return load_causal(source.folder, gguf_file=source.gguf_file, device=device, offline=True)
 
 
-def _found(model: str | Path, gguf_file: str | None, offline: bool) -> ModelPlace:
+def _find(model: str | Path, gguf_file: str | None, offline: bool) -> ModelSource:
+    """Where a model is; in a folder without ``config.json``, the only GGUF file is taken."""
     check_packages()
-    return find_model(model, gguf_file=gguf_file, offline=offline)
+    path = Path(model).expanduser()
+    if path.is_file() and path.suffix == ".gguf":
+        return ModelSource(path.parent, path.name)
+    folder = locate(model, offline=offline)
+    if gguf_file is not None:
+        if not (folder / gguf_file).is_file():
+            raise ModelError(f"{folder}: there is no file {gguf_file} in it")
+        return ModelSource(folder, gguf_file)
+    if (folder / "config.json").is_file():
+        return ModelSource(folder, None)
+    files = sorted(file.name for file in folder.glob("*.gguf"))
+    if not files:
+        raise ModelError(f"{folder}: neither config.json nor a GGUF file in it, so it is no model folder")
+    if len(files) > 1:
+        raise ModelError(
+            f"{folder}: {len(files)} GGUF files in it; choose one as gguf_file: {', '.join(files)}"
+        )
+    return ModelSource(folder, files[0])
 
 
-def _loaded(place: ModelPlace, auto: Any, kinds: Any, wanted: str, device: str) -> Loaded:
-    config = _config(place)
-    _check_kind(place, config, kinds, wanted)
-    tokenizer = _tokenizer(place)
+def _loaded(source: ModelSource, auto: Any, kinds: Any, kind: str, device: str) -> Loaded:
+    config = _config(source)
+    _check_kind(source, config, kinds, kind)
+    tokenizer = _tokenizer(source)
     return Loaded(
-        model=_on_device(_weights(place, auto, wanted), device),
+        model=_on_device(_weights(source, auto, kind), device),
         tokenizer=tokenizer,
-        place=place.path,
+        path=source.path,
         direction=direction_of(config),
     )
 
 
-def _from_pretrained(auto: Any, place: ModelPlace, **options: Any) -> Any:
-    """``from_pretrained`` of a transformers class, its errors of all sorts as one `ModelError`."""
-    from pickle import UnpicklingError
-
-    from safetensors import SafetensorError
-
-    known = (OSError, ValueError, KeyError, TypeError, ImportError, RuntimeError, AttributeError)
-    if place.gguf_file is not None:
-        options["gguf_file"] = place.gguf_file
-    try:
-        return auto.from_pretrained(str(place.folder), local_files_only=True, **options)
-    except (*known, SafetensorError, UnpicklingError) as error:
-        raise ModelError(f"{place.path}: can't be read as a model ({first_line(error)})") from error
+def _from_pretrained(auto: Any, source: ModelSource, **options: Any) -> Any:
+    if source.gguf_file is not None:
+        options["gguf_file"] = source.gguf_file
+    with reading(source.path, "model"):
+        return auto.from_pretrained(str(source.folder), local_files_only=True, **options)
 
 
-def _config(place: ModelPlace) -> Any:
+def _config(source: ModelSource) -> Any:
     from transformers import AutoConfig
 
-    return _from_pretrained(AutoConfig, place)
+    return _from_pretrained(AutoConfig, source)
 
 
-def _check_kind(place: ModelPlace, config: Any, kinds: Any, wanted: str) -> None:
+def _check_kind(source: ModelSource, config: Any, kinds: Any, kind: str) -> None:
     """A checkpoint says which class it was saved from; a GGUF file only says the type of model."""
     saved: list[str] = config.architectures or []
     allowed = {name for value in kinds.values() for name in ([value] if isinstance(value, str) else value)}
@@ -226,55 +259,53 @@ def _check_kind(place: ModelPlace, config: Any, kinds: Any, wanted: str) -> None
         return
     if not allowed.intersection(saved):
         raise ModelError(
-            f"{place.path}: holds {' or '.join(saved) or config.model_type}, which is no {wanted}; "
-            f"choose a {wanted}"
+            f"{source.path}: holds {' or '.join(saved) or config.model_type}, which is no {kind}; "
+            f"choose a {kind}"
         )
 
 
-def _tokenizer(place: ModelPlace) -> Any:
+def _tokenizer(source: ModelSource) -> Any:
     from transformers import AutoTokenizer
 
-    tokenizer = _from_pretrained(AutoTokenizer, place)
+    tokenizer = _from_pretrained(AutoTokenizer, source)
     if tokenizer.eos_token_id is None:
-        raise ModelError(f"{place.path}: its tokenizer has no end-of-text token, so texts would never end")
+        raise ModelError(f"{source.path}: its tokenizer has no end-of-text token, so texts would never end")
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
     return tokenizer
 
 
-def _weights(place: ModelPlace, auto: Any, wanted: str) -> Any:
+def _weights(source: ModelSource, auto: Any, kind: str) -> Any:
     import torch
-    from transformers.utils import logging
 
-    logging.disable_progress_bar()
-    with _no_bar_of_gguf(place):
-        model, found = _from_pretrained(auto, place, dtype=torch.float32, output_loading_info=True)
-    if found["missing_keys"]:
-        names = sorted(found["missing_keys"])
+    with _no_bar_of_gguf(source):
+        model, report = _from_pretrained(auto, source, dtype=torch.float32, output_loading_info=True)
+    if report["missing_keys"]:
+        names = sorted(report["missing_keys"])
         raise ModelError(
-            f"{place.path}: of a {wanted}, {len(names)} weights are missing, {names[0]} first; "
+            f"{source.path}: of a {kind}, {len(names)} weights are missing, {names[0]} first; "
             "fetch the model again"
         )
-    if place.gguf_file is not None:
+    if source.gguf_file is not None:
         _forget_quantisation(model)
     return model
 
 
 @contextmanager
-def _no_bar_of_gguf(place: ModelPlace) -> Generator[None]:
+def _no_bar_of_gguf(source: ModelSource) -> Generator[None]:
     """transformers draws a bar for a GGUF file's tensors, and has no switch for it."""
-    if place.gguf_file is None:
+    if source.gguf_file is None:
         yield
         return
     from transformers import modeling_gguf_pytorch_utils
 
-    reading: Any = modeling_gguf_pytorch_utils
-    drawn = reading.tqdm
-    reading.tqdm = partial(drawn, disable=True)
+    module: Any = modeling_gguf_pytorch_utils
+    drawn = module.tqdm
+    module.tqdm = partial(drawn, disable=True)
     try:
         yield
     finally:
-        reading.tqdm = drawn
+        module.tqdm = drawn
 
 
 def _forget_quantisation(model: Any) -> None:
@@ -285,17 +316,6 @@ def _forget_quantisation(model: Any) -> None:
     model.is_quantized = False
 
 
-def choose_device(device: str) -> str:
-    """``auto`` is CUDA, then Apple's MPS, then the CPU; any other name is kept."""
-    import torch
-
-    if device != "auto":
-        return device
-    if torch.cuda.is_available():
-        return "cuda"
-    return "mps" if torch.backends.mps.is_available() else "cpu"
-
-
 def _on_device(model: Any, device: str) -> Any:
     try:
         return model.eval().to(choose_device(device))
@@ -303,31 +323,15 @@ def _on_device(model: Any, device: str) -> Any:
         raise ModelError(f"device {device!r} can't be used ({first_line(error)}); try cpu") from error
 
 
-# Finding a model on this machine, or fetching it, and reading what its folder says.
-#
-# A model is a folder or the id of a repository on the Hugging Face hub. Three kinds of folder
-# are known: amrlib's generate models (``amrlib_meta.json``), any Hugging Face
-# sequence-to-sequence model, and one converted for CTranslate2 (``model.bin``).
-
-
-AMRLIB_MODELS = "https://github.com/bjascob/amrlib-models"
-
-_AMRLIB_TASK = "translation_amr_to_text"
-_TOKENIZER_FILES = (
-    "tokenizer.json",
-    "tokenizer_config.json",
-    "spiece.model",
-    "sentencepiece.bpe.model",
-    "vocab.json",
-)
-_WEIGHTS_MODEL_FOLDER = ("*.safetensors", "pytorch_model*.bin")
+# Models of amrlib, and others that read or write AMR
 
 
 @dataclass(frozen=True, slots=True)
 class ModelFolder:
-    """A model on this machine. Limits are in tokens, None where the folder names none.
+    """A folder with a model that writes text for AMR graphs. Limits are in tokens, None where it names none.
 
-    ``tokenizer`` is the folder or hub id whose tokenizer the model was trained with.
+    ``tokenizer`` is the folder or hub id whose tokenizer the model was trained with; ``converted`` ones are
+    in CTranslate2's format.
     """
 
     path: Path
@@ -338,31 +342,31 @@ class ModelFolder:
     from_hub: bool
 
 
-def find_model_model_folder(model: str | Path, *, offline: bool) -> ModelFolder:
-    """The folder of a model; fetched from the hub where it is not here and ``offline`` is False.
+def find_amr_model(model: str | Path, *, offline: bool) -> ModelFolder:
+    """The folder of a model of amrlib (``amrlib_meta.json``), of any sequence-to-sequence model of Hugging
+    Face, or of one converted for CTranslate2 (``model.bin``).
 
     Raises `DecoderError` naming the command that gets the model.
     """
-    path = locate_model_folder(model, offline=offline, patterns=None)
-    meta = _read_json(path / "amrlib_meta.json")
+    path = _located(model, offline)
+    meta = read_json(path / "amrlib_meta.json", DecoderError)
     if meta.get("model_type", "gtos") != "gtos":
         raise DecoderError(
             f"{path}: an amrlib model of type {meta['model_type']!r} parses text; a decoder needs a generate "
             f"model, see {AMRLIB_MODELS}"
         )
-    config = _read_json(path / "config.json")
+    config = read_json(path / "config.json", DecoderError)
     if not config:
-        raise DecoderError(f"{path}: no config.json in it, so it is no model folder; {_how_to_get(model)}")
+        raise DecoderError(f"{path}: no config.json in it, so it is no model folder; see {AMRLIB_MODELS}")
     task = (config.get("task_specific_params") or {}).get(_AMRLIB_TASK) or {}
+    positions = config.get("max_position_embeddings") or config.get("n_positions")
     return ModelFolder(
         path=path,
         tokenizer=tokenizer_source(path, task),
-        max_input=task.get("max_in_len")
-        or config.get("max_position_embeddings")
-        or config.get("n_positions"),
+        max_input=task.get("max_in_len") or positions,
         max_output=task.get("max_out_len"),
         converted=(path / "model.bin").is_file() and "architectures" not in config,
-        from_hub=not _is_folder(model),
+        from_hub=not Path(model).expanduser().is_dir(),
     )
 
 
@@ -373,60 +377,12 @@ def load_tokenizer(source: str | Path, *, offline: bool) -> Any:
     """
     from transformers import AutoTokenizer
 
-    path = locate_model_folder(source, offline=offline, patterns=_SMALL_FILES)
+    path = _located(source, offline, tokenizer_only=True)
     try:
-        return AutoTokenizer.from_pretrained(path, local_files_only=True)
-    except (OSError, ValueError, TypeError, KeyError, ImportError) as error:
-        raise DecoderError(
-            f"{path}: no tokenizer can be read from it ({first_line(error)}); name one with tokenizer=..."
-        ) from error
-
-
-def locate_model_folder(model: str | Path, *, offline: bool, patterns: list[str] | None) -> Path:
-    """The local folder of a model.
-
-    Of a hub id, the files that match ``patterns`` are fetched; None: what a model needs.
-    """
-    if _is_folder(model):
-        return Path(model).expanduser()
-    if isinstance(model, Path) or not _HUB_ID.fullmatch(model):
-        raise DecoderError(f"{model}: there is no such model folder; {_how_to_get(model)}")
-    return _from_hub_model_folder(model, offline=offline, patterns=patterns)
-
-
-def _is_folder(model: str | Path) -> bool:
-    return Path(model).expanduser().is_dir()
-
-
-def _from_hub_model_folder(id: str, *, offline: bool, patterns: list[str] | None) -> Path:
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
-
-    try:
-        if offline:
-            return Path(snapshot_download(id, local_files_only=True))
-        return Path(snapshot_download(id, allow_patterns=patterns or _needed_files_model_folder(id)))
-    except LocalEntryNotFoundError as error:
-        why = "it is offline" if offline else "the hub can't be reached"
-        raise DecoderError(f"model {id} is not on this machine and {why}; {_how_to_get(id)}") from error
-    except (HfHubHTTPError, OSError, ValueError) as error:
-        raise DecoderError(f"model {id} can't be fetched ({first_line(error)}); {_how_to_get(id)}") from error
-
-
-def _needed_files_model_folder(id: str) -> list[str]:
-    """Weights in one format only: many repositories hold the same ones three times."""
-    from huggingface_hub import HfApi
-
-    safe, pickled = _WEIGHTS_MODEL_FOLDER
-    has_safe = any(name.endswith(".safetensors") for name in HfApi().list_repo_files(id))
-    return [*_SMALL_FILES, safe if has_safe else pickled]
-
-
-def _how_to_get(model: str | Path) -> str:
-    if isinstance(model, str) and _HUB_ID.fullmatch(model):
-        return f"get it with: hf download {model}"
-    command = f"hf download ORGANISATION/NAME --local-dir {model}"
-    return f"amrlib's are at {AMRLIB_MODELS}; get any other with: {command}"
+        with reading(path, "tokenizer"):
+            return AutoTokenizer.from_pretrained(path, local_files_only=True)
+    except ModelError as error:
+        raise DecoderError(f"{error}; name one with tokenizer=...") from error
 
 
 def tokenizer_source(path: Path, task: Mapping[str, Any]) -> str:
@@ -436,14 +392,25 @@ def tokenizer_source(path: Path, task: Mapping[str, Any]) -> str:
     return str(task.get("tok_name_or_path") or task.get("model_name_or_path") or path)
 
 
-def _read_json(path: Path) -> dict[str, Any]:
-    """The file's object; an empty one where there is no file."""
+def read_json(path: Path, error_type: type[GraphnegError]) -> dict[str, Any]:
+    """The file's object; an empty one where there is no file. Raises ``error_type`` for anything else."""
     try:
         content = json.loads(path.read_bytes())
     except FileNotFoundError:
         return {}
-    except ValueError as error:
-        raise DecoderError(f"{path}: not JSON ({first_line(error)}); fetch the model again") from error
+    except (OSError, ValueError) as error:
+        raise error_type(
+            f"{path}: can't be read as JSON ({first_line(error)}); fetch the model again"
+        ) from error
     if not isinstance(content, dict):
-        raise DecoderError(f"{path}: an object is expected in it; fetch the model again")
+        raise error_type(f"{path}: an object is expected in it; fetch the model again")
     return content
+
+
+def _located(model: str | Path, offline: bool, tokenizer_only: bool = False) -> Path:
+    """As `locate`, but a `DecoderError`, which says where amrlib's models are."""
+    try:
+        return locate(model, offline=offline, tokenizer_only=tokenizer_only)
+    except ModelError as error:
+        where = "" if _is_hub_id(model) else f"; amrlib's are at {AMRLIB_MODELS}"
+        raise DecoderError(f"{error}{where}") from error

@@ -1,10 +1,14 @@
-"""A training run in a folder: transformers' Trainer, which goes on where it was stopped."""
+"""The training loop: a model, rows and a folder in, a trained model out, by transformers' ``Trainer``.
+
+A run keeps its checkpoints beside a digest of all that decides how it goes: the same call finds them and
+goes on where it was stopped, another one is refused. Once the model is saved they go.
+"""
 
 from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -18,9 +22,8 @@ if TYPE_CHECKING:
     from transformers import TrainerCallback
 
 
-# transformers' ``TrainingArguments``: graphneg's defaults, the machine's, and the caller's.
-
-
+IN_ORDER: Mapping[str, Any] = {"num_train_epochs": 1, "train_sampling_strategy": "sequential"}
+"""Arguments of a run whose rows are those of all epochs, in the order in which they are learned."""
 _DEFAULTS: Mapping[str, Any] = {
     "num_train_epochs": 1,
     "per_device_train_batch_size": 8,
@@ -40,86 +43,6 @@ _TAKEN = (
     "resume_from_checkpoint",
 )
 _PRECISIONS = {"bf16", "fp16"}
-
-
-def training_arguments(checkpoints: Path, seed: int, device: str, arguments: Mapping[str, Any]) -> Any:
-    """``TrainingArguments`` from graphneg's defaults and the caller's.
-
-    ``device`` is the kind that the model is on: ``cpu``, ``cuda``, ``mps``. On ``cuda`` the run is in
-    bf16 where the device has it and the caller names no precision.
-
-    Raises:
-        InputError: there is no such argument, they do not go together, or a logger of ``report_to`` is
-            not installed.
-    """
-    from dataclasses import fields
-
-    from transformers import TrainingArguments
-
-    known = {field.name for field in fields(TrainingArguments)} - set(_TAKEN)
-    strange = sorted(set(arguments) - known)
-    if strange:
-        raise InputError(
-            f"training takes no argument {', '.join(strange)}; see transformers' TrainingArguments"
-        )
-    settings: dict[str, Any] = {
-        "use_cpu": device == "cpu",
-        "report_to": "none",
-        "bf16": not _PRECISIONS & set(arguments) and _has_bf16(device),
-        **_DEFAULTS,
-        **arguments,
-    }
-    _check_loggers(settings["report_to"])
-    try:
-        return TrainingArguments(
-            output_dir=str(checkpoints),
-            seed=seed,
-            data_seed=seed,
-            disable_tqdm=True,
-            remove_unused_columns=False,
-            **settings,
-        )
-    except (ValueError, TypeError) as error:
-        raise InputError(f"these training arguments do not go together: {error}") from error
-    except ImportError as error:
-        from graphneg.nn.models import INSTALL
-
-        raise InputError(f"training needs accelerate: {INSTALL}") from error
-
-
-def check_epochs(epochs: int, arguments: Mapping[str, Any]) -> None:
-    """A run is as long as its epochs say, whatever the caller gives to ``TrainingArguments``.
-
-    Raises:
-        InputError: there is no epoch, or an argument says how long a run is.
-    """
-    if epochs < 1:
-        raise InputError("at least one epoch, please")
-    if taken := {"num_train_epochs", "max_steps"} & set(arguments):
-        raise InputError(f"{', '.join(sorted(taken))}: a run is as long as its epochs; give epochs")
-
-
-def _has_bf16(device: str) -> bool:
-    import torch
-
-    return device == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False)
-
-
-def _check_loggers(names: str | Sequence[str]) -> None:
-    """The Trainer says that a logger is missing only when the model is built and on its device."""
-    from importlib.util import find_spec
-
-    wanted = [names] if isinstance(names, str) else names
-    if "tensorboard" in wanted and not (find_spec("tensorboard") or find_spec("tensorboardX")):
-        raise InputError("report_to=tensorboard: tensorboard is not installed; run: pip install tensorboard")
-
-
-# A training run in a folder: transformers' ``Trainer``, which goes on where it was stopped.
-#
-# A run keeps its checkpoints beside a digest of all that decides how it goes; the same call finds
-# them and goes on, another one is refused. Once the model is saved they go.
-
-
 _CHECKPOINTS = "checkpoints"
 _RUN = "run.json"
 _LOGS = "runs"
@@ -153,6 +76,75 @@ _FILES = (
 _POOLING, _TOWER = "1_Pooling", "response"
 
 
+def training_arguments(checkpoints: Path, seed: int, device: str, arguments: Mapping[str, Any]) -> Any:
+    """``TrainingArguments`` from graphneg's defaults and the caller's.
+
+    ``device`` is the kind that the model is on: ``cpu``, ``cuda``, ``mps``. On ``cuda`` the run is in
+    bf16 where the device has it and the caller names no precision.
+
+    Raises:
+        InputError: there is no such argument, they do not go together, or a logger of ``report_to`` is
+            not installed.
+    """
+    from dataclasses import fields
+
+    import torch
+    from transformers import TrainingArguments
+
+    known = {field.name for field in fields(TrainingArguments)} - set(_TAKEN)
+    strange = sorted(set(arguments) - known)
+    if strange:
+        raise InputError(
+            f"training takes no argument {', '.join(strange)}; see transformers' TrainingArguments"
+        )
+    settings: dict[str, Any] = {
+        "use_cpu": device == "cpu",
+        "report_to": "none",
+        "bf16": not _PRECISIONS & set(arguments)
+        and device == "cuda"
+        and torch.cuda.is_bf16_supported(including_emulation=False),
+        **_DEFAULTS,
+        **arguments,
+    }
+    _check_loggers(settings["report_to"])
+    try:
+        return TrainingArguments(
+            output_dir=str(checkpoints),
+            seed=seed,
+            data_seed=seed,
+            disable_tqdm=True,
+            remove_unused_columns=False,
+            **settings,
+        )
+    except (ValueError, TypeError) as error:
+        raise InputError(f"these training arguments do not go together: {error}") from error
+    except ImportError as error:
+        from graphneg.nn.models import INSTALL
+
+        raise InputError(f"training needs accelerate: {INSTALL}") from error
+
+
+def check_epochs(epochs: int, arguments: Mapping[str, Any]) -> None:
+    """A run is as long as its epochs say, whatever the caller gives to ``TrainingArguments``.
+
+    Raises:
+        InputError: there is no epoch, or an argument says how long a run is.
+    """
+    if epochs < 1:
+        raise InputError("at least one epoch, please")
+    if taken := {"num_train_epochs", "max_steps"} & set(arguments):
+        raise InputError(f"{', '.join(sorted(taken))}: a run is as long as its epochs; give epochs")
+
+
+def _check_loggers(names: str | Sequence[str]) -> None:
+    """The Trainer says that a logger is missing only when the model is built and on its device."""
+    from importlib.util import find_spec
+
+    loggers = [names] if isinstance(names, str) else names
+    if "tensorboard" in loggers and not (find_spec("tensorboard") or find_spec("tensorboardX")):
+        raise InputError("report_to=tensorboard: tensorboard is not installed; run: pip install tensorboard")
+
+
 @dataclass(frozen=True, slots=True)
 class Run:
     """A folder that a model will be saved in, and the checkpoints of the run that makes it.
@@ -167,10 +159,8 @@ class Run:
     @property
     def last(self) -> Path | None:
         """The newest checkpoint that was written to its end: the trainer's state is written last."""
-        found = [
-            path for path in self.checkpoints.glob("checkpoint-*") if (path / "trainer_state.json").is_file()
-        ]
-        return max(found, key=lambda path: int(path.name.rpartition("-")[2]), default=None)
+        written = [state.parent for state in self.checkpoints.glob("checkpoint-*/trainer_state.json")]
+        return max(written, key=lambda path: int(path.name.rpartition("-")[2]), default=None)
 
     @property
     def logs(self) -> Path:
@@ -282,22 +272,38 @@ def _remove_empty(folder: Path) -> None:
         folder.rmdir()
 
 
-def train(
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """A run that ended: optimiser ``steps``, the mean ``loss``, and the share of the rows that was learned.
+
+    A run that stopped early has learned less than 1 of its rows.
+    """
+
+    folder: Path
+    steps: int
+    loss: float
+    share: float
+
+
+def fit(
     run: Run,
     model: Any,
     rows: Any,
-    collate: Any,
+    collate: Callable[[Any], Any],
+    save: Callable[[Path], object],
     *,
     seed: int,
     arguments: Mapping[str, Any],
     progress: Progress | None = None,
     callbacks: Sequence[TrainerCallback] = (),
     **trainer: Any,
-) -> Any:
-    """Train ``model`` in place on ``rows``, batches made by ``collate``; what ``Trainer.train`` returns.
+) -> Trained:
+    """Train ``model`` in place on ``rows``, batches made by ``collate``, and ``save`` it into its folder.
 
     ``arguments`` go to ``TrainingArguments`` over graphneg's defaults, ``trainer`` to ``Trainer``. It is
-    silent but for ``progress``; ``report_to`` switches loggers such as TensorBoard on.
+    silent but for ``progress``; ``report_to`` switches loggers such as TensorBoard on. A run that was
+    stopped goes on from its last checkpoint when the same call is made again; on a CPU the same seed gives
+    the same model.
 
     Ctrl-C ends it after the step that it is in, with a checkpoint; a second one ends it at once. A run
     that ends before its first checkpoint leaves nothing behind.
@@ -312,15 +318,21 @@ def train(
     run.begin()
     shown = progress or NoProgress()
     stopped = SavesWhenStopped(shown)
-    own = [ReportsProgress(shown), stopped]
+    model.train()
     try:
-        made = _trainer(run, model, settings, rows, collate, [*own, *callbacks], trainer)
+        all_callbacks = [ReportsProgress(shown), stopped, *callbacks]
+        loop = _trainer(run, model, settings, rows, collate, all_callbacks, trainer)
         last = run.last
         with stopped.listening():
-            return made.train(resume_from_checkpoint=str(last) if last else None)
+            done = loop.train(resume_from_checkpoint=str(last) if last else None)
     except BaseException:
         run.forget()
         raise
+    model.eval()
+    save(run.folder)
+    run.finish()
+    share = float(done.metrics["epoch"]) / float(settings.num_train_epochs)
+    return Trained(run.folder, int(done.global_step), float(done.training_loss), share)
 
 
 def _trainer(
@@ -328,7 +340,7 @@ def _trainer(
     model: Any,
     settings: Any,
     rows: Any,
-    collate: Any,
+    collate: Callable[[Any], Any],
     callbacks: Sequence[TrainerCallback],
     options: Mapping[str, Any],
 ) -> Any:
@@ -339,18 +351,14 @@ def _trainer(
 
     make: Any = Trainer
     try:
-        made = make(
-            model=model,
-            args=settings,
-            train_dataset=rows,
-            data_collator=collate,
-            callbacks=list(callbacks),
-            **options,
-        )
+        loop = make(
+            model=model, args=settings, train_dataset=rows, data_collator=collate,
+            callbacks=list(callbacks), **options,
+        )  # fmt: skip
     except ValueError as error:
         raise InputError(f"these training arguments do not go together: {error}") from error
-    made.remove_callback(PrinterCallback)
-    for callback in made.callback_handler.callbacks:
+    loop.remove_callback(PrinterCallback)
+    for callback in loop.callback_handler.callbacks:
         if isinstance(callback, TensorBoardCallback) and callback.logging_dir is None:
             callback.logging_dir = str(run.logs)
-    return made
+    return loop

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-import json
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, cast
+from typing import Any, NamedTuple, Protocol
 
 from graphneg.decoders.t5 import Output, Tokens
 from graphneg.errors import DecoderError, ParserError
 from graphneg.nn.batching import in_batches
-from graphneg.nn.models import AMRLIB_MODELS, INSTALL, first_line, load_tokenizer, tokenizer_source
+from graphneg.nn.models import AMRLIB_MODELS, INSTALL, first_line, load_tokenizer, read_json, tokenizer_source
 
 # What a folder of an amrlib parse model says about itself, and whether it is one.
 
@@ -59,7 +58,7 @@ def read_model(model: str | Path | None) -> ParseModel:
         raise ParserError(
             f"{model}: there is no such directory; download a parse model from {AMRLIB_MODELS} and unpack it"
         )
-    meta = _read_json(path / "amrlib_meta.json")
+    meta = read_json(path / "amrlib_meta.json", ParserError)
     if not meta:
         raise ParserError(
             f"{path}: no amrlib_meta.json in it, so it is no directory of an amrlib model; "
@@ -90,7 +89,7 @@ def _task(path: Path) -> Mapping[str, Any]:
 
     The first released model noted it under the name of another task.
     """
-    config = _read_json(path / "config.json")
+    config = read_json(path / "config.json", ParserError)
     tasks = config.get("task_specific_params") or {}
     found: Mapping[str, Any] | None = next((tasks[name] for name in _TASKS if tasks.get(name)), None)
     if found is None:
@@ -99,19 +98,6 @@ def _task(path: Path) -> Mapping[str, Any]:
             "there; fetch the model again"
         )
     return found
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    """The file's object; an empty one where there is no file."""
-    try:
-        content = json.loads(path.read_bytes())
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError) as error:
-        raise ParserError(f"{path}: can't be read as JSON ({error}); fetch the model again") from error
-    if not isinstance(content, dict):
-        raise ParserError(f"{path}: an object is expected in it; fetch the model again")
-    return cast("dict[str, Any]", content)
 
 
 def _digest(path: Path) -> str:

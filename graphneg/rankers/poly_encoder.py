@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+import json
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from graphneg.errors import InputError, ModelError
-from graphneg.nn.models import check_packages, choose_device, first_line, locate
-from graphneg.rankers.base import POLY_ENCODER, by_score, kind_of, of_kind, read_config
-from graphneg.rankers.cross_encoder import freeze, note_pooling, positions
+from graphneg.nn.batching import longest_first
+from graphneg.nn.encoders import freeze, load_encoder, positions, tokenizer_of
+from graphneg.nn.models import check_packages, choose_device, locate, read_config, reading
+from graphneg.rankers.base import POLY_ENCODER, by_score, kind_of
 
 if TYPE_CHECKING:
     from numpy import float32
@@ -26,7 +28,8 @@ Objective = Literal["pairs", "in-batch"]
 HEAD = "poly_encoder.safetensors"
 RESPONSES = "response"
 _WINDOW = 16
-_DROPOUTS = ("hidden_dropout_prob", "attention_probs_dropout_prob", "dropout", "attention_dropout")
+_POOLING = "1_Pooling"
+_MODULES = "sentence_transformers.models"
 
 
 class PolyEncoder:
@@ -62,7 +65,7 @@ class PolyEncoder:
         self.response_tokens = min(response_tokens, most)
         self.objective: Objective = objective
         model.config.graphneg = {
-            **of_kind(self.kind),
+            "kind": self.kind,
             "codes": len(model.codes),
             "pooling": model.pooling,
             "towers": "shared" if model.response_encoder is None else "separate",
@@ -70,6 +73,64 @@ class PolyEncoder:
             "max_tokens": self.max_tokens,
             "response_tokens": self.response_tokens,
         }
+
+    @classmethod
+    def new(
+        cls,
+        model: str | Path,
+        *,
+        codes: int = 16,
+        seed: int = 0,
+        max_tokens: int = 256,
+        response_tokens: int = 72,
+        pooling: Pooling = "mean",
+        towers: Towers = "shared",
+        objective: Objective = "in-batch",
+        frozen: Collection[str] = (),
+        dropout: float | None = None,
+        device: str | None = None,
+        offline: bool = False,
+    ) -> Self:
+        """An encoder by path or hub id with new ``codes``, drawn by ``seed``; with none, a bi-encoder.
+
+        ``pooling`` makes a response's vector: ``first`` (the first token's state, as Humeau et al.) or
+        ``mean``. ``towers``: one encoder reads both sides, or each has its own, which begin alike.
+        ``frozen`` are beginnings of parameters' names that do not learn.
+
+        Raises:
+            ModelError: there is no such encoder.
+            InputError: a negative number of codes, no such pooling, towers or objective, or no
+                parameter's name begins with one of ``frozen``.
+        """
+        if codes < 0:
+            raise InputError(f"{codes} codes: give 1 or more, or 0 for a bi-encoder")
+        for name, value, known in (
+            ("pooling", pooling, ("first", "mean")),
+            ("towers", towers, ("shared", "separate")),
+            ("objective", objective, ("pairs", "in-batch")),
+        ):
+            if value not in known:
+                raise InputError(f"{name} {value!r}: choose {' or '.join(known)}")
+        check_packages()
+        folder = locate(model, offline=offline)
+        from transformers import set_seed
+
+        from graphneg.rankers.poly_attention import PolyNetwork
+
+        set_seed(seed)
+        with reading(folder, "encoder"):
+            encoder = load_encoder(folder, dropout)
+            other = load_encoder(folder, dropout) if towers == "separate" else None
+            tokenizer = tokenizer_of(folder)
+        if encoder.config.is_encoder_decoder:
+            raise ModelError(f"{folder}: an encoder with a decoder; a poly-encoder needs an encoder alone")
+        set_seed(seed)  # the codes are the same whatever reading the towers drew
+        network = PolyNetwork(encoder, other, codes, pooling)
+        freeze(network, frozen)
+        network.to(choose_device(device))
+        return cls(
+            network, tokenizer, max_tokens=max_tokens, response_tokens=response_tokens, objective=objective
+        )
 
     @classmethod
     def from_pretrained(
@@ -96,25 +157,21 @@ class PolyEncoder:
         from graphneg.rankers.poly_attention import PolyNetwork
 
         noted: Mapping[str, Any] = config["graphneg"]
-        try:
-            encoder = _read_encoder(folder)
-            other = _read_encoder(folder / RESPONSES) if noted["towers"] == "separate" else None
+        with reading(folder, "poly-encoder"):
+            encoder = load_encoder(folder)
+            other = load_encoder(folder / RESPONSES) if noted["towers"] == "separate" else None
             network = PolyNetwork(encoder, other, int(noted["codes"]), noted["pooling"])
             _read_head(network, folder / HEAD)
-            made = cls(
+            ranker = cls(
                 network,
-                _read_tokenizer(folder),
+                tokenizer_of(folder),
                 max_tokens=max_tokens or int(noted["max_tokens"]),
                 response_tokens=int(noted["response_tokens"]),
                 batch=batch,
                 objective=noted["objective"],
             )
-        except Exception as error:  # its loaders raise what the files' parsers and torch raise
-            raise ModelError(
-                f"{folder}: no poly-encoder can be read from it ({first_line(error)})"
-            ) from error
-        network.to(choose_device(device or "auto")).eval()
-        return made
+        network.to(choose_device(device)).eval()
+        return ranker
 
     @property
     def loss(self) -> Callable[..., Tensor]:
@@ -168,14 +225,11 @@ class PolyEncoder:
         """Write towers, tokenizer, codes and scale into a folder that ``from_pretrained`` reads."""
         from safetensors.torch import save_file
 
-        out, towers = Path(folder), [(self.model.encoder, Path(folder), self.response_tokens)]
-        if self.model.response_encoder is not None:
-            towers = [
-                (self.model.encoder, out, self.max_tokens),
-                (self.model.response_encoder, out / RESPONSES, self.response_tokens),
-            ]
-        for tower, place, tokens in towers:
-            self._save_tower(tower, place, tokens)
+        out = Path(folder)
+        shared = self.model.response_encoder is None
+        self._save_tower(self.model.encoder, out, self.response_tokens if shared else self.max_tokens)
+        if not shared:
+            self._save_tower(self.model.response_encoder, out / RESPONSES, self.response_tokens)
         head = {name: value.detach().cpu().contiguous() for name, value in _head(self.model).items()}
         save_file(head, str(out / HEAD), metadata={"format": "pt"})
 
@@ -183,7 +237,7 @@ class PolyEncoder:
         self.tokenizer.truncation_side = "right"
         encoder.save_pretrained(str(folder))
         self.tokenizer.save_pretrained(str(folder))
-        note_pooling(folder, self.model.pooling, self.model.size, tokens)
+        _note_pooling(folder, self.model.pooling, self.model.size, tokens)
 
     def _contexts(self, contexts: Sequence[Sequence[str]]) -> dict[str, Tensor]:
         texts = [" ".join(turns) for turns in contexts]
@@ -223,97 +277,14 @@ class PolyEncoder:
         """Vectors of items, read in batches of like length."""
         import torch
 
+        def run(batch: Sequence[Any]) -> Sequence[Tensor]:
+            rows = [one.to(self.model.device) for one in tokens(batch).values()]
+            with torch.inference_mode():
+                return list(read(*rows).float().cpu())
+
         self.model.eval()
-        lengths = [sum(map(len, one)) for one in items]
-        order = sorted(range(len(items)), key=lambda place: lengths[place])
-        parts: list[Tensor] = []
-        with torch.inference_mode():
-            for some in _cut(order, self.batch):
-                given = tokens([items[place] for place in some])
-                parts.append(read(*(one.to(self.model.device) for one in given.values())).float().cpu())
-            found = torch.cat(parts)
-            back = torch.empty_like(found)
-            back[order] = found
-        return back.numpy()
-
-
-def new_poly_encoder(
-    model: str | Path,
-    *,
-    codes: int = 16,
-    seed: int = 0,
-    max_tokens: int = 256,
-    response_tokens: int = 72,
-    pooling: Pooling = "mean",
-    towers: Towers = "shared",
-    objective: Objective = "in-batch",
-    frozen: Collection[str] = (),
-    dropout: float | None = None,
-    device: str | None = None,
-    offline: bool = False,
-) -> PolyEncoder:
-    """An encoder by path or hub id with new ``codes``, drawn by ``seed``; with none, a bi-encoder.
-
-    ``pooling`` makes a response's vector: ``first`` (the first token's state, as Humeau et al.) or ``mean``.
-    ``towers``: one encoder reads both sides, or each has its own, which begin alike. ``frozen`` are
-    beginnings of parameters' names that do not learn.
-
-    Raises:
-        ModelError: there is no such encoder.
-        InputError: a negative number of codes, no such pooling, towers or objective, or no parameter's name
-            begins with one of ``frozen``.
-    """
-    if codes < 0:
-        raise InputError(f"{codes} codes: give 1 or more, or 0 for a bi-encoder")
-    for name, value, known in (
-        ("pooling", pooling, ("first", "mean")),
-        ("towers", towers, ("shared", "separate")),
-        ("objective", objective, ("pairs", "in-batch")),
-    ):
-        if value not in known:
-            raise InputError(f"{name} {value!r}: choose {' or '.join(known)}")
-    check_packages()
-    folder = locate(model, offline=offline)
-    from transformers import set_seed
-
-    from graphneg.rankers.poly_attention import PolyNetwork
-
-    set_seed(seed)
-    try:
-        encoder = _read_encoder(folder, dropout)
-        other = _read_encoder(folder, dropout) if towers == "separate" else None
-        tokenizer = _read_tokenizer(folder)
-    except Exception as error:  # its loaders raise what the files' parsers and torch raise
-        raise ModelError(f"{folder}: no encoder can be read from it ({first_line(error)})") from error
-    if encoder.config.is_encoder_decoder:
-        raise ModelError(f"{folder}: an encoder with a decoder; a poly-encoder needs an encoder alone")
-    set_seed(seed)  # the codes are the same whatever reading the towers drew
-    network = PolyNetwork(encoder, other, codes, pooling)
-    freeze(network, frozen)
-    network.to(choose_device(device or "auto"))
-    return PolyEncoder(
-        network, tokenizer, max_tokens=max_tokens, response_tokens=response_tokens, objective=objective
-    )
-
-
-def _read_encoder(folder: Path, dropout: float | None = None) -> Any:
-    from transformers import AutoConfig, AutoModel
-    from transformers.utils.logging import disable_progress_bar, set_verbosity_error
-
-    disable_progress_bar()
-    set_verbosity_error()  # or it warns of heads that are left out
-    config: Any = AutoConfig.from_pretrained(folder, local_files_only=True)
-    if dropout is not None:
-        for name in _DROPOUTS:
-            if hasattr(config, name):
-                setattr(config, name, dropout)
-    return AutoModel.from_pretrained(folder, config=config, local_files_only=True, dtype="float32")
-
-
-def _read_tokenizer(folder: Path) -> Any:
-    from transformers import AutoTokenizer
-
-    return AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        vectors = longest_first(items, lambda item: sum(map(len, item)), self.batch, run)
+        return torch.stack(vectors).numpy()
 
 
 def _head(network: Any) -> dict[str, Tensor]:
@@ -331,5 +302,24 @@ def _read_head(network: Any, path: Path) -> None:
             parameter.copy_(values[name])
 
 
-def _cut(order: Sequence[int], size: int) -> Iterator[Sequence[int]]:
-    return (order[start : start + size] for start in range(0, len(order), size))
+def _note_pooling(folder: Path, pooling: str, size: int, tokens: int) -> None:
+    """Make ``folder`` one of sentence-transformers: which states are pooled into vectors of ``size``.
+
+    Texts are read to ``tokens`` tokens. The names are those that all versions of sentence-transformers know.
+    """
+    files: dict[str, Any] = {
+        "modules.json": [
+            {"idx": 0, "name": "0", "path": "", "type": f"{_MODULES}.Transformer"},
+            {"idx": 1, "name": "1", "path": _POOLING, "type": f"{_MODULES}.Pooling"},
+        ],
+        "sentence_bert_config.json": {"max_seq_length": tokens, "do_lower_case": False},
+        "config_sentence_transformers.json": {"similarity_fn_name": "dot"},
+        f"{_POOLING}/config.json": {
+            "word_embedding_dimension": size,
+            "pooling_mode_cls_token": pooling == "first",
+            "pooling_mode_mean_tokens": pooling == "mean",
+        },
+    }
+    (folder / _POOLING).mkdir(exist_ok=True)
+    for name, content in files.items():
+        (folder / name).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")

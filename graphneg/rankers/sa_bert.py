@@ -1,23 +1,24 @@
-"""Speaker-aware BERT: a cross-encoder that knows where turns end and who says them."""
+"""Speaker-aware BERT: a cross-encoder that knows where turns end and who says them.
+
+Gu et al. 2020, Speaker-Aware BERT for Multi-Turn Response Selection in Retrieval-Based Chatbots, CIKM,
+sections 3.1 and 3.2. Their model adds an embedding of the speaker to each token beside that of the
+segment. A sum of two tables is one table: here the encoder's own table of segments gets a row for each
+segment and speaker, so that the model is one that transformers loads as it is.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from graphneg.errors import ModelError
 from graphneg.hashing import number
-from graphneg.nn.models import choose_device
 from graphneg.rankers.base import SA_BERT
-from graphneg.rankers.cross_encoder import CrossEncoder, First, freeze, read_encoder
+from graphneg.rankers.cross_encoder import CrossEncoder, First
 
 if TYPE_CHECKING:
     from transformers import BatchEncoding, PreTrainedModel, PreTrainedTokenizerBase
-
-
-# Dialogues as a speaker-aware encoder reads them: markers behind utterances and turns, and who speaks.
 
 
 END_OF_UTTERANCE = "[EOU]"
@@ -25,6 +26,9 @@ END_OF_TURN = "[EOT]"
 MARKERS = (END_OF_UTTERANCE, END_OF_TURN)
 SPEAKERS = 2
 SEGMENTS = 2
+_TABLE = "token_type_embeddings"
+_TYPES = SEGMENTS * SPEAKERS
+_FAINT = 0.1  # speakers begin faint: a trained encoder goes on reading as it did
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +107,8 @@ class SpeakerInputs:
         different = list(dict.fromkeys(texts))
         if not different:
             return {}
-        found = self._tokenizer(different, add_special_tokens=False, verbose=False)["input_ids"]
-        return dict(zip(different, found, strict=True))
+        tokens = self._tokenizer(different, add_special_tokens=False, verbose=False)["input_ids"]
+        return dict(zip(different, tokens, strict=True))
 
 
 def last_turns(turns: Sequence[list[int]], room: int) -> list[list[int]]:
@@ -124,72 +128,32 @@ def last_turns(turns: Sequence[list[int]], room: int) -> list[list[int]]:
     return kept[::-1]
 
 
-# Speaker-aware BERT: a cross-encoder that knows where turns end and who says them.
-#
-# Gu et al. 2020, Speaker-Aware BERT for Multi-Turn Response Selection in Retrieval-Based Chatbots, CIKM,
-# sections 3.1 and 3.2. Their model adds an embedding of the speaker to each token beside that of the
-# segment. A sum of two tables is one table: here the encoder's own table of segments gets a row for each
-# segment and speaker, so that the model is one that transformers loads as it is.
-
-
-_TABLE = "token_type_embeddings"
-_TYPES = SEGMENTS * SPEAKERS
-_FAINT = 0.1  # speakers begin faint: a trained encoder goes on reading as it did
-
-
 class SpeakerAwareBert(CrossEncoder):
     """A sequence classifier over context and response that is told speakers and ends of turns.
 
-    How a pair is read, and what is cut of a long one: `graphneg.rankers.sa_bert.SpeakerInputs`.
-    The context's last turn is said by the one who does not respond.
+    How a pair is read, and what is cut of a long one: `SpeakerInputs`. The context's last turn is said by
+    the one who does not respond. A new one gets speakers, markers and a head; an encoder that has speakers
+    already, from `graphneg.training.domain_adaptation.adapt` say, keeps them. Speakers learn where
+    ``frozen`` names ``embeddings``, too: they are new. To freeze them, name ``token_type_embeddings``.
     """
 
     kind: ClassVar[str] = SA_BERT
+    reads_first: ClassVar[First] = "context"
 
-    def __init__(
-        self,
-        model: PreTrainedModel,
-        tokenizer: PreTrainedTokenizerBase,
-        *,
-        max_tokens: int = 256,
-        batch: int = 64,
-        first: First = "context",
-    ) -> None:
-        super().__init__(model, tokenizer, max_tokens=max_tokens, batch=batch, first=first)
+    def __init__(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, **options: Any) -> None:
+        super().__init__(model, tokenizer, **options)
         self._inputs = SpeakerInputs(tokenizer, self.max_tokens)
 
     def encode(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> BatchEncoding:
         """Tokens of the pairs and their types, shape (pairs, tokens), padded to the longest."""
         return self._inputs.batch(self._inputs.rows(contexts, responses))
 
-
-def new_sa_bert(
-    model: str | Path,
-    *,
-    seed: int = 0,
-    max_tokens: int = 256,
-    frozen: Collection[str] = (),
-    dropout: float | None = None,
-    device: str | None = None,
-    offline: bool = False,
-) -> SpeakerAwareBert:
-    """An encoder by path or hub id with speakers, markers and a new head of one class, drawn by ``seed``.
-
-    An encoder that has speakers already, from `graphneg.training.adapting.adapt` say, keeps them.
-    Speakers learn where ``frozen`` names ``embeddings``, too: they are new. To freeze them, name
-    ``token_type_embeddings``.
-
-    Raises:
-        ModelError: there is no such encoder, or it has no table of segments to put speakers into.
-        InputError: no parameter's name begins with one of ``frozen``.
-    """
-    network, tokenizer = read_encoder(model, seed=seed, dropout=dropout, offline=offline)
-    add_speakers(network, tokenizer, seed)
-    freeze(network, frozen)
-    if _TABLE not in frozen:
-        _table(network)[2].weight.requires_grad_(True)
-    network.to(choose_device(device or "auto"))
-    return SpeakerAwareBert(network, tokenizer, max_tokens=max_tokens)
+    @classmethod
+    def _prepare(cls, network: Any, tokenizer: Any, seed: int, frozen: Collection[str]) -> None:
+        add_speakers(network, tokenizer, seed)
+        super()._prepare(network, tokenizer, seed, frozen)
+        if _TABLE not in frozen:
+            _table(network)[2].weight.requires_grad_(True)
 
 
 def add_speakers(network: Any, tokenizer: Any, seed: int) -> None:
@@ -224,9 +188,9 @@ def _table(network: Any) -> tuple[Any, str, Any]:
         if path.rpartition(".")[2] == _TABLE and module.num_embeddings in (1, SEGMENTS, _TYPES):
             above, _, name = path.rpartition(".")
             return network.get_submodule(above), name, module
-    place, kind = network.config.name_or_path, network.config.model_type
+    name, kind = network.config.name_or_path, network.config.model_type
     raise ModelError(
-        f"{place}: {kind} has no table of one or two segments, which speakers would go into; "
+        f"{name}: {kind} has no table of one or two segments, which speakers would go into; "
         "start from BERT, ELECTRA, ALBERT or RoBERTa, or train another kind of ranker"
     )
 

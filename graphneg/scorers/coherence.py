@@ -1,8 +1,12 @@
-"""A scorer of whole dialogues: any encoder with one class on top, 1 for coherent ones (DEAM)."""
+"""Coherence of whole dialogues: in go their turns, out comes a number from 0 to 1 (DEAM).
+
+A scorer is any encoder with one class on top, 1 for coherent dialogues. A long dialogue is cut by turns
+into windows that are each short enough for the encoder. It is trained on edited dialogues, which
+`read_dialogues` reads from files of negatives.
+"""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,9 +16,11 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from graphneg.errors import InputError, ModelError
 from graphneg.generators.base import Turn, answering
 from graphneg.model import Negative
-from graphneg.nn.models import check_packages, choose_device, first_line, locate
+from graphneg.nn.batching import longest_first
+from graphneg.nn.encoders import load_classifier, positions
+from graphneg.nn.models import check_packages, choose_device, locate, read_config
 from graphneg.progress import NoProgress, Progress
-from graphneg.rankers.cross_encoder import positions
+from graphneg.rankers.cross_encoder import CrossEncoder
 from graphneg.records.files import read_jsonl
 from graphneg.records.tables import read_parquet
 
@@ -23,7 +29,14 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 
-# Long dialogues cut by turns: windows of whole turns, each short enough for an encoder.
+Talk = Sequence[tuple[str, str]]
+"""A dialogue: speaker and text of each turn, in order. A speaker who is not known is ''."""
+Over = Literal["mean", "minimum"]
+OVER: tuple[Over, ...] = ("mean", "minimum")
+KIND = "coherence"
+MAX_TOKENS = 256
+_MARKS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+Turns = tuple[Turn, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +47,7 @@ class Window:
     last: int
 
     def holds(self, turn: int) -> bool:
+        """Whether a turn is in the window."""
         return self.first <= turn < self.last
 
 
@@ -107,18 +121,6 @@ class Cutter:
         return first
 
 
-# A scorer of whole dialogues: any encoder with one class on top, 1 for coherent ones.
-
-
-Talk = Sequence[tuple[str, str]]
-"""A dialogue: speaker and text of each turn, in order. A speaker who is not known is ''."""
-Over = Literal["mean", "minimum"]
-OVER: tuple[Over, ...] = ("mean", "minimum")
-KIND = "coherence"
-MAX_TOKENS = 256
-_MARKS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-
-
 @dataclass(frozen=True, slots=True)
 class Encoded:
     """The tokens of a dialogue's turns, marks of speakers and all; ``cut`` of them lost their end."""
@@ -161,6 +163,19 @@ class CoherenceScorer:
         self.cut_turns = 0
 
     @classmethod
+    def new(cls, model: str | Path, *, max_tokens: int = MAX_TOKENS, **options: Any) -> Self:
+        """An encoder by path or hub id with a new head of one class, drawn by ``seed``.
+
+        ``options`` are those of `graphneg.rankers.cross_encoder.CrossEncoder.new`.
+
+        Raises:
+            ModelError: there is no such encoder.
+            InputError: no parameter's name begins with one of ``frozen``.
+        """
+        encoder = CrossEncoder.new(model, max_tokens=max_tokens, **options)
+        return cls(encoder.model, encoder.tokenizer, max_tokens=max_tokens)
+
+    @classmethod
     def from_pretrained(
         cls,
         model: str | Path,
@@ -181,16 +196,8 @@ class CoherenceScorer:
         check_packages()
         folder = locate(model, offline=offline)
         noted = _noted(folder)
-        from transformers import AutoModelForSequenceClassification, AutoTokenizer
-        from transformers.utils.logging import disable_progress_bar
-
-        disable_progress_bar()
-        try:
-            network: Any = AutoModelForSequenceClassification.from_pretrained(folder, local_files_only=True)
-            tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-        except Exception as error:  # its loaders raise what the files' parsers and torch raise
-            raise ModelError(f"{folder}: no coherence scorer can be read ({first_line(error)})") from error
-        network.to(choose_device(device or "auto"))
+        network, tokenizer = load_classifier(folder, "coherence scorer")
+        network.to(choose_device(device))
         return cls(
             network,
             tokenizer,
@@ -208,23 +215,27 @@ class CoherenceScorer:
             InputError: a dialogue has no turns.
         """
         windows: list[tuple[int, list[int]]] = []
-        for place, talk in enumerate(dialogues):
+        for index, talk in enumerate(dialogues):
             if not talk:
-                raise InputError(f"dialogue {place + 1} of {len(dialogues)} has no turns")
+                raise InputError(f"dialogue {index + 1} of {len(dialogues)} has no turns")
             encoded = self.encode_turns(talk)
             self.cut_turns += encoded.cut
-            windows += [(place, self.tokens(encoded, one)) for one in self._windows(encoded)]
-        windows.sort(key=lambda one: len(one[1]))
-        found: list[list[float]] = [[] for _ in dialogues]
+            cuts = self.cutter.windows(self.lengths(encoded))
+            windows += [(index, self.tokens(encoded, window)) for window in cuts]
         shown = progress or NoProgress()
         shown.start("coherence", len(windows), "windows")
-        for start in range(0, len(windows), self.batch):
-            some = windows[start : start + self.batch]
-            for (place, _), one in zip(some, self._scores([ids for _, ids in some]), strict=True):
-                found[place].append(one)
-            shown.advance(len(some))
+
+        def run(batch: Sequence[tuple[int, list[int]]]) -> list[float]:
+            scores = self._scores([ids for _, ids in batch])
+            shown.advance(len(batch))
+            return scores
+
+        scores: list[list[float]] = [[] for _ in dialogues]
+        results = longest_first(windows, lambda window: len(window[1]), self.batch, run, "a window")
+        for (index, _), score in zip(windows, results, strict=True):
+            scores[index].append(score)
         shown.finish()
-        return [min(some) if self.over == "minimum" else sum(some) / len(some) for some in found]
+        return [min(some) if self.over == "minimum" else sum(some) / len(some) for some in scores]
 
     def save(self, folder: str | Path) -> None:
         """Write model and tokenizer into a folder that ``from_pretrained`` reads, and transformers too."""
@@ -261,9 +272,6 @@ class CoherenceScorer:
         """``input_ids`` and ``attention_mask`` of shape (rows, tokens), padded to the longest."""
         padded: Any = self.tokenizer.pad({"input_ids": list(rows)}, return_tensors="pt")
         return {"input_ids": padded["input_ids"], "attention_mask": padded["attention_mask"]}
-
-    def _windows(self, encoded: Encoded) -> Iterator[Window]:
-        yield from self.cutter.windows(self.lengths(encoded))
 
     def _scores(self, rows: Sequence[list[int]]) -> list[float]:
         import torch
@@ -308,23 +316,12 @@ def marks(talk: Talk) -> list[str]:
 
 def _noted(folder: Path) -> dict[str, Any]:
     """What training noted in the model's ``config.json``."""
-    try:
-        config: dict[str, Any] = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ModelError(
-            f"{folder}: no config.json can be read in it, so it is no coherence scorer"
-        ) from error
+    config = read_config(folder, "coherence scorer")
     noted = config.get("graphneg") or {}
     if noted.get("kind") != KIND:
         kinds = noted.get("kind") or ", ".join(map(str, config.get("architectures") or ())) or "another model"
         raise ModelError(f"{folder}: {kinds}, no coherence scorer; graphneg train coherence makes one")
     return noted
-
-
-# Dialogues as they are and edited ones that were made of them, from files of negatives.
-
-
-Turns = tuple[Turn, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,6 +336,7 @@ class EditedDialogue:
 
     @property
     def names(self) -> set[str]:
+        """What a mix may call it by: its recipe and its categories."""
         return {self.recipe, *self.categories}
 
 
@@ -352,14 +350,14 @@ class Versions:
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class EditedDialogues:
     """What files of negatives give; ``responses`` records were left out, as they edit no dialogue."""
 
     dialogues: list[Versions]
     responses: int
 
 
-def read_dialogues(paths: Sequence[str | Path]) -> Read:
+def read_dialogues(paths: Sequence[str | Path]) -> EditedDialogues:
     """Dialogues and their edited versions from files of negatives (.jsonl, .parquet).
 
     Raises:
@@ -378,7 +376,7 @@ def originals_of(paths: Sequence[str | Path]) -> Iterator[Turns]:
     return (_original(record) for path in map(Path, paths) for record in _records(path))
 
 
-def dialogues_of(records: Iterable[Negative]) -> Read:
+def dialogues_of(records: Iterable[Negative]) -> EditedDialogues:
     """Records with the target ``dialogue``, by the place where their last turn stands."""
     found: dict[str, Versions] = {}
     responses = 0
@@ -397,7 +395,7 @@ def dialogues_of(records: Iterable[Negative]) -> Read:
             "no edited dialogues in these files: make some with graphneg negatives --target dialogue, "
             "or a generator such as turn-shuffle"
         )
-    return Read(list(found.values()), responses)
+    return EditedDialogues(list(found.values()), responses)
 
 
 def _records(path: Path) -> Iterator[Negative]:

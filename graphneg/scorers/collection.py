@@ -259,7 +259,7 @@ class Replies:
         ]
 
     def settings(self) -> Mapping[str, object]:
-        return {"model": str(self._model.place), "longest": LONGEST}
+        return {"model": str(self._model.path), "longest": LONGEST}
 
 
 def _fields(value: Any) -> tuple[str | None, str | None]:

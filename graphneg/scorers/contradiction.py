@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
@@ -12,9 +12,8 @@ from graphneg.errors import InputError
 from graphneg.ingest.reading import Refused, json_lines
 from graphneg.ingest.validation import mapping, strings
 from graphneg.model import Rejected
-from graphneg.nn.models import choose_device
 from graphneg.progress import NoProgress
-from graphneg.rankers.cross_encoder import CrossEncoder, freeze, read_encoder
+from graphneg.rankers.cross_encoder import CrossEncoder, First
 from graphneg.statistics import THRESHOLD, percentile_interval, resampled_items, roc_auc
 
 if TYPE_CHECKING:
@@ -40,6 +39,7 @@ class _PairEncoder(CrossEncoder):
     """A cross-encoder whose folder says that it finds contradictions, so that no ranking takes it."""
 
     kind: ClassVar[str] = KIND
+    reads_first: ClassVar[First] = "context"
 
 
 class ContradictionDetector:
@@ -53,6 +53,19 @@ class ContradictionDetector:
     def __init__(self, encoder: CrossEncoder) -> None:
         self.encoder = encoder
         self.model: Any = encoder.model
+
+    @classmethod
+    def new(cls, model: str | Path, *, max_tokens: int = MAX_TOKENS, **options: Any) -> Self:
+        """An encoder by path or hub id with a new head of one class, drawn by ``seed``.
+
+        A detector's own folder keeps its head: it can be trained on one source first and on another then.
+        ``options`` are those of `graphneg.rankers.cross_encoder.CrossEncoder.new`.
+
+        Raises:
+            ModelError: there is no such encoder.
+            InputError: no parameter's name begins with one of ``frozen``.
+        """
+        return cls(_PairEncoder.new(model, max_tokens=max_tokens, **options))
 
     @classmethod
     def from_pretrained(cls, model: str | Path, **options: Any) -> Self:
@@ -75,31 +88,6 @@ class ContradictionDetector:
     def save(self, folder: str | Path) -> None:
         """Write model and tokenizer into a folder that ``from_pretrained`` reads."""
         self.encoder.save(folder)
-
-
-def new_detector(
-    model: str | Path,
-    *,
-    seed: int = 0,
-    max_tokens: int = MAX_TOKENS,
-    frozen: Collection[str] = (),
-    dropout: float | None = None,
-    device: str | None = None,
-    offline: bool = False,
-) -> ContradictionDetector:
-    """An encoder by path or hub id with a new head of one class, drawn by ``seed``.
-
-    A detector's own folder keeps its head: it can be trained on one source first and on another then. The
-    other options are those of `graphneg.rankers.cross_encoder.new_cross_encoder`.
-
-    Raises:
-        ModelError: there is no such encoder.
-        InputError: no parameter's name begins with one of ``frozen``.
-    """
-    network, tokenizer = read_encoder(model, seed=seed, dropout=dropout, offline=offline)
-    freeze(network, frozen)
-    network.to(choose_device(device or "auto"))
-    return ContradictionDetector(_PairEncoder(network, tokenizer, max_tokens=max_tokens, first="context"))
 
 
 # Responses that three annotators judged: contradictory to an earlier utterance, or not.

@@ -13,10 +13,9 @@ from graphneg.datasets.groups import HeldOut
 from graphneg.errors import InputError
 from graphneg.hashing import number
 from graphneg.ingest.rows import text_key
-from graphneg.nn.training import check_epochs, open_run, train
+from graphneg.nn.training import IN_ORDER, check_epochs, fit, open_run
 from graphneg.progress import Progress
-from graphneg.rankers.cross_encoder import new_cross_encoder
-from graphneg.scorers.coherence import MAX_TOKENS, CoherenceScorer, Turns, Versions
+from graphneg.scorers.coherence import CoherenceScorer, Turns, Versions
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -29,7 +28,7 @@ LEAST_WORDS = 5
 
 
 @dataclass(slots=True)
-class TooFew:
+class VersionShortfall:
     """Dialogues with fewer versions than the mix asks for, and how many versions that are: by name.
 
     ``held_out`` counts versions that were left out.
@@ -44,46 +43,16 @@ class TooFew:
 class CoherenceReport:
     """What a run did: ``windows`` over all epochs, the coherent ones as ``original``, others by recipe.
 
-    ``lacking`` is of one epoch. ``cut_turns`` is how often a turn that is longer than a window lost its
-    end.
+    ``shortfall`` is that of one epoch. ``cut_turns`` is how often a turn that is longer than a window lost
+    its end.
     """
 
     folder: Path
     windows: Mapping[str, int]
-    lacking: TooFew
+    shortfall: VersionShortfall
     cut_turns: int
     steps: int
     loss: float
-
-
-def new_scorer(
-    model: str | Path,
-    *,
-    seed: int = 0,
-    max_tokens: int = MAX_TOKENS,
-    frozen: Collection[str] = (),
-    dropout: float | None = None,
-    device: str | None = None,
-    offline: bool = False,
-) -> CoherenceScorer:
-    """An encoder by path or hub id with a new head of one class, drawn by ``seed``.
-
-    ``frozen`` and ``dropout`` are as `graphneg.rankers.cross_encoder.new_cross_encoder` takes them.
-
-    Raises:
-        ModelError: there is no such encoder.
-        InputError: no parameter's name begins with one of ``frozen``.
-    """
-    encoder = new_cross_encoder(
-        model,
-        seed=seed,
-        max_tokens=max_tokens,
-        frozen=frozen,
-        dropout=dropout,
-        device=device,
-        offline=offline,
-    )
-    return CoherenceScorer(encoder.model, encoder.tokenizer, max_tokens=max_tokens)
 
 
 def train_coherence(
@@ -114,9 +83,8 @@ def train_coherence(
     """
     check_epochs(epochs, arguments)
     settings = {**SETTINGS, **arguments}
-    wanted = mix or default_mix(dialogues)
-    drawing = _Drawing(dialogues, wanted, seed, held_out)
-    picks = [pick for epoch in range(epochs) for pick in drawing.epoch(epoch)]
+    sampler = WindowSampler(dialogues, mix or default_mix(dialogues), seed, held_out)
+    picks = [pick for epoch in range(epochs) for pick in sampler.epoch(epoch)]
     model: Any = scorer.model
     learning = [name for name, one in model.named_parameters() if one.requires_grad]
     start = [repr(model.config.to_dict()), scorer.max_tokens, learning]
@@ -124,23 +92,21 @@ def train_coherence(
     run = open_run(out, [*facts, *map(_fact, picks)], overwrite)
     scorer.categories = tuple(sorted({name for pick in picks for name in pick.categories}))
     scorer.cut_turns = 0
-    model.train()
-    done = train(
+    trained = fit(
         run,
         model,
         picks,
         partial(_collate, scorer),
+        scorer.save,
         seed=seed,
-        arguments={**settings, "num_train_epochs": 1, "train_sampling_strategy": "sequential"},
+        arguments={**settings, **IN_ORDER},
         progress=progress,
         compute_loss_func=_loss,
     )
-    model.eval()
-    scorer.save(run.folder)
-    run.finish()
-    steps, loss = int(done.global_step), float(done.training_loss)
     windows = Counter(pick.source for pick in picks)
-    return CoherenceReport(run.folder, windows, drawing.lacking, scorer.cut_turns, steps, loss)
+    return CoherenceReport(
+        run.folder, windows, sampler.shortfall, scorer.cut_turns, trained.steps, trained.loss
+    )
 
 
 def default_mix(dialogues: Sequence[Versions]) -> dict[str, int]:
@@ -163,7 +129,7 @@ class Pick:
     number: int
 
 
-class _Drawing:
+class WindowSampler:
     """Picks for an epoch: the same seed and epoch give the same ones in the same order."""
 
     def __init__(
@@ -180,12 +146,12 @@ class _Drawing:
         if not self._dialogues:
             raise InputError("no dialogue is left to learn from: all of them share turns with held-out ones")
         before, after = (sum(len(one.edited) for one in each) for each in (some, self._dialogues))
-        self.lacking = TooFew(held_out=before - after)
+        self.shortfall = VersionShortfall(held_out=before - after)
         self._mix = mix
         self._seed = seed
 
     def epoch(self, epoch: int) -> list[Pick]:
-        self.lacking = TooFew(held_out=self.lacking.held_out)
+        self.shortfall = VersionShortfall(held_out=self.shortfall.held_out)
         picks = [pick for one in self._dialogues for pick in self._of(one, epoch)]
         return sorted(picks, key=lambda pick: (pick.number, pick.label))
 
@@ -194,8 +160,8 @@ class _Drawing:
             some = [edited for edited in one.edited if name in edited.names]
             some.sort(key=lambda edited: number(self._seed, "version", one.id, name, edited.id))
             if len(some) < amount:
-                self.lacking.dialogues[name] += 1
-                self.lacking.versions[name] += amount - len(some)
+                self.shortfall.dialogues[name] += 1
+                self.shortfall.versions[name] += amount - len(some)
             for i in range(min(amount, len(some))):
                 drawn = some[(epoch * amount + i) % len(some)]
                 draw = number(self._seed, "window", drawn.id, name, str(epoch), str(i))

@@ -14,7 +14,7 @@ from graphneg.datasets.pair_sampler import Pair
 from graphneg.errors import InputError
 from graphneg.hashing import number
 from graphneg.nn.losses import pairs_and_lists
-from graphneg.nn.training import check_epochs, open_run, train
+from graphneg.nn.training import IN_ORDER, check_epochs, fit, open_run
 from graphneg.progress import Progress
 from graphneg.scorers.contradiction import ContradictionDetector, Labelled
 from graphneg.scorers.edited_contradictions import SOURCE
@@ -74,24 +74,19 @@ def train_detector(
     facts = [epochs, seed, sorted(settings.items()), _start(detector), [_fact(one) for one in kept]]
     run = open_run(out, facts, overwrite)
     rows = [one for epoch in range(epochs) for one in _shuffled(kept, seed, epoch)]
-    detector.model.train()
-    done = train(
+    trained = fit(
         run,
         detector.model,
         rows,
         partial(_collate, detector),
+        detector.save,
         seed=seed,
-        arguments={**settings, "num_train_epochs": 1, "train_sampling_strategy": "sequential"},
+        arguments={**settings, **IN_ORDER},
         progress=progress,
         compute_loss_func=pairs_and_lists,
     )
-    detector.model.eval()
-    detector.save(run.folder)
-    run.finish()
-    sources = Counter(one.source for one in kept)
-    return DetectorReport(
-        run.folder, sources, len(pairs) - len(kept), int(done.global_step), float(done.training_loss)
-    )
+    sources = Counter(pair.source for pair in kept)
+    return DetectorReport(run.folder, sources, len(pairs) - len(kept), trained.steps, trained.loss)
 
 
 def _allowed(pairs: Sequence[Pair], held_out: Collection[str]) -> list[Pair]:

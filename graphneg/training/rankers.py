@@ -1,4 +1,9 @@
-"""Training a ranker on groups of right and wrong responses, with early stopping."""
+"""Training a ranker: in go groups of right and wrong responses, out comes a folder with the trained ranker.
+
+The loss is binary cross-entropy of each pair, right and wrong ones in balance, and beside it cross-entropy
+of each right response against the wrong ones of its context in the batch: what makes a response right is
+learned sooner where the context is the same. A part of the contexts may be held back for early stopping.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +13,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graphneg.datasets.groups import Place
-from graphneg.datasets.pair_sampler import Drawing, Draws, Epochs, Lacking, Mix, Pair
+from graphneg.datasets.groups import ResponseGroup
+from graphneg.datasets.pair_sampler import Draws, Epochs, Mix, Pair, PairSampler, Shortfall
 from graphneg.datasets.pairs import Pairs
 from graphneg.errors import InputError
 from graphneg.hashing import number
 from graphneg.nn.losses import pairs_and_lists
-from graphneg.nn.training import check_epochs, open_run, train
+from graphneg.nn.training import IN_ORDER, check_epochs, fit, open_run
 from graphneg.progress import Progress
 from graphneg.rankers.base import Trainable
 
@@ -22,10 +27,7 @@ if TYPE_CHECKING:
     from transformers import TrainerCallback
 
 
-# Early stopping: a part of the contexts that nothing is learned from says when to stop.
-
-
-_ALL = 1 << 64
+SETTINGS: Mapping[str, Any] = {"per_device_train_batch_size": 32, "learning_rate": 5e-5}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +45,15 @@ class Validation:
         if not 0 < self.fraction < 1 or self.patience < 1:
             raise InputError("validation takes a fraction between 0 and 1, and patience of 1 or more")
 
-    def holds_back(self, place: Place) -> bool:
+    def holds_back(self, place: ResponseGroup) -> bool:
         """Whether a context is of the part that is held back: the same one in whatever data it comes."""
-        return number(0, "validation", *place.context) < self.fraction * _ALL
+        return number(0, "validation", *place.context) < self.fraction * 2**64
 
-    def learns(self, place: Place) -> bool:
+    def learns(self, place: ResponseGroup) -> bool:
         """Whether a context is of the other part."""
         return not self.holds_back(place)
 
-    def check(self, groups: Sequence[Place]) -> None:
+    def check(self, groups: Sequence[ResponseGroup]) -> None:
         """Raises `InputError` where one of the parts is empty."""
         held_back = sum(map(self.holds_back, groups))
         if not 0 < held_back < len(groups):
@@ -84,26 +86,16 @@ class Validation:
         return EarlyStoppingCallback(early_stopping_patience=self.patience)
 
 
-# Training a ranker on groups of right and wrong responses.
-#
-# The loss is binary cross-entropy of each pair, right and wrong ones in balance, and beside it cross-entropy
-# of each right response against the wrong ones of its context in the batch: what makes a response right is
-# learned sooner where the context is the same.
-
-
-SETTINGS: Mapping[str, Any] = {"per_device_train_batch_size": 32, "learning_rate": 5e-5}
-
-
 @dataclass(frozen=True, slots=True)
 class RankerReport:
-    """What a run did: ``pairs`` by source that it learned from, and what was ``lacking`` in the first epoch.
+    """What a run did: ``pairs`` by source that it learned from, and the ``shortfall`` of the first epoch.
 
     ``planned`` is how many pairs its epochs have: more than it learned from, if it stopped early.
     """
 
     folder: Path
     pairs: Mapping[str, int]
-    lacking: Lacking
+    shortfall: Shortfall
     steps: int
     loss: float
     planned: int
@@ -111,7 +103,7 @@ class RankerReport:
 
 def train_ranker(
     ranker: Trainable,
-    data: Pairs | Sequence[Place],
+    data: Pairs | Sequence[ResponseGroup],
     out: str | Path,
     *,
     mix: Mix | None = None,
@@ -144,29 +136,25 @@ def train_ranker(
     if validation is not None:
         settings = validation.arguments(rows.first, settings)
     run = open_run(out, [*facts, _start(ranker), rows.facts()], overwrite)
-    ranker.model.train()
-    done = train(
+    trained = fit(
         run,
         ranker.model,
         rows,
         partial(_collate, ranker, rows.balance),
+        ranker.save,
         seed=seed,
-        arguments={**settings, "num_train_epochs": 1, "train_sampling_strategy": "sequential"},
+        arguments={**settings, **IN_ORDER},
         progress=progress,
         callbacks=[validation.callback()] if validation is not None else (),
         eval_dataset=checked(0)[0] if checked is not None else None,
         compute_loss_func=getattr(ranker, "loss", pairs_and_lists),
     )
-    ranker.model.eval()
-    ranker.save(run.folder)
-    run.finish()
-    learned = rows.sources_of(round(done.metrics["epoch"] * len(rows)))
-    steps, loss = int(done.global_step), float(done.training_loss)
-    return RankerReport(run.folder, learned, rows.lacking, steps, loss, len(rows))
+    sources = rows.sources_of(round(trained.share * len(rows)))
+    return RankerReport(run.folder, sources, rows.shortfall, trained.steps, trained.loss, len(rows))
 
 
 def _parts(
-    data: Pairs | Sequence[Place],
+    data: Pairs | Sequence[ResponseGroup],
     mix: Mix | None,
     held_out: Collection[str],
     seed: int,
@@ -180,14 +168,14 @@ def _parts(
             )
         if validation is None:
             return data.draw, None
-        validation.check(data.drawing(0).groups)
+        validation.check(data.sampler(0).groups)
         return data.part(validation.learns).draw, data.part(validation.holds_back).draw
     mix = mix or Mix()
     if validation is None:
-        return Drawing(data, mix, seed, held_out).drawn, None
+        return PairSampler(data, mix, seed, held_out).drawn, None
     validation.check(data)
-    learned = Drawing(data, mix, seed, held_out, validation.learns)
-    return learned.drawn, Drawing(data, mix, seed, held_out, validation.holds_back).drawn
+    learned = PairSampler(data, mix, seed, held_out, validation.learns)
+    return learned.drawn, PairSampler(data, mix, seed, held_out, validation.holds_back).drawn
 
 
 def _start(ranker: Trainable) -> list[Any]:

@@ -224,7 +224,7 @@ class Plan:
 class Row:
     """One source: figures by kind of wrong response and measure, and the shares of the gap by measure.
 
-    ``closed`` lacks what has no gap: without the sources random and human, say. ``lacking`` counts
+    ``closed`` lacks what has no gap: without the sources random and human, say. ``shortfall`` counts
     the wrong responses that an epoch had too few.
     """
 
@@ -232,7 +232,7 @@ class Row:
     seeds: tuple[int, ...]
     figures: Mapping[str, Mapping[str, Figure]]
     closed: Mapping[str, Figure]
-    lacking: int
+    shortfall: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,7 +315,7 @@ def compared(data: Data, runs: Mapping[str, Mapping[int, Run]]) -> Comparison:
             tuple(some),
             {kind: {measure: one.figure() for measure, one in draws[name][kind].items()} for kind in kinds},
             dict(_closed(name, draws)),
-            max(sum(run.lacking.values()) for run in some.values()),
+            max(sum(run.shortfall.values()) for run in some.values()),
         )
         for name, some in runs.items()
     ]
@@ -392,5 +392,5 @@ def _plain(row: Row) -> dict[str, Any]:
             for kind, some in row.figures.items()
         },
         "closed": {measure: one._asdict() for measure, one in row.closed.items()},
-        "lacking": row.lacking,
+        "lacking": row.shortfall,
     }

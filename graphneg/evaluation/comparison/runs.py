@@ -68,7 +68,7 @@ class RankerSettings:
 class Run:
     """What one run came to. ``scores`` has for each test context a number for each of its responses.
 
-    ``pairs`` counts what was learned from by source, ``lacking`` the responses that an epoch had too few.
+    ``pairs`` counts what was learned from by source, ``shortfall`` the responses that an epoch had too few.
     """
 
     source: str
@@ -76,7 +76,7 @@ class Run:
     fingerprint: str
     scores: Sequence[Sequence[float]]
     pairs: Mapping[str, int]
-    lacking: Mapping[str, int]
+    shortfall: Mapping[str, int]
     loss: float
     seconds: float
 
@@ -155,7 +155,7 @@ class Runs:
             fingerprint=mark,
             scores=scored(ranker, self._data.test, progress),
             pairs=dict(report.pairs),
-            lacking=dict(report.lacking.responses),
+            shortfall=dict(report.shortfall.responses),
             loss=report.loss,
             seconds=round(time.monotonic() - began, 1),
         )

@@ -161,8 +161,8 @@ class KeywordGenerator:
         rules, style = self._rules, self._writer.style
         return {
             **self._made_of,
-            "model": str(self._writer.model.place),
-            "judge": str(self._judge.model.place),
+            "model": str(self._writer.model.path),
+            "judge": str(self._judge.model.path),
             "bounds": repr(self._judge.bounds),
             "examples": self._writer.examples,
             "extractor": self._material.extractor.name,

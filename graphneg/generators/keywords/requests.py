@@ -451,7 +451,7 @@ def train_replies(
         ModelError: the model is no causal one.
     """
     if not isinstance(model, CausalLM):
-        raise ModelError(f"{model.place}: key-context and key-sem need a causal language model")
+        raise ModelError(f"{model.path}: key-context and key-sem need a causal language model")
     examples = list(reply_pairs(contexts, extractor, seed=seed))
     if not examples:
         raise InputError("no context has a right response with a keyword, so there is nothing to learn")

@@ -157,7 +157,7 @@ class Writer:
         longest_first = sorted(items, key=lambda item: (-len(item.tokens), item.place))
         for item, text in in_batches(longest_first, BATCH, lambda batch: self._run(batch, seed)):
             if text is None:
-                raise ModelError(f"{self.model.place}: memory does not suffice for request {item.request.id}")
+                raise ModelError(f"{self.model.path}: memory does not suffice for request {item.request.id}")
             texts[item.place] = text
         return texts
 
@@ -168,7 +168,7 @@ class Writer:
         room = self.model.longest - len(self._shown) - self.style.longest
         if room < 1:
             raise ModelError(
-                f"{self.model.place}: reads {self.model.longest} tokens, too few for the examples"
+                f"{self.model.path}: reads {self.model.longest} tokens, too few for the examples"
             )
         return room
 

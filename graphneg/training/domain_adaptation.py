@@ -1,9 +1,9 @@
-"""Domain-adaptive post-training of a speaker-aware encoder: masked words and the next utterance.
+"""Domain-adaptive post-training: an encoder and dialogues in, an encoder that has read such dialogues out.
 
 Gu et al. 2020, Speaker-Aware BERT, section 3.4: before an encoder is trained to rank, it learns BERT's two
 tasks together on dialogues of the domain, speakers and markers included. Next sentence
 is here a dialogue's own reply, or in half of the examples any other one's. Words are masked anew
-in each epoch.
+in each epoch (Devlin et al. 2019, BERT, section 3.1).
 """
 
 from __future__ import annotations
@@ -14,19 +14,21 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from graphneg.datasets.groups import REFERENCE, Answer, Group, HeldOut, Place, plain
+from graphneg.datasets.groups import REFERENCE, Answer, Group, HeldOut, ResponseGroup, plain
 from graphneg.errors import InputError, ModelError
 from graphneg.generators.base import Context
 from graphneg.hashing import number, shuffled
-from graphneg.nn.losses import Masking
-from graphneg.nn.models import check_packages, choose_device, first_line, locate
-from graphneg.nn.training import check_epochs, open_run, train
+from graphneg.nn.encoders import config_of, tokenizer_of
+from graphneg.nn.models import check_packages, choose_device, locate, reading
+from graphneg.nn.training import IN_ORDER, check_epochs, fit, open_run
 from graphneg.progress import Progress
-from graphneg.rankers.base import SA_BERT, of_kind
-from graphneg.rankers.sa_bert import SpeakerInputs, add_speakers
+from graphneg.rankers.base import SA_BERT
+from graphneg.rankers.sa_bert import Row, SpeakerInputs, add_speakers
 
 _NEXT, _OTHER = 0, 1
 _TRIES = 20
+_NOT_MASKED = -100
+_AS_MASK, _AS_ANY = 0.8, 0.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +42,21 @@ class Adaptation:
 
 
 @dataclass(frozen=True, slots=True)
-class Encoder:
+class AdaptableEncoder:
     """An encoder with BERT's two heads, speakers and markers, and its tokenizer."""
 
     model: Any
     tokenizer: Any
     start: str
 
+    def save(self, folder: str | Path) -> None:
+        """Write model and tokenizer into a folder that transformers reads."""
+        self.model.save_pretrained(str(folder))
+        self.tokenizer.save_pretrained(str(folder))
+
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class AdaptationExample:
     """A context and a response: its own one (``label`` 0, as BERT counts) or another one (1)."""
 
     id: str
@@ -60,7 +67,7 @@ class Example:
 
 def new_adaptable(
     model: str | Path, *, seed: int = 0, device: str | None = None, offline: bool = False
-) -> Encoder:
+) -> AdaptableEncoder:
     """An encoder by path or hub id, ready for `adapt`; what is new in it is drawn by ``seed``.
 
     Raises:
@@ -70,43 +77,35 @@ def new_adaptable(
     check_packages()
     folder = locate(model, offline=offline)
     from transformers import AutoModelForPreTraining, set_seed
-    from transformers.utils.logging import disable_progress_bar, set_verbosity_error
 
-    disable_progress_bar()
-    set_verbosity_error()  # or it warns that heads are new
     set_seed(seed)
-    try:
+    with reading(folder, "encoder"):
         tokenizer = _tokenizer(folder)
         network: Any = AutoModelForPreTraining.from_pretrained(folder, local_files_only=True, dtype="float32")
-    except ModelError:
-        raise
-    except Exception as error:  # its loaders raise what the files' parsers and torch raise
-        raise ModelError(f"{folder}: no encoder can be read from it ({first_line(error)})") from error
     add_speakers(network, tokenizer, seed)
-    network.config.graphneg = of_kind(SA_BERT)
-    network.to(choose_device(device or "auto"))
-    return Encoder(network, tokenizer, str(model))
+    network.config.graphneg = {"kind": SA_BERT}
+    network.to(choose_device(device))
+    return AdaptableEncoder(network, tokenizer, str(model))
 
 
 def _tokenizer(folder: Path) -> Any:
     """The tokenizer of an encoder that can learn both tasks."""
-    from transformers import AutoConfig, AutoTokenizer
     from transformers.models.auto.modeling_auto import MODEL_FOR_NEXT_SENTENCE_PREDICTION_MAPPING_NAMES
 
-    kind: Any = AutoConfig.from_pretrained(folder, local_files_only=True).model_type
+    kind: Any = config_of(folder).model_type
     if kind not in MODEL_FOR_NEXT_SENTENCE_PREDICTION_MAPPING_NAMES:
         raise ModelError(
             f"{folder}: {kind} has no head for the next sentence; post-training is for BERT's family"
         )
-    tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+    tokenizer = tokenizer_of(folder)
     if tokenizer.mask_token_id is None:
         raise ModelError(f"{folder}: its tokenizer has no mask token, so no word can be masked")
     return tokenizer
 
 
 def adapt(
-    encoder: Encoder,
-    groups: Sequence[Place],
+    encoder: AdaptableEncoder,
+    groups: Sequence[ResponseGroup],
     out: str | Path,
     *,
     epochs: int = 1,
@@ -133,26 +132,22 @@ def adapt(
     check_epochs(epochs, arguments)
     if not 0 < masked < 1:
         raise InputError("a share of masked words between 0 and 1, please")
-    rows = Examples(groups, epochs, seed, held_out)
+    rows = AdaptationExamples(groups, epochs, seed, held_out)
     inputs = SpeakerInputs(encoder.tokenizer, min(max_tokens, encoder.model.config.max_position_embeddings))
     settings = [encoder.start, epochs, max_tokens, masked, seed, sorted(arguments.items())]
     run = open_run(out, [*settings, rows.facts()], overwrite)
     masking = Masking(inputs, len(encoder.tokenizer), encoder.tokenizer.mask_token_id, masked, seed)
-    encoder.model.train()
-    done = train(
+    trained = fit(
         run,
         encoder.model,
         rows,
         partial(_collate, inputs, masking),
+        encoder.save,
         seed=seed,
-        arguments={**arguments, "num_train_epochs": 1, "train_sampling_strategy": "sequential"},
+        arguments={**arguments, **IN_ORDER},
         progress=progress,
     )
-    encoder.model.eval()
-    encoder.model.save_pretrained(str(run.folder))
-    encoder.tokenizer.save_pretrained(str(run.folder))
-    run.finish()
-    return Adaptation(run.folder, rows.size, int(done.global_step), float(done.training_loss))
+    return Adaptation(run.folder, rows.size, trained.steps, trained.loss)
 
 
 def groups_of_contexts(contexts: Iterable[Context]) -> list[Group]:
@@ -168,7 +163,7 @@ def groups_of_contexts(contexts: Iterable[Context]) -> list[Group]:
     ]
 
 
-class Examples:
+class AdaptationExamples:
     """The examples of all epochs one after the other: each right response, or in its place another.
 
     Raises:
@@ -176,7 +171,7 @@ class Examples:
     """
 
     def __init__(
-        self, groups: Sequence[Place], epochs: int, seed: int, held_out: Collection[str] = ()
+        self, groups: Sequence[ResponseGroup], epochs: int, seed: int, held_out: Collection[str] = ()
     ) -> None:
         out = HeldOut(held_out)
         self._pairs = [
@@ -204,34 +199,87 @@ class Examples:
     def __len__(self) -> int:
         return self._epochs * self.size
 
-    def __getitem__(self, place: int) -> Example:
+    def __getitem__(self, place: int) -> AdaptationExample:
         epoch, at = divmod(place, self.size)
         if epoch != self._epoch:
             self._epoch = epoch
             self._order = shuffled(range(self.size), self._seed, "order", str(epoch))
         return self._example(epoch, self._order[at])
 
-    def _example(self, epoch: int, at: int) -> Example:
+    def _example(self, epoch: int, at: int) -> AdaptationExample:
         group, text = self._pairs[at]
         id = f"{epoch}~{at}"
         if number(self._seed, "next", id) % 2 == 0:
-            return Example(id, group.context, text, _NEXT)
+            return AdaptationExample(id, group.context, text, _NEXT)
         right = {plain(answer.text) for answer in group.positives}
         for k in range(_TRIES):
             other = self._pairs[number(self._seed, "other", id, str(k)) % self.size][1]
             if plain(other) not in right:
-                return Example(id, group.context, other, _OTHER)
-        return Example(id, group.context, text, _NEXT)
+                return AdaptationExample(id, group.context, other, _OTHER)
+        return AdaptationExample(id, group.context, text, _NEXT)
 
 
-def _collate(inputs: SpeakerInputs, masking: Masking, examples: Sequence[Example]) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class Masked:
+    """A row with masks, and what stood at each place that has to be told (-100 elsewhere)."""
+
+    row: Row
+    labels: list[int]
+
+
+class Masking:
+    """Masks ``share`` of a row's tokens, at least one; never markers or the tokens around texts.
+
+    Of the chosen tokens eight in ten become the mask, one any token, one stays. The choice depends on seed
+    and example alone, so that a run that was stopped goes on with the same masks.
+    """
+
+    def __init__(self, inputs: SpeakerInputs, vocabulary: int, mask: int, share: float, seed: int) -> None:
+        self._special = inputs.special
+        self._vocabulary = vocabulary
+        self._mask = mask
+        self._share = share
+        self._seed = seed
+
+    def masked(self, row: Row, id: str) -> Masked:
+        """The row of the example ``id`` with its masks."""
+        from random import Random
+
+        draw = Random(number(self._seed, "mask", id))
+        maskable = [at for at, token in enumerate(row.tokens) if token not in self._special]
+        amount = min(len(maskable), max(1, round(len(maskable) * self._share)))
+        tokens, labels = list(row.tokens), [_NOT_MASKED] * len(row.tokens)
+        for at in sorted(draw.sample(maskable, amount)):
+            labels[at] = tokens[at]
+            tokens[at] = self._instead(draw, tokens[at])
+        return Masked(Row(tokens, row.types), labels)
+
+    def labels(self, rows: Sequence[Masked], attention: Any) -> Any:
+        """The rows' labels as a tensor of shape (rows, tokens), padded as ``attention`` is."""
+        import torch
+
+        labels = torch.full(attention.shape, _NOT_MASKED)
+        for row, shown, masked in zip(labels, attention.bool(), rows, strict=True):
+            row[shown] = torch.tensor(masked.labels)
+        return labels
+
+    def _instead(self, draw: Any, token: int) -> int:
+        drawn = draw.random()
+        if drawn < _AS_MASK:
+            return self._mask
+        return draw.randrange(self._vocabulary) if drawn < _AS_ANY else token
+
+
+def _collate(
+    inputs: SpeakerInputs, masking: Masking, examples: Sequence[AdaptationExample]
+) -> dict[str, Any]:
     import torch
 
-    rows = inputs.rows([one.context for one in examples], [one.response for one in examples])
-    some = [masking.masked(row, one.id) for row, one in zip(rows, examples, strict=True)]
-    batch = inputs.batch([one.row for one in some])
+    rows = inputs.rows([e.context for e in examples], [e.response for e in examples])
+    masked = [masking.masked(row, e.id) for row, e in zip(rows, examples, strict=True)]
+    batch = inputs.batch([m.row for m in masked])
     return {
         **batch,
-        "labels": masking.labels(some, batch["attention_mask"]),
-        "next_sentence_label": torch.tensor([one.label for one in examples]),
+        "labels": masking.labels(masked, batch["attention_mask"]),
+        "next_sentence_label": torch.tensor([e.label for e in examples]),
     }
