@@ -21,6 +21,11 @@ QUICK = {"learning_rate": 5e-3, "per_device_train_batch_size": 4}
 PAIRS = [("fish fish six", "the cat is in the garden"), ("the cat six", "the cat is in the garden")]
 
 
+def fresh(encoder: Path) -> ContradictionDetector:
+    """An untrained detector."""
+    return ContradictionDetector.new(encoder, device="cpu")
+
+
 @pytest.fixture(scope="module")
 def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return encoder_folder(tmp_path_factory.mktemp("encoder"))
@@ -29,9 +34,7 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def trained(encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("trained") / "detector"
-    report = train_detector(
-        ContradictionDetector.new(encoder, device="cpu"), pairs_of(apart()), out, epochs=8, **QUICK
-    )
+    report = train_detector(fresh(encoder), pairs_of(apart()), out, epochs=8, **QUICK)
     assert report.pairs == {"six": 8, "twelve": 6, "eggs": 6}
     return out
 
@@ -60,7 +63,7 @@ class TestDetector:
 
 class TestTraining:
     def test_the_same_seed_trains_the_same_model(self, encoder: Path, trained: Path, tmp_path: Path) -> None:
-        again = ContradictionDetector.new(encoder, device="cpu")
+        again = fresh(encoder)
         train_detector(again, pairs_of(apart()), tmp_path / "again", epochs=8, **QUICK)
         assert again.score(PAIRS) == ContradictionDetector.from_pretrained(trained, device="cpu").score(PAIRS)
 
@@ -76,7 +79,7 @@ class TestTraining:
     def test_what_is_held_out_is_not_learned(self, encoder: Path, tmp_path: Path) -> None:
         held = ["THE cat is in  the garden six"]
         report = train_detector(
-            ContradictionDetector.new(encoder, device="cpu"),
+            fresh(encoder),
             pairs_of(apart()),
             tmp_path / "m",
             held_out=held,
@@ -86,17 +89,15 @@ class TestTraining:
 
     def test_a_model_is_not_replaced_unasked(self, encoder: Path, tmp_path: Path) -> None:
         pairs = pairs_of(apart())
-        train_detector(ContradictionDetector.new(encoder, device="cpu"), pairs, tmp_path / "m", epochs=1)
+        train_detector(fresh(encoder), pairs, tmp_path / "m", epochs=1)
         with pytest.raises(InputError, match="there is a model in it already"):
-            train_detector(ContradictionDetector.new(encoder, device="cpu"), pairs, tmp_path / "m", epochs=1)
-        train_detector(
-            ContradictionDetector.new(encoder, device="cpu"), pairs, tmp_path / "m", epochs=1, overwrite=True
-        )
+            train_detector(fresh(encoder), pairs, tmp_path / "m", epochs=1)
+        train_detector(fresh(encoder), pairs, tmp_path / "m", epochs=1, overwrite=True)
 
     def test_one_class_alone_teaches_nothing(self, encoder: Path, tmp_path: Path) -> None:
         wrong = [one for one in apart() if one.label]
         with pytest.raises(InputError, match="contradictory and not contradictory"):
-            train_detector(ContradictionDetector.new(encoder, device="cpu"), pairs_of(wrong), tmp_path / "m")
+            train_detector(fresh(encoder), pairs_of(wrong), tmp_path / "m")
 
 
 class TestCrossValidation:

@@ -86,8 +86,7 @@ def coherence(
     last checkpoint.
     """
     from graphneg.cli.terminal import Bars
-    from graphneg.scorers.coherence import read_dialogues
-    from graphneg.scorers.coherence import CoherenceScorer
+    from graphneg.scorers.coherence import CoherenceScorer, read_dialogues
     from graphneg.training.coherence import train_coherence
 
     read = read_dialogues(files)
