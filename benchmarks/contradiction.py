@@ -23,10 +23,11 @@ from graphneg import __version__
 from graphneg.cli.terminal import Bars
 from graphneg.dialogue_graph import open as open_graph
 from graphneg.evaluation.cross_validation import SOURCES, Lessons, Source, Validation, cross_validate
+from graphneg.evaluation.detection import MEASURES
+from graphneg.ingest.labelled import Labelled, read_labelled
 from graphneg.ingest.rows import digest
 from graphneg.nn.embedders import get_embedder
 from graphneg.records.files import read_jsonl
-from graphneg.scorers.contradiction import MEASURES, Labelled, read_labelled
 from graphneg.scorers.edited_contradictions import graph_made
 
 ROOT = Path(__file__).parent.parent

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from graphneg.ingest.labelled import ANNOTATORS, labelled_of
 from graphneg.ingest.loader import LoadOptions
 from graphneg.ingest.reading import Item, Refused, input_files, json_lines, split_of
 from graphneg.ingest.validation import dialogues_of
 from graphneg.model import Dialogue, Record, Response, Utterance
-from graphneg.scorers.contradiction import ANNOTATORS, labelled_of
 
 
 class Loader:

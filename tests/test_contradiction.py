@@ -15,13 +15,14 @@ from hypothesis import strategies as st
 from graphneg.datasets.groups import plain
 from graphneg.errors import InputError
 from graphneg.evaluation.cross_validation import leave_one_out
+from graphneg.evaluation.detection import detection
+from graphneg.ingest.labelled import Labelled, labelled_lines, read_labelled
 from graphneg.ingest.loader import LoadOptions, get_loader
 from graphneg.model import Dialogue, Rejected, Response
 from graphneg.nn.embedders import get_embedder
 from graphneg.records.files import write_jsonl
-from graphneg.scorers.contradiction import Labelled, detection, labelled_lines, read_labelled
 from graphneg.scorers.edited_contradictions import contradictions, graph_made, read_made
-from graphneg.scorers.rewording import denies, sides
+from graphneg.scorers.templates import denies, sides
 from tests.negative_samples import EXAMPLE
 
 SHARED = Path(__file__).parents[2] / "shared" / "data" / "rgm_contradiction" / "indomain.jsonl"

@@ -17,30 +17,32 @@ from tiny_lm import causal_folder
 
 from graphneg.errors import InputError
 from graphneg.generators.base import Candidate, Context
+from graphneg.ingest.labelled import read_labelled
 from graphneg.nn.language_models import CausalLM
 from graphneg.nn.models import load_causal
 from graphneg.scorers.collection import (
+    ContextChoice,
     FileResponses,
     Replies,
-    Wanted,
     collect_contexts,
     collect_responses,
     write_responses,
 )
 from graphneg.scorers.collection_files import (
-    LABELS,
     Responded,
-    agreement,
-    fleiss_kappa,
-    labelled_responses,
     read_contexts_file,
     read_dialogues_file,
     read_responses_file,
+)
+from graphneg.scorers.followups import FollowUp, Scored, best, followups, fqness, written
+from graphneg.scorers.label_sheets import (
+    LABELS,
+    agreement,
+    fleiss_kappa,
+    labelled_responses,
     read_sheets,
     write_sheet,
 )
-from graphneg.scorers.contradiction import read_labelled
-from graphneg.scorers.followups import FollowUp, Scored, best, followups, fqness, written
 from tests.cli_runs import Run
 
 DIALOGUES = [
@@ -158,11 +160,11 @@ class TestCollecting:
 
     def test_a_run_that_was_stopped_goes_on(self, tmp_path: Path) -> None:
         contexts = [_of(f"d{n}", 4).context for n in range(40)]
-        whole = collect_contexts(contexts, Counting(9), tmp_path / "whole.jsonl", Wanted(top=9))
+        whole = collect_contexts(contexts, Counting(9), tmp_path / "whole.jsonl", ContextChoice(top=9))
         with pytest.raises(KeyboardInterrupt):
-            collect_contexts(contexts, Counting(2), tmp_path / "out.jsonl", Wanted(top=9))
+            collect_contexts(contexts, Counting(2), tmp_path / "out.jsonl", ContextChoice(top=9))
         assert not (tmp_path / "out.jsonl").exists()
-        assert collect_contexts(contexts, Counting(3), tmp_path / "out.jsonl", Wanted(top=9)) == whole
+        assert collect_contexts(contexts, Counting(3), tmp_path / "out.jsonl", ContextChoice(top=9)) == whole
 
     def test_dialogues_without_questions_are_told(self, tmp_path: Path) -> None:
         with pytest.raises(InputError, match="no context ends in a question"):

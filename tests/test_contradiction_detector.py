@@ -12,8 +12,9 @@ from tiny_ranker import encoder_folder
 
 from graphneg.errors import InputError, ModelError
 from graphneg.evaluation.cross_validation import Lessons, cross_validate
+from graphneg.ingest.labelled import Labelled, labelled_lines
 from graphneg.nn.losses import pairs_and_lists
-from graphneg.scorers.contradiction import ContradictionDetector, Labelled, labelled_lines
+from graphneg.scorers.contradiction import ContradictionDetector
 from graphneg.training.contradiction import pairs_of, train_detector
 from tests.cli_runs import Run
 

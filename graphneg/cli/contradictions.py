@@ -31,8 +31,8 @@ from graphneg.cli.terminal import (
 if TYPE_CHECKING:
     from graphneg.generators.base import Context
     from graphneg.generators.base import Generator as Responder
-    from graphneg.scorers.collection_files import Agreement
-    from graphneg.scorers.contradiction import Labelled
+    from graphneg.ingest.labelled import Labelled
+    from graphneg.scorers.label_sheets import Agreement
 
 
 # ``graphneg contradictions``: responses that may contradict, collected and labelled step by step.
@@ -103,11 +103,11 @@ def contexts(
     """
     from graphneg.cli.terminal import Bars
     from graphneg.nn.models import load_causal
-    from graphneg.scorers.collection import Wanted, collect_contexts
+    from graphneg.scorers.collection import ContextChoice, collect_contexts
 
-    wanted = Wanted(top, per_dialogue, furthest)
+    choice = ContextChoice(top, per_dialogue, furthest)
     causal = load_causal(model, device=device, offline=offline)
-    facts = {"model": str(causal.place), "corpora": corpus, "splits": split, "limit": limit}
+    facts = {"model": str(causal.path), "corpora": corpus, "splits": split, "limit": limit}
     place = (store, username, password, database)
     with (
         _contexts(file, place, corpus or (), split or (), limit) as (some, origin),
@@ -115,7 +115,7 @@ def contexts(
         Bars() as bars,
     ):
         found = collect_contexts(
-            some, causal, out, wanted, facts={**facts, **origin}, overwrite=overwrite, progress=bars
+            some, causal, out, choice, facts={**facts, **origin}, overwrite=overwrite, progress=bars
         )
     worst, highest = found[-1].log_fqness, found[0].log_fqness
     say(f"{out}: {counted(len(found), 'context')}, log FQness {worst:.2f} to {highest:.2f}")
@@ -190,7 +190,8 @@ def sheet(
     overwrite: Overwrite = False,
 ) -> None:
     """Write a label sheet: a CSV table in which three annotators write 1 (contradictory) or 0."""
-    from graphneg.scorers.collection_files import read_responses_file, write_sheet
+    from graphneg.scorers.collection_files import read_responses_file
+    from graphneg.scorers.label_sheets import write_sheet
 
     found = read_responses_file(file)
     write_sheet(found, out, overwrite=overwrite)
@@ -205,8 +206,8 @@ def agreement(
     from dataclasses import asdict
     from json import dumps
 
-    from graphneg.scorers.collection_files import agreement as agree
-    from graphneg.scorers.collection_files import read_sheets
+    from graphneg.scorers.label_sheets import agreement as agree
+    from graphneg.scorers.label_sheets import read_sheets
 
     found = agree(read_sheets(sheets))
     typer.echo(dumps(asdict(found)) if json else _agreement_line(found))
@@ -223,8 +224,9 @@ def export(
     Two of three annotators make a response contradictory, none makes it not; the rest is dropped.
     """
     from graphneg.scorers.collection import write_responses
-    from graphneg.scorers.collection_files import agreement as agree
-    from graphneg.scorers.collection_files import labelled_responses, read_responses_file, read_sheets
+    from graphneg.scorers.collection_files import read_responses_file
+    from graphneg.scorers.label_sheets import agreement as agree
+    from graphneg.scorers.label_sheets import labelled_responses, read_sheets
 
     votes = read_sheets(sheets)
     found = labelled_responses(read_responses_file(file), votes)

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from graphneg.evaluation.cross_validation import Lessons
-    from graphneg.scorers.contradiction import Detected, Detection, Estimate, Labelled
+    from graphneg.evaluation.detection import Detected, Detection, Estimate
+    from graphneg.ingest.labelled import Labelled
 
 
 LEFT_OUT = "Leaving one generator out"
@@ -123,7 +124,8 @@ def contradiction(
     responses of the others, to contexts that it did not answer. Intervals hold 95% of resamples.
     """
     from graphneg.evaluation.cross_validation import Lessons
-    from graphneg.scorers.contradiction import detection, read_labelled
+    from graphneg.evaluation.detection import detection
+    from graphneg.ingest.labelled import read_labelled
 
     if sum(one is not None for one in (model, scores, encoder)) != 1:
         raise typer.BadParameter("give one of --model, --scores and --encoder")

@@ -236,7 +236,8 @@ def contradiction(
     """
     from graphneg.cli.terminal import Bars
     from graphneg.evaluation.cross_validation import tested_texts
-    from graphneg.scorers.contradiction import ContradictionDetector, read_labelled
+    from graphneg.ingest.labelled import read_labelled
+    from graphneg.scorers.contradiction import ContradictionDetector
     from graphneg.training.contradiction import pairs_of, train_detector
 
     if not files and not made:

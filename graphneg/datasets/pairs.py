@@ -1,4 +1,10 @@
-"""Pairs of context and response for a training job, streamed, and in the shapes that trainers take."""
+"""Pairs of context and response for a training job, streamed from negatives in any number.
+
+In go negatives, from files, from streams that make them (``graph.negatives(...)``, ``graph.generate(...)``),
+or anew for each epoch from a function of a seed. They are grouped by their context in an Arrow file that is
+mapped into memory, from which each epoch draws. Out come pairs, in the shapes that trainers take: a
+sequence, a Hugging Face ``Dataset`` or ``IterableDataset``, a torch ``DataLoader``, rows of n negatives.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from graphneg.datasets.groups import ResponseGroup
+from graphneg.datasets.groups import ResponseGroup, split_texts
 from graphneg.datasets.negative_dataset import NegativeDataset, Source
 from graphneg.datasets.pair_sampler import (
     RANDOM,
@@ -21,6 +27,7 @@ from graphneg.datasets.pair_sampler import (
     shortages,
 )
 from graphneg.errors import GraphnegError, InputError
+from graphneg.nn.models import check_packages
 
 if TYPE_CHECKING:
     from datasets import Dataset, Features, IterableDataset
@@ -29,101 +36,253 @@ if TYPE_CHECKING:
     from graphneg.nn.embedders import Embedder
     from graphneg.store.connection import Store
 
-
-# The pairs of an epoch in the shapes that trainers take: datasets, a data loader, rows of n negatives.
-
-
 _ROWS = 1_000
 _SHARD = 1_000
 Row = dict[str, Any]
 
 
-def to_dataset(pairs: EpochPairs, folder: Path, separator: str | None) -> Dataset:
-    """Pairs as a ``Dataset`` that maps a file in ``folder`` into memory."""
-    rows = (_row(pair, separator) for pair in pairs)
-    return _dataset(rows, _features(separator), folder)
+def read_pairs(
+    *sources: Source,
+    mix: Mix | None = None,
+    seed: int = 0,
+    held_out: Iterable[str] = (),
+    held_out_splits: Collection[str] = (),
+    cache: str | Path | None = None,
+) -> Pairs:
+    """The pairs that files of negatives (.jsonl, .parquet) give, or streams of negatives.
 
+    ``mix`` says how many of what each context gives in an epoch; without one: one right response, and a
+    wrong one of each recipe and generator. A function among the ``sources`` is called for each epoch with
+    another seed, ``seed`` + epoch. No response with a text of ``held_out`` ever comes up, and none
+    that a record of the splits ``held_out_splits`` has. What is read goes to an Arrow file in a temporary
+    folder; in the folder ``cache`` it is kept, and the same files are read only once.
 
-def to_iterable_dataset(pairs: EpochPairs, separator: str | None) -> IterableDataset:
-    """Pairs as an ``IterableDataset`` of shards of `_SHARD` pairs."""
-    features = _features(separator)
-    from datasets import IterableDataset
-
-    given = {"pairs": pairs, "separator": separator, "starts": list(range(0, len(pairs), _SHARD))}
-    make: Any = IterableDataset.from_generator
-    return make(_shards, features=features, gen_kwargs=given)
-
-
-class Rest:
-    """A torch data set of numbered items: pairs from ``start`` on."""
-
-    def __init__(self, pairs: EpochPairs, start: int) -> None:
-        self._pairs = pairs
-        self._start = start
-
-    def __len__(self) -> int:
-        return max(0, len(self._pairs) - self._start)
-
-    def __getitem__(self, place: int) -> Pair:
-        return self._pairs[self._start + place]
-
-
-def to_dataloader(
-    pairs: Rest,
-    batch: int,
-    collate: Callable[[Sequence[Pair]], Any] | None,
-    options: Mapping[str, Any],
-) -> DataLoader[Any]:
-    """Pairs as a torch ``DataLoader``, in their order."""
-    from graphneg.nn.models import check_packages
-
-    check_packages()
-    from torch.utils.data import DataLoader
-
-    make: Any = DataLoader
-    return make(pairs, batch_size=batch, collate_fn=collate or _batch, **options)
-
-
-def to_tuples(
-    sampler: PairSampler, epoch: int, names: Sequence[str], folder: Path, separator: str
-) -> Dataset:
-    """Rows of an anchor, a positive, and as many negatives as there are ``names`` for columns.
-
-    Negatives of a context are cut into rows, and rows go round its positives, until each positive and
-    each cut has had its turn.
+    Raises:
+        InputError: there are no sources.
     """
-    columns = ["anchor", "positive", *names]
-    features = _texts(columns)
-    left_out = [0]
-
-    def rows() -> Iterator[Row]:
-        for place in sampler.shuffled(epoch):
-            found = list(_tuples(sampler, epoch, place, len(names), separator))
-            left_out[0] += not found
-            for texts in found:
-                yield dict(zip(columns, texts, strict=True))
-
-    made = _dataset(rows(), features, folder)
-    made.info.description = (
-        f"{left_out[0]:,} contexts have fewer than {len(names)} negatives and are left out"
-    )
-    return made
+    return Pairs(NegativeDataset(sources, seed, held_out, held_out_splits, cache), mix, seed)
 
 
-def _tuples(sampler: PairSampler, epoch: int, place: int, size: int, separator: str) -> Iterator[list[str]]:
-    pairs = [sampler.pair(draw) for draw in sampler.draws_of(place, epoch, Shortfall())]
+def graph_pairs(
+    store: Store,
+    sources: Sequence[Source],
+    mix: Mix | None,
+    seed: int,
+    held_out: Iterable[str],
+    splits: Collection[str],
+    cache: str | Path | None,
+) -> Pairs:
+    """As `read_pairs`, with what the store's dialogues of the splits say in reply held out as well.
+
+    Raises:
+        InputError: there are no sources, or no dialogue is of a split.
+    """
+    texts = chain(held_out, split_texts(store, splits)) if splits else held_out
+    return Pairs(NegativeDataset(sources, seed, texts, splits, cache, known_splits=splits), mix, seed)
+
+
+class Pairs:
+    """The pairs of as many epochs as are asked for: the same sources, mix and seed give the same ones.
+
+    Iterated, it gives an epoch, and the next time the next one. ``state_dict`` says where it stands in the
+    middle of one, and ``load_state_dict`` goes there without reading what comes before. What can't be
+    used is found when the first pair is asked for.
+
+    Raises:
+        InputError: a file can't be read, a label is neither 0 nor 1, a context has no right response,
+            a source of the mix is not there, or nothing is left to learn from.
+    """
+
+    def __init__(
+        self,
+        dataset: NegativeDataset,
+        mix: Mix | None = None,
+        seed: int = 0,
+        wanted: Callable[[ResponseGroup], bool] | None = None,
+    ) -> None:
+        self.seed = seed
+        self._dataset = dataset
+        self._mix = mix
+        self._wanted = wanted
+        self._sampler: PairSampler | None = None
+        self._drawn: tuple[int, EpochPairs, Shortfall] | None = None
+        self._epoch = self._index = 0
+
+    def __iter__(self) -> Iterator[Pair]:
+        pairs = self.epoch(self._epoch)
+        while self._index < len(pairs):
+            pair = pairs[self._index]
+            self._index += 1
+            yield pair
+        self._epoch, self._index = self._epoch + 1, 0
+
+    def epoch(self, epoch: int) -> EpochPairs:
+        """The pairs of an epoch, counted from 0: a sequence whose items are made when they are looked at."""
+        return self.draw(epoch)[0]
+
+    def draw(self, epoch: int) -> tuple[EpochPairs, Shortfall]:
+        """The pairs of an epoch, and their `Shortfall`."""
+        if self._drawn is None or self._drawn[0] != epoch:
+            self._drawn = (epoch, *self.sampler(epoch).drawn(epoch))
+        return self._drawn[1], self._drawn[2]
+
+    def sampler(self, epoch: int) -> PairSampler:
+        """What draws the pairs of an epoch."""
+        groups = self._dataset.groups(epoch)
+        if self._sampler is None or self._sampler.groups is not groups:
+            mix = self._mix or _one_of_each(groups)
+            left_out = groups.facts.held_out
+            self._sampler = PairSampler(groups, mix, self.seed, wanted=self._wanted, left_out=left_out)
+        return self._sampler
+
+    def part(self, wanted: Callable[[ResponseGroup], bool]) -> Pairs:
+        """The pairs of the contexts that are ``wanted``; random responses come from them alone."""
+        return Pairs(self._dataset, self._mix, self.seed, wanted)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where the stream stands, as JSON can hold it."""
+        return {"epoch": self._epoch, "place": self._index, "pairs": self.epoch(self._epoch).digest}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go to where another stream of the same pairs stood.
+
+        Raises:
+            InputError: the state is of other pairs, or none.
+        """
+        try:
+            epoch, index, digest = int(state["epoch"]), int(state["place"]), state["pairs"]
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(
+                "no state of a stream of pairs: it has an epoch, a place and a digest"
+            ) from error
+        if epoch < 0 or self.epoch(epoch).digest != digest:
+            raise InputError("this state is of other pairs: other negatives, mix, seed or texts held out")
+        self._epoch, self._index = epoch, index
+
+    def shortages(self, epoch: int = 0, embedder: Embedder | None = None) -> list[Shortage]:
+        """What an epoch lacks, by source and category, and how like the right responses the wrong ones are.
+
+        ``embedder`` turns responses into vectors; without one, the word vectors that graphneg comes with.
+        """
+        return shortages(self.sampler(epoch), epoch, embedder)
+
+    def to_dataset(self, epoch: int = 0, separator: str | None = None) -> Dataset:
+        """An epoch as a Hugging Face ``Dataset``: context, response, label, category, weight.
+
+        A context is the list of its turns; with a ``separator``, one text. The dataset's file is
+        mapped into memory and lives as long as these pairs do.
+
+        Raises:
+            GraphnegError: datasets is not installed.
+        """
+        rows = (_row(pair, separator) for pair in self.epoch(epoch))
+        return _mapped(rows, _features(separator), self._dataset.folder)
+
+    def to_iterable_dataset(self, epoch: int = 0, separator: str | None = None) -> IterableDataset:
+        """An epoch as a Hugging Face ``IterableDataset``, columns as in `to_dataset`.
+
+        It has shards for workers, and its ``state_dict`` skips whole shards without decoding them.
+
+        Raises:
+            GraphnegError: datasets is not installed.
+        """
+        pairs, features = self.epoch(epoch), _features(separator)
+        from datasets import IterableDataset
+
+        starts = list(range(0, len(pairs), _SHARD))
+        make: Any = IterableDataset.from_generator
+        given = {"pairs": pairs, "separator": separator, "starts": starts}
+        return make(_shards, features=features, gen_kwargs=given)
+
+    def to_dataloader(
+        self,
+        batch_size: int = 32,
+        *,
+        epoch: int = 0,
+        start: int = 0,
+        collate: Callable[[Sequence[Pair]], Any] | None = None,
+        **options: Any,
+    ) -> DataLoader[Any]:
+        """An epoch as a torch ``DataLoader``, from its pair number ``start`` on.
+
+        ``collate`` makes a batch of pairs; without it, a batch is a dict: ``context`` and ``response``
+        (lists), ``label`` and ``weight`` (tensors of shape (pairs,)). ``options`` go to ``DataLoader``.
+
+        Raises:
+            ModelError: torch is not installed.
+        """
+        check_packages()
+        from torch.utils.data import DataLoader, Subset
+
+        pairs: Any = self.epoch(epoch)
+        make: Any = DataLoader
+        rest = Subset(pairs, range(start, len(pairs)))
+        return make(rest, batch_size=batch_size, collate_fn=collate or _batch, **options)
+
+    def triplets(self, epoch: int = 0, separator: str = "\n") -> Dataset:
+        """An epoch as a ``Dataset`` for sentence-transformers' losses: anchor, positive, negative.
+
+        Raises:
+            GraphnegError: datasets is not installed.
+        """
+        return self._tuples(epoch, ["negative"], separator)
+
+    def tuples(self, negatives: int, epoch: int = 0, separator: str = "\n") -> Dataset:
+        """As `triplets`, but with so many negatives in a row: anchor, positive, negative_1, negative_2, ...
+
+        A context that has fewer in this epoch gives no row; ``dataset.info.description`` counts them.
+
+        Raises:
+            InputError: the mix draws fewer of each context, or not even one is asked for.
+            GraphnegError: datasets is not installed.
+        """
+        most = sum(self.sampler(epoch).mix.negatives.values())
+        if not 1 <= negatives <= most:
+            raise InputError(f"{negatives} negatives in a row: the mix draws {most} of each context")
+        return self._tuples(epoch, [f"negative_{number}" for number in range(1, negatives + 1)], separator)
+
+    def _tuples(self, epoch: int, names: Sequence[str], separator: str) -> Dataset:
+        """Rows of an anchor, a positive, and as many negatives as there are ``names`` for columns."""
+        columns = ["anchor", "positive", *names]
+        features = _texts(columns)
+        sampler = self.sampler(epoch)
+        left_out = 0
+
+        def rows() -> Iterator[Row]:
+            nonlocal left_out
+            for index in sampler.shuffled(epoch):
+                tuples = list(_tuples_of(sampler, epoch, index, len(names), separator))
+                left_out += not tuples
+                for texts in tuples:
+                    yield dict(zip(columns, texts, strict=True))
+
+        dataset = _mapped(rows(), features, self._dataset.folder)
+        dataset.info.description = (
+            f"{left_out:,} contexts have fewer than {len(names)} negatives and are left out"
+        )
+        return dataset
+
+
+def _tuples_of(
+    sampler: PairSampler, epoch: int, index: int, size: int, separator: str
+) -> Iterator[list[str]]:
+    """Rows of one context: its negatives are cut into rows of ``size``, and rows go round its positives.
+
+    Each positive and each cut has its turn.
+    """
+    pairs = [sampler.pair(draw) for draw in sampler.draws_of(index, epoch, Shortfall())]
     right = [pair.response for pair in pairs if pair.label]
     wrong = [pair.response for pair in pairs if not pair.label]
     cuts = [wrong[at : at + size] for at in range(0, len(wrong) - size + 1, size)]
-    anchor = separator.join(sampler.groups[place].context)
+    anchor = separator.join(sampler.groups[index].context)
     for row in range(max(len(right), len(cuts)) if cuts else 0):
         yield [anchor, right[row % len(right)], *cuts[row % len(cuts)]]
 
 
 def _shards(pairs: EpochPairs, separator: str | None, starts: Sequence[int]) -> Iterator[Row]:
     for start in starts:
-        for place in range(start, min(start + _SHARD, len(pairs))):
-            yield _row(pairs[place], separator)
+        for index in range(start, min(start + _SHARD, len(pairs))):
+            yield _row(pairs[index], separator)
 
 
 def _row(pair: Pair, separator: str | None) -> Row:
@@ -166,7 +325,8 @@ def _texts(columns: Sequence[str]) -> Features:
     return Features({name: Value("string") for name in columns})
 
 
-def _dataset(rows: Iterable[Row], features: Features, folder: Path) -> Dataset:
+def _mapped(rows: Iterable[Row], features: Features, folder: Path) -> Dataset:
+    """Rows as a ``Dataset`` that maps a file in ``folder`` into memory."""
     import pyarrow as pa
     from datasets import Dataset
 
@@ -176,207 +336,6 @@ def _dataset(rows: Iterable[Row], features: Features, folder: Path) -> Dataset:
         while some := list(islice(remaining, _ROWS)):
             stream.write_batch(pa.RecordBatch.from_pylist(some, schema=schema))
     return Dataset.from_file(str(path))
-
-
-# Pairs of context and response for a training job, streamed from negatives in any number.
-#
-# Negatives come from files, from streams that make them (``graph.negatives(...)``, ``graph.generate(...)``),
-# or
-# anew for each epoch from a function of a seed. They are grouped by their place in an Arrow file that is
-# mapped
-# into memory, from which each epoch draws.
-
-
-def read_pairs(
-    *sources: Source,
-    mix: Mix | None = None,
-    seed: int = 0,
-    held_out: Iterable[str] = (),
-    held_out_splits: Collection[str] = (),
-    cache: str | Path | None = None,
-) -> Pairs:
-    """The pairs that files of negatives (.jsonl, .parquet) give, or streams of negatives.
-
-    ``mix`` says how many of what each context gives in an epoch; without one: one right response, and a
-    wrong one of each recipe and generator. A function among the ``sources`` is called for each epoch with
-    another seed, ``seed`` + epoch. No response with a text of ``held_out`` ever comes up, and none
-    that a record of the splits ``held_out_splits`` has. What is read goes to an Arrow file in a temporary
-    folder; in the folder ``cache`` it is kept, and the same files are read only once.
-
-    Raises:
-        InputError: there are no sources.
-    """
-    return Pairs(NegativeDataset(sources, seed, held_out, held_out_splits, cache), mix, seed)
-
-
-def graph_pairs(
-    store: Store,
-    sources: Sequence[Source],
-    mix: Mix | None,
-    seed: int,
-    held_out: Iterable[str],
-    splits: Collection[str],
-    cache: str | Path | None,
-) -> Pairs:
-    """As `read_pairs`, with what the store's dialogues of the splits say in reply held out as well.
-
-    Raises:
-        InputError: there are no sources, or no dialogue is of a split.
-    """
-    from graphneg.datasets.groups import split_texts
-
-    texts = chain(held_out, split_texts(store, splits)) if splits else held_out
-    return Pairs(NegativeDataset(sources, seed, texts, splits, cache, known_splits=splits), mix, seed)
-
-
-class Pairs:
-    """The pairs of as many epochs as are asked for: the same sources, mix and seed give the same ones.
-
-    Iterated, it gives an epoch, and the next time the next one. ``state_dict`` says where it stands in the
-    middle of one, and ``load_state_dict`` goes there without reading what comes before. What can't be
-    used is found when the first pair is asked for.
-
-    Raises:
-        InputError: a file can't be read, a label is neither 0 nor 1, a context has no right response,
-            a source of the mix is not there, or nothing is left to learn from.
-    """
-
-    def __init__(
-        self,
-        dataset: NegativeDataset,
-        mix: Mix | None = None,
-        seed: int = 0,
-        wanted: Callable[[ResponseGroup], bool] | None = None,
-    ) -> None:
-        self.seed = seed
-        self._dataset = dataset
-        self._mix = mix
-        self._wanted = wanted
-        self._sampler: PairSampler | None = None
-        self._drawn: tuple[int, EpochPairs, Shortfall] | None = None
-        self._epoch = self._place = 0
-
-    def __iter__(self) -> Iterator[Pair]:
-        pairs = self.epoch(self._epoch)
-        while self._place < len(pairs):
-            pair = pairs[self._place]
-            self._place += 1
-            yield pair
-        self._epoch, self._place = self._epoch + 1, 0
-
-    def epoch(self, epoch: int) -> EpochPairs:
-        """The pairs of an epoch, counted from 0: a sequence whose items are made when they are looked at."""
-        return self.draw(epoch)[0]
-
-    def draw(self, epoch: int) -> tuple[EpochPairs, Shortfall]:
-        """The pairs of an epoch, and their `Shortfall`."""
-        if self._drawn is None or self._drawn[0] != epoch:
-            self._drawn = (epoch, *self.sampler(epoch).drawn(epoch))
-        return self._drawn[1], self._drawn[2]
-
-    def sampler(self, epoch: int) -> PairSampler:
-        """What draws the pairs of an epoch."""
-        groups = self._dataset.groups(epoch)
-        if self._sampler is None or self._sampler.groups is not groups:
-            mix = self._mix or _one_of_each(groups)
-            left_out = groups.facts.held_out
-            self._sampler = PairSampler(groups, mix, self.seed, wanted=self._wanted, left_out=left_out)
-        return self._sampler
-
-    def part(self, wanted: Callable[[ResponseGroup], bool]) -> Pairs:
-        """The pairs of the contexts that are ``wanted``; random responses come from them alone."""
-        return Pairs(self._dataset, self._mix, self.seed, wanted)
-
-    def state_dict(self) -> dict[str, Any]:
-        """Where the stream stands, as JSON can hold it."""
-        return {"epoch": self._epoch, "place": self._place, "pairs": self.epoch(self._epoch).digest}
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go to where another stream of the same pairs stood.
-
-        Raises:
-            InputError: the state is of other pairs, or none.
-        """
-        try:
-            epoch, place, digest = int(state["epoch"]), int(state["place"]), state["pairs"]
-        except (KeyError, TypeError, ValueError) as error:
-            raise InputError(
-                "no state of a stream of pairs: it has an epoch, a place and a digest"
-            ) from error
-        if epoch < 0 or self.epoch(epoch).digest != digest:
-            raise InputError("this state is of other pairs: other negatives, mix, seed or texts held out")
-        self._epoch, self._place = epoch, place
-
-    def shortages(self, epoch: int = 0, embedder: Embedder | None = None) -> list[Shortage]:
-        """What an epoch lacks, by source and category, and how like the right responses the wrong ones are.
-
-        ``embedder`` turns responses into vectors; without one, the word vectors that graphneg comes with.
-        """
-        return shortages(self.sampler(epoch), epoch, embedder)
-
-    def to_dataset(self, epoch: int = 0, separator: str | None = None) -> Dataset:
-        """An epoch as a Hugging Face ``Dataset``: context, response, label, category, weight.
-
-        A context is the list of its turns; with a ``separator``, one text. The dataset's file is
-        mapped into memory and lives as long as these pairs do.
-
-        Raises:
-            GraphnegError: datasets is not installed.
-        """
-        return to_dataset(self.epoch(epoch), self._dataset.folder, separator)
-
-    def to_iterable_dataset(self, epoch: int = 0, separator: str | None = None) -> IterableDataset:
-        """An epoch as a Hugging Face ``IterableDataset``, columns as in `to_dataset`.
-
-        It has shards for workers, and its ``state_dict`` skips whole shards without decoding them.
-
-        Raises:
-            GraphnegError: datasets is not installed.
-        """
-        return to_iterable_dataset(self.epoch(epoch), separator)
-
-    def to_dataloader(
-        self,
-        batch_size: int = 32,
-        *,
-        epoch: int = 0,
-        start: int = 0,
-        collate: Callable[[Sequence[Pair]], Any] | None = None,
-        **options: Any,
-    ) -> DataLoader[Any]:
-        """An epoch as a torch ``DataLoader``, from its pair number ``start`` on.
-
-        ``collate`` makes a batch of pairs; without it, a batch is a dict: ``context`` and ``response``
-        (lists), ``label`` and ``weight`` (tensors of shape (pairs,)). ``options`` go to ``DataLoader``.
-
-        Raises:
-            ModelError: torch is not installed.
-        """
-        rest = Rest(self.epoch(epoch), start)
-        return to_dataloader(rest, batch_size, collate, options)
-
-    def triplets(self, epoch: int = 0, separator: str = "\n") -> Dataset:
-        """An epoch as a ``Dataset`` for sentence-transformers' losses: anchor, positive, negative.
-
-        Raises:
-            GraphnegError: datasets is not installed.
-        """
-        return to_tuples(self.sampler(epoch), epoch, ["negative"], self._dataset.folder, separator)
-
-    def tuples(self, negatives: int, epoch: int = 0, separator: str = "\n") -> Dataset:
-        """As `triplets`, but with so many negatives in a row: anchor, positive, negative_1, negative_2, ...
-
-        A context that has fewer in this epoch gives no row; ``dataset.info.description`` counts them.
-
-        Raises:
-            InputError: the mix draws fewer of each context, or not even one is asked for.
-            GraphnegError: datasets is not installed.
-        """
-        most = sum(self.sampler(epoch).mix.negatives.values())
-        if not 1 <= negatives <= most:
-            raise InputError(f"{negatives} negatives in a row: the mix draws {most} of each context")
-        names = [f"negative_{place}" for place in range(1, negatives + 1)]
-        return to_tuples(self.sampler(epoch), epoch, names, self._dataset.folder, separator)
 
 
 def _one_of_each(groups: Sequence[ResponseGroup]) -> Mix:

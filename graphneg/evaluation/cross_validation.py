@@ -11,17 +11,12 @@ from typing import Any, Literal
 from graphneg.datasets.groups import plain
 from graphneg.datasets.pair_sampler import Pair
 from graphneg.errors import InputError
+from graphneg.evaluation.detection import Detection, check_classes, detection
 from graphneg.hashing import fingerprint
+from graphneg.ingest.labelled import Labelled
 from graphneg.progress import Progress
 from graphneg.records.runs import RunNote, noted_fingerprint
-from graphneg.scorers.contradiction import (
-    MAX_TOKENS,
-    ContradictionDetector,
-    Detection,
-    Labelled,
-    check_classes,
-    detection,
-)
+from graphneg.scorers.contradiction import MAX_TOKENS, ContradictionDetector
 from graphneg.training.contradiction import SETTINGS, pairs_of, train_detector
 
 # Leaving one response generator out: its responses to test on, those of the others to train on.

@@ -1,4 +1,9 @@
-"""Collecting responses that may contradict (Sato et al. 2024): contexts, then responses to them."""
+"""Collecting responses that may contradict (Sato et al. 2024): contexts, then responses to them.
+
+Contexts that end in a question about what was said are scored and the best kept; then generators, files and
+language models respond. Each step writes a file, and goes on where it was stopped. The label sheet of
+`graphneg.scorers.label_sheets` comes next.
+"""
 
 from __future__ import annotations
 
@@ -7,37 +12,37 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from graphneg.errors import GeneratorError, InputError
 from graphneg.generators.base import Candidate, Context, Generator, settings_of
 from graphneg.hashing import fingerprint
-from graphneg.ingest.reading import json_lines
-from graphneg.model import Rejected
+from graphneg.ingest.labelled import Labelled, labelled_lines
 from graphneg.progress import NoProgress, Progress
 from graphneg.records.files import check_destination
 from graphneg.records.resumable import ResumableWriter
 from graphneg.records.runs import write_atomically
-from graphneg.scorers.collection_files import Responded, context_line, read_contexts_file, response_line
-from graphneg.scorers.contradiction import Labelled, labelled_lines
+from graphneg.scorers.collection_files import (
+    GivenLine,
+    Responded,
+    context_line,
+    read_contexts_file,
+    read_lines_as,
+    response_line,
+)
 from graphneg.scorers.followups import Likelihood, Scored, best, followups, fqness, written
 
 if TYPE_CHECKING:
     from graphneg.nn.language_models import CausalLM
 
 
-# Collecting responses that may contradict (Sato et al. 2024): contexts, then responses to them.
-#
-# Each step writes a file, and goes on where it was stopped. The label sheet of
-# `graphneg.scorers.collection_files`
-# comes next.
-
-
 BATCH = 16
+LONGEST = 64
+"""Tokens of a language model's response, at most."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ContextChoice:
     """The ``top`` contexts by score, at most ``per_dialogue`` of each dialogue; referents are among the
     last ``furthest`` turns of the one who answers."""
 
@@ -54,7 +59,7 @@ def collect_contexts(
     contexts: Iterable[Context],
     model: Likelihood,
     out: str | Path,
-    wanted: Wanted | None = None,
+    choice: ContextChoice | None = None,
     *,
     facts: Mapping[str, object] | None = None,
     overwrite: bool = False,
@@ -68,15 +73,15 @@ def collect_contexts(
     Raises:
         InputError: ``out`` is there already, or can't be written; no context ends in a question.
     """
-    wanted, bar = wanted or Wanted(), progress or NoProgress()
+    choice, bar = choice or ContextChoice(), progress or NoProgress()
     path = _destination(out, overwrite)
     scores = path.with_name(f"{path.stem}.scores.jsonl")
-    settings = {"facts": dict(facts or {}), "furthest": wanted.furthest}
+    settings = {"facts": dict(facts or {}), "furthest": choice.furthest}
     bar.start("follow-ups", None, "questions")
     with ResumableWriter(scores, fingerprint(settings)) as writer:
         done = writer.resumed.dialogues
         bar.advance(done)
-        rest = islice(followups(contexts, wanted.furthest), done, None)
+        rest = islice(followups(contexts, choice.furthest), done, None)
         while some := list(islice(rest, BATCH)):
             for one in fqness(model, some):
                 writer.write_line(context_line(one))
@@ -88,10 +93,10 @@ def collect_contexts(
             raise InputError("no context ends in a question to a speaker who said something before")
         writer.finish()
     bar.finish()
-    found = best(read_contexts_file(scores), wanted.top, wanted.per_dialogue)
-    _write(path, map(context_line, found))
+    chosen = best(read_contexts_file(scores), choice.top, choice.per_dialogue)
+    _write(path, map(context_line, chosen))
     scores.unlink()
-    return found
+    return chosen
 
 
 def collect_responses(
@@ -189,13 +194,6 @@ def _write(path: Path, lines: Iterable[str]) -> None:
     write_atomically(path, "".join(f"{line}\n" for line in lines))
 
 
-# Who responds to collected contexts, beside installed generators: files of responses, a language model.
-
-
-LONGEST = 64
-"""Tokens of a language model's response, at most."""
-
-
 class FileResponses:
     """Responses that some program wrote: JSON lines with ``id`` (of a context) and ``response``.
 
@@ -207,15 +205,8 @@ class FileResponses:
         self.name = name
         self._path = Path(path)
         self._by_context: dict[str, list[str]] = {}
-        for item in json_lines(self._path, NoProgress()):
-            if isinstance(item, Rejected):
-                raise InputError(f"{item.place}: {item.reason}")
-            id, text = _fields(item.value)
-            if id is None or text is None:
-                raise InputError(f'{item.place}: expected an object with the texts "id" and "response"')
-            self._by_context.setdefault(id, []).append(text)
-        if not self._by_context:
-            raise InputError(f"{path}: no response in it")
+        for line in read_lines_as(GivenLine, self._path):
+            self._by_context.setdefault(line.id, []).append(line.response)
 
     def generate(
         self, contexts: Sequence[Context], per_context: int, seed: int
@@ -227,6 +218,7 @@ class FileResponses:
         ]
 
     def settings(self) -> Mapping[str, object]:
+        """What decides the responses."""
         return {"responses": hashlib.sha256(self._path.read_bytes()).hexdigest()}
 
 
@@ -259,11 +251,5 @@ class Replies:
         ]
 
     def settings(self) -> Mapping[str, object]:
+        """What decides the responses."""
         return {"model": str(self._model.path), "longest": LONGEST}
-
-
-def _fields(value: Any) -> tuple[str | None, str | None]:
-    if not isinstance(value, dict):
-        return None, None
-    id, text = value.get("id"), value.get("response")
-    return (id if isinstance(id, str) else None), (text if isinstance(text, str) and text.strip() else None)

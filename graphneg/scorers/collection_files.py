@@ -1,70 +1,71 @@
-"""Files of a collection: contexts, responses, label sheets, and the agreement of annotators."""
+"""Files of a collection: scored contexts and responses to them as JSON lines, each checked when it is read.
+
+A context's line has the fields of `graphneg.generators.base.Context`, ``referent`` and ``log_fqness``; a
+response's line a context, its ``generator`` and its ``response``.
+"""
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-import math
-from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Annotated, TypeVar
+
+import msgspec
 
 from graphneg.errors import InputError
 from graphneg.generators.base import Context, Turn
 from graphneg.ingest.loader import LoadOptions, get_loader
-from graphneg.ingest.reading import Refused, json_lines
-from graphneg.ingest.validation import mapping
+from graphneg.ingest.reading import json_lines
 from graphneg.model import Dialogue, Rejected
 from graphneg.progress import NoProgress
-from graphneg.records.runs import write_atomically
-from graphneg.scorers.contradiction import AGREED, ANNOTATORS, Labelled
 from graphneg.scorers.followups import FollowUp, Scored
 
-# Agreement of annotators: Fleiss' kappa.
+Text = Annotated[str, msgspec.Meta(pattern=r"\S")]
+Line = TypeVar("Line")
 
 
-def fleiss_kappa(ratings: Sequence[Sequence[Hashable]]) -> float:
-    """Fleiss' kappa of items that were each rated by the same number of annotators.
+class TurnLine(msgspec.Struct):
+    """A turn of a context."""
 
-    ``ratings`` holds for each item one category an annotator, shape (items, annotators). 1 is full
-    agreement, 0 what chance would give. Where only one category was ever given it is 1, since nobody
-    disagrees (the formula has no value there).
-
-    Fleiss 1971, "Measuring nominal scale agreement among many raters", Psychological Bulletin 76(5):
-    (P - Pe) / (1 - Pe), with P the mean share of agreeing pairs of annotators of an item
-    and Pe the sum of the squared shares of the categories.
-
-    Raises:
-        InputError: no item, or items with one annotator or different numbers of them.
-
-    >>> round(fleiss_kappa([(0, 0, 0), (1, 1, 1), (0, 0, 1), (0, 1, 1)]), 3)
-    0.333
-    """
-    annotators = len(ratings[0]) if ratings else 0
-    if annotators < 2:
-        raise InputError("agreement needs at least one item that two annotators rated")
-    if any(len(item) != annotators for item in ratings):
-        raise InputError(f"each item must be rated by the same number of annotators ({annotators})")
-    counts = [Counter(item) for item in ratings]
-    pairs = annotators * (annotators - 1)
-    observed = sum(sum(n * (n - 1) for n in one.values()) for one in counts) / (pairs * len(counts))
-    given = sum(counts, Counter[Hashable]())
-    total = annotators * len(counts)
-    expected = sum((n / total) ** 2 for n in given.values())
-    return 1.0 if expected == 1 else (observed - expected) / (1 - expected)
+    speaker: Text
+    text: Text
 
 
-# Files of a collection: contexts with their scores, and responses to them; JSON lines.
-#
-# A context's line has the fields of `graphneg.generators.base.Context`, ``referent`` and ``log_fqness``; a
-# response's line those, and its ``generator`` and ``response``.
+class ContextLine(msgspec.Struct):
+    """A context, the turn that its question may ask about, and how sure that is."""
+
+    id: Text
+    corpus: Text
+    split: Text
+    dialogue: Text
+    speaker: Text
+    turn: int
+    turns: list[TurnLine]
+    positives: list[str]
+    referent: int
+    log_fqness: float
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.referent < len(self.turns) - 1:
+            raise ValueError(f'"referent" {self.referent} is none of the turns before the question')
 
 
-_TEXTS = ("id", "corpus", "split", "dialogue", "speaker")
-T = TypeVar("T")
+class ResponseLine(msgspec.Struct):
+    """A generator's response to a context."""
+
+    id: Text
+    generator: Text
+    response: Text
+    context: ContextLine
+
+
+class GivenLine(msgspec.Struct):
+    """A response that some program wrote, to the context of that id."""
+
+    id: str
+    response: Text
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +80,13 @@ class Responded:
 
 
 def context_line(scored: Scored) -> str:
-    return json.dumps(_context_values(scored), ensure_ascii=False)
+    """A scored context as one line of JSON."""
+    return _written(_context_line(scored))
 
 
 def response_line(one: Responded) -> str:
-    values = {"id": one.id, "generator": one.generator, "response": one.response}
-    return json.dumps({**values, "context": _context_values(one.scored)}, ensure_ascii=False)
+    """A response as one line of JSON."""
+    return _written(ResponseLine(one.id, one.generator, one.response, _context_line(one.scored)))
 
 
 def read_contexts_file(path: str | Path) -> list[Scored]:
@@ -93,7 +95,7 @@ def read_contexts_file(path: str | Path) -> list[Scored]:
     Raises:
         InputError: the file can't be read, or a line is none; file and line are named.
     """
-    return _read(Path(path), _scored)
+    return [_scored(line) for line in read_lines_as(ContextLine, path)]
 
 
 def read_responses_file(path: str | Path) -> list[Responded]:
@@ -102,9 +104,31 @@ def read_responses_file(path: str | Path) -> list[Responded]:
     Raises:
         InputError: the file can't be read, a line is none, or an id comes twice.
     """
-    found = _read(Path(path), _responded)
-    _once(path, [one.id for one in found])
-    return found
+    responses: dict[str, Responded] = {}
+    for number, line in enumerate(read_lines_as(ResponseLine, path), 1):
+        if line.id in responses:
+            raise InputError(f"{path}: the id {line.id!r} comes a second time (entry {number})")
+        responses[line.id] = Responded(line.id, _scored(line.context), line.generator, line.response)
+    return list(responses.values())
+
+
+def read_lines_as(kind: type[Line], path: str | Path) -> list[Line]:
+    """The lines of a JSON Lines file, each checked to be of a kind (a `msgspec.Struct`).
+
+    Raises:
+        InputError: the file can't be read or is empty, or a line is none; file and line are named.
+    """
+    lines: list[Line] = []
+    for item in json_lines(Path(path), NoProgress()):
+        if isinstance(item, Rejected):
+            raise InputError(f"{item.place}: {item.reason}")
+        try:
+            lines.append(msgspec.convert(item.value, kind))
+        except msgspec.ValidationError as error:
+            raise InputError(f"{item.place}: {error}") from error
+    if not lines:
+        raise InputError(f"{path}: there is nothing in it")
+    return lines
 
 
 def read_dialogues_file(path: str | Path) -> Iterator[Context]:
@@ -136,232 +160,22 @@ def contexts_of(dialogue: Dialogue) -> Iterator[Context]:
         )
 
 
-def _context_values(scored: Scored) -> dict[str, Any]:
+def _context_line(scored: Scored) -> ContextLine:
     context = scored.followup.context
-    return {
-        **{name: getattr(context, name) for name in _TEXTS},
-        "turn": context.turn,
-        "turns": [turn._asdict() for turn in context.turns],
-        "positives": list(context.positives),
-        "referent": scored.followup.referent,
-        "log_fqness": scored.log_fqness,
-    }
+    return ContextLine(
+        context.id, context.corpus, context.split, context.dialogue, context.speaker, context.turn,
+        [TurnLine(turn.speaker, turn.text) for turn in context.turns],
+        list(context.positives), scored.followup.referent, scored.log_fqness,
+    )  # fmt: skip
 
 
-def _scored(value: Mapping[str, Any]) -> Scored:
-    texts = {name: _text(value, name) for name in _TEXTS}
-    turns = tuple(_turn(one) for one in _list(value, "turns"))
-    context = Context(**texts, turn=_integer(value, "turn"), turns=turns, positives=_positives(value))
-    referent = _integer(value, "referent")
-    if not 0 <= referent < len(turns) - 1:
-        raise Refused(f'"referent" {referent} is none of the {len(turns)} turns before the question')
-    score = value.get("log_fqness")
-    if isinstance(score, bool) or not isinstance(score, int | float) or not math.isfinite(score):
-        raise Refused(f'"log_fqness" is {score!r}, no number')
-    return Scored(FollowUp(context, referent), float(score))
-
-
-def _responded(value: Mapping[str, Any]) -> Responded:
-    scored = _scored(mapping(value.get("context"), '"context"'))
-    return Responded(_text(value, "id"), scored, _text(value, "generator"), _text(value, "response"))
-
-
-def _read(path: Path, make: Callable[[Mapping[str, Any]], T]) -> list[T]:
-    found: list[T] = []
-    for item in json_lines(path, NoProgress()):
-        if isinstance(item, Rejected):
-            raise InputError(f"{item.place}: {item.reason}")
-        try:
-            found.append(make(mapping(item.value, "the line")))
-        except Refused as reason:
-            raise InputError(f"{item.place}: {reason}") from reason
-    if not found:
-        raise InputError(f"{path}: there is nothing in it")
-    return found
-
-
-def _once(path: str | Path, ids: Sequence[str]) -> None:
-    seen: set[str] = set()
-    for line, id in enumerate(ids, 1):
-        if id in seen:
-            raise InputError(f"{path}: the id {id!r} comes a second time (entry {line})")
-        seen.add(id)
-
-
-def _text(value: Mapping[str, Any], name: str) -> str:
-    text = value.get(name)
-    if not isinstance(text, str) or not text.strip():
-        raise Refused(f'"{name}" is {text!r}, no text')
-    return text
-
-
-def _integer(value: Mapping[str, Any], name: str) -> int:
-    number = value.get(name)
-    if type(number) is not int:
-        raise Refused(f'"{name}" is {number!r}, no whole number')
-    return number
-
-
-def _list(value: Mapping[str, Any], name: str) -> list[Any]:
-    found = value.get(name)
-    if not isinstance(found, list):
-        raise Refused(f'"{name}" is not a list')
-    return cast("list[Any]", found)
-
-
-def _turn(value: Any) -> Turn:
-    fields = mapping(value, "a turn")
-    return Turn(_text(fields, "speaker"), _text(fields, "text"))
-
-
-def _positives(value: Mapping[str, Any]) -> tuple[str, ...]:
-    return tuple(str(one) for one in _list(value, "positives"))
-
-
-# Label sheets: responses as a CSV table for three annotators, and what they said, read back.
-#
-# A sheet has a row a response: ``id``, ``dialogue`` (the turns before the response), ``earlier`` (what the
-# responder said), ``response``, and ``label_1`` to ``label_3``: 1 contradictory, 0 not.
-
-
-LABELS = tuple(f"label_{number}" for number in range(1, ANNOTATORS + 1))
-COLUMNS = ("id", "dialogue", "earlier", "response", *LABELS)
-
-Votes = Mapping[str, tuple[int, ...]]
-"""Labels by response id, one of each annotator in the order of the sheet's columns."""
-
-
-@dataclass(frozen=True, slots=True)
-class Agreement:
-    """How annotators agree: ``kappa`` is Fleiss'; how many responses are contradictory (two of three or
-    all), not (nobody says so), and dropped (one of three)."""
-
-    responses: int
-    kappa: float
-    contradictory: int
-    not_contradictory: int
-    dropped: int
-
-
-def write_sheet(
-    responses: Sequence[Responded], out: str | Path, votes: Votes | None = None, *, overwrite: bool = False
-) -> None:
-    """Write a sheet of responses; labels are empty but for those in ``votes``.
-
-    Raises:
-        InputError: there is such a file already, or it can't be written.
-    """
-    path = Path(out)
-    if path.exists() and not overwrite:
-        raise InputError(f"{path}: there is such a file already; name another one, or overwrite it")
-    text = io.StringIO(newline="")
-    table = csv.writer(text)
-    table.writerow(COLUMNS)
-    for one in responses:
-        labels = (votes or {}).get(one.id, ("",) * ANNOTATORS)
-        context, referent = one.scored.followup.context, one.scored.followup.referent
-        dialogue = "\n".join(f"{turn.speaker}: {turn.text}" for turn in context.turns)
-        table.writerow([one.id, dialogue, context.turns[referent].text, one.response, *labels])
-    write_atomically(path, text.getvalue())
-
-
-def read_sheets(paths: Sequence[str | Path]) -> Votes:
-    """The labels of sheets. Annotators may share a sheet, or have copies of which each fills a column.
-
-    Raises:
-        InputError: a file can't be read or is no sheet, a label is not 0 or 1, two copies say different
-            things, or a label is missing; file and line are named.
-    """
-    places: dict[str, str] = {}
-    found: dict[str, list[int | None]] = {}
-    for path in map(Path, paths):
-        seen: set[str] = set()
-        for place, row in _rows(path):
-            if row["id"] in seen:
-                raise InputError(f"{place}: the id {row['id']!r} comes a second time in this sheet")
-            seen.add(row["id"])
-            places.setdefault(row["id"], place)
-            _fill(found.setdefault(row["id"], [None] * ANNOTATORS), row, place)
-    if not found:
-        raise InputError("no sheet with rows: name at least one")
-    return {id: _complete(labels, places[id]) for id, labels in found.items()}
-
-
-def labelled_responses(responses: Sequence[Responded], votes: Votes) -> list[Labelled]:
-    """The responses with their votes, in order; those that one of three calls contradictory are left out.
-
-    Raises:
-        InputError: a response has no votes, or votes are of no response.
-    """
-    known = {one.id for one in responses}
-    for ids, others, what in ((known, votes, "no label"), (votes, known, "no response")):
-        missing = sorted(id for id in ids if id not in others)
-        if missing:
-            raise InputError(f"{missing[0]!r}: {what} (and {len(missing) - 1:,} others alike)")
-    found = [_labelled(one, sum(votes[one.id])) for one in responses]
-    return [one for one in found if one.label is not None]
-
-
-def agreement(votes: Votes) -> Agreement:
-    """How the annotators agree.
-
-    Raises:
-        InputError: there are no votes.
-    """
-    counts = [sum(labels) for labels in votes.values()]
-    contradictory, none = sum(n >= AGREED for n in counts), counts.count(0)
-    dropped = len(counts) - contradictory - none
-    return Agreement(len(counts), fleiss_kappa(list(votes.values())), contradictory, none, dropped)
-
-
-def _labelled(one: Responded, votes: int) -> Labelled:
-    followup = one.scored.followup
-    return Labelled(
-        id=one.id,
-        utterances=(*(turn.text for turn in followup.context.turns), one.response),
-        speakers=(*(turn.speaker for turn in followup.context.turns), followup.context.speaker),
-        earlier=followup.referent,
-        generator=one.generator,
-        votes=votes,
+def _scored(line: ContextLine) -> Scored:
+    turns = tuple(Turn(turn.speaker, turn.text) for turn in line.turns)
+    context = Context(
+        line.id, line.corpus, line.split, line.dialogue, line.turn, turns, line.speaker, tuple(line.positives)
     )
+    return Scored(FollowUp(context, line.referent), line.log_fqness)
 
 
-def _rows(path: Path) -> Iterator[tuple[str, Mapping[str, str]]]:
-    """Each row with its place, FILE:LINE (the line where it ends)."""
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: can't be read: {error}") from error
-    table = csv.DictReader(io.StringIO(text, newline=""), strict=True)
-    missing = [name for name in ("id", *LABELS) if name not in (table.fieldnames or ())]
-    if missing:
-        raise InputError(f"{path}:1: no column {', '.join(missing)}; a label sheet has {', '.join(COLUMNS)}")
-    try:
-        for row in table:
-            place = f"{path}:{table.line_num}"
-            if None in row or any(row[name] is None for name in ("id", *LABELS)):
-                raise InputError(f"{place}: another number of cells than the header has")
-            yield place, row
-    except csv.Error as error:
-        raise InputError(f"{path}:{table.line_num}: no CSV: {error}") from error
-
-
-def _fill(labels: list[int | None], row: Mapping[str, str], place: str) -> None:
-    for at, name in enumerate(LABELS):
-        text = row[name].strip()
-        if text not in ("", "0", "1"):
-            raise InputError(f"{place}: {name} is {text!r}; write 1 (contradictory) or 0 (not)")
-        if not text:
-            continue
-        if labels[at] is not None and labels[at] != int(text):
-            raise InputError(f"{place}: {name} is {text} here and {labels[at]} in another sheet")
-        labels[at] = int(text)
-
-
-def _complete(labels: Sequence[int | None], place: str) -> tuple[int, ...]:
-    given = tuple(one for one in labels if one is not None)
-    if len(given) < ANNOTATORS:
-        raise InputError(
-            f"{place}: {LABELS[list(labels).index(None)]} is missing; all three must label a row"
-        )
-    return given
+def _written(line: msgspec.Struct) -> str:
+    return json.dumps(msgspec.to_builtins(line), ensure_ascii=False)

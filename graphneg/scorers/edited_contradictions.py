@@ -1,4 +1,28 @@
-"""Contradictions from edited graphs, as labelled responses to train a detector on."""
+"""Contradictions from edited graphs: negatives in, labelled responses to train a detector on out.
+
+A negative of the transforms ``negate``, ``oppose`` and ``contradict`` holds a sentence and its contradiction.
+Models contradict themselves in passing, in other words than they were told: so what is said and its
+contradiction are reworded (`graphneg.scorers.templates`), or said as other speakers say it, and stand beside
+something else. Of all that is denied in the dialogues, what is nearest to a contradiction mostly contradicts
+the same sentence; of all that is affirmed, what is nearest to the sentence mostly goes with it.
+
+Neither the response alone nor the words that it shares with the earlier utterance may tell the classes apart,
+so each contradictory response has a counterpart of about its length:
+
+========= ================================================ =============================================
+kind      contradictory                                    not contradictory
+========= ================================================ =============================================
+restated  the contradiction beside a turn of the speaker   what was said, reworded, beside that turn
+crossed   the contradiction beside what another affirms    what was said, beside what another denies
+elsewhere the contradiction beside a turn of the speaker   a contradiction of something else beside it
+agreed    the contradiction beside a turn of the speaker   the same; the earlier utterance says so, too
+later     the contradiction                                a turn of the speaker
+========= ================================================ =============================================
+
+In every tenth the earlier utterance is the edited one, and what contradicts it is what was said. Every second
+utterance has another turn before or behind it, as of one who talks more; every third response of the first
+four kinds goes without the speaker's turn.
+"""
 
 from __future__ import annotations
 
@@ -13,23 +37,27 @@ from typing import TYPE_CHECKING, Any, Literal
 from graphneg.english.content_words import content_lemmas
 from graphneg.errors import InputError
 from graphneg.hashing import number, shuffled
+from graphneg.ingest.labelled import ANNOTATORS, Labelled
 from graphneg.model import Negative
 from graphneg.nn.embedders import Embedder
 from graphneg.records.files import read_jsonl
 from graphneg.records.tables import read_parquet
-from graphneg.scorers.contradiction import ANNOTATORS, Labelled
-from graphneg.scorers.rewording import denies, sides
+from graphneg.scorers.templates import denies, sides
 
 if TYPE_CHECKING:
     from numpy import float32
     from numpy.typing import NDArray
 
 
-# Sentences and their contradictions, as edited dialogues hold them, and what else is said there.
-#
-# A negative of the transforms ``negate``, ``oppose`` and ``contradict`` holds a sentence and its
-# contradiction.
+SOURCE = "graph"
+"""Who graph-made responses are of, in place of a generator."""
 
+Kind = Literal["restated", "crossed", "elsewhere", "agreed", "later"]
+KINDS: tuple[Kind, ...] = ("restated", "crossed", "elsewhere", "agreed", "later")
+MIX: tuple[Kind, ...] = (*KINDS, *KINDS[:3], *KINDS[:2])
+"""The kinds as they come up in ten: three restated, three crossed, two elsewhere, one of each other."""
+_OWN_WORDS = 7
+"""One in so many contradictions that others say, too, is said in the edited words."""
 
 TRANSFORMS = ("negate", "oppose", "contradict")
 _END = re.compile(r"(?<=[.!?])\s+")
@@ -41,6 +69,67 @@ _GAP = re.compile(r"\s+(?=[.,!?])")
 _ASKING = re.compile(
     r"\W*(what|who|whose|where|when|why|how|which|do|does|did|are|is|can|could|would|will)\b", re.I
 )
+_SAME_MATTER = 0.5
+"""The cosine from which on two sentences are of one matter."""
+_MARGIN = 0.02
+"""How much nearer to what it contradicts than to the contradiction a denial may be."""
+_RARE, _FEW = 0.02, 20
+"""A word that a larger share of the statements has, and more than a few, tells no matter."""
+_KEPT = 4
+_LOOKED_AT = 64
+
+
+def read_made(
+    paths: Sequence[str | Path],
+    *,
+    kinds: Sequence[Kind] = MIX,
+    seed: int = 0,
+    embedder: Embedder | None = None,
+) -> list[Labelled]:
+    """`graph_made` of files of negatives (.jsonl, .parquet).
+
+    Raises:
+        InputError: a file can't be read, is none of negatives, or there is no contradiction in them.
+    """
+    readers = ((read_parquet if path.suffix == ".parquet" else read_jsonl)(path) for path in map(Path, paths))
+    made = graph_made(chain.from_iterable(readers), kinds=kinds, seed=seed, embedder=embedder)
+    if not made:
+        raise InputError(
+            f"{', '.join(map(str, paths))}: no contradiction in it; make some by `graphneg negatives "
+            "--recipe contradiction`"
+        )
+    return made
+
+
+def graph_made(
+    negatives: Iterable[Negative],
+    *,
+    kinds: Sequence[Kind] = MIX,
+    seed: int = 0,
+    embedder: Embedder | None = None,
+) -> list[Labelled]:
+    """Labelled responses of the contradictions in negatives: as many contradictory as not.
+
+    Each contradiction is of one kind, drawn by hash from (seed, its id); a kind that ``kinds`` names twice
+    comes up twice as often. With an ``embedder`` most are said in the words of other speakers in the
+    negatives' contexts. Only what denies an affirmation, or affirms a denial, counts: few opposites
+    contradict. The order is one of hashes, so that the first of them are of all dialogues.
+
+    Raises:
+        ModelError: an embedder is given, and FAISS is not installed.
+    """
+    sentences = Sentences(negatives)
+    found = [one for one in sentences.contradictions if denies(one.sentence) != denies(one.contradiction)]
+    found = shuffled(found, seed, "contradictions")
+    others_say = paraphrases(found, sentences.statements, embedder) if embedder else [None] * len(found)
+    claims = [_claim(one, others, seed) for one, others in zip(found, others_say, strict=True)]
+    made: list[Labelled] = []
+    for place, one in enumerate(claims):
+        kind = kinds[number(seed, "kind", one.id) % len(kinds)]
+        wrong, right = _responses(one, claims[_elsewhere(place, found, seed)], kind, seed)
+        made.append(_labelled(one, f"{kind}/1", wrong, ANNOTATORS))
+        made.append(_labelled(one, f"{kind}/0", right, 0))
+    return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,26 +260,8 @@ def _first(one: Any) -> int:
     return one[0]
 
 
-# A contradiction in other speakers' words: what they deny, and what they affirm, of the same matter.
-#
-# An edited sentence has nearly all the words of what it contradicts, and a detector that learns from those
-# alone waits for such words. People, and models, contradict what they said in other words. Of all that is
-# denied in the dialogues, what is nearest to a contradiction mostly contradicts the same sentence; of all
-# that is affirmed, what is nearest to the sentence mostly goes with it.
-
-
-_LEAST_RETELLING = 0.5
-"""The cosine from which on two sentences are of one matter."""
-_MARGIN = 0.02
-"""How much nearer to what it contradicts than to the contradiction a denial may be."""
-_RARE, _FEW = 0.02, 20
-"""A word that a larger share of the statements has, and more than a few, tells no matter."""
-_KEPT = 4
-_LOOKED_AT = 64
-
-
 @dataclass(frozen=True, slots=True)
-class Retold:
+class Paraphrases:
     """What speakers of other dialogues say: denials like a contradiction, and affirmations like the sentence
     that it contradicts, the nearest first."""
 
@@ -198,9 +269,9 @@ class Retold:
     affirmed: tuple[str, ...]
 
 
-def retold(
+def paraphrases(
     found: Sequence[Contradiction], statements: Mapping[str, str], embedder: Embedder
-) -> list[Retold | None]:
+) -> list[Paraphrases | None]:
     """For each contradiction what others say; None where nobody says either, or where
     the contradiction is no denial of an affirmation.
 
@@ -220,13 +291,13 @@ def retold(
     like_contrary = _like(contrary, denials, embedder, said)
     like_said = _like(said, affirmations, embedder)
     matters = _matters(statements)
-    told: dict[str, Retold] = {}
+    told: dict[str, Paraphrases] = {}
     for one, denied, affirmed in zip(asked, like_contrary, like_said, strict=True):
         matter = matters(one.sentence)
         others = [text for text in denied if statements[text] != one.dialogue and matter & matters(text)]
         same = [text for text in affirmed if statements[text] != one.dialogue]
         if others and same:
-            told[one.id] = Retold(tuple(others[:_KEPT]), tuple(same[:_KEPT]))
+            told[one.id] = Paraphrases(tuple(others[:_KEPT]), tuple(same[:_KEPT]))
     return [told.get(one.id) for one in found]
 
 
@@ -243,11 +314,9 @@ def _like(
     vectors = embedder.embed(texts)
     found = Nearest(vectors).search(asked, _LOOKED_AT)
     for row, (cosines, places) in enumerate(zip(*(one.tolist() for one in found), strict=True)):
-        bounds = [_LEAST_RETELLING] * len(places)
+        bounds = [_SAME_MATTER] * len(places)
         if further is not None:
-            bounds = [
-                max(_LEAST_RETELLING, one - _MARGIN) for one in (vectors[places] @ further[row]).tolist()
-            ]
+            bounds = [max(_SAME_MATTER, one - _MARGIN) for one in (vectors[places] @ further[row]).tolist()]
         near = zip(places, cosines, bounds, strict=True)
         yield [texts[place] for place, cosine, least in near if cosine >= least]
 
@@ -257,95 +326,6 @@ def _matters(statements: Mapping[str, str]) -> Callable[[str], frozenset[str]]:
     counts = Counter(lemma for text in statements for lemma in set(content_lemmas(text)))
     common = {lemma for lemma, count in counts.items() if count > max(_FEW, _RARE * len(statements))}
     return lambda text: frozenset(content_lemmas(text)) - common
-
-
-# Contradictions from edited graphs, as labelled responses to train a detector on.
-#
-# An edited sentence contradicts what it was (`graphneg.scorers.edited_contradictions`). Models contradict
-# themselves in passing, in other words than they were told: so what is said and its contradiction are
-# reworded
-# (`graphneg.scorers.rewording`), or said as other speakers say it (`graphneg.scorers.edited_contradictions`),
-# and stand beside something else. Neither the response alone nor the words that it shares with the earlier
-# utterance may tell the classes apart, so each contradictory response has a counterpart of about its length:
-#
-# ========= ================================================ =============================================
-# kind      contradictory                                    not contradictory
-# ========= ================================================ =============================================
-# restated  the contradiction beside a turn of the speaker   what was said, reworded, beside that turn
-# crossed   the contradiction beside what another affirms    what was said, beside what another denies
-# elsewhere the contradiction beside a turn of the speaker   a contradiction of something else beside it
-# agreed    the contradiction beside a turn of the speaker   the same; the earlier utterance says so, too
-# later     the contradiction                                a turn of the speaker
-# ========= ================================================ =============================================
-#
-# In every tenth the earlier utterance is the edited one, and what contradicts it is what was said. Every
-# second
-# utterance has another turn before or behind it, as of one who talks more; every third response of the first
-# four kinds goes without the speaker's turn.
-
-
-SOURCE = "graph"
-"""Who graph-made responses are of, in place of a generator."""
-
-Kind = Literal["restated", "crossed", "elsewhere", "agreed", "later"]
-KINDS: tuple[Kind, ...] = ("restated", "crossed", "elsewhere", "agreed", "later")
-MIX: tuple[Kind, ...] = (*KINDS, *KINDS[:3], *KINDS[:2])
-"""The kinds as they come up in ten: three restated, three crossed, two elsewhere, one of each other."""
-_OWN_WORDS = 7
-"""One in so many contradictions that others say, too, is said in the edited words."""
-
-
-def read_made(
-    paths: Sequence[str | Path],
-    *,
-    kinds: Sequence[Kind] = MIX,
-    seed: int = 0,
-    embedder: Embedder | None = None,
-) -> list[Labelled]:
-    """`graph_made` of files of negatives (.jsonl, .parquet).
-
-    Raises:
-        InputError: a file can't be read, is none of negatives, or there is no contradiction in them.
-    """
-    readers = ((read_parquet if path.suffix == ".parquet" else read_jsonl)(path) for path in map(Path, paths))
-    made = graph_made(chain.from_iterable(readers), kinds=kinds, seed=seed, embedder=embedder)
-    if not made:
-        raise InputError(
-            f"{', '.join(map(str, paths))}: no contradiction in it; make some by `graphneg negatives "
-            "--recipe contradiction`"
-        )
-    return made
-
-
-def graph_made(
-    negatives: Iterable[Negative],
-    *,
-    kinds: Sequence[Kind] = MIX,
-    seed: int = 0,
-    embedder: Embedder | None = None,
-) -> list[Labelled]:
-    """Labelled responses of the contradictions in negatives: as many contradictory as not.
-
-    Each contradiction is of one kind, drawn by hash from (seed, its id); a kind that ``kinds`` names twice
-    comes up twice as often. With an ``embedder`` most are said in the words of other speakers in the
-    negatives' contexts. Only what denies an affirmation, or affirms a denial, counts: few opposites
-    contradict. The order is one of hashes, so that the first of them are of all dialogues.
-
-    Raises:
-        ModelError: an embedder is given, and FAISS is not installed.
-    """
-    sentences = Sentences(negatives)
-    found = [one for one in sentences.contradictions if denies(one.sentence) != denies(one.contradiction)]
-    found = shuffled(found, seed, "contradictions")
-    told = retold(found, sentences.statements, embedder) if embedder else [None] * len(found)
-    claims = [_claim(one, others, seed) for one, others in zip(found, told, strict=True)]
-    made: list[Labelled] = []
-    for place, one in enumerate(claims):
-        kind = kinds[number(seed, "kind", one.id) % len(kinds)]
-        wrong, right = _responses(one, claims[_elsewhere(place, found, seed)], kind, seed)
-        made.append(_labelled(one, f"{kind}/1", wrong, ANNOTATORS))
-        made.append(_labelled(one, f"{kind}/0", right, 0))
-    return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -372,7 +352,7 @@ class _Claim:
     other: str
 
 
-def _claim(one: Contradiction, others: Retold | None, seed: int) -> _Claim:
+def _claim(one: Contradiction, others: Paraphrases | None, seed: int) -> _Claim:
     """In every tenth the utterance is the edited one."""
     said, contrary = _wordings(one)
     in_place = one.sentence in one.earlier

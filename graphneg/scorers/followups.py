@@ -8,6 +8,7 @@ the turns in between it hardly falls, without the segment it does.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -21,11 +22,17 @@ class Likelihood(Protocol):
     """What FQness asks of a causal language model; `graphneg.nn.models.load_causal` gives one."""
 
     @property
-    def longest(self) -> int | None: ...
+    def longest(self) -> int | None:
+        """How many tokens it reads."""
+        ...
 
-    def score(self, texts: Sequence[str], given: Sequence[str] | None = None) -> list[float]: ...
+    def score(self, texts: Sequence[str], given: Sequence[str] | None = None) -> list[float]:
+        """The mean negative log-likelihood of each text behind what is given."""
+        ...
 
-    def target_tokens(self, text: str) -> list[int]: ...
+    def target_tokens(self, text: str) -> list[int]:
+        """The tokens of a text, its end token last."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +44,7 @@ class FollowUp:
 
     @property
     def question(self) -> Turn:
+        """The turn that asks."""
         return self.context.turns[-1]
 
     @property
@@ -97,12 +105,10 @@ def fqness(model: Likelihood, some: Sequence[FollowUp]) -> list[Scored]:
         for turns in (one.without_between, one.without_referent)
     ]
     losses = model.score(texts, given) if texts else []
-    found: list[Scored] = []
-    for place, one in enumerate(some):
-        near, far = losses[2 * place : 2 * place + 2]
-        tokens = _tokens(model, texts[2 * place])
-        found.append(Scored(one, tokens * (far - near) if math.isfinite(near) else 0.0))
-    return found
+    scored: list[Scored] = []
+    for followup, text, near, far in zip(some, texts[::2], losses[::2], losses[1::2], strict=True):
+        scored.append(Scored(followup, _tokens(model, text) * (far - near) if math.isfinite(near) else 0.0))
+    return scored
 
 
 def written(turns: Sequence[Turn], speaker: str) -> str:
@@ -118,19 +124,14 @@ def written(turns: Sequence[Turn], speaker: str) -> str:
 
 def best(scored: Iterable[Scored], top: int, per_dialogue: int = 1) -> list[Scored]:
     """The ``top`` follow-ups by score, at most ``per_dialogue`` of one dialogue, one of each context."""
-    taken: dict[str, int] = {}
-    seen: set[str] = set()
-    found: list[Scored] = []
-    for one in sorted(scored, key=_rank):
-        context = one.followup.context
-        if len(found) == top:
-            break
-        if context.id in seen or taken.get(context.dialogue, 0) >= per_dialogue:
-            continue
-        seen.add(context.id)
-        taken[context.dialogue] = taken.get(context.dialogue, 0) + 1
-        found.append(one)
-    return found
+    taken: Counter[str] = Counter()
+    chosen: dict[str, Scored] = {}
+    for candidate in sorted(scored, key=_rank):
+        context = candidate.followup.context
+        if len(chosen) < top and context.id not in chosen and taken[context.dialogue] < per_dialogue:
+            taken[context.dialogue] += 1
+            chosen[context.id] = candidate
+    return list(chosen.values())
 
 
 def _rank(one: Scored) -> tuple[float, str, int]:

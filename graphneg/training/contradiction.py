@@ -13,10 +13,11 @@ from graphneg.datasets.groups import plain
 from graphneg.datasets.pair_sampler import Pair
 from graphneg.errors import InputError
 from graphneg.hashing import number
+from graphneg.ingest.labelled import Labelled
 from graphneg.nn.losses import pairs_and_lists
 from graphneg.nn.training import IN_ORDER, check_epochs, fit, open_run
 from graphneg.progress import Progress
-from graphneg.scorers.contradiction import ContradictionDetector, Labelled
+from graphneg.scorers.contradiction import ContradictionDetector
 from graphneg.scorers.edited_contradictions import SOURCE
 
 SETTINGS: Mapping[str, Any] = {"per_device_train_batch_size": 16, "learning_rate": 5e-5}

@@ -1,0 +1,190 @@
+"""Label sheets: responses as a CSV table for three annotators, and what they said, read back.
+
+A sheet has a row a response: ``id``, ``dialogue`` (the turns before the response), ``earlier`` (what the
+responder said), ``response``, and ``label_1`` to ``label_3``: 1 contradictory, 0 not.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from graphneg.errors import GraphnegError, InputError
+from graphneg.ingest.labelled import AGREED, ANNOTATORS, Labelled
+from graphneg.records.runs import write_atomically
+from graphneg.scorers.collection_files import Responded
+
+LABELS = tuple(f"label_{number}" for number in range(1, ANNOTATORS + 1))
+COLUMNS = ("id", "dialogue", "earlier", "response", *LABELS)
+
+Votes = Mapping[str, tuple[int, ...]]
+"""Labels by response id, one of each annotator in the order of the sheet's columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How annotators agree: ``kappa`` is Fleiss'.
+
+    So many responses are contradictory (two of three or all say so), not (nobody), dropped (one of three).
+    """
+
+    responses: int
+    kappa: float
+    contradictory: int
+    not_contradictory: int
+    dropped: int
+
+
+def write_sheet(
+    responses: Sequence[Responded], out: str | Path, votes: Votes | None = None, *, overwrite: bool = False
+) -> None:
+    """Write a sheet of responses; labels are empty but for those in ``votes``.
+
+    Raises:
+        InputError: there is such a file already, or it can't be written.
+    """
+    path = Path(out)
+    if path.exists() and not overwrite:
+        raise InputError(f"{path}: there is such a file already; name another one, or overwrite it")
+    text = io.StringIO(newline="")
+    table = csv.writer(text)
+    table.writerow(COLUMNS)
+    for one in responses:
+        labels = (votes or {}).get(one.id, ("",) * ANNOTATORS)
+        context, referent = one.scored.followup.context, one.scored.followup.referent
+        dialogue = "\n".join(f"{turn.speaker}: {turn.text}" for turn in context.turns)
+        table.writerow([one.id, dialogue, context.turns[referent].text, one.response, *labels])
+    write_atomically(path, text.getvalue())
+
+
+def read_sheets(paths: Sequence[str | Path]) -> Votes:
+    """The labels of sheets. Annotators may share a sheet, or have copies of which each fills a column.
+
+    Raises:
+        InputError: a file can't be read or is no sheet, a label is not 0 or 1, two copies say different
+            things, or a label is missing; file and line are named.
+    """
+    places: dict[str, str] = {}
+    found: dict[str, list[int | None]] = {}
+    for path in map(Path, paths):
+        seen: set[str] = set()
+        for place, row in _rows(path):
+            if row["id"] in seen:
+                raise InputError(f"{place}: the id {row['id']!r} comes a second time in this sheet")
+            seen.add(row["id"])
+            places.setdefault(row["id"], place)
+            _fill(found.setdefault(row["id"], [None] * ANNOTATORS), row, place)
+    if not found:
+        raise InputError("no sheet with rows: name at least one")
+    return {id: _complete(labels, places[id]) for id, labels in found.items()}
+
+
+def labelled_responses(responses: Sequence[Responded], votes: Votes) -> list[Labelled]:
+    """The responses with their votes, in order; those that one of three calls contradictory are left out.
+
+    Raises:
+        InputError: a response has no votes, or votes are of no response.
+    """
+    known = {one.id for one in responses}
+    for ids, others, what in ((known, votes, "no label"), (votes, known, "no response")):
+        missing = sorted(id for id in ids if id not in others)
+        if missing:
+            raise InputError(f"{missing[0]!r}: {what} (and {len(missing) - 1:,} others alike)")
+    found = [_labelled(one, sum(votes[one.id])) for one in responses]
+    return [one for one in found if one.label is not None]
+
+
+def agreement(votes: Votes) -> Agreement:
+    """How the annotators agree.
+
+    Raises:
+        InputError: there are no votes.
+    """
+    counts = [sum(labels) for labels in votes.values()]
+    contradictory, none = sum(n >= AGREED for n in counts), counts.count(0)
+    dropped = len(counts) - contradictory - none
+    return Agreement(len(counts), fleiss_kappa(list(votes.values())), contradictory, none, dropped)
+
+
+def _labelled(one: Responded, votes: int) -> Labelled:
+    followup = one.scored.followup
+    return Labelled(
+        id=one.id,
+        utterances=(*(turn.text for turn in followup.context.turns), one.response),
+        speakers=(*(turn.speaker for turn in followup.context.turns), followup.context.speaker),
+        earlier=followup.referent,
+        generator=one.generator,
+        votes=votes,
+    )
+
+
+def _rows(path: Path) -> Iterator[tuple[str, Mapping[str, str]]]:
+    """Each row with its place, FILE:LINE (the line where it ends)."""
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: can't be read: {error}") from error
+    table = csv.DictReader(io.StringIO(text, newline=""), strict=True)
+    missing = [name for name in ("id", *LABELS) if name not in (table.fieldnames or ())]
+    if missing:
+        raise InputError(f"{path}:1: no column {', '.join(missing)}; a label sheet has {', '.join(COLUMNS)}")
+    try:
+        for row in table:
+            place = f"{path}:{table.line_num}"
+            if None in row or any(row[name] is None for name in ("id", *LABELS)):
+                raise InputError(f"{place}: another number of cells than the header has")
+            yield place, row
+    except csv.Error as error:
+        raise InputError(f"{path}:{table.line_num}: no CSV: {error}") from error
+
+
+def _fill(labels: list[int | None], row: Mapping[str, str], place: str) -> None:
+    for at, name in enumerate(LABELS):
+        text = row[name].strip()
+        if text not in ("", "0", "1"):
+            raise InputError(f"{place}: {name} is {text!r}; write 1 (contradictory) or 0 (not)")
+        if not text:
+            continue
+        if labels[at] is not None and labels[at] != int(text):
+            raise InputError(f"{place}: {name} is {text} here and {labels[at]} in another sheet")
+        labels[at] = int(text)
+
+
+def _complete(labels: Sequence[int | None], place: str) -> tuple[int, ...]:
+    given = tuple(one for one in labels if one is not None)
+    if len(given) < ANNOTATORS:
+        raise InputError(
+            f"{place}: {LABELS[list(labels).index(None)]} is missing; all three must label a row"
+        )
+    return given
+
+
+def fleiss_kappa(ratings: Sequence[Sequence[Hashable]]) -> float:
+    """Fleiss' kappa of items that were each rated by the same number of annotators.
+
+    ``ratings`` holds for each item one category an annotator, shape (items, annotators). 1 is full
+    agreement, 0 what chance would give. Where only one category was ever given it is 1, since nobody
+    disagrees (the formula has no value there).
+
+    Fleiss 1971, "Measuring nominal scale agreement among many raters", Psychological Bulletin 76(5).
+
+    Raises:
+        InputError: no item, or items with one annotator or different numbers of them.
+
+    >>> round(fleiss_kappa([(0, 0, 0), (1, 1, 1), (0, 0, 1), (0, 1, 1)]), 3)
+    0.333
+    """
+    annotators = len(ratings[0]) if ratings else 0
+    if annotators < 2:
+        raise InputError("agreement needs at least one item that two annotators rated")
+    if any(len(item) != annotators for item in ratings):
+        raise InputError(f"each item must be rated by the same number of annotators ({annotators})")
+    try:
+        from statsmodels.stats import inter_rater
+    except ImportError as error:
+        raise GraphnegError('agreement needs statsmodels: pip install "graphneg[evaluation]"') from error
+    counts, categories = inter_rater.aggregate_raters(ratings)
+    return 1.0 if len(categories) == 1 else float(inter_rater.fleiss_kappa(counts))
