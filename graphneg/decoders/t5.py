@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
 from graphneg.amr.penman import format_graph
-from graphneg.errors import DecoderError, InputError
+from graphneg.errors import DecoderError, InputError, first_line
 from graphneg.model import AmrGraph, Decoded, EditedUtterance
 from graphneg.nn.batching import in_batches
 from graphneg.nn.generation import GumbelNoise, Sampling, item_seed
@@ -25,7 +25,6 @@ from graphneg.nn.models import (
     ModelFolder,
     choose_device,
     find_amr_model,
-    first_line,
     load_tokenizer,
 )
 

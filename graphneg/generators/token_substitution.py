@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from graphneg.english.content_words import CLOSED, WORD, lemma_of
-from graphneg.errors import GeneratorError, ModelError
+from graphneg.errors import GeneratorError, ModelError, first_line
 from graphneg.generators.base import Candidate, Context
 from graphneg.generators.retrieval import MOST, Bank, NewTexts, check_amount
 from graphneg.hashing import number, shuffled
 from graphneg.model import Negative
-from graphneg.nn.models import check_packages, first_line, locate
+from graphneg.nn.models import check_packages, locate
 from graphneg.progress import Progress
 from graphneg.store.connection import Store
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol
 
-from graphneg.errors import InputError, ModelError
-from graphneg.nn.models import INSTALL, first_line, locate
+from graphneg.errors import InputError, ModelError, first_line
+from graphneg.nn.models import INSTALL, locate
 
 if TYPE_CHECKING:
     from numpy import float32

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from graphneg.decoders.t5 import Output, Tokens
-from graphneg.errors import DecoderError, ParserError
+from graphneg.errors import DecoderError, ParserError, first_line
 from graphneg.nn.batching import in_batches
-from graphneg.nn.models import AMRLIB_MODELS, INSTALL, first_line, load_tokenizer, read_json, tokenizer_source
+from graphneg.nn.models import AMRLIB_MODELS, INSTALL, load_tokenizer, read_json, tokenizer_source
 
 # What a folder of an amrlib parse model says about itself, and whether it is one.
 
