@@ -92,7 +92,7 @@ def blocks(file: Path) -> list[tuple[str, str]]:
 
 def spacy_alone() -> Callable[[Texts], int]:
     """What a worker does that runs spaCy and nothing else."""
-    from graphneg.parsers.dependency.parser import load_model
+    from graphneg.parsers.dependency.text import load_model
 
     nlp = load_model(None)
     return lambda texts: sum(map(len, nlp.pipe(texts)))

@@ -11,8 +11,9 @@ pytest.importorskip("spacy", reason="the dependency parser needs spaCy")
 from graphneg.amr.penman import format_graph
 from graphneg.english.tokens import tokenize
 from graphneg.parsers.dependency.assemble import assemble
-from graphneg.parsers.dependency.draft import read_words
-from graphneg.parsers.dependency.parser import DependencyParser, load_model, write_draft
+from graphneg.parsers.dependency.parser import DependencyParser, write_draft
+from graphneg.parsers.dependency.text import load_model
+from graphneg.parsers.dependency.words import read_words
 
 Parse = Callable[[str], str]
 

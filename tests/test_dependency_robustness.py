@@ -15,9 +15,10 @@ from graphneg.amr.wellformed import check
 from graphneg.english.tokens import tokenize
 from graphneg.errors import ParserError
 from graphneg.parsers.base import checked
-from graphneg.parsers.dependency.draft import Draft, Word
+from graphneg.parsers.dependency.draft import Draft
 from graphneg.parsers.dependency.parser import DependencyParser
-from graphneg.parsers.dependency.rules.trees import is_below, raise_over, retie
+from graphneg.parsers.dependency.rules.trees import is_below, promote, reattach
+from graphneg.parsers.dependency.words import Word
 
 FUNCTION_WORDS = """
 I you not no never , . ? ! " ' and but or the a to be is was have can that which who what
@@ -187,23 +188,24 @@ def test_a_text_that_a_rule_fails_on_costs_no_other_text() -> None:
 
 
 @given(st.data())
-def test_words_that_are_tied_anew_stay_a_tree(data: st.DataObject) -> None:
+def test_words_that_are_reattached_stay_a_tree(data: st.DataObject) -> None:
     heads = [data.draw(st.integers(0, max(0, i - 1))) for i in range(data.draw(st.integers(2, 8)))]
     words = [
         Word(i, f"w{i}", f"w{i}", f"w{i}", "NN", "NOUN", "dep", heads[i], 2 * i, 2 * i + 1, 0)
         for i in range(len(heads))
     ]
     for word in words:
+        word.tree = words
         word.kids = [one.i for one in words if one.head == word.i and one is not word]
     for _ in range(4):
         one, other = data.draw(st.permutations(words))[:2]
         if data.draw(st.booleans()):
-            retie(words, one, other.i, "dep")
+            reattach(one, other, "dep")
             assert one.head == other.i
         else:
-            above = is_below(words, other, one)
-            raise_over(words, one, other)
+            above = is_below(other, one)
+            promote(one, other)
             assert above or other.head == one.i
         (root,) = [word for word in words if word.head == word.i]
-        assert all(word is root or is_below(words, word, root) for word in words)
+        assert all(word is root or is_below(word, root) for word in words)
         assert all(word.kids == [k.i for k in words if k.head == word.i and k is not word] for word in words)

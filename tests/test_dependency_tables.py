@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("spacy", reason="the dependency parser needs spaCy")
 
 from graphneg.parsers.dependency.lexicon import DELETED, Lexicon, load_lexicon
-from graphneg.parsers.dependency.parser import load_model
+from graphneg.parsers.dependency.text import load_model
 from tools.parser_tables import GraphCounts, count_graphs, letters, read_graphs, write_counts, write_frames
 
 GRAPHS = """

@@ -9,7 +9,8 @@ import pytest
 pytest.importorskip("spacy", reason="the dependency parser needs spaCy")
 
 from graphneg.amr.penman import format_graph
-from graphneg.parsers.dependency.parser import DependencyParser, load_model, rule_drafts
+from graphneg.parsers.dependency.parser import DependencyParser, rule_drafts
+from graphneg.parsers.dependency.text import load_model
 
 
 @pytest.fixture(scope="module")

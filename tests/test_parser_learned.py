@@ -10,7 +10,7 @@ import pytest
 from graphneg.amr.penman import format_graph
 from graphneg.amr.wellformed import check
 from graphneg.parsers.dependency.draft import Draft
-from graphneg.parsers.dependency.learned import revisers
+from graphneg.parsers.dependency.learned import learned_revisers
 from graphneg.parsers.dependency.learned.arcs import ScoredArc, decode
 from graphneg.parsers.dependency.learned.tables import draft_fragments, put_fragment, write_fragment
 from graphneg.parsers.dependency.parser import DependencyParser
@@ -29,7 +29,7 @@ TEXTS = [
 
 @pytest.fixture(scope="module")
 def parser() -> DependencyParser:
-    assert revisers(), "the learned data ship in the package"
+    assert learned_revisers(), "the learned data ship in the package"
     return DependencyParser()
 
 
@@ -80,8 +80,8 @@ def test_another_sense_that_is_much_likelier_is_taken(
 
 
 def test_the_version_names_the_learned_data(parser: DependencyParser) -> None:
-    assert revisers()[0].version in parser.version
-    assert revisers()[0].version not in DependencyParser(revisers=()).version
+    assert learned_revisers()[0].version in parser.version
+    assert learned_revisers()[0].version not in DependencyParser(revisers=()).version
 
 
 def test_the_data_are_small() -> None:
@@ -119,7 +119,7 @@ def test_decoding_keeps_all_nodes_of_larger_parts() -> None:
 
 
 def _draft() -> Draft:
-    from graphneg.parsers.dependency.draft import Word
+    from graphneg.parsers.dependency.words import Word
 
     return Draft(
         "teachers left",

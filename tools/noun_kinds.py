@@ -45,6 +45,7 @@ FILES: Mapping[int, str] = {
 }  # fmt: skip
 """Kinds by the number of WordNet's lexicographer file; amounts, parts, forms and motives have none."""
 
+OUT = Path(__file__).parents[1] / "graphneg" / "english" / "nouns.tsv"
 _CLASSES = {"1": "noun", "2": "verb", "3": "adjective", "4": "adverb", "5": "adjective"}
 
 
@@ -61,7 +62,7 @@ def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m tools.noun_kinds", description=__doc__)
     parser.add_argument("dict", type=Path, help="the folder of WordNet's files")
-    parser.add_argument("--out", type=Path, default=Path(__file__).with_name("nouns.tsv"))
+    parser.add_argument("--out", type=Path, default=OUT)
     options = parser.parse_args()
     kinds = noun_kinds(options.dict, StaticVectors(BUNDLED).words)
     by_kind: defaultdict[str, list[str]] = defaultdict(list)
@@ -101,12 +102,12 @@ def _kind(sense: Sense, senses: Mapping[str, Sense]) -> str | None:
 def _words_above(sense: Sense, senses: Mapping[str, Sense]) -> set[str]:
     """The words of the sense and of all that it is a kind of."""
     words: set[str] = set()
-    waiting, met = [sense], {sense}
-    while waiting:
-        one = waiting.pop()
+    pending, met = [sense], {sense}
+    while pending:
+        one = pending.pop()
         words.update(one.words)
         higher = [senses[id] for id in one.above]
-        waiting += [other for other in higher if other not in met]
+        pending += [other for other in higher if other not in met]
         met.update(higher)
     return words
 

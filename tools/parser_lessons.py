@@ -17,26 +17,16 @@ from graphneg.amr.alignment import align
 from graphneg.amr.penman import is_inverted
 from graphneg.english.frames import FrameEntry
 from graphneg.model import AmrGraph, AmrNode
-from graphneg.parsers.dependency.draft import Draft, Word, phrase_head, read_words, signature
+from graphneg.parsers.dependency.draft import Draft
 from graphneg.parsers.dependency.learned.arcs import scored_pairs
 from graphneg.parsers.dependency.learned.concepts import choose_concepts
 from graphneg.parsers.dependency.learned.features import DraftFeatures, expand, plain_role, stem_of
-from graphneg.parsers.dependency.learned.tables import Meanings, Model
+from graphneg.parsers.dependency.learned.networks import Model
+from graphneg.parsers.dependency.learned.tables import Meanings
 from graphneg.parsers.dependency.lexicon import Lexicon
-from graphneg.parsers.dependency.parser import readable, tightened, write_draft
-
-
-def words_of(nlp: Any, texts: Sequence[str]) -> list[list[Word]]:
-    """The words of each text, as the parser reads them."""
-    cuts = [tightened(readable(text)) for text in texts]
-    docs = nlp.pipe((piece for piece, _ in cuts), batch_size=128)
-    return [read_words(doc, 0, places) for doc, (_, places) in zip(docs, cuts, strict=True)]
-
-
-def fresh(words: Sequence[Word]) -> list[Word]:
-    """A copy of the words."""
-    return [replace(word, kids=list(word.kids)) for word in words]
-
+from graphneg.parsers.dependency.parser import write_draft
+from graphneg.parsers.dependency.text import readable, tightened
+from graphneg.parsers.dependency.words import Word, copy_words, phrase_head, read_words, signature
 
 # Gold graphs as the trainer sees them: nodes with the words that they come from, arcs from head to argument.
 #
@@ -77,6 +67,13 @@ class GoldGraph:
     nodes: tuple[GoldNode, ...]
     arcs: frozenset[tuple[int, str, int]]
     top: int
+
+
+def words_of(nlp: Any, texts: Sequence[str]) -> list[list[Word]]:
+    """The words of each text, as the parser reads them."""
+    cuts = [tightened(readable(text)) for text in texts]
+    docs = nlp.pipe((piece for piece, _ in cuts), batch_size=128)
+    return [read_words(doc, 0, places) for doc, (_, places) in zip(docs, cuts, strict=True)]
 
 
 def plain_arcs(graph: AmrGraph) -> Iterator[tuple[int, str, int]]:
@@ -418,7 +415,7 @@ def example_sentences(
         if places is None or entry is None:
             continue
         lexicon.frames[frame] = _without(entry, example, words, places)
-        draft = write_draft(text, fresh(words), lexicon)
+        draft = write_draft(text, copy_words(words), lexicon)
         lexicon.frames[frame] = entry
         choose_concepts(meanings, chooser, draft, sure=inf)
         lesson = _lesson(draft, frame, example, places, meanings)
@@ -455,7 +452,7 @@ def _without(entry: FrameEntry, example: Example, words: Sequence[Word], places:
     seen = {form: dict(counts) for form, counts in entry.seen.items()}
     for role, start, end in example.arguments:
         head = phrase_head(words, places[start], places[end] + 1)
-        form = None if head is None else signature(words, places[example.rel], head)
+        form = None if head is None else signature(words[places[example.rel]], head)
         number = role.removeprefix("ARG")[:1]
         if form in seen and seen[form].get(number, 0) > 0:
             seen[form][number] -= 1
@@ -481,7 +478,7 @@ def _lesson(
         inside = range(places[start], places[end] + 1)
         if role[3:].isdigit():
             head = phrase_head(draft.words, inside.start, inside.stop)
-            node = None if head is None else _node_at(draft, head, heads[0])
+            node = None if head is None else _node_at(draft, head.i, heads[0])
             if node is not None:
                 roles[node] = role
         else:

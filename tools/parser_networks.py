@@ -10,22 +10,21 @@ from typing import Any
 
 import numpy as np
 
-from graphneg.parsers.dependency.draft import Draft, Word
+from graphneg.parsers.dependency.draft import Draft
 from graphneg.parsers.dependency.learned.concepts import Candidate, candidates, context_features, open_words
+from graphneg.parsers.dependency.learned.denials import denials, features
 from graphneg.parsers.dependency.learned.features import kind_of
-from graphneg.parsers.dependency.learned.reviser import denials, features
+from graphneg.parsers.dependency.learned.networks import Model, read_model, write_model
 from graphneg.parsers.dependency.learned.tables import (
     Meanings,
-    Model,
     Seen,
     Sense,
     marked,
     read_fragment,
-    read_model,
     word_key,
     write_fragment,
-    write_model,
 )
+from graphneg.parsers.dependency.words import Word
 from tools.parser_lessons import GoldGraph, PairSentence, Roleset, all_roles
 
 # Bags of features as arrays: the form in which the networks are trained.
@@ -459,8 +458,8 @@ def lessons(draft: Draft, gold: GoldGraph) -> Iterator[tuple[list[str], bool]]:
     """Each *no* that stands beside a subject: its features, and whether the verb is denied."""
     denied = {gold.nodes[head].token for head, role, _ in gold.arcs if role == "polarity"}
     for found in denials(draft.words):
-        if (found.verb in denied) != (found.noun in denied):
-            yield features(draft.words, found), found.verb in denied
+        if (found.verb.i in denied) != (found.noun.i in denied):
+            yield features(found), found.verb.i in denied
 
 
 def train_denial(drafts: Sequence[Draft], golds: Sequence[GoldGraph]) -> Model:

@@ -16,13 +16,13 @@ from graphneg.amr.alignment import align
 from graphneg.amr.penman import is_inverted, iter_blocks, metadata, parse_graph
 from graphneg.english.tokens import tokenize
 from graphneg.model import AmrGraph
-from graphneg.parsers.dependency.draft import Word, phrase_head, read_words, signature, word_class
-from graphneg.parsers.dependency.parser import load_model, readable
+from graphneg.parsers.dependency.lexicon import DELETED
+from graphneg.parsers.dependency.text import load_model, readable
+from graphneg.parsers.dependency.words import Word, phrase_head, read_words, signature, word_class
 
 # Annotated graphs to ``concepts.tsv`` and ``roles.tsv``: what words became, and what roles they took.
 
 
-DELETED = "-"
 _INVERSES = {"mod": "domain", "domain": "mod"}
 
 
@@ -52,7 +52,7 @@ class GraphCounts:
             if up not in places or to not in places or places[up] == places[to]:
                 continue
             h, d = places[up], places[to]
-            found = signature(words, h, d)
+            found = signature(words[h], words[d])
             name = graph.nodes[up].concept or ""
             if found is None:
                 continue
@@ -234,7 +234,7 @@ def _count(nlp: Any, examples: list[_Example]) -> None:
         example.roleset.examples += 1
         for kind, start, end in example.arguments:
             head = phrase_head(words, start, end + 1)
-            found = None if head is None else signature(words, example.rel, head)
+            found = None if head is None else signature(words[example.rel], head)
             if found is not None and (kind.startswith("ARG") and "-" not in kind.replace("ARGM-", "")):
                 role = kind[3:] if kind[3:].isdigit() else "M"
                 example.roleset.seen[found, role] += 1

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import gzip
 import hashlib
 import json
-import re
 import sys
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -15,22 +13,22 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from graphneg.model import AmrGraph
-from graphneg.parsers.dependency.draft import Draft, Word
+from graphneg.parsers.dependency.draft import Draft
 from graphneg.parsers.dependency.learned.concepts import choose_concepts
-from graphneg.parsers.dependency.learned.reviser import Parts, make_parts
-from graphneg.parsers.dependency.learned.tables import Meanings, Model, read_meanings, write_model
+from graphneg.parsers.dependency.learned.networks import Model, write_model
+from graphneg.parsers.dependency.learned.reviser import Parts
+from graphneg.parsers.dependency.learned.tables import Meanings, read_meanings
 from graphneg.parsers.dependency.lexicon import Lexicon, load_lexicon
-from graphneg.parsers.dependency.parser import LONGEST, load_model, write_draft
+from graphneg.parsers.dependency.parser import write_draft
+from graphneg.parsers.dependency.text import LONGEST, load_model
+from graphneg.parsers.dependency.words import Word, copy_words
 from tools.parser_lessons import (
     Anchoring,
     GoldGraph,
     PairSentence,
     Roleset,
     example_sentences,
-    fresh,
     pair_sentence,
     read_rolesets,
     words_of,
@@ -46,6 +44,7 @@ from tools.parser_networks import (
     train_denial,
 )
 from tools.parser_tables import GraphCounts, letters, read_graphs, sentence
+from tools.word_classes import read_classes
 
 # The sentences that the trainer learns from: graphs, words, and drafts that never saw their own graph.
 
@@ -73,16 +72,16 @@ def read_items(
     exclude: Sequence[Path],
     most_silver: int,
     folds: int,
-    wanted: Callable[[str], bool] = bool,
+    condition: Callable[[str], bool] = bool,
 ) -> list[Item]:
     """Each sentence once, without those of the ``exclude`` files; neighbours fall into the same fold.
 
-    Only sentences that are ``wanted``; of the silver ones, at most ``most_silver``, spread evenly.
+    Only sentences that fulfil ``condition``; of the silver ones, at most ``most_silver``, spread evenly.
     """
     excluded = {letters(sentence(graph)) for graph in read_graphs(exclude, ())}
     read: list[tuple[AmrGraph, Sequence[Word], int, int]] = []
     for corpus, paths in ((GOLD, gold), (SILVER, silver)):
-        graphs = [one for one in _once(read_graphs(paths, excluded), excluded) if wanted(sentence(one))]
+        graphs = [one for one in _once(read_graphs(paths, excluded), excluded) if condition(sentence(one))]
         if corpus == SILVER and len(graphs) > most_silver:
             graphs = [graphs[n * len(graphs) // most_silver] for n in range(most_silver)]
         for n, (graph, words) in enumerate(
@@ -125,7 +124,7 @@ def _frequent(entry: tuple[Any, int]) -> tuple[int, Any]:
 
 def draft_of(item: Item, lexicon: Lexicon) -> Draft:
     """The rules' draft, on words of its own (rules may mend them)."""
-    return write_draft(item.gold.text, fresh(item.words), lexicon)
+    return write_draft(item.gold.text, copy_words(item.words), lexicon)
 
 
 def crossed_drafts(items: Sequence[Item], folds: int) -> list[Draft]:
@@ -174,7 +173,7 @@ def fit(
     say(f"{len(more)} lessons from examples")
     arcs = train_arcs([*sentences, *more], ARC_SIZE, ARC_EPOCHS, ARC_SEEDS)
     say("arcs fitted")
-    return make_parts(meanings, chooser, arcs, train_denial(drafts, [item.gold for item in items]))
+    return Parts(meanings, chooser, arcs, train_denial(drafts, [item.gold for item in items]))
 
 
 def _cross_choose(
@@ -194,65 +193,14 @@ def _cross_choose(
                 choose_concepts(meanings, model, draft, own, sure=inf)
 
 
-# Word classes: words grouped by the directions of their vectors, once coarsely and once finely.
-#
-# Made once from GloVe vectors (Pennington et al. 2014; public domain dedication and licence, PDDL 1.0):
-# ``python -m tools.parser_training VECTORS.npy WORDS.txt -o classes.json.gz``.
-
-
-SIZES = (64, 400)
-_WORD = re.compile(r"[a-z][a-z-]*\Z")
-_CENTRES_FROM, _CHUNK, _ROUNDS = 15_000, 4_000, 12
-
-
-def read_classes(path: Path) -> Mapping[str, tuple[int, int]]:
-    """The classes of each word."""
-    stored: dict[str, list[int]] = json.loads(gzip.decompress(path.read_bytes()))
-    return {word: (one[0], one[1]) for word, one in stored.items()}
-
-
-def grouped(vectors: Any, count: int, seed: int) -> Any:
-    """The group of each row by spherical k-means; centres start from frequent words (the first rows)."""
-    rng = np.random.default_rng(seed)
-    centres = vectors[rng.choice(min(_CENTRES_FROM, len(vectors)), count, replace=False)].copy()
-    groups = np.zeros(len(vectors), np.int64)
-    for _ in range(_ROUNDS):
-        for begin in range(0, len(vectors), _CHUNK):
-            part = vectors[begin : begin + _CHUNK]
-            groups[begin : begin + _CHUNK] = (part @ centres.T).argmax(1)
-        for group in range(count):
-            members = vectors[groups == group]
-            if len(members):
-                mean = members.mean(0)
-                centres[group] = mean / np.linalg.norm(mean)
-    return groups
-
-
-def main() -> None:
-    """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("vectors", type=Path, help="float array [words, width], most frequent words first")
-    parser.add_argument("words", type=Path, help="the words, one a line")
-    parser.add_argument("--most", type=int, default=40_000, help="words to group")
-    parser.add_argument("-o", "--out", type=Path, required=True)
-    options = parser.parse_args()
-    words = options.words.read_text(encoding="utf-8").split("\n")[: options.most]
-    kept = [i for i, word in enumerate(words) if _WORD.match(word)]
-    vectors = np.load(options.vectors, mmap_mode="r")[kept].astype(np.float32)
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    coarse, fine = (grouped(vectors, size, 0) for size in SIZES)
-    data = {words[i]: [int(a), int(b)] for i, a, b in zip(kept, coarse, fine, strict=True)}
-    options.out.write_bytes(gzip.compress(json.dumps(data, separators=(",", ":")).encode(), 9, mtime=0))
-
-
 # Makes the learned parts' data: ``python -m tools.parser_training --help``.
 
 
-DATA = Path(__file__).parent.parent / "data" / "learned"
+DATA = Path(__file__).parents[1] / "graphneg" / "parsers" / "dependency" / "data" / "learned"
 FILES = ("arcs.npz", "chooser.npz", "denial.npz", "meanings.json.gz")
 
 
-def main___main__() -> None:
+def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m tools.parser_training", description=__doc__)
     parser.add_argument(
@@ -262,7 +210,7 @@ def main___main__() -> None:
     parser.add_argument("--exclude", type=Path, nargs="*", default=[], help="PENMAN files kept for testing")
     parser.add_argument("--propbank", type=Path, nargs="+", required=True, help="frame files: tar.gz or XML")
     parser.add_argument(
-        "--classes", type=Path, help="word classes, as word_classes.py makes them; else those in use"
+        "--classes", type=Path, help="word classes, as tools.word_classes makes them; else those in use"
     )
     parser.add_argument("--silver", type=int, default=3000, help="sentences of --sick to learn from, at most")
     parser.add_argument(
@@ -352,4 +300,4 @@ def write_version(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main___main__()
+    main()

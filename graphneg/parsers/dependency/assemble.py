@@ -1,49 +1,42 @@
-"""Closes a draft into a well-formed graph: one top, connected, inverse roles, reentrancies.
+"""Closes drafts into a well-formed graph: one top, connected, inverse roles, reentrancies.
 
-The tree that is written is the one with the fewest inverse roles, then the shallowest
-(Goodman 2020 calls a choice of it a layout); what it leaves out become reentrancies.
+In: the drafts of a text, one a piece. Out: one `AmrGraph`. The tree that is written is the one with the
+fewest inverse roles, then the shallowest (Goodman 2020 calls a choice of it a layout): the cheapest
+paths from the top, by Dijkstra's algorithm. Arcs that it leaves out become reentrancies.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
+from itertools import count
 from typing import NamedTuple
 
 from graphneg.amr.penman import is_inverted
+from graphneg.english.tokens import tokenize
 from graphneg.model import AmrGraph, AmrNode, Mention
-from graphneg.parsers.dependency.draft import Draft, repair, token_spans
+from graphneg.parsers.dependency.draft import Draft, repair
 
 DEEPEST = 100
 _NUMBERED = re.compile(r"(op|snt)\d+\Z")
 _INVERSES = {"mod": "domain", "domain": "mod"}
 _USUALLY_INVERSE = frozenset({"part"})
 _AWAY = 1000
+"""What it costs to reach a node through another sentence than its own."""
 _ARGUMENT = re.compile(r"ARG\d\Z")
 
 
-@dataclass(slots=True)
-class _Branch:
-    """A role that the tree writes under ``up``: to a new node, or naming one again."""
+class _Branch(NamedTuple):
+    """A role that the tree writes under a node: to a new node, or naming one again."""
 
-    up: int
+    order: tuple[int, str, int]
     role: str
     to: int
     is_mention: bool
-    order: tuple[int, str, int]
-
-
-class _Step(NamedTuple):
-    """A way to a node: from ``up`` by ``role``, in the sentence whose top is ``home``."""
-
-    node: int
-    up: int
-    role: str
-    arc: int
-    home: int | None
 
 
 class _Way(NamedTuple):
@@ -55,9 +48,20 @@ class _Way(NamedTuple):
     arc: int
 
 
+class _Step(NamedTuple):
+    """A way to a node from ``up``, in the sentence whose top is ``home``."""
+
+    up: int
+    way: _Way
+    home: int | None
+
+
 @dataclass(slots=True)
-class Pool:
-    """Nodes and arcs of one or several drafts, numbered through, with one top."""
+class _Pool:
+    """Nodes and arcs of one or several drafts, numbered through.
+
+    ``homes`` are the tops of the sentences that nodes are of.
+    """
 
     concepts: list[str | None] = field(default_factory=list[str | None])
     values: list[str | None] = field(default_factory=list[str | None])
@@ -65,9 +69,8 @@ class Pool:
     arcs: list[tuple[int, int, str]] = field(default_factory=list[tuple[int, int, str]])
     tops: list[int] = field(default_factory=list[int])
     homes: dict[int, int] = field(default_factory=dict[int, int])
-    """The top that a node falls to when nothing links it."""
 
-    def add(self, concept: str | None, value: str | None, place: tuple[int, int]) -> int:
+    def add(self, concept: str | None, value: str | None = None, place: tuple[int, int] = (-1, -1)) -> int:
         """Adds a node; returns its number."""
         self.concepts.append(concept)
         self.values.append(value)
@@ -80,20 +83,24 @@ def assemble(drafts: Sequence[Draft], text: str) -> AmrGraph:
 
     Spans are ranges over the tokens of :func:`graphneg.english.tokens.tokenize`.
     """
-    pool = Pool()
+    pool = _Pool()
     for draft in drafts:
         repair(draft)
-        _gather(pool, draft)
+        _add_draft(pool, draft)
     if not pool.tops:
-        pool.tops.append(pool.add("amr-empty", None, (-1, -1)))
+        pool.tops.append(pool.add("amr-empty"))
     top = pool.tops[0]
     if len(pool.tops) > 1:
-        top = pool.add("multi-sentence", None, (-1, -1))
-        pool.arcs.extend((top, one, f"snt{n}") for n, one in enumerate(pool.tops, 1))
-    return _written(pool, top, text)
+        top = pool.add("multi-sentence")
+        pool.arcs.extend((top, sentence, f"snt{n}") for n, sentence in enumerate(pool.tops, 1))
+    branches, depths = _tree(pool, top)
+    while len(depths) < len(pool.concepts):
+        _link_loose(pool, top, depths)
+        branches, depths = _tree(pool, top)
+    return _layout(pool, top, branches, text)
 
 
-def _gather(pool: Pool, draft: Draft) -> None:
+def _add_draft(pool: _Pool, draft: Draft) -> None:
     """Adds a draft's nodes, arcs and tops to the pool, without what stands twice."""
     numbers: dict[int, int] = {}
     for k, node in enumerate(draft.nodes):
@@ -115,55 +122,44 @@ def _gather(pool: Pool, draft: Draft) -> None:
     for arc in draft.arcs:
         if arc.head in numbers and arc.dep in numbers:
             head, dep = numbers[arc.head], numbers[arc.dep]
-            kind = arc.role if _ARGUMENT.match(arc.role) else ""
-            if head != dep and pool.concepts[head] is not None and (head, dep, kind) not in seen:
-                seen.add((head, dep, kind))
+            key = head, dep, arc.role if _ARGUMENT.match(arc.role) else ""
+            if head != dep and pool.concepts[head] is not None and key not in seen:
+                seen.add(key)
                 pool.arcs.append((head, dep, arc.role))
 
 
-def _written(pool: Pool, top: int, text: str) -> AmrGraph:
-    branches, depths = _tree(pool, top)
-    while len(depths) < len(pool.concepts):
-        _adopt(pool, top, depths)
-        branches, depths = _tree(pool, top)
-    return _layout(pool, top, branches, text)
-
-
-def _tree(pool: Pool, top: int) -> tuple[dict[int, list[_Branch]], dict[int, int]]:
+def _tree(pool: _Pool, top: int) -> tuple[list[list[_Branch]], dict[int, int]]:
     """The branches below each node, and the depth of every node that was reached."""
     ways = _ways(pool)
-    branches: dict[int, list[_Branch]] = {k: [] for k in range(len(pool.concepts))}
+    branches: list[list[_Branch]] = [[] for _ in pool.concepts]
     depths: dict[int, int] = {}
     used: set[int] = set()
-    queue: list[tuple[int, int, int, _Step]] = [(0, 0, 0, _Step(top, -1, "", -1, None))]
-    count = 0
+    numbers = count()
+    queue = [(0, 0, next(numbers), _Step(-1, _Way(top, "", 0, -1), None))]
     while queue:
-        cost, depth, _, step = heappop(queue)
-        node = step.node
+        cost, depth, _, (up, (node, role, _, arc), home) = heappop(queue)
         if node in depths:
             continue
         depths[node] = depth
-        if step.up >= 0:
-            used.add(step.arc)
-            _branch(branches, step.up, step.role, node, False)
+        if up >= 0:
+            used.add(arc)
+            _branch(branches[up], role, node, False)
         if depth >= DEEPEST:
             continue
-        home = node if step.role.startswith("snt") else step.home
+        home = node if role.startswith("snt") else home
         for way in ways[node]:
             if way.to not in depths:
-                count += 1
                 away = _AWAY if home is not None and pool.homes.get(way.to, home) != home else 0
-                step = _Step(way.to, node, way.role, way.arc, home)
-                heappush(queue, (cost + way.cost + away, depth + 1, count, step))
+                heappush(queue, (cost + way.cost + away, depth + 1, next(numbers), _Step(node, way, home)))
     for n, (head, dep, role) in enumerate(pool.arcs):
         if n not in used and head in depths and dep in depths and pool.concepts[dep] is not None:
             if role in _USUALLY_INVERSE:
                 head, dep, role = dep, head, inverse(role)
-            _branch(branches, head, role, dep, True)
+            _branch(branches[head], role, dep, True)
     return branches, depths
 
 
-def _ways(pool: Pool) -> list[list[_Way]]:
+def _ways(pool: _Pool) -> list[list[_Way]]:
     """From each node, the arcs that lead on; an inverse role costs 2, and 3 at a node that is shared."""
     ways: list[list[_Way]] = [[] for _ in pool.concepts]
     above = Counter(dep for _, dep, _ in pool.arcs)
@@ -175,8 +171,15 @@ def _ways(pool: Pool) -> list[list[_Way]]:
     return ways
 
 
-def _branch(branches: dict[int, list[_Branch]], up: int, role: str, to: int, is_mention: bool) -> None:
-    branches[up].append(_Branch(up, role, to, is_mention, _order(role, len(branches[up]))))
+def _branch(branches: list[_Branch], role: str, to: int, is_mention: bool) -> None:
+    """Adds a branch: arguments and numbered roles stand first, by number; the rest as they came."""
+    match, n = _NUMBERED.match(role), len(branches)
+    order = (2, "", n)
+    if _ARGUMENT.match(role):
+        order = (0, role, n)
+    elif match:
+        order = (1, match[1] + role[len(match[1]) :].zfill(6), n)
+    branches.append(_Branch(order, role, to, is_mention))
 
 
 def inverse(role: str) -> str:
@@ -190,17 +193,7 @@ def inverse(role: str) -> str:
     return role[:-3] if is_inverted(role) else f"{role}-of"
 
 
-def _order(role: str, n: int) -> tuple[int, str, int]:
-    """Arguments and numbered roles first, by number; the rest as they came."""
-    if _ARGUMENT.match(role):
-        return 0, role, n
-    match = _NUMBERED.match(role)
-    if match:
-        return 1, match[1] + role[len(match[1]) :].zfill(6), n
-    return 2, "", n
-
-
-def _adopt(pool: Pool, top: int, depths: dict[int, int]) -> None:
+def _link_loose(pool: _Pool, top: int, depths: dict[int, int]) -> None:
     """Links what no arc reaches to the top of its sentence, one node of each loose part.
 
     Part heads come first: those that are no other's argument, in order of the text.
@@ -219,13 +212,14 @@ def _adopt(pool: Pool, top: int, depths: dict[int, int]) -> None:
         pool.arcs.append((home if home in depths and depths[home] < DEEPEST else top, k, "mod"))
         part = [k]
         reached.add(k)
-        for one in part:
-            new = [other for other in links.get(one, ()) if other not in reached]
+        for member in part:
+            new = [other for other in links.get(member, ()) if other not in reached]
             reached.update(new)
             part.extend(new)
 
 
-def _layout(pool: Pool, top: int, branches: dict[int, list[_Branch]], text: str) -> AmrGraph:
+def _layout(pool: _Pool, top: int, branches: list[list[_Branch]], text: str) -> AmrGraph:
+    """The graph with its nodes in the order of the tree."""
     numbers: dict[int, int] = {}
     order: list[tuple[int, int | None, str | None, int]] = []
     last: dict[int, int] = {}
@@ -239,61 +233,65 @@ def _layout(pool: Pool, top: int, branches: dict[int, list[_Branch]], text: str)
         numbers[k] = len(order)
         order.append((k, up, role, pos))
         stack.append((~k, None, None, 0))
-        below = _numbered(sorted(branches[k], key=lambda one: one.order))
+        below = _renumbered(sorted(branches[k], key=lambda branch: branch.order))
         for n, (branch, name) in reversed(list(enumerate(below))):
             if branch.is_mention:
                 mentions.append((k, name, n, branch.to))
             else:
                 stack.append((branch.to, k, name, n))
     variables = _variables([pool.concepts[k] for k, *_ in order])
-    nodes = tuple(
-        AmrNode(
-            numbers[k],
-            numbers[k] if pool.values[k] is not None else last[k],
-            variables[numbers[k]],
-            pool.concepts[k],
-            pool.values[k],
-            None if up is None else numbers[up],
-            role,
-            pos,
-        )
-        for k, up, role, pos in order
-    )
+    nodes: list[AmrNode] = []
+    for number, (k, up, role, pos) in enumerate(order):
+        concept, value = pool.concepts[k], pool.values[k]
+        end, above = (number if value is not None else last[k]), (None if up is None else numbers[up])
+        nodes.append(AmrNode(number, end, variables[number], concept, value, above, role, pos))
     named = [Mention(numbers[k], role, pos, numbers[to]) for k, role, pos, to in mentions]
-    places = [pool.places[k] for k, *_ in order]
-    spans = token_spans(text, places)
-    return AmrGraph("", nodes, tuple(sorted(named, key=lambda one: (one.up, one.pos))), (), spans)
+    spans = token_spans(text, [pool.places[k] for k, *_ in order])
+    named.sort(key=lambda mention: (mention.up, mention.pos))
+    return AmrGraph("", tuple(nodes), tuple(named), (), spans)
 
 
-def _numbered(branches: list[_Branch]) -> list[tuple[_Branch, str]]:
-    """The branches with ``:opN`` and ``:sntN`` counted up from 1."""
-    counts = {"op": 1 if _opens_at_two(branches) else 0, "snt": 0}
+def _renumbered(branches: list[_Branch]) -> list[tuple[_Branch, str]]:
+    """The branches with ``:opN`` and ``:sntN`` counted up from 1; from 2 where *And …* lacks the first."""
+    operands = [int(branch.role[2:]) for branch in branches if re.fullmatch(r"op\d+", branch.role)]
+    counts = {"op": 1 if operands and min(operands) == 2 else 0, "snt": 0}
     named: list[tuple[_Branch, str]] = []
     for branch in branches:
         match = _NUMBERED.match(branch.role)
         if match:
             counts[match[1]] += 1
-            named.append((branch, f"{match[1]}{counts[match[1]]}"))
-        else:
-            named.append((branch, branch.role))
+        named.append((branch, f"{match[1]}{counts[match[1]]}" if match else branch.role))
     return named
 
 
-def _opens_at_two(branches: list[_Branch]) -> bool:
-    """Whether the first conjunct is left out, as in *And …*."""
-    ops = [branch.role for branch in branches if branch.role.startswith("op") and branch.role[2:].isdigit()]
-    return bool(ops) and min(int(role[2:]) for role in ops) == 2
-
-
 def _variables(concepts: Sequence[str | None]) -> list[str | None]:
-    """``b``, ``b2``, …: the concept's first letter, numbered from the second on."""
-    counts: dict[str, int] = {}
-    found: list[str | None] = []
+    """``b``, ``b2``, …: the concept's first letter, numbered from the second on; constants have none."""
+    counts: Counter[str] = Counter()
+    variables: list[str | None] = []
     for concept in concepts:
         if concept is None:
-            found.append(None)
+            variables.append(None)
             continue
         letter = concept[0].lower() if concept[0].isascii() and concept[0].isalpha() else "x"
-        counts[letter] = counts.get(letter, 0) + 1
-        found.append(letter if counts[letter] == 1 else f"{letter}{counts[letter]}")
-    return found
+        counts[letter] += 1
+        variables.append(letter if counts[letter] == 1 else f"{letter}{counts[letter]}")
+    return variables
+
+
+def token_spans(text: str, places: Sequence[tuple[int, int]]) -> dict[int, tuple[int, int]]:
+    """The token range of each place ``(start, end)`` in characters; -1 has none.
+
+    >>> token_spans("I can't go.", [(0, 1), (5, 7), (-1, -1)])
+    {0: (0, 1), 1: (2, 3)}
+    """
+    tokens = tokenize(text)
+    starts = [token.start for token in tokens]
+    ends = [token.end for token in tokens]
+    spans: dict[int, tuple[int, int]] = {}
+    for k, (start, end) in enumerate(places):
+        if start < 0:
+            continue
+        first, behind = bisect_right(ends, start), bisect_left(starts, end)
+        if first < behind:
+            spans[k] = (first, behind)
+    return spans

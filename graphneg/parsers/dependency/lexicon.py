@@ -1,16 +1,24 @@
-"""The tables behind the rules: PropBank's frames, and what words and roles were in annotated graphs."""
+"""What the rules know of words: frames, counts over annotated graphs, word classes, fixed expressions.
+
+In: the tables of ``data/``. Out: a `Lexicon` of frames and counts, and constants of the rules:
+
+- ``concepts.tsv``, ``roles.tsv``: what words became in annotated graphs, which roles they took (counts)
+- ``word_classes.tsv``: a class and its words (`word_class`)
+- ``word_maps.tsv``: a map, a value, and the words that have it (`word_map`)
+- ``expressions.tsv``: words that are one concept together (`expressions`)
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.resources import files
 
 from graphneg.english.frames import Counts, FrameTable, load_frames
 
 DELETED = "-"
-_OF_STRUCTURE = frozenset({"amr-unknown", "no-one"})
+_STRUCTURAL = frozenset({"amr-unknown", "no-one"})
 
 
 @dataclass(slots=True)
@@ -42,12 +50,12 @@ class Lexicon(FrameTable):
     def best_concept(self, lemma: str, kind: str) -> str | None:
         """The concept that the word most often became, ``-`` where it mostly had none; else ``None``."""
         known = self.known(lemma, kind)
-        return max(known, key=lambda one: known[one]) if known else None
+        return max(known, key=lambda concept: known[concept]) if known else None
 
     def known(self, lemma: str, kind: str) -> Counts:
         """How often the word became what; what stands for several words or for structure is left out."""
-        found = self.concepts.get((lemma, kind), {})
-        return {one: count for one, count in found.items() if _is_of(one, lemma)}
+        counts = self.concepts.get((lemma, kind), {})
+        return {concept: count for concept, count in counts.items() if _is_of(concept, lemma)}
 
     def role_scores(self, head: str, kind: str, form: str, dependent: str) -> dict[str, float]:
         """The weight of each role seen with these, by a product of smoothed ratios to the general one."""
@@ -77,21 +85,71 @@ class Lexicon(FrameTable):
 @lru_cache(maxsize=65536)
 def _is_of(concept: str, lemma: str) -> bool:
     """Whether a concept can be one word's: not ``no-longer``, ``go-on-25``, ``monetary-quantity``."""
-    if concept == DELETED or concept in _OF_STRUCTURE:
+    if concept == DELETED or concept in _STRUCTURAL:
         return True
     stem = concept.rpartition("-")[0] if concept[-1].isdigit() else concept
     return "-" not in stem or stem == lemma
 
 
-@lru_cache(maxsize=1)
+@cache
 def load_lexicon() -> Lexicon:
     """The tables that come with the package."""
     shipped = load_frames()
     lexicon = Lexicon(dict(shipped.frames), shipped.aliases)
-    lexicon.add_concepts(line.split("\t") for line in _lines("concepts.tsv"))
-    lexicon.add_roles(line.split("\t") for line in _lines("roles.tsv"))
+    lexicon.add_concepts(rows("concepts"))
+    lexicon.add_roles(rows("roles"))
     return lexicon
 
 
-def _lines(name: str) -> list[str]:
-    return files("graphneg.parsers.dependency").joinpath("data", name).read_text("utf-8").splitlines()
+@cache
+def word_class(name: str) -> frozenset[str]:
+    """The words of a class.
+
+    >>> "say" in word_class("speech"), sorted(word_class("kind"))
+    (True, ['kind', 'sort', 'type'])
+    """
+    return frozenset(next(words for known, words in rows("word_classes") if known == name).split())
+
+
+@cache
+def word_map(name: str) -> dict[str, str]:
+    """The words of a map with their values.
+
+    >>> word_map("pronoun")["me"], word_map("mark-role")["unless"], word_map("relative")["aunt"]
+    ('i', 'condition', 'aunt')
+    """
+    entries = [(value, words.split()) for known, value, words in rows("word_maps") if known == name]
+    return {word: word if value == "=" else value for value, words in entries for word in words}
+
+
+@cache
+def word_pairs(name: str) -> dict[str, tuple[str, str]]:
+    """The words of a map whose values are pairs: of a concept, and of the role that it gives the word.
+
+    >>> word_pairs("modal")["must"]
+    ('obligate-01', 'ARG2')
+    """
+    pairs = ((word, value.split()) for word, value in word_map(name).items())
+    return {word: (concept, role) for word, (concept, role) in pairs}
+
+
+@cache
+def expressions(kind: str = "") -> dict[str, list[tuple[tuple[str, ...], str]]]:
+    """Expressions and their concepts by their first words, the longest first; ``-`` is no concept.
+
+    >>> expressions()["of"], expressions("preposition")["next"]
+    ([(('of', 'course'), 'of-course')], [(('next', 'to'), 'next-to')])
+    """
+    known: dict[str, list[tuple[tuple[str, ...], str]]] = {}
+    for words, concept, *kinds in rows("expressions"):
+        if kinds == ([kind] if kind else []):
+            forms = tuple(words.split())
+            known.setdefault(forms[0], []).append((forms, concept))
+    return {first: sorted(entries, key=lambda entry: -len(entry[0])) for first, entries in known.items()}
+
+
+def rows(table: str) -> list[list[str]]:
+    """The rows of a table of ``data/``, cut into columns, without its comments."""
+    file = files("graphneg.parsers.dependency").joinpath("data", f"{table}.tsv")
+    lines = file.read_text("utf-8").splitlines()
+    return [line.split("\t") for line in lines if not line.startswith("# ")]

@@ -11,7 +11,8 @@ import numpy as np
 
 from graphneg.parsers.dependency.draft import Draft
 from graphneg.parsers.dependency.learned.features import DraftFeatures, Group, plain_role
-from graphneg.parsers.dependency.learned.tables import GroupSums, Meanings, Model
+from graphneg.parsers.dependency.learned.networks import GroupSums, Model
+from graphneg.parsers.dependency.learned.tables import Meanings
 
 # Which pairs of nodes are scored.
 

@@ -9,11 +9,11 @@ from math import inf
 
 import numpy as np
 
-from graphneg.parsers.dependency.draft import Draft, Word
+from graphneg.parsers.dependency.draft import Draft
 from graphneg.parsers.dependency.learned.features import kind_of, stem_of
+from graphneg.parsers.dependency.learned.networks import Model
 from graphneg.parsers.dependency.learned.tables import (
     Meanings,
-    Model,
     SentenceCounts,
     draft_fragments,
     letter_of,
@@ -23,6 +23,7 @@ from graphneg.parsers.dependency.learned.tables import (
     word_key,
     write_fragment,
 )
+from graphneg.parsers.dependency.words import Word
 
 # The candidates for what a word means, and what the chooser looks at.
 
@@ -144,7 +145,7 @@ def _is_large(fragment: str) -> bool:
 def _add_senses(
     found: dict[str, list[str]], meanings: Meanings, words: Sequence[Word], word: Word, letter: str
 ) -> None:
-    for key in sense_keys(words, word):
+    for key in sense_keys(word):
         senses = meanings.senses.get(key, ())
         whole = sum(sense.examples for sense in senses)
         for n, sense in enumerate(senses):

@@ -9,8 +9,9 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from graphneg.parsers.dependency.draft import Draft, DraftNode, Word
+from graphneg.parsers.dependency.draft import Draft, DraftNode
 from graphneg.parsers.dependency.learned.tables import Meanings
+from graphneg.parsers.dependency.words import Word
 
 _SENSE = re.compile(r"-\d\d+$")
 _LONGEST_PATH, _FAR = 6, 5

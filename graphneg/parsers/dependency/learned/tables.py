@@ -1,130 +1,21 @@
-"""What was learned, as it is read: networks, meanings of words, fragments of graphs."""
+"""What was learned about words: what they meant in annotated graphs, written as fragments of graphs.
+
+A fragment is what one word contributes to a graph, as a short text: ``person teach-01 ;1:ARG0:0`` is a person
+that teaches; ``=- ever`` are two nodes without an arc between them. Constants have a ``=`` before them. A
+word without nodes has the empty fragment.
+"""
 
 from __future__ import annotations
 
 import gzip
-import io
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from threading import Lock
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import numpy as np
-
-from graphneg.parsers.dependency.draft import Draft, DraftArc, Word
-
-# The networks, forward only: sums of feature rows, one hidden layer, scores.
-#
-# Arrays are float32 in memory; in the file, tables of features are 8-bit integers with one scale.
-# Each sentence is computed by itself, so that its scores do not depend on what else is in a batch.
-
-
-Array = Any
-_MOST_KEPT = 50_000
-_LEVELS = 127
-_TABLES = frozenset({"context", "candidate", "node", "pair", "denial"})
-"""Arrays with a row for each feature; the last row in memory is all zeros."""
-
-
-@dataclass(frozen=True, slots=True)
-class Model:
-    """Feature numbers by table, arrays by name, and the names of the output classes."""
-
-    features: Mapping[str, Mapping[str, int]]
-    arrays: Mapping[str, Array]
-    classes: Sequence[str] = ()
-
-    def sums(self, table: str, rows: str, bags: Sequence[Sequence[str]]) -> Array:
-        """The sum of ``arrays[rows]`` over each bag's features, float32 ``[len(bags), width]``."""
-        known, weights = self.features[table], self.arrays[rows]
-        if not bags:
-            return np.zeros((0, weights.shape[1]), np.float32)
-        nothing = len(known)
-        ids: list[int] = []
-        ends: list[int] = []
-        for bag in bags:
-            ids.extend([known.get(feature, nothing) for feature in bag])
-            ids.append(nothing)
-            ends.append(len(ids))
-        starts = [0, *ends[:-1]]
-        return np.add.reduceat(weights[ids], starts, axis=0)
-
-
-class GroupSums:
-    """Sums over groups of features, each group summed once and kept, for groups that come again and again.
-
-    ``expand`` writes out a group's features. A sum does not depend on what was kept before.
-    """
-
-    def __init__(self, model: Model, table: str, expand: Callable[[Any], Sequence[str]]) -> None:
-        self._model, self._table, self._expand = model, table, expand
-        self._places: dict[Any, int] = {}
-        self._kept: Array = np.zeros((_MOST_KEPT, model.arrays[table].shape[1]), np.float32)
-        self._lock = Lock()
-
-    def sums(self, bags: Sequence[Sequence[Any]]) -> Array:
-        """The sum of the rows of each bag of groups (none may be empty), float32 ``[len(bags), width]``."""
-        with self._lock:
-            new = list(dict.fromkeys([one for bag in bags for one in bag if one not in self._places]))
-            if len(self._places) + len(new) > _MOST_KEPT:
-                self._places.clear()
-                new = list(dict.fromkeys([one for bag in bags for one in bag]))
-            if new:
-                begin = len(self._places)
-                rows = self._model.sums(self._table, self._table, [self._expand(one) for one in new])
-                if begin + len(new) > len(self._kept):
-                    self._kept = np.zeros((begin + len(new), rows.shape[1]), np.float32)
-                self._kept[begin : begin + len(new)] = rows
-                self._places.update(zip(new, range(begin, begin + len(new)), strict=True))
-            places = [self._places[one] for bag in bags for one in bag]
-            starts = np.cumsum([0] + [len(bag) for bag in bags[:-1]])
-            return np.add.reduceat(self._kept[places], starts, axis=0)
-
-
-def read_model(data: bytes) -> Model:
-    """A model as :func:`write_model` writes it."""
-    with np.load(io.BytesIO(data), allow_pickle=False) as stored:
-        names = list(stored.files)
-        arrays = {name[2:]: _restored(stored, name[2:]) for name in names if name.startswith("a.")}
-        texts = {name[2:]: _lines(stored[name]) for name in names if name.startswith("t.")}
-    classes = texts.pop("classes", [])
-    features = {name: {feature: i for i, feature in enumerate(lines)} for name, lines in texts.items()}
-    return Model(features, arrays, classes)
-
-
-def _restored(stored: Any, name: str) -> Array:
-    array = stored["a." + name]
-    if name not in _TABLES:
-        return array.astype(np.float32)
-    rows = array.astype(np.float32) * stored["s." + name]
-    return np.concatenate([rows, np.zeros((1, rows.shape[1]), np.float32)])
-
-
-def _lines(array: Array) -> list[str]:
-    return array.tobytes().decode().split("\n")
-
-
-def write_model(model: Model) -> bytes:
-    """The model as a compressed ``.npz``; large tables are rounded to 8 bits a weight."""
-    found: dict[str, Array] = {}
-    for name, array in model.arrays.items():
-        if name in _TABLES:
-            scale = np.float32((np.abs(array).max(initial=0) or 1) / _LEVELS)
-            found["a." + name] = np.rint(array / scale).astype(np.int8)
-            found["s." + name] = scale
-        else:
-            found["a." + name] = array.astype(np.float32)
-    for name, numbers in (*model.features.items(), ("classes", dict.fromkeys(model.classes))):
-        found["t." + name] = np.frombuffer("\n".join(numbers).encode(), np.uint8)
-    stream = io.BytesIO()
-    np.savez_compressed(stream, **found)
-    return stream.getvalue()
-
-
-# What words can mean: fragments seen for a lemma in the training data, and PropBank's frames.
-
+from graphneg.parsers.dependency.draft import Draft, DraftArc
+from graphneg.parsers.dependency.words import Word
 
 _LETTERS = {"VERB": "v", "AUX": "v", "NOUN": "n", "PROPN": "n", "ADJ": "j", "ADV": "j"}
 _CLASSES = {"VERB": "v", "AUX": "v", "NOUN": "n", "PROPN": "n"}
@@ -172,12 +63,12 @@ def read_meanings(data: bytes) -> Meanings:
     stored = json.loads(gzip.decompress(data))
     return Meanings(
         {
-            key: [Seen(one[0], (one[1][0], one[1][1])) for one in found]
-            for key, found in stored["seen"].items()
+            key: [Seen(fragment, (first, second)) for fragment, (first, second) in fragments]
+            for key, fragments in stored["seen"].items()
         },
-        {key: [Sense(*one) for one in found] for key, found in stored["senses"].items()},
+        {key: [Sense(*sense) for sense in senses] for key, senses in stored["senses"].items()},
         stored["roles"],
-        {word: (one[0], one[1]) for word, one in stored["clusters"].items()},
+        {word: (coarse, fine) for word, (coarse, fine) in stored["clusters"].items()},
     )
 
 
@@ -194,18 +85,13 @@ def letter_of(word: Word) -> str:
     return _LETTERS.get(word.pos, "")
 
 
-def sense_keys(words: Sequence[Word], word: Word) -> list[str]:
+def sense_keys(word: Word) -> list[str]:
     """The lemma, and the lemma with each particle or preposition that depends on it."""
-    return [word.lemma] + [
-        f"{word.lemma}_{words[kid].lower}" for kid in word.kids if words[kid].dep in {"prt", "prep", "advmod"}
-    ]
+    particles = word.children("prt", "prep", "advmod")
+    return [word.lemma] + [f"{word.lemma}_{particle.lower}" for particle in particles]
 
 
-# Fragments: what one word contributes to a graph, written as a short text.
-#
-# ``person teach-01 ;1:ARG0:0`` is a person that teaches; ``=- ever`` are two nodes without an arc between
-# them.
-# Constants have a ``=`` before them. A word without nodes has the empty fragment.
+# Fragments.
 
 
 class Fragment(NamedTuple):
@@ -224,10 +110,10 @@ def write_fragment(labels: Sequence[str], arcs: Iterable[tuple[int, str, int]]) 
     order = sorted(range(len(labels)), key=lambda i: labels[i])
     place = {old: new for new, old in enumerate(order)}
     written = sorted(f"{place[h]}:{role}:{place[d]}" for h, role, d in arcs)
-    return " ".join([_word(labels[i]) for i in order] + [";" + one for one in written])
+    return " ".join([_escaped(labels[i]) for i in order] + [";" + arc for arc in written])
 
 
-def _word(label: str) -> str:
+def _escaped(label: str) -> str:
     """A label as one word; a backslash marks the few that would read as an arc."""
     word = "_".join(label.split()) or "_"
     return "\\" + word if word[0] in ";\\" else word
@@ -267,17 +153,17 @@ def draft_fragments(draft: Draft) -> dict[int, tuple[str, list[int]]]:
         token = draft.nodes[arc.head].token
         if token is not None and token == draft.nodes[arc.dep].token:
             inner.setdefault(token, []).append(arc)
-    found: dict[int, tuple[str, list[int]]] = {}
+    fragments: dict[int, tuple[str, list[int]]] = {}
     for token, group in members.items():
         place = {i: n for n, i in enumerate(group)}
         arcs = [
-            (place[a.head], a.role, place[a.dep])
-            for a in inner.get(token, ())
-            if a.head in place and a.dep in place
+            (place[arc.head], arc.role, place[arc.dep])
+            for arc in inner.get(token, ())
+            if arc.head in place and arc.dep in place
         ]
         labels = [marked(draft.nodes[i].concept, draft.nodes[i].value) for i in group]
-        found[token] = (write_fragment(labels, arcs), group)
-    return found
+        fragments[token] = (write_fragment(labels, arcs), group)
+    return fragments
 
 
 def put_fragment(draft: Draft, token: int, text: str, group: Sequence[int]) -> None:
@@ -286,19 +172,17 @@ def put_fragment(draft: Draft, token: int, text: str, group: Sequence[int]) -> N
     Each new label takes over the node of the same label, else the first that is left.
     """
     labels, arcs = read_fragment(text)
-    left = list(group)
-    nodes: list[int | None] = [None] * len(labels)
+    left, nodes = list(group), list[int]()
+    for label in labels:
+        same = (i for i in left if marked(draft.nodes[i].concept, draft.nodes[i].value) == label)
+        nodes.append(next(same, -1))
+        if nodes[-1] >= 0:
+            left.remove(nodes[-1])
     for n, label in enumerate(labels):
-        for i in left:
-            if marked(draft.nodes[i].concept, draft.nodes[i].value) == label:
-                nodes[n] = i
-                left.remove(i)
-                break
-    for n, label in enumerate(labels):
-        if nodes[n] is None and left and label[0] != "=":
-            nodes[n] = i = left.pop(0)
-            draft.nodes[i].concept, draft.nodes[i].value = label, None
-        elif nodes[n] is None:
+        if nodes[n] < 0 and left and label[0] != "=":
+            nodes[n] = left.pop(0)
+            draft.nodes[nodes[n]].concept, draft.nodes[nodes[n]].value = label, None
+        elif nodes[n] < 0:
             add = draft.constant if label[0] == "=" else draft.concept
             nodes[n] = add(label.removeprefix("="), token, "learned")
     for i in left:
@@ -306,6 +190,4 @@ def put_fragment(draft: Draft, token: int, text: str, group: Sequence[int]) -> N
     members = set(group)
     draft.arcs = [arc for arc in draft.arcs if arc.head not in members or arc.dep not in members]
     for head, role, dep in arcs:
-        a, b = nodes[head], nodes[dep]
-        if a is not None and b is not None:
-            draft.link(a, role, b, "fragment")
+        draft.link(nodes[head], role, nodes[dep], "fragment")

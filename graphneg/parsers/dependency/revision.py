@@ -1,4 +1,7 @@
-"""What is done after the learned parts: what they can't know is kept, and sentences share their pronouns.
+"""What the learned parts may not lose, and what is done after them.
+
+In: a draft by the rules, and the revisers that change it. Out: the same draft revised, with what the rules
+know better put back, and one node for all mentions of a pronoun in the text.
 
 The annotated graphs that the learned parts come from are a novel's and captions': they hold nobody who is
 spoken to, no *please*, hardly a sentence that is one word, and few texts of several sentences.
@@ -7,19 +10,20 @@ spoken to, no *please*, hardly a sentence that is one word, and few texts of sev
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from graphneg.parsers.dependency.draft import Draft, DraftArc
-from graphneg.parsers.dependency.rules.reference import quoted_words
+from graphneg.parsers.dependency.lexicon import word_class
+from graphneg.parsers.dependency.rules.reference import PERSONAL
+from graphneg.parsers.dependency.rules.state import quoted_words
 
-_KEPT = frozenset({"vocative", "polite"})
+_KEPT_ROLES = frozenset({"vocative", "polite"})
 _UNKNOWN = "amr-unknown"
-_ANSWERS = frozenset({"yes", "no", "yeah", "ok", "okay", "sure", "please", "hello", "hi", "goodbye"})
-_PERSONS = frozenset({"i", "you", "he", "she", "we", "they"})
+_ANSWERS = word_class("answer")
+_PERSONS = PERSONAL - {"it"}
 _NEAR = 6
-_SHARED = frozenset({"i", "you", "he", "she", "it", "we", "they"})
 
 
 class Reviser(Protocol):
@@ -32,65 +36,65 @@ class Reviser(Protocol):
         ...
 
 
+def revise(draft: Draft, revisers: Sequence[Reviser]) -> Draft:
+    """The draft after the revisers, in order, with what they are not to lose."""
+    kept = keep(draft)
+    for reviser in revisers:
+        reviser.revise(draft)
+    if revisers:
+        restore(draft, kept)
+    share_pronouns(draft)
+    return draft
+
+
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What the rules wrote and revisers are not to lose: some arcs, and a node for each sentence."""
+    """What the rules wrote and revisers are not to lose: some arcs, and a node for each sentence.
 
-    arcs: tuple[DraftArc, ...]
-    doubled: tuple[DraftArc, ...]
-    hortative: tuple[DraftArc, ...]
-    persons: tuple[DraftArc, ...]
-    modals: tuple[DraftArc, ...]
+    ``marks`` lead to polarities, to who is spoken to and to what is asked; ``hortative`` to who does what
+    *let's* proposes; ``doubled`` to what is a frame's argument twice (*he hurt himself*); ``modals`` from a
+    modal to all that it holds for (*you can't eat or drink*); ``persons`` link a personal pronoun, except
+    in a quotation, where it may mean its speaker.
+    """
+
+    marks: list[DraftArc]
+    doubled: list[DraftArc]
+    hortative: list[DraftArc]
+    persons: list[DraftArc]
+    modals: list[DraftArc]
     tops: dict[int, int]
 
 
 def keep(draft: Draft) -> Kept:
     """Notes, before revision, what is kept."""
-    arcs = tuple(
-        DraftArc(arc.head, arc.dep, arc.role, arc.rule)
-        for arc in draft.arcs
-        if arc.role in _KEPT or arc.role == "polarity" or draft.nodes[arc.dep].concept == _UNKNOWN
-    )
-    return Kept(arcs, _doubled(draft), _hortative(draft), _persons(draft), _modals(draft), dict(draft.tops))
-
-
-def _doubled(draft: Draft) -> tuple[DraftArc, ...]:
-    """The arcs to what is a frame's argument twice: *he hurt himself*."""
+    nodes, spoken = draft.nodes, quoted_words(draft.words)
     times = Counter((arc.head, arc.dep) for arc in draft.arcs if arc.role.startswith("ARG"))
-    return tuple(
-        DraftArc(arc.head, arc.dep, arc.role, arc.rule)
-        for arc in draft.arcs
-        if times[arc.head, arc.dep] > 1 and arc.role.startswith("ARG")
-    )
-
-
-def _hortative(draft: Draft) -> tuple[DraftArc, ...]:
-    """Who does what *let's* proposes."""
     us = {
         k
-        for k, node in enumerate(draft.nodes)
+        for k, node in enumerate(nodes)
         if node.concept == "we" and node.token and draft.words[node.token - 1].lower in {"let", "lets"}
     }
-    return tuple(
-        DraftArc(arc.head, arc.dep, arc.role, arc.rule)
-        for arc in draft.arcs
-        if arc.dep in us and arc.role.startswith("ARG")
-    )
+    persons = {k for k in range(len(nodes)) if _is_person(draft, k) and nodes[k].token not in spoken}
 
+    def copies(condition: Callable[[DraftArc], bool]) -> list[DraftArc]:
+        return [replace(arc) for arc in draft.arcs if condition(arc)]
 
-def _persons(draft: Draft) -> tuple[DraftArc, ...]:
-    """What links a personal pronoun to the rest, *I'm from Oslo*; of a quotation it may mean its speaker."""
-    spoken = quoted_words(draft.words)
-    persons = {
-        k
-        for k, node in enumerate(draft.nodes)
-        if node.concept in _PERSONS and node.rule == "pronoun" and node.token not in spoken
-    }
-    return tuple(
-        DraftArc(arc.head, arc.dep, arc.role, arc.rule)
-        for arc in draft.arcs
-        if (arc.head in persons or arc.dep in persons)
-        and (arc.role.startswith("ARG") or arc.role in {"mod", "poss"})
+    return Kept(
+        marks=copies(
+            lambda arc: (
+                arc.role in _KEPT_ROLES or arc.role == "polarity" or nodes[arc.dep].concept == _UNKNOWN
+            )
+        ),
+        doubled=copies(lambda arc: arc.role.startswith("ARG") and times[arc.head, arc.dep] > 1),
+        hortative=copies(lambda arc: arc.role.startswith("ARG") and arc.dep in us),
+        persons=copies(
+            lambda arc: (
+                (arc.head in persons or arc.dep in persons)
+                and (arc.role.startswith("ARG") or arc.role in {"mod", "poss"})
+            )
+        ),
+        modals=copies(lambda arc: nodes[arc.head].rule == "modal" and nodes[arc.dep].rule == "coordination"),
+        tops=dict(draft.tops),
     )
 
 
@@ -98,33 +102,24 @@ def _is_person(draft: Draft, k: int) -> bool:
     return draft.nodes[k].concept in _PERSONS and draft.nodes[k].rule == "pronoun"
 
 
-def _modals(draft: Draft) -> tuple[DraftArc, ...]:
-    """What leads from a modal to all that it holds for: *you can't eat or drink*."""
-    return tuple(
-        DraftArc(arc.head, arc.dep, arc.role, arc.rule)
-        for arc in draft.arcs
-        if draft.nodes[arc.head].rule == "modal" and draft.nodes[arc.dep].rule == "coordination"
-    )
-
-
 def restore(draft: Draft, kept: Kept) -> None:
     """Puts back, after revision, what was kept."""
-    alive = {node.sentence for node in draft.nodes if not node.gone and node.concept is not None}
+    nodes = draft.nodes
+    alive = {node.sentence for node in nodes if not node.gone and node.concept is not None}
     for sentence, top in kept.tops.items():
         if sentence not in alive:
-            draft.nodes[top].gone = False
+            nodes[top].gone = False
             draft.tops[sentence] = top
-    asked = {node.sentence for node in draft.nodes if node.concept == _UNKNOWN and not node.gone}
-    for arc in kept.arcs:
-        node = draft.nodes[arc.dep]
+    asked = {node.sentence for node in nodes if node.concept == _UNKNOWN and not node.gone}
+    for arc in kept.marks:
+        node = nodes[arc.dep]
         lost = node.gone and (node.concept != _UNKNOWN or node.sentence not in asked)
-        if lost or arc.role in _KEPT:
+        if lost or arc.role in _KEPT_ROLES:
             _restore_arc(draft, arc)
     for arc in kept.hortative:
-        _put_us(draft, arc)
+        _restore_us(draft, arc)
     for arc in kept.doubled:
-        roles = {one.role for one in draft.arcs if one.head == arc.head}
-        if arc.role not in roles and not draft.nodes[arc.head].gone and not draft.nodes[arc.dep].gone:
+        if arc.role not in draft.roles(arc.head) and not nodes[arc.head].gone and not nodes[arc.dep].gone:
             draft.link(arc.head, arc.role, arc.dep, arc.rule)
     _free_units(draft)
     _drop_particles(draft)
@@ -132,7 +127,7 @@ def restore(draft: Draft, kept: Kept) -> None:
         _put_over(draft, arc)
     for arc in kept.persons:
         _restore_person(draft, arc)
-    for k, node in enumerate(draft.nodes):
+    for k, node in enumerate(nodes):
         answers = node.rule in {"interjection", "no"} and node.concept in _ANSWERS
         if node.gone and answers and draft.tops.get(node.sentence, k) != k:
             node.gone = False
@@ -147,20 +142,20 @@ def _restore_arc(draft: Draft, arc: DraftArc) -> None:
     if node.gone and arc.role == "vocative":
         return
     node.gone = False
-    draft.arcs = [one for one in draft.arcs if one.dep != arc.dep and (one.head, one.dep) != (arc.dep, head)]
+    draft.arcs = [old for old in draft.arcs if old.dep != arc.dep and (old.head, old.dep) != (arc.dep, head)]
     draft.link(head, arc.role, arc.dep, arc.rule)
 
 
-def _put_us(draft: Draft, arc: DraftArc) -> None:
+def _restore_us(draft: Draft, arc: DraftArc) -> None:
     """*we* do it, not the *you* of other orders."""
     head = _living(draft, arc.head)
-    if head is None or any(one.head == head and one.dep == arc.dep for one in draft.arcs):
+    if head is None or any(old.head == head and old.dep == arc.dep for old in draft.arcs):
         return
-    for one in list(draft.arcs):
-        if one.head == head and draft.nodes[one.dep].concept == "you" and one.role.startswith("ARG"):
-            draft.arcs.remove(one)
-            if all(other.dep != one.dep and other.head != one.dep for other in draft.arcs):
-                draft.drop(one.dep)
+    for old in list(draft.arcs):
+        if old.head == head and draft.nodes[old.dep].concept == "you" and old.role.startswith("ARG"):
+            draft.arcs.remove(old)
+            if not any(old.dep in {other.dep, other.head} for other in draft.arcs):
+                draft.drop(old.dep)
     draft.nodes[arc.dep].gone = False
     draft.link(head, arc.role, arc.dep, arc.rule)
 
@@ -184,25 +179,23 @@ def _drop_particles(draft: Draft) -> None:
         stem, _, sense = (head.concept or "").rpartition("-")
         if sense.isdigit() and f"-{draft.words[node.token].lower}" in stem and head.token is not None:
             near = 0 < node.token - head.token < _NEAR and stem.endswith(f"-{node.concept}")
-            if near and sum(one.dep == arc.dep for one in draft.arcs) == 1:
+            if near and sum(other.dep == arc.dep for other in draft.arcs) == 1:
                 draft.drop(arc.dep)
 
 
 def _put_over(draft: Draft, arc: DraftArc) -> None:
     """The modal stands over the conjunction, not over one of what it joins, nor under it."""
     modal, joint = arc.head, arc.dep
-    joined = {one.dep for one in draft.arcs if one.head == joint and one.role.startswith("op")} - {modal}
+    joined = {old.dep for old in draft.arcs if old.head == joint and old.role.startswith("op")} - {modal}
     if len(joined) < 2 or draft.nodes[modal].gone or draft.nodes[joint].gone:
         return
     draft.arcs = [
-        one
-        for one in draft.arcs
-        if (one.head, one.dep) != (joint, modal) and (one.head != modal or one.dep not in {*joined, joint})
+        old
+        for old in draft.arcs
+        if (old.head, old.dep) != (joint, modal) and (old.head != modal or old.dep not in {*joined, joint})
     ]
     draft.link(modal, arc.role, joint, arc.rule)
-    for sentence, top in draft.tops.items():
-        if top == joint:
-            draft.tops[sentence] = modal
+    draft.tops = {sentence: modal if top == joint else top for sentence, top in draft.tops.items()}
 
 
 def _restore_person(draft: Draft, arc: DraftArc) -> None:
@@ -212,11 +205,14 @@ def _restore_person(draft: Draft, arc: DraftArc) -> None:
     other = _living(draft, dep if lost == [head] else head)
     if len(lost) != 1 or other is None or draft.nodes[other].concept is None:
         return
-    roles = {one.role for one in draft.arcs if one.head == other}
-    if lost == [dep] and arc.role in roles:
+    if lost == [head]:
+        head, dep = head, other
+    elif arc.role in draft.roles(other):
         return
+    else:
+        head, dep = other, dep
     draft.nodes[lost[0]].gone = False
-    draft.link(*(other, arc.role, lost[0]) if lost == [dep] else (lost[0], arc.role, other), arc.rule)
+    draft.link(head, arc.role, dep, arc.rule)
 
 
 def _living(draft: Draft, node: int) -> int | None:
@@ -226,26 +222,15 @@ def _living(draft: Draft, node: int) -> int | None:
         return node
     if old.token is None:
         return draft.tops.get(old.sentence)
-    same = (k for k, one in enumerate(draft.nodes) if one.token == old.token and not one.gone)
-    return next((k for k in same if draft.nodes[k].concept is not None), None)
+    alive = (k for k, other in enumerate(draft.nodes) if other.token == old.token and not other.gone)
+    return next((k for k in alive if draft.nodes[k].concept is not None), None)
 
 
 def share_pronouns(draft: Draft) -> None:
     """One node for all mentions of a pronoun in the text, the first one."""
     first: dict[str, int] = {}
     for k, node in enumerate(draft.nodes):
-        if not node.gone and node.concept in _SHARED:
+        if not node.gone and node.concept in PERSONAL:
             same = first.setdefault(node.concept or "", k)
             if same != k:
                 draft.redirect(k, same)
-
-
-def revised(draft: Draft, revisers: Sequence[Reviser]) -> Draft:
-    """The draft after the revisers, in order, with what they are not to lose."""
-    kept = keep(draft)
-    for reviser in revisers:
-        reviser.revise(draft)
-    if revisers:
-        restore(draft, kept)
-    share_pronouns(draft)
-    return draft

@@ -1,0 +1,161 @@
+"""Copulas: the predicate stands for *be*; places, likeness and mere being get a frame of their own.
+
+In: a `RuleState` with entities and expressions written. Out: `RuleState.proxies` from each *be* to the word
+that says what is said of the subject (*She is tall*: *tall*), and from *going to* and *let's* to their verbs;
+``be-located-at-91`` where *be* says where something is.
+"""
+
+from __future__ import annotations
+
+from graphneg.english.numbers import number_value
+from graphneg.parsers.dependency.lexicon import word_class, word_map
+from graphneg.parsers.dependency.rules.state import TIME_NOUNS, RuleState
+from graphneg.parsers.dependency.words import Word
+
+_PLACES = word_class("place-adverb")
+_PREDICATES = ("acomp", "attr", "oprd", "ccomp", "xcomp")
+_LIGHT = word_class("light-adverb")
+_SEEMING = frozenset({"seem", "appear", "happen"})
+_AFFECTING = word_class("affecting")
+_PLACED = word_map("place-preposition")
+_NAMING = frozenset({"like", "near"})
+"""Prepositions that the frame is called after."""
+_LOCATIVE = word_class("locative") | {"like"}
+
+
+def resolve_copulas(state: RuleState) -> None:
+    """Finds the word that stands for each *be* that is no auxiliary."""
+    for word in state.words:
+        if word.tag[:2] == "JJ" and word.dep == "ROOT" and word.child("nsubj") is None:
+            clause = word.child("xcomp", "advcl", "ccomp")
+            if clause is not None and clause.is_infinitive:
+                state.forms[clause.i] = "cop_subj"
+        if word.lemma == "be" and word.tag[:2] == "VB" and word.dep not in {"aux", "auxpass"}:
+            _resolve(state, word)
+        elif word.lemma in _SEEMING or word.lemma in _AFFECTING:
+            _resolve_delayed(state, word)
+
+
+def resolve_futures(state: RuleState) -> None:
+    """*is going to rain*, *let's go*: the verb below stands for *going* and *let*."""
+    for word in state.words:
+        verb: Word | None = None
+        if word.lower in {"let", "lets"} and word.tag[:2] == "VB":
+            clause = word.child("ccomp", "xcomp")
+            us = clause.child("nsubj") if clause is not None else None
+            verb = clause if us is not None and us.lower in {"'s", "us"} else None
+        elif word.lemma == "go" and word.tag in {"VBG", "VB"} and word.child("dobj", "prep", "prt") is None:
+            clause = word.child("xcomp")
+            future = clause is not None and clause.is_infinitive and word.child("aux") is not None
+            verb = clause if future else None
+        if verb is not None:
+            state.proxies[word.i] = verb.i
+
+
+def _resolve(state: RuleState, be: Word) -> None:
+    predicate, subject = _predicate(be), be.child("nsubj")
+    location = _location(be)
+    if predicate is not None:
+        exists = be.child("expl") is not None and predicate.child("acl") is None
+        if exists and location is not None and location.tag != "WRB":
+            state.add("be-located-at-91", be.i, "copula")
+            return
+        if subject is not None and _is_number(state, predicate):
+            state.proxies[be.i] = subject.i
+            state.forms[predicate.i] = "value"
+            return
+        state.proxies[be.i] = predicate.i
+        _resolve_extraposed(state, be, predicate)
+        owner = subject.child("poss") if subject is not None and subject.lemma == "name" else None
+        if subject is not None and owner is not None and predicate.i in state.core:
+            state.proxies[subject.i] = owner.i  # *My name is Tom*: I am Tom.
+    elif location is not None:
+        node = state.add(_PLACED.get(location.lower, "be-located-at-91"), be.i, "copula")
+        if location.lower in _NAMING:
+            named = state.draft.nodes[node]
+            named.token, named.start, named.end = location.i, location.start, location.end
+    else:
+        other = _other(be)
+        if other is not None:
+            state.proxies[be.i] = other.i
+
+
+def _is_number(state: RuleState, word: Word) -> bool:
+    """Whether the predicate is a bare number: *the code is 2*."""
+    node = state.core.get(word.i)
+    if node is not None:
+        return state.draft.nodes[node].value is not None
+    return word.tag == "CD" and word.i not in state.proxies and number_value(word.lower) is not None
+
+
+def _resolve_extraposed(state: RuleState, be: Word, predicate: Word) -> None:
+    """*It is hard to say*: the clause is the subject, *it* is nothing."""
+    it = next((kid for kid in be.children("nsubj", "expl") if kid.lower == "it"), None)
+    if it is None or predicate.tag[:2] not in {"JJ", "NN"}:
+        return
+    clauses = predicate.children("xcomp", "ccomp") + be.children("ccomp", "xcomp", "advcl", "csubj")
+    for clause in clauses:
+        if clause.i > predicate.i and (clause.tag == "VBG" or _is_content(clause)):
+            state.forms[clause.i] = "cop_subj"
+            state.done.add(it.i)
+            return
+
+
+def _resolve_delayed(state: RuleState, verb: Word) -> None:
+    """*It seems that he left*, *it tires me to walk*: *it* is nothing but the clause."""
+    it = verb.child_word("nsubj", "it")
+    for clause in verb.children("ccomp", "xcomp", "advcl"):
+        if it is not None and clause.i > verb.i and _is_content(clause):
+            state.done.add(it.i)
+            if verb.lemma in _AFFECTING:
+                state.forms[clause.i] = "nsubj"
+            return
+
+
+def _is_content(clause: Word) -> bool:
+    """Whether a clause can be what *it* announces: an infinitive, or one with *that*."""
+    return clause.is_infinitive or clause.child_word("mark", "that") is not None
+
+
+def _predicate(be: Word) -> Word | None:
+    for dep in _PREDICATES:
+        for kid in be.children(dep):
+            if kid.tag != "WRB" and not (kid.lower in _PLACES and dep == "acomp"):
+                return kid
+    return None
+
+
+def _location(be: Word) -> Word | None:
+    """The preposition or adverb that says where."""
+    source = be.child_word("prep", "from")
+    if source is not None and _has_origin(be, source):
+        return source
+    for kid in be.children("prep", "advmod", "acomp"):
+        if kid.dep != "prep":
+            if kid.lower in _PLACES:
+                return kid
+        elif kid.lower in _LOCATIVE:
+            inner = kid.child("pobj")
+            if inner is not None and inner.lemma not in TIME_NOUNS:
+                return kid
+    return None
+
+
+def _has_origin(be: Word, source: Word) -> bool:
+    """*is from Oslo*, *Where is she from?*, but not *is from six to eight*."""
+    inner = source.child("pobj")
+    if inner is None:
+        return be.child_word("advmod", "where") is not None
+    return inner.lemma not in TIME_NOUNS and inner.tag != "CD"
+
+
+def _other(be: Word) -> Word | None:
+    """What stands for *be* without a predicate: a phrase, an adverb that can be one, the subject."""
+    for preposition in be.children("prep"):
+        inner = preposition.child("pobj", "pcomp")
+        if inner is not None:
+            return inner
+    for kid in be.children("npadvmod", "advmod", "advcl"):
+        if kid.tag not in {"WRB", "RB"} or (kid.i > be.i and kid.lower not in _LIGHT):
+            return kid
+    return be.child("nsubj")

@@ -1,0 +1,65 @@
+"""Word classes: words grouped by the directions of their vectors, once coarsely and once finely.
+
+``python -m tools.word_classes VECTORS.npy WORDS.txt -o classes.json.gz`` made those of the learned parts from
+GloVe vectors (Pennington et al. 2014; public domain dedication and licence, PDDL 1.0).
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+SIZES = (64, 400)
+_WORD = re.compile(r"[a-z][a-z-]*\Z")
+_CENTRES_FROM, _CHUNK, _ROUNDS = 15_000, 4_000, 12
+
+
+def read_classes(path: Path) -> Mapping[str, tuple[int, int]]:
+    """The classes of each word."""
+    stored: dict[str, list[int]] = json.loads(gzip.decompress(path.read_bytes()))
+    return {word: (one[0], one[1]) for word, one in stored.items()}
+
+
+def grouped(vectors: Any, count: int, seed: int) -> Any:
+    """The group of each row by spherical k-means; centres start from frequent words (the first rows)."""
+    rng = np.random.default_rng(seed)
+    centres = vectors[rng.choice(min(_CENTRES_FROM, len(vectors)), count, replace=False)].copy()
+    groups = np.zeros(len(vectors), np.int64)
+    for _ in range(_ROUNDS):
+        for begin in range(0, len(vectors), _CHUNK):
+            part = vectors[begin : begin + _CHUNK]
+            groups[begin : begin + _CHUNK] = (part @ centres.T).argmax(1)
+        for group in range(count):
+            members = vectors[groups == group]
+            if len(members):
+                mean = members.mean(0)
+                centres[group] = mean / np.linalg.norm(mean)
+    return groups
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m tools.word_classes", description=__doc__)
+    parser.add_argument("vectors", type=Path, help="float array [words, width], most frequent words first")
+    parser.add_argument("words", type=Path, help="the words, one a line")
+    parser.add_argument("--most", type=int, default=40_000, help="words to group")
+    parser.add_argument("-o", "--out", type=Path, required=True)
+    options = parser.parse_args()
+    words = options.words.read_text(encoding="utf-8").split("\n")[: options.most]
+    kept = [i for i, word in enumerate(words) if _WORD.match(word)]
+    vectors = np.load(options.vectors, mmap_mode="r")[kept].astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    coarse, fine = (grouped(vectors, size, 0) for size in SIZES)
+    data = {words[i]: [int(a), int(b)] for i, a, b in zip(kept, coarse, fine, strict=True)}
+    options.out.write_bytes(gzip.compress(json.dumps(data, separators=(",", ":")).encode(), 9, mtime=0))
+
+
+if __name__ == "__main__":
+    main()
