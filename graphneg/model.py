@@ -67,6 +67,7 @@ class AmrGraph:
 
     @property
     def top(self) -> AmrNode:
+        """The node that the graph begins with."""
         return self.nodes[0]
 
     @property

@@ -10,25 +10,22 @@ class Progress(Protocol):
 
     def start(self, label: str, total: int | None, unit: str) -> None:
         """A piece of work begins; ``total`` is in ``unit`` or unknown."""
-        ...
 
     def advance(self, amount: int) -> None:
         """``amount`` more units are done."""
-        ...
 
     def finish(self) -> None:
         """The piece of work is over."""
-        ...
 
 
 class NoProgress:
     """Reports nothing."""
 
     def start(self, label: str, total: int | None, unit: str) -> None:
-        return
+        """Nothing."""
 
     def advance(self, amount: int) -> None:
-        return
+        """Nothing."""
 
     def finish(self) -> None:
-        return
+        """Nothing."""

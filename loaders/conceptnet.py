@@ -47,6 +47,7 @@ class Loader:
     summary = "ConceptNet: Antonym, DistinctFrom, Not* edges; the dump or a conceptnet-lite database"
 
     def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
+        """The opposites that the files have."""
         for path in input_files(paths, self.name):
             database = head(path, 16).startswith(b"SQLite format 3\0")
             read = _database if database else _dump

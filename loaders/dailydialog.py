@@ -39,6 +39,7 @@ class Loader:
     summary = "DailyDialog: dialogues_*.txt or their directory, with acts and emotions"
 
     def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
+        """The dialogues of the files, with acts and emotions."""
         found = [file for path in paths for file in _text_files(path)]
         return dialogues_of(input_files(found, self.name), self.name, options, _items, _dialogue)
 

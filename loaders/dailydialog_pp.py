@@ -30,6 +30,7 @@ class Loader:
     summary = "DailyDialog++: contexts with human, adversarial and random responses (JSON Lines)"
 
     def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
+        """The dialogues of the files, with their responses."""
         return dialogues_of(input_files(paths, self.name), self.name, options, json_lines, _dialogue)
 
 

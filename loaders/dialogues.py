@@ -41,6 +41,7 @@ class Loader:
     summary = "dialogues of your own: JSON Lines (id, turns) or CSV/TSV (dialogue, turn, speaker, text)"
 
     def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
+        """The dialogues of the files."""
         return dialogues_of(input_files(paths, self.name), self.name, options, _items, _dialogue)
 
 

@@ -23,6 +23,7 @@ class Loader:
     summary = "the bundled corpus: everyday dialogues with AMR graphs, opposites and frames; takes no path"
 
     def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
+        """Dialogues, graphs, opposites and frames."""
         if paths:
             raise InputError(f"the loader 'everyday' comes with its files and takes no path, not {paths[0]}")
         with as_file(files("graphneg.data").joinpath("everyday")) as folder:

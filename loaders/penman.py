@@ -27,6 +27,7 @@ class Loader:
     summary = "AMR graphs in PENMAN notation, matched to utterances by ::id or ::snt"
 
     def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
+        """The graphs of the files, with their ids and texts."""
         for path in input_paths(paths, self.name):
             if path.is_dir():
                 yield from _directory(path, options.progress)

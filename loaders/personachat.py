@@ -38,6 +38,7 @@ class Loader:
     summary = "PersonaChat: JSON (persona and dialogue, or personality and utterances) or ParlAI text"
 
     def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
+        """The dialogues of the files, with candidates as responses."""
         return dialogues_of(input_files(paths, self.name), self.name, options, _items, _dialogue)
 
 

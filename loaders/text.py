@@ -19,6 +19,7 @@ class Loader:
     summary = "plain text as a pool of sentences, one a line"
 
     def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
+        """The sentences of the files."""
         for path in input_files(paths, self.name):
             yield from checked(path, self.name, _sentences(path, options))
 

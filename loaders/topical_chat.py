@@ -23,6 +23,7 @@ class Loader:
     summary = "Topical-Chat: conversation files (JSON), with sentiment and knowledge source"
 
     def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
+        """The conversations of the files."""
         return dialogues_of(input_files(paths, self.name), self.name, options, json_items, _dialogue)
 
 

@@ -30,6 +30,7 @@ class Loader:
     summary = "WordNet: the examples in its glosses as a pool of sentences; data.* files or their directory"
 
     def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
+        """The examples of the files."""
         for path in input_paths(paths, self.name):
             for file in _data_files(path):
                 yield from checked(file, self.name, _examples(file, options))

@@ -376,10 +376,9 @@ def test_a_heap_that_is_no_size_is_one_clear_error(tmp_path: Path, monkeypatch: 
 
 
 @pytest.mark.parametrize(("said", "outlives"), [(b"", False), (b"done", True)])
-def test_the_watchdog_ends_a_server_whose_keeper_was_killed(said: bytes, outlives: bool) -> None:
-    watchdog = Path(supervisor.__file__).with_name("watchdog.py")
+def test_the_watchdog_ends_a_server_whose_supervisor_was_killed(said: bytes, outlives: bool) -> None:
     with subprocess.Popen(["sleep", "60"]) as server:
-        subprocess.run([sys.executable, "-I", watchdog, str(server.pid)], input=said, check=True)
+        subprocess.run([sys.executable, "-I", supervisor.__file__, str(server.pid)], input=said, check=True)
         time.sleep(0.2)
         assert (server.poll() is None) == outlives
         server.kill()

@@ -1,4 +1,13 @@
-"""Alignments between the nodes of AMR graphs and the words of their sentences."""
+"""Alignments between the nodes of AMR graphs and the words of their sentences.
+
+In: a graph and the tokens of its sentence. Out: a token span for each node that has words. Rules only,
+nothing to download; amrlib's rule-based word aligner (RBW) for those who want its alignments.
+
+Spans that the graph brings (alignment marks, a parser's own) stand. Every other node looks for its words:
+first those with one good candidate, then the ambiguous ones, nearest to the words of the nodes around them. A
+word serves one node; only what AMR makes of one word shares it: a name and the entity that bears it,
+``teacher`` and its ``person`` and ``teach-01``, a negative word and what it negates.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +15,7 @@ import importlib
 import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 from graphneg.amr.concept_words import NEGATIVE_PREFIX, concept_keys, concept_lemma, value_keys
@@ -13,14 +23,6 @@ from graphneg.amr.penman import format_graph
 from graphneg.english.words import NUMBERS, lemmas, number_value, readings, stems
 from graphneg.errors import DecoderError
 from graphneg.model import AmrGraph, AmrNode
-
-# Says which words of a sentence each node of its AMR graph stands for. Rules only, nothing to download.
-#
-# Spans that the graph brings (alignment marks, a parser's own) stand. Every other node looks for its words:
-# first those with one good candidate, then the ambiguous ones, nearest to the words of the nodes around them.
-# A word serves one node; only what AMR makes of one word shares it: a name and the entity that bears it,
-# ``teacher`` and its ``person`` and ``teach-01``, a negative word and what it negates.
-
 
 Span = tuple[int, int]
 _MAX_CANDIDATES = 24
@@ -90,17 +92,17 @@ class _Alignment:
         for node in self.graph.nodes:
             if node.concept == "name":
                 self._settle_name(node)
-        waiting = {
+        pending = {
             node.k: found
             for node in self.graph.nodes
             if node.k not in self.spans and (found := self._candidates(node))
         }
-        for k in [k for k, found in waiting.items() if len(found) == 1 and found[0].score >= 7]:
-            if self._free(waiting[k][0].span):
-                self._take(k, waiting.pop(k)[0].span)
-        while waiting:
+        for k in [k for k, found in pending.items() if len(found) == 1 and found[0].score >= 7]:
+            if self._free(pending[k][0].span):
+                self._take(k, pending.pop(k)[0].span)
+        while pending:
             best: tuple[float, int, Span] | None = None
-            for k, found in waiting.items():
+            for k, found in pending.items():
                 for candidate in found:
                     if self._free(candidate.span):
                         rank = candidate.score - self._distance(k, candidate.span)
@@ -109,15 +111,15 @@ class _Alignment:
             if best is None:
                 break
             self._take(best[1], best[2])
-            del waiting[best[1]]
-            if len(waiting) * len(self.index.tokens) > 40_000:
-                self._settle_in_order(waiting)
+            del pending[best[1]]
+            if len(pending) * len(self.index.tokens) > 40_000:
+                self._settle_in_order(pending)
                 break
         self._share()
 
-    def _settle_in_order(self, waiting: dict[int, list[_Candidate]]) -> None:
+    def _settle_in_order(self, pending: dict[int, list[_Candidate]]) -> None:
         """For very long texts: each node once, in written order."""
-        for k, found in waiting.items():
+        for k, found in pending.items():
             free = [candidate for candidate in found if self._free(candidate.span)]
             if free:
                 self._take(k, max(free, key=lambda one: one.score - self._distance(k, one.span)).span)
@@ -315,15 +317,8 @@ def _numbers(tokens: Sequence[str]) -> dict[float, list[Span]]:
 
 
 def _overlap(left: str, right: str) -> int:
-    count = 0
-    for one, other in zip(left, right, strict=False):
-        if one != other:
-            break
-        count += 1
-    return count
-
-
-# amrlib's rule-based word aligner (RBW), for those who want its alignments; optional.
+    """How many characters two words have in common at their beginning."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(left, right, strict=False)))
 
 
 _UPOS = ("VERB", "AUX", "NOUN", "ADJ", "ADV")
@@ -386,9 +381,6 @@ def _modules() -> tuple[Any, Any, Any]:
             "pip install 'graphneg[neural]', or leave the aligner at 'rules'"
         ) from error
     return rbw, importlib.import_module("penman"), importlib.import_module("penman.models.noop")
-
-
-# Alignments between the nodes of AMR graphs and the words of their sentences.
 
 
 Aligner = Callable[[AmrGraph, Sequence[str]], dict[int, Span]]

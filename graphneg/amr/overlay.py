@@ -1,4 +1,10 @@
-"""An edited graph is the original seen through its edits: pure functions from graph to graph."""
+"""An edited graph is the original seen through its edits: pure functions from graph to graph.
+
+In: a graph, edits, and the graphs that grafts copy from. Out: the edited graph; the first one is unchanged.
+The five operations keep a graph well formed whatever they are given, or refuse: it stays one tree with unique
+variables, every mention has its node, ``:sntN`` and ``:opN`` count up. While edits are at work the graph is a
+tree of mutable nodes.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +16,6 @@ from graphneg.amr.wellformed import check
 from graphneg.english.noun_kinds import lexeme
 from graphneg.errors import TransformError
 from graphneg.model import AmrGraph, AmrNode, Edit, Mention
-
-# A graph taken apart for editing: nodes and mentions as a tree of mutable nodes, and back again.
-
 
 _LETTER = re.compile(r"[a-z]")
 
@@ -49,11 +52,12 @@ class MutableNode:
         self.below: list[MutableNode] = []
 
     def attach(self, child: MutableNode, at: int | None = None) -> None:
+        """Put a node under this one, last or at a position."""
         child.up = self
         self.below.insert(len(self.below) if at is None else at, child)
 
     def detach(self) -> int:
-        """Take the node off its parent; returns where it stood."""
+        """Take the node off its parent; returns the position where it stood."""
         assert self.up is not None
         at = next(i for i, sibling in enumerate(self.up.below) if sibling is self)
         del self.up.below[at]
@@ -96,11 +100,11 @@ def _attach_mentions(graph: AmrGraph, mutable: Sequence[MutableNode]) -> None:
         mutable[k].below.sort(key=lambda node: places[id(node)])
 
 
-def copied(node: MutableNode) -> MutableNode:
+def _copied(node: MutableNode) -> MutableNode:
     copy = MutableNode(node.role, node.concept, node.value)
     for child in node.below:
         if child.target is None:
-            copy.attach(copied(child))
+            copy.attach(_copied(child))
     return copy
 
 
@@ -137,21 +141,17 @@ def _numbered(
     mentioned: list[tuple[MutableNode, int, int]] = []
     pending: list[tuple[MutableNode, int | None, int]] = [(top, None, 0)]
     while pending:
-        one = pending.pop()
-        node, k = one[0], len(placed)
-        placed.append(one)
+        node, up, pos = pending.pop()
+        k = len(placed)
+        placed.append((node, up, pos))
         below = node.below
         for pos in range(len(below) - 1, -1, -1):
             if below[pos].target is None:
                 pending.append((below[pos], k, pos))
             else:
                 mentioned.append((below[pos], k, pos))
-    mentioned.sort(key=_spot)
+    mentioned.sort(key=lambda mention: mention[1:])
     return placed, mentioned
-
-
-def _spot(mentioned: tuple[MutableNode, int, int]) -> tuple[int, int]:
-    return mentioned[1:]
 
 
 def _name_anew(mutable: Sequence[MutableNode]) -> None:
@@ -179,12 +179,6 @@ def _fresh(concept: str, taken: set[str]) -> str:
     while f"{first}{number}" in taken:
         number += 1
     return f"{first}{number}"
-
-
-# An edited graph is the original seen through its edits: pure functions from graph to graph.
-#
-# The five operations keep a graph well formed whatever they are given, or refuse: a graph stays
-# one tree with unique variables, every mention has its node, ``:sntN`` and ``:opN`` count up.
 
 
 PRONOUNS = frozenset({"i", "you", "he", "she", "it", "we", "they", "one"})
@@ -363,7 +357,7 @@ class _Tree:
                     later.target = node
             for child in target.below:
                 if child.role == "name" and child.target is None:
-                    node.attach(copied(child))
+                    node.attach(_copied(child))
 
     def _replace(self, old: MutableNode, new: MutableNode) -> None:
         """Put ``new`` in the place of ``old``; mentions of ``old`` become mentions of ``new``."""

@@ -1,9 +1,22 @@
-"""PENMAN notation to and from AmrGraph, exactly, with positions in errors."""
+"""PENMAN notation to and from `AmrGraph`, exactly, with positions in errors.
+
+The notation is that of the ``penman`` package (Goodman 2020, "Penman: An Open-Source Library and Tool for AMR
+Graphs", ACL demos), and what is written is formatted by that package. The reader is graphneg's own, because a
+refusal must say where: ``penman`` forgets positions before it could see a variable that is introduced twice.
+
+>>> graph = parse_graph("(l / like-01 :ARG0 (i / i) :polarity -)")
+>>> [node.label for node in graph.nodes], format_graph(graph).splitlines()[1]
+(['like-01', 'i', '-'], '   :ARG0 (i / i)')
+>>> parse_graph("(l / like-01 :ARG0 (l / i))")
+Traceback (most recent call last):
+graphneg.errors.PenmanError: line 1, column 21: variable l is introduced twice [duplicate-variable]
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 from typing import Any
 
 import penman
@@ -11,12 +24,6 @@ from penman.tree import Tree
 
 from graphneg.errors import PenmanError
 from graphneg.model import AmrGraph, AmrNode, Mention
-
-# Reads one graph in PENMAN notation, and says for what is not one where and why.
-#
-# Most of a load's own time goes by in here, so tokens are plain texts, found line by line in one go, and
-# their places are looked up only for what is refused.
-
 
 LINE_ENDS = re.compile(r"\r\n|\r|\n")
 SURROGATE = re.compile(r"[\ud800-\udfff]")
@@ -49,11 +56,12 @@ def token_span(align: str | None) -> tuple[int, int] | None:
     return min(numbers), max(numbers) + 1
 
 
-class GraphReader:
-    """One pass over the tokens, with a stack of open nodes.
+class _GraphReader:
+    """Reads one graph: one pass over the tokens, with a stack of open nodes.
 
-    Tokens are plain texts, numbered; ``""`` stands behind the last one that can be read. Lines and
-    columns are looked up only for what is refused.
+    Most of a load's own time goes by in here, so tokens are plain texts, found line by line in one go and
+    numbered; ``""`` stands behind the last one that can be read. Lines and columns are looked up only for
+    what is refused.
     """
 
     def __init__(self, text: str, id: str, first_line: int) -> None:
@@ -73,6 +81,7 @@ class GraphReader:
         self._variables: dict[str, int] = {}
 
     def read(self) -> AmrGraph:
+        """The graph; raises `PenmanError` where the text is not one."""
         tokens, at = self._tokens, 0
         while tokens[at].startswith("#"):
             self._metadata.append(tokens[at])
@@ -87,6 +96,7 @@ class GraphReader:
         return self._finished()
 
     def node_lines(self) -> list[int]:
+        """The line in which each node is introduced."""
         mentioned = self._mentioned()
         places = self._places()
         return [places[at][0] for k, at in enumerate(self._introduced) if k not in mentioned]
@@ -121,26 +131,17 @@ class GraphReader:
             if tokens[at][:1] == "~":
                 role_align = tokens[at]
                 at += 1
-            target = tokens[at]
-            if target == "(":
+            if tokens[at] == "(":
                 if len(open_nodes) >= MAX_DEPTH:
                     raise self._error("too-deep", f"nested more than {MAX_DEPTH} deep", at)
                 open_nodes.append(len(nodes))
                 branches.append(0)
                 at = self._open(at, up, token[1:], pos, role_align)
-            elif target[:1] in _NO_ATOM:
+            elif tokens[at][:1] in _NO_ATOM:
                 self._refuse_end(at)
                 raise self._error("dangling-role", f"role {token} has no target", role)
             else:
-                k = len(nodes)
-                self._atoms.append(k)
-                self._introduced.append(at)
-                at += 1
-                align = None
-                if tokens[at][:1] == "~":
-                    align = tokens[at]
-                    at += 1
-                nodes.append([k, k, None, None, target, up, token[1:], pos, align, role_align])
+                at = self._atom(at, up, token[1:], pos, role_align)
 
     def _open(self, at: int, up: int | None, role: str | None, pos: int, role_align: str | None) -> int:
         """Read ``( VARIABLE / CONCEPT``; returns the number of what follows."""
@@ -161,6 +162,19 @@ class GraphReader:
             align = tokens[at]
             at += 1
         self._nodes.append([k, k, variable, concept, None, up, role, pos, align, role_align])
+        return at
+
+    def _atom(self, at: int, up: int, role: str, pos: int, role_align: str | None) -> int:
+        """Read a constant, or the mention of a variable; returns the number of what follows."""
+        k = len(self._nodes)
+        self._atoms.append(k)
+        self._introduced.append(at)
+        value, align = self._tokens[at], None
+        at += 1
+        if self._tokens[at][:1] == "~":
+            align = self._tokens[at]
+            at += 1
+        self._nodes.append([k, k, None, None, value, up, role, pos, align, role_align])
         return at
 
     def _mentioned(self) -> set[int]:
@@ -199,7 +213,7 @@ class GraphReader:
         return self._graph_of(nodes, mentions)
 
     def _graph_of(self, nodes: list[AmrNode], mentions: list[Mention]) -> AmrGraph:
-        mentions.sort(key=_mention_place)
+        mentions.sort(key=lambda mention: (mention.up, mention.pos))
         spans = {node.k: span for node in nodes if (span := token_span(node.align)) is not None}
         return AmrGraph(self._id, tuple(nodes), tuple(mentions), tuple(self._metadata), spans)
 
@@ -261,18 +275,6 @@ class GraphReader:
         ]
 
 
-def _mention_place(mention: Mention) -> tuple[int, int]:
-    return mention.up, mention.pos
-
-
-# PENMAN notation to and from :class:`~graphneg.model.AmrGraph`, exactly, with positions in errors.
-#
-# The notation is that of the ``penman`` package (Goodman 2020, "Penman: An Open-Source Library
-# and Tool for AMR Graphs", ACL demos), and what is written is formatted by that package. The
-# reader is graphneg's own, because a refusal must say where: ``penman`` forgets positions before
-# it could see a variable that is introduced twice.
-
-
 _ATOM = re.compile(r'(?!\#)[^ \t\r\n\v\f"()/:~]+|"(?:[^"\\\r\n]|\\[^\r\n])*"')
 _BRACKETS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[()]')
 _METADATA = re.compile(r"(?<![^\s#])::(\S+)(?:\s(.*?))?(?=\s+::\S|\s*$)")
@@ -307,12 +309,12 @@ def parse_graph(text: str, id: str = "", first_line: int = 1) -> AmrGraph:
             ``no-graph``, ``unclosed``, ``trailing-text``, ``no-concept``, ``duplicate-instance``,
             ``dangling-role``, ``empty-role``, ``duplicate-variable``, ``too-deep``, ``not-unicode``.
     """
-    return GraphReader(text, id, first_line).read()
+    return _GraphReader(text, id, first_line).read()
 
 
 def parse_located(text: str, id: str = "", first_line: int = 1) -> tuple[AmrGraph, list[int]]:
     """As :func:`parse_graph`, with the line in which the text introduces each node."""
-    reader = GraphReader(text, id, first_line)
+    reader = _GraphReader(text, id, first_line)
     return reader.read(), reader.node_lines()
 
 
@@ -339,7 +341,7 @@ def tree_node(graph: AmrGraph) -> tuple[str, list[Any]]:
             written: Any = node.value + (node.align or "")
         else:
             below = branches[node.k]
-            below.sort(key=_position)
+            below.sort(key=itemgetter(0))
             written = (node.var, [("/", f"{node.concept}{node.align or ''}"), *[b[1:] for b in below]])
         if node.up is None:
             return written
@@ -413,7 +415,3 @@ def _pieces(line: str, depth: int) -> Iterator[tuple[str, int]]:
                     begin, depth = match.end(), 0
     if line[begin:].strip():
         yield line[begin:], depth
-
-
-def _position(branch: tuple[int, str, Any]) -> int:
-    return branch[0]

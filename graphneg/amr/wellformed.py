@@ -1,5 +1,7 @@
 """Is this a well-formed AMR graph? Defects with stable codes, for corpora and for edited graphs.
 
+In: a graph, or a PENMAN file. Out: its defects, each with the node where it stands, or the line.
+
 What the notation itself forbids (a second introduction of a variable, a role without a target)
 is refused by :mod:`graphneg.amr.penman`; this module checks what the AMR guidelines (1.2.6) add.
 """
@@ -11,6 +13,7 @@ from collections import Counter
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import attrgetter
 from pathlib import Path
 
 from graphneg.amr.penman import is_inverted, iter_blocks, metadata, parse_located
@@ -78,12 +81,8 @@ def check(graph: AmrGraph, frames: Container[str] | None = None) -> list[Defect]
         if roles or node.concept == "name":
             found.extend(Defect(code, node.k, message) for code, message in _role_defects(node, roles, graph))
     found.extend(_mention_defects(graph))
-    found.sort(key=_place)
+    found.sort(key=attrgetter("k"))
     return found
-
-
-def _place(defect: Defect) -> int:
-    return defect.k
 
 
 def check_file(path: str | Path, frames: Container[str] | None = None) -> Iterator[FileDefect]:

@@ -1,4 +1,7 @@
-"""What a loader is, how one is found by its name, and what a load did, counted."""
+"""What a loader is, how one is found by its name, and what a load did, counted.
+
+In: a name that a user gave, and files. Out: a stream of records, and a `LoadReport` of what became of them.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,6 @@ from graphneg.errors import InputError
 from graphneg.model import Record, Rejected
 from graphneg.plugins import Plugins
 from graphneg.progress import NoProgress, Progress
-
-# What a loader is, and how one is found by its name.
-
 
 PLUGINS = Plugins("loader", "graphneg.loaders", InputError)
 
@@ -44,7 +44,9 @@ class Loader(Protocol):
     name: str
     summary: str
 
-    def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]: ...
+    def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
+        """The records of the files, in their order."""
+        ...
 
 
 def loader_names() -> list[str]:
@@ -60,9 +62,6 @@ def get_loader(name: str) -> Loader:
     """
     loaded: Any = PLUGINS.find(name)
     return loaded() if isinstance(loaded, type) else loaded
-
-
-# What a load did, counted.
 
 
 KEPT_REJECTIONS = 1000
@@ -85,12 +84,13 @@ class LoadReport:
     on_rejected: Callable[[Rejected], None] | None = None
 
     def reject(self, place: str, reason: str) -> None:
+        """Count a refusal, and tell who listens."""
         self.rejections += 1
-        one = Rejected(place, reason)
+        rejected = Rejected(place, reason)
         if len(self.rejected) < KEPT_REJECTIONS:
-            self.rejected.append(one)
+            self.rejected.append(rejected)
         if self.on_rejected is not None:
-            self.on_rejected(one)
+            self.on_rejected(rejected)
 
     def summary(self) -> str:
         """One line: ``loaded 40 dialogues, 300 utterances; 2 refused``."""

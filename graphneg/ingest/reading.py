@@ -1,4 +1,10 @@
-"""Reading input files as streams: bytes, lines, JSON lines, items of JSON documents, each with its place."""
+"""Reading input files as streams: bytes, lines, JSON lines, items of JSON documents, each with its place.
+
+In: a path; the file is plain or gzip, told apart by its first bytes. Out: lines or decoded items, one by one,
+in flat memory. What can't be read is yielded as `Rejected` at its line, and reading goes on behind it: with
+the next line, or the next item of the document. (``ijson`` streams too, but knows no lines and ends at the
+first fault.)
+"""
 
 from __future__ import annotations
 
@@ -14,12 +20,6 @@ from typing import IO, Any, NamedTuple, NoReturn, cast
 from graphneg.errors import InputError
 from graphneg.model import Rejected
 from graphneg.progress import NoProgress, Progress
-
-# Reading input files as streams: bytes, lines and JSON lines, each with its place.
-#
-# A file is plain or gzip, told apart by its first bytes. What can't be read is yielded as
-# `Rejected` at its line, and reading goes on with the next line; memory stays flat.
-
 
 CHUNK = 1 << 18
 LARGEST_ITEM = 4 << 20
@@ -88,8 +88,8 @@ def split_of(path: Path) -> str:
     >>> split_of(Path("En_persona_valid.json")), split_of(Path("chats.jsonl"))
     ('valid', 'all')
     """
-    found = _SPLIT.findall(path.name)
-    return found[-1].lower() if found else "all"
+    splits = _SPLIT.findall(path.name)
+    return splits[-1].lower() if splits else "all"
 
 
 def corpus_of(path: Path) -> str:
@@ -104,15 +104,15 @@ def corpus_of(path: Path) -> str:
 
 def head(path: Path, size: int = 1 << 16) -> bytes:
     """The first bytes of a file, decompressed; fewer where the compressed stream is damaged."""
-    found = b""
+    start = b""
     try:
         for chunk in chunks(path, NoProgress()):
-            found += chunk
-            if len(found) >= size:
+            start += chunk
+            if len(start) >= size:
                 break
     except Damaged:
-        return found[:size] or b"\x1f\x8b"
-    return found[:size]
+        return start[:size] or b"\x1f\x8b"
+    return start[:size]
 
 
 def chunks(path: Path, progress: Progress) -> Iterator[bytes]:
@@ -256,13 +256,6 @@ def _no_constant(name: str) -> NoReturn:
 DECODER = json.JSONDecoder(parse_constant=_no_constant)
 
 
-# Reading one large JSON document item by item, so that a file of gigabytes needs megabytes.
-#
-# The items are the elements of the top-level array, or the members of the top-level object;
-# a member that is an array is itself streamed. An item that is no valid JSON is rejected; where
-# its brackets still close, reading goes on behind it.
-
-
 _SPACE = re.compile(r"[ \t\r\n]*")
 _STRUCTURE = re.compile(r'"(?:[^"\\]++|\\.)*+"|["\[\]{}]', re.DOTALL)
 _LONGEST_TOKEN = 16
@@ -270,7 +263,12 @@ _LONGEST_TOKEN = 16
 
 
 def json_items(path: Path, progress: Progress) -> Iterator[Item | Rejected]:
-    """The items of a JSON document; ``key`` is the member's name, ``number`` its place in its array."""
+    """The items of a JSON document; ``key`` is the member's name, ``number`` its place in its array.
+
+    The items are the elements of the top-level array, or the members of the top-level object; a member that
+    is an array is itself streamed. An item that is no valid JSON is rejected; where its brackets still close,
+    reading goes on behind it.
+    """
     window = _Window(chunks(path, progress))
     try:
         yield from _document(window, path)
@@ -305,12 +303,12 @@ class _Window:
             if not self._more(1):
                 return ""
 
-    def take(self, expected: str) -> None:
-        found = self.peek()
-        if not found:
-            raise Refused(f"the file ends where {' or '.join(expected)} should follow")
-        if found not in expected:
-            raise Refused(f"not JSON: {found!r} where {' or '.join(expected)} should follow")
+    def take(self, sign: str) -> None:
+        """Go behind the sign that must come next."""
+        following = self.peek()
+        if following != sign:
+            which = f"not JSON: {following!r}" if following else "the file ends"
+            raise Refused(f"{which} where {sign} should follow")
         self._at += 1
 
     def value(self) -> Any:

@@ -1,4 +1,8 @@
-"""From decoded items to dialogues: what every loader checks before it yields one."""
+"""From decoded items to dialogues: what every loader checks before it yields one.
+
+In: the entries of a file, rows of a table, or graphs with their texts. Out: dialogues that a store can hold,
+or a `Rejected` for each that it can't, with its place in the file and the reason.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +21,6 @@ from graphneg.model import Dialogue, GraphText, Record, Rejected, Utterance
 from graphneg.progress import Progress
 from graphneg.store.connection import Store
 from graphneg.store.statements import cypher_text
-
-# From decoded items to dialogues: what every loader checks before it yields one.
-
 
 _LARGEST_INTEGER = 2**63
 LONGEST_KEY = 500
@@ -88,7 +89,7 @@ def strings(value: Any, what: str) -> list[str]:
     if not isinstance(value, list):
         raise Refused(f"{what} is not a list of strings")
     elements = cast("list[Any]", value)
-    if not all(isinstance(one, str) for one in elements):
+    if not all(isinstance(element, str) for element in elements):
         raise Refused(f"{what} has something in it that is not a string")
     return elements
 
@@ -162,15 +163,12 @@ def _require_text(text: str, what: str) -> None:
         raise Refused(f"{what} has half of a surrogate pair, U+{code:04X}") from error
 
 
-# Tables of utterances, one a row, gathered to dialogues: the CSV and TSV side of `dialogues`.
-
-
 _REQUIRED = ("dialogue", "turn", "speaker", "text")
 _OPTIONAL = ("split", "amr")
 
 
 @dataclass(slots=True)
-class _Gathered:
+class _TableDialogue:
     """The rows of one dialogue so far, and what is wrong with them."""
 
     name: str
@@ -179,7 +177,23 @@ class _Gathered:
     turns: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     fault: str = ""
 
+    def add(self, record: dict[str, str], place: str) -> None:
+        """Add a row: the next turn, or a fault."""
+        expected = str(len(self.turns))
+        if not record["dialogue"].strip():
+            self.fault = "the column 'dialogue' is empty"
+        elif record["turn"].strip() != expected:
+            self.fault = (
+                self.fault or f"turn {record['turn'][:20]!r} at {place} where {expected} should follow"
+            )
+        elif record.get("split", "").strip() != self.split:
+            self.fault = self.fault or f"another split at {place}"
+        others = {key: cell for key, cell in record.items() if cell and key not in (*_REQUIRED, *_OPTIONAL)}
+        given = {key: record[key] for key in ("speaker", "amr") if record.get(key, "").strip()}
+        self.turns.append({**others, "text": record["text"], **given})
+
     def item(self, index: int) -> Item | Rejected:
+        """The dialogue that the rows make, or what is wrong with them."""
         if self.fault:
             return Rejected(self.place, f"dialogue {self.name[:60]!r}: {self.fault}")
         value: dict[str, Any] = {"id": self.name, "turns": self.turns}
@@ -194,54 +208,39 @@ def table_dialogues(path: Path, delimiter: str, progress: Progress) -> Iterator[
     Raises:
         InputError: the header lacks a column.
     """
-    rows = _rows(path, delimiter, progress)
-    columns: list[str] | None = None
-    current: _Gathered | None = None
+    current: _TableDialogue | None = None
     index = 0
-    for row in rows:
+    for row in _records(path, _rows(path, delimiter, progress)):
         if isinstance(row, Rejected):
             yield row
             if current is not None:
                 current.fault = current.fault or f"the row at {row.place} can't be read"
             continue
-        number, cells = row
-        if columns is None:
-            columns = _header(path, cells)
-            continue
-        place = f"{path}:{number}"
-        if len(cells) != len(columns):
-            yield Rejected(place, f"{len(cells)} cells where the header has {len(columns)}")
-            if current is not None:
-                current.fault = current.fault or f"the row at {place} has a wrong number of cells"
-            continue
-        record = dict(zip(columns, cells, strict=True))
+        place, record = row
         if current is None or current.name != record["dialogue"]:
             if current is not None:
                 yield current.item(index)
                 index += 1
-            current = _Gathered(record["dialogue"], place, record.get("split", "").strip())
-        _add(current, record, place)
+            current = _TableDialogue(record["dialogue"], place, record.get("split", "").strip())
+        current.add(record, place)
     if current is not None:
         yield current.item(index)
 
 
-def _add(dialogue: _Gathered, record: dict[str, str], place: str) -> None:
-    expected = str(len(dialogue.turns))
-    if not record["dialogue"].strip():
-        dialogue.fault = "the column 'dialogue' is empty"
-    elif record["turn"].strip() != expected:
-        dialogue.fault = (
-            dialogue.fault or f"turn {record['turn'][:20]!r} at {place} where {expected} should follow"
-        )
-    elif record.get("split", "").strip() != dialogue.split:
-        dialogue.fault = dialogue.fault or f"another split at {place}"
-    turn: dict[str, Any] = {"text": record["text"]}
-    if record["speaker"].strip():
-        turn["speaker"] = record["speaker"]
-    if record.get("amr", "").strip():
-        turn["amr"] = record["amr"]
-    others = {key: cell for key, cell in record.items() if cell and key not in (*_REQUIRED, *_OPTIONAL)}
-    dialogue.turns.append(others | turn)
+def _records(
+    path: Path, rows: Iterator[tuple[int, list[str]] | Rejected]
+) -> Iterator[tuple[str, dict[str, str]] | Rejected]:
+    """Each row behind the header with its place, by column; one with another number of cells is rejected."""
+    columns: list[str] | None = None
+    for row in rows:
+        if isinstance(row, Rejected):
+            yield row
+        elif columns is None:
+            columns = _header(path, row[1])
+        elif len(row[1]) != len(columns):
+            yield Rejected(f"{path}:{row[0]}", f"{len(row[1])} cells where the header has {len(columns)}")
+        else:
+            yield f"{path}:{row[0]}", dict(zip(columns, row[1], strict=True))
 
 
 def _header(path: Path, cells: list[str]) -> list[str]:
@@ -289,14 +288,6 @@ def _rows(path: Path, delimiter: str, progress: Progress) -> Iterator[tuple[int,
             yield first, cells
 
 
-# Finds the utterance that each PENMAN text belongs to: by ``::id``, else by ``::snt``.
-#
-# Texts that belong to none become dialogues of their own, a fixed number of them each, in their
-# order: so a file of graphs alone (a book, say) can be edited as well. Nothing here depends on how
-# much of the same load is in the store already, so a load that was killed is completed by
-# running it again.
-
-
 SPEAKERS = ("A", "B")
 
 
@@ -311,24 +302,25 @@ class Grouping:
     split: str
     turns: int
     made: int = 0
-    waiting: list[Utterance] = field(default_factory=list[Utterance])
+    pending: list[Utterance] = field(default_factory=list[Utterance])
     places: dict[str, str] = field(default_factory=dict[str, str])
 
     def add(self, text: GraphText) -> Iterator[Dialogue]:
-        turn = len(self.waiting)
+        """Add a graph; gives the dialogue that it completes, if any."""
+        turn = len(self.pending)
         said = (text.text or "").strip()
         self.places[utterance_id(self._id(), turn)] = text.place
-        self.waiting.append(Utterance(turn, SPEAKERS[turn % 2], said, amr=text.penman))
-        if len(self.waiting) == self.turns:
+        self.pending.append(Utterance(turn, SPEAKERS[turn % 2], said, amr=text.penman))
+        if len(self.pending) == self.turns:
             yield from self.rest()
 
     def rest(self) -> Iterator[Dialogue]:
         """The dialogue that is not full yet, if any."""
-        if self.waiting:
+        if self.pending:
             attributes = {"made_of": "graphs"}
-            yield Dialogue(self._id(), self.corpus, self.split, tuple(self.waiting), attributes=attributes)
+            yield Dialogue(self._id(), self.corpus, self.split, tuple(self.pending), attributes=attributes)
             self.made += 1
-            self.waiting = []
+            self.pending = []
 
     def _id(self) -> str:
         return f"{self.corpus}/{self.split}/{self.made}"
@@ -337,9 +329,12 @@ class Grouping:
 def placed(
     texts: Sequence[GraphText], store: Store, grouping: Grouping
 ) -> Iterator[Dialogue | tuple[str, GraphText]]:
-    """Each text with the utterance it belongs to, or in a dialogue of ``grouping``.
+    """Each text with its utterance (by ``::id``, else by ``::snt``), or in a dialogue of ``grouping``.
 
-    A text matches by ``::snt`` only utterances that have no graph, or this very graph.
+    A text matches by ``::snt`` only utterances that have no graph, or this very graph. Texts that belong to
+    no utterance become dialogues, so that a file of graphs alone (a book, say) can be edited as well. Nothing
+    depends on how much of the same load is in the store already, so a load that was killed is completed by
+    running it again.
     """
     ids = {row["id"] for row in store.read(cypher_text("load/utterances_by_id"), ids=_possible_ids(texts))}
     keys = sorted({text_key(text.text) for text in texts if text.text and text.id not in ids})

@@ -1,4 +1,11 @@
-"""Files that grow over a long run and lose nothing that was acknowledged."""
+"""Files that grow over a long run and lose nothing that was acknowledged; and runs that fill them.
+
+In: negatives, batch by batch, and a fingerprint of the settings. Out: a file. Lines go to ``OUT.part``. A
+checkpoint makes them durable and then notes, in ``OUT.part.json``, how many dialogues are done and how many
+bytes that took. Whatever stops the run, the next one with the same settings cuts ``OUT.part`` back to the
+last checkpoint and goes on there, so that the finished file is byte for byte the one of a run that was never
+stopped. ``OUT`` itself is replaced only at the end, in one step.
+"""
 
 from __future__ import annotations
 
@@ -29,15 +36,6 @@ from graphneg.records.tables import to_dataset, to_pandas, write_rows
 if TYPE_CHECKING:
     import datasets
     import pandas
-
-
-# A file that grows over a long run and loses nothing that was acknowledged.
-#
-# Lines go to ``OUT.part``. A checkpoint makes them durable and then notes, in
-# ``OUT.part.json``, how many dialogues are done and how many bytes that took. Whatever stops
-# the run, the next one with the same settings cuts ``OUT.part`` back to the last checkpoint
-# and goes on there, so that the finished file is byte for byte the one of a run that was
-# never stopped. ``OUT`` itself is replaced only at the end, in one step.
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,9 +179,6 @@ def _lock(descriptor: int, path: Path) -> None:
         raise InputError(
             f"{path}: another run is writing it; wait for its end or name another file"
         ) from error
-
-
-# A run that makes negatives batch by batch: iterated, written resumably, or turned into a table.
 
 
 Written = Callable[[], Iterable[Negative]]

@@ -1,4 +1,10 @@
-"""Negatives as Parquet, pandas tables and Hugging Face datasets."""
+"""Negatives as Parquet, pandas tables and Hugging Face datasets.
+
+In: negatives. Out: a file or a table of typed columns, streamed; and back. Parquet has no objects with free
+keys, so two fields become lists of structs: ``amr`` is ``[{turn, before, after}]`` in the order of turns,
+``scores`` is ``[{name, value}]`` by name. `read_parquet` turns them back. Hugging Face datasets use the same
+schema.
+"""
 
 from __future__ import annotations
 
@@ -24,13 +30,6 @@ from graphneg.records.runs import atomic_file
 if TYPE_CHECKING:
     import pandas as pd
     from datasets import Dataset
-
-
-# Negatives as Parquet: typed columns, streamed in row groups, zstd.
-#
-# Parquet has no objects with free keys, so two fields become lists of structs: ``amr`` is
-# ``[{turn, before, after}]`` in the order of turns, ``scores`` is ``[{name, value}]`` by name.
-# `read_parquet` turns them back. Hugging Face datasets use the same schema.
 
 
 ROWS_PER_GROUP = 2_000
@@ -134,9 +133,6 @@ def from_row(row: Mapping[str, Any], place: str = "row") -> Negative:
     }
     record["scores"] = {score["name"]: score["value"] for score in record["scores"]}
     return from_record(record, place)
-
-
-# Negatives as a pandas table or a Hugging Face dataset.
 
 
 _ARROW_FILE = "negatives.arrow"

@@ -1,10 +1,14 @@
-"""Dialogues and graphs as the store holds them, read in pages and kept for a while."""
+"""Dialogues and graphs as the store holds them, read in pages and kept for a while.
+
+In: which dialogues (a `Selection`), or ids. Out: dialogues with their turns, responses, and graphs.
+"""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from sys import intern
 from threading import Lock
 from typing import Any, NamedTuple
@@ -47,6 +51,7 @@ class StoredDialogue:
 
     @property
     def graphs(self) -> list[str]:
+        """The ids of its graphs, in the order of turns."""
         return [turn.amr for turn in self.turns if turn.amr is not None]
 
     def parameter(self) -> dict[str, Any]:
@@ -72,14 +77,12 @@ class Selection:
     with_graphs: bool = False
 
     def conditions(self) -> dict[str, Any]:
-        return {
-            "corpora": list(self.corpora),
-            "splits": list(self.splits),
-            "with_graphs": self.with_graphs,
-        }
+        """The parameters of queries that select dialogues; the limit is not one of them."""
+        return {"corpora": list(self.corpora), "splits": list(self.splits), "with_graphs": self.with_graphs}
 
 
 def count_dialogues(store: Store, selection: Selection) -> int:
+    """How many dialogues are selected."""
     found = store.read(cypher_text("read/count"), **selection.conditions())[0]["dialogues"]
     return found if selection.limit is None else min(found, selection.limit)
 
@@ -145,11 +148,11 @@ class GraphCache:
         Raises:
             StoreError: one of them is not in the store.
         """
-        wanted = sorted(set(ids))
+        needed = sorted(set(ids))
         with self._lock:
-            kept = {id: self._graphs[id] for id in wanted if id in self._graphs}
+            kept = {id: self._graphs[id] for id in needed if id in self._graphs}
         found = {id: graph for id, (graph, digest) in kept.items() if digest == digests.get(id, digest)}
-        missing = [id for id in wanted if id not in found]
+        missing = [id for id in needed if id not in found]
         found |= {graph.id: graph for graph in read_graphs(self._store, missing)} if missing else {}
         for id in missing:
             if id not in found:
@@ -160,10 +163,10 @@ class GraphCache:
     def _keep(self, graphs: Mapping[str, tuple[AmrGraph, str | None]]) -> None:
         """Keep these graphs, as the ones used last, and let go of the oldest."""
         with self._lock:
-            for id, one in graphs.items():
+            for id, entry in graphs.items():
                 before = self._graphs.pop(id, None)
-                self._nodes += len(one[0].nodes) - (len(before[0].nodes) if before else 0)
-                self._graphs[id] = one
+                self._nodes += len(entry[0].nodes) - (len(before[0].nodes) if before else 0)
+                self._graphs[id] = entry
             while self._nodes > self._kept:
                 self._nodes -= len(self._graphs.popitem(last=False)[1][0].nodes)
 
@@ -177,7 +180,7 @@ def read_graphs(store: Store, ids: Sequence[str]) -> Iterator[AmrGraph]:
     for id, row in in_parts(store, "read/nodes", "nodes", ids):
         nodes.setdefault(id, []).append(row)
     for id, rows in nodes.items():
-        yield _graph(id, rows, tuple(sorted(mentions.get(id, ()), key=_place)))
+        yield _graph(id, rows, tuple(sorted(mentions.get(id, ()), key=_written_order)))
 
 
 def in_parts(
@@ -215,17 +218,13 @@ def _turns(rows: list[list[Any]]) -> tuple[Turn, ...]:
 
 
 def _graph(id: str, rows: list[list[Any]], mentions: tuple[Mention, ...]) -> AmrGraph:
-    rows.sort(key=_first)
+    rows.sort(key=itemgetter(0))
     nodes = tuple(map(_node, rows))
     spans = {row[0]: (row[10], row[11]) for row in rows if row[10] is not None}
     return AmrGraph(id, nodes, mentions, (), spans)
 
 
-def _first(row: list[Any]) -> int:
-    return row[0]
-
-
-def _place(mention: Mention) -> tuple[int, int]:
+def _written_order(mention: Mention) -> tuple[int, int]:
     return mention.up, mention.pos
 
 

@@ -1,4 +1,13 @@
-"""The embedded server of a store: its directory, its engine, joining and leaving it."""
+"""The embedded server of a store: its directory, its engine, joining and leaving it.
+
+In: a directory. Out: a `Membership`, this process's hold on the server that runs there: a port, a password.
+
+``store.json`` marks a directory as a store and gives its format and engine; ``endpoint.json`` exists while a
+server runs and says how to reach it; ``server.log`` is that server's last log. A process joins by holding one
+control connection to the directory's supervisor (``supervisor.py``); where there is none, it starts one. It
+leaves by closing the connection, in order or by dying. The engine is ArcadeDB's jars and a Java, from the
+``arcadedb-embedded`` wheel.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +31,6 @@ from typing import IO, Any, cast
 
 from graphneg.errors import StoreError
 from graphneg.store import supervisor
-
-# The directory of an embedded store: what may be opened as one, and the files that say what it is.
-#
-# ``store.json`` marks a directory as a store and gives its format and engine; ``endpoint.json``
-# exists while a server runs and says how to reach it; ``server.log`` is that server's last log.
-
 
 FORMAT = 1
 MARK = "store.json"
@@ -55,20 +58,20 @@ class Endpoint:
     password: str
 
 
-def prepare(directory: Path, engine_version: str) -> None:
+def _prepare(directory: Path, engine_version: str) -> None:
     """Make ``directory`` a store, or check that it is one which this engine can open.
 
     Raises:
         StoreError: it is a file, holds something else, can't be written, or needs another version.
     """
     try:
-        refuse_what_is_no_store(directory)
+        _refuse_other_files(directory)
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         if (directory / MARK).exists():
-            check_mark(directory, engine_version)
+            _check_mark(directory, engine_version)
         else:
             directory.chmod(0o700)
-        write_mark(directory, engine_version)
+        _write_mark(directory, engine_version)
     except OSError as error:
         raise StoreError(
             f"can't use {directory} as a store: {error.strerror or error}; "
@@ -76,39 +79,39 @@ def prepare(directory: Path, engine_version: str) -> None:
         ) from error
 
 
-def refuse_what_is_no_store(directory: Path) -> None:
+def _refuse_other_files(directory: Path) -> None:
     if directory.exists() and not directory.is_dir():
         raise StoreError(f"{directory} is a file: a store is a directory, name one that is empty or new")
     if directory.is_dir() and not (directory / MARK).exists():
-        strange = [entry.name for entry in directory.iterdir() if not entry.name.startswith(OWN_NAMES)]
-        if strange:
+        others = [entry.name for entry in directory.iterdir() if not entry.name.startswith(OWN_NAMES)]
+        if others:
             raise StoreError(
-                f"{directory} is not a graphneg store (it holds {min(strange)} and no {MARK}): "
+                f"{directory} is not a graphneg store (it holds {min(others)} and no {MARK}): "
                 "name a store, or a directory that is empty or new"
             )
 
 
-def check_mark(directory: Path, engine_version: str) -> None:
-    mark = read_mark(directory / MARK)
+def _check_mark(directory: Path, engine_version: str) -> None:
+    mark = _read_mark(directory / MARK)
     if mark.get("format") != FORMAT:
         raise StoreError(
             f"{directory} has store format {mark.get('format')}, this graphneg reads format {FORMAT}: "
             "open it with the graphneg that made it, or load the corpora into a new directory"
         )
     written = str(mark.get("engine_version", ""))
-    if mark.get("engine") != supervisor.ENGINE or release(written) > release(engine_version):
+    if mark.get("engine") != supervisor.ENGINE or _release(written) > _release(engine_version):
         raise StoreError(
             f"{directory} was written by {mark.get('engine')} {written}, installed is {supervisor.ENGINE} "
             f"{engine_version}: run `pip install --upgrade arcadedb-embedded`"
         )
 
 
-def release(version: str) -> tuple[int, ...]:
+def _release(version: str) -> tuple[int, ...]:
     """The numbers of a version that change the files on disk: ``26.10.2.post1`` gives ``(26, 10)``."""
     return tuple(int(number) for number in re.findall(r"\d+", version)[:2])
 
 
-def write_mark(directory: Path, engine_version: str) -> None:
+def _write_mark(directory: Path, engine_version: str) -> None:
     mark = {"format": FORMAT, "engine": supervisor.ENGINE, "engine_version": engine_version}
     text = json.dumps(mark, indent=1) + "\n"
     target = directory / MARK
@@ -122,7 +125,7 @@ def write_mark(directory: Path, engine_version: str) -> None:
     scratch.replace(target)
 
 
-def read_mark(path: Path) -> dict[str, Any]:
+def _read_mark(path: Path) -> dict[str, Any]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
@@ -146,12 +149,9 @@ def log_tail(directory: Path) -> str:
     except FileNotFoundError:
         return "it left no log"
     lines = [line.strip() for line in lines if line.strip() and not LOG_NOISE.search(line)]
-    trouble = [place for place, line in enumerate(lines) if LOG_TROUBLE.search(line)]
+    trouble = [number for number, line in enumerate(lines) if LOG_TROUBLE.search(line)]
     end = trouble[-1] + 2 if trouble else len(lines)
     return "\n  ".join(["the end of its log:", *lines[max(end - 4, 0) : end]])
-
-
-# Where the embedded engine lies: ArcadeDB's jars and a Java, from the ``arcadedb-embedded`` wheel.
 
 
 DISTRIBUTION = "arcadedb-embedded"
@@ -169,7 +169,7 @@ class Engine:
     heap: str
 
 
-def find_engine() -> Engine:
+def _find_engine() -> Engine:
     """Find the installed engine. GRAPHNEG_JAVA names another Java, GRAPHNEG_JAVA_HEAP a heap (``2g``).
 
     The package is looked up and never imported: importing it starts a JVM inside Python.
@@ -178,29 +178,29 @@ def find_engine() -> Engine:
         StoreError: the wheel is not installed, or there is no Java program.
     """
     spec = importlib.util.find_spec(PACKAGE)
-    places = spec.submodule_search_locations if spec else None
-    if not places:
+    folders = spec.submodule_search_locations if spec else None
+    if not folders:
         raise StoreError(
             f"the embedded store needs the package {DISTRIBUTION}: run `pip install {DISTRIBUTION}`, "
             "or name a Neo4j server (neo4j://HOST)"
         )
-    home = Path(places[0])
+    home = Path(folders[0])
     jars = home / "jars"
     if not any(jars.glob("arcadedb-server-*.jar")):
         raise StoreError(
             f"{jars} holds no ArcadeDB server: run `pip install --force-reinstall {DISTRIBUTION}`"
         )
-    return Engine(find_java(home), jars, importlib.metadata.version(DISTRIBUTION), heap_size())
+    return Engine(_find_java(home), jars, importlib.metadata.version(DISTRIBUTION), _heap_size())
 
 
-def find_java(home: Path) -> Path:
+def _find_java(home: Path) -> Path:
     """The Java program: GRAPHNEG_JAVA where it is set, else the one in the wheel."""
     named = os.environ.get("GRAPHNEG_JAVA")
     if named:
-        found = shutil.which(named)
-        if not found:
+        program = shutil.which(named)
+        if not program:
             raise StoreError(f"GRAPHNEG_JAVA={named} is no program that can be run: name a Java 21 or newer")
-        return Path(found)
+        return Path(program)
     bundled = home / "jre" / "bin" / ("java.exe" if sys.platform == "win32" else "java")
     if not os.access(bundled, os.X_OK):
         raise StoreError(
@@ -210,19 +210,12 @@ def find_java(home: Path) -> Path:
     return bundled
 
 
-def heap_size() -> str:
+def _heap_size() -> str:
     """GRAPHNEG_JAVA_HEAP, checked, or the default."""
     heap = os.environ.get("GRAPHNEG_JAVA_HEAP") or DEFAULT_HEAP
     if not re.fullmatch(r"\d+[kmgKMG]?", heap):
         raise StoreError(f"GRAPHNEG_JAVA_HEAP={heap} is no size: write it as 512m or 2g")
     return heap
-
-
-# Joining and leaving the server of an embedded store.
-#
-# A process joins by holding one control connection to the directory's supervisor (see
-# ``supervisor.py``); where there is no supervisor, it starts one. It leaves by closing the connection, in
-# order or by dying.
 
 
 START_SECONDS = 120.0
@@ -273,31 +266,31 @@ def join(directory: Path) -> Membership:
     Raises:
         StoreError: the directory is no store, the engine is missing, or the server does not start.
     """
-    engine = find_engine()
-    prepare(directory, engine.version)
+    engine = _find_engine()
+    _prepare(directory, engine.version)
     with tempfile.TemporaryFile() as errors:
-        return join_or_start(directory, engine, errors)
+        return _join_or_start(directory, engine, errors)
 
 
-def join_or_start(directory: Path, engine: Engine, errors: IO[bytes]) -> Membership:
+def _join_or_start(directory: Path, engine: Engine, errors: IO[bytes]) -> Membership:
     """Try in turn to join a server and to start one: other processes may start and stop it meanwhile."""
     deadline = time.monotonic() + START_SECONDS
     ended = 0
     starting: subprocess.Popen[bytes] | None = None
     while time.monotonic() < deadline:
         endpoint = read_endpoint(directory)
-        membership = greet(directory, endpoint, deadline) if endpoint else None
+        membership = _greet(directory, endpoint, deadline) if endpoint else None
         if membership:
             return membership
         if starting is not None and starting.poll() is not None:
             ended += starting.returncode != supervisor.EXIT_BUSY
             if starting.returncode == 1:
-                raise StoreError(f"the server of {directory} can't be started: {last_line(errors)}")
+                raise StoreError(f"the server of {directory} can't be started: {_last_line(errors)}")
             if ended >= STARTS:
                 raise StoreError(f"the server of {directory} ended while it started; {log_tail(directory)}")
             starting = None
-        if starting is None and lock_is_free(directory):
-            starting = start_supervisor(directory, engine, errors)
+        if starting is None and _lock_is_free(directory):
+            starting = _start_supervisor(directory, engine, errors)
         time.sleep(POLL_SECONDS)
     raise StoreError(
         f"{directory} has been locked by another process for {START_SECONDS:.0f} s, but no server answers: "
@@ -305,7 +298,7 @@ def join_or_start(directory: Path, engine: Engine, errors: IO[bytes]) -> Members
     )
 
 
-def start_supervisor(directory: Path, engine: Engine, errors: IO[bytes]) -> subprocess.Popen[bytes]:
+def _start_supervisor(directory: Path, engine: Engine, errors: IO[bytes]) -> subprocess.Popen[bytes]:
     """Start a supervisor in a session of its own, so that Ctrl-C here does not reach the server."""
     order = {
         "directory": str(directory),
@@ -330,13 +323,13 @@ def start_supervisor(directory: Path, engine: Engine, errors: IO[bytes]) -> subp
     return process
 
 
-def last_line(errors: IO[bytes]) -> str:
+def _last_line(errors: IO[bytes]) -> str:
     errors.seek(0)
     lines = errors.read().decode(errors="replace").strip().splitlines()
     return lines[-1] if lines else "no reason given"
 
 
-def lock_is_free(directory: Path) -> bool:
+def _lock_is_free(directory: Path) -> bool:
     try:
         with open(directory / supervisor.LOCK, "ab", opener=supervisor.private) as lock:
             return supervisor.lock_exclusively(lock)
@@ -344,13 +337,13 @@ def lock_is_free(directory: Path) -> bool:
         raise StoreError(f"can't lock {directory}: {error.strerror or error}") from error
 
 
-def greet(directory: Path, endpoint: Endpoint, deadline: float) -> Membership | None:
+def _greet(directory: Path, endpoint: Endpoint, deadline: float) -> Membership | None:
     """Connect to a supervisor and wait for its server. ``None`` where it is stopping or gone.
 
     Raises:
         StoreError: the supervisor belongs to a graphneg that speaks another protocol.
     """
-    if endpoint.protocol != supervisor.PROTOCOL and not lock_is_free(directory):
+    if endpoint.protocol != supervisor.PROTOCOL and not _lock_is_free(directory):
         raise StoreError(
             f"{directory} is in use by graphneg {endpoint.graphneg}, which shares stores in another way "
             "than this version: wait until that program has ended, or use the same version in both"

@@ -1,4 +1,8 @@
-"""Opening a store: which server a target means, how to connect to it, and its schema."""
+"""Opening a store: which server a target means, how to connect to it, and its schema.
+
+In: a directory, a Neo4j address, or nothing (then the environment decides). Out: an open `Store` with the
+schema of this version.
+"""
 
 from __future__ import annotations
 
@@ -25,9 +29,6 @@ from graphneg.store.connection import (
 )
 from graphneg.store.embedded import log_tail
 from graphneg.store.statements import cypher_text, statements
-
-# The schema's version in a store, and its first application.
-
 
 SCHEMA_VERSION = 4
 
@@ -65,9 +66,6 @@ def apply(store: Store) -> None:
 
 def run(transaction: ManagedTransaction, statement: str) -> None:
     transaction.run(as_literal(statement), version=SCHEMA_VERSION).consume()
-
-
-# Opening a store: which server a target means, how to connect to it, and whether it will do.
 
 
 DEFAULT_DIRECTORY = "graphneg-store"

@@ -61,7 +61,9 @@ JAVA_FLAGS = (
 
 
 def main() -> int:
-    """Keep one directory's server until its last user is gone."""
+    """Keep one directory's server until its last user is gone; or, given a process's id, watch over that."""
+    if len(sys.argv) > 1:
+        return _watch(int(sys.argv[1]))
     order: dict[str, Any] = json.load(sys.stdin)
     os.umask(0o077)
     directory = Path(order["directory"])
@@ -97,152 +99,153 @@ class Supervisor:
     """One server, the control connections to it, and their end."""
 
     def __init__(self, directory: Path, order: dict[str, Any], lock: IO[bytes]) -> None:
-        self.directory = directory
-        self.order = order
-        self.token = secrets.token_urlsafe(24)
-        self.password = secrets.token_urlsafe(24)
-        self.users: set[socket.socket] = set()
-        self.waiting: dict[socket.socket, bytes] = {}
-        self.leaving: list[socket.socket] = []
-        self.stop_asked = False
-        self.seen_user = False
-        self.bolt_port = 0
-        self.started = time.monotonic()
-        self.selector = selectors.DefaultSelector()
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.listener.setblocking(False)
-        self.selector.register(self.listener, selectors.EVENT_READ)
+        self._directory = directory
+        self._order = order
+        self._token = secrets.token_urlsafe(24)
+        self._password = secrets.token_urlsafe(24)
+        self._users: set[socket.socket] = set()
+        self._pending: dict[socket.socket, bytes] = {}
+        self._leaving: list[socket.socket] = []
+        self._stop_asked = False
+        self._seen_user = False
+        self._bolt_port = 0
+        self._started = time.monotonic()
+        self._selector = selectors.DefaultSelector()
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._listener.setblocking(False)
+        self._selector.register(self._listener, selectors.EVENT_READ)
         for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, self.ask_to_stop)
-        self.java = start_java(directory, order, self.password, lock)
-        self.watchdog = start_watchdog(self.java.pid)
+            signal.signal(number, self._ask_to_stop)
+        self._java = _start_java(directory, order, self._password, lock)
+        self._watchdog = _start_watchdog(self._java.pid)
 
     def run(self) -> int:
+        """Serve until nobody uses the server, it ends, or a signal asks to stop; returns the exit status."""
         try:
-            self.write_endpoint()
-            while self.wanted() and self.java.poll() is None:
-                self.serve()
-                if not self.bolt_port:
-                    self.find_bolt_port()
+            self._write_endpoint()
+            while self._in_use() and self._java.poll() is None:
+                self._serve()
+                if not self._bolt_port:
+                    self._find_bolt_port()
         finally:
-            self.stop()
+            self._stop()
         return 0
 
-    def wanted(self) -> bool:
-        if self.stop_asked:
+    def _in_use(self) -> bool:
+        if self._stop_asked:
             return False
-        age = time.monotonic() - self.started
-        if not self.bolt_port and age > LISTENING_SECONDS:
+        age = time.monotonic() - self._started
+        if not self._bolt_port and age > LISTENING_SECONDS:
             return False
-        return bool(self.users) or (not self.seen_user and age < FIRST_USER_SECONDS)
+        return bool(self._users) or (not self._seen_user and age < FIRST_USER_SECONDS)
 
-    def ask_to_stop(self, *_: object) -> None:
-        self.stop_asked = True
+    def _ask_to_stop(self, *_: object) -> None:
+        self._stop_asked = True
 
-    def serve(self) -> None:
-        for key, _ in self.selector.select(TICK_SECONDS):
+    def _serve(self) -> None:
+        for key, _ in self._selector.select(TICK_SECONDS):
             connection = key.fileobj
             assert isinstance(connection, socket.socket)
-            if connection is self.listener:
-                self.accept()
+            if connection is self._listener:
+                self._accept()
             else:
-                self.hear(connection)
+                self._receive(connection)
 
-    def accept(self) -> None:
+    def _accept(self) -> None:
         with contextlib.suppress(OSError):
-            connection, _ = self.listener.accept()
+            connection, _ = self._listener.accept()
             connection.setblocking(False)
-            self.waiting[connection] = b""
-            self.selector.register(connection, selectors.EVENT_READ)
+            self._pending[connection] = b""
+            self._selector.register(connection, selectors.EVENT_READ)
 
-    def hear(self, connection: socket.socket) -> None:
+    def _receive(self, connection: socket.socket) -> None:
         try:
             data = connection.recv(4096)
         except OSError:
             data = b""
-        if connection in self.users:
+        if connection in self._users:
             if not data:
-                self.part(connection)
+                self._release(connection)
         elif not data:
-            self.drop(connection)
+            self._drop(connection)
         else:
-            self.greet(connection, data)
+            self._admit(connection, data)
 
-    def greet(self, connection: socket.socket, data: bytes) -> None:
-        self.waiting[connection] += data
-        if b"\n" not in self.waiting[connection] and len(self.waiting[connection]) < 256:
+    def _admit(self, connection: socket.socket, data: bytes) -> None:
+        self._pending[connection] += data
+        if b"\n" not in self._pending[connection] and len(self._pending[connection]) < 256:
             return
-        said = self.waiting[connection].strip()
-        if not secrets.compare_digest(said, self.token.encode()):
-            self.drop(connection)
+        token = self._pending[connection].strip()
+        if not secrets.compare_digest(token, self._token.encode()):
+            self._drop(connection)
             return
-        del self.waiting[connection]
-        self.users.add(connection)
-        self.seen_user = True
-        tell(connection, WELCOME)
-        if self.bolt_port:
-            tell(connection, b"%d\n" % self.bolt_port)
+        del self._pending[connection]
+        self._users.add(connection)
+        self._seen_user = True
+        _send(connection, WELCOME)
+        if self._bolt_port:
+            _send(connection, b"%d\n" % self._bolt_port)
 
-    def part(self, user: socket.socket) -> None:
+    def _release(self, user: socket.socket) -> None:
         """Let a user go; the last one is told that the server is gone by the end of its connection."""
-        self.users.discard(user)
-        self.selector.unregister(user)
-        if self.users:
+        self._users.discard(user)
+        self._selector.unregister(user)
+        if self._users:
             user.close()
         else:
-            self.leaving.append(user)
+            self._leaving.append(user)
 
-    def drop(self, connection: socket.socket) -> None:
-        self.waiting.pop(connection, None)
-        self.selector.unregister(connection)
+    def _drop(self, connection: socket.socket) -> None:
+        self._pending.pop(connection, None)
+        self._selector.unregister(connection)
         connection.close()
 
-    def find_bolt_port(self) -> None:
-        found = LISTENING.search((self.directory / LOG).read_bytes())
-        if found:
-            self.bolt_port = int(found[1])
-            (self.directory / PASSWORD).unlink(missing_ok=True)
-            for user in self.users:
-                tell(user, b"%d\n" % self.bolt_port)
+    def _find_bolt_port(self) -> None:
+        match = LISTENING.search((self._directory / LOG).read_bytes())
+        if match:
+            self._bolt_port = int(match[1])
+            (self._directory / PASSWORD).unlink(missing_ok=True)
+            for user in self._users:
+                _send(user, b"%d\n" % self._bolt_port)
 
-    def write_endpoint(self) -> None:
+    def _write_endpoint(self) -> None:
         endpoint = {
             "protocol": PROTOCOL,
-            "graphneg": self.order["graphneg"],
+            "graphneg": self._order["graphneg"],
             "supervisor": os.getpid(),
-            "java": self.java.pid,
-            "control_port": self.listener.getsockname()[1],
-            "token": self.token,
-            "password": self.password,
+            "java": self._java.pid,
+            "control_port": self._listener.getsockname()[1],
+            "token": self._token,
+            "password": self._password,
         }
-        scratch = self.directory / f"{ENDPOINT}.{os.getpid()}"
+        scratch = self._directory / f"{ENDPOINT}.{os.getpid()}"
         scratch.write_text(json.dumps(endpoint))
-        scratch.replace(self.directory / ENDPOINT)
+        scratch.replace(self._directory / ENDPOINT)
 
-    def stop(self) -> None:
+    def _stop(self) -> None:
         """No new users from here on: they wait for the lock. Then Java's orderly end, or its end."""
-        (self.directory / ENDPOINT).unlink(missing_ok=True)
-        self.listener.close()
-        for connection in self.waiting:
+        (self._directory / ENDPOINT).unlink(missing_ok=True)
+        self._listener.close()
+        for connection in self._pending:
             connection.close()
-        self.java.terminate()
+        self._java.terminate()
         try:
-            self.java.wait(STOP_SECONDS)
+            self._java.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
-            self.java.kill()
-            self.java.wait()
-        if self.watchdog:
-            self.watchdog.communicate(b"done")
-        (self.directory / PASSWORD).unlink(missing_ok=True)
+            self._java.kill()
+            self._java.wait()
+        if self._watchdog:
+            self._watchdog.communicate(b"done")
+        (self._directory / PASSWORD).unlink(missing_ok=True)
 
 
-def tell(user: socket.socket, line: bytes) -> None:
+def _send(user: socket.socket, line: bytes) -> None:
     """Send a line; a user who is gone already is noticed when its connection is read next."""
     with contextlib.suppress(OSError):
         user.send(line)
 
 
-def start_java(
+def _start_java(
     directory: Path, order: dict[str, Any], password: str, lock: IO[bytes]
 ) -> subprocess.Popen[bytes]:
     """Start the server with a new password; it picks free ports by itself."""
@@ -262,9 +265,11 @@ def start_java(
         "server.defaultDatabases": "neo4j[]",
         "server.mode": "development",
     }
-    command = [order["java"], *JAVA_FLAGS, f"-Xmx{order['heap']}"]
-    command += [f"-Darcadedb.{name}={value}" for name, value in settings.items()]
-    command += ["-cp", str(Path(order["jars"]) / "*"), "com.arcadedb.server.ArcadeDBServer"]
+    command = [
+        *(order["java"], *JAVA_FLAGS, f"-Xmx{order['heap']}"),
+        *(f"-Darcadedb.{name}={value}" for name, value in settings.items()),
+        *("-cp", str(Path(order["jars"]) / "*"), "com.arcadedb.server.ArcadeDBServer"),
+    ]
     # The C locale would make Java unable to open paths that are not ASCII.
     environment = {**os.environ, "LC_ALL": "C.UTF-8"} if sys.platform == "linux" else None
     with (directory / LOG).open("wb") as log:
@@ -276,11 +281,11 @@ def start_java(
             stdout=log,
             stderr=log,
             pass_fds=() if sys.platform == "win32" else (lock.fileno(),),
-            preexec_fn=partial(die_with, os.getpid()) if sys.platform == "linux" else None,
+            preexec_fn=partial(_die_with, os.getpid()) if sys.platform == "linux" else None,
         )
 
 
-def die_with(parent: int) -> None:
+def _die_with(parent: int) -> None:
     """In the child, before Java: ask the kernel to kill it when its parent ends (prctl(2))."""
     pr_set_pdeathsig = 1
     ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
@@ -288,12 +293,22 @@ def die_with(parent: int) -> None:
         os._exit(1)
 
 
-def start_watchdog(pid: int) -> subprocess.Popen[bytes] | None:
+def _start_watchdog(pid: int) -> subprocess.Popen[bytes] | None:
     """Where the kernel does not end children with their parent, a process that does."""
     if sys.platform == "linux":
         return None
-    watchdog = Path(__file__).with_name("watchdog.py")
-    return subprocess.Popen([sys.executable, "-I", str(watchdog), str(pid)], stdin=subprocess.PIPE)
+    return subprocess.Popen([sys.executable, "-I", __file__, str(pid)], stdin=subprocess.PIPE)
+
+
+def _watch(pid: int) -> int:
+    """Wait for the end of standard input, which a supervisor holds open, then end the process it kept.
+
+    If the input ends without a word, the supervisor was killed; if it says ``done``, nothing is left to end.
+    """
+    if sys.stdin.buffer.read() != b"done":
+        with contextlib.suppress(OSError):
+            os.kill(pid, getattr(signal, "SIGKILL", signal.SIGTERM))
+    return 0
 
 
 if __name__ == "__main__":
