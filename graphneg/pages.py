@@ -1,4 +1,8 @@
-"""Pages of one HTML file with Bokeh drawings: they hold all that they show and load nothing."""
+"""Pages of one HTML file with Bokeh drawings: they hold all that they show and load nothing.
+
+In: a template that fills the blocks of ``page_frame.html`` (title, style, body, script), and values. Out: the
+HTML.
+"""
 
 from __future__ import annotations
 
@@ -15,19 +19,6 @@ if TYPE_CHECKING:
 
 ALSO_INSTALL = 'a page needs the package bokeh: pip install "graphneg[exploring]"'
 FONT = "system-ui, sans-serif"
-
-
-def library_script() -> str:
-    """Bokeh's JavaScript, as text to stand in a page.
-
-    Raises:
-        InputError: Bokeh is not installed.
-    """
-    try:
-        from bokeh.resources import Resources
-    except ImportError as error:
-        raise InputError(ALSO_INSTALL) from error
-    return "\n".join(Resources(mode="inline", components=["bokeh"]).js_raw)
 
 
 def drawing_item(drawing: figure) -> dict[str, Any]:
@@ -47,16 +38,27 @@ def require_bokeh() -> None:
 
 
 def render(package: str, template: str, **values: Any) -> str:
-    """A page from a Jinja template that comes with a package; ``as_script`` is there as a filter."""
-    from jinja2 import Environment
+    """A page from a Jinja template that comes with a package and fills the blocks of ``page_frame.html``.
 
+    The filter ``as_script`` is there, and ``library``, Bokeh's JavaScript.
+
+    Raises:
+        InputError: Bokeh is not installed.
+    """
+    from jinja2 import DictLoader, Environment
+
+    frame = resources.files("graphneg").joinpath("page_frame.html").read_text(encoding="utf-8")
     source = resources.files(package).joinpath(template).read_text(encoding="utf-8")
-    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters["as_script"] = as_script
-    return environment.from_string(source).render(**values)
+    environment = Environment(
+        loader=DictLoader({"frame": frame}), autoescape=True, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters["as_script"] = _as_script
+    require_bokeh()
+    library = import_module("bokeh.resources").Resources(mode="inline", components=["bokeh"])
+    return environment.from_string(source).render(library="\n".join(library.js_raw), **values)
 
 
-def as_script(value: object) -> str:
+def _as_script(value: object) -> str:
     """JSON that can't end the script element that it stands in."""
     return json.dumps(value, ensure_ascii=False).replace("<", "\\u003c")
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graphneg.pages import FONT, drawing_item, library_script, render, require_bokeh, write
+from graphneg.pages import FONT, drawing_item, render, require_bokeh, write
 from graphneg.store.connection import Store
 from graphneg.store.named_queries import explore
 
@@ -325,7 +325,6 @@ def page(around: Neighbourhood) -> str:
         curves=layout(around),
         colours={"left": COLOURS[-1], "loop": COLOURS[0], "right": COLOURS[1]},
         widest=WIDEST,
-        library=library_script(),
         item=figure_item(around),
     )
 

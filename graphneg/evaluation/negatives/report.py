@@ -24,7 +24,7 @@ from graphneg.evaluation.negatives.statistics import (
     told_by_words,
 )
 from graphneg.nn.embedders import BUNDLED, get_embedder
-from graphneg.pages import FONT, drawing_item, library_script, render, require_bokeh, write
+from graphneg.pages import FONT, drawing_item, render, require_bokeh, write
 from graphneg.progress import Progress
 
 if TYPE_CHECKING:
@@ -346,7 +346,6 @@ def page(report: Report) -> str:
         files=[Path(file).name for file in report.files],
         drawings=drawn,
         items={one.id: drawing_item(one.figure) for one in drawn},
-        library=library_script(),
     )
 
 
