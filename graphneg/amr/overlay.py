@@ -9,7 +9,8 @@ tree of mutable nodes.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from graphneg.amr.penman import is_atom
 from graphneg.amr.wellformed import check
@@ -20,36 +21,21 @@ from graphneg.model import AmrGraph, AmrNode, Edit, Mention
 _LETTER = re.compile(r"[a-z]")
 
 
+@dataclass(slots=True, eq=False)
 class MutableNode:
     """A mutable node, or (``target`` set) a mention of one, while edits are at work."""
 
-    __slots__ = (
-        "align", "below", "concept", "key", "role", "role_align", "span", "target", "up", "value", "var",
-    )  # fmt: skip
-
-    def __init__(
-        self,
-        role: str | None,
-        concept: str | None = None,
-        value: str | None = None,
-        var: str | None = None,
-        align: str | None = None,
-        role_align: str | None = None,
-        key: tuple[str, int] | None = None,
-        span: tuple[int, int] | None = None,
-        target: MutableNode | None = None,
-    ) -> None:
-        self.role = role
-        self.concept = concept
-        self.value = value
-        self.var = var
-        self.align = align
-        self.role_align = role_align
-        self.key = key
-        self.span = span
-        self.target = target
-        self.up: MutableNode | None = None
-        self.below: list[MutableNode] = []
+    role: str | None
+    concept: str | None = None
+    value: str | None = None
+    var: str | None = None
+    align: str | None = None
+    role_align: str | None = None
+    key: tuple[str, int] | None = None
+    span: tuple[int, int] | None = None
+    target: MutableNode | None = None
+    up: MutableNode | None = None
+    below: list[MutableNode] = field(default_factory=list["MutableNode"])
 
     def attach(self, child: MutableNode, at: int | None = None) -> None:
         """Put a node under this one, last or at a position."""
@@ -221,19 +207,17 @@ class _Tree:
     def under(
         self, edits: Sequence[Edit], sources: Mapping[str, AmrGraph]
     ) -> tuple[AmrGraph, dict[tuple[str, int], int]]:
+        operations: Mapping[str, Callable[[Edit], None]] = {
+            "set": self._set,
+            "add": self._add,
+            "drop": self._drop,
+            "graft": lambda edit: self._graft(edit, sources),
+            "wrap": self._wrap,
+        }
         for edit in edits:
-            if edit.op == "set":
-                self._set(edit)
-            elif edit.op == "add":
-                self._add(edit)
-            elif edit.op == "drop":
-                self._drop(edit)
-            elif edit.op == "graft":
-                self._graft(edit, sources)
-            elif edit.op == "wrap":
-                self._wrap(edit)
-            else:
+            if edit.op not in operations:
                 raise TransformError(f"{_name(edit)}: unknown operation {edit.op!r}")
+            operations[edit.op](edit)
         return frozen(self._graph, self._top)
 
     def _at(self, edit: Edit) -> MutableNode:
