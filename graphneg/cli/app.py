@@ -4,14 +4,28 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
 
 from graphneg import __version__
-from graphneg.cli import compare, contradictions, cypher, evaluate, load, negatives, parse, rank, shift, train
-from graphneg.cli.terminal import Database, Password, StorePlace, Username, complain, examples
+from graphneg.cli import contradictions, evaluate, shift, train
+from graphneg.cli.compare import compare
+from graphneg.cli.cypher import cypher, transforms
+from graphneg.cli.negatives import generate, negatives
+from graphneg.cli.options import StoreOptions, add_commands, examples, expanded
+from graphneg.cli.parse import parse
+from graphneg.cli.rank import bank, rank, select
+from graphneg.cli.store import check, export, info, load
+from graphneg.cli.terminal import complain
 from graphneg.errors import GraphnegError
+
+COMMANDS = (
+    *(load, parse, negatives, generate, select, transforms),
+    *(bank, rank, cypher, export, info, check, compare),
+)
+GROUPS = (shift.app, train.app, contradictions.app, evaluate.app)
 
 app = typer.Typer(
     name="graphneg",
@@ -27,27 +41,9 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-for register in (
-    load.register,
-    parse.register,
-    negatives.register,
-    negatives.register_generate,
-    rank.register_select,
-    cypher.register_transforms,
-    shift.register_shift,
-    train.register,
-    rank.register_bank,
-    rank.register,
-    contradictions.register,
-    cypher.register,
-    load.register_export,
-    load.register_info,
-    load.register_check,
-    evaluate.register,
-    compare.register,
-):
-    register(app)
+add_commands(app, COMMANDS)
+for group in GROUPS:
+    app.add_typer(group)
 
 
 def _version(asked: bool) -> None:
@@ -57,29 +53,27 @@ def _version(asked: bool) -> None:
 
 
 @app.callback()
+@expanded
 def _options(
     context: typer.Context,
-    store: StorePlace = None,
-    username: Username = None,
-    password: Password = None,
-    database: Database = None,
+    *,
+    where: StoreOptions,
     version: Annotated[
         bool, typer.Option("--version", help="Print the version and end.", callback=_version, is_eager=True)
     ] = False,
 ) -> None:
     """Options that stand before a command hold for it where it does not say otherwise itself."""
-    given = {"store": store, "username": username, "password": password, "database": database}
-    given = {name: value for name, value in given.items() if value is not None}
+    given = {name: value for name, value in asdict(where).items() if value is not None}
     context.default_map = _for_each_command(app, given)
 
 
 def _for_each_command(parent: typer.Typer, given: dict[str, str]) -> dict[str, Any]:
     """These options for each command, and for those of each group."""
-    found: dict[str, Any] = {one.name: given for one in parent.registered_commands if one.name}
+    options: dict[str, Any] = {one.name: given for one in parent.registered_commands if one.name}
     for group in parent.registered_groups:
         if group.typer_instance is not None and isinstance(group.typer_instance.info.name, str):
-            found[group.typer_instance.info.name] = _for_each_command(group.typer_instance, given)
-    return found
+            options[group.typer_instance.info.name] = _for_each_command(group.typer_instance, given)
+    return options
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

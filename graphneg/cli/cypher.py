@@ -1,33 +1,29 @@
-"""graphneg cypher and graphneg transforms."""
+"""``graphneg cypher`` and ``graphneg transforms``: queries of one's own, and those that edit."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+from typer import Argument, BadParameter, Option
 
+from graphneg.cli.options import StoreOptions, TransformFolders, command, named_values
 from graphneg.cli.terminal import (
-    Database,
-    Password,
-    StorePlace,
-    Username,
-    add_command,
+    STANDARD,
     complain,
     counted,
     exists,
     messages,
-    named_values,
     note,
-    opened,
-    place,
     plain_table,
+    print_json,
     results,
     say,
     stopping,
+    store_name,
 )
 from graphneg.errors import InputError
 
@@ -39,67 +35,46 @@ if TYPE_CHECKING:
     from graphneg.store.rows import Rows
 
 
-# ``graphneg cypher``: a query's rows, as a table or for another program.
-
-
-class Format(StrEnum):
-    """How rows are printed: for people, one JSON object a line, or comma-separated."""
-
-    table = "table"
-    json = "json"
-    csv = "csv"
-
-
-def register(app: typer.Typer) -> None:
-    add_command(
-        app,
-        cypher,
-        'graphneg cypher "MATCH (u:Utterance)-[:MEANS]->(a:Amr) RETURN u.text, a.id LIMIT 5"',
-        'graphneg cypher --param corpus=everyday --format csv "MATCH (d {corpus: $corpus}) RETURN d.id"',
-        "graphneg cypher query.cypher --format json | jq .",
-        "graphneg cypher --named perspectives --param focus=coffee",
-    )
-
-
+@command(
+    'graphneg cypher "MATCH (u:Utterance)-[:MEANS]->(a:Amr) RETURN u.text, a.id LIMIT 5"',
+    'graphneg cypher --param corpus=everyday --format csv "MATCH (d {corpus: $corpus}) RETURN d.id"',
+    "graphneg cypher query.cypher --format json | jq .",
+    "graphneg cypher --named perspectives --param focus=coffee",
+)
 def cypher(
     query: Annotated[
         str | None,
-        typer.Argument(
+        Argument(
             metavar="QUERY",
             help="Cypher, a file ending .cypher, or - for standard input; with --named, a name.",
         ),
     ] = None,
     named: Annotated[
-        bool, typer.Option("--named", help="Run the shipped query of this name; without a name, list them.")
+        bool, Option("--named", help="Run the shipped query of this name; without a name, list them.")
     ] = False,
-    write: Annotated[bool, typer.Option("--write", help="Let the query write.")] = False,
+    write: Annotated[bool, Option("--write", help="Let the query write.")] = False,
     param: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help="A $parameter; JSON, or else text. Repeatable."),
+        Option(metavar="NAME=VALUE", help="A $parameter; JSON, or else text. Repeatable."),
     ] = None,
-    format: Annotated[Format, typer.Option(help="json is one object a line.")] = Format.table,
-    store: StorePlace = None,
-    username: Username = None,
-    password: Password = None,
-    database: Database = None,
+    format: Annotated[Literal["table", "json", "csv"], Option(help="json is one object a line.")] = "table",
+    *,
+    where: StoreOptions,
 ) -> None:
     """Run a Cypher query. It may only read, unless --write is given."""
     if named and query is None:
         _list_named(results())
         return
     if query is None:
-        raise typer.BadParameter("say which QUERY to run, or list the shipped ones with --named")
+        raise BadParameter("say which QUERY to run, or list the shipped ones with --named")
     if named and write:
-        raise typer.BadParameter("the shipped queries only read: leave out --write")
+        raise BadParameter("the shipped queries only read: leave out --write")
     text = query if named else _text(query)
-    parameters = _named_parameters(text, param or ()) if named else named_values(param or (), "--param")
-    with (
-        opened(store, username, password, database) as graph,
-        stopping("the query's transaction is rolled back"),
-    ):
+    parameters = _named_parameters(text, param or ()) if named else named_values(param, "--param")
+    with where.opened() as graph, stopping("the query's transaction is rolled back"):
         ask = graph.explore if named else graph.cypher_write if write else graph.cypher
         rows = ask(text, **parameters)
-    {Format.table: _print_table, Format.json: _print_json, Format.csv: _print_csv}[format](rows)
+    {"table": _print_table, "json": _print_json, "csv": _print_csv}[format](rows)
     if write:
         changes = {name: count for name, count in vars(rows.summary.counters).items() if _counts(count)}
         done = (f"{name.replace('_', ' ')}: {count:,}" for name, count in changes.items())
@@ -112,9 +87,9 @@ def _list_named(console: Console) -> None:
     from graphneg.store.named_queries import named_queries
 
     table = plain_table("name", "parameters", "what it finds")
-    for one in named_queries().values():
-        parameters = map(_offered, one.parameters)
-        table.add_row(f"[bold]{one.name}[/]", escape(", ".join(parameters)), escape(one.summary))
+    for query in named_queries().values():
+        parameters = ", ".join(map(_offered, query.parameters))
+        table.add_row(f"[bold]{query.name}[/]", escape(parameters), escape(query.summary))
     console.print(table)
 
 
@@ -128,19 +103,16 @@ def _offered(parameter: QueryParameter) -> str:
 def _named_parameters(name: str, given: Sequence[str]) -> dict[str, Any]:
     """The parameters of a named query: texts as they are written, numbers as JSON.
 
-    A wrong use of it (no such query, a parameter that it lacks or does not take) ends with 2.
+    A wrong use of it (no such query, a parameter that is missing or unknown) ends with 2.
     """
-    from graphneg.store.named_queries import named_query
+    from graphneg.store.named_queries import named_queries, named_query
 
     try:
         query = named_query(name)
-    except InputError as error:
-        _list_named(messages())
-        complain(str(error))
-        raise typer.Exit(2) from None
-    try:
         query.values(parameters := _read(query, given))
     except InputError as error:
+        if name.replace("-", "_") not in named_queries():
+            _list_named(messages())
         complain(str(error))
         raise typer.Exit(2) from None
     return parameters
@@ -154,7 +126,7 @@ def _read(query: NamedQuery, given: Sequence[str]) -> dict[str, Any]:
 
 
 def _text(query: str) -> str:
-    if query == "-":
+    if query == STANDARD:
         return sys.stdin.read()
     if not query.endswith(".cypher"):
         return query
@@ -182,11 +154,7 @@ def _print_table(rows: Rows) -> None:
 
 
 def _print_json(rows: Rows) -> None:
-    from json import dumps
-
-    for cells in _cells(rows):
-        row = dict(zip(rows.columns, cells, strict=True))
-        typer.echo(dumps(row, ensure_ascii=False, default=str))
+    print_json(*(dict(zip(rows.columns, cells, strict=True)) for cells in _cells(rows)))
 
 
 def _print_csv(rows: Rows) -> None:
@@ -215,70 +183,51 @@ def _counts(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value > 0
 
 
-# ``graphneg transforms``: the transforms there are, or one with its query and an example.
-
-
-def register_transforms(app: typer.Typer) -> None:
-    add_command(
-        app,
-        transforms,
-        "graphneg transforms",
-        "graphneg transforms negate",
-        "graphneg transforms mine --transforms-dir my/",
-    )
-
-
+@command("graphneg transforms", "graphneg transforms negate", "graphneg transforms mine --transforms-dir my/")
 def transforms(
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Show this one closely.")] = None,
-    transforms_dir: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="DIR", help="Folder of one's own transforms; repeatable."),
-    ] = None,
-    store: StorePlace = None,
-    username: Username = None,
-    password: Password = None,
-    database: Database = None,
+    name: Annotated[str | None, Argument(metavar="NAME", help="Show this one closely.")] = None,
+    transforms_dir: TransformFolders = None,
+    *,
+    where: StoreOptions,
 ) -> None:
     """List the transforms and recipes, or show one transform: its query and an example.
 
     The example is an edit of a dialogue in the store, if there is one; nothing is written.
     """
+    from graphneg.cli.negatives import show_closely
+    from graphneg.editing.preview import preview
     from graphneg.editing.transforms import load_transforms
 
-    found = load_transforms(transforms_dir or ())
+    known = load_transforms(transforms_dir or ())
     if name is None:
-        _list(found)
+        _list(known)
         return
-    if name not in found:
-        raise InputError(f"no transform is called {name!r}; there are: {', '.join(found)}")
-    _show(found[name])
-    if not exists(store):
-        note(f"for an example, load dialogues with graphs into {place(store)}: graphneg load everyday")
+    if name not in known:
+        raise InputError(f"no transform is called {name!r}; there are: {', '.join(known)}")
+    _show(known[name])
+    if not exists(where.store):
+        place = store_name(where.store)
+        note(f"for an example, load dialogues with graphs into {place}: graphneg load everyday")
         return
-    with opened(store, username, password, database) as graph, stopping("nothing was changed"):
-        pass
-        from graphneg.cli.negatives import show_closely
-        from graphneg.editing.preview import preview
-
-        example = preview(graph.store, found[name])
+    with where.opened() as graph, stopping("nothing was changed"):
+        example = preview(graph.store, known[name])
         if example is None:
             note(f"{name} applies nowhere in the first dialogues of the {graph.store.description}")
         else:
             show_closely(example, {})
 
 
-def _list(found: Mapping[str, Transform]) -> None:
+def _list(known: Mapping[str, Transform]) -> None:
     from graphneg.editing.recipes import GENERATED, RECIPES
 
-    console = results()
     table = plain_table("transform", "category", "needs", "what it does")
-    for one in found.values():
+    for one in known.values():
         table.add_row(f"[bold]{one.name}[/]", one.category, ", ".join(one.needs), one.summary)
-    console.print(table)
+    results().print(table)
     recipes = plain_table("recipe", "target", "what it does")
     for recipe in (*RECIPES.values(), *GENERATED.values()):
         recipes.add_row(f"[bold]{recipe.name}[/]", recipe.target, recipe.summary)
-    console.print(recipes)
+    results().print(recipes)
 
 
 def _show(one: Transform) -> None:

@@ -6,60 +6,62 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from rich.markup import escape
+from rich.text import Text
+from typer import Argument, Option
 
-from graphneg.cli.terminal import add_job, counted, figures_table, note, plain_table, results, say, stopping
-from graphneg.errors import InputError
+from graphneg.cli.options import Json, Offline, Overwrite, job
+from graphneg.cli.terminal import (
+    counted,
+    figures_table,
+    note,
+    plain_table,
+    print_json,
+    results,
+    say,
+    working,
+)
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from graphneg.evaluation.negatives.report import Report
     from graphneg.evaluation.negatives.sampling import Spread
-    from graphneg.evaluation.negatives.statistics import Figures, Line, Models
+    from graphneg.evaluation.negatives.statistics import Figures, Line
 
-
-PAGE = ".html"
 STYLES = {"wrong": "bold red", "suspicious": "yellow", "note": "dim", "good": "green"}
 
 
-def register(app: typer.Typer) -> None:
-    add_job(
-        app,
-        negatives,
-        "graphneg evaluate negatives negatives.jsonl",
-        "graphneg evaluate negatives edits.jsonl overlap.parquet positives.jsonl -o report.html",
-        "graphneg evaluate negatives negatives.jsonl --lm path/to/lm --judge path/to/ranker --json",
-    )
-
-
+@job(
+    "graphneg evaluate negatives negatives.jsonl",
+    "graphneg evaluate negatives edits.jsonl overlap.parquet positives.jsonl -o report.html",
+    "graphneg evaluate negatives negatives.jsonl --lm path/to/lm --judge path/to/ranker --json",
+)
 def negatives(
     files: Annotated[
-        list[Path],
-        typer.Argument(metavar="FILE...", help="Negatives, and right responses (.jsonl, .parquet)."),
+        list[Path], Argument(metavar="FILE...", help="Negatives, and right responses (.jsonl, .parquet).")
     ],
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="FILE.html", help="Write a page with plots as well.")
+        Path | None, Option("--out", "-o", metavar="FILE.html", help="Write a page with plots as well.")
     ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a page that is there.")] = False,
+    overwrite: Overwrite = False,
     embedder: Annotated[
-        str,
-        typer.Option(metavar="PATH_OR_ID", help="What gives the cosines: word vectors or an encoder."),
+        str, Option(metavar="PATH_OR_ID", help="What gives the cosines: word vectors or an encoder.")
     ] = "glove-50d",
     lm: Annotated[
-        str | None, typer.Option(metavar="PATH_OR_ID", help="A causal language model, for fluency.")
+        str | None, Option(metavar="PATH_OR_ID", help="A causal language model, for fluency.")
     ] = None,
     judge: Annotated[
-        str | None, typer.Option(metavar="PATH_OR_ID", help="A ranker: how many does it take for right?")
+        str | None, Option(metavar="PATH_OR_ID", help="A ranker: how many does it take for right?")
     ] = None,
-    threshold: Annotated[float, typer.Option(help="A judge's score from here on says: right.")] = 0.5,
+    threshold: Annotated[float, Option(help="A judge's score from here on says: right.")] = 0.5,
     sample: Annotated[
-        int, typer.Option(min=1, help="Texts at most of each line that models are asked about.")
+        int, Option(min=1, help="Texts at most of each line that models are asked about.")
     ] = 1000,
-    examples: Annotated[int, typer.Option(min=0, help="Negatives to show of each line.")] = 3,
-    seed: Annotated[int, typer.Option(help="The same seed draws the same sample and examples.")] = 0,
-    offline: Annotated[bool, typer.Option("--offline", help="Fetch nothing from a model hub.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    examples: Annotated[int, Option(min=0, help="Negatives to show of each line.")] = 3,
+    seed: Annotated[int, Option(help="The same seed draws the same sample and examples.")] = 0,
+    offline: Offline = False,
+    json: Json = False,
 ) -> None:
     """Measure negatives before training on them: a line for each generator and category.
 
@@ -67,58 +69,28 @@ def negatives(
     originals of edits), what alone tells the two apart, and what is suspicious in plain words.
     No store is opened; memory does not grow with the files.
     """
-    from graphneg.cli.terminal import Bars
-    from graphneg.evaluation.negatives.report import measure
+    from dataclasses import asdict
+
+    from graphneg.evaluation.negatives.report import check_page, measure, write_page
+    from graphneg.evaluation.negatives.statistics import load_models
 
     if out is not None:
-        _check(out, overwrite)
-    with stopping("nothing was written"):
-        models = _models(embedder, lm, judge, offline)
-        with Bars() as bars:
-            report = measure(
-                files,
-                models=models,
-                threshold=threshold,
-                sample=sample,
-                examples=examples,
-                seed=seed,
-                progress=bars,
-            )
+        check_page(out, overwrite)
+    drawn = {"sample": sample, "examples": examples, "seed": seed}
+    with working("nothing was written") as bars:
+        models = load_models(embedder, lm, judge, offline)
+        report = measure(files, models=models, threshold=threshold, progress=bars, **drawn)
         if out is not None:
-            from graphneg.evaluation.negatives.report import write_page
-
             write_page(report, out)
-    (_print_json if json else _print)(report)
-    _tell(report, out)
-
-
-def _check(out: Path, overwrite: bool) -> None:
-    """Before any work: whether the page can be written."""
-    from graphneg.pages import require_bokeh
-
-    if out.suffix != PAGE:
-        raise InputError(f"{out}: a report is a page; name it {out.stem}{PAGE} (--json prints the figures)")
-    if not out.absolute().parent.is_dir():
-        raise InputError(f"{out}: the folder {out.absolute().parent} is not there; make it first")
-    if out.exists() and not overwrite:
-        raise InputError(f"{out}: is there already; --overwrite replaces it")
-    require_bokeh()
-
-
-def _models(embedder: str, lm: str | None, judge: str | None, offline: bool) -> Models:
-    from graphneg.evaluation.negatives.statistics import Models
-    from graphneg.nn.embedders import get_embedder, is_static
-    from graphneg.nn.models import load_causal
-    from graphneg.rankers.base import load_ranker
-
-    options = {} if is_static(embedder) else {"offline": offline}
-    return Models(
-        get_embedder(embedder, **options),
-        None if lm is None else load_causal(lm, offline=offline),
-        None if judge is None else load_ranker(judge, offline=offline),
-        lm or "",
-        judge or "",
-    )
+    if json:
+        print_json(asdict(report))
+    else:
+        _print(report)
+    if report.unsaid:
+        note(f"{counted(report.unsaid, 'negative')} only took turns away: no text of theirs is measured")
+    if out is not None:
+        say(f"wrote {out}")
+    say(f"{counted(report.negatives, 'negative')} of {counted(report.records, 'record')}")
 
 
 def _print(report: Report) -> None:
@@ -151,7 +123,6 @@ def _lines(
     report: Report, headers: Sequence[str], cells: Callable[[Report, Figures, Line | None], list[str]]
 ) -> Table:
     """A row for right responses and each line. Two narrow tables, since one is wider than terminals are."""
-    from rich.text import Text
 
     table = figures_table("", *headers)
     for target, figures in report.reference.items():
@@ -192,8 +163,6 @@ def _mean(spread: Spread | None) -> str:
 
 
 def _told(report: Report) -> Table:
-    from rich.text import Text
-
     from graphneg.evaluation.negatives.findings import TOLD
 
     cues = list(dict.fromkeys(cue for line in report.lines for cue in line.told_by))
@@ -209,7 +178,6 @@ def _told(report: Report) -> Table:
 
 
 def _findings(report: Report) -> Table:
-    from rich.text import Text
 
     table = plain_table("", "negatives", "", title="What is good, and what is suspicious")
     table.columns[0].no_wrap = True
@@ -219,26 +187,9 @@ def _findings(report: Report) -> Table:
 
 
 def _examples(line: Line) -> Table:
-    from rich.markup import escape
-    from rich.text import Text
 
     table = plain_table("last turn", "negative", "in truth", title=f"Some of {escape(line.name)}")
     for one in line.examples:
         last = one.context[-1] if one.context else ""
         table.add_row(Text(last, "dim"), Text(one.text), Text(one.right or "–", "green"))
     return table
-
-
-def _print_json(report: Report) -> None:
-    from dataclasses import asdict
-    from json import dumps
-
-    typer.echo(dumps(asdict(report), ensure_ascii=False))
-
-
-def _tell(report: Report, out: Path | None) -> None:
-    if report.unsaid:
-        note(f"{counted(report.unsaid, 'negative')} only took turns away: no text of theirs is measured")
-    if out is not None:
-        say(f"wrote {out}")
-    say(f"{counted(report.negatives, 'negative')} of {counted(report.records, 'record')}")

@@ -1,138 +1,94 @@
-"""graphneg negatives and graphneg generate."""
+"""``graphneg negatives`` and ``graphneg generate``: wrong responses, made of what is loaded, and shown."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
-from enum import StrEnum
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
 from rich.table import Table
 from rich.text import Text
+from typer import Argument, BadParameter, Option
 
-from graphneg.cli.terminal import (
-    CHOICE,
-    Batch,
-    Corpora,
-    Database,
-    Limit,
-    Password,
-    Splits,
-    StorePlace,
-    Username,
-    add_command,
-    counted,
-    messages,
+from graphneg.cli.options import (
+    CorpusOptions,
+    DialogueOptions,
+    OutRecords,
+    StoreOptions,
+    TransformFolders,
+    command,
     named_values,
+    panel,
+    without_none,
+)
+from graphneg.cli.terminal import (
+    STANDARD,
+    Bars,
+    counted,
+    keeps_part,
     note,
-    opened,
     plain_table,
-    require_dialogues,
-    require_graphs,
     results,
-    say,
     stopping,
+    tell_negatives,
+    tell_stream,
+    write_stream,
 )
 from graphneg.editing.recipes import GENERATED, RECIPE_NAMES
 from graphneg.errors import GeneratorError
 from graphneg.model import Negative
 
 if TYPE_CHECKING:
-    from graphneg.decoders.base import Decoder
     from graphneg.dialogue_graph import DialogueGraph
-    from graphneg.generators.generated import Generated
-    from graphneg.records.resumable import NegativeStream
 
-
-# ``graphneg negatives``: make negatives of what is loaded, or look at one closely.
-
-
-STANDARD_OUTPUT = "-"
 NO_GRAPH = "no-graph"
-DECODING = "Decoder"
+"""Why dialogues are skipped that were not parsed."""
+_of_decoder = panel("Decoder")
+_of_dialogues = panel("Which dialogues")
 
 
-class Target(StrEnum):
-    """What is edited: the response alone, or any turn."""
-
-    response = "response"
-    dialogue = "dialogue"
-
-
-class Backend(StrEnum):
-    """What runs a t5 model."""
-
-    torch = "torch"
-    ctranslate2 = "ctranslate2"
-
-
-def register(app: typer.Typer) -> None:
-    add_command(
-        app,
-        negatives,
-        "graphneg negatives -o negatives.jsonl --recipe deam --per-dialogue 4 --seed 0",
-        "graphneg negatives -o - --transform negate --transform oppose --limit 100 | head",
-        "graphneg negatives -o out.parquet --decoder t5 --model path/to/model --backend ctranslate2",
-        "graphneg negatives --explain everyday/train/coffee#5~deam.0.0",
-    )
-
-
+@command(
+    "graphneg negatives -o negatives.jsonl --recipe deam --per-dialogue 4 --seed 0",
+    "graphneg negatives -o - --transform negate --transform oppose --limit 100 | head",
+    "graphneg negatives -o out.parquet --decoder t5 --model path/to/model --backend ctranslate2",
+    "graphneg negatives --explain everyday/train/coffee#5~deam.0.0",
+)
 def negatives(
     out: Annotated[
         str | None,
-        typer.Option("--out", "-o", metavar="FILE", help="A .jsonl or .parquet file; - prints JSON lines."),
+        Option("--out", "-o", metavar="FILE", help="A .jsonl or .parquet file; - prints JSON lines."),
     ] = None,
     explain: Annotated[
-        str | None, typer.Option(metavar="ID", help="Show one negative that was made: graphs, edits, text.")
+        str | None, Option(metavar="ID", help="Show one negative that was made: graphs, edits, text.")
     ] = None,
     recipe: Annotated[
-        str,
-        typer.Option(metavar="|".join(RECIPE_NAMES), help="What is done: see graphneg transforms."),
+        str, Option(metavar="|".join(RECIPE_NAMES), help="What is done: see graphneg transforms.")
     ] = "deam",
     transform: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="One edit by this transform, in place of a recipe; repeatable."),
+        Option(metavar="NAME", help="One edit by this transform, in place of a recipe; repeatable."),
     ] = None,
-    transforms_dir: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="DIR", help="Folder of one's own transforms; repeatable."),
-    ] = None,
+    transforms_dir: TransformFolders = None,
     target: Annotated[
-        Target | None, typer.Option(help="What may be edited; else the recipe's own.", show_default=False)
+        Literal["response", "dialogue"] | None,
+        Option(help="What may be edited; else the recipe's own.", show_default=False),
     ] = None,
-    per_dialogue: Annotated[int, typer.Option(min=1, help="Negatives of each dialogue.")] = 1,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same negatives.")] = 0,
-    show: Annotated[int, typer.Option(min=0, metavar="N", help="Show N of the negatives afterwards.")] = 0,
-    corpus: Corpora = None,
-    split: Splits = None,
-    limit: Annotated[
-        int | None, typer.Option(min=1, help="At most so many dialogues with graphs.", rich_help_panel=CHOICE)
-    ] = None,
-    batch: Batch = 200,
-    decoder: Annotated[
-        str, typer.Option(help="surface or t5, or one that is installed.", rich_help_panel=DECODING)
-    ] = "surface",
-    model: Annotated[
-        str | None, typer.Option(metavar="PATH_OR_ID", help="The t5 model.", rich_help_panel=DECODING)
-    ] = None,
+    per_dialogue: Annotated[int, Option(min=1, help="Negatives of each dialogue.")] = 1,
+    seed: Annotated[int, Option(help="The same seed gives the same negatives.")] = 0,
+    show: Annotated[int, Option(min=0, metavar="N", help="Show N of the negatives afterwards.")] = 0,
+    *,
+    chosen: CorpusOptions,
+    limit: Annotated[int | None, _of_dialogues(min=1, help="At most so many dialogues with graphs.")] = None,
+    batch: Annotated[int, _of_dialogues(min=1, help="Dialogues at a time; changes no result.")] = 200,
+    decoder: Annotated[str, _of_decoder(help="surface or t5, or one that is installed.")] = "surface",
+    model: Annotated[str | None, _of_decoder(metavar="PATH_OR_ID", help="The t5 model.")] = None,
     backend: Annotated[
-        Backend | None, typer.Option(help="What runs the t5 model.", rich_help_panel=DECODING)
+        Literal["torch", "ctranslate2"] | None, _of_decoder(help="What runs the t5 model.")
     ] = None,
-    device: Annotated[
-        str | None, typer.Option(help="cpu, cuda, mps; else the best there is.", rich_help_panel=DECODING)
-    ] = None,
-    beams: Annotated[
-        int | None, typer.Option(min=1, help="Beams of the t5 search.", rich_help_panel=DECODING)
-    ] = None,
-    offline: Annotated[
-        bool, typer.Option("--offline", help="Fetch nothing from a hub.", rich_help_panel=DECODING)
-    ] = False,
-    store: StorePlace = None,
-    username: Username = None,
-    password: Password = None,
-    database: Database = None,
+    device: Annotated[str | None, _of_decoder(help="cpu, cuda, mps; else the best there is.")] = None,
+    beams: Annotated[int | None, _of_decoder(min=1, help="Beams of the t5 search.")] = None,
+    offline: Annotated[bool, _of_decoder("--offline", help="Fetch nothing from a hub.")] = False,
+    where: StoreOptions,
 ) -> None:
     """Make hard negatives of the loaded dialogues.
 
@@ -140,84 +96,60 @@ def negatives(
     with the same bytes. After the run a table tells what was made, what was skipped and why.
     """
     if (out is None) == (explain is None):
-        raise typer.BadParameter("say where to write (-o FILE, or -o -), or which one to --explain")
-    given = {"model": model, "backend": backend and str(backend), "device": device, "num_beams": beams}
-    options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    if offline:
-        options["offline"] = True
-    with opened(store, username, password, database) as graph:
+        raise BadParameter("say where to write (-o FILE, or -o -), or which one to --explain")
+    options = without_none(
+        model=model, backend=backend, device=device, num_beams=beams, offline=offline or None
+    )
+    with where.opened() as graph:
         if explain is not None:
             _explain(graph, explain, decoder, options)
-            return
-        from graphneg.cli.terminal import Bars
-
-        with Bars() as bars:
-            made = graph.negatives(
-                recipe,
-                transforms=transform or (),
-                folders=transforms_dir or (),
-                decoder=decoder,
-                decoder_options=options,
-                per_dialogue=per_dialogue,
-                seed=seed,
-                target=None if target is None else target.value,
-                corpora=corpus or (),
-                splits=split or (),
-                limit=limit,
-                batch=batch,
-                progress=bars,
-            )
-            require_dialogues(graph, corpus or (), split or ())
-            if limit is not None and recipe not in GENERATED:
-                require_graphs(graph, corpus or (), split or ())
-            _write(made, out or STANDARD_OUTPUT)
-        _tell(made, out or STANDARD_OUTPUT, show)
+        elif out is not None:
+            with Bars() as bars:
+                made = graph.negatives(
+                    recipe,
+                    transforms=transform or (),
+                    folders=transforms_dir or (),
+                    decoder=decoder,
+                    decoder_options=options,
+                    per_dialogue=per_dialogue,
+                    seed=seed,
+                    target=target,
+                    limit=limit,
+                    batch=batch,
+                    progress=bars,
+                    **chosen.named,
+                )
+                chosen.require(graph)
+                if limit is not None and recipe not in GENERATED:
+                    chosen.require(graph, with_graphs=True)
+                _write(made, out, "nothing of it is lost in the store; run the command again")
+            _tell(made, out, show)
 
 
 def _explain(graph: DialogueGraph, id: str, decoder: str, options: dict[str, Any]) -> None:
-    pass
     from graphneg.decoders.base import get_decoder
 
-    made: Decoder = get_decoder(decoder, **options)
+    made = get_decoder(decoder, **options)
     with stopping("nothing was changed"):
         found = graph.explain(id, made)
         show_closely(found.negative, found.refused)
 
 
-def _write(made: NegativeStream, out: str) -> None:
-    kept = "nothing of it is lost in the store; run the command again"
-    if out != STANDARD_OUTPUT:
-        kept = f"{out}.part keeps what was made; the same command goes on from there"
-    with stopping(kept):
-        if out.endswith(".parquet"):
-            made.to_parquet(out)
-        else:
-            made.to_jsonl(out)
+def _write(made: Any, out: str, unkept: str) -> None:
+    with stopping(unkept if out == STANDARD else keeps_part(out)):
+        write_stream(made, out)
 
 
-def _tell(made: NegativeStream, out: str, show: int) -> None:
-    from rich.box import SIMPLE_HEAD
-
-    if made.resumed.discarded:
-        note(f"started anew: {made.resumed.discarded}")
-    for line in made.notes:
-        note(line)
-    table = made.summary.table()
-    table.box = SIMPLE_HEAD
-    messages().print(table)
-    done = made.resumed.dialogues
-    went_on = f", going on after {done:,} dialogues of a run before" if done else ""
-    if out == STANDARD_OUTPUT:
+def _tell(made: Any, out: str, show: int) -> None:
+    tell_stream(made, made.notes)
+    if out == STANDARD:
         return
-    say(f"{out}: {counted(made.summary.negatives, 'negative')}{went_on}")
+    tell_negatives(made, out)
     if not made.summary.negatives:
         note("no negative came of these dialogues; the table says why")
-    without = made.summary.skipped[NO_GRAPH]
-    if without:
+    if without := made.summary.skipped[NO_GRAPH]:
         note(f"{counted(without, 'dialogue')} without AMR graphs: graphneg parse makes some")
     if show:
-        pass
-
         show_briefly(_varied(_written(out), show))
 
 
@@ -245,121 +177,58 @@ def _varied(negatives: Iterator[Negative], amount: int) -> list[Negative]:
     return [*fresh, *others][:amount]
 
 
-# ``graphneg generate``: wrong responses to the contexts of a store, by a generator.
-
-
-class Places(StrEnum):
-    """Where contexts end in dialogues without responses."""
-
-    last = "last"
-    every = "every"
-
-
-def register_generate(app: typer.Typer) -> None:
-    add_command(
-        app,
-        generate,
-        "graphneg generate overlap -o negatives.jsonl --per-context 5 --seed 0",
-        "graphneg generate overlap -o - --corpus dailydialog_pp --option most_uses=2 | head",
-        "graphneg generate key-context -o out.parquet --option model=path/to/model",
-    )
-
-
+@command(
+    "graphneg generate overlap -o negatives.jsonl --per-context 5 --seed 0",
+    "graphneg generate overlap -o - --corpus dailydialog_pp --option most_uses=2 | head",
+    "graphneg generate key-context -o out.parquet --option model=path/to/model",
+)
 def generate(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="overlap, or another that is installed.")],
-    out: Annotated[
-        str,
-        typer.Option("--out", "-o", metavar="FILE", help="A .jsonl or .parquet file; - prints JSON lines."),
-    ],
-    per_context: Annotated[int, typer.Option(min=1, help="Negatives of each context.")] = 1,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same negatives.")] = 0,
+    name: Annotated[str, Argument(metavar="NAME", help="overlap, or another that is installed.")],
+    out: OutRecords,
+    per_context: Annotated[int, Option(min=1, help="Negatives of each context.")] = 1,
+    seed: Annotated[int, Option(help="The same seed gives the same negatives.")] = 0,
     option: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME=VALUE", help="An option of the generator; JSON, or else text. Repeatable."
-        ),
+        Option(metavar="NAME=VALUE", help="An option of the generator; JSON, or else text. Repeatable."),
     ] = None,
     places: Annotated[
-        Places,
-        typer.Option(
-            help="Of dialogues without responses: the last turn, or every one.", rich_help_panel=CHOICE
-        ),
-    ] = Places.last,
-    corpus: Corpora = None,
-    split: Splits = None,
-    limit: Limit = None,
+        Literal["last", "every"],
+        _of_dialogues(help="Of dialogues without responses: the last turn, or every one."),
+    ] = "last",
+    *,
+    chosen: DialogueOptions,
     batch: Annotated[
         int | None,
-        typer.Option(
+        _of_dialogues(
             min=1,
             help="Dialogues at a time, and between two writes; else 8 where a language model writes, or 200. "
             "Changes no result.",
-            rich_help_panel=CHOICE,
         ),
     ] = None,
-    store: StorePlace = None,
-    username: Username = None,
-    password: Password = None,
-    database: Database = None,
+    where: StoreOptions,
 ) -> None:
     """Make wrong responses to the contexts of the loaded dialogues.
 
     A file is resumable: stopped at any moment, the same command goes on where it was and ends
     with the same bytes. After the run a table tells what was made, and what is missing and why.
     """
-    from graphneg.cli.terminal import Bars
     from graphneg.generators.base import generator_names
 
     if name not in generator_names():
-        raise typer.BadParameter(f"no generator named {name!r}; choose one of {', '.join(generator_names())}")
-    options = named_values(option or (), "--option")
-    with opened(store, username, password, database) as graph:
-        require_dialogues(graph, corpus or (), split or ())
+        raise BadParameter(f"no generator named {name!r}; choose one of {', '.join(generator_names())}")
+    asked = {"per_context": per_context, "seed": seed, "places": places, "batch": batch}
+    options = named_values(option, "--option")
+    with where.opened() as graph:
+        chosen.require(graph)
         with Bars() as bars:
             try:
-                made = graph.generate(
-                    name,
-                    per_context=per_context,
-                    seed=seed,
-                    places=places.value,
-                    corpora=corpus or (),
-                    splits=split or (),
-                    limit=limit,
-                    batch=batch,
-                    progress=bars,
-                    **options,
-                )
+                made = graph.generate(name, **asked, **chosen.named, progress=bars, **options)
             except GeneratorError as error:
-                raise typer.BadParameter(str(error)) from error
-            _write_generate(made, out)
-        _tell_generate(made, out)
-
-
-def _write_generate(made: Generated, out: str) -> None:
-    kept = "nothing was changed; run the command again"
-    if out != STANDARD_OUTPUT:
-        kept = f"{out}.part keeps what was made; the same command goes on from there"
-    with stopping(kept):
-        if out.endswith(".parquet"):
-            made.to_parquet(out)
-        else:
-            made.to_jsonl(out)
-
-
-def _tell_generate(made: Generated, out: str) -> None:
-    from rich.box import SIMPLE_HEAD
-
-    if made.resumed.discarded:
-        note(f"started anew: {made.resumed.discarded}")
-    for line in made.notes:
-        note(line)
-    table = made.summary.table()
-    table.box = SIMPLE_HEAD
-    messages().print(table)
-    if out != STANDARD_OUTPUT:
-        done = made.resumed.dialogues
-        went_on = f", going on after {done:,} dialogues of a run before" if done else ""
-        say(f"{out}: {counted(made.summary.negatives, 'negative')}{went_on}")
+                raise BadParameter(str(error)) from error
+            _write(made, out, "nothing was changed; run the command again")
+        tell_stream(made, made.notes)
+        if out != STANDARD:
+            tell_negatives(made, out)
 
 
 # Negatives for people: a few in a table, or one with its graphs side by side.

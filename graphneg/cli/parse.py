@@ -4,30 +4,26 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
+from typer import BadParameter, Option
 
+from graphneg.cli.options import DialogueOptions, StoreOptions, command, panel, without_none
 from graphneg.cli.terminal import (
-    Corpora,
-    Database,
-    Limit,
-    Password,
-    Splits,
-    StorePlace,
-    Username,
-    add_command,
+    BYTES,
+    STANDARD,
+    Bars,
     complain,
     counted,
     messages,
     note,
-    opened,
-    require_dialogues,
     say,
     stopping,
+    working,
 )
 from graphneg.errors import InputError, ParserError
 
@@ -35,84 +31,53 @@ if TYPE_CHECKING:
     from graphneg.parsers.jobs import ParseReport
     from graphneg.parsers.pool import ParserPool
 
-
-STANDARD = "-"
-PARSING, TEXT = "Parser", "Without a store"
-
-
-def register(app: typer.Typer) -> None:
-    add_command(
-        app,
-        parse,
-        "graphneg parse",
-        "graphneg parse --corpus dailydialog --split test --responses",
-        "graphneg parse --parser amrlib --model path/to/model --again",
-        "graphneg parse --text sentences.txt -o graphs.amr",
-        "echo 'I never said that.' | graphneg parse --text - -o -",
-    )
+_of_parser = panel("Parser")
+_of_text = panel("Without a store")
 
 
+@command(
+    "graphneg parse",
+    "graphneg parse --corpus dailydialog --split test --responses",
+    "graphneg parse --parser amrlib --model path/to/model --again",
+    "graphneg parse --text sentences.txt -o graphs.amr",
+    "echo 'I never said that.' | graphneg parse --text - -o -",
+)
 def parse(
     text: Annotated[
         str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Parse a file of one utterance a line; - is standard input.",
-            rich_help_panel=TEXT,
-        ),
+        _of_text(metavar="FILE", help="Parse a file of one utterance a line; - is standard input."),
     ] = None,
     out: Annotated[
-        str | None,
-        typer.Option(
-            "--out", "-o", metavar="FILE", help="PENMAN file; - is standard output.", rich_help_panel=TEXT
-        ),
+        str | None, _of_text("--out", "-o", metavar="FILE", help="PENMAN file; - is standard output.")
     ] = None,
-    parser: Annotated[
-        str,
-        typer.Option(help="dependency or amrlib, or one that is installed.", rich_help_panel=PARSING),
-    ] = "dependency",
+    parser: Annotated[str, _of_parser(help="dependency or amrlib, or one that is installed.")] = "dependency",
     model: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME_OR_PATH",
-            help="dependency: a spaCy model; amrlib: the directory of a model.",
-            rich_help_panel=PARSING,
+        _of_parser(
+            metavar="NAME_OR_PATH", help="dependency: a spaCy model; amrlib: the directory of a model."
         ),
     ] = None,
     device: Annotated[
-        str | None,
-        typer.Option(help="cpu, cuda, mps; else the best there is; amrlib only.", rich_help_panel=PARSING),
+        str | None, _of_parser(help="cpu, cuda, mps; else the best there is; amrlib only.")
     ] = None,
-    batch: Annotated[
-        int | None, typer.Option(min=1, help="Texts at a time; amrlib only.", rich_help_panel=PARSING)
-    ] = None,
-    offline: Annotated[
-        bool,
-        typer.Option("--offline", help="Fetch nothing from a hub; amrlib only.", rich_help_panel=PARSING),
-    ] = False,
+    batch: Annotated[int | None, _of_parser(min=1, help="Texts at a time; amrlib only.")] = None,
+    offline: Annotated[bool, _of_parser("--offline", help="Fetch nothing from a hub; amrlib only.")] = False,
     processes: Annotated[
         int | None,
-        typer.Option(
+        _of_parser(
             min=1,
-            help="Worker processes; else one a core for dependency, one for amrlib.",
-            rich_help_panel=PARSING,
             show_default=False,
+            help="Worker processes; else one a core for dependency, one for amrlib.",
         ),
     ] = None,
     again: Annotated[
         bool,
-        typer.Option(
-            "--again", help="Replace graphs of other parsers and versions; never those that were loaded."
-        ),
+        Option("--again", help="Replace graphs of other parsers and versions; never those that were loaded."),
     ] = False,
-    responses: Annotated[bool, typer.Option("--responses", help="Parse responses as well.")] = False,
-    corpus: Corpora = None,
-    split: Splits = None,
-    limit: Limit = None,
-    store: StorePlace = None,
-    username: Username = None,
-    password: Password = None,
-    database: Database = None,
+    responses: Annotated[bool, Option("--responses", help="Parse responses as well.")] = False,
+    *,
+    chosen: DialogueOptions,
+    where: StoreOptions,
 ) -> None:
     """Parse utterances to AMR graphs.
 
@@ -121,33 +86,25 @@ def parse(
     utterance a line becomes a PENMAN file, and no store is opened.
     """
     if (text is None) != (out is None):
-        raise typer.BadParameter("--text FILE and -o FILE belong together; a store needs neither")
-    if text is not None and (again or responses or corpus or split or limit):
-        raise typer.BadParameter("--again, --responses, --corpus, --split and --limit are for a store")
-    given = {"model": model, "device": device, "batch": batch}
-    options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    if offline:
-        options["offline"] = True
+        raise BadParameter("--text FILE and -o FILE belong together; a store needs neither")
+    if text is not None and (again or responses or chosen != DialogueOptions()):
+        raise BadParameter("--again, --responses, --corpus, --split and --limit are for a store")
+    options = without_none(model=model, device=device, batch=batch, offline=offline or None)
     if text is not None and out is not None:
         _parse_file(text, out, parser, options, processes)
         return
-    from graphneg.cli.terminal import Bars
-
     with (
         _pool(parser, options, processes) as pool,
-        opened(store, username, password, database) as graph,
-        stopping("what was written is kept; the same command again parses the rest"),
-        Bars() as bars,
+        where.opened() as graph,
+        working("what was written is kept; the same command again parses the rest") as bars,
     ):
-        require_dialogues(graph, corpus or (), split or ())
+        chosen.require(graph)
         report = graph.parse(
             pool,
             of=("utterances", "responses") if responses else ("utterances",),
             existing="replace" if again else "keep",
-            corpora=corpus or (),
-            splits=split or (),
-            limit=limit,
             progress=bars,
+            **chosen.named,
         )
     _tell(report)
 
@@ -168,7 +125,6 @@ def _pool(parser: str, options: dict[str, Any], processes: int | None) -> Genera
 
 
 def _parse_file(source: str, out: str, parser: str, options: dict[str, Any], processes: int | None) -> None:
-    from graphneg.cli.terminal import BYTES, Bars
     from graphneg.parsers.jobs import ParseReport, decoded_lines, parse_lines
     from graphneg.parsers.pool import source_of
 
@@ -197,7 +153,7 @@ def _input(source: str) -> BinaryIO:
 
 @contextmanager
 def _output(out: str) -> Generator[BinaryIO]:
-    """A file beside OUT that takes its place when all is written; or standard output."""
+    """A file that takes the name OUT when all is written; or standard output."""
     if out == STANDARD:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
@@ -210,13 +166,8 @@ def _output(out: str) -> Generator[BinaryIO]:
 
 def _tell(report: ParseReport) -> None:
     say(report.summary())
-    for line in _warnings(report):
-        say(f"  {line}")
-    if report.failed:
-        note(f"{counted(report.failed, 'text')} got no graph; the warnings say why")
-
-
-def _warnings(report: ParseReport) -> Iterator[str]:
     for code, count in report.warnings.most_common():
         where, warning = report.examples[code][0]
-        yield f"{code}: {count:,}, {where} first: {warning.partition(':')[2].strip()}"
+        say(f"  {code}: {count:,}, {where} first: {warning.partition(':')[2].strip()}")
+    if report.failed:
+        note(f"{counted(report.failed, 'text')} got no graph; the warnings say why")

@@ -1,23 +1,23 @@
-"""What the commands share: options, opening the store, tables, progress, and how they speak to a user."""
+"""How commands speak to a user: results on standard output, all else on standard error.
+
+In: texts, tables, values for JSON, work that reports its progress. Out: what a terminal shows or a pipe gets.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from functools import cache, wraps
-from inspect import cleandoc
-from json import JSONDecodeError, loads
+from functools import cache
+from json import dumps
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import typer
 from rich.filesize import decimal
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TextColumn, TimeRemainingColumn
 from rich.text import Text
-
-from graphneg.errors import InputError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -26,10 +26,8 @@ if TYPE_CHECKING:
     from graphneg.datasets.pair_sampler import Shortage
     from graphneg.dialogue_graph import DialogueGraph
 
-
-# What the commands share in speaking to a user: results on standard output, all else on standard error.
-
-
+STANDARD = "-"
+"""A file name that means standard input, or standard output."""
 PIPE_WIDTH = 120
 """Columns of a table that is written to no terminal."""
 
@@ -103,30 +101,20 @@ def figures_table(*headers: str, names: int = 1, title: str | None = None) -> Ta
     return table
 
 
-def add_command(app: typer.Typer, function: Callable[..., None], *commands: str) -> None:
-    """Make a function the command of its name; its docstring and these examples are the help."""
-    paragraphs = cleandoc(function.__doc__ or "").split("\n\n")
-    text = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
-    app.command(function.__name__, help=text, epilog=examples(*commands))(function)
+def show_table(
+    rows: Iterable[Iterable[Any]], *headers: str, names: int = 1, title: str | None = None
+) -> None:
+    """Print a `figures_table` of these rows; each cell is shown as it is."""
+    table = figures_table(*headers, names=names, title=title)
+    for row in rows:
+        table.add_row(*row)
+    results().print(table)
 
 
-def add_job(app: typer.Typer, function: Callable[..., None], *commands: str) -> None:
-    """Make a function a command of training or evaluation: data that it can't use is wrong usage."""
-
-    @wraps(function)
-    def job(*arguments: Any, **options: Any) -> None:
-        try:
-            function(*arguments, **options)
-        except InputError as error:
-            error.status = 2
-            raise
-
-    add_command(app, job, *commands)
-
-
-def examples(*commands: str) -> str:
-    """Commands as the end of a help text, one a line."""
-    return "\n".join(["[bold]Examples[/]", *(f"[dim]$[/] {command}" for command in commands)])
+def print_json(*values: Any) -> None:
+    """Each value as JSON, on a line of its own."""
+    for value in values:
+        typer.echo(dumps(value, ensure_ascii=False, default=str))
 
 
 @contextmanager
@@ -139,8 +127,15 @@ def stopping(advice: str | Callable[[], str]) -> Generator[None]:
         raise typer.Exit(130) from None
 
 
-def stopping_training(out: Path) -> AbstractContextManager[None]:
-    """As `stopping`, in a run whose checkpoints lie in the folder ``out``: there may be none as yet."""
+@contextmanager
+def working(advice: str | Callable[[], str]) -> Generator[Bars]:
+    """As `stopping`, with bars for the work inside."""
+    with stopping(advice), Bars() as bars:
+        yield bars
+
+
+def training(out: Path) -> AbstractContextManager[Bars]:
+    """As `working`, in a run whose checkpoints lie in the folder ``out``: there may be none as yet."""
     kept = out / "checkpoints"
 
     def advice() -> str:
@@ -148,7 +143,50 @@ def stopping_training(out: Path) -> AbstractContextManager[None]:
             return f"{kept} keeps what was learned; the same command goes on from there"
         return "nothing was learned as yet, and nothing is kept"
 
-    return stopping(advice)
+    return working(advice)
+
+
+def keeps_part(out: str | Path, verb: str = "made") -> str:
+    """What is kept of a resumable file when its run is stopped."""
+    return f"{out}.part keeps what was {verb}; the same command goes on from there"
+
+
+def write_stream(made: Any, out: str) -> None:
+    """Write a stream of records to the file that its name says, or to standard output."""
+    (made.to_parquet if out.endswith(".parquet") else made.to_jsonl)(out)
+
+
+def tell_stream(made: Any, notes: Sequence[str] = ()) -> None:
+    """What came of a stream of records that was written: why it began anew, and its table."""
+    from rich.box import SIMPLE_HEAD
+
+    if made.resumed.discarded:
+        note(f"started anew: {made.resumed.discarded}")
+    for line in notes:
+        note(line)
+    table = made.summary.table()
+    table.box = SIMPLE_HEAD
+    messages().print(table)
+
+
+def tell_negatives(made: Any, out: str) -> None:
+    """How many negatives a file holds, and how many of a run before."""
+    done = made.resumed.dialogues
+    went_on = f", going on after {done:,} dialogues of a run before" if done else ""
+    say(f"{out}: {counted(made.summary.negatives, 'negative')}{went_on}")
+
+
+def tell_trained(report: Any, out: Path, rest: str = "") -> None:
+    """What a training came to, with ``rest`` at the end of the line."""
+    say(
+        f"{out}: trained on {counted(report.examples, 'pair')} in {counted(report.steps, 'step')}, "
+        f"loss {report.loss:.3f}{rest}"
+    )
+
+
+def amounts_text(amounts: Mapping[str, int]) -> str:
+    """``edits 1,200, random 300``."""
+    return ", ".join(f"{name} {amount:,}" for name, amount in sorted(amounts.items()))
 
 
 # Progress bars on standard error; nothing is drawn where that is no terminal.
@@ -217,99 +255,15 @@ def _amount(count: float, unit: str) -> str:
     return decimal(int(count)) if unit == BYTES else f"{count:,.0f}"
 
 
-# Values that are given by name on the command line: ``NAME=VALUE``, JSON or else text.
-
-
-def named_values(given: Iterable[str], hint: str) -> dict[str, Any]:
-    """The values by name; ``hint`` is the option that a complaint names.
-
-    >>> named_values(["most=3", "word=tea"], "--option")
-    {'most': 3, 'word': 'tea'}
-    """
-    return dict(_named(one, hint) for one in given)
-
-
-def _named(given: str, hint: str) -> tuple[str, Any]:
-    name, equals, value = given.partition("=")
-    if not name or not equals:
-        raise typer.BadParameter(f"{given!r}: write NAME=VALUE", param_hint=hint)
-    try:
-        return name, loads(value)
-    except JSONDecodeError:
-        return name, value
-
-
-# Options of commands that work on some of the dialogues of a store.
-
-
-CHOICE = "Which dialogues"
-
-Corpora = Annotated[
-    list[str] | None, typer.Option(help="Only this corpus; repeatable.", rich_help_panel=CHOICE)
-]
-Splits = Annotated[
-    list[str] | None, typer.Option(help="Only this split; repeatable.", rich_help_panel=CHOICE)
-]
-Limit = Annotated[int | None, typer.Option(min=1, help="At most so many dialogues.", rich_help_panel=CHOICE)]
-Batch = Annotated[
-    int, typer.Option(min=1, help="Dialogues at a time; changes no result.", rich_help_panel=CHOICE)
-]
-
-
-# The options that say which store, and opening it.
-
-
-PANEL = "Store"
-
-StorePlace = Annotated[
-    str | None,
-    typer.Option(
-        "--store",
-        metavar="PATH_OR_URI",
-        help="A directory (embedded) or a Neo4j URI; else $NEO4J_URI, else ./graphneg-store.",
-        rich_help_panel=PANEL,
-        show_default=False,
-    ),
-]
-Username = Annotated[
-    str | None,
-    typer.Option("--username", help="Neo4j user; else $NEO4J_USERNAME.", rich_help_panel=PANEL),
-]
-Password = Annotated[
-    str | None,
-    typer.Option(
-        "--password", help="Better left to $NEO4J_PASSWORD, which no list shows.", rich_help_panel=PANEL
-    ),
-]
-Database = Annotated[
-    str | None,
-    typer.Option("--database", help="Neo4j database; else $NEO4J_DATABASE.", rich_help_panel=PANEL),
-]
+# Opening a store, and saying which.
 
 
 @contextmanager
-def opened(
+def opening(
     store: str | None, username: str | None, password: str | None, database: str | None
 ) -> Generator[DialogueGraph]:
-    """The dialogue graph that the options name, open, where there is one to look into.
-
-    Raises:
-        InputError: there is no such directory; opening it would make an empty store.
-    """
-    if not exists(store):
-        raise InputError(
-            f"there is no store at {place(store)}: graphneg load CORPUS makes one, --store names another"
-        )
-    with opened_or_made(store, username, password, database) as graph:
-        yield graph
-
-
-@contextmanager
-def opened_or_made(
-    store: str | None, username: str | None, password: str | None, database: str | None
-) -> Generator[DialogueGraph]:
-    """The dialogue graph that the options name, open; says so while its server starts."""
-    with messages().status(f"opening {place(store)}"):
+    """The dialogue graph of this store, open; says so while its server starts."""
+    with messages().status(f"opening {store_name(store)}"):
         import graphneg
 
         graph = graphneg.open(store, username=username, password=password, database=database)
@@ -317,8 +271,8 @@ def opened_or_made(
         yield graph
 
 
-def place(store: str | None) -> str:
-    """The store that the options mean, as it was named."""
+def store_name(store: str | None) -> str:
+    """The store that is meant, as it was named."""
     from graphneg.store.opening import DEFAULT_DIRECTORY
 
     return store or os.environ.get("NEO4J_URI") or f"./{DEFAULT_DIRECTORY}"
@@ -326,88 +280,30 @@ def place(store: str | None) -> str:
 
 def exists(store: str | None) -> bool:
     """Whether there is a store, or a directory that can be one."""
-    where = place(store)
+    where = store_name(store)
     return "://" in where or Path(where).expanduser().exists()
-
-
-def require_dialogues(graph: DialogueGraph, corpora: Sequence[str], splits: Sequence[str]) -> None:
-    """A result without anything in it would say that nothing came of dialogues, where there are none.
-
-    Raises:
-        InputError: the store has no dialogues of these corpora and splits.
-    """
-    if not _dialogues(graph, corpora, splits):
-        raise InputError(
-            f"no dialogues{_chosen(corpora, splits)} are in the {graph.store.description}: "
-            "graphneg info lists what is, graphneg load brings more"
-        )
-
-
-def require_graphs(graph: DialogueGraph, corpora: Sequence[str], splits: Sequence[str]) -> None:
-    """Check that there are dialogues with AMR graphs, of which a limited number is asked for.
-
-    Raises:
-        InputError: the store has none of these corpora and splits.
-    """
-    if not _dialogues(graph, corpora, splits, with_graphs=True):
-        raise InputError(
-            f"no dialogues{_chosen(corpora, splits)} with AMR graphs are in the {graph.store.description}: "
-            "graphneg parse makes graphs"
-        )
-
-
-def _dialogues(
-    graph: DialogueGraph, corpora: Sequence[str], splits: Sequence[str], with_graphs: bool = False
-) -> int:
-    from graphneg.store.dialogues import Selection, count_dialogues
-
-    selection = Selection(tuple(corpora), tuple(splits), with_graphs=with_graphs)
-    return count_dialogues(graph.store, selection)
-
-
-def _chosen(corpora: Sequence[str], splits: Sequence[str]) -> str:
-    return " of " + ", ".join([*corpora, *splits]) if corpora or splits else ""
 
 
 # The table of what a training job draws and lacks, for the terminal.
 
 
 _COLUMNS = (
-    "negatives",
-    "category",
-    "contexts",
-    "too few",
-    "wanted",
-    "drawn",
-    "similar:\nleast",
-    "median",
-    "most",
+    *("negatives", "category", "contexts", "too few", "wanted", "drawn"),
+    *("similar:\nleast", "median", "most"),
 )
 
 
-def show_shortages(rows: Sequence[Shortage]) -> None:
-    """Print what an epoch draws of each source, and how like right responses it is."""
-    results().print(shortage_table(rows))
-
-
 def shortage_table(rows: Sequence[Shortage]) -> Table:
-    """A row for each source of the mix, and below it one for each error category in it."""
+    """What an epoch draws of each source, and below it of each error category in it.
+
+    Similarity is that to right responses. A category's row repeats no figure of its source's.
+    """
     table = figures_table(*_COLUMNS, names=2)
     for row in rows:
-        table.add_row(*_cells(row))
+        needed = ["", ""] if row.category else [f"{row.short:,}", f"{row.wanted:,}"]
+        found = row.similarity
+        figures = (found.minimum, found.median, found.maximum) if found else ()
+        names = ("" if row.category else row.name, row.category)
+        shown = (f"{figure:.2f}" for figure in figures)
+        table.add_row(*names, f"{row.contexts:,}", *needed, f"{row.got:,}", *shown)
     return table
-
-
-def _cells(row: Shortage) -> list[str]:
-    """A category's row repeats no figure of its source's."""
-    wanted = ["", ""] if row.category else [f"{row.short:,}", f"{row.wanted:,}"]
-    found = row.similarity
-    figures = (found.minimum, found.median, found.maximum) if found else ()
-    return [
-        "" if row.category else row.name,
-        row.category,
-        f"{row.contexts:,}",
-        *wanted,
-        f"{row.got:,}",
-        *(f"{figure:.2f}" for figure in figures),
-    ]

@@ -1,125 +1,80 @@
-"""``graphneg train``: language models trained on what is loaded, and rankers."""
+"""``graphneg train``: language models trained on what is loaded, encoders trained on negatives."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from enum import StrEnum
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
+from typer import Argument, BadParameter, Option
 
-from graphneg.cli import train_ranker, train_scorers
+from graphneg.cli.options import (
+    Anew,
+    Device,
+    DialogueOptions,
+    Embedder,
+    EncoderTraining,
+    LanguageModelTraining,
+    Offline,
+    OutFolder,
+    Rate,
+    StartEncoder,
+    StartModel,
+    StepPairs,
+    StoreOptions,
+    TrainingOption,
+    TrainingSeed,
+    group,
+    job,
+    made_responses,
+    named_amounts,
+    training_arguments,
+)
 from graphneg.cli.terminal import (
-    Corpora,
-    Database,
-    Limit,
-    Password,
-    Splits,
-    StorePlace,
-    Username,
-    add_job,
+    amounts_text,
     counted,
-    examples,
-    named_values,
-    opened,
-    require_dialogues,
+    note,
+    results,
     say,
-    stopping,
+    shortage_table,
+    tell_trained,
+    training,
+    working,
 )
 
 if TYPE_CHECKING:
+    from graphneg.datasets.groups import Group
+    from graphneg.datasets.negative_dataset import StoredGroups
+    from graphneg.datasets.pair_sampler import Mix
     from graphneg.nn.fine_tuning import TrainingReport
-    from graphneg.store.dialogues import Selection
+    from graphneg.training.coherence import CoherenceReport
+    from graphneg.training.rankers import RankerReport
 
-
-Model = Annotated[
-    str, typer.Option(metavar="PATH_OR_ID", help="The model to start from: a folder, a GGUF file, a hub id.")
+HeldOutContexts = Annotated[
+    list[Path] | None,
+    Option(metavar="FILE", help="Contexts (as evaluate ranker reads) whose responses are left out."),
 ]
-Out = Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where the trained model goes.")]
-Epochs = Annotated[float, typer.Option(min=0, help="Passes over the pairs.")]
-Rate = Annotated[float, typer.Option(min=0, help="Learning rate.")]
-Batch = Annotated[int, typer.Option(min=1, help="Pairs of one step.")]
-Options = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--option", metavar="NAME=VALUE", help="One of transformers' TrainingArguments; repeatable."
-    ),
-]
-Seed = Annotated[int, typer.Option(help="The same seed trains the same model.")]
-Device = Annotated[str, typer.Option(help="cpu, cuda, mps; auto is the best there is.")]
-Overwrite = Annotated[
-    bool, typer.Option("--overwrite", help="Remove the model or stopped run of the folder first.")
-]
-Offline = Annotated[bool, typer.Option("--offline", help="Fetch nothing from a hub.")]
 
 
-class Tells(StrEnum):
-    """What a scorer learns to tell: the reply, or what was replied to."""
-
-    reply = "reply"
-    post = "post"
+# Language models, on the dialogues of a store.
 
 
-app = typer.Typer(
-    name="train",
-    help="Train language models on the loaded dialogues, and rankers on negatives.",
-    epilog=examples(
-        "graphneg train lm --model gpt2 -o forward",
-        "graphneg train counterfactual --model gpt2 -o counterfactual",
-    ),
-    no_args_is_help=True,
-    add_completion=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+@job(
+    "graphneg train lm --model gpt2 -o forward --corpus dailydialog",
+    "graphneg train lm --model gpt2 -o backward --tells post",
 )
-
-
-def register(parent: typer.Typer) -> None:
-    add_job(
-        app,
-        lm,
-        "graphneg train lm --model gpt2 -o forward --corpus dailydialog",
-        "graphneg train lm --model gpt2 -o backward --tells post",
-    )
-    add_job(
-        app,
-        counterfactual,
-        "graphneg train counterfactual --model gpt2 -o counterfactual --epochs 3",
-        "graphneg train counterfactual --model facebook/bart-base -o counterfactual --option bf16=true",
-    )
-    add_job(
-        app,
-        keywords,
-        "graphneg train keywords --model gpt2 -o replies --epochs 2",
-        "graphneg train keywords --model gpt2 -o replies --extractor yake --corpus dailydialog",
-    )
-    train_ranker.register_train_adapt(app)
-    train_ranker.register(app)
-    train_scorers.register(app)
-    train_scorers.register_train_contradiction(app)
-    parent.add_typer(app)
-
-
 def lm(
-    model: Model,
-    out: Out,
-    tells: Annotated[Tells, typer.Option(help="The reply, or the post that it replies to.")] = Tells.reply,
-    epochs: Epochs = 1.0,
-    rate: Rate = 5e-5,
-    batch: Batch = 8,
-    option: Options = None,
-    seed: Seed = 0,
-    device: Device = "auto",
-    offline: Offline = False,
-    overwrite: Overwrite = False,
-    corpus: Corpora = None,
-    split: Splits = None,
-    limit: Limit = None,
-    store: StorePlace = None,
-    username: Username = None,
-    password: Password = None,
-    database: Database = None,
+    model: StartModel,
+    out: OutFolder,
+    tells: Annotated[
+        Literal["reply", "post"], Option(help="The reply, or the post that it replies to.")
+    ] = "reply",
+    *,
+    lessons: LanguageModelTraining,
+    chosen: DialogueOptions,
+    where: StoreOptions,
 ) -> None:
     """Fine-tune a language model on dialogues, for graphneg select: replies, or the posts before them.
 
@@ -128,31 +83,24 @@ def lm(
     """
     from graphneg.generators.selection import train_scorer
 
-    arguments = _arguments(option, epochs, rate, batch, seed, overwrite)
-    with opened(store, username, password, database) as graph:
-        require_dialogues(graph, corpus or (), split or ())
-        learn = partial(train_scorer, store=graph.store, out=out, tells=tells.value, **arguments)
-        _run(partial(learn, selection=_selection(corpus, split, limit)), model, device, offline, out)
+    arguments = lessons.arguments
+    with where.opened() as graph:
+        chosen.require(graph)
+        learn = partial(train_scorer, store=graph.store, selection=chosen.selection, tells=tells)
+        _fine_tune(partial(learn, out=out, **arguments), model, lessons, out)
 
 
+@job(
+    "graphneg train counterfactual --model gpt2 -o counterfactual --epochs 3",
+    "graphneg train counterfactual --model facebook/bart-base -o counterfactual --option bf16=true",
+)
 def counterfactual(
-    model: Model,
-    out: Out,
-    epochs: Epochs = 1.0,
-    rate: Rate = 5e-5,
-    batch: Batch = 8,
-    option: Options = None,
-    seed: Seed = 0,
-    device: Device = "auto",
-    offline: Offline = False,
-    overwrite: Overwrite = False,
-    corpus: Corpora = None,
-    split: Splits = None,
-    limit: Limit = None,
-    store: StorePlace = None,
-    username: Username = None,
-    password: Password = None,
-    database: Database = None,
+    model: StartModel,
+    out: OutFolder,
+    *,
+    lessons: LanguageModelTraining,
+    chosen: DialogueOptions,
+    where: StoreOptions,
 ) -> None:
     """Fine-tune a language model to reply to a post with a perspective, for graphneg generate counterfactual.
 
@@ -161,33 +109,26 @@ def counterfactual(
     """
     from graphneg.generators.counterfactual_model import train_replies
 
-    arguments = _arguments(option, epochs, rate, batch, seed, overwrite)
-    with opened(store, username, password, database) as graph:
-        require_dialogues(graph, corpus or (), split or ())
-        learn = partial(train_replies, store=graph.store, out=out, **arguments)
-        _run(partial(learn, selection=_selection(corpus, split, limit)), model, device, offline, out)
+    arguments = lessons.arguments
+    with where.opened() as graph:
+        chosen.require(graph)
+        learn = partial(train_replies, store=graph.store, selection=chosen.selection)
+        _fine_tune(partial(learn, out=out, **arguments), model, lessons, out)
 
 
+@job(
+    "graphneg train keywords --model gpt2 -o replies --epochs 2",
+    "graphneg train keywords --model gpt2 -o replies --extractor yake --corpus dailydialog",
+)
 def keywords(
-    model: Model,
-    out: Out,
-    extractor: Annotated[str, typer.Option(metavar="rake|yake", help="What finds the keywords.")] = "rake",
-    language: Annotated[str, typer.Option(help="The language of the dialogues.")] = "en",
-    epochs: Epochs = 1.0,
-    rate: Rate = 5e-5,
-    batch: Batch = 8,
-    option: Options = None,
-    seed: Seed = 0,
-    device: Device = "auto",
-    offline: Offline = False,
-    overwrite: Overwrite = False,
-    corpus: Corpora = None,
-    split: Splits = None,
-    limit: Limit = None,
-    store: StorePlace = None,
-    username: Username = None,
-    password: Password = None,
-    database: Database = None,
+    model: StartModel,
+    out: OutFolder,
+    extractor: Annotated[str, Option(metavar="rake|yake", help="What finds the keywords.")] = "rake",
+    language: Annotated[str, Option(help="The language of the dialogues.")] = "en",
+    *,
+    lessons: LanguageModelTraining,
+    chosen: DialogueOptions,
+    where: StoreOptions,
 ) -> None:
     """Fine-tune a language model to reply with given words, for graphneg generate key-context and key-sem.
 
@@ -198,45 +139,391 @@ def keywords(
     from graphneg.generators.keywords.requests import train_replies
     from graphneg.shift.keywords import get_extractor
 
-    arguments = _arguments(option, epochs, rate, batch, seed, overwrite)
+    arguments = lessons.arguments
     found = get_extractor(extractor, language)
-    with opened(store, username, password, database) as graph:
-        require_dialogues(graph, corpus or (), split or ())
-        contexts = read_contexts(graph.store, ContextSelection(_selection(corpus, split, limit), "every"))
-        learn = partial(train_replies, contexts=contexts, extractor=found, out=out, **arguments)
-        _run(learn, model, device, offline, out)
+    with where.opened() as graph:
+        chosen.require(graph)
+        contexts = read_contexts(graph.store, ContextSelection(chosen.selection, "every"))
+        learn = partial(train_replies, contexts=contexts, extractor=found)
+        _fine_tune(partial(learn, out=out, **arguments), model, lessons, out)
 
 
-def _arguments(
-    option: list[str] | None, epochs: float, rate: float, batch: int, seed: int, overwrite: bool
-) -> dict[str, Any]:
-    """What the trainer is told; options go before the ones that have names of their own."""
-    return {
-        "seed": seed,
-        "overwrite": overwrite,
-        "num_train_epochs": epochs,
-        "learning_rate": rate,
-        "per_device_train_batch_size": batch,
-        **named_values(option or (), "--option"),
-    }
-
-
-def _selection(corpus: list[str] | None, split: list[str] | None, limit: int | None) -> Selection:
-    from graphneg.store.dialogues import Selection
-
-    return Selection(tuple(corpus or ()), tuple(split or ()), limit)
-
-
-def _run(learn: Callable[..., TrainingReport], model: str, device: str, offline: bool, out: Path) -> None:
-    from graphneg.cli.terminal import Bars
+def _fine_tune(
+    learn: Callable[..., TrainingReport], model: str, lessons: LanguageModelTraining, out: Path
+) -> None:
     from graphneg.nn.models import load_either
 
-    loaded = load_either(model, device=device, offline=offline)
-    kept = f"{out}/checkpoints keeps what was learned; the same command goes on from there"
-    with stopping(kept), Bars() as bars:
+    loaded = load_either(model, device=lessons.device, offline=lessons.offline)
+    with working(f"{out}/checkpoints keeps what was learned; the same command goes on from there") as bars:
         report = learn(loaded, progress=bars)
     left_out = f"; {report.skipped:,} were empty or too long" if report.skipped else ""
-    say(
-        f"{out}: trained on {counted(report.examples, 'pair')} in {counted(report.steps, 'step')}, "
-        f"loss {report.loss:.3f}{left_out}"
+    tell_trained(report, out, left_out)
+
+
+# Encoders: adapted to dialogues, then rankers, scorers of coherence, detectors of contradiction.
+
+
+@job(
+    "graphneg train adapt --model bert-base-uncased -o adapted --corpus dailydialog",
+    "graphneg train adapt negatives.jsonl --model bert-base-uncased -o adapted",
+    "graphneg train ranker negatives.jsonl --kind sa-bert --model adapted -o ranker",
+)
+def adapt(
+    model: Annotated[
+        str, Option(metavar="PATH_OR_ID", help="An encoder of BERT's family: a folder or a hub id.")
+    ],
+    out: OutFolder,
+    files: Annotated[
+        list[Path] | None,
+        Argument(metavar="[FILE...]", help="Files of negatives (.jsonl, .parquet); else the store."),
+    ] = None,
+    held_out: HeldOutContexts = None,
+    epochs: Annotated[int, Option(min=1, help="Passes; each masks other words.")] = 1,
+    masked: Annotated[float, Option(min=0.01, max=0.9, help="Share of words to be told.")] = 0.15,
+    rate: Rate = 5e-5,
+    batch: StepPairs = 32,
+    max_tokens: Annotated[int, Option(min=8, help="Longer contexts lose their first turns.")] = 256,
+    option: TrainingOption = None,
+    seed: TrainingSeed = 0,
+    device: Device = None,
+    offline: Offline = False,
+    overwrite: Anew = False,
+    *,
+    chosen: DialogueOptions,
+    where: StoreOptions,
+) -> None:
+    """Post-train an encoder on dialogues: masked words and the next utterance, with speakers.
+
+    Every turn is a reply to the ones before it, and so is every right response; in half of the
+    examples another reply stands in its place. graphneg train ranker --kind sa-bert starts from the
+    folder. Stopped, the same command goes on from the last checkpoint.
+    """
+    from graphneg.datasets.groups import read_groups
+    from graphneg.evaluation.ranking import response_texts
+    from graphneg.training.domain_adaptation import adapt as train_encoder
+    from graphneg.training.domain_adaptation import new_adaptable
+
+    groups = read_groups(files) if files else _stored_groups(chosen, where)
+    texts = response_texts(held_out or ())
+    encoder = new_adaptable(model, seed=seed, device=device, offline=offline)
+    arguments = training_arguments(rate, batch, option)
+    with training(out) as bars:
+        report = train_encoder(
+            encoder,
+            groups,
+            out,
+            epochs=epochs,
+            max_tokens=max_tokens,
+            masked=masked,
+            held_out=texts,
+            seed=seed,
+            overwrite=overwrite,
+            progress=bars,
+            **arguments,
+        )
+    tell_trained(report, out)
+
+
+def _stored_groups(chosen: DialogueOptions, where: StoreOptions) -> list[Group]:
+    from graphneg.generators.base import ContextSelection, read_contexts
+    from graphneg.training.domain_adaptation import groups_of_contexts
+
+    with where.opened() as graph:
+        chosen.require(graph)
+        return groups_of_contexts(read_contexts(graph.store, ContextSelection(chosen.selection, "every")))
+
+
+@dataclass(frozen=True, slots=True)
+class RankerTraining(EncoderTraining):
+    """How an encoder becomes a ranker."""
+
+    batch: StepPairs = 32
+
+
+@job(
+    "graphneg train ranker negatives.jsonl --model microsoft/MiniLM-L12-H384-uncased -o ranker",
+    "graphneg train ranker edits.jsonl overlap.jsonl --mix overlap=3 --mix C-cont=1 --mix random=2 "
+    "--model bert-base-uncased -o ranker",
+    "graphneg train ranker negatives.jsonl --kind sa-bert --model adapted -o ranker",
+    "graphneg train ranker negatives.jsonl --held-out test.json --model path/to/encoder -o ranker",
+)
+def ranker(
+    files: Annotated[list[Path], Argument(metavar="FILE...", help="Files of negatives (.jsonl, .parquet).")],
+    model: StartEncoder,
+    out: OutFolder,
+    kind: Annotated[
+        str, Option(metavar="cross-encoder|sa-bert|poly-encoder", help="How the ranker reads.")
+    ] = "cross-encoder",
+    codes: Annotated[
+        int | None,
+        Option(min=0, help="Codes of a poly-encoder's context; 0: a bi-encoder.", show_default=False),
+    ] = None,
+    mix: Annotated[
+        list[str] | None,
+        Option(
+            metavar="NAME=N",
+            help="So many wrong responses of each context by a recipe, generator or category; "
+            "random is always there. Repeatable; else 2 random ones and 1 of each recipe and generator.",
+            show_default=False,
+        ),
+    ] = None,
+    positives: Annotated[int, Option(min=1, help="Right responses of each context, at most.")] = 2,
+    held_out: HeldOutContexts = None,
+    held_out_split: Annotated[
+        list[str] | None,
+        Option(metavar="NAME", help="A split of the files whose responses are left out. Repeatable."),
+    ] = None,
+    epochs: Annotated[int, Option(min=1, help="Passes; each draws other negatives.")] = 2,
+    validation: Annotated[
+        float | None,
+        Option(
+            metavar="FRACTION",
+            help="Share of the contexts that is held back and says when to stop; the best model is kept.",
+            show_default=False,
+        ),
+    ] = None,
+    patience: Annotated[int, Option(min=1, help="Epochs without a lower loss there, to stop.")] = 2,
+    *,
+    lessons: RankerTraining,
+) -> None:
+    """Train a ranker of responses, on files of negatives.
+
+    A cross-encoder reads context and response together; sa-bert is one that also knows the ends of
+    turns and the speakers; a poly-encoder reads responses alone, so that many can be searched.
+
+    The right responses are the originals of edited ones, and records with label 1. What a context
+    has too few of is told, never made up for. The folder is one that transformers
+    reads. Stopped, the same command goes on from the last checkpoint.
+    """
+    from graphneg.datasets.negative_dataset import NegativeDataset
+    from graphneg.datasets.pair_sampler import shortages
+    from graphneg.datasets.pairs import Pairs
+    from graphneg.evaluation.ranking import response_texts
+    from graphneg.rankers.base import new_ranker
+    from graphneg.training.rankers import Validation, train_ranker
+
+    own = _own_options(kind, codes)
+    dataset = NegativeDataset(files, lessons.seed, response_texts(held_out or ()), held_out_split or ())
+    pairs = Pairs(dataset, _pair_mix(mix, positives, dataset.groups(0)), lessons.seed)
+    table = shortage_table(shortages(pairs.sampler(0)))
+    encoder = new_ranker(kind, model, **lessons.model, **own)
+    arguments = lessons.arguments
+    with training(out) as bars:
+        report = train_ranker(
+            encoder,
+            pairs,
+            out,
+            epochs=epochs,
+            validation=None if validation is None else Validation(validation, patience),
+            progress=bars,
+            **arguments,
+        )
+    results().print(table)
+    _tell_ranker(report)
+
+
+def _own_options(kind: str, codes: int | None) -> dict[str, Any]:
+    """What only some kinds of rankers take."""
+    from graphneg.rankers.base import POLY_ENCODER, ranker_kinds
+
+    if kind not in ranker_kinds():
+        raise BadParameter(f"{kind}: choose one of {', '.join(ranker_kinds())}", param_hint="--kind")
+    if codes is None:
+        return {}
+    if kind != POLY_ENCODER:
+        raise BadParameter(f"a {kind} has no codes; a {POLY_ENCODER} has", param_hint="--codes")
+    return {"codes": codes}
+
+
+def _pair_mix(given: Sequence[str] | None, positives: int, groups: StoredGroups) -> Mix:
+    from graphneg.datasets.pair_sampler import RANDOM, Mix
+
+    if given:
+        return Mix(positives, named_amounts(given, "--mix"))
+    sources = sorted({answer.source for group in groups for answer in group.negatives} - {RANDOM})
+    return Mix(positives, {RANDOM: 2, **dict.fromkeys(sources, 1)})
+
+
+def _tell_ranker(report: RankerReport) -> None:
+    short = report.shortfall
+    for name, missing in sorted(short.responses.items()):
+        few = counted(short.contexts[name], "context")
+        note(f"{name}: {few} have too few; {missing:,} an epoch are missing")
+    if short.held_out:
+        note(f"{counted(short.held_out, 'response')} were left out, being held out")
+    learned = sum(report.pairs.values())
+    if learned < report.planned:
+        note(f"stopped early, after {learned:,} of {report.planned:,} pairs; the best model is kept")
+    _tell_steps(report, f"pairs: {amounts_text(report.pairs)}")
+
+
+def _tell_steps(report: Any, learned: str) -> None:
+    say(f"{report.folder}: trained in {counted(report.steps, 'step')}, loss {report.loss:.3f}; {learned}")
+
+
+@dataclass(frozen=True, slots=True)
+class CoherenceTraining(EncoderTraining):
+    """How an encoder becomes a scorer of coherence."""
+
+    batch: Annotated[int, Option(min=1, help="Windows of one step.")] = 16
+    max_tokens: Annotated[int, Option(min=8, help="Longer dialogues are cut by turns.")] = 256
+
+
+@job(
+    "graphneg train coherence edits.jsonl --model microsoft/MiniLM-L12-H384-uncased -o scorer",
+    "graphneg train coherence edits.jsonl shuffled.jsonl --mix C-cont=2 --mix turn-shuffle=1 "
+    "--model roberta-base -o scorer",
+    "graphneg train coherence edits.jsonl --held-out fed_data.json --model path/to/encoder -o scorer",
+)
+def coherence(
+    files: Annotated[
+        list[Path],
+        Argument(metavar="FILE...", help="Files of negatives (.jsonl, .parquet), target dialogue."),
+    ],
+    model: StartEncoder,
+    out: OutFolder,
+    mix: Annotated[
+        list[str] | None,
+        Option(
+            metavar="NAME=N",
+            help="So many edited versions of each dialogue by a recipe, generator or category. "
+            "Repeatable; else 1 of each recipe and generator.",
+            show_default=False,
+        ),
+    ] = None,
+    held_out: Annotated[
+        list[Path] | None,
+        Option(
+            metavar="FILE",
+            help="Ratings (.json) or negatives; no dialogue that shares a turn with them is learned.",
+        ),
+    ] = None,
+    epochs: Annotated[int, Option(min=1, help="Passes; each draws other versions and windows.")] = 2,
+    *,
+    lessons: CoherenceTraining,
+) -> None:
+    """Train an encoder to tell coherent dialogues from edited ones, on files of negatives.
+
+    The originals of the negatives are the coherent ones. Dialogues that are longer than a window are
+    cut by turns. The folder is one that transformers reads. Stopped, the same command goes on from the
+    last checkpoint.
+    """
+    from graphneg.evaluation.correlation import turn_texts
+    from graphneg.scorers.coherence import CoherenceScorer, read_dialogues
+    from graphneg.training.coherence import train_coherence
+
+    read = read_dialogues(files)
+    amounts = named_amounts(mix, "--mix") if mix else None
+    texts = turn_texts(held_out or ())
+    scorer = CoherenceScorer.new(model, **lessons.model)
+    arguments = lessons.arguments
+    with training(out) as bars:
+        report = train_coherence(
+            scorer,
+            read.dialogues,
+            out,
+            mix=amounts,
+            epochs=epochs,
+            held_out=texts,
+            progress=bars,
+            **arguments,
+        )
+    if read.responses:
+        note(f"{counted(read.responses, 'record')} edit no dialogue and were left out: target response")
+    _tell_coherence(report, len(read.dialogues))
+    say(f"categories: {', '.join(scorer.categories) or 'none'}")
+
+
+def _tell_coherence(report: CoherenceReport, dialogues: int) -> None:
+    short = report.shortfall
+    for name, missing in sorted(short.versions.items()):
+        few = counted(short.dialogues[name], "dialogue")
+        note(f"{name}: {few} of {dialogues:,} have too few; {missing:,} an epoch are missing")
+    if short.held_out:
+        note(f"{counted(short.held_out, 'edited dialogue')} were left out, sharing held-out turns")
+    if report.cut_turns:
+        note(f"{counted(report.cut_turns, 'turn')} longer than a window lost the end")
+    _tell_steps(report, f"windows: {amounts_text(report.windows)}")
+
+
+@dataclass(frozen=True, slots=True)
+class DetectorTraining(EncoderTraining):
+    """How an encoder becomes a detector of contradictions."""
+
+    max_tokens: Annotated[int, Option(min=8, help="Of a pair; earlier utterances lose their beginning.")] = (
+        128
     )
+
+
+@job(
+    "graphneg train contradiction --made negatives.jsonl --model path/to/encoder -o made",
+    "graphneg train contradiction labelled.jsonl --model made --epochs 4 -o detector",
+)
+def contradiction(
+    model: Annotated[
+        str,
+        Option(
+            metavar="PATH_OR_ID",
+            help="The encoder to start from, or a detector to go on with: folder or hub id.",
+        ),
+    ],
+    out: OutFolder,
+    files: Annotated[
+        list[Path] | None,
+        Argument(metavar="[FILE]...", help="Labelled responses, JSON lines as Sato et al. publish them."),
+    ] = None,
+    made: Annotated[
+        list[Path] | None,
+        Option(metavar="FILE", help="Negatives of the recipe contradiction (.jsonl, .parquet). Repeatable."),
+    ] = None,
+    embedder: Embedder = None,
+    held_out: Annotated[
+        list[Path] | None,
+        Option(metavar="FILE", help="Labelled responses whose texts are not learned. Repeatable."),
+    ] = None,
+    epochs: Annotated[int, Option(min=1, help="Passes over the responses.")] = 2,
+    *,
+    lessons: DetectorTraining,
+) -> None:
+    """Train a detector of contradictions, on labelled responses or on graph-made ones.
+
+    It reads a response and an earlier utterance of the same speaker. Trained on graph-made responses
+    first and on labelled ones then (--model takes the first one's folder), it learns most. The folder is
+    one that transformers and sentence-transformers read. Stopped, the same command goes on.
+    """
+    from graphneg.evaluation.cross_validation import tested_texts
+    from graphneg.ingest.labelled import read_labelled
+    from graphneg.scorers.contradiction import ContradictionDetector
+    from graphneg.training.contradiction import pairs_of, train_detector
+
+    if not files and not made:
+        raise BadParameter("name labelled responses, or negatives with --made", param_hint="FILE")
+    labelled = [
+        *(read_labelled(files) if files else ()),
+        *made_responses(made, embedder, seed=lessons.seed, offline=lessons.offline),
+    ]
+    texts = tested_texts(read_labelled(held_out)) if held_out else frozenset[str]()
+    detector = ContradictionDetector.new(model, **lessons.model)
+    arguments = lessons.arguments
+    with training(out) as bars:
+        report = train_detector(
+            detector,
+            pairs_of(labelled),
+            out,
+            epochs=epochs,
+            held_out=texts,
+            progress=bars,
+            **arguments,
+        )
+    if report.held_out:
+        note(f"{counted(report.held_out, 'response')} were left out, being held out")
+    _tell_steps(report, f"pairs: {amounts_text(report.pairs)}")
+
+
+app = group(
+    "train",
+    "Train language models on the loaded dialogues, and rankers on negatives.",
+    (lm, counterfactual, keywords, adapt, ranker, coherence, contradiction),
+    "graphneg train lm --model gpt2 -o forward",
+    "graphneg train counterfactual --model gpt2 -o counterfactual",
+)

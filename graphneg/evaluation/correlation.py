@@ -75,6 +75,19 @@ def read_ratings(paths: Sequence[str | Path]) -> list[Rated]:
     return found
 
 
+def turn_texts(paths: Sequence[Path]) -> list[str]:
+    """All that is said in rated dialogues (.json), and in the originals of negatives (.jsonl, .parquet)."""
+    from graphneg.scorers.coherence import originals_of
+
+    texts: list[str] = []
+    for path in paths:
+        if path.suffix == ".json":
+            texts += [text for one in read_ratings([path]) for _, text in one.said]
+        else:
+            texts += [text for turns in originals_of([path]) for _, text in turns]
+    return texts
+
+
 def _read(path: Path) -> Iterator[Rated]:
     value = _json(path)
     if not isinstance(value, list) or not value:

@@ -186,6 +186,11 @@ def placed_choices(paths: Sequence[str | Path], limit: int | None = None) -> Ite
             yield record.place or record.id, _choices(record)
 
 
+def response_texts(paths: Sequence[str | Path]) -> list[str]:
+    """The right and wrong responses of such files, in order."""
+    return [text for _, one in placed_choices(paths) for text in one.responses]
+
+
 def _choices(dialogue: Dialogue) -> Choices:
     kinds = dict.fromkeys(one.source for one in dialogue.responses if one.label == 0)
     return Choices(

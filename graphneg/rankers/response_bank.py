@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from graphneg.errors import InputError, ModelError
 from graphneg.hashing import fingerprint
 from graphneg.progress import NoProgress, Progress
-from graphneg.rankers.base import by_score
+from graphneg.rankers.base import Ranker, by_score
 from graphneg.records.runs import RunNote, atomic_file, write_atomically
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import Selection, count_dialogues, dialogue_ids, read_dialogues
@@ -345,6 +346,43 @@ def read_text(path: Path) -> str:
         raise InputError(f"{path}: can't be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: no text in UTF-8 (byte {error.start})") from error
+
+
+def read_candidates(path: Path) -> list[str]:
+    """The responses of a text file, one a line.
+
+    Raises:
+        InputError: it can't be read, or there is none.
+    """
+    texts = read_lines(path)
+    if not texts:
+        raise InputError(f"{path}: there is no candidate in it")
+    return texts
+
+
+def contexts_of(text: str, name: str) -> list[list[str]]:
+    """The contexts of a text: a turn a line, empty lines between contexts.
+
+    Raises:
+        InputError: there is none; the text is called ``name``.
+    """
+    blocks = re.split(r"\n\s*\n", text)
+    turns = ([line.strip() for line in block.split("\n") if line.strip()] for block in blocks)
+    contexts = [some for some in turns if some]
+    if not contexts:
+        raise InputError(f"{name}: there is no context in it; write a turn a line, oldest first")
+    return contexts
+
+
+def rank_candidates(
+    ranker: Ranker, candidates: Sequence[str], contexts: Iterable[Sequence[str]], k: int
+) -> list[list[Found]]:
+    """For each context the ``k`` candidates that score highest, best first."""
+    ranked: list[list[Found]] = []
+    for turns in contexts:
+        scores = ranker.score([turns] * len(candidates), candidates)
+        ranked.append([Found(candidates[at], scores[at]) for at in by_score(scores)[:k]])
+    return ranked
 
 
 def _right_ones(path: Path) -> Iterator[str]:

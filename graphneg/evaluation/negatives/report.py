@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from graphneg.errors import InputError
 from graphneg.evaluation.negatives.findings import TOLD, Finding, findings
 from graphneg.evaluation.negatives.sampling import ALL, Gathered, Key, Repeated, Spread, gather
 from graphneg.evaluation.negatives.statistics import (
@@ -347,6 +348,21 @@ def page(report: Report) -> str:
         drawings=drawn,
         items={one.id: drawing_item(one.figure) for one in drawn},
     )
+
+
+def check_page(out: Path, overwrite: bool) -> None:
+    """Before any work: whether a page can be written there.
+
+    Raises:
+        InputError: it can't, and why.
+    """
+    if out.suffix != ".html":
+        raise InputError(f"{out}: a report is a page; name it {out.stem}.html (--json prints the figures)")
+    if not out.absolute().parent.is_dir():
+        raise InputError(f"{out}: the folder {out.absolute().parent} is not there; make it first")
+    if out.exists() and not overwrite:
+        raise InputError(f"{out}: is there already; --overwrite replaces it")
+    require_bokeh()
 
 
 def write_page(report: Report, out: str | Path) -> None:

@@ -37,6 +37,26 @@ class Models:
     judge_name: str = "a ranker"
 
 
+def load_models(embedder: str, lm: str | None, judge: str | None, offline: bool = False) -> Models:
+    """Models by name: word vectors or an encoder, a causal language model, a ranker.
+
+    Raises:
+        ModelError: there is no such model.
+    """
+    from graphneg.nn.embedders import get_embedder, is_static
+    from graphneg.nn.models import load_causal
+    from graphneg.rankers.base import load_ranker
+
+    options = {} if is_static(embedder) else {"offline": offline}
+    return Models(
+        get_embedder(embedder, **options),
+        None if lm is None else load_causal(lm, offline=offline),
+        None if judge is None else load_ranker(judge, offline=offline),
+        lm or "",
+        judge or "",
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Scores:
     """By text: cosines with the context and with what is right there, nats a token, the judge's score.

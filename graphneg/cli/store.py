@@ -1,0 +1,235 @@
+"""``graphneg load``, ``info``, ``check`` and ``export``: what goes into a store, is in it, and comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Generator, Iterable
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.table import Table
+from typer import Argument, Option
+
+from graphneg.cli.options import DialogueOptions, Json, StoreOptions, command
+from graphneg.cli.terminal import complain, counted, plain_table, results, say, stopping, working
+from graphneg.errors import InputError
+
+if TYPE_CHECKING:
+    from graphneg.ingest.loader import LoadReport
+    from graphneg.model import Rejected
+    from graphneg.store.named_queries import Info
+
+SHOWN_REJECTIONS = 20
+KINDS = {
+    "Dialogue": "dialogues",
+    "Utterance": "utterances",
+    "Response": "responses",
+    "Amr": "AMR graphs",
+    "AmrNode": "AMR nodes",
+    "ROLE": "AMR roles",
+    "LEXEME": "nodes and frames tied to a term",
+    "Term": "terms",
+    "OPPOSITE": "opposites",
+    "SHIFTS_TO": "keyword shifts",
+    "Frame": "frames",
+    "Parse": "texts that were parsed",
+    "Sentence": "sentences of no dialogue",
+    "Variant": "negatives tried",
+    "Edit": "edits",
+}
+"""What the labels and types of a store hold, as ``info`` calls it."""
+ITEMS = {".amr": "graphs", ".penman": "graphs", ".graphml": "dialogues"}
+
+
+@command(
+    "graphneg load everyday",
+    "graphneg load dialogues chats.jsonl --name support --split train",
+    "graphneg load penman graphs/*.amr --rejected rejected.txt",
+    "graphneg load conceptnet conceptnet-assertions-5.7.0.csv.gz",
+)
+def load(
+    corpus: Annotated[
+        str | None, Argument(metavar="CORPUS", help="The loader's name; without it, all are listed.")
+    ] = None,
+    paths: Annotated[
+        list[Path] | None, Argument(metavar="PATH...", help="Files or directories of the corpus.")
+    ] = None,
+    name: Annotated[
+        str | None, Option(help="First part of the dialogues' ids; else the loader's choice.")
+    ] = None,
+    split: Annotated[
+        str | None, Option(help="Second part of the ids; else what the file's name says.")
+    ] = None,
+    language: Annotated[str, Option(help="ISO 639-1 code; conceptnet only.")] = "en",
+    turns: Annotated[
+        int, Option(min=1, help="Turns of a dialogue that is made of graphs without utterances.")
+    ] = 8,
+    rejected: Annotated[
+        Path | None, Option(metavar="FILE", help="Write all that is refused to FILE, one a line.")
+    ] = None,
+    *,
+    where: StoreOptions,
+) -> None:
+    """Load files of a corpus or resource.
+
+    What is in the store already is left as it is, so a load that was stopped is completed by
+    running it again. What can't be read is reported with its place, counted and left out.
+    """
+    from graphneg.ingest.loader import get_loader
+
+    if corpus is None:
+        _list_loaders()
+        return
+    get_loader(corpus)
+    options: dict[str, Any] = {"name": name, "split": split, "language": language, "turns": turns}
+    with (
+        _rejections(rejected) as listener,
+        where.opened_or_made() as graph,
+        working("what was written is kept; the same command again loads the rest") as bars,
+    ):
+        report = graph.load(corpus, *(paths or ()), **options, progress=bars, on_rejected=listener)
+    _tell_loaded(report, rejected)
+    if not (report.written.total() or report.present.total()):
+        raise typer.Exit(1)
+
+
+def _list_loaders() -> None:
+    from graphneg.ingest.loader import get_loader, loader_names
+
+    table = plain_table("corpus", "what it reads")
+    for name in loader_names():
+        table.add_row(f"[bold]{name}[/]", get_loader(name).summary)
+    results().print(table)
+    results().print("[dim]graphneg load CORPUS PATH...   documented in docs/loaders.md[/]")
+
+
+@contextmanager
+def _rejections(file: Path | None) -> Generator[Callable[[Rejected], None] | None]:
+    """Writes each refusal to the file at once, a line each: the place, a tab, the reason."""
+    if file is None:
+        yield None
+        return
+    try:
+        stream = file.open("w", encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{file}: can't be written: {error.strerror}") from error
+    with stream:
+        yield lambda one: print(one.place, " ".join(one.reason.split()), sep="\t", file=stream)
+
+
+def _tell_loaded(report: LoadReport, file: Path | None) -> None:
+    say(f"{report.summary()} ({report.seconds:.1f} s)")
+    for one in report.rejected[:SHOWN_REJECTIONS]:
+        say(f"  {one.place}: {one.reason}")
+    more = report.rejections - SHOWN_REJECTIONS
+    if more > 0:
+        say(f"  and {more:,} more" + ("" if file else "; --rejected FILE writes all of them"))
+    if file is not None:
+        say(f"all refusals are in {file}")
+
+
+@command("graphneg info", "graphneg info --json | jq .counts")
+def info(json: Json = False, *, where: StoreOptions) -> None:
+    """Show what the store is and holds."""
+    with where.opened() as graph, stopping("nothing was changed"):
+        found = graph.info()
+    (_print_json if json else _print_tables)(found)
+
+
+def _print_json(found: Info) -> None:
+    from json import dumps
+
+    corpora = [dict(zip(("corpus", "split", "dialogues"), row, strict=True)) for row in found.corpora]
+    content = {"store": found.description, "counts": dict(found.counts), "corpora": corpora}
+    typer.echo(dumps(content, ensure_ascii=False, indent=2))
+
+
+def _print_tables(found: Info) -> None:
+    console = results()
+    console.print(found.description, style="bold", markup=False, soft_wrap=True)
+    console.print()
+    if found.corpora:
+        rows = ((corpus, split, f"{dialogues:,}") for corpus, split, dialogues in found.corpora)
+        console.print(_counts(rows, "corpus", "split", "dialogues"))
+    else:
+        console.print("no dialogues yet; graphneg load everyday brings some\n")
+    counts = found.counts
+    rows = (
+        (words, f"[dim]{kind}[/]", f"{counts[kind]:,}") for kind, words in KINDS.items() if counts.get(kind)
+    )
+    table = _counts(rows, "content", "label or type", "amount")
+    if table.row_count:
+        console.print(table)
+
+
+def _counts(rows: Iterable[tuple[str, str, str]], *headers: str) -> Table:
+    table = plain_table(*headers)
+    table.columns[2].justify = "right"
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+@command("graphneg check graphs.amr", "graphneg check --frames *.amr > defects.txt")
+def check(
+    files: Annotated[list[Path], Argument(metavar="FILE...", help="PENMAN files.")],
+    frames: Annotated[
+        bool, Option("--frames", help="Frames must be among those that are loaded in the store.")
+    ] = False,
+    *,
+    where: StoreOptions,
+) -> None:
+    """Check PENMAN files for malformed graphs.
+
+    Prints one line for each defect, FILE:LINE: ID: CODE: MESSAGE, and ends with 1 where there is
+    any. The store is opened for --frames only.
+    """
+    from graphneg.amr.wellformed import check_file
+
+    with stopping("nothing was changed"):
+        inventory = _loaded_frames(where) if frames else None
+        defects = unreadable = 0
+        for file in files:
+            try:
+                for one in check_file(file, inventory):
+                    typer.echo(f"{one.file}:{one.line}: {one.id}: {one.code}: {one.message}")
+                    defects += 1
+            except InputError as error:
+                complain(str(error))
+                unreadable += 1
+    say(f"{counted(len(files) - unreadable, 'file')} checked, {counted(defects, 'defect')}")
+    if defects or unreadable:
+        raise typer.Exit(1)
+
+
+def _loaded_frames(where: StoreOptions) -> Container[str]:
+    with where.opened() as graph:
+        found = frozenset(row["id"] for row in graph.cypher("MATCH (f:Frame) RETURN f.id AS id"))
+    if not found:
+        raise InputError("no frames are in the store: load some first, with graphneg load propbank PATH")
+    return found
+
+
+@command("graphneg export positives.jsonl", "graphneg export graphs.amr --corpus everyday --split train")
+def export(
+    out: Annotated[
+        Path, Argument(metavar="OUT", help="File ending .jsonl, .parquet, .amr, .penman or .graphml.")
+    ],
+    *,
+    chosen: DialogueOptions,
+    where: StoreOptions,
+) -> None:
+    """Write what is loaded to a file, in the form that its suffix names.
+
+    .jsonl and .parquet hold dialogues as positives, and their responses, in the shape of
+    negatives; .amr and .penman hold AMR graphs, exactly as they were loaded; .graphml holds the
+    dialogues and their AMR graphs as one graph.
+    """
+    with (
+        where.opened() as graph,
+        working(f"{out} is written when it is complete; run the command again") as bars,
+    ):
+        chosen.require(graph)
+        count = graph.export(out, **chosen.named, progress=bars)
+    say(f"{out}: {count:,} {ITEMS.get(out.suffix, 'positives and responses')}")
