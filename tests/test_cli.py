@@ -104,7 +104,7 @@ class TestLoad:
     def test_an_unknown_loader_is_refused_before_a_store_is_made(self, run: Run, tmp_path: Path) -> None:
         ended = run("load", "nothing", "--store", tmp_path / "store")
         assert ended.status == 1
-        assert "no loader is called 'nothing'" in ended.err
+        assert "no loader named 'nothing'" in ended.err
         assert not (tmp_path / "store").exists()
 
 

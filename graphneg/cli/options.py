@@ -364,7 +364,7 @@ def group(name: str, text: str, commands: Sequence[Command], *examples_of: str) 
 def expanded(function: Callable[..., None]) -> Callable[..., None]:
     """The function with each object of options as a parameter for each of its fields."""
     hints = get_type_hints(function, include_extras=True)
-    objects = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+    objects: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
 
     def run(**options: Any) -> None:
         for name, kind in objects.items():
