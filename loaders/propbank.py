@@ -1,24 +1,31 @@
 """`propbank`: PropBank's frame files as an inventory of rolesets (Palmer et al. 2005; AMR's frames).
 
 Reads a directory of XML files, a tar archive of them, or one file. ``give_up.07`` becomes the
-frame ``give-up-07`` with its numbered roles. In a file that is not well-formed XML, a roleset
-that is well-formed by itself is read. Entities are refused, never expanded.
+frame ``give-up-07`` with its numbered roles.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+import tarfile
+import zlib
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from xml.parsers import expat
+from typing import IO, TypeVar
 
 from graphneg.english.noun_kinds import lexeme
-from graphneg.english.propbank import frame_records
+from graphneg.english.propbank import Fault, Roleset, read_rolesets
+from graphneg.errors import InputError
+from graphneg.ingest.formats import checked
 from graphneg.ingest.loader import LoadOptions
+from graphneg.ingest.reading import head, input_paths
 from graphneg.model import Frame, Record, Rejected
+from graphneg.progress import Progress
 
-_ID = re.compile(r"(\S+)[.-](\d{2,})")
-_ROLESET = re.compile(rb"<roleset\b.*?</roleset>", re.DOTALL)
+LARGEST = 64 << 20
+
+T = TypeVar("T")
+ReadFile = Callable[[str, bytes], Iterator[T]]
+"""Reads one frame file: its name for messages, and its content."""
 
 
 class Loader:
@@ -28,122 +35,96 @@ class Loader:
     summary = "PropBank frames: the directory of XML files, their tar.gz, or one file"
 
     def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
-        return frame_records(paths, self.name, _Inventory().rolesets, options.progress)
+        """The frames of the files, each once."""
+        seen: dict[str, str] = {}
+
+        def read_file(name: str, data: bytes) -> Iterator[Record]:
+            parts = read_rolesets(data)
+            if not parts:
+                yield Rejected(f"{name}:1", "there are no rolesets in it")
+            for part in parts:
+                yield _frame(f"{name}:{part.line}", part, seen)
+
+        return frame_records(paths, self.name, read_file, options.progress)
 
 
-class _Inventory:
-    """The frames of one load: refuses a frame that came before."""
-
-    def __init__(self) -> None:
-        self._places: dict[str, str] = {}
-
-    def rolesets(self, name: str, data: bytes) -> Iterator[Record]:
-        """The rolesets of one frame file, and what is wrong with it."""
-        found = rolesets(data)
-        if not found:
-            yield Rejected(f"{name}:1", "there are no rolesets in it")
-        for line, one in found:
-            yield self._new(f"{name}:{line}", one)
-
-    def _new(self, place: str, found: Frame | str) -> Frame | Rejected:
-        if isinstance(found, str):
-            return Rejected(place, found)
-        before = self._places.setdefault(found.id, place)
-        if before != place:
-            return Rejected(place, f"the frame {found.id} came before in this load, at {before}")
-        return found
+def _frame(where: str, part: Roleset | Fault, seen: dict[str, str]) -> Frame | Rejected:
+    """The frame of a roleset; refuses one whose id was ``seen`` in this load."""
+    if isinstance(part, Fault):
+        return Rejected(where, part.reason)
+    id = part.id
+    if id is None:
+        return Rejected(where, f"the roleset id {part.name!r} is not LEMMA.NN")
+    before = seen.setdefault(id, where)
+    if before != where:
+        return Rejected(where, f"the frame {id} came before in this load, at {before}")
+    words = dict.fromkeys(" ".join(alias.word.replace("_", " ").split()) for alias in part.aliases)
+    roles = tuple(f"ARG{role.number}" for role in part.roles)
+    descriptions = tuple(role.description for role in part.roles)
+    return Frame(id, lexeme(id), roles, descriptions, tuple(filter(None, words)))
 
 
-def rolesets(data: bytes) -> list[tuple[int, Frame | str]]:
-    """The rolesets of a frame file: the line, and the frame or the reason why there is none."""
+def frame_records(
+    paths: Sequence[Path], loader: str, read: ReadFile[T], progress: Progress
+) -> Iterator[T | Rejected]:
+    """What ``read`` finds in each frame file; of an archive, a name is ``ARCHIVE/MEMBER``.
+
+    Raises:
+        InputError: a path is missing, or has no frame files in it.
+    """
+    for path in input_paths(paths, loader):
+        if path.is_dir():
+            yield from _directory(path, read, progress)
+        elif head(path, 512)[257:262] == b"ustar":
+            yield from checked(path, loader, _archive(path, read, progress))
+        else:
+            yield from checked(path, loader, _file(path, read, progress))
+
+
+def _directory(path: Path, read: ReadFile[T], progress: Progress) -> Iterator[T | Rejected]:
+    found = sorted(path.rglob("*.xml"))
+    if not found:
+        raise InputError(f"{path} has no frame files (*.xml) in it")
+    progress.start(path.name, len(found), "files")
     try:
-        return _Events().read(data)
-    except expat.ExpatError as error:
-        found = [one for match in _ROLESET.finditer(data) for one in _alone(data, match)]
-        if not any(isinstance(one, str) for _, one in found):
-            found.append((error.lineno, _reason(error)))
-        return found
-    except (LookupError, ValueError) as error:
-        return [(1, f"the XML declares an encoding that can't be read: {error}")]
-    except _EntityDeclared as error:
-        return [(error.line, "the file declares an XML entity, which graphneg does not expand")]
+        for file in found:
+            with file.open("rb") as stream:
+                yield from _content(str(file), stream, read)
+            progress.advance(1)
+    finally:
+        progress.finish()
 
 
-def _alone(data: bytes, match: re.Match[bytes]) -> list[tuple[int, Frame | str]]:
-    """A roleset of a file that is not well-formed, read by itself."""
-    above = data.count(b"\n", 0, match.start())
-    indent = b" " * (match.start() - data.rfind(b"\n", 0, match.start()) - 1)
-    try:
-        return [(above + line, one) for line, one in _Events().read(indent + match[0])]
-    except expat.ExpatError as error:
-        return [(above + error.lineno, _reason(error))]
+def _file(path: Path, read: ReadFile[T], progress: Progress) -> Iterator[T | Rejected]:
+    with path.open("rb") as stream:
+        progress.start(path.name, path.stat().st_size, "B")
+        yield from _content(str(path), stream, read)
+        progress.advance(path.stat().st_size)
+        progress.finish()
 
 
-def _reason(error: expat.ExpatError) -> str:
-    return f"not well-formed XML: {expat.ErrorString(error.code)} at column {error.offset + 1}"
+def _archive(path: Path, read: ReadFile[T], progress: Progress) -> Iterator[T | Rejected]:
+    """The frame files of an archive, in its order."""
+    done = 0
+    with path.open("rb") as stored:
+        progress.start(path.name, path.stat().st_size, "B")
+        try:
+            with tarfile.open(fileobj=stored, mode="r|*") as archive:
+                for member in archive:
+                    stream = archive.extractfile(member) if member.name.endswith(".xml") else None
+                    if stream is not None:
+                        yield from _content(f"{path}/{member.name}", stream, read)
+                    progress.advance(stored.tell() - done)
+                    done = stored.tell()
+        except (tarfile.TarError, EOFError, zlib.error, OSError) as error:
+            yield Rejected(f"{path}:byte {stored.tell()}", f"the archive is damaged from here on ({error})")
+        finally:
+            progress.finish()
 
 
-class _EntityDeclared(Exception):
-    """The file declares an entity, which no frame file needs."""
-
-    def __init__(self, line: int) -> None:
-        super().__init__(line)
-        self.line = line
-
-
-class _Events:
-    """Collects rolesets, with their lines, from the events of an XML parser."""
-
-    def __init__(self) -> None:
-        self._found: list[tuple[int, Frame | str]] = []
-        self._id, self._line = "", 0
-        self._roles: dict[str, str] = {}
-        self._aliases: list[str] = []
-        self._text: list[str] | None = None
-        self._parser = expat.ParserCreate()
-        self._parser.buffer_text = True
-        self._parser.StartElementHandler = self._start
-        self._parser.EndElementHandler = self._end
-        self._parser.CharacterDataHandler = self._characters
-        self._parser.EntityDeclHandler = self._entity
-
-    def read(self, data: bytes) -> list[tuple[int, Frame | str]]:
-        """The rolesets of a document.
-
-        Raises:
-            ExpatError: it is not well-formed.
-            _EntityDeclared: it declares an entity.
-        """
-        self._parser.Parse(data, True)
-        return self._found
-
-    def _start(self, tag: str, attributes: dict[str, str]) -> None:
-        if tag == "roleset":
-            self._id, self._line = attributes.get("id", ""), self._parser.CurrentLineNumber
-            self._roles, self._aliases = {}, []
-        elif tag == "role" and attributes.get("n", "").isdigit():
-            self._roles.setdefault(f"ARG{attributes['n']}", " ".join(attributes.get("descr", "").split()))
-        elif tag == "alias":
-            self._text = []
-
-    def _characters(self, text: str) -> None:
-        if self._text is not None:
-            self._text.append(text)
-
-    def _end(self, tag: str) -> None:
-        if tag == "alias" and self._text is not None:
-            self._aliases.append(" ".join("".join(self._text).replace("_", " ").split()))
-            self._text = None
-        elif tag == "roleset":
-            self._found.append((self._line, self._frame()))
-
-    def _frame(self) -> Frame | str:
-        match = _ID.fullmatch(self._id)
-        if match is None:
-            return f"the roleset id {self._id!r} is not LEMMA.NN"
-        id = f"{match[1].replace('_', '-')}-{match[2]}"
-        descriptions, aliases = tuple(self._roles.values()), tuple(dict.fromkeys(filter(None, self._aliases)))
-        return Frame(id, lexeme(id), tuple(self._roles), descriptions, aliases)
-
-    def _entity(self, *declaration: object) -> None:
-        raise _EntityDeclared(self._parser.CurrentLineNumber)
+def _content(name: str, stream: IO[bytes], read: ReadFile[T]) -> Iterator[T | Rejected]:
+    data = stream.read(LARGEST + 1)
+    if len(data) > LARGEST:
+        yield Rejected(f"{name}:1", f"the file is longer than {LARGEST:,} bytes")
+        return
+    yield from read(name, data)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from graphneg.english.tokens import sentences
 from graphneg.ingest.formats import checked
 from graphneg.ingest.loader import LoadOptions
 from graphneg.ingest.reading import corpus_of, input_files, text_lines
-from graphneg.ingest.rows import sentence, sentences_in
+from graphneg.ingest.rows import sentence
 from graphneg.model import Record, Rejected, Sentence
 
 
@@ -30,5 +31,5 @@ def _sentences(path: Path, options: LoadOptions) -> Iterator[Sentence | Rejected
         if isinstance(line, Rejected):
             yield line
             continue
-        for number, text in enumerate(sentences_in(line.text)):
+        for number, text in enumerate(sentences(line.text)):
             yield sentence(f"{source}/{line.number}.{number}", text, source, f"{path}:{line.number}")

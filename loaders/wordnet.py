@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from graphneg.english.tokens import one_line
 from graphneg.errors import InputError
 from graphneg.ingest.formats import checked
 from graphneg.ingest.loader import LoadOptions
@@ -60,4 +61,4 @@ def _examples(path: Path, options: LoadOptions) -> Iterator[Sentence | Rejected]
                 continue
             for number, example in enumerate(_EXAMPLE.findall(gloss)):
                 id = f"{source}/{path.name}/{synset[1]}.{number}"
-                yield sentence(id, as_sentence(" ".join(example.split())), source, place)
+                yield sentence(id, as_sentence(one_line(example)), source, place)

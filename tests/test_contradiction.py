@@ -12,7 +12,7 @@ from contradiction_samples import apart, labelled, responses
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphneg.datasets.groups import plain
+from graphneg.english.tokens import match_key
 from graphneg.errors import InputError
 from graphneg.evaluation.cross_validation import leave_one_out
 from graphneg.evaluation.detection import detection
@@ -109,13 +109,13 @@ class TestLeavingOneGeneratorOut:
         except InputError:
             return
         for fold in folds:
-            contexts = {tuple(map(plain, one.context)) for one in fold.test}
-            tested = {plain(text) for one in fold.test for text in (one.said, one.response)}
+            contexts = {tuple(map(match_key, one.context)) for one in fold.test}
+            tested = {match_key(text) for one in fold.test for text in (one.said, one.response)}
             assert {one.generator for one in fold.test} == {fold.generator}
             for one in fold.train:
                 assert one.generator != fold.generator
-                assert tuple(map(plain, one.context)) not in contexts
-                assert not {plain(one.said), plain(one.response)} & tested
+                assert tuple(map(match_key, one.context)) not in contexts
+                assert not {match_key(one.said), match_key(one.response)} & tested
             assert len(fold.train) + len(fold.test) + fold.left_out == len(some)
 
     def test_each_generator_is_tested_once(self) -> None:

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from graphneg.dialogue_graph import DialogueGraph
+from graphneg.english.tokens import words_of
 from graphneg.errors import GeneratorError, InputError, ModelError
 from graphneg.generators.base import Context, ContextSelection, Turn, get_generator, read_contexts
-from graphneg.generators.keywords.filters import Limits, mentions, refusal, words_of
+from graphneg.generators.keywords.filters import Limits, mentions, refusal
 from graphneg.generators.keywords.requests import (
     Amount,
     Histories,

@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from graphneg.dialogue_graph import DialogueGraph
-from graphneg.english.content_words import content_lemmas
+from graphneg.english.detokenize import joined_tokens
+from graphneg.english.lemmas import content_lemmas
+from graphneg.english.tokens import sentences
 from graphneg.errors import InputError
 from graphneg.ingest.loader import LoadOptions, get_loader
-from graphneg.ingest.rows import joined_tokens, mood_of, sentence_row, sentences_in
+from graphneg.ingest.rows import mood_of, sentence_row
 from graphneg.model import Record, Rejected, Sentence
 from graphneg.store.connection import Store
 from tests.servers import wipe
@@ -140,7 +142,7 @@ class TestWhatIsKnownOfASentence:
         assert joined_tokens("He ca n't go , can he ?") == "He can't go, can he?"
 
     def test_is_found_in_each_of_several(self) -> None:
-        assert list(sentences_in("Is it 8 a.m. already? No.")) == ["Is it 8 a.m. already?", "No."]
+        assert list(sentences("Is it 8 a.m. already? No.")) == ["Is it 8 a.m. already?", "No."]
         assert mood_of("He asked why?”") == "question"
 
 

@@ -12,7 +12,7 @@ from graphneg.parsers.dependency.learned.denials import denials, features
 from graphneg.parsers.dependency.learned.networks import GroupSums, Model, read_model, write_model
 from graphneg.parsers.dependency.parser import write_draft
 from graphneg.parsers.dependency.text import load_model
-from tools.parser_lessons import Anchoring, match_nodes, read_rolesets, words_of
+from tools.parser_lessons import Anchoring, match_nodes, read_frames, words_of
 from tools.parser_networks import joined, train_denial
 from tools.parser_training import read_items
 
@@ -65,9 +65,9 @@ def test_draft_nodes_find_their_gold_nodes(tmp_path: Path) -> None:
 def test_propbank_examples_are_read_with_their_arguments(tmp_path: Path) -> None:
     file = tmp_path / "hum.xml"
     file.write_text(FRAMES)
-    (roleset,) = read_rolesets([file])
+    (roleset,) = read_frames([file])
     assert (roleset.id, roleset.in_amr) == ("hum-01", True)
-    assert roleset.roles == (("ARG0", "PAG"), ("ARG1", "PPT"))
+    assert [(role.number, role.function) for role in roleset.roles] == [("0", "PAG"), ("1", "PPT")]
     assert roleset.examples[0].arguments == (("ARG0", 0, 0), ("ARG1", 2, 3))
 
 

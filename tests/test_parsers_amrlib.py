@@ -15,10 +15,10 @@ pytest.importorskip("amrlib", reason="the amrlib parser needs the neural extra")
 
 from graphneg.amr.penman import format_graph, parse_graph
 from graphneg.amr.wellformed import check
-from graphneg.english.tokens import tokenize
+from graphneg.english.tokens import tokenize, typed_sentences
 from graphneg.errors import ParserError
 from graphneg.model import AmrGraph
-from graphneg.parsers.amrlib import chosen, joined, mended, split_sentences
+from graphneg.parsers.amrlib import chosen, joined, mended
 from graphneg.parsers.amrlib_models import Candidate, Proposal
 from graphneg.parsers.base import CheckedParser, Parsed, get_parser
 from tests.tiny_amrlib import MAX_INPUT, MAX_OUTPUT, TinyParser, describe, train
@@ -215,7 +215,7 @@ class TestSentences:
         ],
     )
     def test_end_where_people_end_them(self, text: str, sentences: list[str]) -> None:
-        found = split_sentences(text)
+        found = typed_sentences(text)
         assert [one.text for one in found] == sentences
         tokens = [token.text for token in tokenize(text)]
         for one in found:

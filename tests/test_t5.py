@@ -10,7 +10,7 @@ pytest.importorskip("torch", reason="the t5 decoder needs the neural extra")
 pytest.importorskip("transformers", reason="the t5 decoder needs the neural extra")
 
 from graphneg.amr.penman import parse_graph
-from graphneg.decoders.t5 import T5Decoder, one_line
+from graphneg.decoders.t5 import T5Decoder, flat_graph
 from graphneg.errors import InputError
 from graphneg.model import Decoded, EditedUtterance
 from graphneg.nn.batching import in_batches
@@ -40,7 +40,7 @@ def test_graphs_that_the_model_learned_come_back_as_their_sentences(
 
 def test_greedy_texts_are_those_of_amrlib(tiny: TinyT5, utterances: list[EditedUtterance]):
     factory = pytest.importorskip("amrlib.models.model_factory")
-    graphs = ["# ::snt Nobody said this.\n" + one_line(utterance.after) for utterance in utterances]
+    graphs = ["# ::snt Nobody said this.\n" + flat_graph(utterance.after) for utterance in utterances]
     theirs, clipped = factory.load_inference_model(str(tiny.amrlib), num_beams=1, device="cpu").generate(
         graphs
     )
@@ -54,12 +54,12 @@ def test_a_graph_is_written_as_amrlib_writes_it(tiny: TinyT5):
     from graphneg.amr.penman import format_graph
 
     for graph, _ in tiny.pairs:
-        assert one_line(graph) == helper.ModelInputHelper.gstring_to_oneline(format_graph(graph))
+        assert flat_graph(graph) == helper.ModelInputHelper.gstring_to_oneline(format_graph(graph))
 
 
 def test_alignment_marks_and_comments_do_not_reach_the_model():
     graph = parse_graph("# ::id 1\n(l / like-01~e.1 :ARG0~e.0 (i / i~e.0)\n  :ARG1 i)")
-    assert one_line(graph) == "(l / like-01 :ARG0 (i / i) :ARG1 i)"
+    assert flat_graph(graph) == "(l / like-01 :ARG0 (i / i) :ARG1 i)"
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphneg.datasets.groups import Answer, Group, groups_of, plain, read_groups
+from graphneg.datasets.groups import Answer, Group, groups_of, read_groups
 from graphneg.datasets.pair_sampler import Mix, PairSampler
+from graphneg.english.tokens import match_key
 from graphneg.errors import InputError
 from graphneg.records.files import write_jsonl
 from tests.interrupting import StopsAt
@@ -68,15 +69,15 @@ class TestDrawing:
     @given(st.integers(0, 99))
     def test_a_random_response_never_fits(self, seed: int) -> None:
         pairs, _ = PairSampler(groups(), Mix(1, {"random": 2}), seed).epoch(0)
-        right = {group.context: {plain(one.text) for one in group.positives} for group in groups()}
-        assert all(plain(pair.response) not in right[pair.context] for pair in pairs if not pair.label)
+        right = {group.context: {match_key(one.text) for one in group.positives} for group in groups()}
+        assert all(match_key(pair.response) not in right[pair.context] for pair in pairs if not pair.label)
 
     def test_what_is_held_out_never_comes_up(self) -> None:
         drawing = PairSampler(
             groups(), Mix(2, {"edited": 3, "random": 4}), 0, held_out=["At  six", "FISH now"]
         )
         pairs, lacking = drawing.epoch(0)
-        assert not {"at six", "fish now"} & {plain(pair.response) for pair in pairs}
+        assert not {"at six", "fish now"} & {match_key(pair.response) for pair in pairs}
         assert lacking.responses["edited"] == 3 and lacking.held_out == 4
 
     def test_what_is_lacking_is_counted_and_not_made_up_for(self) -> None:

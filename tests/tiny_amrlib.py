@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from graphneg.decoders.t5 import one_line
+from graphneg.decoders.t5 import flat_graph
 from graphneg.model import AmrGraph
 from tests.tiny_t5 import fitted, pairs_to_learn
 
@@ -27,7 +27,7 @@ def train(kind: str, folder: Path) -> TinyParser:
     from amrlib.models.parse_xfm.penman_serializer import PenmanSerializer
 
     pairs = pairs_to_learn()[:GRAPHS]
-    graphs = [PenmanSerializer(one_line(graph)).get_graph_string() for graph, _ in pairs]
+    graphs = [PenmanSerializer(flat_graph(graph)).get_graph_string() for graph, _ in pairs]
     model, tokenizer = fitted(kind, [text for _, text in pairs], graphs)
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)

@@ -9,7 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from graphneg.amr.penman import iter_blocks, metadata, parse_graph
-from graphneg.decoders.t5 import one_line
+from graphneg.decoders.t5 import flat_graph
 from graphneg.model import AmrGraph, EditedUtterance
 
 GRAPHS = 16
@@ -31,7 +31,7 @@ def pairs_to_learn() -> list[tuple[AmrGraph, str]]:
     """The first short bundled graphs with their sentences."""
     text = (files("graphneg.data.everyday") / "graphs.amr").read_text(encoding="utf-8")
     graphs = [parse_graph(block, first_line=line) for line, block in iter_blocks(text)]
-    short = [graph for graph in graphs if len(one_line(graph)) <= LONGEST_GRAPH]
+    short = [graph for graph in graphs if len(flat_graph(graph)) <= LONGEST_GRAPH]
     return [(graph, metadata(graph.metadata)["snt"]) for graph in short[:GRAPHS]]
 
 
@@ -43,7 +43,7 @@ def edited(graph: AmrGraph, text: str, id: str = "own/test/1#0") -> EditedUttera
 def train(folder: Path) -> TinyT5:
     """Train on the CPU, less than half a minute, and save both folders."""
     pairs = pairs_to_learn()
-    model, tokenizer = fitted("t5", [one_line(graph) for graph, _ in pairs], [text for _, text in pairs])
+    model, tokenizer = fitted("t5", [flat_graph(graph) for graph, _ in pairs], [text for _, text in pairs])
     return _saved(model, tokenizer, folder, pairs)
 
 

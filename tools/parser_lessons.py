@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
-import re
-import tarfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 from graphneg.amr.alignment import align
 from graphneg.amr.penman import is_inverted
 from graphneg.english.frames import FrameEntry
+from graphneg.english.propbank import Example, Fault, Roleset, read_rolesets
+from graphneg.loaders.propbank import frame_records
 from graphneg.model import AmrGraph, AmrNode
 from graphneg.parsers.dependency.draft import Draft
 from graphneg.parsers.dependency.learned.arcs import scored_pairs
@@ -27,6 +26,7 @@ from graphneg.parsers.dependency.lexicon import Lexicon
 from graphneg.parsers.dependency.parser import write_draft
 from graphneg.parsers.dependency.text import readable, tightened
 from graphneg.parsers.dependency.words import Word, copy_words, phrase_head, read_words, signature
+from graphneg.progress import NoProgress
 
 # Gold graphs as the trainer sees them: nodes with the words that they come from, arcs from head to argument.
 #
@@ -312,84 +312,14 @@ def all_roles(sentences: list[PairSentence], at_least: int) -> Iterator[str]:
     yield from sorted((r for r, n in counts.items() if r and n >= at_least), key=lambda r: (-counts[r], r))
 
 
-# PropBank's frame files for the trainer: rolesets, the words they go by, and their annotated examples.
+def read_frames(paths: Sequence[Path]) -> list[Roleset]:
+    """The rolesets of PropBank's tar archives, folders and XML files that AMR names; faults are left out."""
 
+    def read_file(name: str, data: bytes) -> Iterator[Roleset | Fault]:
+        return iter(read_rolesets(data))
 
-_ROLESET = re.compile(rb"<roleset\b.*?</roleset>", re.DOTALL)
-_ID = re.compile(r"(\S+)[.-](\d{2,})\Z")
-
-
-@dataclass(frozen=True, slots=True)
-class Example:
-    """A sentence of words apart by spaces; ``rel`` and ``arguments`` are first and last words (inclusive)."""
-
-    words: tuple[str, ...]
-    rel: int
-    arguments: tuple[tuple[str, int, int], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Roleset:
-    """``roles`` are (``ARG0``, function tag); ``aliases`` are (word, part of speech: v, n, j)."""
-
-    id: str
-    in_amr: bool
-    aliases: tuple[tuple[str, str], ...]
-    roles: tuple[tuple[str, str], ...]
-    examples: tuple[Example, ...]
-
-
-def read_rolesets(paths: list[Path]) -> Iterator[Roleset]:
-    """The rolesets of tar archives and single XML files; a roleset that is no XML is left out."""
-    for path in paths:
-        if path.suffix == ".xml":
-            yield from _file(path.read_bytes())
-            continue
-        with tarfile.open(path) as archive:
-            for member in archive:
-                stream = archive.extractfile(member) if member.name.endswith(".xml") else None
-                if stream is not None:
-                    yield from _file(stream.read())
-
-
-def _file(data: bytes) -> Iterator[Roleset]:
-    for match in _ROLESET.finditer(data):
-        try:
-            element = ElementTree.fromstring(match[0])
-        except ElementTree.ParseError:
-            continue
-        found = _ID.match(element.get("id", ""))
-        if found:
-            yield _roleset(f"{found[1].replace('_', '-')}-{found[2]}", element)
-
-
-def _roleset(name: str, element: ElementTree.Element) -> Roleset:
-    usages = [one for one in element.iter("usage") if one.get("resource") == "AMR"]
-    return Roleset(
-        name,
-        any(one.get("inuse") == "+" for one in usages),
-        tuple((one.text or "", one.get("pos", "")) for one in element.iter("alias")),
-        tuple(
-            (f"ARG{one.get('n')}", (one.get("f") or "").upper())
-            for one in element.iter("role")
-            if (one.get("n") or "").isdigit()
-        ),
-        tuple(example for one in element.iter("example") if (example := _example(one)) is not None),
-    )
-
-
-def _example(element: ElementTree.Element) -> Example | None:
-    words = tuple((element.findtext("text") or "").split())
-    rel = element.find("propbank/rel")
-    place = (rel.get("relloc") or "").split()[:1] if rel is not None else []
-    if not place or not place[0].isdigit() or int(place[0]) >= len(words):
-        return None
-    arguments: list[tuple[str, int, int]] = []
-    for one in element.findall("propbank/arg"):
-        start, end = one.get("start", ""), one.get("end", "")
-        if start.isdigit() and end.isdigit() and int(start) <= int(end) < len(words):
-            arguments.append((one.get("type", ""), int(start), int(end)))
-    return Example(words, int(place[0]), tuple(arguments))
+    parts = frame_records(paths, "propbank", read_file, NoProgress())
+    return [part for part in parts if isinstance(part, Roleset) and part.id is not None]
 
 
 # PropBank's annotated examples as lessons for the arc scorer: what a frame's numbered arguments look like.
@@ -424,14 +354,14 @@ def example_sentences(
 
 
 def _usable(roleset: Roleset) -> list[Example]:
-    found = [
-        one
-        for one in roleset.examples
-        if SHORTEST <= len(one.words) <= LONGEST
-        and one.arguments
-        and not any("*" in word for word in one.words)
+    return [
+        example
+        for example in roleset.examples
+        if SHORTEST <= len(example.words) <= LONGEST
+        and example.arguments
+        and example.relation is not None
+        and "*" not in example.text
     ]
-    return found
 
 
 def _places(example: Example, words: Sequence[Word]) -> list[int] | None:
@@ -452,7 +382,7 @@ def _without(entry: FrameEntry, example: Example, words: Sequence[Word], places:
     seen = {form: dict(counts) for form, counts in entry.seen.items()}
     for role, start, end in example.arguments:
         head = phrase_head(words, places[start], places[end] + 1)
-        form = None if head is None else signature(words[places[example.rel]], head)
+        form = None if head is None else signature(words[places[example.relation]], head)
         number = role.removeprefix("ARG")[:1]
         if form in seen and seen[form].get(number, 0) > 0:
             seen[form][number] -= 1
@@ -464,7 +394,7 @@ def _without(entry: FrameEntry, example: Example, words: Sequence[Word], places:
 def _lesson(
     draft: Draft, frame: str, example: Example, places: Sequence[int], meanings: Meanings
 ) -> PairSentence | None:
-    rel = places[example.rel]
+    rel = places[example.relation]
     heads = [
         i
         for i, node in enumerate(draft.nodes)

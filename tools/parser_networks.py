@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from graphneg.english.propbank import Roleset
 from graphneg.parsers.dependency.draft import Draft
 from graphneg.parsers.dependency.learned.concepts import Candidate, candidates, context_features, open_words
 from graphneg.parsers.dependency.learned.denials import denials, features
@@ -25,7 +26,7 @@ from graphneg.parsers.dependency.learned.tables import (
     write_fragment,
 )
 from graphneg.parsers.dependency.words import Word
-from tools.parser_lessons import GoldGraph, PairSentence, Roleset, all_roles
+from tools.parser_lessons import GoldGraph, PairSentence, all_roles
 
 # Bags of features as arrays: the form in which the networks are trained.
 
@@ -150,11 +151,15 @@ def build_meanings(
         for key, found in sorted(counts.items())
     }
     senses: defaultdict[str, list[Sense]] = defaultdict(list)
-    for one in sorted(rolesets, key=lambda one: one.id):
+    for one in sorted(rolesets, key=lambda one: one.id or ""):
         if one.in_amr and not one.id.endswith("-91"):
             for alias, letter in dict.fromkeys(one.aliases):
                 senses[alias.lower()].append(Sense(one.id, letter, len(one.examples)))
-    roles = {one.id: [f"{role}={tag}" for role, tag in one.roles] for one in rolesets if one.in_amr}
+    roles = {
+        one.id or "": [f"ARG{role.number}={role.function}" for role in one.roles]
+        for one in rolesets
+        if one.in_amr
+    }
     return Meanings(seen, dict(sorted(senses.items())), dict(sorted(roles.items())), clusters)
 
 

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
-import tarfile
-import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -14,16 +11,22 @@ from typing import Any
 
 from graphneg.amr.alignment import align
 from graphneg.amr.penman import is_inverted, iter_blocks, metadata, parse_graph
+from graphneg.english.propbank import Example, Fault, Roleset, read_rolesets
 from graphneg.english.tokens import tokenize
+from graphneg.loaders.propbank import frame_records
 from graphneg.model import AmrGraph
 from graphneg.parsers.dependency.lexicon import DELETED
 from graphneg.parsers.dependency.text import load_model, readable
 from graphneg.parsers.dependency.words import Word, phrase_head, read_words, signature, word_class
+from graphneg.progress import NoProgress
 
 # Annotated graphs to ``concepts.tsv`` and ``roles.tsv``: what words became, and what roles they took.
 
 
 _INVERSES = {"mod": "domain", "domain": "mod"}
+
+
+_POS = frozenset("vnj")
 
 
 @dataclass(slots=True)
@@ -128,122 +131,58 @@ def write_counts(counts: GraphCounts, folder: Path) -> None:
 # PropBank frames are licensed CC BY-SA 4.0; see ``graphneg/english/NOTICE``.
 
 
-_ROLESET = re.compile(r"<roleset\b.*?</roleset>", re.DOTALL)
-_POS = frozenset("vnj")
-
-
-@dataclass(slots=True)
-class _Roleset:
-    id: str
-    roles: list[tuple[str, str]]
-    aliases: list[str]
-    examples: int = 0
-    seen: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
-
-
-@dataclass(slots=True)
-class _Example:
-    roleset: _Roleset
-    tokens: list[str]
-    rel: int
-    arguments: list[tuple[str, int, int]]
-
-
 def write_frames(sources: Sequence[Path], nlp: Any, target: Path) -> int:
     """Writes the table of the frames that AMR uses; returns how many there are.
 
     ``sources`` are the release's ``.tar.gz`` and single ``.xml`` files. One row a frame: id, roles
     as ``number:function``, aliases as ``pos:lemma``, number of examples, ``signature=role:count``.
     """
-    rolesets: list[_Roleset] = []
-    examples: list[_Example] = []
-    for element in (one for source in sources for one in _elements(source)):
-        roleset = _roleset(element)
-        if roleset is not None:
-            rolesets.append(roleset)
-            examples.extend(_examples(roleset, element))
-    _count(nlp, examples)
-    rolesets.sort(key=lambda one: one.id)
-    target.write_text("".join(f"{_row(one)}\n" for one in rolesets), encoding="utf-8")
+
+    def read_file(name: str, data: bytes) -> Iterator[Roleset]:
+        for part in read_rolesets(data):
+            if isinstance(part, Fault):
+                print(f"{name}:{part.line}: {part.reason}")
+            elif ("AMR", "2019", "+") in part.usages and part.id is not None:
+                yield part
+
+    rolesets = [
+        one for one in frame_records(sources, "propbank", read_file, NoProgress()) if isinstance(one, Roleset)
+    ]
+    rolesets.sort(key=lambda roleset: roleset.id or "")
+    counts = [Counter[tuple[str, str]]() for _ in rolesets]
+    examples = [
+        (seen, one) for roleset, seen in zip(rolesets, counts, strict=True) for one in roleset.examples
+    ]
+    used = Counter(_count(nlp, [(seen, one) for seen, one in examples if one.relation is not None]))
+    rows = (_row(roleset, used[id(seen)], seen) for roleset, seen in zip(rolesets, counts, strict=True))
+    target.write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")
     return len(rolesets)
 
 
-def _elements(source: Path) -> Iterator[ElementTree.Element]:
-    """The rolesets that are well-formed XML; some files of release 3.4 are not, as a whole."""
-    for name, text in _files(source):
-        for match in _ROLESET.finditer(text):
-            try:
-                yield ElementTree.fromstring(match.group())
-            except ElementTree.ParseError as error:
-                print(f"{name}: a roleset was left out, it is not well-formed XML ({error})")
-
-
-def _files(source: Path) -> Iterator[tuple[str, str]]:
-    if source.suffix == ".xml":
-        yield source.name, source.read_text(encoding="utf-8", errors="replace")
-        return
-    with tarfile.open(source) as archive:
-        for member in archive:
-            file = archive.extractfile(member) if member.name.endswith(".xml") else None
-            if file is not None and member.name.startswith("frames/"):
-                yield member.name, file.read().decode("utf-8", errors="replace")
-
-
-def _roleset(element: ElementTree.Element) -> _Roleset | None:
-    used = {(one.get("resource"), one.get("version")): one.get("inuse") for one in element.iter("usage")}
-    if used.get(("AMR", "2019")) != "+":
-        return None
-    name, _, sense = (element.get("id") or "").rpartition(".")
-    roles = [(role.get("n") or "", (role.get("f") or "").upper()) for role in element.iter("role")]
-    aliases = [
-        f"{one.get('pos')}:{(one.text or '').strip().replace(' ', '_')}"
-        for one in element.iter("alias")
-        if one.get("pos") in _POS and one.text
-    ]
-    if not sense.isdigit():
-        return None
-    return _Roleset(
-        f"{name.replace('_', '-')}-{sense}",
-        [one for one in roles if one[0].isdigit()],
-        list(dict.fromkeys(aliases)),
-    )
-
-
-def _examples(roleset: _Roleset, element: ElementTree.Element) -> Iterator[_Example]:
-    for one in element.iter("example"):
-        text, rel = one.findtext("text"), one.find(".//rel")
-        places = (rel.get("relloc") or "").split() if rel is not None else []
-        if not text or not places or not places[0].isdigit():
-            continue
-        arguments = [
-            (arg.get("type") or "", int(arg.get("start") or ""), int(arg.get("end") or ""))
-            for arg in one.iter("arg")
-            if (arg.get("start") or "").isdigit() and (arg.get("end") or "").isdigit()
-        ]
-        yield _Example(roleset, text.split(), int(places[0]), arguments)
-
-
-def _count(nlp: Any, examples: list[_Example]) -> None:
+def _count(nlp: Any, examples: Sequence[tuple[Counter[tuple[str, str]], Example]]) -> Iterator[int]:
+    """Counts the roles of examples by signature, each into its own counter, whose ``id`` it gives."""
     from spacy.tokens import Doc
 
-    docs = nlp.pipe((Doc(nlp.vocab, words=one.tokens) for one in examples), batch_size=128)
-    for example, doc in zip(examples, docs, strict=True):
+    docs = nlp.pipe((Doc(nlp.vocab, words=list(one.words)) for _, one in examples), batch_size=128)
+    for (seen, example), doc in zip(examples, docs, strict=True):
         words = read_words(doc)
-        if example.rel >= len(words):
+        if example.relation is None or example.relation >= len(words):
             continue
-        example.roleset.examples += 1
         for kind, start, end in example.arguments:
             head = phrase_head(words, start, end + 1)
-            found = None if head is None else signature(words[example.rel], head)
+            found = None if head is None else signature(words, example.relation, head)
             if found is not None and (kind.startswith("ARG") and "-" not in kind.replace("ARGM-", "")):
-                role = kind[3:] if kind[3:].isdigit() else "M"
-                example.roleset.seen[found, role] += 1
+                seen[found, kind[3:] if kind[3:].isdigit() else "M"] += 1
+        yield id(seen)
 
 
-def _row(one: _Roleset) -> str:
-    roles = " ".join(f"{number}:{function}" for number, function in one.roles)
-    seen = " ".join(f"{form}={role}:{count}" for (form, role), count in one.seen.most_common())
-    return "\t".join((one.id, roles, " ".join(one.aliases), str(one.examples), seen))
+def _row(roleset: Roleset, examples: int, seen: Counter[tuple[str, str]]) -> str:
+    roles = " ".join(f"{role.number}:{role.function}" for role in roleset.roles)
+    aliases = dict.fromkeys(
+        f"{pos}:{word.replace(' ', '_')}" for word, pos in roleset.aliases if pos in _POS and word
+    )
+    cells = " ".join(f"{form}={role}:{count}" for (form, role), count in seen.most_common())
+    return "\t".join((roleset.id or "", roles, " ".join(aliases), str(examples), cells))
 
 
 # Makes the tables that ship in ``data/`` from PropBank's release and annotated graphs.

@@ -13,6 +13,7 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
+from graphneg.english.propbank import Roleset
 from graphneg.model import AmrGraph
 from graphneg.parsers.dependency.draft import Draft
 from graphneg.parsers.dependency.learned.concepts import choose_concepts
@@ -27,10 +28,9 @@ from tools.parser_lessons import (
     Anchoring,
     GoldGraph,
     PairSentence,
-    Roleset,
     example_sentences,
     pair_sentence,
-    read_rolesets,
+    read_frames,
     words_of,
 )
 from tools.parser_networks import (
@@ -246,7 +246,7 @@ def _make_all(options: argparse.Namespace, say: Callable[[str], None]) -> None:
     nlp = load_model(None)
     items = read_items(nlp, options.lpp, options.sick, options.exclude, options.silver, options.folds)
     say(f"{len(items)} sentences")
-    rolesets = list(read_rolesets(options.propbank))
+    rolesets = read_frames(options.propbank)
     parts = fit(
         items,
         rolesets,

@@ -20,7 +20,8 @@ from typing import Any, NamedTuple
 
 from graphneg.amr.concept_words import NEGATIVE_PREFIX, concept_keys, concept_lemma, value_keys
 from graphneg.amr.penman import format_graph
-from graphneg.english.words import NUMBERS, lemmas, number_value, readings, stems
+from graphneg.english.numbers import NUMBERS, value_of
+from graphneg.english.words import lemmas, readings, stems
 from graphneg.errors import DecoderError
 from graphneg.model import AmrGraph, AmrNode
 
@@ -302,7 +303,7 @@ def _numbers(tokens: Sequence[str]) -> dict[float, list[Span]]:
     while place < len(tokens):
         end, value = place, None
         while end < len(tokens) and end - place < 12:
-            longer = number_value(list(tokens[place : end + 1]))
+            longer = value_of(list(tokens[place : end + 1]))
             if longer is None or (tokens[end].lower() in ("and", "-") and end == place):
                 break
             end, value = end + 1, longer

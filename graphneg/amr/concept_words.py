@@ -14,7 +14,8 @@ import re
 from functools import lru_cache
 from importlib.resources import files
 
-from graphneg.english.words import MONTHS, NUMBERS, ORDINALS, WEEKDAYS, american
+from graphneg.english.numbers import MONTHS, NUMBERS, ORDINALS, WEEKDAYS
+from graphneg.english.words import american
 from graphneg.model import AmrGraph, AmrNode
 
 

@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from graphneg.english.tokens import match_key
 from graphneg.errors import InputError
 from graphneg.hashing import number
 from graphneg.model import Negative
@@ -233,17 +234,8 @@ class HeldOut:
         return self._hashes
 
 
-def plain(text: str) -> str:
-    """A text as it is compared: case and white space do not count.
-
-    >>> plain(" Oh,  really? ")
-    'oh, really?'
-    """
-    return " ".join(text.casefold().split())
-
-
 def _hash(text: str) -> int:
-    return number(0, "held out", plain(text))
+    return number(0, "held out", match_key(text))
 
 
 # What the dialogues of some splits of a store say in reply: texts for no training to see.

@@ -11,7 +11,8 @@ from itertools import islice
 from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
-from graphneg.datasets.groups import REFERENCE, Answer, HeldOut, ResponseGroup, plain
+from graphneg.datasets.groups import REFERENCE, Answer, HeldOut, ResponseGroup
+from graphneg.english.tokens import match_key
 from graphneg.errors import InputError
 from graphneg.hashing import number
 
@@ -204,14 +205,14 @@ class PairSampler:
 
     def _random(self, place: int, group: ResponseGroup, amount: int, epoch: int) -> Iterator[Draw]:
         """Right responses of other contexts, none that fits this one too."""
-        taken = {plain(answer.text) for answer in group.positives}
+        taken = {match_key(answer.text) for answer in group.positives}
         for k in range(amount * _TRIES):
             draw = number(self._seed, "random", group.id, str(epoch), str(k))
             other = self._kept[draw % len(self._kept)]
             some = self._allowed(self.groups[other].positives)
             slot, answer = some[(draw // len(self._kept)) % len(some)]
-            if other != place and plain(answer.text) not in taken:
-                taken.add(plain(answer.text))
+            if other != place and match_key(answer.text) not in taken:
+                taken.add(match_key(answer.text))
                 yield Draw(place, other, slot, RANDOM)
                 amount -= 1
                 if not amount:

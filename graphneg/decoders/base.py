@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
 
+from graphneg.english.tokens import match_key
 from graphneg.errors import DecoderError
 from graphneg.model import Decoded, EditedUtterance
 from graphneg.plugins import Plugins
@@ -61,7 +62,7 @@ def refuse_original(original: str, answer: Decoded) -> Decoded:
         return answer
     if not answer.text.strip():
         return Decoded(None, "empty: the decoded text has no words")
-    if " ".join(answer.text.split()).casefold() == " ".join(original.split()).casefold():
+    if match_key(answer.text) == match_key(original):
         return Decoded(None, "unchanged: the decoded text is the original one")
     return answer
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
 from graphneg.amr.penman import format_graph
+from graphneg.english.tokens import one_line
 from graphneg.errors import DecoderError, InputError, first_line
 from graphneg.model import AmrGraph, Decoded, EditedUtterance
 from graphneg.nn.batching import in_batches
@@ -69,11 +70,11 @@ class Backend(Protocol):
 Serialiser = Callable[[AmrGraph], str]
 
 
-def one_line(graph: AmrGraph) -> str:
+def flat_graph(graph: AmrGraph) -> str:
     """The graph on one line, without comment lines and alignment marks.
 
     >>> from graphneg.amr.penman import parse_graph
-    >>> one_line(parse_graph("# ::id 1\\n(l / like-01~e.1\\n   :ARG0 (i / i))"))
+    >>> flat_graph(parse_graph("# ::id 1\\n(l / like-01~e.1\\n   :ARG0 (i / i))"))
     '(l / like-01 :ARG0 (i / i))'
     """
     bare = replace(
@@ -82,7 +83,7 @@ def one_line(graph: AmrGraph) -> str:
         nodes=tuple(node._replace(align=None, role_align=None) for node in graph.nodes),
         mentions=tuple(mention._replace(align=None, role_align=None) for mention in graph.mentions),
     )
-    return " ".join(format_graph(bare).split())
+    return one_line(format_graph(bare))
 
 
 # The ``t5`` decoder: the edited graph to text by a sequence-to-sequence model.
@@ -133,7 +134,7 @@ class T5Decoder:
         sampling: Sampling | None = None,
         seed: int = 0,
         prefix: str = "",
-        serialise: Serialiser = one_line,
+        serialise: Serialiser = flat_graph,
         tokenizer: str | Path | None = None,
         max_input: int | None = None,
         max_output: int | None = None,

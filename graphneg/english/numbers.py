@@ -1,83 +1,95 @@
-"""Numbers in words and digits to AMR's constants."""
+"""Numbers in words and digits, and their ordinals.
+
+In: ``two hundred and twenty-two``, ``1,000``, ``21st``. Out: their values, as numbers or as AMR's constants.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-_SMALL = """
-    zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
-    sixteen seventeen eighteen nineteen
-"""
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
-_SCALES = {
-    "hundred": 100,
-    "thousand": 1000,
-    "million": 10**6,
-    "billion": 10**9,
-    "trillion": 10**12,
-    "dozen": 12,
+from graphneg.english.words import word_list, word_map
+
+NUMBERS: dict[str, int] = {
+    **{word: value for value, word in enumerate(word_list("units"))},
+    **{word: 10 * value for value, word in enumerate(word_list("tens"), start=2)},
 }
-_VALUES = {
-    **{word: n for n, word in enumerate(_SMALL.split())},
-    **{word: 10 * n for n, word in enumerate(_TENS.split(), 2)},
-    **_SCALES,
-    "half": 0.5,
+SCALES = {word: int(value) for word, value in word_map("scales").items()}
+ORDINALS: dict[str, int] = {
+    **{word: value for value, word in enumerate(word_list("ordinals"))},
+    **{word[:-1] + "ieth": 10 * value for value, word in enumerate(word_list("tens"), start=2)},
+    "last": -1,
 }
-_ORDINALS = {
-    "first": 1, "second": 2, "third": 3, "fifth": 5, "eighth": 8, "ninth": 9, "twelfth": 12,
-}  # fmt: skip
+WEEKDAYS = word_list("weekdays")
+MONTHS = word_list("months")
 _DIGITS = re.compile(r"\d+(,\d{3})*(\.\d+)?|\.\d+")
 _ORDINAL = re.compile(r"(\d+)(st|nd|rd|th)")
+
+
+def value_of(words: Sequence[str]) -> float | None:
+    """The value of a number in words or digits, ``None`` where a word is none.
+
+    >>> value_of(["twenty", "-", "one"]), value_of(["two", "hundreds"]), value_of(["a", "few"])
+    (21.0, 200.0, None)
+    """
+    total, current, seen = 0.0, 0.0, False
+    for word in words:
+        low = word.lower().replace(",", "")
+        if low in NUMBERS:
+            current += NUMBERS[low]
+        elif low == "half":
+            current += 0.5
+        elif low.rstrip("s") in SCALES:
+            scale = SCALES[low.rstrip("s")]
+            current = max(current, 1) * scale
+            if scale >= 1000:
+                total, current = total + current, 0.0
+        elif re.fullmatch(r"\d+(?:\.\d+)?", low):
+            current += float(low)
+        elif "-" in low and len(low) > 1:
+            inner = value_of([part for part in low.split("-") if part])
+            if inner is None:
+                return None
+            current += inner
+        elif low in ("and", "-"):
+            continue
+        else:
+            return None
+        seen = True
+    return total + current if seen else None
 
 
 def number_value(text: str) -> str | None:
     """The number that a word, or a run of words joined by spaces or hyphens, stands for.
 
-    >>> number_value("1,000"), number_value("two hundred and twenty-two"), number_value("x")
+    >>> number_value("1,000"), number_value("two hundred and twenty-two"), number_value("hundreds")
     ('1000', '222', None)
     """
     plain = text.lower().strip()
     if _DIGITS.fullmatch(plain):
         return plain.replace(",", "")
-    total = current = 0.0
-    seen = False
-    for word in re.split(r"[\s-]+", plain):
-        if word == "and" and seen:
-            continue
-        value = float(word.replace(",", "")) if _DIGITS.fullmatch(word) else _VALUES.get(word)
-        if value is None:
-            return None
-        seen = True
-        if word in _SCALES:
-            current = max(current, 1) * value
-            if value >= 1000:
-                total, current = total + current, 0.0
-        else:
-            current += value
-    return f"{total + current:.10g}" if seen and total + current < 1e10 else None
+    words = re.split(r"[\s-]+", plain)
+    if words[0] == "and" or any(word.endswith("s") and word[:-1] in SCALES for word in words):
+        return None
+    value = value_of(words)
+    return None if value is None or value >= 1e10 else f"{value:.10g}"
 
 
 def ordinal_value(text: str) -> str | None:
     """The number of an ordinal.
 
-    >>> ordinal_value("third"), ordinal_value("21st"), ordinal_value("twentieth"), ordinal_value("end")
-    ('3', '21', '20', None)
+    >>> ordinal_value("third"), ordinal_value("21st"), ordinal_value("twenty-first"), ordinal_value("end")
+    ('3', '21', '21', None)
     """
     plain = text.lower()
-    match = _ORDINAL.fullmatch(plain)
-    if match:
+    if match := _ORDINAL.fullmatch(plain):
         return match[1]
-    if plain in _ORDINALS:
-        return str(_ORDINALS[plain])
     if "-" in plain:
         tens, _, rest = plain.partition("-")
         small = ordinal_value(rest)
-        return str(_VALUES[tens] + int(small)) if tens in _VALUES and small else None
-    if plain.endswith("ieth"):
-        return _value(f"{plain[:-4]}y")
-    return _value(plain[:-2]) if plain.endswith("th") else None
-
-
-def _value(word: str) -> str | None:
-    value = _VALUES.get(word)
+        base = NUMBERS.get(tens, SCALES.get(tens))
+        return str(base + int(small)) if base is not None and small else None
+    if ORDINALS.get(plain, -1) >= 0:
+        return str(ORDINALS[plain])
+    value = SCALES.get(plain[:-2]) if plain.endswith("th") else None
     return None if value is None else f"{value:g}"

@@ -1,84 +1,181 @@
-"""PropBank's frame files as they come: a directory of XML files, a tar archive of them, or one file."""
+"""PropBank's frame files (Palmer et al. 2005): rolesets with their roles, aliases and annotated examples.
+
+In: the bytes of one XML file. Out: its `Roleset`s, and a `Fault` with its line for each thing that can't be
+read. In a file that is not well-formed, a roleset that is well-formed by itself is read. No entity is ever
+expanded: a file that declares one is refused.
+
+>>> [roleset] = read_rolesets(b'<roleset id="give_up.07"><roles><role n="0" f="pag"/></roles></roleset>')
+>>> roleset.id, roleset.roles
+('give-up-07', (Role(number='0', function='PAG', description=''),))
+"""
 
 from __future__ import annotations
 
-import tarfile
-import zlib
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
-from typing import IO
+import re
+from dataclasses import dataclass
+from typing import NamedTuple
+from xml.etree.ElementTree import Element, TreeBuilder
+from xml.parsers import expat
 
-from graphneg.errors import InputError
-from graphneg.ingest.formats import checked
-from graphneg.ingest.reading import head, input_paths
-from graphneg.model import Record, Rejected
-from graphneg.progress import Progress
+from graphneg.english.tokens import one_line
 
-LARGEST = 64 << 20
-
-ReadFile = Callable[[str, bytes], Iterator[Record]]
-"""Reads one frame file: its name for messages, and its content."""
+_ID = re.compile(r"(\S+)[.-](\d{2,})")
+_ROLESET = re.compile(rb"<roleset\b.*?</roleset>", re.DOTALL)
+_LINE = "line of the file"
 
 
-def frame_records(paths: Sequence[Path], loader: str, read: ReadFile, progress: Progress) -> Iterator[Record]:
-    """What ``read`` finds in each frame file; of an archive, a name is ``ARCHIVE/MEMBER``.
+class Role(NamedTuple):
+    """A numbered role: ``function`` is ``PAG``, ``PPT``, …, empty where none is given."""
 
-    Raises:
-        InputError: a path is missing, or has no frame files in it.
-    """
-    for path in input_paths(paths, loader):
-        if path.is_dir():
-            yield from _directory(path, read, progress)
-        elif head(path, 512)[257:262] == b"ustar":
-            yield from checked(path, loader, _archive(path, read, progress))
-        else:
-            yield from checked(path, loader, _file(path, read, progress))
+    number: str
+    function: str
+    description: str
 
 
-def _directory(path: Path, read: ReadFile, progress: Progress) -> Iterator[Record]:
-    found = sorted(path.rglob("*.xml"))
-    if not found:
-        raise InputError(f"{path} has no frame files (*.xml) in it")
-    progress.start(path.name, len(found), "files")
+class Alias(NamedTuple):
+    """A word that a roleset goes by; ``pos`` is ``v``, ``n``, ``j`` or what else the file says."""
+
+    word: str
+    pos: str
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A sentence; its words stand apart by spaces. ``relation`` is the predicate's, ``arguments`` are a type,
+    first and last word (inclusive)."""
+
+    line: int
+    text: str
+    relation: int | None
+    arguments: tuple[tuple[str, int, int], ...]
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words of the text."""
+        return tuple(self.text.split())
+
+
+@dataclass(frozen=True, slots=True)
+class Roleset:
+    """A roleset by the ``name`` that the file has; ``usages`` are resource, version, and whether it is in use
+    there (``+``)."""
+
+    line: int
+    name: str
+    roles: tuple[Role, ...]
+    aliases: tuple[Alias, ...]
+    usages: tuple[tuple[str, str, str], ...]
+    examples: tuple[Example, ...]
+
+    @property
+    def id(self) -> str | None:
+        """AMR's id of the frame, ``give-up-07``; none where the name is not ``LEMMA.NN``."""
+        match = _ID.fullmatch(self.name)
+        return f"{match[1].replace('_', '-')}-{match[2]}" if match else None
+
+    @property
+    def in_amr(self) -> bool:
+        """Whether AMR uses the frame."""
+        return any(resource == "AMR" and in_use == "+" for resource, _, in_use in self.usages)
+
+
+class Fault(NamedTuple):
+    """What can't be read, and on which line."""
+
+    line: int
+    reason: str
+
+
+def read_rolesets(data: bytes) -> list[Roleset | Fault]:
+    """The rolesets of a frame file, and what is wrong with it."""
     try:
-        for file in found:
-            with file.open("rb") as stream:
-                yield from _content(str(file), stream, read)
-            progress.advance(1)
-    finally:
-        progress.finish()
+        return _rolesets(data)
+    except expat.ExpatError as error:
+        parts = [part for match in _ROLESET.finditer(data) for part in _alone(data, match)]
+        if not any(isinstance(part, Fault) for part in parts):
+            parts.append(_malformed(error))
+        return parts
+    except (LookupError, ValueError) as error:
+        return [Fault(1, f"the XML declares an encoding that can't be read: {error}")]
+    except _EntityDeclared as error:
+        return [Fault(error.line, "the file declares an XML entity, which graphneg does not expand")]
 
 
-def _file(path: Path, read: ReadFile, progress: Progress) -> Iterator[Record]:
-    with path.open("rb") as stream:
-        progress.start(path.name, path.stat().st_size, "B")
-        yield from _content(str(path), stream, read)
-        progress.advance(path.stat().st_size)
-        progress.finish()
+def _alone(data: bytes, match: re.Match[bytes]) -> list[Roleset | Fault]:
+    """A roleset of a file that is not well-formed, read by itself."""
+    above = data.count(b"\n", 0, match.start())
+    indent = b" " * (match.start() - data.rfind(b"\n", 0, match.start()) - 1)
+    try:
+        return _rolesets(indent + match[0], above)
+    except expat.ExpatError as error:
+        return [_malformed(error, above)]
 
 
-def _archive(path: Path, read: ReadFile, progress: Progress) -> Iterator[Record]:
-    """The frame files of an archive, in its order."""
-    done = 0
-    with path.open("rb") as stored:
-        progress.start(path.name, path.stat().st_size, "B")
-        try:
-            with tarfile.open(fileobj=stored, mode="r|*") as archive:
-                for member in archive:
-                    stream = archive.extractfile(member) if member.name.endswith(".xml") else None
-                    if stream is not None:
-                        yield from _content(f"{path}/{member.name}", stream, read)
-                    progress.advance(stored.tell() - done)
-                    done = stored.tell()
-        except (tarfile.TarError, EOFError, zlib.error, OSError) as error:
-            yield Rejected(f"{path}:byte {stored.tell()}", f"the archive is damaged from here on ({error})")
-        finally:
-            progress.finish()
+def _malformed(error: expat.ExpatError, above: int = 0) -> Fault:
+    reason = f"not well-formed XML: {expat.ErrorString(error.code)} at column {error.offset + 1}"
+    return Fault(above + error.lineno, reason)
 
 
-def _content(name: str, stream: IO[bytes], read: ReadFile) -> Iterator[Record]:
-    data = stream.read(LARGEST + 1)
-    if len(data) > LARGEST:
-        yield Rejected(f"{name}:1", f"the file is longer than {LARGEST:,} bytes")
-        return
-    yield from read(name, data)
+class _EntityDeclared(Exception):
+    """The file declares an entity, which no frame file needs."""
+
+    def __init__(self, line: int) -> None:
+        super().__init__(line)
+        self.line = line
+
+
+def _rolesets(data: bytes, above: int = 0) -> list[Roleset | Fault]:
+    """The rolesets of a document; ``above`` lines stand before it in its file."""
+    builder = TreeBuilder()
+    parser = expat.ParserCreate()
+    parser.buffer_text = True
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        builder.start(tag, {**attributes, _LINE: str(above + parser.CurrentLineNumber)})
+
+    def entity(*declaration: object) -> None:
+        raise _EntityDeclared(parser.CurrentLineNumber)
+
+    parser.StartElementHandler = start
+    parser.EndElementHandler = builder.end
+    parser.CharacterDataHandler = builder.data
+    parser.EntityDeclHandler = entity
+    parser.Parse(data, True)
+    return [_roleset(element) for element in builder.close().iter("roleset")]
+
+
+def _roleset(element: Element) -> Roleset:
+    roles = {
+        number: Role(number, role.get("f", "").upper(), one_line(role.get("descr", "")))
+        for role in reversed(list(element.iter("role")))
+        if (number := role.get("n", "")).isdigit()
+    }
+    return Roleset(
+        int(element.get(_LINE, "")),
+        element.get("id", ""),
+        tuple(reversed(roles.values())),
+        tuple(Alias(one_line(_text(alias)), alias.get("pos", "")) for alias in element.iter("alias")),
+        tuple(
+            (usage.get("resource", ""), usage.get("version", ""), usage.get("inuse", ""))
+            for usage in element.iter("usage")
+        ),
+        tuple(_example(example) for example in element.iter("example")),
+    )
+
+
+def _example(element: Element) -> Example:
+    text, relation = element.find(".//text"), element.find(".//rel")
+    words = 0 if text is None else len(_text(text).split())
+    number = next(iter((relation.get("relloc") or "").split()), "") if relation is not None else ""
+    spans = [(one.get("type", ""), one.get("start", ""), one.get("end", "")) for one in element.iter("arg")]
+    numbered = [(kind, int(a), int(b)) for kind, a, b in spans if a.isdigit() and b.isdigit()]
+    return Example(
+        int((element if text is None else text).get(_LINE, "")),
+        "" if text is None else _text(text),
+        int(number) if number.isdigit() and int(number) < words else None,
+        tuple((kind, first, last) for kind, first, last in numbered if first <= last < words),
+    )
+
+
+def _text(element: Element) -> str:
+    return "".join(element.itertext())

@@ -1,23 +1,19 @@
-"""Splits English text into tokens that remember where they stood.
+"""Texts in tokens, words and sentences, and the normal forms that texts are compared in.
 
-Works on raw text (``I don't know, sir.``) and on tokenised text (``I do n't know , sir .``) alike:
-both give the same token texts, with the character offsets of their own text.
+``tokenize`` works on raw text (``I don't know, sir.``) and on tokenised text (``I do n't know , sir .``)
+alike: both give the same token texts, with the character offsets of their own text.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
-
-class Token(NamedTuple):
-    """A token and its place: ``text == source[start:end]``."""
-
-    text: str
-    start: int
-    end: int
-
-
+WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+"""A word of letters, its clitics with it: ``don't`` is one."""
+_NON_SPACE = re.compile(r"\S*\w\S*")
+_ANY_WORD = re.compile(r"\w+(?:['’-]\w+)*")
 _TOKEN = re.compile(
     r"""
       (?:https?://|www\.)\S+
@@ -36,27 +32,131 @@ _TOKEN = re.compile(
 )
 _CLITIC = re.compile(r"(?P<stem>.+?)(?P<clitic>n['’]t|['’](?:s|m|re|ll|ve|d))$", re.IGNORECASE)
 _CANNOT = re.compile(r"(can)(not)$", re.IGNORECASE)
+_END = re.compile(r"(?<=[.!?])[\"'”’)]*\s+(?=[\"'“‘(]?[A-Z])")
+_NO_END = re.compile(r"(?:^|\W)(?:Mr|Mrs|Ms|Dr|St|Prof|Jr|Sr|vs|No|U\.S|a\.m|p\.m|[A-Z])\.$")
+_DOTS = re.compile(r"\.+")
+_SURE_ENDS = frozenset("!?…。！？")
+_CLOSING = frozenset("”’)]»")
+_QUOTE = '"'
 
 
-def tokenize(text: str) -> tuple[Token, ...]:
+class TextSpan(NamedTuple):
+    """A token and where it stands: ``text == source[start:end]``."""
+
+    text: str
+    start: int
+    end: int
+
+
+class SentenceSpan(NamedTuple):
+    """A sentence and the number of its first token in the whole text."""
+
+    text: str
+    first_token: int
+
+
+def tokenize(text: str) -> tuple[TextSpan, ...]:
     """The tokens of a text, contractions split.
 
     >>> [token.text for token in tokenize("I can't, sir.")]
     ['I', 'ca', "n't", ',', 'sir', '.']
     """
-    tokens: list[Token] = []
+    tokens: list[TextSpan] = []
     for match in _TOKEN.finditer(text):
-        tokens.extend(_split(match.group(), match.start()))
+        tokens.extend(_without_clitics(match.group(), match.start()))
     return tuple(tokens)
 
 
-def _split(word: str, start: int) -> list[Token]:
+def _without_clitics(word: str, start: int) -> list[TextSpan]:
     """Cuts clitics off the end of a word: ``shouldn't've`` has two."""
-    found: list[Token] = []
+    parts: list[TextSpan] = []
     end = start + len(word)
     while match := _CLITIC.match(word) or _CANNOT.match(word):
         stem, clitic = match.groups()
-        found.append(Token(clitic, end - len(clitic), end))
+        parts.append(TextSpan(clitic, end - len(clitic), end))
         word, end = stem, end - len(clitic)
-    found.append(Token(word, start, end))
-    return found[::-1]
+    parts.append(TextSpan(word, start, end))
+    return parts[::-1]
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text in lower case, numbers and what hyphens join among them; marks are left out.
+
+    >>> words_of("Don't, she said.")
+    ["don't", 'she', 'said']
+    """
+    return _ANY_WORD.findall(text.lower())
+
+
+def word_count(text: str) -> int:
+    """How many words, numbers among them, stand in the text, as spaces part them.
+
+    >>> word_count("At 8 o'clock - sharp!")
+    4
+    """
+    return len(_NON_SPACE.findall(text))
+
+
+def sentences(text: str) -> Iterator[str]:
+    """The sentences of written text, white space made single; a short form does not end one.
+
+    >>> list(sentences("Mr. Ode left.  Did he  say why?"))
+    ['Mr. Ode left.', 'Did he say why?']
+    """
+    held = ""
+    for part in _END.split(one_line(text)):
+        held = f"{held} {part}" if held else part
+        if held and not _NO_END.search(held):
+            yield held
+            held = ""
+    if held:
+        yield held
+
+
+def typed_sentences(text: str) -> list[SentenceSpan]:
+    """The sentences of text as people type it, where capitals tell little; its tokens are theirs, in order.
+
+    Dots, and marks inside quotes, end a sentence only where the next word does not begin small.
+
+    >>> [sentence.text for sentence in typed_sentences("Mr. Wu left... why? i asked him .")]
+    ['Mr. Wu left... why?', 'i asked him .']
+    """
+    tokens = tokenize(text)
+    parts: list[SentenceSpan] = []
+    first = 0
+    sure = ended = quoting = False
+    for number, token in enumerate(tokens):
+        if token.text == _QUOTE:
+            quoting = not quoting
+        closes = token.text in _CLOSING or (token.text == _QUOTE and not quoting)
+        sure = token.text in _SURE_ENDS
+        ended = sure or bool(_DOTS.fullmatch(token.text)) or (ended and closes)
+        after = tokens[number + 1].text if number + 1 < len(tokens) else None
+        if after is None or (ended and _begins(after, quoting) and (sure or not after[0].islower())):
+            parts.append(SentenceSpan(text[tokens[first].start : token.end], first))
+            first, ended = number + 1, False
+    return parts
+
+
+def _begins(token: str, quoting: bool) -> bool:
+    """Whether a token may begin a sentence: no end mark, and nothing that closes one."""
+    closes = token in _CLOSING or (token == _QUOTE and quoting)
+    return not (closes or token in _SURE_ENDS or _DOTS.fullmatch(token))
+
+
+def one_line(text: str) -> str:
+    """The text on one line, each run of white space one space.
+
+    >>> one_line(" Oh,  really? ")
+    'Oh, really?'
+    """
+    return " ".join(text.split())
+
+
+def match_key(text: str) -> str:
+    """A text as it is compared: case and white space do not count.
+
+    >>> match_key(" Oh,  really? ")
+    'oh, really?'
+    """
+    return one_line(text.casefold())

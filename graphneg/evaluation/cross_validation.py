@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from graphneg.datasets.groups import plain
 from graphneg.datasets.pair_sampler import Pair
+from graphneg.english.tokens import match_key
 from graphneg.errors import InputError
 from graphneg.evaluation.detection import Detection, check_classes, detection
 from graphneg.hashing import fingerprint
@@ -69,11 +69,11 @@ def tested_texts(test: Iterable[Labelled]) -> frozenset[str]:
 
 
 def _texts(one: Labelled) -> frozenset[str]:
-    return frozenset((plain(one.said), plain(one.response)))
+    return frozenset((match_key(one.said), match_key(one.response)))
 
 
 def _context(one: Labelled) -> tuple[str, ...]:
-    return tuple(map(plain, one.context))
+    return tuple(map(match_key, one.context))
 
 
 # A detector trained without one response generator and tested on it, generator by generator.

@@ -11,10 +11,11 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, Protocol
 
+from graphneg.english.tokens import words_of
 from graphneg.errors import InputError
 from graphneg.generators.base import SLOW_BATCH, Candidate, Context
 from graphneg.generators.counterfactual_model import Answer, Exchange, Question, counterfactuals, examples_for
-from graphneg.generators.keywords.filters import Limits, alike, broken, shares_run, words_of
+from graphneg.generators.keywords.filters import Limits, alike, broken, shares_run
 from graphneg.generators.keywords.writing import Bounds, Judge
 from graphneg.hashing import number
 from graphneg.nn.language_models import CausalLM, Seq2SeqLM

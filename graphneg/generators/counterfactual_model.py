@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from graphneg.english.tokens import one_line
 from graphneg.errors import InputError, ModelError
 from graphneg.nn.batching import in_batches
 from graphneg.nn.fine_tuning import Example, TrainingReport, fine_tune
@@ -46,7 +47,7 @@ def prompt(turns: Sequence[str], perspective: str) -> str:
     B (fish):
     """
     read = turns[-TURNS:]
-    lines = [f"{'BA'[(len(read) - place) % 2]}: {_one_line(text)}" for place, text in enumerate(read)]
+    lines = [f"{'BA'[(len(read) - place) % 2]}: {one_line(text)}" for place, text in enumerate(read)]
     return "\n".join([*lines, f"B ({perspective}):"])
 
 
@@ -56,16 +57,12 @@ def reply(text: str) -> str:
     >>> reply("Yes,  some fish.")
     ' Yes, some fish.'
     """
-    return " " + _one_line(text)
+    return " " + one_line(text)
 
 
 def example(exchange: Exchange) -> Example:
     """The exchange as a pair to learn."""
     return Example(prompt(exchange.turns, exchange.perspective), reply(exchange.response))
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
 
 
 # Replies that say their perspective: the keyword is drawn in while it is missing.

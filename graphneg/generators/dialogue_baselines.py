@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from graphneg.editing.proposals import UtteranceSamples
+from graphneg.english.tokens import match_key
 from graphneg.errors import GeneratorError
 from graphneg.generators.base import UNRELATED, Candidate, Context, Shortfall, Turn, TurnEdit, answering
-from graphneg.generators.retrieval import plain
 from graphneg.hashing import number, shuffled
 from graphneg.ingest.rows import utterance_id
 from graphneg.store.connection import Store
@@ -185,7 +185,7 @@ class _OtherUtterance:
         behind = at + self._replaces
         known = _key(said)
         for source, text in self._others(draw):
-            if plain(text) not in known:
+            if match_key(text) not in known:
                 edit = TurnEdit(at, said[at] if self._replaces else None, text, source)
                 return Manipulated((*said[:at], text, *said[behind:]), (edit,))
         return None
@@ -213,4 +213,4 @@ def _candidate(turns: Sequence[Turn], made: Manipulated) -> Candidate:
 
 
 def _key(texts: Iterable[str]) -> tuple[str, ...]:
-    return tuple(map(plain, texts))
+    return tuple(map(match_key, texts))

@@ -12,7 +12,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from graphneg.english.content_words import WORD, with_clitics
+from graphneg.english.detokenize import with_clitics
+from graphneg.english.tokens import WORD, match_key
 from graphneg.errors import GeneratorError
 from graphneg.generators.base import UNRELATED, Candidate, Context, ContextSelection, read_contexts
 from graphneg.hashing import HashSample, number
@@ -89,8 +90,8 @@ class NewTexts:
 
     def __init__(self, context: Context) -> None:
         self._dialogue = context.dialogue
-        self._known = {plain(text) for text in context.positives}
-        self._known.update(plain(turn.text) for turn in context.turns)
+        self._known = {match_key(text) for text in context.positives}
+        self._known.update(match_key(turn.text) for turn in context.turns)
 
     def take_entry(self, entry: Entry) -> bool:
         """Whether it is of another dialogue, and not said or given already; it counts as given then."""
@@ -98,15 +99,10 @@ class NewTexts:
 
     def take(self, text: str) -> bool:
         """Whether a text is new here; it counts as given then."""
-        key = plain(text)
+        key = match_key(text)
         new = key not in self._known
         self._known.add(key)
         return new
-
-
-def plain(text: str) -> str:
-    """A text as it is compared: case and white space do not count."""
-    return " ".join(text.casefold().split())
 
 
 def check_amount(name: str, value: object) -> None:
@@ -377,7 +373,7 @@ def _lowest(entries: Iterable[Entry], most: int) -> list[Entry]:
     """The ``most`` texts of lowest hash, lowest first; of equal texts the first entry."""
     sample = HashSample[Entry](most)
     for entry in entries:
-        if key := plain(entry.text):
+        if key := match_key(entry.text):
             sample.offer(number(0, "bank", key), entry)
     return sample.items()
 

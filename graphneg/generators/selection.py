@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from graphneg import __version__
+from graphneg.english.tokens import one_line
 from graphneg.errors import InputError
 from graphneg.generators.base import ContextSelection, read_contexts
 from graphneg.hashing import number
@@ -89,7 +90,7 @@ def before(context: Sequence[str]) -> str:
     B: No.
     A:
     """
-    said = [f"{'AB'[place % 2]}: {_one_line(text)}" for place, text in enumerate(context)]
+    said = [f"{'AB'[place % 2]}: {one_line(text)}" for place, text in enumerate(context)]
     return "\n".join([*said, f"{'AB'[len(context) % 2]}:"])
 
 
@@ -100,19 +101,15 @@ def behind(response: str) -> str:
     B: No.
     This answers A:
     """
-    return f"B: {_one_line(response)}\nThis answers A:"
+    return f"B: {one_line(response)}\nThis answers A:"
 
 
 def _behind(response: str, model: LanguageModel) -> str:
-    return f"\nB: {_one_line(response)}" if model.direction == "backward" else behind(response)
+    return f"\nB: {one_line(response)}" if model.direction == "backward" else behind(response)
 
 
 def _answer(text: str) -> str:
-    return f" {_one_line(text)}"
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
+    return f" {one_line(text)}"
 
 
 def _perplexity(loss: float) -> float:
@@ -414,11 +411,11 @@ def train_scorer(
 
 
 def _reply(turns: tuple[str, ...], response: str) -> Example:
-    return Example(before(turns), " " + " ".join(response.split()))
+    return Example(before(turns), " " + one_line(response))
 
 
 def _post(turns: tuple[str, ...], response: str) -> Example:
-    return Example(behind(response), " " + " ".join(turns[-1].split()))
+    return Example(behind(response), " " + one_line(turns[-1]))
 
 
 _EXAMPLES: Mapping[str, Callable[[tuple[str, ...], str], Example]] = {"reply": _reply, "post": _post}

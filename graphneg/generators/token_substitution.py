@@ -10,7 +10,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
 
-from graphneg.english.content_words import CLOSED, WORD, lemma_of
+from graphneg.english.lemmas import CLOSED, lemma_of
+from graphneg.english.tokens import WORD
 from graphneg.errors import GeneratorError, ModelError, first_line
 from graphneg.generators.base import Candidate, Context
 from graphneg.generators.retrieval import MOST, Bank, NewTexts, check_amount

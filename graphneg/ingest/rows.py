@@ -5,23 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any, cast
 
 from graphneg.amr.penman import is_inverted
-from graphneg.english.content_words import (
-    CLOSED,
-    WORD,
-    content_lemmas,
-    readings_of,
-    with_clitics,
-    word_count,
-    word_set,
-)
+from graphneg.english.lemmas import CLOSED, content_lemmas
 from graphneg.english.noun_kinds import is_frame, kind_of, lexeme, said_of
+from graphneg.english.tokens import WORD, one_line, word_count
+from graphneg.english.words import readings, word_set
 from graphneg.hashing import number
 from graphneg.model import AmrGraph, Dialogue, Frame, Opposite, Rejected, Sentence
 
@@ -53,7 +47,7 @@ def amr_id(utterance: str, source: str) -> str:
 
 def text_key(text: str) -> str:
     """A short digest of a text, white space normalised: what utterances are matched by."""
-    return digest(" ".join(text.split()))
+    return digest(one_line(text))
 
 
 def digest(value: Any) -> str:
@@ -257,36 +251,7 @@ _CARELESS = word_set(
 )
 _ASIDE = re.compile(r"((?:I|You)(?:['’]\w+)? \w+),")
 _TWICE = word_set("that had very so really long")
-_END = re.compile(r"(?<=[.!?])[\"'”’)]*\s+(?=[\"'“‘(]?[A-Z])")
-_NO_END = re.compile(r"(?:^|\W)(?:Mr|Mrs|Ms|Dr|St|Prof|Jr|Sr|vs|No|U\.S|a\.m|p\.m|[A-Z])\.$")
 _PLAIN = re.compile(r"(?=[A-Z])(?:[\w\s,'’-]|(?:(?<=\bMr)|(?<=\bMs)|(?<=\bDr)|(?<=\bMrs))\.)*[.!?]")
-_SPACE_BEFORE = re.compile(r"\s+([.,!?;:)%]|['’](?:s|m|d|re|ve|ll)\b|n['’]t\b)")
-
-
-def sentences_in(text: str) -> Iterator[str]:
-    """The sentences of a text, white space made single; a short form does not end one.
-
-    >>> list(sentences_in("Mr. Ode left.  Did he  say why?"))
-    ['Mr. Ode left.', 'Did he say why?']
-    """
-    held = ""
-    for part in _END.split(" ".join(text.split())):
-        held = f"{held} {part}" if held else part
-        if held and not _NO_END.search(held):
-            yield held
-            held = ""
-    if held:
-        yield held
-
-
-def joined_tokens(text: str) -> str:
-    """A text that was cut into tokens, written as people write.
-
-    >>> joined_tokens("They do n't know , but it 's Ann ' s .")
-    "They don't know, but it's Ann's."
-    """
-    joined = _SPACE_BEFORE.sub(r"\1", with_clitics(" ".join(text.split())))
-    return joined.replace("( ", "(").replace("$ ", "$").replace("`` ", '"').replace(" ''", '"')
 
 
 def sentence_row(sentence: Sentence) -> dict[str, Any]:
@@ -375,8 +340,8 @@ def _is_past(word: str) -> bool:
     """Whether the form is a past tense that is no other form: *took*, *went*."""
     if word in CLOSED or word.endswith(("s", "ing", "en")):
         return False
-    readings = readings_of(word)
-    return set(readings) == {"VERB"} and readings["VERB"][0] != word
+    known = readings(word)
+    return set(known) == {"VERB"} and known["VERB"][0] != word
 
 
 # From texts of a resource to the sentences of a pool: what every loader of pools checks.

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import penman
 from penman.tree import Tree
@@ -16,7 +16,7 @@ from penman.tree import Tree
 from graphneg.amr.alignment import Aligner, get_aligner
 from graphneg.amr.penman import is_inverted, parse_graph, tree_node
 from graphneg.amr.wellformed import check
-from graphneg.english.tokens import tokenize
+from graphneg.english.tokens import SentenceSpan, tokenize, typed_sentences
 from graphneg.errors import ParserError, PenmanError
 from graphneg.model import AmrGraph, AmrNode, Mention
 from graphneg.parsers.amrlib_models import Candidate, Proposal, make_engine, read_model
@@ -151,53 +151,6 @@ def _numbered(branches: list[Branch]) -> list[Branch]:
     return [(roles.get(i, role), target) for i, (role, target) in enumerate(branches)]
 
 
-# Splits an utterance into sentences, by its tokens: these models were trained on one at a time.
-
-
-_SURE = frozenset({"!", "?", "…", "。", "！", "？"})
-_DOTS = re.compile(r"\.+")
-_CLOSING = frozenset({"”", "’", ")", "]", "»"})
-_QUOTE = '"'
-
-
-class Sentence(NamedTuple):
-    """A sentence and the number of its first token in the whole text."""
-
-    text: str
-    first_token: int
-
-
-def split_sentences(text: str) -> list[Sentence]:
-    """The sentences of a text, as its end marks divide it; its tokens are theirs, in order.
-
-    Dots, and marks inside quotes, end a sentence only where the next word does not begin small.
-
-    >>> [sentence.text for sentence in split_sentences("Mr. Wu left... why? I asked him .")]
-    ['Mr. Wu left... why?', 'I asked him .']
-    """
-    tokens = tokenize(text)
-    found: list[Sentence] = []
-    first = 0
-    sure = ended = quoting = False
-    for place, token in enumerate(tokens):
-        if token.text == _QUOTE:
-            quoting = not quoting
-        closes = token.text in _CLOSING or (token.text == _QUOTE and not quoting)
-        sure = token.text in _SURE
-        ended = sure or bool(_DOTS.fullmatch(token.text)) or (ended and closes)
-        after = tokens[place + 1].text if place + 1 < len(tokens) else None
-        if after is None or (ended and _begins(after, quoting) and (sure or not after[0].islower())):
-            found.append(Sentence(text[tokens[first].start : token.end], first))
-            first, ended = place + 1, False
-    return found
-
-
-def _begins(token: str, quoting: bool) -> bool:
-    """Whether a token may begin a sentence: no end mark, and nothing that closes one."""
-    closes = token in _CLOSING or (token == _QUOTE and quoting)
-    return not (closes or token in _SURE or _DOTS.fullmatch(token))
-
-
 # The ``amrlib`` parser: an utterance's sentences through a model, their graphs aligned and joined.
 
 
@@ -237,12 +190,12 @@ class AmrlibParser:
 
     def parse_batch(self, texts: Sequence[str]) -> list[Parsed]:
         """A graph for each text, in order, or the reason why there is none."""
-        split = [split_sentences(text) for text in texts]
+        split = [typed_sentences(text) for text in texts]
         different = sorted({sentence.text for sentences in split for sentence in sentences})
         proposals = dict(zip(different, self._engine.propose(different), strict=True))
         return [self._parsed(text, found, proposals) for text, found in zip(texts, split, strict=True)]
 
-    def _parsed(self, text: str, sentences: Sequence[Sentence], proposals: dict[str, Proposal]) -> Parsed:
+    def _parsed(self, text: str, sentences: Sequence[SentenceSpan], proposals: dict[str, Proposal]) -> Parsed:
         if not sentences:
             return Parsed(EMPTY, ("empty: the text has no words",))
         graphs: list[AmrGraph] = []
@@ -301,7 +254,7 @@ def _usable(candidate: Candidate, rank: int) -> _Usable | None:
     return _Usable(whole, repairs, candidate.finished, rank)
 
 
-def _aligned(graph: AmrGraph, sentence: Sentence, align: Aligner) -> AmrGraph:
+def _aligned(graph: AmrGraph, sentence: SentenceSpan, align: Aligner) -> AmrGraph:
     """The graph with spans over the tokens of the whole text."""
     found = align(replace(graph, spans={}), [token.text for token in tokenize(sentence.text)])
     first = sentence.first_token

@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
+from graphneg.english.tokens import match_key, one_line
 from graphneg.errors import InputError, ModelError
 from graphneg.hashing import fingerprint
 from graphneg.progress import NoProgress, Progress
@@ -122,7 +123,7 @@ class ResponseBank:
             if value not in known:
                 raise InputError(f"{name} {value!r}: choose {' or '.join(known)}")
         vectors = self._ranker.context_vectors(contexts) if contexts else ()
-        said = [set(map(_key, turns)) if own_turns == "left-out" else set[str]() for turns in contexts]
+        said = [set(map(match_key, turns)) if own_turns == "left-out" else set[str]() for turns in contexts]
         return [
             self._best(one, k, by, max(k, retrieved), never) for one, never in zip(vectors, said, strict=True)
         ]
@@ -134,7 +135,7 @@ class ResponseBank:
         queries = context.mean(axis=0, keepdims=True) if by == "mean" else context
         _, places = self._index.search(queries, min(retrieved + len(never), len(self.texts)))
         found = {int(place) for place in places.flat if place >= 0}
-        near = sorted(place for place in found if _key(self.texts[place]) not in never)
+        near = sorted(place for place in found if match_key(self.texts[place]) not in never)
         if not near:
             return []
         scores = self._ranker.score_vectors(context, self._index.reconstruct_batch(near))
@@ -188,14 +189,9 @@ def unique(texts: Iterable[str]) -> list[str]:
     """
     found: dict[str, str] = {}
     for text in texts:
-        if key := _key(text):
-            found.setdefault(key, " ".join(text.split()))
+        if key := match_key(text):
+            found.setdefault(key, one_line(text))
     return list(found.values())
-
-
-def _key(text: str) -> str:
-    """What texts have in common that count as one."""
-    return " ".join(text.split()).casefold()
 
 
 def _check_place(place: Path, overwrite: bool) -> None:

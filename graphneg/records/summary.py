@@ -6,11 +6,11 @@ edited text and its original. Only texts that were edited are compared.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from graphneg.english.tokens import words_of
 from graphneg.model import Negative
 
 if TYPE_CHECKING:
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 
 EXAMPLES_PER_REASON = 3
-
-_WORD = re.compile(r"\w+(?:['’-]\w+)*")
 
 
 class Summary:
@@ -128,7 +126,7 @@ class Summary:
         return summary
 
     def _compare(self, before: str, after: str) -> None:
-        words_before, words_after = _words(before), _words(after)
+        words_before, words_after = words_of(before), words_of(after)
         either = set(words_before) | set(words_after)
         both = set(words_before) & set(words_after)
         self._texts += 1
@@ -150,10 +148,6 @@ def edited_texts(negative: Negative) -> list[tuple[str, str]]:
     if negative.original["response"] is not None:
         pairs.append((negative.original["response"], negative.response))
     return pairs
-
-
-def _words(text: str) -> list[str]:
-    return _WORD.findall(text.lower())
 
 
 def _share(count: int, total: int) -> str:

@@ -34,7 +34,8 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from graphneg.english.content_words import content_lemmas
+from graphneg.english.lemmas import content_lemmas
+from graphneg.english.tokens import one_line, typed_sentences
 from graphneg.errors import InputError
 from graphneg.hashing import number, shuffled
 from graphneg.ingest.labelled import ANNOTATORS, Labelled
@@ -60,7 +61,6 @@ _OWN_WORDS = 7
 """One in so many contradictions that others say, too, is said in the edited words."""
 
 TRANSFORMS = ("negate", "oppose", "contradict")
-_END = re.compile(r"(?<=[.!?])\s+")
 _LEAST, _MOST = 3, 16
 """Words of a sentence that is worth contradicting, and of one that people would say again."""
 _OWN = re.compile(r"\b(i|me|my|mine|we|us|our|ours)\b", re.I)
@@ -244,7 +244,7 @@ def _speaks_of_oneself(sentence: str) -> bool:
 
 
 def _sentences(text: str) -> list[str]:
-    return _END.split(text)
+    return [sentence.text for sentence in typed_sentences(text)]
 
 
 def spelled(text: str) -> str:
@@ -253,7 +253,7 @@ def spelled(text: str) -> str:
     >>> spelled("i do n't sing , i hum .")
     "i don't sing, i hum."
     """
-    return _GAP.sub("", _APART.sub(r"n\1t", " ".join(text.split())))
+    return _GAP.sub("", _APART.sub(r"n\1t", one_line(text)))
 
 
 def _first(one: Any) -> int:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from graphneg.english.tokens import one_line
 from graphneg.generators.base import Context, Turn
 
 _QUESTION = ("?", '?"', "?'", "?)", "?!", "!?")
@@ -139,7 +140,7 @@ def _rank(one: Scored) -> tuple[float, str, int]:
 
 
 def _spoken(text: str) -> str:
-    return " " + " ".join(text.split())
+    return " " + one_line(text)
 
 
 def _tokens(model: Likelihood, text: str) -> int:

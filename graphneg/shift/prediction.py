@@ -8,6 +8,7 @@ from math import log
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
+from graphneg.english.tokens import one_line
 from graphneg.errors import ModelError
 from graphneg.hashing import number
 from graphneg.nn.embedders import Embedder, get_embedder
@@ -202,7 +203,7 @@ def source_with_candidates(post: str, focus: str, candidates: Sequence[str]) -> 
     >>> source_with_candidates("Some tea?", "tea", ["milk", "cup"])
     'post: Some tea? focus: tea perspectives: milk, cup'
     """
-    return f"post: {_one_line(post)} focus: {focus} perspectives: {', '.join(candidates)}"
+    return f"post: {one_line(post)} focus: {focus} perspectives: {', '.join(candidates)}"
 
 
 def source_without_candidates(post: str, focus: str) -> str:
@@ -211,7 +212,7 @@ def source_without_candidates(post: str, focus: str) -> str:
     >>> source_without_candidates("Some tea?", "tea")
     'Post: Some tea?\\nFocus: tea\\nThe reply is about:'
     """
-    return f"Post: {_one_line(post)}\nFocus: {focus}\nThe reply is about:"
+    return f"Post: {one_line(post)}\nFocus: {focus}\nThe reply is about:"
 
 
 def target_of_causal(perspective: str) -> str:
@@ -268,10 +269,6 @@ def _some(found: list[tuple[str, Example]], limit: int | None, seed: int) -> lis
         mixed = sorted(found, key=lambda one: (number(seed, "examples", one[0]), one[0]))
         found = mixed[:limit]
     return [example for _, example in found]
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
 
 
 # ``causal``: a causal language model that says how likely a reply to the post is about a candidate.

@@ -9,8 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from graphneg.datasets.groups import plain
 from graphneg.datasets.pair_sampler import Pair
+from graphneg.english.tokens import match_key
 from graphneg.errors import InputError
 from graphneg.hashing import number
 from graphneg.ingest.labelled import Labelled
@@ -91,8 +91,8 @@ def train_detector(
 
 
 def _allowed(pairs: Sequence[Pair], held_out: Collection[str]) -> list[Pair]:
-    texts = {plain(text) for text in held_out}
-    kept = [one for one in pairs if not texts & {plain(one.response), *(plain(text) for text in one.context)}]
+    texts = {match_key(text) for text in held_out}
+    kept = [pair for pair in pairs if texts.isdisjoint(map(match_key, (pair.response, *pair.context)))]
     for one in kept:
         if one.label not in (0, 1):
             raise InputError(f"{one.id}: the label is {one.label!r}; 1 is contradictory, 0 is not")

@@ -14,7 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from graphneg.datasets.groups import REFERENCE, Answer, Group, HeldOut, ResponseGroup, plain
+from graphneg.datasets.groups import REFERENCE, Answer, Group, HeldOut, ResponseGroup
+from graphneg.english.tokens import match_key
 from graphneg.errors import InputError, ModelError
 from graphneg.generators.base import Context
 from graphneg.hashing import number, shuffled
@@ -180,7 +181,7 @@ class AdaptationExamples:
             for answer in group.positives
             if answer.text.strip() and answer.text not in out
         ]
-        if len({plain(text) for _, text in self._pairs}) < 2:
+        if len({match_key(text) for _, text in self._pairs}) < 2:
             raise InputError("no contexts with two or more different right responses to learn from")
         self._epochs = epochs
         self._seed = seed
@@ -211,10 +212,10 @@ class AdaptationExamples:
         id = f"{epoch}~{at}"
         if number(self._seed, "next", id) % 2 == 0:
             return AdaptationExample(id, group.context, text, _NEXT)
-        right = {plain(answer.text) for answer in group.positives}
+        right = {match_key(answer.text) for answer in group.positives}
         for k in range(_TRIES):
             other = self._pairs[number(self._seed, "other", id, str(k)) % self.size][1]
-            if plain(other) not in right:
+            if match_key(other) not in right:
                 return AdaptationExample(id, group.context, other, _OTHER)
         return AdaptationExample(id, group.context, text, _NEXT)
 

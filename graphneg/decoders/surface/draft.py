@@ -12,7 +12,7 @@ from graphneg.amr.concept_words import PRONOUNS
 from graphneg.decoders.surface.forms import article, pronoun_cases
 from graphneg.english.noun_kinds import is_frame, lexeme
 from graphneg.english.tagging import tag
-from graphneg.english.tokens import Token, tokenize
+from graphneg.english.tokens import TextSpan, tokenize
 from graphneg.english.words import readings
 from graphneg.model import AmrGraph
 
@@ -231,7 +231,7 @@ class Reading:
 
     text: str
     graph: AmrGraph
-    tokens: tuple[Token, ...]
+    tokens: tuple[TextSpan, ...]
     tags: tuple[str, ...]
     spans: dict[int, Span]
     words_of: dict[int, tuple[int, ...]]

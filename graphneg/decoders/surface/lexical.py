@@ -25,8 +25,9 @@ from graphneg.decoders.surface.forms import (
 from graphneg.decoders.surface.lexical_fit import is_adjectival, is_nominal, refuse_out_of_place, refuse_unfit
 from graphneg.decoders.surface.sentence import Sentence, Unrealised
 from graphneg.english.noun_kinds import OTHER, is_frame, kind_of, lexeme
+from graphneg.english.numbers import MONTHS, NUMBERS, ORDINALS
 from graphneg.english.tagging import CLOSED, NOUNS, VERBS
-from graphneg.english.words import MONTHS, NUMBERS, ORDINALS, readings, word_set
+from graphneg.english.words import readings, word_set
 
 _PARTICLES = word_set("up down out off away back over in on about around through along")
 _CAPITALS = frozenset(

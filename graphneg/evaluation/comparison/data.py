@@ -7,7 +7,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from graphneg.datasets.groups import Choices, plain
+from graphneg.datasets.groups import Choices
+from graphneg.english.tokens import match_key
 from graphneg.errors import InputError
 from graphneg.evaluation.ranking import FORM, placed_choices
 from graphneg.hashing import fingerprint, number
@@ -38,13 +39,13 @@ class Data:
     @property
     def forbidden(self) -> frozenset[str]:
         """What no bank may hold, as `plain` texts: responses of test contexts, and `written_wrong`."""
-        return self.written_wrong | {plain(text) for one in self.test for text in one.responses}
+        return self.written_wrong | {match_key(text) for one in self.test for text in one.responses}
 
     @property
     def written_wrong(self) -> frozenset[str]:
         """What people wrote to be wrong, as `plain` texts."""
         contexts = (*self.train, *self.test)
-        return frozenset(plain(text) for one in contexts for text in one.negatives.get(ADVERSARIAL, ()))
+        return frozenset(match_key(text) for one in contexts for text in one.negatives.get(ADVERSARIAL, ()))
 
     @property
     def fingerprint(self) -> str:
@@ -79,7 +80,7 @@ def read_data(
 
 def context_key(turns: Sequence[str]) -> tuple[str, ...]:
     """What two contexts have in common that say the same."""
-    return tuple(map(plain, turns))
+    return tuple(map(match_key, turns))
 
 
 def _read(path: str | Path) -> list[Choices]:
@@ -233,7 +234,7 @@ class Sieve:
                 yield one
 
     def _allows(self, text: str, kind: str) -> bool:
-        if plain(text) not in self.forbidden:
+        if match_key(text) not in self.forbidden:
             return True
         self.left_out[kind] += 1
         return False

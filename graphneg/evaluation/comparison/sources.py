@@ -18,7 +18,6 @@ from graphneg.datasets.groups import (
     Group,
     entry_of,
     groups_of_choices,
-    plain,
     read_groups,
 )
 from graphneg.datasets.pair_sampler import Mix
@@ -26,6 +25,7 @@ from graphneg.dialogue_graph import DialogueGraph
 from graphneg.dialogue_graph import open as open_graph
 from graphneg.editing.recipes import GENERATED, RECIPE_NAMES, RECIPES, recipe_of
 from graphneg.editing.transforms import load_transforms
+from graphneg.english.tokens import match_key
 from graphneg.errors import GraphnegError, InputError
 from graphneg.evaluation.comparison.data import (
     ADVERSARIAL,
@@ -300,10 +300,10 @@ class Workshop:
         to be wrong."""
         from graphneg.records.files import read_jsonl
 
-        never = self._data.written_wrong | {plain(text) for text in self._data.tested}
-        right = {context_key(one.turns): set(map(plain, one.positives)) for one in self._data.train}
+        never = self._data.written_wrong | {match_key(text) for text in self._data.tested}
+        right = {context_key(one.turns): set(map(match_key, one.positives)) for one in self._data.train}
         for one in read_jsonl(raw):
-            entry, response = entry_of(one, one.id), plain(one.response)
+            entry, response = entry_of(one, one.id), match_key(one.response)
             context = context_key(entry.context)
             if context not in right or response in never:
                 continue

@@ -12,8 +12,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from graphneg.datasets.groups import plain
-from graphneg.english.content_words import content_lemmas, word_count
+from graphneg.english.lemmas import content_lemmas
+from graphneg.english.tokens import match_key, word_count
 from graphneg.errors import InputError
 from graphneg.hashing import HashSample, number
 from graphneg.ingest.rows import mood_of, person_of
@@ -208,7 +208,7 @@ class Repeats:
 
 
 def _digest(*texts: str) -> int:
-    written = "\0".join(plain(text) for text in texts).encode("utf-8", "surrogatepass")
+    written = "\0".join(match_key(text) for text in texts).encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(written, digest_size=8).digest(), "big", signed=True)
 
 

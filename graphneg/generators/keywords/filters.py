@@ -8,13 +8,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from graphneg.english.tokens import words_of
+from graphneg.english.words import readings
 from graphneg.errors import InputError
 from graphneg.generators.base import Context
 
 # Words of a text, and the forms that a word has.
 
-
-_WORD = re.compile(r"\w+(?:['’-]\w+)*")
 
 _FUNCTION_WORDS = """
     all and any are but can did few for get got had has he's her him his how i'd its it's let lot may not now
@@ -39,15 +39,6 @@ WORDS_OF_TALK = frozenset(_TALK.split())
 """Words of greeting, thanks and the like: what is said with one is about nothing."""
 
 
-def words_of(text: str) -> list[str]:
-    """The words of a text in lower case.
-
-    >>> words_of("Don't, she said.")
-    ["don't", 'she', 'said']
-    """
-    return _WORD.findall(text.lower())
-
-
 @lru_cache(maxsize=65536)
 def lemmas(word: str) -> frozenset[str]:
     """What a word may be a form of, itself among it.
@@ -55,11 +46,8 @@ def lemmas(word: str) -> frozenset[str]:
     >>> sorted(lemmas("Leaves"))
     ['leaf', 'leave', 'leaves']
     """
-    from lemminflect import getAllLemmas
-
     lower = word.lower()
-    found = (lemma.lower() for group in getAllLemmas(lower).values() for lemma in group)
-    return frozenset({lower, *found})
+    return frozenset({lower, *(lemma.lower() for group in readings(lower).values() for lemma in group)})
 
 
 @lru_cache(maxsize=65536)
@@ -69,9 +57,7 @@ def classes(word: str) -> frozenset[str]:
     >>> sorted(classes("return")), sorted(classes("Kenny"))
     (['NOUN', 'VERB'], [])
     """
-    from lemminflect import getAllLemmas
-
-    return frozenset(getAllLemmas(word.lower()))
+    return frozenset(readings(word.lower()))
 
 
 def mentions(words: Sequence[str], keyword: Sequence[str]) -> bool:

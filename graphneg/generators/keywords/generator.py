@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphneg.english.detokenize import spaced_as
+from graphneg.english.tokens import words_of
 from graphneg.errors import GeneratorError, InputError
 from graphneg.generators.base import SLOW_BATCH, Candidate, Context, Turn
-from graphneg.generators.keywords.filters import Limits, alike, refusal, words_of
+from graphneg.generators.keywords.filters import Limits, alike, refusal
 from graphneg.generators.keywords.requests import (
     Amount,
     Histories,

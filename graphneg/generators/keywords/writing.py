@@ -11,9 +11,10 @@ from math import exp, log
 from typing import Any, NamedTuple
 
 from graphneg.english.detokenize import closed_up
+from graphneg.english.tokens import words_of
 from graphneg.errors import InputError, ModelError
 from graphneg.generators.base import Turn
-from graphneg.generators.keywords.filters import mentions, words_of
+from graphneg.generators.keywords.filters import mentions
 from graphneg.generators.keywords.requests import turns_before
 from graphneg.nn.batching import in_batches, padded
 from graphneg.nn.generation import Sampling, generate, item_seed, processors

@@ -9,7 +9,7 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from graphneg.english.content_words import word_set
+from graphneg.english.words import word_set
 from graphneg.generators.base import Candidate, Context
 from graphneg.generators.overlap.pool import Exchanges, Pool, Samples, found_text, pool_dialogues, words_key
 from graphneg.generators.overlap.shortlist import Denoiser, Listed, Shortlist, likeliest, said_in, shortlist

@@ -10,15 +10,15 @@ from typing import Any, NamedTuple
 
 from graphneg.amr.overlay import apply_edits
 from graphneg.decoders.base import Decoder, get_decoder
-from graphneg.english.content_words import WORD, word_set
-from graphneg.english.tokens import tokenize
-from graphneg.english.words import readings
+from graphneg.english.detokenize import joined_tokens
+from graphneg.english.tokens import WORD, sentences, tokenize
+from graphneg.english.words import readings, word_set
 from graphneg.errors import GeneratorError, TransformError
 from graphneg.generators.base import Candidate, Context
 from graphneg.generators.overlap.target_profile import Conditions
 from graphneg.hashing import number, shuffled
 from graphneg.ingest.loader import LoadReport
-from graphneg.ingest.rows import FIRST, RANKS, joined_tokens, sentence, sentences_in, utterance_id
+from graphneg.ingest.rows import FIRST, RANKS, sentence, utterance_id
 from graphneg.ingest.validation import Grouping
 from graphneg.ingest.writing import write_records
 from graphneg.model import AmrGraph, AmrNode, Edit, EditedUtterance, Negative, Rejected, Sentence
@@ -240,7 +240,7 @@ def _sentences(store: Store, ids: Sequence[str]) -> Iterator[Sentence | Rejected
         texts = [(utterance_id(dialogue.id, turn.turn), turn.text) for turn in dialogue.turns]
         texts += [(one.id, one.text) for one in responses.get(dialogue.id, ()) if one.label == 1]
         for id, text in texts:
-            for index, part in enumerate(sentences_in(joined_tokens(text))):
+            for index, part in enumerate(sentences(joined_tokens(text))):
                 name = f"{id}.{index}"
                 made = sentence(name, part, f"{dialogue.corpus}/{dialogue.split}", name)
                 yield made if isinstance(made, Rejected) else Sentence(name, part, made.source, dialogue.id)

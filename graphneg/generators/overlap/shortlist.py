@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from graphneg.english.tokens import sentences
 from graphneg.errors import GeneratorError
 from graphneg.generators.base import Context, ContextSelection, read_contexts
 from graphneg.generators.overlap.pool import PoolSentence, words_key
 from graphneg.generators.overlap.target_profile import Conditions, Scene, Wish
-from graphneg.ingest.rows import sentences_in
 from graphneg.store.connection import Store
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Shortlist:
 def said_in(context: Context) -> frozenset[str]:
     """Keys of what is said in the context or answers it rightly: whole turns, and each sentence of them."""
     texts = (*(turn.text for turn in context.turns), *context.positives)
-    return frozenset(words_key(part) for text in texts for part in (text, *sentences_in(text)))
+    return frozenset(words_key(part) for text in texts for part in (text, *sentences(text)))
 
 
 def shortlist(

@@ -8,7 +8,8 @@ from dataclasses import asdict, dataclass, fields
 from itertools import accumulate
 from typing import Any
 
-from graphneg.english.content_words import content_lemmas, word_set
+from graphneg.english.lemmas import content_lemmas
+from graphneg.english.words import word_set
 from graphneg.errors import GeneratorError
 from graphneg.generators.base import Context
 from graphneg.hashing import number
