@@ -12,12 +12,12 @@ from graphneg.decoders.surface import agreement as pronouns
 from graphneg.decoders.surface import grafts, lexical, mood, polarity, tense
 from graphneg.decoders.surface import subtrees as drops
 from graphneg.decoders.surface import subtrees as embedding
-from graphneg.decoders.surface.clauses import DO, HAVE
-from graphneg.decoders.surface.draft import Readings, joined, stands_apart, taken_apart
-from graphneg.decoders.surface.forms import full_form, verb_lemma
+from graphneg.decoders.surface.draft import Readings
+from graphneg.decoders.surface.forms import DO, HAVE
 from graphneg.decoders.surface.negation_scope import refuse_answer
-from graphneg.decoders.surface.sentence import Sentence, Unrealised
+from graphneg.decoders.surface.sentence import RealisationError, Sentence
 from graphneg.decoders.surface.subtrees import is_dangling
+from graphneg.english.detokenize import joined, stands_apart, taken_apart
 from graphneg.english.words import word_set
 from graphneg.model import AmrGraph, Decoded, Edit, EditedUtterance
 
@@ -35,40 +35,40 @@ def refuse_unsaid(source: Sentence) -> None:
     before it; *as long as it rains* is a part of another clause.
 
     Raises:
-        Unrealised: ``unclear-clause``.
+        RealisationError: ``unclear-clause``.
     """
-    opening = source.cells[0]
+    opening = source.tokens[0]
     asks = opening.tag in ("WP", "MD") or (opening.tag == "AX" and opening.low != "do")
-    marks = [cell.text for cell in source.cells if cell.tag == "EN"]
+    marks = [token.text for token in source.tokens if token.tag == "EN"]
     if asks or marks[-1:] == ["?"]:
-        raise Unrealised("unclear-clause", "a question is not said again")
-    if any(_stands_for_more(source, place) for place in range(len(source.cells))):
-        raise Unrealised("unclear-clause", "what would be said again stands for what was said before")
+        raise RealisationError("unclear-clause", "a question is not said again")
+    if any(_stands_for_more(source, index) for index in range(len(source.tokens))):
+        raise RealisationError("unclear-clause", "what would be said again stands for what was said before")
     if opening.tag == "TO" or _breaks_off(source):
-        raise Unrealised("unclear-clause", "what would be said again is no whole clause")
+        raise RealisationError("unclear-clause", "what would be said again is no whole clause")
     clauses = [one for one in source.groups() if one.kind in ("finite", "imperative")]
     if not clauses:
-        raise Unrealised("unclear-clause", "what would be said again is no clause")
+        raise RealisationError("unclear-clause", "what would be said again is no clause")
     if len(clauses) == 1 and opening.low in _PARTS and clauses[0].subject is not None:
-        raise Unrealised("unclear-clause", "what would be said again is a part of another clause")
+        raise RealisationError("unclear-clause", "what would be said again is a part of another clause")
 
 
 def _breaks_off(source: Sentence) -> bool:
     """``that you all do``, ``if you can``: the verb was said before."""
-    words = [cell for cell in source.cells if cell.tag not in ("EN", "QT")]
+    words = [token for token in source.tokens if token.tag not in ("EN", "QT")]
     last, before = words[-1], words[-2:-1]
     if last.low == "not" or last.tag == "NEG":
         last, before = before[-1], words[-3:-2]
-    named = any(cell.tag in ("PRS", "NNP", "RB", "DT", "PN", "JJ") for cell in before)
-    asks = any(cell.tag == "WP" for cell in words)
-    return named and not asks and (last.tag == "MD" or full_form(last.text) in DO | HAVE)
+    named = any(token.tag in ("PRS", "NNP", "RB", "DT", "PN", "JJ") for token in before)
+    asks = any(token.tag == "WP" for token in words)
+    return named and not asks and (last.tag == "MD" or last.full in DO | HAVE)
 
 
-def _stands_for_more(source: Sentence, place: int) -> bool:
-    cell, following = source.cells[place], source.cells[place + 1 : place + 2]
-    if not place or cell.low not in ("so", "not") or any(one.tag not in ("EN", "PU") for one in following):
+def _stands_for_more(source: Sentence, index: int) -> bool:
+    token, following = source.tokens[index], source.tokens[index + 1 : index + 2]
+    if not index or token.low not in ("so", "not") or any(one.tag not in ("EN", "PU") for one in following):
         return False
-    return verb_lemma(source.cells[place - 1].text) in _SUPPOSING
+    return source.tokens[index - 1].lemma in _SUPPOSING
 
 
 # Sorts the edits of an utterance into the changes that words can express, in a safe order.
@@ -96,19 +96,19 @@ class Sources:
         """A fresh sentence to copy from.
 
         Raises:
-            Unrealised: ``no-source``, the graph or its text was not given.
+            RealisationError: ``no-source``, the graph or its text was not given.
         """
         if amr is None or amr not in self.graphs or amr not in self.texts:
-            raise Unrealised("no-source", f"the text of {amr} was not given")
+            raise RealisationError("no-source", f"the text of {amr} was not given")
         self.opened += 1
-        return Sentence(self.readings.of(self.texts[amr], self.graphs[amr]), self.readings)
+        return Sentence(self.readings.of(self.texts[amr], self.graphs[amr]))
 
 
 def realise(sentence: Sentence, edits: Sequence[Edit], sources: Sources) -> str:
     """The text under the edits.
 
     Raises:
-        Unrealised: an edit that the words can't express.
+        RealisationError: an edit that the words can't express.
     """
     whole = _whole_utterance(sentence, edits) or _taken_over(edits, sources)
     if whole is not None:
@@ -123,7 +123,7 @@ def realise(sentence: Sentence, edits: Sequence[Edit], sources: Sources) -> str:
             drops.drop(sentence, edit.k)
     _change_marks(sentence, plain)
     _wrap(sentence, wraps, own)
-    text = sentence.draft.text()
+    text = sentence.text()
     for edit in appended:
         text = _append(sentence, text, edit, edits, sources)
     return text
@@ -138,10 +138,10 @@ def _whole_utterance(sentence: Sentence, edits: Sequence[Edit]) -> str | None:
     if 0 not in dropped and any(child.k not in dropped for child in sentence.graph.children(0)):
         return None
     word = (top[-1].concept or "").split("-")[0]
-    quoted = sentence.cells[:1] and sentence.cells[0].text == '"'
-    mark = " ." if sentence.draft.tokenised else "."
-    word = word.capitalize() if sentence.draft.capitals else word
-    return f'" {word} . "' if quoted and sentence.draft.tokenised else f"{word}{mark}"
+    quoted = sentence.tokens[:1] and sentence.tokens[0].text == '"'
+    mark = " ." if sentence.tokenised else "."
+    word = word.capitalize() if sentence.capitals else word
+    return f'" {word} . "' if quoted and sentence.tokenised else f"{word}{mark}"
 
 
 def _taken_over(edits: Sequence[Edit], sources: Sources) -> str | None:
@@ -178,7 +178,7 @@ def _set(sentence: Sentence, edit: Edit) -> None:
     elif edit.concept is not None:
         lexical.set_concept(sentence, edit.k, edit.concept)
     else:
-        raise Unrealised("unsupported-edit", "set without concept or value")
+        raise RealisationError("unsupported-edit", "set without concept or value")
 
 
 def _is_mark(sentence: Sentence, k: int) -> bool:
@@ -203,7 +203,9 @@ def _drop_mark(sentence: Sentence, k: int) -> None:
     elif node.label in ("amr-unknown", "interrogative"):
         mood.to_statement(sentence, node.up or 0)
     else:
-        raise Unrealised("unsupported-edit", f"{node.role} {node.label} can't be dropped from the words")
+        raise RealisationError(
+            "unsupported-edit", f"{node.role} {node.label} can't be dropped from the words"
+        )
 
 
 def _add(sentence: Sentence, edit: Edit) -> None:
@@ -212,14 +214,14 @@ def _add(sentence: Sentence, edit: Edit) -> None:
     elif (edit.role == "polarity" and edit.concept == "amr-unknown") or (
         edit.role == "mode" and edit.value == "interrogative"
     ):
-        refuse_answer(sentence, max(sentence.places(edit.k), default=0))
+        refuse_answer(sentence, max(sentence.indices(edit.k), default=0))
         mood.to_question(sentence, edit.k)
     elif edit.role == "mode" and edit.value == "imperative":
         mood.to_order(sentence, edit.k)
     elif edit.role == "time" and edit.concept is not None:
         tense.add_time(sentence, edit.k, edit.concept)
     else:
-        raise Unrealised("unsupported-edit", f"no words for :{edit.role} {edit.concept or edit.value}")
+        raise RealisationError("unsupported-edit", f"no words for :{edit.role} {edit.concept or edit.value}")
 
 
 def _wrap(sentence: Sentence, wraps: Sequence[Edit], edits: Sequence[Edit]) -> None:
@@ -227,7 +229,7 @@ def _wrap(sentence: Sentence, wraps: Sequence[Edit], edits: Sequence[Edit]) -> N
         if edit.concept == "multi-sentence":
             continue
         if edit.k != 0 or edit.concept is None:
-            raise Unrealised("unsupported-edit", "only a whole sentence can be wrapped")
+            raise RealisationError("unsupported-edit", "only a whole sentence can be wrapped")
         person = next(
             (one.concept for one in edits if one.op == "add" and one.k == -1 and one.role == "ARG0"), None
         )
@@ -237,8 +239,8 @@ def _wrap(sentence: Sentence, wraps: Sequence[Edit], edits: Sequence[Edit]) -> N
 def _append(sentence: Sentence, text: str, graft: Edit, edits: Sequence[Edit], sources: Sources) -> str:
     """The text with a contradicted copy of another turn (or of one sentence of it) after it."""
     if graft.role is None or not graft.role.startswith("snt"):
-        raise Unrealised("unsupported-edit", f"a subtree can't be added as :{graft.role}")
-    return _joined(text, _copy(graft, edits, sources), sentence.draft.tokenised)
+        raise RealisationError("unsupported-edit", f"a subtree can't be added as :{graft.role}")
+    return _joined(text, _copy(graft, edits, sources), sentence.tokenised)
 
 
 def _copy(graft: Edit, edits: Sequence[Edit], sources: Sources) -> str:
@@ -252,14 +254,14 @@ def _copy(graft: Edit, edits: Sequence[Edit], sources: Sources) -> str:
     inner = Sources(sources.graphs, sources.texts, sources.readings, sources.opened)
     _keep_sentence(source, graft.from_k or 0)
     _drop_opening(source)
-    if any(is_dangling(source.cells, place) for place in range(len(source.cells))):
-        raise Unrealised("unclear-clause", "what would be said again breaks off")
+    if any(is_dangling(source.tokens, index) for index in range(len(source.tokens))):
+        raise RealisationError("unclear-clause", "what would be said again breaks off")
     if graft.role is not None:
         refuse_unsaid(source)
-    before = source.draft.text()
+    before = source.text()
     copied = realise(source, copy, inner).strip()
     if copy and copied == before.strip():
-        raise Unrealised("unchanged", "the copied sentence did not change")
+        raise RealisationError("unchanged", "the copied sentence did not change")
     return copied
 
 
@@ -268,21 +270,21 @@ def _keep_sentence(source: Sentence, k: int) -> None:
     if k == 0:
         return
     last = source.node(k).last
-    places = [place for one in range(k, last + 1) for place in source.places(one)[:1]]
-    if not places:
-        raise Unrealised("no-alignment", "no word stands for the sentence that is copied")
-    start, _ = source.sentence_bounds(min(places))
-    _, end = source.sentence_bounds(max(places))
-    source.cells[:] = source.cells[start:end]
+    indices = [index for one in range(k, last + 1) for index in source.indices(one)[:1]]
+    if not indices:
+        raise RealisationError("no-alignment", "no word stands for the sentence that is copied")
+    start, _ = source.sentence_bounds(min(indices))
+    _, end = source.sentence_bounds(max(indices))
+    source.tokens[:] = source.tokens[start:end]
 
 
 def _drop_opening(source: Sentence) -> None:
     """``Yes, and I turned it off``: what goes on from the turn before is no part of what is said again."""
-    cells = source.cells
-    while len(cells) > 2 and (
-        cells[0].tag in ("UH", "CC") or (cells[0].low in _OPENINGS and cells[1].text in (",", ".", "!"))
+    tokens = source.tokens
+    while len(tokens) > 2 and (
+        tokens[0].tag in ("UH", "CC") or (tokens[0].low in _OPENINGS and tokens[1].text in (",", ".", "!"))
     ):
-        source.draft.cut(0, 2 if cells[1].text in (",", ".", "!", "...") else 1)
+        source.cut(0, 2 if tokens[1].text in (",", ".", "!", "...") else 1)
 
 
 def _joined(text: str, appended: str, tokenised: bool) -> str:
@@ -330,13 +332,13 @@ class SurfaceDecoder:
             return Decoded(None, "unchanged: there are no edits")
         apart = stands_apart(item.text)
         reading = self._readings.of(joined(item.text) if apart else item.text, item.before)
-        if len(reading.tokens) > MAX_TOKENS:
+        if len(reading.words) > MAX_TOKENS:
             return Decoded(None, f"too-long: the utterance has more than {MAX_TOKENS} tokens")
         texts = {amr: joined(one) if stands_apart(one) else one for amr, one in item.source_texts.items()}
         sources = Sources(item.sources, texts, self._readings)
         try:
-            text = realise(Sentence(reading, self._readings), item.edits, sources)
-        except Unrealised as why:
+            text = realise(Sentence(reading), item.edits, sources)
+        except RealisationError as why:
             return Decoded(None, str(why))
         except Exception as error:
             return Decoded(None, f"internal-error: {type(error).__name__}: {error}")

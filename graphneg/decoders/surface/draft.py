@@ -1,26 +1,26 @@
-"""A sentence under edit: words that remember where they came from, and the way back to text."""
+"""A text under edit: tokens that remember where they came from, and the way back to text.
+
+In: a text and its AMR graph (`Readings` aligns and tags them once). Out: a `Draft`, whose ``tokens`` the
+other parts change, and its ``text()``. Tokens that no edit touches keep their characters and the white space
+before them. New ones follow the spacing of the text: apart from punctuation and clitics in tokenised text,
+joined to them in raw text.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
 from graphneg.amr.alignment import Aligner, Span, align
 from graphneg.amr.concept_words import PRONOUNS
-from graphneg.decoders.surface.forms import article, pronoun_cases
+from graphneg.decoders.surface.forms import BE, article, full_form, pronoun_cases, verb_lemma
 from graphneg.english.noun_kinds import is_frame, lexeme
 from graphneg.english.tagging import tag
 from graphneg.english.tokens import TextSpan, tokenize
 from graphneg.english.words import readings
 from graphneg.model import AmrGraph
-
-# A sentence under edit: words that remember where they came from, and the way back to text.
-#
-# Words that no edit touches keep their characters and the white space before them. New words follow the
-# spacing of the text: apart from punctuation and clitics in tokenised text, joined to them in raw text.
-
 
 _TOKENISED = re.compile(
     r"\w [.,!?;:]+(?:\s|$)|^[\"'] \w|\S [\"']\s*$| - - |\w n['’]t\b|\w ['’](?:s|m|re|ll|ve|d)\b"
@@ -29,11 +29,18 @@ _CLOSING = frozenset(".,!?;:)]}%…")
 _OPENING = frozenset("([{$#«“‘")
 _QUOTES = frozenset("\"'“”‘’«»`")
 _CLITICS = frozenset({"n't", "'s", "'m", "'re", "'ve", "'ll", "'d"})
+_LOOSE_MARKS = frozenset({",", ";", ":", "--", "-", "–"})
+_EXPLETIVE = re.compile(r"(?i)(?:is|was|'s|will|would|might) (?:\w+ )*?(?:that|to|for|time|who)\b")
+_KEPT = 1024
 
 
 @dataclass(eq=False, slots=True)
-class Cell:
-    """A word or a mark. ``home`` is its place in the original text, -1 for a new one."""
+class Token:
+    """A word or a mark.
+
+    ``home`` is its number in the original text, -1 for a new one; ``gap`` is the white space before it there;
+    ``initial`` says that it opened a sentence.
+    """
 
     text: str
     tag: str
@@ -43,59 +50,96 @@ class Cell:
 
     @property
     def low(self) -> str:
+        """The text in lower case, its apostrophe straight."""
         return self.text.lower().replace("’", "'")
 
+    @property
+    def full(self) -> str:
+        """The text in lower case, a clitic or contracted stem written out."""
+        return full_form(self.text)
 
-def new(text: str, tag: str) -> Cell:
+    @property
+    def lemma(self) -> str:
+        """The verb that the text is a form of."""
+        return verb_lemma(self.text)
+
+    @property
+    def is_be(self) -> bool:
+        """Whether it is a form of be, or may be one: *'s*."""
+        return self.full in BE or self.low == "'s"
+
+    @property
+    def is_quote(self) -> bool:
+        """Whether it is a quotation mark."""
+        return self.text in _QUOTES
+
+
+EDGE = Token("", "EN")
+"""What stands before the first and behind the last token."""
+
+
+def new(text: str, tag: str) -> Token:
     """A word that the original text does not have."""
-    return Cell(text, tag)
+    return Token(text, tag)
 
 
-def is_quote(cell: Cell) -> bool:
-    return cell.text in _QUOTES
+class Tokens(list[Token]):
+    """The tokens of a text, in order."""
+
+    def at(self, index: int) -> Token:
+        """The token at an index, `EDGE` outside of the text."""
+        return self[index] if 0 <= index < len(self) else EDGE
+
+    def where(self, token: Token) -> int:
+        """The index of a token, -1 where it has been removed."""
+        return self.index(token) if token in self else -1
+
+    def back(self, end: int, tags: Collection[str]) -> int:
+        """The start of the run of tokens with such tags that ends before ``end``."""
+        while end > 0 and self[end - 1].tag in tags:
+            end -= 1
+        return end
+
+    def over(self, start: int, tags: Collection[str]) -> int:
+        """The end of the run of tokens with such tags that begins at ``start``."""
+        while start < len(self) and self[start].tag in tags:
+            start += 1
+        return start
 
 
 class Draft:
-    """The cells of a text. Handlers change ``cells`` in place; ``text()`` writes them out."""
+    """The tokens of a text, changed in place; ``text()`` writes them out.
 
-    def __init__(self, cells: Sequence[Cell], text: str) -> None:
-        self.cells = list(cells)
+    ``tokenised``, ``capitals``, ``contracts`` and ``curly`` say how the original is written: with spaces
+    before marks, with capitals, with contractions, with curly apostrophes.
+    """
+
+    def __init__(self, tokens: Sequence[Token], text: str) -> None:
+        self.tokens = Tokens(tokens)
         self.original = text
         self.tokenised = _TOKENISED.search(text) is not None
-        self.capitals = any(cell.initial and cell.text[:1].isupper() for cell in cells) or not any(
-            cell.text[:1].isalpha() for cell in cells
+        self.capitals = any(token.initial and token.text[:1].isupper() for token in tokens) or not any(
+            token.text[:1].isalpha() for token in tokens
         )
-        self.contracts = any(cell.low in _CLITICS and cell.tag != "POS" for cell in cells)
+        self.contracts = any(token.low in _CLITICS and token.tag != "POS" for token in tokens)
         self.curly = "’" in text
 
-    def place(self, cell: Cell) -> int:
-        """The index of a cell, -1 where it has been removed."""
-        for index, other in enumerate(self.cells):
-            if other is cell:
-                return index
-        return -1
+    def insert(self, index: int, *tokens: Token) -> None:
+        """Puts tokens before an index."""
+        self.tokens[index:index] = tokens
 
-    def places(self, cells: Iterable[Cell]) -> list[int]:
-        wanted = {id(cell) for cell in cells}
-        return [index for index, cell in enumerate(self.cells) if id(cell) in wanted]
+    def cut(self, start: int, end: int) -> None:
+        """Takes tokens out."""
+        del self.tokens[start:end]
 
-    def insert(self, index: int, *cells: Cell) -> None:
-        self.cells[index:index] = cells
-
-    def cut(self, start: int, end: int) -> list[Cell]:
-        taken = self.cells[start:end]
-        del self.cells[start:end]
-        return taken
-
-    def rewrite(self, cell: Cell, text: str, tag: str | None = None) -> None:
-        """Gives a cell other words; capitals at the start of a sentence are put back by ``text()``."""
-        if cell.low in _CLITICS and text.lower() not in _CLITICS:
-            cell.home = -1
-        if cell.initial and text != "I":
-            text = text[:1].upper() + text[1:] if cell.text[:1].isupper() else text
-        cell.text = text
-        if tag is not None:
-            cell.tag = tag
+    def rewrite(self, token: Token, text: str, tag: str | None = None) -> None:
+        """Gives a token other words; capitals at the start of a sentence are put back by ``text()``."""
+        if token.low in _CLITICS and text.lower() not in _CLITICS:
+            token.home = -1
+        if token.initial and text != "I" and token.text[:1].isupper():
+            text = text[:1].upper() + text[1:]
+        token.text = text
+        token.tag = token.tag if tag is None else tag
 
     def text(self) -> str:
         """The edited text."""
@@ -103,150 +147,117 @@ class Draft:
         self._fix_articles()
         self._fix_capitals()
         parts: list[str] = []
-        for index, cell in enumerate(self.cells):
-            before = self.cells[index - 1] if index else None
-            parts.append(
-                self._gap(before, cell) + (cell.text.replace("'", "’") if self._curl(cell) else cell.text)
-            )
-        tail = self.original[len(self.original.rstrip()) :]
-        return "".join(parts) + tail
+        for index, token in enumerate(self.tokens):
+            curls = self.curly and token.home < 0 and len(token.text) > 1
+            parts += [self._gap(index), token.text.replace("'", "’") if curls else token.text]
+        return "".join(parts) + self.original[len(self.original.rstrip()) :]
 
-    def _curl(self, cell: Cell) -> bool:
-        return self.curly and cell.home < 0 and len(cell.text) > 1
-
-    def _gap(self, before: Cell | None, cell: Cell) -> str:
-        if before is None:
+    def _gap(self, index: int) -> str:
+        """The white space before a token."""
+        token, before = self.tokens[index], self.tokens.at(index - 1)
+        if not index:
             return self.original[: len(self.original) - len(self.original.lstrip())]
-        if cell.home > 0 and before.home == cell.home - 1:
-            return cell.gap
+        if token.home > 0 and before.home == token.home - 1:
+            return token.gap
         if self.tokenised:
             return " "
-        if cell.low in _CLITICS or cell.text[:1] in _CLOSING or before.text[-1:] in _OPENING:
+        if token.low in _CLITICS or token.text[:1] in _CLOSING or before.text[-1:] in _OPENING:
             return ""
-        if is_quote(cell) or is_quote(before):
-            return self._quote_gap(before, cell)
-        return " "
-
-    def _quote_gap(self, before: Cell, cell: Cell) -> str:
-        if is_quote(cell):
-            return cell.gap if cell.home >= 0 else " "
-        following = next((other for other in self.cells if other.home == before.home + 1), None)
-        opening = before.gap != "" or before.home == 0
-        return "" if opening else (following.gap if following is not None else " ")
+        if token.is_quote:
+            return token.gap if token.home >= 0 else " "
+        if before.is_quote and not (before.gap or before.home == 0):
+            return next((other.gap for other in self.tokens if other.home == before.home + 1), " ")
+        return "" if before.is_quote else " "
 
     def _tidy_marks(self) -> None:
         """Drops marks that edits left without words: doubled commas, a comma before a full stop."""
-        kept: list[Cell] = []
-        for cell in self.cells:
-            last = kept[-1] if kept else None
-            apart = last is None or last.home != cell.home - 1 or cell.home < 0
-            if cell.text in (",", ";", ":", "--", "-", "–") and apart:
-                if last is None or last.tag in ("EN", "PU") or last.text in _OPENING:
-                    continue
-            elif cell.tag == "EN" and apart and last is not None:
+        kept: list[Token] = []
+        for token in self.tokens:
+            last = kept[-1] if kept else EDGE
+            moved = not kept or last.home != token.home - 1 or token.home < 0
+            if moved and token.text in _LOOSE_MARKS and (last.tag in ("EN", "PU") or last.text in _OPENING):
+                continue
+            if moved and token.tag == "EN" and kept:
                 if last.text in (",", ";"):
                     kept.pop()
                 elif last.tag == "EN":
                     continue
-            kept.append(cell)
-        self.cells[:] = kept
+            kept.append(token)
+        self.tokens[:] = kept
 
     def _fix_articles(self) -> None:
-        for cell, following in zip(self.cells, self.cells[1:], strict=False):
-            if cell.low in ("a", "an") and cell.tag == "DT" and following.text[:1].isalnum():
-                untouched = cell.home >= 0 and following.home == cell.home + 1
-                wanted = article(following.text)
-                if wanted != cell.low and (not untouched or _changed(self.original, following)):
-                    cell.text = wanted.capitalize() if cell.text[0].isupper() else wanted
+        """Writes *a* or *an* by the word behind it, where an edit set one of the two."""
+        for token, following in zip(self.tokens, self.tokens[1:], strict=False):
+            if token.low not in ("a", "an") or token.tag != "DT" or not following.text[:1].isalnum():
+                continue
+            stood = rf"\ban? +{re.escape(following.text)}\b"
+            untouched = token.home >= 0 and following.home == token.home + 1
+            if untouched and re.search(stood, self.original, re.IGNORECASE):
+                continue
+            if (wanted := article(following.text)) != token.low:
+                token.text = wanted.capitalize() if token.text[0].isupper() else wanted
 
     def _fix_capitals(self) -> None:
-        for cell, initial in zip(self.cells, initials(self.cells), strict=True):
-            if cell.initial == initial and cell.home >= 0:
+        for token, initial in zip(self.tokens, initials(self.tokens), strict=True):
+            first, rest = token.text[:1], token.text[1:]
+            keeps = token.text == "I" or rest != rest.lower()
+            if token.initial == initial and token.home >= 0:
                 continue
             if initial and self.capitals:
-                cell.text = cell.text[:1].upper() + cell.text[1:]
-            elif cell.initial and not initial and cell.tag != "NNP" and not _keeps_capital(cell.text):
-                cell.text = cell.text[:1].lower() + cell.text[1:]
+                token.text = first.upper() + rest
+            elif token.initial and not initial and token.tag != "NNP" and not keeps:
+                token.text = first.lower() + rest
 
 
-def initials(cells: Sequence[Cell]) -> list[bool]:
+def initials(tokens: Tokens) -> list[bool]:
     """Which words open a sentence, so that a capital on them says nothing."""
-    found: list[bool] = []
+    flags: list[bool] = []
     opens, quoted = True, False
-    for index, cell in enumerate(cells):
-        if is_quote(cell) or cell.text in _OPENING:
-            after_mark = index == 0 or cells[index - 1].text in (",", ":", "-", "--")
-            opening = not quoted if cell.text not in ("'", "’") else False
-            opens = opens or (
-                opening and after_mark and index + 1 < len(cells) and cells[index + 1].text[:1].isupper()
-            )
-            quoted = not quoted if cell.text == '"' else quoted
-            found.append(False)
-        elif cell.tag == "EN":
-            found.append(False)
-            opens = cell.text[0] in ".!?" and not cell.text.startswith("..")
-            nxt = cells[index + 1] if index + 1 < len(cells) else None
-            if (
-                nxt is not None
-                and is_quote(nxt)
-                and index + 2 < len(cells)
-                and cells[index + 2].text[:1].islower()
-            ):
-                opens = False
-        elif cell.tag == "PU" and not cell.text[:1].isalnum():
-            found.append(False)
+    for index, token in enumerate(tokens):
+        after, second = tokens.at(index + 1), tokens.at(index + 2)
+        is_word = False
+        if token.is_quote or token.text in _OPENING:
+            opening = not quoted and token.text not in ("'", "’")
+            after_mark = index == 0 or tokens[index - 1].text in (",", ":", "-", "--")
+            opens = opens or (opening and after_mark and after.text[:1].isupper())
+            quoted = not quoted if token.text == '"' else quoted
+        elif token.tag == "EN":
+            opens = token.text[0] in ".!?" and not token.text.startswith("..")
+            opens = opens and not (after.is_quote and second.text[:1].islower())
         else:
-            found.append(opens)
-            opens = False
-    return found
+            is_word = token.tag != "PU" or token.text[:1].isalnum()
+        flags.append(is_word and opens)
+        opens = opens and not is_word
+    return flags
 
 
-def _changed(original: str, cell: Cell) -> bool:
-    return re.search(rf"\ban? +{re.escape(cell.text)}\b", original, re.IGNORECASE) is None
-
-
-def _keeps_capital(word: str) -> bool:
-    return word == "I" or word[1:] != word[1:].lower()
-
-
-def after_determiner(cells: Sequence[Cell], place: int) -> bool:
+def after_determiner(tokens: Tokens, index: int) -> bool:
     """Whether a noun must stand here, whatever it looks like: *take some exercise*, *a walk*."""
-    if not place:
-        return False
-    before = cells[place - 1]
+    before = tokens.at(index - 1)
     if before.low in ("some", "any"):
-        return place > 1 and cells[place - 2].tag in ("IN", "VB", "VBP", "VBZ", "VBD", "VBN", "VBG")
+        return tokens.at(index - 2).tag in ("IN", "VB", "VBP", "VBZ", "VBD", "VBN", "VBG")
     return before.low in ("a", "an", "the", "every") or before.tag == "PS"
-
-
-# What the decoder knows of a sentence before it edits: tokens, alignment, tags. Kept per utterance.
-
-
-_KEPT = 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A text with its tokens, their tags, and the span of each node of its graph."""
+    """A text with its words, their tags, and the words of each node of its graph."""
 
     text: str
     graph: AmrGraph
-    tokens: tuple[TextSpan, ...]
+    words: tuple[TextSpan, ...]
     tags: tuple[str, ...]
-    spans: dict[int, Span]
     words_of: dict[int, tuple[int, ...]]
 
-    def draft(self) -> tuple[Draft, dict[int, list[Cell]]]:
-        """Fresh cells to edit, and the cells of each node."""
-        cells: list[Cell] = []
-        end = 0
-        for place, (token, tagged) in enumerate(zip(self.tokens, self.tags, strict=True)):
-            cells.append(Cell(token.text, tagged, place, self.text[end : token.start]))
-            end = token.end
-        for cell, initial in zip(cells, initials(cells), strict=True):
-            cell.initial = initial
-        owned = {k: [cells[place] for place in places] for k, places in self.words_of.items()}
-        return Draft(cells, self.text), owned
+    def tokens(self) -> tuple[Tokens, dict[int, list[Token]]]:
+        """Fresh tokens to edit, and the tokens of each node."""
+        tokens, end = Tokens(), 0
+        for index, (word, tagged) in enumerate(zip(self.words, self.tags, strict=True)):
+            tokens.append(Token(word.text, tagged, index, self.text[end : word.start]))
+            end = word.end
+        for token, initial in zip(tokens, initials(tokens), strict=True):
+            token.initial = initial
+        return tokens, {k: [tokens[index] for index in indices] for k, indices in self.words_of.items()}
 
 
 class Readings:
@@ -256,6 +267,7 @@ class Readings:
         self._read = lru_cache(maxsize=_KEPT)(partial(_read, aligner))
 
     def of(self, text: str, graph: AmrGraph) -> Reading:
+        """The reading of a text."""
         return self._read(_Key(text, graph))
 
 
@@ -284,106 +296,55 @@ def _read(aligner: Aligner, key: _Key) -> Reading:
     words = [token.text for token in tokens]
     spans = aligner(key.graph, words)
     tags = list(tag(words, _evidence(key.graph, spans, words)))
-    for place in _names(key.graph, spans):
-        if words[place][:1].isupper():
-            tags[place] = "NNP"
-    return Reading(key.text, key.graph, tokens, tuple(tags), spans, _mentions(key.graph, spans, words))
+    for index in _names(key.graph, spans):
+        if words[index][:1].isupper():
+            tags[index] = "NNP"
+    return Reading(key.text, key.graph, tokens, tuple(tags), _mentions(key.graph, spans, words))
 
 
 def _names(graph: AmrGraph, spans: dict[int, Span]) -> set[int]:
     """The tokens that are parts of names, which are written with a capital wherever they stand."""
     parts = (node for node in graph.nodes if node.value is not None and node.up is not None)
     named = [node.k for node in parts if graph.nodes[node.up or 0].concept == "name"]
-    return {place for k in named if k in spans for place in range(*spans[k])}
+    return {index for k in named if k in spans for index in range(*spans[k])}
 
 
 def _evidence(graph: AmrGraph, spans: dict[int, Span], words: list[str]) -> dict[int, str]:
     """What the graph says of a token: a verb, a predicate by another name, or neither."""
-    found: dict[int, str] = {}
+    kinds: dict[int, str] = {}
     for k, (start, end) in spans.items():
         concept = graph.nodes[k].concept
-        if concept is None:
-            continue
-        if is_frame(concept):
-            lemma = lexeme(concept).split(" ")[0]
+        if concept is not None and is_frame(concept):
             verbs = readings(words[start].lower()).get("VERB", ())
-            found[start] = "verb" if lemma in verbs else "predicate"
-        elif end == start + 1:
-            found.setdefault(start, "plain")
-    return found
+            kinds[start] = "verb" if lexeme(concept).split(" ")[0] in verbs else "predicate"
+        elif concept is not None and end == start + 1:
+            kinds.setdefault(start, "plain")
+    return kinds
 
 
 def _mentions(graph: AmrGraph, spans: dict[int, Span], words: list[str]) -> dict[int, tuple[int, ...]]:
     """The tokens of each node: its span; for a pronoun every form of it that no like node is nearer to."""
-    found = {k: tuple(range(*span)) for k, span in spans.items()}
+    mentions = {k: tuple(range(*span)) for k, span in spans.items()}
     by_person: dict[str, list[int]] = {}
     for node in graph.nodes:
         if node.concept in PRONOUNS and node.concept != "one":
             by_person.setdefault(node.concept, []).append(node.k)
-    if not by_person:
-        return found
     taken = {
-        place for k, places in found.items() if graph.nodes[k].concept not in by_person for place in places
+        index for k, owned in mentions.items() if graph.nodes[k].concept not in by_person for index in owned
     }
-    for place, word in enumerate(words):
-        if place in taken or (word.lower() == "its" and "it" not in by_person):
+    for index, word in enumerate(words if by_person else ()):
+        if index in taken or (word.lower() == "its" and "it" not in by_person):
             continue
         for person in {person for person, _ in pronoun_cases(word)} & by_person.keys():
-            k = min(by_person[person], key=lambda one: abs(spans.get(one, (10**6, 0))[0] - place))
-            if place not in found.get(k, ()) and not _dummy(word, words, place):
-                found[k] = tuple(sorted((*found.get(k, ()), place)))
-    return found
+            distances = {k: abs(spans.get(k, (10**6, 0))[0] - index) for k in by_person[person]}
+            k = min(distances, key=lambda owner: distances[owner])
+            if index not in mentions.get(k, ()) and not _is_expletive(words, index):
+                mentions[k] = tuple(sorted((*mentions.get(k, ()), index)))
+    return mentions
 
 
-def _dummy(word: str, words: list[str], place: int) -> bool:
+def _is_expletive(words: list[str], index: int) -> bool:
     """``It is time``, ``it is for that purpose that``: an ``it`` that stands for nothing."""
-    if word.lower() != "it":
+    if words[index].lower() != "it":
         return False
-    return (
-        re.match(
-            r"(?i)(?:is|was|'s|will|would|might) (?:\w+ )*?(?:that|to|for|time|who)\b",
-            " ".join(words[place + 1 : place + 7]),
-        )
-        is not None
-    )
-
-
-# Texts whose apostrophes stand apart on both sides: ``It ’ s late``, ``I don ’ t know``.
-#
-# They are read as if they were joined to their words, and written back as they were.
-
-
-_APART = re.compile(r"(?<=\w) (['’]) (s|m|re|ll|ve|d|t)\b", re.IGNORECASE)
-_NOT = re.compile(r" ?n(['’])t\b", re.IGNORECASE)
-_JOINED = re.compile(r" ?(['’])(s|m|re|ll|ve|d)\b", re.IGNORECASE)
-
-
-def stands_apart(text: str) -> bool:
-    """Whether all of a text's contractions are written that way.
-
-    >>> stands_apart("It ’ s late ."), stands_apart("It's late.")
-    (True, False)
-    """
-    return _APART.search(text) is not None and taken_apart(joined(text)) == text
-
-
-def joined(text: str) -> str:
-    """The text with its contractions joined.
-
-    >>> joined("It ’ s late , I don ’ t know .")
-    'It’s late , I don’t know .'
-    """
-    return _APART.sub(r"\1\2", text)
-
-
-def taken_apart(text: str, like: str = "") -> str:
-    """The text with the apostrophes of its contractions apart, all of them as in the text ``like``.
-
-    >>> taken_apart("It’s late , I do n’t know .")
-    'It ’ s late , I don ’ t know .'
-    >>> taken_apart("You're late .", like="I ’ m late .")
-    'You ’ re late .'
-    """
-    found = _APART.search(like)
-    mark = found.group(1) if found is not None else r"\1"
-    return _JOINED.sub(rf" {mark} \2", _NOT.sub(rf"n {mark} t", text))
+    return _EXPLETIVE.match(" ".join(words[index + 1 : index + 7])) is not None

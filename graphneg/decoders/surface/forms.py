@@ -1,15 +1,21 @@
-"""Inflection: verbs, nouns, adjectives, pronouns and articles in the form that a place asks for."""
+"""Inflection: verbs, nouns, adjectives, pronouns and articles in the form that a sentence asks for.
+
+In: a lemma or a word, and a Penn tag, a degree, a person or a case. Out: the form.
+
+>>> verb_form("see", "VBD"), noun_form("city", "NNS"), agree("be", "VBP", "they"), pronoun("i", OBJECT)
+('saw', 'cities', 'are', 'me')
+"""
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
 
-from graphneg.english.words import inflections, lemmas, readings, word_set
+from graphneg.english.words import inflections, lemmas, readings, word_class, word_map
 
-# Inflection: verbs, nouns, adjectives, pronouns and articles in the form that a place asks for.
-
-
+BE = frozenset({"be", "am", "is", "are", "was", "were", "been", "being", "'m", "'re", "ai"})
+HAVE = frozenset({"have", "has", "had", "having", "'ve"})
+DO = frozenset({"do", "does", "did"})
 CONTRACTED = {"will": "wo", "can": "ca", "shall": "sha"}
 """Verbs as they are written before n't."""
 EXPANDED = {"ca": "can", "wo": "will", "sha": "shall", "ai": "is"}
@@ -30,17 +36,20 @@ _FULL = {
     "'m": "am", "'re": "are", "'ve": "have", "'ll": "will", "ca": "can", "wo": "will", "sha": "shall",
 }  # fmt: skip
 _BE = {"VBD": "was", "VBZ": "is", "VBP": "are", "VB": "be", "VBN": "been", "VBG": "being"}
-_PREFERRED = {
-    ("wake", "VBD"): "woke", ("wake", "VBN"): "woken", ("lie", "VBD"): "lay", ("lie", "VBN"): "lain",
-    ("hang", "VBD"): "hung", ("hang", "VBN"): "hung", ("shine", "VBD"): "shone", ("get", "VBN"): "got",
-    ("dive", "VBD"): "dived", ("light", "VBD"): "lit", ("light", "VBN"): "lit", ("show", "VBN"): "shown",
-    ("bear", "VBD"): "bore", ("bear", "VBN"): "borne", ("wind", "VBD"): "wound", ("prove", "VBN"): "proved",
-    ("person", "NNS"): "people", ("dream", "VBD"): "dreamed", ("sleep", "VBD"): "slept",
-}  # fmt: skip
 _VOWEL = re.compile(
     r"^(?:[aio]|e(?!u|w)|u(?!ni(?!n|m)|s[aeiu]|t[ie]|biq|r[aio])|hour|hono|honest|heir|8|11\b|18\b)"
 )
 _CONSONANT = re.compile(r"^(?:one\b|once\b|oui)")
+_MASS_ENDING = re.compile(
+    r"(?:ness|ity|ism|ence|ance|ship|hood|dom|ing|ics|phy|logy|tion|sion|ment|ure|tude|th)$"
+)
+_IRREGULAR_ADVERBS = {"good": "well", "fast": "fast", "hard": "hard", "early": "early", "late": "late"}
+_ADVERB_ENDINGS = (("ble", "bly"), ("ple", "ply"), ("tle", "tly"), ("ic", "ically"), ("ll", "lly"))
+_FINITE_TAGS = {
+    **dict.fromkeys(("was", "were", "did", "had"), "VBD"),
+    **dict.fromkeys(("is", "'s", "does", "has"), "VBZ"),
+    **dict.fromkeys(("am", "are", "do", "have"), "VBP"),
+}
 
 
 def full_form(word: str) -> str:
@@ -64,8 +73,8 @@ def verb_form(lemma: str, tag: str) -> str:
     """``verb_form("see", "VBD")`` is ``saw``; the tag is Penn's."""
     if lemma == "be":
         return _BE[tag]
-    if (lemma, tag) in _PREFERRED:
-        return _PREFERRED[lemma, tag]
+    if preferred := word_map("preferred-forms").get(f"{lemma}/{tag}"):
+        return preferred
     if tag in ("VB", "VBP"):
         return lemma
     forms = inflections(lemma, "VERB")
@@ -91,8 +100,8 @@ def noun_form(lemma: str, tag: str) -> str:
     """A noun or a noun phrase in the number of the tag; its last word is inflected."""
     if tag not in ("NNS", "NNPS"):
         return lemma
-    if (lemma, tag) in _PREFERRED:
-        return _PREFERRED[lemma, tag]
+    if preferred := word_map("preferred-forms").get(f"{lemma}/{tag}"):
+        return preferred
     known = inflections(lemma, "NOUN").get("NNS")
     if known:
         return known[0]
@@ -131,12 +140,9 @@ def adjective_form(lemma: str, wanted: str) -> str:
 @lru_cache(maxsize=65536)
 def adverb_of(adjective: str) -> str:
     """``quick`` gives ``quickly``; what is an adverb already stays."""
-    irregular = {"good": "well", "fast": "fast", "hard": "hard", "early": "early", "late": "late"}
-    if adjective in irregular:
-        return irregular[adjective]
-    if adjective.endswith("ly"):
-        return adjective
-    for ending, instead in (("ble", "bly"), ("ple", "ply"), ("tle", "tly"), ("ic", "ically"), ("ll", "lly")):
+    if adjective in _IRREGULAR_ADVERBS or adjective.endswith("ly"):
+        return _IRREGULAR_ADVERBS.get(adjective, adjective)
+    for ending, instead in _ADVERB_ENDINGS:
         if adjective.endswith(ending):
             return adjective[: -len(ending)] + instead
     return re.sub(r"(?<=[^aeiou])y$", "i", adjective) + "ly"
@@ -188,12 +194,8 @@ def agree(lemma: str, tag: str, person: str) -> str:
 def finite_tag(word: str) -> str:
     """``VBD``, ``VBZ`` or ``VBP``: the tense that a finite form shows."""
     low = full_form(word)
-    if low in ("was", "were", "did", "had"):
-        return "VBD"
-    if low in ("is", "'s", "does", "has"):
-        return "VBZ"
-    if low in ("am", "are", "do", "have"):
-        return "VBP"
+    if low in _FINITE_TAGS:
+        return _FINITE_TAGS[low]
     lemma = verb_lemma(low)
     if low == lemma:
         return "VBP"
@@ -219,53 +221,20 @@ def match_case(word: str, like: str) -> str:
     return word[:1].upper() + word[1:] if like[:1].isupper() else word
 
 
-# Which nouns stand without an article: a list of common mass nouns, and endings that make them.
-
-
-_MASS = word_set(
-    "water milk bread rice sand gold silver money music hair sugar salt tea coffee beer wine air "
-    "dust rain snow ice grass wood paper glass metal iron oil blood meat cheese butter food fruit "
-    "furniture luggage baggage homework work news advice information knowledge luck love hate fear "
-    "anger peace war death life time space light darkness heat cold weather traffic trash garbage "
-    "stuff equipment software hardware electricity energy power fun help research evidence "
-    "permission progress health wealth poverty truth beauty courage patience respect trust hope joy "
-    "grief sleep shade sunshine sunlight moonlight ink cotton silk wool leather plastic soap "
-    "clothing jewelry cash poetry art science history geography arithmetic grammar mathematics "
-    "chemistry physics biology football tennis golf chess yoga shopping reading swimming travel "
-    "sleepiness thunder lightning fog smoke fire land soil mud dirt flour pasta pepper honey juice "
-    "chocolate lunch dinner breakfast school church college bed home town prison hospital man god "
-    "heaven earth nature society business trouble faith thirst hunger youth age praise matter room "
-    "obedience rule pain bacon pork beef chicken fish salad soup sauce vodka whiskey gasoline petrol "
-    "english french soccer basketball baseball hockey cricket rugby"
-)
-_NO_PLURAL = word_set(
-    "football soccer basketball baseball hockey cricket rugby tennis golf chess yoga food cash homework"
-)
-
-_MASS_ENDING = re.compile(
-    r"(?:ness|ity|ism|ence|ance|ship|hood|dom|ing|ics|phy|logy|tion|sion|ment|ure|tude|th)$"
-)
-_CORE = word_set(
-    "water milk bread rice sand gold money music luggage homework news advice information luck "
-    "weather traffic furniture equipment software electricity knowledge evidence air sunshine "
-    "moonlight blood grass butter"
-)
-
-
 def may_be_bare(noun: str) -> bool:
     """Whether the singular noun can do without an article.
 
     >>> may_be_bare("water"), may_be_bare("wig")
     (True, False)
     """
-    return noun in _MASS or _MASS_ENDING.search(noun) is not None or noun[:1].isupper()
+    return noun in word_class("mass-nouns") or bool(_MASS_ENDING.search(noun)) or noun[:1].isupper()
 
 
 def never_counted(noun: str) -> bool:
     """Whether ``a`` before the noun is wrong: ``a furniture``."""
-    return noun in _CORE
+    return noun in word_class("never-counted")
 
 
 def has_plural(noun: str) -> bool:
     """Whether there are several: ``two wigs``, but not ``two advices``."""
-    return noun not in _CORE and noun not in _NO_PLURAL
+    return noun not in word_class("no-plural")

@@ -18,24 +18,23 @@ from graphneg.decoders.surface.agreement import (
     refuse_expletive,
     rewrite_pronoun,
 )
-from graphneg.decoders.surface.clauses import BE, Group
-from graphneg.decoders.surface.draft import Cell, new
+from graphneg.decoders.surface.clauses import Group
+from graphneg.decoders.surface.draft import Token, new
 from graphneg.decoders.surface.forms import (
+    BE,
     OBJECT,
     OWN,
     POSSESSIVE,
     SUBJECT,
     agree,
     finite_tag,
-    full_form,
     may_be_bare,
     pronoun,
     pronoun_cases,
     verb_form,
-    verb_lemma,
 )
 from graphneg.decoders.surface.lexical import set_concept
-from graphneg.decoders.surface.sentence import Phrase, Sentence, Unrealised, phrase
+from graphneg.decoders.surface.sentence import Phrase, RealisationError, Sentence, phrase
 from graphneg.english.tagging import NOUNS, VERBS
 from graphneg.english.words import readings, word_set
 
@@ -44,16 +43,16 @@ _VERBAL = frozenset({"verb", "clause", "predicate"})
 _NOUNLIKE = frozenset({"nominal", "possessive"})
 
 
-def copied(sentence: Sentence, span: Phrase, serial: int) -> list[Cell]:
-    """Copies of a phrase's cells, spaced among themselves as in their own text."""
-    found: list[Cell] = []
-    for place in range(span.start, span.end):
-        cell = sentence.cells[place]
-        home = _COUNT_FROM * (serial + 1) + place
-        text = cell.text
-        if cell.initial and cell.tag != "NNP" and text != "I" and place == span.start:
+def copied(sentence: Sentence, span: Phrase, serial: int) -> list[Token]:
+    """Copies of a phrase's tokens, spaced among themselves as in their own text."""
+    found: list[Token] = []
+    for index in range(span.start, span.end):
+        token = sentence.tokens[index]
+        home = _COUNT_FROM * (serial + 1) + index
+        text = token.text
+        if token.initial and token.tag != "NNP" and text != "I" and index == span.start:
             text = text[:1].lower() + text[1:]
-        found.append(Cell(text, cell.tag, home, cell.gap))
+        found.append(Token(text, token.tag, home, token.gap))
     return found
 
 
@@ -61,98 +60,98 @@ def replace_with(sentence: Sentence, k: int, source: Sentence, from_k: int, seri
     """Puts the words of a subtree of another sentence where the subtree at ``k`` has its words.
 
     Raises:
-        Unrealised: ``no-alignment``; ``kind-mismatch``, a noun phrase for a clause and the like.
+        RealisationError: ``no-alignment``; ``kind-mismatch``, a noun phrase for a clause and the like.
     """
     target, given = phrase(sentence, k), phrase(source, from_k)
-    cells = _without_that(copied(source, given, serial))
+    tokens = _without_that(copied(source, given, serial))
     if given.kind == "nominal":
-        _refuse_twice(sentence, target, source.cells[given.head])
+        _refuse_twice(sentence, target, source.tokens[given.head])
     if sentence.node(k).concept == source.node(from_k).concept == "name":
-        _rename(sentence, target, source, given, cells)
+        _rename(sentence, target, source, given, tokens)
         return
-    if [cell.low for cell in cells] == [cell.low for cell in sentence.cells[target.start : target.end]]:
-        raise Unrealised("unchanged", "both phrases have the same words")
+    if [token.low for token in tokens] == [token.low for token in sentence.tokens[target.start : target.end]]:
+        raise RealisationError("unchanged", "both phrases have the same words")
     if target.kind in _NOUNLIKE and given.kind in _NOUNLIKE:
-        _replace_nominal(sentence, k, target, cells, source, given)
+        _replace_nominal(sentence, k, target, tokens, source, given)
     elif target.kind in _VERBAL and given.kind in _VERBAL:
         if target.kind == given.kind == "clause" and not _splits_clause(sentence, target):
-            splice(sentence, target, cells)
+            splice(sentence, target, tokens)
         else:
             _replace_verb(sentence, target, source, given, serial)
     elif target.kind == given.kind:
-        splice(sentence, target, cells)
+        splice(sentence, target, tokens)
     else:
         try:
-            _convert(sentence, target, source, given, cells, serial)
-        except Unrealised as why:
+            _convert(sentence, target, source, given, tokens, serial)
+        except RealisationError as why:
             if why.code != "kind-mismatch" or len(source.graph.subtree(from_k)) > 1:
                 raise
             set_concept(sentence, k, source.node(from_k).concept or "")
 
 
-def _without_that(cells: list[Cell]) -> list[Cell]:
+def _without_that(tokens: list[Token]) -> list[Token]:
     """``so that women``, ``not any cars``: what stands before a plural there is no part of the phrase."""
-    plural = cells[-1].tag == "NNS" and cells[0].low in ("that", "this", "any")
-    return cells[1:] if plural and len(cells) > 1 else cells
+    plural = tokens[-1].tag == "NNS" and tokens[0].low in ("that", "this", "any")
+    return tokens[1:] if plural and len(tokens) > 1 else tokens
 
 
-def _refuse_twice(sentence: Sentence, target: Phrase, head: Cell) -> None:
+def _refuse_twice(sentence: Sentence, target: Phrase, head: Token) -> None:
     """Raises where the sentence has the noun already: *took the wallet out of a wallet*.
 
     Raises:
-        Unrealised: ``kind-mismatch``.
+        RealisationError: ``kind-mismatch``.
     """
     start, end = sentence.sentence_bounds(target.head)
-    others = [*sentence.cells[start : target.start], *sentence.cells[target.end : end]]
-    if head.tag in NOUNS and any(cell.tag in NOUNS and cell.low == head.low for cell in others):
-        raise Unrealised("kind-mismatch", f"the sentence says {head.low} already")
+    others = [*sentence.tokens[start : target.start], *sentence.tokens[target.end : end]]
+    if head.tag in NOUNS and any(token.tag in NOUNS and token.low == head.low for token in others):
+        raise RealisationError("kind-mismatch", f"the sentence says {head.low} already")
 
 
 def _is_determined(sentence: Sentence, name: Phrase) -> bool:
     """``the Autumn Fair``, ``your Sundays``, but not ``Mr. Brown``."""
-    return name.start > 0 and sentence.cells[name.start - 1].tag in ("DT", "PS")
+    return name.start > 0 and sentence.tokens[name.start - 1].tag in ("DT", "PS")
 
 
-def _rename(sentence: Sentence, target: Phrase, source: Sentence, given: Phrase, cells: list[Cell]) -> None:
-    if [cell.low for cell in cells] == [cell.low for cell in sentence.cells[target.start : target.end]]:
-        raise Unrealised("unchanged", "both names have the same words")
-    before = sentence.cells[target.start - 1] if target.start else None
+def _rename(sentence: Sentence, target: Phrase, source: Sentence, given: Phrase, tokens: list[Token]) -> None:
+    if [token.low for token in tokens] == [token.low for token in sentence.tokens[target.start : target.end]]:
+        raise RealisationError("unchanged", "both names have the same words")
+    before = sentence.tokens[target.start - 1] if target.start else None
     if (
         before is not None
         and before.text[:1].isupper()
         and not before.initial
         and before.tag in ("JJ", "NNP")
     ):
-        raise Unrealised("kind-mismatch", f"the name goes with {before.text}")
-    after = sentence.cells[target.end] if target.end < len(sentence.cells) else None
+        raise RealisationError("kind-mismatch", f"the name goes with {before.text}")
+    after = sentence.tokens[target.end] if target.end < len(sentence.tokens) else None
     if after is not None and after.text[:1].isupper() and after.tag in ("CD", "NNP"):
-        raise Unrealised("kind-mismatch", f"the name goes with {after.text}")
+        raise RealisationError("kind-mismatch", f"the name goes with {after.text}")
     if _is_determined(sentence, target) != _is_determined(source, given):
-        raise Unrealised("kind-mismatch", "one name has an article and the other has none")
-    splice(sentence, target, cells)
+        raise RealisationError("kind-mismatch", "one name has an article and the other has none")
+    splice(sentence, target, tokens)
 
 
 def _splits_clause(sentence: Sentence, target: Phrase) -> bool:
-    return target.start > 0 and sentence.cells[target.start - 1].tag in ("MD", "AX", "PRS", "NEG")
+    return target.start > 0 and sentence.tokens[target.start - 1].tag in ("MD", "AX", "PRS", "NEG")
 
 
 def _convert(
-    sentence: Sentence, target: Phrase, source: Sentence, given: Phrase, cells: list[Cell], serial: int
+    sentence: Sentence, target: Phrase, source: Sentence, given: Phrase, tokens: list[Token], serial: int
 ) -> None:
     """A phrase of another kind, made to fit."""
     if target.kind == "nominal" and given.kind in _VERBAL | {"adjective", "modifier"}:
-        head = sentence.cells[target.head]
+        head = sentence.tokens[target.head]
         subject = is_subject(sentence, head)
-        if target.end < len(sentence.cells) and sentence.cells[target.end].low == "of":
-            raise Unrealised("kind-mismatch", "what follows needs a noun")
+        if target.end < len(sentence.tokens) and sentence.tokens[target.end].low == "of":
+            raise RealisationError("kind-mismatch", "what follows needs a noun")
         if given.kind not in _VERBAL:
-            raise Unrealised("kind-mismatch", "an adjective can't stand for a noun")
+            raise RealisationError("kind-mismatch", "an adjective can't stand for a noun")
         fitted = _gerund(source, given, serial)
         splice(sentence, target, fitted)
         if subject:
             agree_with(sentence, fitted[0])
     elif target.kind == "adjective" and given.kind in ("nominal", "modifier", *_VERBAL):
-        splice(sentence, target, _predicative(source, given, cells, serial))
+        splice(sentence, target, _predicative(source, given, tokens, serial))
     elif target.kind == "modifier" and given.kind in ("nominal", "modifier", "adjective", *_VERBAL):
         splice(
             sentence,
@@ -160,75 +159,77 @@ def _convert(
             _attributive(source, given),
         )
     elif target.kind in _VERBAL and given.kind in ("nominal", "adjective", "modifier"):
-        _verb_to_other(sentence, target, source, given, cells)
+        _verb_to_other(sentence, target, source, given, tokens)
     else:
-        raise Unrealised("kind-mismatch", f"a phrase of kind {given.kind} can't stand for {target.kind}")
+        raise RealisationError(
+            "kind-mismatch", f"a phrase of kind {given.kind} can't stand for {target.kind}"
+        )
 
 
-def _gerund(source: Sentence, given: Phrase, serial: int) -> list[Cell]:
+def _gerund(source: Sentence, given: Phrase, serial: int) -> list[Token]:
     group = _group(source, given)
     start = group.main if group.inverted else _content_start(source, group)
-    cells = copied(source, Phrase(start, max(given.end, start + 1), given.kind, start), serial)
-    lemma = "be" if full_form(cells[0].text) in BE else verb_lemma(full_form(cells[0].text))
-    cells[0] = new(verb_form(lemma, "VBG"), "NN")
-    return cells
+    tokens = copied(source, Phrase(start, max(given.end, start + 1), given.kind, start), serial)
+    lemma = "be" if tokens[0].full in BE else tokens[0].lemma
+    tokens[0] = new(verb_form(lemma, "VBG"), "NN")
+    return tokens
 
 
-def _predicative(source: Sentence, given: Phrase, cells: list[Cell], serial: int) -> list[Cell]:
+def _predicative(source: Sentence, given: Phrase, tokens: list[Token], serial: int) -> list[Token]:
     if given.kind in _VERBAL:
         return _gerund(source, given, serial)
     if given.kind == "modifier":
-        return [new(source.cells[given.head].low, "JJ")] if source.cells[given.head].tag == "JJ" else cells
-    return _with_article(source, given, cells)
+        return [new(source.tokens[given.head].low, "JJ")] if source.tokens[given.head].tag == "JJ" else tokens
+    return _with_article(source, given, tokens)
 
 
-def _attributive(source: Sentence, given: Phrase) -> list[Cell]:
+def _attributive(source: Sentence, given: Phrase) -> list[Token]:
     """One word before a noun: an adjective, the head of a compound, a participle."""
-    head = source.cells[given.head]
+    head = source.tokens[given.head]
     if given.kind in _VERBAL:
         group = _group(source, given)
-        return [new(verb_form(verb_lemma(source.cells[group.main].text), "VBG"), "JJ")]
+        return [new(verb_form(source.tokens[group.main].lemma, "VBG"), "JJ")]
     if head.tag in ("PRS", "PRO", "PN", "CD"):
-        raise Unrealised("kind-mismatch", f"{head.text} can't stand before a noun")
+        raise RealisationError("kind-mismatch", f"{head.text} can't stand before a noun")
     if head.tag == "NNS":
         return [new(min(readings(head.low).get("NOUN", (head.low,)), key=len), "NN")]
     return [new(head.low if head.tag != "NNP" else head.text, head.tag)]
 
 
 def _verb_to_other(
-    sentence: Sentence, target: Phrase, source: Sentence, given: Phrase, cells: list[Cell]
+    sentence: Sentence, target: Phrase, source: Sentence, given: Phrase, tokens: list[Token]
 ) -> None:
     """A noun phrase as the object in place of a clause; an adjective after a form of be."""
-    before = sentence.cells[target.start - 1] if target.start else None
+    before = sentence.tokens[target.start - 1] if target.start else None
     group = _group(sentence, target)
     if given.kind in ("adjective", "modifier"):
         start = _content_start(sentence, group)
-        form = _form(sentence.cells[start])
+        form = _form(sentence.tokens[start])
         person = "he"
         if group.subject is not None:
-            person = person_of(sentence.cells[group.subject[0] : group.subject[1]])
+            person = person_of(sentence.tokens[group.subject[0] : group.subject[1]])
         text = agree("be", form, person) if form in ("VBD", "VBP", "VBZ") else verb_form("be", form)
-        adjective = cells if given.kind == "adjective" else [new(source.cells[given.head].low, "JJ")]
+        adjective = tokens if given.kind == "adjective" else [new(source.tokens[given.head].low, "JJ")]
         splice(
             sentence,
             Phrase(start, max(target.end, group.main + 1), target.kind, start),
             [new(text, "AX" if form.startswith("VB") and form != "VB" else "VB"), *adjective],
         )
         return
-    lone = cells[0] if len(cells) == 1 and pronoun_cases(cells[0].text) else None
-    fitted = [new(pronoun(pronoun_cases(lone.text)[0][0], OBJECT), "PRO")] if lone is not None else cells
+    lone = tokens[0] if len(tokens) == 1 and pronoun_cases(tokens[0].text) else None
+    fitted = [new(pronoun(pronoun_cases(lone.text)[0][0], OBJECT), "PRO")] if lone is not None else tokens
     fitted = _with_article(source, given, fitted)
     start = target.start
     if before is not None and before.tag in ("TO", "SC"):
         start -= 1
-        before = sentence.cells[start - 1] if start else None
+        before = sentence.tokens[start - 1] if start else None
     complement = start < target.start or group.kind == "gerund"
     governs = before is not None and (before.tag in VERBS or before.tag == "IN") and before.tag != "MD"
-    if complement and governs and before is not None and verb_lemma(before.text) not in _NO_OBJECT:
+    if complement and governs and before is not None and before.lemma not in _NO_OBJECT:
         splice(sentence, Phrase(start, target.end, target.kind, start), fitted)
         return
     start = _content_start(sentence, group)
-    form = _form(sentence.cells[start])
+    form = _form(sentence.tokens[start])
     have = verb_form("have", form)
     splice(
         sentence,
@@ -236,7 +237,7 @@ def _verb_to_other(
         [new(have, form), *fitted],
     )
     if group.subject is not None and form in ("VBP", "VBZ"):
-        agree_with(sentence, sentence.cells[group.subject[0]])
+        agree_with(sentence, sentence.tokens[group.subject[0]])
 
 
 _NO_OBJECT = word_set("think seem appear happen wish hope agree wonder go come hasten try dare tend be have")
@@ -246,133 +247,133 @@ def _group(sentence: Sentence, span: Phrase) -> Group:
     return next(one for one in sentence.groups() if span.head in one.chain)
 
 
-def splice(sentence: Sentence, target: Phrase, cells: list[Cell]) -> None:
-    first = sentence.cells[target.start]
-    sentence.cells[target.start : target.end] = cells
-    if first.initial and cells:
-        cells[0].home = -1
-        cells[0].initial = True
+def splice(sentence: Sentence, target: Phrase, tokens: list[Token]) -> None:
+    first = sentence.tokens[target.start]
+    sentence.tokens[target.start : target.end] = tokens
+    if first.initial and tokens:
+        tokens[0].home = -1
+        tokens[0].initial = True
         if first.text[:1].isupper():
-            cells[0].text = cells[0].text[:1].upper() + cells[0].text[1:]
+            tokens[0].text = tokens[0].text[:1].upper() + tokens[0].text[1:]
 
 
 def _replace_nominal(
-    sentence: Sentence, k: int, target: Phrase, cells: list[Cell], source: Sentence, given: Phrase
+    sentence: Sentence, k: int, target: Phrase, tokens: list[Token], source: Sentence, given: Phrase
 ) -> None:
-    head = sentence.cells[target.head]
+    head = sentence.tokens[target.head]
     person = sentence.node(k).concept or ""
     if person == "it":
         refuse_expletive(sentence, head)
     case = case_of(sentence, head, person) if pronoun_cases(head.text) else None
-    others = [sentence.cells[place] for place in sentence.places(k) if sentence.cells[place] is not head]
+    others = [sentence.tokens[index] for index in sentence.indices(k) if sentence.tokens[index] is not head]
     subject = is_subject(sentence, head)
     lone = (
-        cells[0]
-        if len(cells) == 1 and pronoun_cases(cells[0].text) and cells[0].tag in ("PRS", "PRO", "PS", "PN")
+        tokens[0]
+        if len(tokens) == 1 and pronoun_cases(tokens[0].text) and tokens[0].tag in ("PRS", "PRO", "PS", "PN")
         else None
     )
-    new_person = pronoun_cases(lone.text)[0][0] if lone is not None else person_of(cells)
+    new_person = pronoun_cases(lone.text)[0][0] if lone is not None else person_of(tokens)
     if target.kind == "possessive" or case in (POSSESSIVE, OWN):
-        if lone is None and len(cells) > 1:
+        if lone is None and len(tokens) > 1:
             start, end = source.noun_phrase(given.head)
-            cells = copied(source, Phrase(start, end, given.kind, given.head), 1)
-        cells = _possessive(cells, lone)
+            tokens = copied(source, Phrase(start, end, given.kind, given.head), 1)
+        tokens = _possessive(tokens, lone)
     elif given.kind == "possessive" or lone is not None:
         form = pronoun(new_person, SUBJECT if subject else OBJECT)
-        cells = [new(form, "PRS" if subject else "PRO")]
+        tokens = [new(form, "PRS" if subject else "PRO")]
     else:
-        cells = _with_article(source, given, cells)
-    splice(sentence, target, cells)
-    _follow(sentence, others, person, new_person if lone is not None else _third(cells, person))
+        tokens = _with_article(source, given, tokens)
+    splice(sentence, target, tokens)
+    _follow(sentence, others, person, new_person if lone is not None else _third(tokens, person))
     if subject:
-        agree_with(sentence, cells[head_of(cells, 0, len(cells))])
+        agree_with(sentence, tokens[head_of(tokens)])
     else:
-        _agree_existential(sentence, cells)
-    agree_relative(sentence, cells)
+        _agree_existential(sentence, tokens)
+    agree_relative(sentence, tokens)
 
 
-def _agree_existential(sentence: Sentence, cells: list[Cell]) -> None:
+def _agree_existential(sentence: Sentence, tokens: list[Token]) -> None:
     """``there were`` many, ``there was`` one."""
-    place = sentence.draft.place(cells[0])
+    index = sentence.tokens.where(tokens[0])
     for group in sentence.groups():
         after = max(group.main, group.subject[1] - 1 if group.subject else 0) + 1
-        if group.subject and sentence.cells[group.subject[0]].tag == "EX" and after == place:
-            inflect_finite(sentence, group, person_of(cells))
+        if group.subject and sentence.tokens[group.subject[0]].tag == "EX" and after == index:
+            inflect_finite(sentence, group, person_of(tokens))
 
 
-def _possessive(cells: list[Cell], lone: Cell | None) -> list[Cell]:
+def _possessive(tokens: list[Token], lone: Token | None) -> list[Token]:
     if lone is not None:
         return [new(pronoun(pronoun_cases(lone.text)[0][0], POSSESSIVE), "PS")]
-    last = cells[-1]
+    last = tokens[-1]
     if last.tag == "POS" or last.low == "'s":
-        return cells
-    return [*cells, new("'" if last.tag == "NNS" and last.low.endswith("s") else "'s", "POS")]
+        return tokens
+    return [*tokens, new("'" if last.tag == "NNS" and last.low.endswith("s") else "'s", "POS")]
 
 
-def _with_article(source: Sentence, given: Phrase, cells: list[Cell]) -> list[Cell]:
+def _with_article(source: Sentence, given: Phrase, tokens: list[Token]) -> list[Token]:
     """A singular noun taken from inside a compound gets an article."""
-    following = source.cells[given.end] if given.end < len(source.cells) else None
-    first = cells[0]
+    following = source.tokens[given.end] if given.end < len(source.tokens) else None
+    first = tokens[0]
     if following is not None and following.tag in ("NN", "NNS") and first.tag in ("NN", "JJ"):
-        return [new("the", "DT"), *cells]
-    head = cells[head_of(cells, 0, len(cells))]
+        return [new("the", "DT"), *tokens]
+    head = tokens[head_of(tokens)]
     if first.tag in ("NN", "JJ") and head.tag == "NN" and not may_be_bare(head.low):
-        return [new("a", "DT"), *cells]
-    return cells
+        return [new("a", "DT"), *tokens]
+    return tokens
 
 
-def _third(cells: list[Cell], person: str) -> str:
-    if not cells:
+def _third(tokens: list[Token], person: str) -> str:
+    if not tokens:
         return person
-    found = person_of(cells)
+    found = person_of(tokens)
     if found in ("they", "we"):
         return found
-    if cells[head_of(cells, 0, len(cells))].low in PEOPLE:
+    if tokens[head_of(tokens)].low in PEOPLE:
         return person if person in ("he", "she") else "he"
     return person if person in ("he", "she", "it") else "it"
 
 
-def _follow(sentence: Sentence, cells: list[Cell], old: str, person: str) -> None:
+def _follow(sentence: Sentence, tokens: list[Token], old: str, person: str) -> None:
     """The other mentions of a replaced pronoun take the new one's person."""
     if old == person:
         return
-    for cell in cells:
-        if sentence.draft.place(cell) < 0:
+    for token in tokens:
+        if sentence.tokens.where(token) < 0:
             continue
-        case = case_of(sentence, cell, old)
+        case = case_of(sentence, token, old)
         if case is not None:
-            rewrite_pronoun(sentence, cell, person, case)
+            rewrite_pronoun(sentence, token, person, case)
             if case == SUBJECT:
-                agree_with(sentence, cell)
+                agree_with(sentence, token)
 
 
 def _replace_verb(sentence: Sentence, target: Phrase, source: Sentence, given: Phrase, serial: int) -> None:
     """A verb phrase takes the place of another: the new verb in the old one's form, subjects left out."""
     group = _group(source, given)
-    if any(source.cells[place].tag in ("WP", "SC") for place in range(given.start, group.main)):
-        raise Unrealised("kind-mismatch", "the clause has a question word")
+    if any(source.tokens[index].tag in ("WP", "SC") for index in range(given.start, group.main)):
+        raise RealisationError("kind-mismatch", "the clause has a question word")
     old = _group(sentence, target)
     start = _content_start(sentence, old)
     rest_start = group.main if group.inverted else _content_start(source, group)
     rest = copied(source, Phrase(rest_start, max(given.end, rest_start + 1), given.kind, rest_start), serial)
-    wanted = _form(sentence.cells[start])
-    lemma = verb_lemma(full_form(rest[0].text))
-    rest[0].text, rest[0].tag = verb_form("be" if full_form(rest[0].text) in BE else lemma, wanted), wanted
-    if any(cell.tag == "EN" for cell in sentence.cells[start : target.end]):
-        raise Unrealised("unclear-clause", "the phrase goes over the end of a sentence")
+    wanted = _form(sentence.tokens[start])
+    lemma = rest[0].lemma
+    rest[0].text, rest[0].tag = verb_form("be" if rest[0].full in BE else lemma, wanted), wanted
+    if any(token.tag == "EN" for token in sentence.tokens[start : target.end]):
+        raise RealisationError("unclear-clause", "the phrase goes over the end of a sentence")
     splice(sentence, Phrase(start, max(target.end, old.main + 1), target.kind, start), rest)
     if wanted in ("VBP", "VBZ"):
-        agree_with(sentence, sentence.cells[old.subject[0]]) if old.subject else None
+        agree_with(sentence, sentence.tokens[old.subject[0]]) if old.subject else None
 
 
 def _content_start(sentence: Sentence, group: Group) -> int:
     """The first verb that says something: the main one, or the be of a passive or progressive."""
-    if len(group.chain) > 1 and full_form(sentence.cells[group.chain[-2]].text) in BE | {"'s"}:
+    if len(group.chain) > 1 and sentence.tokens[group.chain[-2]].full in BE | {"'s"}:
         return group.chain[-2]
     return group.main
 
 
-def _form(cell: Cell) -> str:
-    if cell.tag in ("AX", "MD"):
-        return finite_tag(cell.text)
-    return cell.tag if cell.tag in ("VB", "VBG", "VBN", "VBD", "VBZ", "VBP") else "VB"
+def _form(token: Token) -> str:
+    if token.tag in ("AX", "MD"):
+        return finite_tag(token.text)
+    return token.tag if token.tag in ("VB", "VBG", "VBN", "VBD", "VBZ", "VBP") else "VB"

@@ -1,18 +1,22 @@
-"""One word for another, inflected as the old one was: opposites, other concepts, other values."""
+"""One word for another, inflected as the old one was: opposites, other concepts, other values.
+
+In: a node and its new concept (``set_concept``) or constant (``set_value``). The words of the node change in
+place, with their particles, articles and the verbs that agree with them.
+"""
 
 from __future__ import annotations
 
 import re
 
 from graphneg.decoders.surface.agreement import agree_relative, agree_with, person_of
-from graphneg.decoders.surface.clauses import BE, HAVE
-from graphneg.decoders.surface.draft import Cell, new
+from graphneg.decoders.surface.draft import Token, new
 from graphneg.decoders.surface.forms import (
+    BE,
+    HAVE,
     adjective_form,
     adverb_of,
     agree,
     degree,
-    full_form,
     has_plural,
     is_form_of,
     match_case,
@@ -23,261 +27,224 @@ from graphneg.decoders.surface.forms import (
     verb_lemma,
 )
 from graphneg.decoders.surface.lexical_fit import is_adjectival, is_nominal, refuse_out_of_place, refuse_unfit
-from graphneg.decoders.surface.sentence import Sentence, Unrealised
+from graphneg.decoders.surface.sentence import RealisationError, Sentence
 from graphneg.english.noun_kinds import OTHER, is_frame, kind_of, lexeme
-from graphneg.english.numbers import MONTHS, NUMBERS, ORDINALS
+from graphneg.english.numbers import MONTHS, NUMBERS, ORDINALS, WEEKDAYS
 from graphneg.english.tagging import CLOSED, NOUNS, VERBS
-from graphneg.english.words import readings, word_set
+from graphneg.english.words import readings, word_class, word_map
 
-_PARTICLES = word_set("up down out off away back over in on about around through along")
-_CAPITALS = frozenset(
-    ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
-) | frozenset(MONTHS)
-_AMOUNTS = word_set("little much more less enough most many few such own same")
-_ENDINGS = (
-    ("ation", ("ation", "ion", "ment", "al", "ance", "ence", "ing")),
-    ("ion", ("ion", "ation", "ment", "al", "ance", "ence", "ing")),
-    ("ment", ("ment", "ion", "ation", "al", "ing")),
-    ("er", ("er", "or", "r", "ist", "ian")),
-    ("or", ("or", "er", "r", "ist")),
-    ("ness", ("ness", "ity", "ty", "ce")),
-    ("ity", ("ity", "ness", "ty")),
-    ("able", ("able", "ible")),
-    ("ful", ("ful", "ous")),
-    ("al", ("al", "ion", "ment", "ing")),
-)
+_CAPITALS = frozenset((*WEEKDAYS, *MONTHS))
+_DEGREE_FIXED = ("little", "bit")
+_AGENTS = ("er", "or", "ers", "ors")
+_TENSES = {"has": "VBZ", "had": "VBD", "does": "VBZ", "did": "VBD", "'s": "VBZ"}
+_ROUND = {100: "one hundred", 1000: "one thousand", 1_000_000: "one million"}
+_WORDS_OF_NUMBERS = {number: word for word, number in NUMBERS.items()}
+_WORDS_OF_ORDINALS = {number: word for word, number in ORDINALS.items()}
 
 
 def set_concept(sentence: Sentence, k: int, concept: str) -> None:
     """Puts the word of another concept where the words of ``k`` stand.
 
     Raises:
-        Unrealised: ``no-alignment``; ``no-form``, the new word has no form like the old one.
+        RealisationError: ``no-alignment``; ``no-form``, the new word has no form like the old one.
     """
-    node = sentence.node(k)
-    place = sentence.head(k)
-    cell = sentence.cells[place]
-    old = lexeme(node.concept or node.value or "")
-    wanted = lexeme(concept)
-    if _opens_compound(sentence, k, place) and not is_frame(node.concept or ""):
-        raise Unrealised("kind-mismatch", f"{cell.text} is the first part of a word")
-    refuse_out_of_place(sentence, place, old, wanted)
-    if len(sentence.places(k)) > 1:
-        _drop_rest(sentence, k)
-    _drop_particle(sentence, cell, old)
-    if cell.tag in VERBS and cell.tag != "MD" and is_frame(concept):
-        refuse_unfit(sentence, cell, node.concept or "", concept)
-    elif cell.tag in NOUNS and is_frame(concept) and not is_nominal(concept, wanted):
-        raise Unrealised("no-form", f"{wanted} is a verb, and {cell.text} is none")
-    elif cell.tag in NOUNS and is_frame(concept) and kind_of(wanted) == OTHER != kind_of(old):
-        raise Unrealised("no-form", f"{wanted} is seldom a noun, and {cell.text} mostly is")
-    if cell.tag == "MD" and "ADJ" in readings(wanted.split(" ")[-1]):
-        _modal_to_adjective(sentence, cell, wanted)
+    node, index = sentence.node(k), sentence.head(k)
+    token = sentence.tokens[index]
+    old, wanted = lexeme(node.concept or node.value or ""), lexeme(concept)
+    if _opens_compound(sentence, k, index) and not is_frame(node.concept or ""):
+        raise RealisationError("kind-mismatch", f"{token.text} is the first part of a word")
+    refuse_out_of_place(sentence, index, old, wanted)
+    _drop_rest(sentence, k)
+    _drop_particle(sentence, token, old)
+    if token.tag in VERBS and token.tag != "MD" and is_frame(concept):
+        refuse_unfit(sentence, token, node.concept or "", concept)
+    elif token.tag in NOUNS and is_frame(concept) and not is_nominal(concept, wanted):
+        raise RealisationError("no-form", f"{wanted} is a verb, and {token.text} is none")
+    elif token.tag in NOUNS and is_frame(concept) and kind_of(wanted) == OTHER != kind_of(old):
+        raise RealisationError("no-form", f"{wanted} is seldom a noun, and {token.text} mostly is")
+    if token.tag == "MD" and "ADJ" in readings(wanted.split(" ")[-1]):
+        _modal_to_adjective(sentence, token, wanted)
         return
-    words = _inflected(sentence, cell, old, wanted, concept).split(" ")
-    if words[0].lower() == cell.low and len(words) == 1:
-        raise Unrealised("unchanged", f"{wanted} and {old} are the same word here")
-    _write(sentence, cell, words)
-    if cell.tag == "NN":
-        _count(sentence, cell, old)
-    if cell.tag in NOUNS or cell.tag in ("PN", "PRS"):
-        agree_with(sentence, cell)
+    words = _inflected(sentence, token, old, wanted, concept).split(" ")
+    if words[0].lower() == token.low and len(words) == 1:
+        raise RealisationError("unchanged", f"{wanted} and {old} are the same word here")
+    _write(sentence, token, words)
+    if token.tag == "NN":
+        _count(sentence, token, old)
+    if token.tag in NOUNS or token.tag in ("PN", "PRS"):
+        agree_with(sentence, token)
 
 
-def _opens_compound(sentence: Sentence, k: int, place: int) -> bool:
+def _opens_compound(sentence: Sentence, k: int, index: int) -> bool:
     """Whether an argument is the *bank* of a *bank account*, which nothing else stands for."""
-    following = sentence.cells[place + 1 : place + 2]
     argument = (sentence.node(k).role or "").startswith(("ARG", "op", "location", "destination"))
-    return argument and sentence.cells[place].tag in NOUNS and any(one.tag in NOUNS for one in following)
+    return argument and sentence.is_noun(index) and sentence.is_noun(index + 1)
 
 
-def _modal_to_adjective(sentence: Sentence, cell: Cell, wanted: str) -> None:
+def _modal_to_adjective(sentence: Sentence, token: Token, wanted: str) -> None:
     """``can carry`` becomes ``is unlikely to carry``."""
-    place = sentence.draft.place(cell)
-    group = next((one for one in sentence.groups() if one.first == place), None)
+    index = sentence.tokens.where(token)
+    group = next((group for group in sentence.groups() if group.first == index), None)
     if group is None or group.inverted or group.subject is None or len(group.chain) < 2:
-        raise Unrealised("unsupported-edit", f"the modal {cell.text} can't become {wanted} here")
-    subject = sentence.cells[group.subject[0] : group.subject[1]]
-    past = cell.low in ("could", "might", "would")
-    main = sentence.cells[group.chain[1]]
-    sentence.draft.rewrite(cell, agree("be", "VBD" if past else "VBP", person_of(subject)), "AX")
-    sentence.draft.insert(sentence.draft.place(main), new(wanted, "JJ"), new("to", "TO"))
+        raise RealisationError("unsupported-edit", f"the modal {token.text} can't become {wanted} here")
+    tag = "VBD" if token.low in ("could", "might", "would") else "VBP"
+    main, person = sentence.tokens[group.chain[1]], person_of(sentence.subject_of(group))
+    sentence.rewrite(token, agree("be", tag, person), "AX")
+    sentence.insert(sentence.tokens.where(main), new(wanted, "JJ"), new("to", "TO"))
 
 
-def _count(sentence: Sentence, cell: Cell, old: str) -> None:
+def _count(sentence: Sentence, token: Token, old: str) -> None:
     """A countable noun that takes the place of a mass noun needs an article, and the other way round."""
-    start, end = sentence.noun_phrase(sentence.draft.place(cell))
-    first = sentence.cells[start]
-    following = sentence.cells[end] if end < len(sentence.cells) else None
-    bare = first.tag not in ("DT", "PS", "CD", "POS", "PN") and end == sentence.draft.place(cell) + 1
-    if any(one.low in _AMOUNTS for one in sentence.cells[start:end]):
+    tokens, index = sentence.tokens, sentence.tokens.where(token)
+    start, end = sentence.noun_phrase(index)
+    first, before, following = tokens[start], tokens.at(start - 1), tokens.at(end)
+    if any(other.low in word_class("amounts") for other in tokens[start:end]):
         return
-    governed = (start > 0 and sentence.cells[start - 1].tag in (*VERBS, "IN", "RB", "NEG")) or start == 0
-    if bare and governed and may_be_bare(old) and not may_be_bare(cell.low):
-        if following is None or following.tag not in ("CC", "POS") or following.low == "but":
-            sentence.draft.insert(start, new("a", "DT"))
-    elif first.low in ("a", "an") and never_counted(cell.low):
-        sentence.draft.cut(start, start + 1)
+    bare = first.tag not in ("DT", "PS", "CD", "POS", "PN") and end == index + 1
+    governed = start == 0 or before.tag in (*VERBS, "IN", "RB", "NEG")
+    if bare and governed and may_be_bare(old) and not may_be_bare(token.low):
+        if following.tag not in ("CC", "POS") or following.low == "but":
+            sentence.insert(start, new("a", "DT"))
+    elif first.low in ("a", "an") and never_counted(token.low):
+        sentence.cut(start, start + 1)
 
 
 def _drop_rest(sentence: Sentence, k: int) -> None:
     """The further words of a multi-word concept go with the first."""
-    cells = [sentence.cells[place] for place in sentence.places(k)]
-    places = sentence.places(k)
-    if places[-1] - places[0] == len(places) - 1:
-        del sentence.cells[places[0] + 1 : places[-1] + 1]
-    else:
-        for cell in cells[1:]:
-            sentence.cells.remove(cell)
+    for token in [sentence.tokens[index] for index in sentence.indices(k)[1:]]:
+        sentence.tokens.remove(token)
 
 
-def _drop_particle(sentence: Sentence, cell: Cell, old: str) -> None:
+def _drop_particle(sentence: Sentence, token: Token, old: str) -> None:
     """``take ... away``: the particle of a phrasal verb goes too."""
-    parts = old.split(" ")
-    if len(parts) < 2 or cell.tag not in VERBS:
+    particle = old.rpartition(" ")[2]
+    if particle == old or token.tag not in VERBS or particle not in word_class("phrasal-particles"):
         return
-    place = sentence.draft.place(cell)
-    for other in sentence.cells[place + 1 : place + 7]:
-        if other.low == parts[-1] and other.low in _PARTICLES:
-            sentence.cells.remove(other)
+    index = sentence.tokens.where(token)
+    for other in sentence.tokens[index + 1 : index + 7]:
+        if other.low == particle:
+            sentence.tokens.remove(other)
             return
 
 
-def _write(sentence: Sentence, cell: Cell, words: list[str]) -> None:
-    tag = cell.tag
+def _write(sentence: Sentence, token: Token, words: list[str]) -> None:
     first, *rest = words
-    sentence.draft.rewrite(cell, first, tag)
-    place = sentence.draft.place(cell) + 1
-    following = sentence.cells[place] if place < len(sentence.cells) else None
-    if rest and tag in VERBS and following is not None and following.tag == "PRO":
-        place += 1
-    sentence.draft.insert(place, *[new(word, "RB" if tag in VERBS else tag) for word in rest])
+    sentence.rewrite(token, first)
+    index, verbal = sentence.tokens.where(token) + 1, token.tag in VERBS
+    if rest and verbal and sentence.tokens.at(index).tag == "PRO":
+        index += 1
+    sentence.insert(index, *[new(word, "RB" if verbal else token.tag) for word in rest])
 
 
-def _inflected(sentence: Sentence, cell: Cell, old: str, wanted: str, concept: str) -> str:
-    tag = cell.tag
-    if wanted in _CAPITALS:
-        wanted = wanted.capitalize()
-    if tag in ("VB", "VBP") and _after_any(sentence, cell, BE):
-        return _adjective(sentence, cell, old, wanted, concept)  # was open, which a verb looks like
-    if tag in VERBS and tag != "MD" and not (tag in ("VBN", "VBG") and not _is_verb(wanted)):
+def _inflected(sentence: Sentence, token: Token, old: str, wanted: str, concept: str) -> str:
+    """The new word, or words, in the form that the old one had."""
+    tag = token.tag
+    wanted = wanted.capitalize() if wanted in _CAPITALS else wanted
+    looks_like_verb = tag in ("VB", "VBP") and _follows(sentence, token, BE)  # was open
+    participle = tag in ("VBN", "VBG") and not _is_verb(wanted)
+    if tag in VERBS and tag != "MD" and not participle and not looks_like_verb:
         if not _is_verb(wanted):
-            raise Unrealised("no-form", f"{wanted} is no verb")
-        return _verb(wanted, _tense(sentence, cell))
+            raise RealisationError("no-form", f"{wanted} is no verb")
+        return _verb(wanted, _tense(sentence, token))
     if tag == "MD":
-        raise Unrealised("unsupported-edit", f"the modal {cell.text} can't become {wanted}")
-    if tag in ("JJ", "VBN", "VBG"):
-        return _adjective(sentence, cell, old, wanted, concept)
+        raise RealisationError("unsupported-edit", f"the modal {token.text} can't become {wanted}")
+    if tag == "JJ" or participle or looks_like_verb:
+        return _adjective(sentence, token, old, wanted, concept)
     if tag == "RB":
-        return _adverb(cell, old, wanted)
+        return _adverb(token, old, wanted)
     if tag in NOUNS:
-        return _noun(cell, old, wanted, is_frame(concept))
+        return _noun(token, old, wanted, is_frame(concept))
     like = tag in CLOSED.get(wanted, {})
-    stands_for_noun = tag in ("PN", "PRS", "PRO") and "NOUN" in readings(wanted)
-    if not like and not stands_for_noun:
-        raise Unrealised("no-form", f"{wanted} can't stand for {cell.text}")
-    return match_case(wanted, cell.text) if not cell.initial else wanted
+    if not like and not (tag in ("PN", "PRS", "PRO") and "NOUN" in readings(wanted)):
+        raise RealisationError("no-form", f"{wanted} can't stand for {token.text}")
+    return match_case(wanted, token.text) if not token.initial else wanted
 
 
 def _is_verb(wanted: str) -> bool:
-    first = wanted.split(" ")[0]
-    return "VERB" in readings(first) or not readings(first)
+    known = readings(wanted.split(" ")[0])
+    return "VERB" in known or not known
 
 
-def _tense(sentence: Sentence, cell: Cell) -> str:
-    if cell.tag == "VBD" and _after_any(sentence, cell, HAVE):
+def _tense(sentence: Sentence, token: Token) -> str:
+    if token.tag == "VBD" and _follows(sentence, token, HAVE):
         return "VBN"
-    if cell.tag != "AX":
-        return cell.tag
-    return {"has": "VBZ", "had": "VBD", "does": "VBZ", "did": "VBD", "'s": "VBZ"}.get(cell.low, "VBP")
+    return _TENSES.get(token.low, "VBP") if token.tag == "AX" else token.tag
 
 
-def _after_any(sentence: Sentence, cell: Cell, verbs: frozenset[str]) -> bool:
+def _follows(sentence: Sentence, token: Token, verbs: frozenset[str]) -> bool:
     """Whether one of the verbs is right before a word, adverbs between them left out: *has just received*."""
-    place = sentence.draft.place(cell) - 1
-    while place >= 0 and sentence.cells[place].tag in ("RB", "NEG"):
-        place -= 1
-    return place >= 0 and full_form(sentence.cells[place].text) in verbs
+    index = sentence.tokens.back(sentence.tokens.where(token), ("RB", "NEG"))
+    return sentence.tokens.at(index - 1).full in verbs
 
 
 def _verb(wanted: str, tag: str) -> str:
     first, _, rest = wanted.partition(" ")
-    form = verb_form(first, tag)
-    return f"{form} {rest}" if rest else form
+    return f"{verb_form(first, tag)} {rest}".strip()
 
 
-def _adjective(sentence: Sentence, cell: Cell, old: str, wanted: str, concept: str) -> str:
+def _adjective(sentence: Sentence, token: Token, old: str, wanted: str, concept: str) -> str:
     head, frame = wanted.split(" ")[-1], is_frame(concept)
-    wanted_degree = degree(cell.text) if not is_same_lemma(cell, old) else "JJ"
-    place = sentence.draft.place(cell)
-    following = sentence.cells[place + 1] if place + 1 < len(sentence.cells) else None
-    modifies = following is not None and following.tag in NOUNS
-    if cell.low in ("little", "bit") and place and sentence.cells[place - 1].low == "a" and not modifies:
-        raise Unrealised("no-form", f"a {cell.text} is a fixed phrase here")
+    known, shown = readings(head), "JJ" if token.low == old else degree(token.text)
+    index = sentence.tokens.where(token)
+    modifies = sentence.is_noun(index + 1)
+    if token.low in _DEGREE_FIXED and sentence.tokens.at(index - 1).low == "a" and not modifies:
+        raise RealisationError("no-form", f"a {token.text} is a fixed phrase here")
     if "JJ" not in CLOSED.get(head, {"JJ": 0.0}):
-        raise Unrealised("no-form", f"{wanted} is no adjective")
-    if frame and wanted_degree == "JJ" and not is_adjectival(concept, wanted) and "VERB" in readings(head):
+        raise RealisationError("no-form", f"{wanted} is no adjective")
+    if frame and shown == "JJ" and not is_adjectival(concept, wanted) and "VERB" in known:
         return _verb(wanted, "VBN")
-    if "ADJ" in readings(head) or not readings(head):
-        return adjective_form(wanted, wanted_degree)
-    if "VERB" in readings(head) and frame:
-        return _verb(wanted, "VBN" if cell.tag == "VBN" or cell.low.endswith(("ed", "en")) else "VBG")
-    if "NOUN" in readings(head) and modifies and kind_of(head) != OTHER:
-        return wanted
-    raise Unrealised("no-form", f"{wanted} has no form like {cell.text}")
-
-
-def is_same_lemma(cell: Cell, old: str) -> bool:
-    return cell.low == old
-
-
-def _adverb(cell: Cell, old: str, wanted: str) -> str:
-    head = wanted.split(" ")[-1]
-    if "ADV" not in readings(head) and "ADJ" not in readings(head) and "RB" not in CLOSED.get(wanted, {}):
-        raise Unrealised("no-form", f"{wanted} is no adverb")
-    if cell.low.endswith("ly") and not old.endswith("ly"):
-        return adverb_of(wanted)
-    shown = degree(cell.text)
-    if shown != "JJ" and cell.low != old:
+    if "ADJ" in known or not known:
         return adjective_form(wanted, shown)
-    return wanted
-
-
-def _noun(cell: Cell, old: str, wanted: str, frame: bool) -> str:
-    head = old.split(" ")[-1]
-    known = readings(wanted.split(" ")[-1])
-    if known and not known.keys() & {"NOUN", "PROPN", "VERB"} and not wanted[:1].isupper():
-        raise Unrealised("no-form", f"{wanted} is no noun")
-    if not frame and "NOUN" not in known and known and not wanted[:1].isupper():
-        raise Unrealised("no-form", f"{wanted} is no noun")
-    plural = cell.low != old and cell.low == noun_form(old, "NNS")
-    tag = "NNS" if cell.tag == "NNS" or plural else "NN"
-    if tag == "NNS" and not has_plural(wanted):
-        raise Unrealised("no-form", f"{wanted} has no plural")
-    if wanted[:1].isupper():
+    if "VERB" in known and frame:
+        return _verb(wanted, "VBN" if token.tag == "VBN" or token.low.endswith(("ed", "en")) else "VBG")
+    if "NOUN" in known and modifies and kind_of(head) != OTHER:
         return wanted
-    if not frame or (is_form_of(cell.text, head) and "NOUN" in known):
+    raise RealisationError("no-form", f"{wanted} has no form like {token.text}")
+
+
+def _adverb(token: Token, old: str, wanted: str) -> str:
+    if readings(wanted.split(" ")[-1]).keys().isdisjoint(("ADV", "ADJ")) and "RB" not in CLOSED.get(
+        wanted, {}
+    ):
+        raise RealisationError("no-form", f"{wanted} is no adverb")
+    if token.low.endswith("ly") and not old.endswith("ly"):
+        return adverb_of(wanted)
+    return adjective_form(wanted, "JJ" if token.low == old else degree(token.text))
+
+
+def _noun(token: Token, old: str, wanted: str, frame: bool) -> str:
+    known, name = readings(wanted.split(" ")[-1]), wanted[:1].isupper()
+    nominal = known.keys() & ({"NOUN", "PROPN", "VERB"} if frame else {"NOUN"})
+    if known and not nominal and not name:
+        raise RealisationError("no-form", f"{wanted} is no noun")
+    plural = token.low != old and token.low == noun_form(old, "NNS")
+    tag = "NNS" if token.tag == "NNS" or plural else "NN"
+    if tag == "NNS" and not has_plural(wanted):
+        raise RealisationError("no-form", f"{wanted} has no plural")
+    if name:
+        return wanted
+    if not frame or (is_form_of(token.text, old.split(" ")[-1]) and "NOUN" in known):
         return noun_form(wanted, tag)
-    derived = _derived(cell.low, verb_lemma(wanted), tag)
+    derived = _derived(token.low, verb_lemma(wanted), tag)
     if derived is not None:
         return derived
-    if "NOUN" in readings(wanted) and not cell.low.endswith(("er", "or", "ers", "ors")):
+    if "NOUN" in readings(wanted) and not token.low.endswith(_AGENTS):
         return noun_form(wanted, tag)
-    if "VERB" in readings(wanted.split(" ")[0]) and not cell.low.endswith(("er", "or", "ers", "ors")):
+    if "VERB" in readings(wanted.split(" ")[0]) and not token.low.endswith(_AGENTS):
         return noun_form(_verb(wanted, "VBG"), tag)
-    raise Unrealised("no-form", f"{wanted} has no noun like {cell.text}")
+    raise RealisationError("no-form", f"{wanted} has no noun like {token.text}")
 
 
 def _derived(model: str, wanted: str, tag: str) -> str | None:
     """``teacher`` for teach gives ``learner`` for learn: the same suffix, where such a word exists."""
     bare = model[:-1] if tag == "NNS" and model.endswith("s") else model
-    stem = re.sub(r"(?:e|y)$", "", wanted)
-    for ending, tried in _ENDINGS:
+    stems = (re.sub(r"(?:e|y)$", "", wanted), wanted, wanted + wanted[-1:], wanted[:-1] + "i")
+    for ending, suffixes in word_map("suffixes-alike").items():
         if bare.endswith(ending):
-            for suffix in tried:
-                for base in (stem, wanted, wanted + wanted[-1:], wanted[:-1] + "i"):
-                    if kind_of(base + suffix) != OTHER:
-                        return noun_form(base + suffix, tag)
+            candidates = (stem + suffix for suffix in suffixes.split("/") for stem in stems)
+            known = next((word for word in candidates if kind_of(word) != OTHER), None)
+            if known is not None:
+                return noun_form(known, tag)
     return None
 
 
@@ -285,75 +252,62 @@ def set_value(sentence: Sentence, k: int, value: str) -> None:
     """Puts another constant where that of ``k`` stands: a name, a number, a month, an ordinal.
 
     Raises:
-        Unrealised: ``no-alignment``; ``unsupported-edit`` for constants that are no words.
+        RealisationError: ``no-alignment``; ``unsupported-edit`` for constants that are no words.
     """
     node = sentence.node(k)
-    place = sentence.head(k)
-    cell = sentence.cells[place]
+    token = sentence.tokens[sentence.head(k)]
     bare = value.strip('"')
     if not bare or bare in ("-", "+"):
-        raise Unrealised("unsupported-edit", f"{value} is no word")
-    if re.search(r"[0-9a-z]-[a-z]", cell.low) and _value_of(cell.low) is None:
-        raise Unrealised("no-form", f"the number is a part of {cell.text}")
-    parent = sentence.node(node.up) if node.up is not None else None
-    shown = _value_word(cell, bare, node.role or "", parent.label if parent is not None else "")
-    if len(sentence.places(k)) > 1:
-        _drop_rest(sentence, k)
-    _write(sentence, cell, shown.split(" "))
+        raise RealisationError("unsupported-edit", f"{value} is no word")
+    if re.search(r"[0-9a-z]-[a-z]", token.low) and any(part not in NUMBERS for part in token.low.split("-")):
+        raise RealisationError("no-form", f"the number is a part of {token.text}")
+    parent = "" if node.up is None else sentence.node(node.up).label
+    shown = _value_words(token, bare, node.role or "", parent)
+    _drop_rest(sentence, k)
+    _write(sentence, token, shown.split(" "))
     if node.role in ("quant", "op1") and re.fullmatch(r"\d+", bare):
-        _agree_number(sentence, cell, int(bare))
+        _agree_number(sentence, token, int(bare))
 
 
-def _value_of(word: str) -> int | None:
-    """The number that ``twenty-two`` is; ``None`` for ``ten-minute``."""
-    parts = word.split("-")
-    return sum(NUMBERS[one] for one in parts) if all(one in NUMBERS for one in parts) else None
-
-
-def _value_word(cell: Cell, bare: str, role: str, parent: str) -> str:
-    if parent == "date-entity" and role == "month" and bare.isdigit() and not cell.text.isdigit():
+def _value_words(token: Token, bare: str, role: str, parent: str) -> str:
+    """A constant as the words that it takes the place of are written: in digits or letters, long or short."""
+    if parent == "date-entity" and role == "month" and bare.isdigit() and not token.text.isdigit():
         month = MONTHS[(int(bare) - 1) % 12].capitalize()
-        return month[:3] if len(cell.text) == 3 and cell.low != "may" else month
+        return month[:3] if len(token.text) == 3 and token.low != "may" else month
     if parent == "ordinal-entity":
-        words = {number: word for word, number in ORDINALS.items()}
-        if not re.match(r"-?\d+$", bare) or int(bare) not in words:
-            raise Unrealised("no-form", f"no ordinal for {bare}")
-        if cell.tag == "RB" and int(bare) not in (1, -1):
-            raise Unrealised("no-form", f"{words[int(bare)]} is no adverb")
-        return words[int(bare)]
-    if re.fullmatch(r"\d+", bare) and cell.low in ("once", "twice"):
-        return {1: "once", 2: "twice"}.get(
-            int(bare), f"{_value_word(new('one', 'CD'), bare, role, parent)} times"
-        )
-    if re.fullmatch(r"\d+", bare) and not cell.text[0].isdigit():
-        words = {number: word for word, number in NUMBERS.items()}
-        spelled = _number_words(int(bare), words)
-        return spelled if spelled is not None else bare
-    return bare
+        word = _WORDS_OF_ORDINALS.get(int(bare)) if re.match(r"-?\d+$", bare) else None
+        if word is None:
+            raise RealisationError("no-form", f"no ordinal for {bare}")
+        if token.tag == "RB" and int(bare) not in (1, -1):
+            raise RealisationError("no-form", f"{word} is no adverb")
+        return word
+    if not re.fullmatch(r"\d+", bare) or token.text[0].isdigit():
+        return bare
+    if token.low in ("once", "twice"):
+        return {1: "once", 2: "twice"}.get(int(bare), f"{_number_words(int(bare))} times")
+    return _number_words(int(bare))
 
 
-def _number_words(number: int, words: dict[int, str]) -> str | None:
+def _number_words(number: int) -> str:
+    """The number in words where these are few: *six*, *thirty-two*, *one hundred*."""
+    words = _WORDS_OF_NUMBERS
     if number in words:
         return words[number]
-    if number < 100:
-        return f"{words[number - number % 10]}-{words[number % 10]}"
-    if number in (100, 1000, 1_000_000):
-        return {100: "one hundred", 1000: "one thousand", 1_000_000: "one million"}[number]
-    return None
+    return (
+        f"{words[number - number % 10]}-{words[number % 10]}"
+        if number < 100
+        else _ROUND.get(number, str(number))
+    )
 
 
-def _agree_number(sentence: Sentence, cell: Cell, number: int) -> None:
+def _agree_number(sentence: Sentence, token: Token, number: int) -> None:
     """``six years`` and ``one year``."""
-    place = sentence.draft.place(cell) + 1
-    cells = sentence.cells
-    while place < len(cells) and cells[place].tag in ("JJ", "CD", "RB") and cells[place].tag != "EN":
-        place += 1
-    if place >= len(cells) or cells[place].tag not in ("NN", "NNS"):
+    noun = sentence.tokens.at(sentence.tokens.over(sentence.tokens.where(token) + 1, ("JJ", "CD", "RB")))
+    if noun.tag not in ("NN", "NNS"):
         return
-    noun = cells[place]
-    known = readings(noun.low).get("NOUN", (noun.low,))
-    wanted = known[0] if number == 1 else noun_form(known[0], "NNS")
+    singular = readings(noun.low).get("NOUN", (noun.low,))[0]
+    wanted = singular if number == 1 else noun_form(singular, "NNS")
     if noun.low != wanted and (number == 1) == (noun.tag == "NNS"):
-        sentence.draft.rewrite(noun, wanted, "NN" if number == 1 else "NNS")
+        sentence.rewrite(noun, wanted, "NN" if number == 1 else "NNS")
         agree_with(sentence, noun)
         agree_relative(sentence, [noun])

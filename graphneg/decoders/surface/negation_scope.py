@@ -1,225 +1,160 @@
-"""What a negation of a clause reaches, words that only a negative clause holds, question tags."""
+"""What a negation of a clause reaches: words that only a negative clause holds, set phrases, question tags.
+
+In: a verb group, or the index of a negation. Out: refusals where a clause can't be denied or a negation can't
+go (rules ``undeniable`` and ``set-phrase``), and the words around it put as a negative or an affirmative
+clause says them: ``some`` and ``any``, ``already`` and ``yet``, ``…, do you?`` and ``…, don't you?``.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
 
-from graphneg.decoders.surface.clauses import BE, DO, HAVE, Group
-from graphneg.decoders.surface.draft import Cell, is_quote, new
-from graphneg.decoders.surface.forms import CONTRACTED, EXPANDED, NEVER_CONTRACTED, full_form
-from graphneg.decoders.surface.sentence import Sentence, Unrealised
+from graphneg.decoders.surface.clauses import Group
+from graphneg.decoders.surface.draft import Token, new
+from graphneg.decoders.surface.forms import BE, CONTRACTED, DO, EXPANDED, HAVE, NEVER_CONTRACTED
+from graphneg.decoders.surface.refusals import refuse
+from graphneg.decoders.surface.sentence import RealisationError, Sentence
 from graphneg.english.tagging import NOUNS
-from graphneg.english.words import word_set
+from graphneg.english.words import word_class, word_map
 
-# What a negation of a clause reaches, and whether the clause has one already.
-
-
-NEGATIVE_WORDS = word_set(
-    "never no nothing nobody none nowhere neither nor hardly scarcely seldom rarely without"
-)
+NEGATIVE_WORDS = word_class("negative-words")
+POSITIVE = word_map("positive")
+"""What stands for a negative word, or one of negative clauses, in an affirmative clause."""
+OUTSIDE_NOT = word_class("outside-not")
+"""Adverbs that stand before a negation, not behind it: *it obviously does not depend on that*."""
 SCOPE_ENDS = frozenset({"EN", "SC", "WP", "QT"})
-_ANSWERS = word_set("yes yeah yep yup yea no nope")
-_UNDENIED = word_set("just almost nearly barely simply merely mostly even sometimes occasionally")
-_WHEN = word_set("before until till than lest")
-_BEFORE_TO = frozenset({"going", "have", "has", "had", "got", "used", "meant", "able"})
+_ASSERTIVE = {"some": "any", "something": "anything", "someone": "anyone", "somebody": "anybody"}
+_THIRD = frozenset({"he", "she", "it", "they"})
+_LEFT_OUT = {
+    **dict.fromkeys((("at", "all"), ("any", "more"), ("any", "longer")), 2),
+    **dict.fromkeys(("ever", "even", "yet", "anymore"), 1),
+}
+"""Words that an affirmative clause does without, and how many they are."""
 
 
-def told(sentence: Sentence, group: Group | None) -> Group | None:
+def denied_group(sentence: Sentence, group: Group | None) -> Group | None:
     """``going to need``, ``have to go``: what is denied is the verb before."""
-    if group is None or group.to is None or not group.to:
+    if group is None or not group.to:
         return group
-    before = sentence.cells[group.to - 1].low
-    return (sentence.finite(group) or group) if before in _BEFORE_TO else group
+    raised = sentence.tokens[group.to - 1].low in word_class("before-to")
+    return (sentence.finite(group) or group) if raised else group
 
 
 def refuse_undeniable(sentence: Sentence, group: Group, label: str) -> None:
     """Raises where the clause of a verb group can't be denied; ``label`` names its node.
 
     Raises:
-        Unrealised: ``unclear-clause``, it is a relative one; ``already-negative``; ``unsupported-edit``, it
-            is a phrase that has no negative.
+        RealisationError: ``unclear-clause``, it is a relative one; ``already-negative``;
+            ``unsupported-edit``, it is a phrase that has no negative.
     """
-    if _in_contact_clause(sentence, group):
-        raise Unrealised("unclear-clause", "only a relative clause was found")
-    if _is_only(sentence, group) or group.negations or _has_negative(sentence, group):
-        raise Unrealised("already-negative", f"the clause of {label} is negative already")
-    if group.kind == "gerund" and sentence.finite(group) is not None:
-        raise Unrealised("unclear-clause", "the clause is a part of another one")
-    if _is_joined_gerund(sentence, group):
-        raise Unrealised("unclear-clause", "what and joins would be half denied")
-    if _is_followed_by_not(sentence, group):
-        raise Unrealised("unclear-clause", "what follows is set against it with not")
-    if sentence.offers(group) or _is_assent(sentence, group):
-        raise Unrealised("unsupported-edit", "here you are and I see have no negative")
-    if group.inverted and not group.quotative and sentence.cells[group.first - 1].low in ("here", "there"):
-        raise Unrealised("unsupported-edit", "here it comes has no negative")
-    if _goes_on_asking(sentence, group):
-        raise Unrealised("unclear-clause", "only a question was found")
-    if _is_regret(sentence, group):
-        raise Unrealised("unsupported-edit", "I'm afraid that it is so has no negative")
-    if _is_degree(sentence, group) or _is_pro_verb(sentence, group):
-        raise Unrealised("unsupported-edit", "just, almost and I did before have no negative")
-    if group.subject is not None and sentence.cells[max(0, group.subject[0] - 1)].low in _WHEN:
-        raise Unrealised("unclear-clause", "only a clause that says when was found")
+    tokens, main = sentence.tokens, sentence.tokens[group.main]
+    start, end = sentence.sentence_bounds(group.first)
+    earlier = [other for other in sentence.groups() if start <= other.first < group.first]
+    after, after2 = tokens.at(group.main + 1), tokens.at(group.main + 2)
+    around = tokens[max(0, group.first - 1) : group.main + 2]
+    degrees = around if main.is_be else tokens[max(0, group.first - 1) : group.main + 1]
+    subject = group.subject[0] if group.subject else None
+    alone = len(group.chain) == 1
+    refuse(
+        "undeniable",
+        label=label,
+        kind=group.kind,
+        before=tokens.at(group.first - 1),
+        main=main,
+        after=after,
+        before_subject=tokens.at(-1 if subject is None else subject - 1),
+        contact=_in_contact_clause(sentence, group, earlier),
+        negative=_has_negative(sentence, group) or any(token.low in ("only", "rather") for token in around),
+        part=sentence.finite(group) is not None,
+        contrasted=_is_followed_by_not(tokens[group.main + 1 : end]),
+        offers=sentence.offers(group),
+        alone=alone,
+        ends=after.tag in ("EN", "PU"),
+        presented=group.inverted and not group.quotative,
+        # Shall I come and fetch it?
+        asked=subject is None
+        and group.kind != "imperative"
+        and tokens[end - 1].text == "?"
+        and any(other.inverted and not other.quotative for other in earlier),
+        regrets=after.low == "afraid" and bool(after2.text) and after2.low not in ("of", "to"),
+        degree=any(token.low in word_class("undenied") and token.tag == "RB" for token in degrees),
+        stands_for_more=alone and _is_pro_verb(main, after),
+    )
 
 
-def refuse_answer(sentence: Sentence, place: int) -> None:
-    """Raises where yes or no opens the sentence around ``place``: what follows can't say or ask the opposite.
+def refuse_answer(sentence: Sentence, index: int) -> None:
+    """Raises where yes or no opens the sentence around ``index``: what follows can't say or ask the opposite.
 
     Raises:
-        Unrealised: ``unclear-clause``.
+        RealisationError: ``unclear-clause``.
     """
-    start, _ = sentence.sentence_bounds(place)
-    if sum(is_quote(cell) for cell in sentence.cells[start:place]) > 1:
+    before = sentence.tokens[sentence.sentence_bounds(index)[0] : index]
+    opening = next((token for token in before if token.tag not in ("QT", "PU")), None)
+    if sum(token.is_quote for token in before) > 1 or opening is None:
         return
-    opening = [cell for cell in sentence.cells[start:place] if cell.tag not in ("QT", "PU")][:1]
-    if any(cell.low in _ANSWERS and cell.tag == "UH" for cell in opening):
-        raise Unrealised("unclear-clause", f"{opening[0].text} says already what is so")
+    if opening.low in word_class("answers") and opening.tag == "UH":
+        raise RealisationError("unclear-clause", f"{opening.text} says already what is so")
 
 
-def _is_joined_gerund(sentence: Sentence, group: Group) -> bool:
-    """``running and gaming are fun``: neither is denied alone."""
-    cells = sentence.cells
-    beside = [cells[place].low for place in (group.first - 1, group.main + 1) if 0 <= place < len(cells)]
-    return group.kind == "gerund" and bool({"and", "or"} & set(beside))
-
-
-def _is_followed_by_not(sentence: Sentence, group: Group) -> bool:
+def _is_followed_by_not(after: list[Token]) -> bool:
     """``He likes me but not her``: *he does not like me but not her* says nothing."""
-    _, end = sentence.sentence_bounds(group.first)
-    after = sentence.cells[group.main + 1 : end]
     return any(
-        one.low == "not" and (before.low in ("but", "and") or before.text == ",")
-        for before, one in pairwise(after)
+        token.low == "not" and (before.low in ("but", "and") or before.text == ",")
+        for before, token in pairwise(after)
     )
 
 
-def _goes_on_asking(sentence: Sentence, group: Group) -> bool:
-    """``Shall I come and fetch it?``: what *and* joins to a question asks as well."""
-    start, end = sentence.sentence_bounds(group.first)
-    asked = sentence.cells[end - 1 : end]
-    return (
-        group.subject is None
-        and group.kind != "imperative"
-        and asked[-1:] != []
-        and asked[-1].text == "?"
-        and any(
-            start <= one.first < group.first and one.inverted and not one.quotative
-            for one in sentence.groups()
-        )
-    )
-
-
-def _is_regret(sentence: Sentence, group: Group) -> bool:
-    """``I'm afraid it is too expensive``: it says that one is sorry, and nothing of fear."""
-    following = sentence.cells[group.main + 1 : group.main + 3]
-    return len(following) == 2 and following[0].low == "afraid" and following[1].low not in ("of", "to")
-
-
-def _is_degree(sentence: Sentence, group: Group) -> bool:
-    """``I'm just looking``, ``almost sure``: a negation would reach the degree alone."""
-    linked = full_form(sentence.cells[group.main].text) in BE or sentence.cells[group.main].low == "'s"
-    around = sentence.cells[max(0, group.first - 1) : group.main + (2 if linked else 1)]
-    return any(cell.low in _UNDENIED and cell.tag == "RB" for cell in around)
-
-
-def _is_pro_verb(sentence: Sentence, group: Group) -> bool:
-    """``I did back in school``: the verb stands for what was said before."""
-    following = sentence.cells[group.main + 1 : group.main + 2]
-    if len(group.chain) > 1:
-        return False
-    verb = full_form(sentence.cells[group.main].text)
-    if verb in BE and any(cell.low == "too" for cell in following):
+def _is_pro_verb(main: Token, after: Token) -> bool:
+    """``I did back in school``, ``I am too``: the verb stands for what was said before."""
+    if main.full in BE and after.low == "too":
         return True
-    return verb in DO and any(cell.tag == "IN" or cell.low in ("back", "before", "so") for cell in following)
+    return main.full in DO and (after.tag == "IN" or after.low in ("back", "before", "so"))
 
 
-def _is_only(sentence: Sentence, group: Group) -> bool:
-    """``I can only drink soup``, ``I'd rather go``: denied, they would say that more is so, or nothing."""
-    return any(
-        cell.low in ("only", "rather") for cell in sentence.cells[max(0, group.first - 1) : group.main + 2]
-    )
-
-
-def _is_assent(sentence: Sentence, group: Group) -> bool:
-    """``I see.``: it says that one has heard."""
-    following = sentence.cells[group.main + 1 : group.main + 2]
-    main, lone = sentence.cells[group.main].low, len(group.chain) == 1
-    ends = all(cell.tag in ("EN", "PU") for cell in following)
-    return lone and (
-        (ends and main == "see") or (main == "know" and any(cell.low == "right" for cell in following))
-    )
-
-
-def _in_contact_clause(sentence: Sentence, group: Group) -> bool:
+def _in_contact_clause(sentence: Sentence, group: Group, earlier: list[Group]) -> bool:
     """``the best we can do``: a relative clause without a pronoun, its noun right before its subject."""
-    if group.subject is None or group.inverted or not group.subject[0]:
+    if group.subject is None or group.inverted:
         return False
-    start, _ = sentence.sentence_bounds(group.first)
-    before, subject = sentence.cells[group.subject[0] - 1], sentence.cells[group.subject[0]]
-    headed = before.tag in ("NN", "NNS", "JJ") and subject.tag == "PRS"
-    return headed and any(
-        start <= one.first < group.subject[0] and one.kind == "finite" for one in sentence.groups()
-    )
+    start = group.subject[0]
+    headed = sentence.tokens.at(start - 1).tag in ("NN", "NNS", "JJ") and sentence.tokens[start].tag == "PRS"
+    return headed and any(other.first < start and other.kind == "finite" for other in earlier)
 
 
 def _has_negative(sentence: Sentence, group: Group) -> bool:
-    """Whether a word such as *never* or *nothing* stands in the clause of a verb group."""
-    cells = sentence.cells
-    start = group.subject[0] if group.subject else group.first
-    end = group.main + 1
-    while end < len(cells) and cells[end].tag not in SCOPE_ENDS and cells[end].text != ",":
+    """Whether the clause of a verb group is negated, or says a word such as *never* or *nothing*."""
+    tokens = sentence.tokens
+    start, end = group.subject[0] if group.subject else group.first, group.main + 1
+    while end < len(tokens) and tokens[end].tag not in SCOPE_ENDS and tokens[end].text != ",":
         end += 1
-    return any(cell.low in NEGATIVE_WORDS for cell in cells[max(0, start - 1) : end])
-
-
-# Words and phrases that only a negative clause holds, and what stands for them in an affirmative one.
-
-
-POSITIVE = {
-    "nothing": "something", "nobody": "somebody", "none": "some", "nowhere": "somewhere", "neither": "both",
-    "nor": "and", "any": "some", "anything": "something", "anyone": "someone", "anybody": "somebody",
-    "anywhere": "somewhere", "without": "with", "unless": "if",
-}  # fmt: skip
-_ASSERTIVE = {"some": "any", "something": "anything", "someone": "anyone", "somebody": "anybody"}
-_STANDS_FOR_A_CLAUSE = word_set(
-    "afraid hope think guess suppose believe expect why if or whether course maybe perhaps"
-)
-OUTSIDE_NOT = word_set(
-    "certainly probably also obviously clearly definitely apparently evidently presumably surely"
-)
-"""Adverbs that stand before a negation, not behind it: *it obviously does not depend on that*."""
-_ONE_CAN_NOT = word_set("wait help stand")
-_NOUNS_OF_ASSURANCE = word_set("problem problems doubt worries wonder")
-_MEASURED = word_set("so very too as how that pretty thank thanks")
+    said = any(token.low in NEGATIVE_WORDS for token in tokens[max(0, start - 1) : end])
+    return said or bool(group.negations)
 
 
 def to_negative(sentence: Sentence, first: int, main: int) -> None:
     """``some`` becomes ``any``, ``already`` ``yet``, a last ``too`` ``either``, around a verb group."""
-    cells = sentence.cells
-    for cell in cells[max(0, first - 1) : main + 2]:
-        if cell.low == "already":
-            sentence.draft.rewrite(cell, "yet")
-    for place in range(main + 1, len(cells)):
-        cell = cells[place]
-        if cell.tag in SCOPE_ENDS or cell.tag in ("PU", "AX", "MD", "VBD", "VBZ", "VBP"):
+    tokens = sentence.tokens
+    for token in tokens[max(0, first - 1) : main + 2]:
+        if token.low == "already":
+            sentence.rewrite(token, "yet")
+    for index in range(main + 1, len(tokens)):
+        token = tokens[index]
+        if token.tag in SCOPE_ENDS or token.tag in ("PU", "AX", "MD", "VBD", "VBZ", "VBP"):
             return
-        if cell.low in _ASSERTIVE:
-            sentence.draft.rewrite(cell, _ASSERTIVE[cell.low])
-        elif cell.low in ("too", "also") and _is_last(sentence, place):
-            sentence.draft.rewrite(cell, "either")
+        if token.low in _ASSERTIVE:
+            sentence.rewrite(token, _ASSERTIVE[token.low])
+        elif token.low in ("too", "also") and _is_last(sentence, index):
+            sentence.rewrite(token, "either")
 
 
 def drop_also(sentence: Sentence, group: Group) -> None:
     """``That is also a job``, ``I can also swim``: what is not so is not so besides; *also* goes."""
-    cells = sentence.cells
     if group.kind != "finite" or group.inverted:
         return
-    for place in range(group.first + 1, min(group.main + 2, len(cells))):
-        if cells[place].low == "also":
-            sentence.draft.cut(place, place + 1)
-            group.chain[:] = [one - (one > place) for one in group.chain]
+    for index in range(group.first + 1, min(group.main + 2, len(sentence.tokens))):
+        if sentence.tokens[index].low == "also":
+            sentence.cut(index, index + 1)
+            group.chain[:] = [verb - (verb > index) for verb in group.chain]
             return
 
 
@@ -229,197 +164,165 @@ def and_for_but(sentence: Sentence, negation: int, group: Group | None) -> None:
     ``group`` is the verb group that is denied, if one is.
 
     Raises:
-        Unrealised: ``unclear-clause``, an adverb alone is denied, *but not often*, or a thing for the sake
-            of another one, *not tea but coffee*.
+        RealisationError: ``unclear-clause``, an adverb alone is denied, *but not often*, or a thing for the
+            sake of another one, *not tea but coffee*.
     """
-    cells = sentence.cells
     _refuse_rather(sentence, negation)
-    place = (negation if group is None else min(negation, group.first)) - 1
-    if place < 1 or cells[place].low != "but":
+    but = sentence.tokens.at((negation if group is None else min(negation, group.first)) - 1)
+    following = sentence.tokens.at(negation + 1).tag
+    if but.low != "but" or sentence.tokens[0] is but:
         return
-    following = cells[negation + 1].tag if negation + 1 < len(cells) else "EN"
     if group is None and following in ("RB", "EN"):
-        raise Unrealised("unclear-clause", "but not denies an adverb alone")
+        raise RealisationError("unclear-clause", "but not denies an adverb alone")
     if not following.startswith("JJ"):
-        sentence.draft.rewrite(cells[place], "and", "CC")
+        sentence.rewrite(but, "and", "CC")
 
 
 def _refuse_rather(sentence: Sentence, negation: int) -> None:
     """``not tea but coffee``, ``I don't, but he does``: affirmed, nothing is left that *but* sets apart."""
-    cells = sentence.cells
+    tokens = sentence.tokens
     _, end = sentence.sentence_bounds(negation)
-    for place in range(negation + 1, end - 1):
-        if cells[place].low != "but":
+    for index in range(negation + 1, end - 1):
+        if tokens[index].low != "but":
             continue
-        told = any(place < one.first < end for one in sentence.groups())
-        if not told and cells[place + 1].tag in (*NOUNS, "DT", "CD", "PS"):
-            raise Unrealised("unclear-clause", "the other side of but is no clause")
-        last = next((one for one in reversed(cells[place + 1 : end]) if one.tag not in ("EN", "PU")), None)
-        if last is not None and (full_form(last.text) in BE | DO or last.tag in ("AX", "MD")):
-            raise Unrealised("unclear-clause", "the other side of but says what is denied here")
+        clause = any(index < group.first < end for group in sentence.groups())
+        if not clause and tokens[index + 1].tag in (*NOUNS, "DT", "CD", "PS"):
+            raise RealisationError("unclear-clause", "the other side of but is no clause")
+        words = [token for token in tokens[index + 1 : end] if token.tag not in ("EN", "PU")]
+        if words and (words[-1].full in BE | DO or words[-1].tag in ("AX", "MD")):
+            raise RealisationError("unclear-clause", "the other side of but says what is denied here")
 
 
-def phrase_end(cells: list[Cell], place: int) -> int:
-    """Where the noun phrase ends that goes on at ``place``: *no right or wrong answers*."""
-    words = ("JJ", "RB", "CD", "VBN", "VBG", *NOUNS)
-    while place < len(cells):
-        following = cells[place + 1].tag if place + 1 < len(cells) else ""
-        described = cells[place - 1].tag not in NOUNS and following in words
-        joins = cells[place].low in ("or", "and") and (described or following == "JJ")
-        if not joins and cells[place].tag not in words:
+def phrase_end(sentence: Sentence, index: int) -> int:
+    """Where the noun phrase ends that goes on at ``index``: *no right or wrong answers*."""
+    tokens, words = sentence.tokens, ("JJ", "RB", "CD", "VBN", "VBG", *NOUNS)
+    while index < len(tokens):
+        following = tokens[index + 1].tag if index + 1 < len(tokens) else ""
+        described = not sentence.is_noun(index - 1) and following in words
+        joins = tokens[index].low in ("or", "and") and (described or following == "JJ")
+        if not joins and tokens[index].tag not in words:
             break
-        place += 1
-    return place
+        index += 1
+    return index
 
 
-def refuse_set_phrase(sentence: Sentence, place: int) -> None:
-    """Raises where the negation at ``place`` can't be taken out: *I'm afraid not*, *can't wait*, *not until*.
+def refuse_set_phrase(sentence: Sentence, index: int) -> None:
+    """Raises where the negation at ``index`` can't be taken out: *I'm afraid not*, *can't wait*, *not until*.
 
     Raises:
-        Unrealised: ``unsupported-edit``.
+        RealisationError: ``unsupported-edit``.
     """
-    cells = sentence.cells
-    before, after = cells[max(0, place - 1) : place], cells[place + 1 : place + 2]
-    alone = _is_last(sentence, place) or cells[place + 1].tag == "SC"
-    if alone and any(cell.low in _STANDS_FOR_A_CLAUSE for cell in before):
-        raise Unrealised("unsupported-edit", f"{before[0].text} not stands for a clause")
-    if any(cell.low in ("only", "just", "yet") for cell in after):
-        raise Unrealised("unsupported-edit", f"not {after[0].text} is a phrase of its own")
-    able = any(full_form(cell.text) in ("can", "ca", "could") for cell in before)
-    if able and any(cell.low in _ONE_CAN_NOT for cell in after):
-        raise Unrealised("unsupported-edit", f"nobody says that he can {after[0].text}")
-    if cells[place].low == "no" and any(cell.low in _NOUNS_OF_ASSURANCE for cell in after):
-        raise Unrealised("unsupported-edit", f"no {after[0].text} is a phrase of its own")
-    for cell in cells[place + 1 :]:
-        if cell.tag in SCOPE_ENDS and cell.low != "until":
-            return
-        if cell.low in ("until", "till"):
-            raise Unrealised("unsupported-edit", "not until is a phrase of its own")
+    tokens, after, end = sentence.tokens, sentence.tokens.at(index + 1), index + 1
+    while end < len(tokens) and (tokens[end].tag not in SCOPE_ENDS or tokens[end].low == "until"):
+        end += 1
+    refuse(
+        "set-phrase",
+        before=tokens.at(index - 1),
+        negation=tokens[index],
+        after=after,
+        ends=_is_last(sentence, index) or after.tag == "SC",
+        until=any(token.low in ("until", "till") for token in tokens[index + 1 : end]),
+    )
 
 
 def no_longer(sentence: Sentence, group: Group) -> bool:
     """``I still live there`` is denied by ``I no longer live there``."""
     if group.kind != "finite" or group.subject is None or group.inverted:
         return False
-    linked = full_form(sentence.cells[group.main].text) in BE
-    for place in range(group.subject[1], min(group.main + 1 + linked, len(sentence.cells))):
-        if sentence.cells[place].low == "still":
-            sentence.draft.rewrite(sentence.cells[place], "no", "NEG")
-            sentence.draft.insert(place + 1, new("longer", "RB"))
+    linked = sentence.tokens[group.main].full in BE
+    for index in range(group.subject[1], min(group.main + 1 + linked, len(sentence.tokens))):
+        if sentence.tokens[index].low == "still":
+            sentence.rewrite(sentence.tokens[index], "no", "NEG")
+            sentence.insert(index + 1, new("longer", "RB"))
             return True
     return False
 
 
 def to_affirmative(sentence: Sentence, start: int) -> None:
     """``any``, ``ever``, ``at all``, ``much``: put as an affirmative clause says them, or left out."""
-    cells, draft = sentence.cells, sentence.draft
-    _leave_out(sentence, max(start, 0))
-    place = max(start, 0)
-    while place < len(cells) and cells[place].tag not in SCOPE_ENDS:
-        cell = cells[place]
-        following = cells[place + 1].low if place + 1 < len(cells) else ""
-        if cell.low in ("anything", "anyone", "anybody") and following in ("but", "except"):
-            draft.rewrite(cell, {"anything": "everything"}.get(cell.low, "everyone"))
-        elif cell.low in POSITIVE and cell.low.startswith("any"):
-            draft.rewrite(cell, POSITIVE[cell.low])
-        elif cell.low == "either" and _is_last(sentence, place):
-            draft.rewrite(cell, "too")
-        elif cell.low == "much" and place and cells[place - 1].low not in _MEASURED:
-            _a_lot(sentence, place)
-        place += 1
+    tokens, index = sentence.tokens, max(start, 0)
+    while index < len(tokens) and tokens[index].tag not in SCOPE_ENDS:
+        low = tokens[index].low
+        count = _LEFT_OUT.get(low) or _LEFT_OUT.get((low, tokens.at(index + 1).low), 0)
+        sentence.cut(index, index + count)
+        index += not count
+    index = max(start, 0)
+    while index < len(tokens) and tokens[index].tag not in SCOPE_ENDS:
+        token, following = tokens[index], tokens.at(index + 1).low
+        if token.low in ("anything", "anyone", "anybody") and following in ("but", "except"):
+            sentence.rewrite(token, "everything" if token.low == "anything" else "everyone")
+        elif token.low in POSITIVE and token.low.startswith("any"):
+            sentence.rewrite(token, POSITIVE[token.low])
+        elif token.low == "either" and _is_last(sentence, index):
+            sentence.rewrite(token, "too")
+        elif token.low == "much" and index and tokens[index - 1].low not in word_class("before-much"):
+            _write_a_lot(sentence, index)
+        index += 1
 
 
-def _leave_out(sentence: Sentence, place: int) -> None:
-    cells = sentence.cells
-    while place < len(cells) and cells[place].tag not in SCOPE_ENDS:
-        following = cells[place + 1].low if place + 1 < len(cells) else ""
-        words = _left_out(cells[place].low, following)
-        sentence.draft.cut(place, place + words)
-        place += 0 if words else 1
-
-
-def _left_out(low: str, following: str) -> int:
-    """How many words from this one on an affirmative clause does without."""
-    if (low, following) in (("at", "all"), ("any", "more"), ("any", "longer")):
-        return 2
-    return 1 if low in ("ever", "even", "yet", "anymore") else 0
-
-
-def _a_lot(sentence: Sentence, place: int) -> None:
+def _write_a_lot(sentence: Sentence, index: int) -> None:
     """``I don't follow it much``: ``I follow it a lot``; ``much time``: ``a lot of time``."""
-    cells, draft = sentence.cells, sentence.draft
-    noun = place + 1 < len(cells) and cells[place + 1].tag in NOUNS
-    if not noun and not _is_last(sentence, place):
-        return
-    draft.rewrite(cells[place], "lot", "NN")
-    draft.insert(place, new("a", "DT"))
+    noun = sentence.is_noun(index + 1)
+    if noun or _is_last(sentence, index):
+        sentence.rewrite(sentence.tokens[index], "lot", "NN")
+        sentence.insert(index, new("a", "DT"))
     if noun:
-        draft.insert(place + 2, new("of", "IN"))
+        sentence.insert(index + 2, new("of", "IN"))
 
 
-def _is_last(sentence: Sentence, place: int) -> bool:
-    following = sentence.cells[place + 1 : place + 2]
-    return all(cell.tag in ("EN", "PU", "QT") for cell in following)
-
-
-# Question tags: ``You like fish, don't you?`` is negative where the clause that it asks about is not.
-
-
-_OTHERS = frozenset({"he", "she", "it", "they"})
+def _is_last(sentence: Sentence, index: int) -> bool:
+    return sentence.tokens.at(index + 1).tag in ("EN", "PU", "QT")
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionTag:
-    """The verb of a tag, and what negates it."""
+    """The verb of a tag, and what negates it: ``You like fish, don't you?`` is negative where the clause that
+    it asks about is not."""
 
-    verb: Cell
-    negation: Cell | None
+    verb: Token
+    negation: Token | None
 
 
 def question_tag(sentence: Sentence, group: Group) -> QuestionTag | None:
     """The tag at the end of the sentence, where it asks about the subject of this clause."""
-    cells = sentence.cells
-    _, end = sentence.sentence_bounds(group.first)
-    while end and cells[end - 1].tag == "EN":
-        end -= 1
-    pronoun, place = cells[end - 1] if end else None, end - 2
-    if pronoun is None or group.subject is None or end >= len(cells) or not cells[end].text.startswith("?"):
+    tokens = sentence.tokens
+    end = tokens.back(sentence.sentence_bounds(group.first)[1], ("EN",))
+    if not end or group.subject is None or not tokens.at(end).text.startswith("?"):
         return None
-    negation = cells[place] if place > 0 and cells[place].tag == "NEG" else None
-    place -= negation is not None
-    if place <= group.main or cells[place - 1].text != "," or not _is_auxiliary(cells[place]):
+    index = end - 2
+    negation = tokens[index] if index > 0 and tokens[index].tag == "NEG" else None
+    index -= negation is not None
+    if index <= group.main or tokens[index - 1].text != "," or not _is_auxiliary(tokens[index]):
         return None
-    subject = cells[group.subject[1] - 1].low
-    same = pronoun.low == subject or (pronoun.low in _OTHERS and subject not in ("i", "you", "we", *_OTHERS))
-    return QuestionTag(cells[place], negation) if same else None
+    pronoun, subject = tokens[end - 1].low, tokens[group.subject[1] - 1].low
+    third = pronoun in _THIRD and subject not in ("i", "you", "we", *_THIRD)
+    return QuestionTag(tokens[index], negation) if pronoun == subject or third else None
 
 
 def turn_tag(sentence: Sentence, tag: QuestionTag) -> None:
     """``…, do you?`` for ``…, don't you?``, and the other way round.
 
     Raises:
-        Unrealised: ``unclear-clause``, the tag's verb takes no n't.
+        RealisationError: ``unclear-clause``, the tag's verb takes no n't.
     """
-    draft, verb = sentence.draft, tag.verb
+    verb = tag.verb
     if tag.negation is not None:
-        place = draft.place(tag.negation)
-        draft.cut(place, place + 1)
-        draft.rewrite(verb, EXPANDED.get(verb.low, verb.text))
-        tag.negation.home = -1
+        sentence.tokens.remove(tag.negation)
+        sentence.rewrite(verb, EXPANDED.get(verb.low, verb.text))
     elif verb.low in NEVER_CONTRACTED:
-        raise Unrealised("unclear-clause", f"the question tag's {verb.text} takes no n't")
+        raise RealisationError("unclear-clause", f"the question tag's {verb.text} takes no n't")
     else:
-        draft.rewrite(verb, CONTRACTED.get(verb.low, verb.text))
-        draft.insert(draft.place(verb) + 1, new("n't", "NEG"))
+        sentence.rewrite(verb, CONTRACTED.get(verb.low, verb.text))
+        sentence.insert(sentence.tokens.where(verb) + 1, new("n't", "NEG"))
 
 
-def is_tag_pronoun(sentence: Sentence, cell: Cell) -> bool:
+def is_tag_pronoun(sentence: Sentence, token: Token) -> bool:
     """Whether this is the *you* of ``…, do you?``."""
-    place, cells = sentence.draft.place(cell), sentence.cells
-    verb = place - 2 if place > 1 and cells[place - 1].tag == "NEG" else place - 1
-    ends = place + 1 < len(cells) and cells[place + 1].text.startswith("?")
-    return ends and verb > 0 and _is_auxiliary(cells[verb]) and cells[verb - 1].text == ","
+    tokens, index = sentence.tokens, sentence.tokens.where(token)
+    verb = index - 2 if index > 1 and tokens[index - 1].tag == "NEG" else index - 1
+    ends = tokens.at(index + 1).text.startswith("?")
+    return ends and verb > 0 and _is_auxiliary(tokens[verb]) and tokens[verb - 1].text == ","
 
 
-def _is_auxiliary(cell: Cell) -> bool:
-    return cell.tag == "MD" or full_form(cell.text) in BE | DO | HAVE or cell.low in EXPANDED
+def _is_auxiliary(token: Token) -> bool:
+    return token.tag == "MD" or token.full in BE | DO | HAVE or token.low in EXPANDED

@@ -1,4 +1,8 @@
-"""A sentence being edited together with its graph: from a node to its words, verb group or phrase."""
+"""A sentence being edited together with its graph: from a node to its words, verb group or phrase.
+
+In: a `Reading`, and the numbers of nodes. Out: indices of tokens, the `Group` that asserts a node
+(``Sentence.predicate``), the `Phrase` that a subtree is said by (``phrase``).
+"""
 
 from __future__ import annotations
 
@@ -6,19 +10,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from graphneg.decoders.surface.clauses import BE, TIME_NOUNS, Group, groups, noun_phrase_start
-from graphneg.decoders.surface.draft import Cell, Draft, Reading, Readings, is_quote
-from graphneg.decoders.surface.forms import pronoun_cases, verb_lemma
+from graphneg.decoders.surface.clauses import TIME_NOUNS, Group, groups, noun_phrase_start
+from graphneg.decoders.surface.draft import Draft, Reading, Token, Tokens
+from graphneg.decoders.surface.forms import BE, HAVE, pronoun_cases
 from graphneg.english.tagging import FINITE, NOUNS, VERBS
-from graphneg.english.words import word_set
+from graphneg.english.words import word_class
 from graphneg.model import AmrGraph, AmrNode
 
-# A sentence being edited together with its graph: from a node to its words, verb group or phrase.
-
-
-_LINKING = word_set(
-    "be become seem look feel grow get remain stay appear sound turn keep taste smell go make have"
-)
 _INSIDE_PREDICATE = NOUNS | {
     "JJ",
     "RB",
@@ -34,9 +32,17 @@ _INSIDE_PREDICATE = NOUNS | {
     "TO",
     "PN",
 }
+_NOMINAL = NOUNS | {"PN", "CD"}
+_RELATIVE = frozenset({"WP", "SC", "PRS", "NEG", "RB", "AX", "MD"})
+_HANGING = frozenset({"IN", "TO", "SC", "WP", "CC", "PU", "AX", "MD", "DT", "PS"})
+_FUNCTIONAL = frozenset({"PS", "DT", "PRS", "PRO", "CC", "NEG", "MD", "AX"})
+_WORDLESS = re.compile(r"^(?:and|or|person|thing|name|.*-(?:entity|quantity|91))$")
+_KINDS = {"infinitive": "verb", "bare": "verb", "gerund": "verb", "participle": "adjective"}
+_COPULA_REACH = 3
+_GAP_REACH = 6
 
 
-class Unrealised(Exception):
+class RealisationError(Exception):
     """An edit that the words at hand can't express. ``code`` is stable."""
 
     def __init__(self, code: str, message: str) -> None:
@@ -44,207 +50,193 @@ class Unrealised(Exception):
         self.code = code
 
 
-class Sentence:
-    """A draft, the graph it says, and the cells of each node (``owned``)."""
+class Sentence(Draft):
+    """A draft, the graph it says, and the tokens of each node (``owned``)."""
 
-    def __init__(self, reading: Reading, readings: Readings) -> None:
-        self.reading = reading
-        self.readings = readings
+    def __init__(self, reading: Reading) -> None:
+        tokens, self.owned = reading.tokens()
+        super().__init__(tokens, reading.text)
         self.graph: AmrGraph = reading.graph
-        self.draft: Draft
-        self.owned: dict[int, list[Cell]]
-        self.draft, self.owned = reading.draft()
-
-    @property
-    def cells(self) -> list[Cell]:
-        return self.draft.cells
 
     def groups(self) -> list[Group]:
-        return groups(self.draft.cells)
+        """The verb groups, in order."""
+        return groups(self.tokens)
 
     def node(self, k: int) -> AmrNode:
+        """A node of the graph.
+
+        Raises:
+            RealisationError: ``unsupported-edit``, there is none.
+        """
         if not 0 <= k < len(self.graph.nodes):
-            raise Unrealised("unsupported-edit", f"the graph has no node {k}")
+            raise RealisationError("unsupported-edit", f"the graph has no node {k}")
         return self.graph.nodes[k]
 
-    def places(self, k: int) -> list[int]:
+    def indices(self, k: int) -> list[int]:
         """Where the words of a node stand now."""
-        return self.draft.places(self.owned.get(k, ()))
+        return sorted(index for token in self.owned.get(k, ()) if (index := self.tokens.where(token)) >= 0)
+
+    def subtree_indices(self, k: int) -> list[int]:
+        """Where the words of the subtree at a node stand now."""
+        return [index for inner in range(k, self.node(k).last + 1) for index in self.indices(inner)]
 
     def head(self, k: int) -> int:
         """Where the first word of a node stands.
 
         Raises:
-            Unrealised: ``no-alignment``, the node has no words.
+            RealisationError: ``no-alignment``, the node has no words.
         """
-        places = self.places(k)
-        if not places:
-            raise Unrealised("no-alignment", f"no word stands for {self.node(k).label}")
-        return places[0]
+        indices = self.indices(k)
+        if not indices:
+            raise RealisationError("no-alignment", f"no word stands for {self.node(k).label}")
+        return indices[0]
+
+    def subject_of(self, group: Group) -> list[Token]:
+        """The tokens of a group's subject, none where it has none."""
+        return self.tokens[slice(*group.subject)] if group.subject is not None else []
 
     def predicate(self, k: int) -> Group | None:
         """The verb group that asserts a node: its own, or the copula or light verb before it."""
         self.node(k)
-        known = self.groups()
-        places = self.places(k)
-        for place in places:
-            for group in known:
-                if place in group.chain:
-                    return group
-        if places:
-            return self._governing(places[0], known)
-        return self._between_arguments(k, known)
+        known, indices = self.groups(), self.indices(k)
+        if not indices:
+            return self._between_arguments(k, known)
+        own = (group for index in indices for group in known if index in group.chain)
+        return next(own, None) or self._governing(indices[0], known)
 
     def finite(self, group: Group | None) -> Group | None:
         """The group itself, or the finite one that an infinitive or a conjoined participle hangs on."""
         if group is None or group.kind in ("finite", "imperative"):
             return group
-        start, _ = self.sentence_bounds(group.first)
-        before = [one for one in self.groups() if start <= one.first < group.first and one.kind == "finite"]
-        if not before or any(
-            cell.tag in ("SC", "WP", "QT") for cell in self.cells[before[-1].main : group.first]
-        ):
-            return None
-        return before[-1]
+        before = self.finite_before(group.first)
+        between = self.tokens[before.main : group.first] if before else []
+        return None if any(token.tag in ("SC", "WP", "QT") for token in between) else before
+
+    def finite_before(self, index: int) -> Group | None:
+        """The last finite verb group of the sentence before an index."""
+        start, _ = self.sentence_bounds(index)
+        before = [group for group in self.groups() if start <= group.first < index and group.kind == "finite"]
+        return before[-1] if before else None
 
     def offers(self, group: Group) -> bool:
         """``Here you are``, ``Here it is``: what is handed over."""
-        if group.subject is None or len(group.chain) > 1 or self.cells[group.main].low not in BE:
+        if group.subject is None or len(group.chain) > 1 or self.tokens[group.main].low not in BE:
             return False
         start, end = group.subject
-        pronoun = end - start == 1 and self.cells[start].tag in ("PRS", "PRO")
-        return pronoun and start > 0 and self.cells[start - 1].low == "here"
+        pronoun = end - start == 1 and self.tokens[start].tag in ("PRS", "PRO")
+        return pronoun and self.tokens.at(start - 1).low == "here"
 
-    def conjuncts(self, group: Group) -> list[Cell]:
+    def conjuncts(self, group: Group) -> list[Token]:
         """The lone verbs that ``and`` joins to a finite group, under the same subject."""
         _, end = self.sentence_bounds(group.first)
-        found: list[Cell] = []
+        verbs: list[Token] = []
         for other in self.groups():
             if not group.main < other.first < end:
                 continue
-            start = other.first
-            while start and self.cells[start - 1].tag == "RB":
-                start -= 1
             shares = other.kind == "bare" or (other.kind == "finite" and other.subject == group.subject)
             if other.kind == "finite" and not shares:
                 break
-            lone = len(other.chain) == 1 and self.cells[other.first].tag in ("VB", "VBD", "VBZ", "VBP")
-            if lone and shares and self.cells[start - 1].low == "and" and not other.negations:
-                found.append(self.cells[other.first])
-        return found
+            verb, joint = self.tokens[other.first], self.tokens.at(self.tokens.back(other.first, ("RB",)) - 1)
+            lone = len(other.chain) == 1 and verb.tag in ("VB", "VBD", "VBZ", "VBP")
+            if lone and shares and joint.low == "and" and not other.negations:
+                verbs.append(verb)
+        return verbs
 
-    def _governing(self, place: int, known: Sequence[Group]) -> Group | None:
-        """The linking or light verb whose complement the word at ``place`` is."""
-        before = [group for group in known if group.main < place]
-        after = [group for group in known if group.main > place]
-        if before:
-            group = before[-1]
-            end = group.subject[1] if group.inverted and group.subject else group.main + 1
-            between = self.cells[max(end, group.main + 1) : place]
-            fits = all(
-                cell.tag in _INSIDE_PREDICATE or cell.text == "," for cell in between
-            ) and self._is_light(group, place)
-            if fits and place >= end and not self._attributive(place):
+    def _governing(self, index: int, known: Sequence[Group]) -> Group | None:
+        """The linking or light verb whose complement the word at ``index`` is."""
+        group = next((group for group in reversed(known) if group.main < index), None)
+        if group is not None:
+            end = max(group.subject[1] if group.inverted and group.subject else 0, group.main + 1)
+            between = self.tokens[end:index]
+            fits = all(token.tag in _INSIDE_PREDICATE or token.text == "," for token in between)
+            if fits and index >= end and self._is_light(group, index) and not self._attributive(index):
                 return group
-        if after and self.cells[after[0].main].low in BE | {"'s"} and after[0].subject is not None:
-            start, end = after[0].subject
-            if place < start and (
-                place == 0 or self.cells[place - 1].low in ("how", "what", "so", "such", '"')
-            ):
-                return after[0]
+        after = next((group for group in known if group.main > index), None)
+        if after is not None and after.subject is not None and self.tokens[after.main].low in BE | {"'s"}:
+            opens = index == 0 or self.tokens[index - 1].low in ("how", "what", "so", "such", '"')
+            if index < after.subject[0] and opens:
+                return after
         return None
 
-    def _is_light(self, group: Group, place: int) -> bool:
+    def _is_light(self, group: Group, index: int) -> bool:
         """A verb that links, or one that no node of the graph stands for."""
-        cell = self.cells[group.main]
-        if verb_lemma(cell.text) in _LINKING or cell.low == "'s":
+        verb = self.tokens[group.main]
+        if verb.lemma in word_class("linking-or-light") or verb.low == "'s":
             return True
-        owned = any(cell in cells for cells in self.owned.values())
-        return not owned and not any(one.tag == "IN" for one in self.cells[group.main + 1 : place])
+        owned = any(verb in tokens for tokens in self.owned.values())
+        return not owned and not any(token.tag == "IN" for token in self.tokens[group.main + 1 : index])
 
-    def _attributive(self, place: int) -> bool:
+    def _attributive(self, index: int) -> bool:
         """An adjective before its noun is no predicate of the clause, unless its noun is one."""
-        following = self.cells[place + 1].tag if place + 1 < len(self.cells) else "EN"
-        return self.cells[place].tag in ("JJ", "VBN", "VBG") and following in NOUNS
+        return self.tokens[index].tag in ("JJ", "VBN", "VBG") and self.is_noun(index + 1)
 
     def _between_arguments(self, k: int, known: Sequence[Group]) -> Group | None:
         """For a node without words (most -91 frames): the finite copula nearest to its arguments' words."""
-        around = [p for child in self.graph.children(k) for p in self.places(child.k)[:1]]
-        around += [p for one in self.graph.mentions if one.up == k for p in self.places(one.target)[:1]]
+        arguments = [child.k for child in self.graph.children(k)]
+        arguments += [mention.target for mention in self.graph.mentions if mention.up == k]
+        around = [index for argument in arguments for index in self.indices(argument)[:1]]
+        light = BE | HAVE - {"having"} | {"'s"}
         fitting = [
             group
             for group in known
             if group.kind in ("finite", "imperative")
-            and (
-                self.cells[group.main].low in BE | {"'s", "have", "has", "had", "'ve"}
-                or not self._owner(group.main)
-            )
+            and (self.tokens[group.main].low in light or not self._owner(group.main))
         ]
         if not around or not fitting:
             return None
-        low, high = min(around), max(around)
-        best = min(fitting, key=lambda group: max(low - group.main, group.main - high, 0))
-        return best if max(low - best.main, best.main - high, 0) <= 3 else None
 
-    def _owner(self, place: int) -> int | None:
-        cell = self.cells[place]
-        return next((k for k, cells in self.owned.items() if any(one is cell for one in cells)), None)
+        def distance(group: Group) -> int:
+            return max(min(around) - group.main, group.main - max(around), 0)
+
+        nearest = min(fitting, key=distance)
+        return nearest if distance(nearest) <= _COPULA_REACH else None
+
+    def _owner(self, index: int) -> int | None:
+        return next((k for k, tokens in self.owned.items() if self.tokens[index] in tokens), None)
 
     def owners(self) -> dict[int, int]:
-        """The node of each place; the lowest node where several share a word."""
-        index = {id(cell): place for place, cell in enumerate(self.cells)}
-        found: dict[int, int] = {}
-        for k in sorted(self.owned, reverse=True):
-            for cell in self.owned[k]:
-                if id(cell) in index:
-                    found[index[id(cell)]] = k
-        return found
+        """The node of each index; the lowest node where several share a word."""
+        return {index: k for k in sorted(self.owned, reverse=True) for index in self.indices(k)}
 
-    def sentence_bounds(self, place: int) -> tuple[int, int]:
-        """The sentence around a place: from after the last end mark to after the next, quotes included."""
-        start = place
-        while start and self.cells[start - 1].tag != "EN":
+    def is_noun(self, index: int) -> bool:
+        """Whether a noun stands there."""
+        return self.tokens.at(index).tag in NOUNS
+
+    def sentence_bounds(self, index: int) -> tuple[int, int]:
+        """The sentence around an index: from after the last end mark to after the next, quotes included."""
+        tokens, start, end = self.tokens, index, index
+        while start and tokens[start - 1].tag != "EN":
             start -= 1
-        while start < place and is_quote(self.cells[start]) and start and self.cells[start - 1].tag == "EN":
+        while 0 < start < index and tokens[start].is_quote and tokens[start - 1].tag == "EN":
             start += 1
-        end = place
-        while end < len(self.cells) and self.cells[end].tag != "EN":
+        while end < len(tokens) and tokens[end].tag != "EN":
             end += 1
-        while end < len(self.cells) and self.cells[end].tag == "EN":
-            end += 1
-        return start, end
+        return start, tokens.over(end, ("EN",))
 
-    def noun_phrase(self, place: int) -> tuple[int, int]:
+    def noun_phrase(self, index: int) -> tuple[int, int]:
         """The simple noun phrase around a noun: determiner, modifiers, head."""
-        end = place + 1
-        while (
-            end < len(self.cells) and self.cells[end].tag in NOUNS and self.cells[end].low not in TIME_NOUNS
-        ):
+        end = index + 1
+        while self.is_noun(end) and self.tokens[end].low not in TIME_NOUNS:
             end += 1
-        return min(noun_phrase_start_simple(self.cells, end), place), end
+        return min(_simple_start(self.tokens, end), index), end
 
 
-def noun_phrase_start_simple(cells: Sequence[Cell], end: int) -> int:
+def _simple_start(tokens: Tokens, end: int) -> int:
     """The start of the noun phrase that ends here, without going left over prepositions."""
-    start = noun_phrase_start(cells, end)
-    for place in range(end - 1, start - 1, -1):
-        if cells[place].tag in ("IN", "CC", "TO"):
-            return place + 1
+    start = noun_phrase_start(tokens, end)
+    for index in range(end - 1, start - 1, -1):
+        if tokens[index].tag in ("IN", "CC", "TO"):
+            return index + 1
     return start
-
-
-# The words of a subtree, as a phrase: where it starts and ends, of what kind it is.
-
-
-_NOMINAL = NOUNS | {"PN", "CD"}
-_RELATIVE = frozenset({"WP", "SC", "PRS", "NEG", "RB", "AX", "MD"})
-_DEGREES = word_set("very so too quite rather extremely really more most")
-_WORDLESS = re.compile(r"^(?:and|or|person|thing|name|.*-(?:entity|quantity|91))$")
 
 
 @dataclass(slots=True)
 class Phrase:
-    """The words of a subtree: their places, what kind of phrase they are, and its head."""
+    """The words of a subtree: their indices, what kind of phrase they are, and the index of its head.
+
+    Kinds: ``nominal``, ``determiner``, ``possessive``, ``modifier``, ``adjective``, ``adverb``, ``verb``,
+    ``predicate``, ``clause``, ``other``.
+    """
 
     start: int
     end: int
@@ -256,188 +248,162 @@ def phrase(sentence: Sentence, k: int) -> Phrase:
     """The contiguous words of the subtree at ``k``, with the determiners and modifiers that go with it.
 
     Raises:
-        Unrealised: ``no-alignment``, no word stands for any node of the subtree.
+        RealisationError: ``no-alignment``, no word stands for any node of the subtree.
     """
-    if sentence.node(k).concept in ("and", "or"):
+    concept = sentence.node(k).concept
+    if concept in ("and", "or"):
         return _coordination(sentence, k)
-    if sentence.node(k).concept == "name" and (own := sentence.places(k)):
+    if concept == "name" and (own := sentence.indices(k)):
         return Phrase(own[0], own[-1] + 1, "nominal", own[-1])
     head = _head(sentence, k)
-    group = next((one for one in sentence.groups() if head in one.chain), None)
-    cell = sentence.cells[head]
-    tag = cell.tag
-    if tag in ("PRS", "PRO") or (tag == "PN" and pronoun_cases(cell.text)):
-        return Phrase(head, head + 1, "nominal", head)
-    if tag == "DT" or (tag == "CD" and _is_noun(sentence, head + 1)):
-        return Phrase(head, head + 1, "determiner", head)
-    if tag == "PS":
-        return Phrase(head, head + 1, "possessive", head)
+    tag = sentence.tokens[head].tag
+    lone = _lone_kind(sentence, head)
+    if lone is not None:
+        return Phrase(head, head + 1, lone, head)
+    group = next((group for group in sentence.groups() if head in group.chain), None)
     low, high = _trimmed(sentence, head, *_window(sentence, k, head))
     if group is not None and tag not in NOUNS:
         return _verb_phrase(sentence, k, group, low, high, head)
     if tag in _NOMINAL:
-        if _is_noun(sentence, head + 1) and sentence.owners().get(head + 1, k) < k:
-            return Phrase(head, head + 1, "modifier", head)
-        start, end = sentence.noun_phrase(head)
-        if all(one.tag in ("JJ", "VBN", "VBG", "RB", "CD", *NOUNS) for one in sentence.cells[low:start]):
-            start = min(start, low)
-        return Phrase(_own_start(sentence, k, start, head), max(high, end), "nominal", head)
+        return _noun_phrase(sentence, k, low, high, head)
     if tag in ("JJ", "VBN", "VBG"):
         low = head
-        while low and sentence.cells[low - 1].low in _DEGREES:
+        while low and sentence.tokens[low - 1].low in word_class("degree-words"):
             low -= 1
-        attributive = _is_noun(sentence, high) or (
-            high < len(sentence.cells) and sentence.cells[high].tag == "JJ"
-        )
-        if attributive:
+        if sentence.is_noun(high) or sentence.tokens.at(high).tag == "JJ":
             return Phrase(low, max(head + 1, high), "modifier", head)
         return Phrase(low, high, "adjective", head)
     return Phrase(low, high, "adverb" if tag in ("RB", "WP") else "other", head)
 
 
-def _is_noun(sentence: Sentence, place: int) -> bool:
-    return place < len(sentence.cells) and sentence.cells[place].tag in NOUNS
+def _lone_kind(sentence: Sentence, head: int) -> str | None:
+    """The kind of a phrase that is one word, whatever stands beside it."""
+    tag = sentence.tokens[head].tag
+    if tag in ("PRS", "PRO") or (tag == "PN" and pronoun_cases(sentence.tokens[head].text)):
+        return "nominal"
+    if tag == "DT" or (tag == "CD" and sentence.is_noun(head + 1)):
+        return "determiner"
+    return "possessive" if tag == "PS" else None
+
+
+def _noun_phrase(sentence: Sentence, k: int, low: int, high: int, head: int) -> Phrase:
+    if sentence.is_noun(head + 1) and sentence.owners().get(head + 1, k) < k:
+        return Phrase(head, head + 1, "modifier", head)
+    start, end = sentence.noun_phrase(head)
+    modifiers = {"JJ", "VBN", "VBG", "RB", "CD", *NOUNS}
+    if all(token.tag in modifiers for token in sentence.tokens[low:start]):
+        start = min(start, low)
+    return Phrase(_own_start(sentence, k, start, head), max(high, end), "nominal", head)
 
 
 def _coordination(sentence: Sentence, k: int) -> Phrase:
     """All the conjuncts from the first to the last, of the kind that the first one is."""
-    parts: list[Phrase] = []
-    for child in sentence.graph.children(k):
-        if child.role is not None and child.role.startswith("op"):
-            parts.append(phrase(sentence, child.k))
+    children = sentence.graph.children(k)
+    parts = [phrase(sentence, child.k) for child in children if (child.role or "").startswith("op")]
     if not parts:
-        raise Unrealised("no-alignment", f"no word stands for the parts of {sentence.node(k).label}")
+        raise RealisationError("no-alignment", f"no word stands for the parts of {sentence.node(k).label}")
     start, end = min(part.start for part in parts), max(part.end for part in parts)
-    if any(cell.tag == "EN" for cell in sentence.cells[start:end]):
-        raise Unrealised("unclear-clause", "the parts stand in several sentences")
+    if any(token.tag == "EN" for token in sentence.tokens[start:end]):
+        raise RealisationError("unclear-clause", "the parts stand in several sentences")
     kinds = {part.kind for part in parts}
     return Phrase(start, end, parts[0].kind if len(kinds) == 1 else "other", parts[0].head)
 
 
 def _head(sentence: Sentence, k: int) -> int:
-    places = sentence.places(k)
-    if places:
-        if sentence.cells[places[-1]].tag in NOUNS and places[-1] - places[0] == len(places) - 1:
-            return places[-1]
-        return places[0]
+    indices = sentence.indices(k)
+    if indices:
+        run = indices[-1] - indices[0] == len(indices) - 1
+        return indices[-1] if run and sentence.is_noun(indices[-1]) else indices[0]
     if _WORDLESS.match(sentence.node(k).label):
-        found = [places[0] for child in sentence.graph.children(k) if (places := sentence.places(child.k))]
-        found.sort(key=lambda place: sentence.cells[place].tag in ("DT", "CD"))
-        if found:
-            return found[0]
-    raise Unrealised("no-alignment", f"no word stands for {sentence.node(k).label}")
+        firsts = [index for child in sentence.graph.children(k) for index in sentence.indices(child.k)[:1]]
+        if firsts:
+            return min(firsts, key=lambda index: sentence.tokens[index].tag in ("DT", "CD"))
+    raise RealisationError("no-alignment", f"no word stands for {sentence.node(k).label}")
 
 
 def _own_start(sentence: Sentence, k: int, start: int, head: int) -> int:
     """Modifiers left of the head that belong to nodes outside the subtree stay out of the phrase."""
     owners, last = sentence.owners(), sentence.node(k).last
-    for place in range(head - 1, start - 1, -1):
-        owner = owners.get(place)
-        outside = owner is not None and not k <= owner <= last
-        if outside and sentence.cells[place].tag not in ("PS", "DT") and not _is_ancestor(sentence, owner, k):
-            return place + 1
+    for index in range(head - 1, start - 1, -1):
+        owner = owners.get(index)
+        if owner is None or k <= owner <= last or sentence.tokens[index].tag in ("PS", "DT"):
+            continue
+        if not owner <= k <= sentence.node(owner).last:
+            return index + 1
     return start
-
-
-def _is_ancestor(sentence: Sentence, other: int | None, k: int) -> bool:
-    return other is not None and other <= k <= sentence.node(other).last
 
 
 def _window(sentence: Sentence, k: int, head: int) -> tuple[int, int]:
     """Grows from the head over words of the subtree, as long as nothing foreign stands between."""
-    owners, last = sentence.owners(), sentence.node(k).last
-    outside = _predicated(sentence, k)
-    inside = sorted({p for one in range(k, last + 1) if one not in outside for p in sentence.places(one)})
-    owners = {place: owner for place, owner in owners.items() if place not in inside}
-    low, high = head, head + 1
-    for place in reversed([one for one in inside if one < head]):
-        if not _clear(sentence, owners, place + 1, low):
-            break
-        if any(one.tag == "PU" and one.text != "-" for one in sentence.cells[place + 1 : low]):
-            break
-        low = place
-    nominal = sentence.cells[head].tag in NOUNS
-    for place in [one for one in inside if one >= head]:
-        if not _clear(sentence, owners, high, place):
-            break
-        apart = any(one.tag == "PU" and one.text != "-" for one in sentence.cells[high:place])
-        if apart and not _listed(sentence, k, place):
-            break
-        if nominal and sentence.cells[place].tag in FINITE and sentence.cells[place - 1].tag not in _RELATIVE:
-            break
-        high = max(high, place + 1)
-    return low, high
-
-
-def _predicated(sentence: Sentence, k: int) -> set[int]:
-    """What a noun or adjective is said of, and its negation, are no part of its phrase."""
-    return {
+    tokens, last = sentence.tokens, sentence.node(k).last
+    # What a noun or adjective is said of, and its negation, are no part of its phrase.
+    outside = {
         node.k
         for child in sentence.graph.children(k)
         if child.role in ("domain", "polarity", "mode")
         for node in sentence.graph.subtree(child.k)
     }
+    inside = sorted(
+        {i for inner in range(k, last + 1) if inner not in outside for i in sentence.indices(inner)}
+    )
+    foreign = sentence.owners().keys() - set(inside)
+    low, high = head, head + 1
+    for index in reversed([index for index in inside if index < head]):
+        if not _clear(sentence, foreign, index + 1, low) or _has_mark(tokens[index + 1 : low]):
+            break
+        low = index
+    for index in [index for index in inside if index >= head]:
+        if not _clear(sentence, foreign, high, index):
+            break
+        if _has_mark(tokens[high:index]) and not _listed(sentence, k, index):
+            break
+        finite = tokens[index].tag in FINITE and tokens.at(index - 1).tag not in _RELATIVE
+        if sentence.is_noun(head) and finite:
+            break
+        high = max(high, index + 1)
+    return low, high
+
+
+def _has_mark(tokens: Sequence[Token]) -> bool:
+    return any(token.tag == "PU" and token.text != "-" for token in tokens)
 
 
 def _trimmed(sentence: Sentence, head: int, low: int, high: int) -> tuple[int, int]:
     """A phrase takes the whole of the noun phrases at its edges, and no preposition left hanging."""
-    cells = sentence.cells
+    tokens = sentence.tokens
     if low < head:
-        while low and cells[low - 1].tag in ("DT", "PS", "JJ") and cells[low].tag in (*NOUNS, "JJ", "CD"):
+        while tokens.at(low - 1).tag in ("DT", "PS", "JJ") and tokens[low].tag in (*NOUNS, "JJ", "CD"):
             low -= 1
-        if low and cells[low - 1].tag == "IN" and cells[head].tag in VERBS:
+        if tokens.at(low - 1).tag == "IN" and tokens[head].tag in VERBS:
             low -= 1
-    while high - 1 > head and cells[high - 1].tag in (
-        "IN",
-        "TO",
-        "SC",
-        "WP",
-        "CC",
-        "PU",
-        "AX",
-        "MD",
-        "DT",
-        "PS",
-    ):
-        high -= 1
-    return low, high
+    return low, max(min(head + 1, high), tokens.back(high, _HANGING))
 
 
-def _listed(sentence: Sentence, k: int, place: int) -> bool:
+def _listed(sentence: Sentence, k: int, index: int) -> bool:
     """Whether the word stands for a conjunct inside the subtree: such words may follow a comma."""
-    cell = sentence.cells[place]
-    for one in range(k + 1, sentence.node(k).last + 1):
-        if any(cell is other for other in sentence.owned.get(one, ())):
-            at: int | None = one
-            while at is not None and at > k:
-                if re.match(r"op\d", sentence.node(at).role or ""):
-                    return cell.tag not in ("PRS", "PRO")
-                at = sentence.node(at).up
+    token = sentence.tokens[index]
+    for inner in range(k + 1, sentence.node(k).last + 1):
+        at: int | None = inner if token in sentence.owned.get(inner, ()) else None
+        while at is not None and at > k:
+            if re.match(r"op\d", sentence.node(at).role or ""):
+                return token.tag not in ("PRS", "PRO")
+            at = sentence.node(at).up
     return False
 
 
-def _clear(sentence: Sentence, owners: dict[int, int], start: int, end: int) -> bool:
-    between = sentence.cells[start:end]
-    if len(between) > 6 or any(cell.tag == "EN" or is_quote(cell) for cell in between):
+def _clear(sentence: Sentence, foreign: set[int], start: int, end: int) -> bool:
+    between = sentence.tokens[start:end]
+    if len(between) > _GAP_REACH or any(token.tag == "EN" or token.is_quote for token in between):
         return False
-    return not any(
-        place in owners
-        and sentence.cells[place].tag not in ("PS", "DT", "PRS", "PRO", "CC", "NEG", "MD", "AX")
-        for place in range(start, end)
-    )
+    return all(sentence.tokens[index].tag in _FUNCTIONAL for index in range(start, end) if index in foreign)
 
 
 def _verb_phrase(sentence: Sentence, k: int, group: Group, low: int, high: int, head: int) -> Phrase:
-    last = sentence.node(k).last
     low, high = min(low, group.first), max(high, group.main + 1)
     if group.kind == "finite" and group.subject is not None:
-        start, end = group.subject
-        owners = sentence.owners()
-        mine = any(k <= owners.get(place, -1) <= last for place in range(start, end))
-        if mine or sentence.cells[start].tag in ("PRS", "EX", "PN"):
-            low = min(low, start)
-            return Phrase(low, max(high, end), "clause", head)
-    kind = {"infinitive": "verb", "bare": "verb", "gerund": "verb", "participle": "adjective"}.get(
-        group.kind, "predicate"
-    )
+        (start, end), owners = group.subject, sentence.owners()
+        own = any(k <= owners.get(index, -1) <= sentence.node(k).last for index in range(start, end))
+        if own or sentence.tokens[start].tag in ("PRS", "EX", "PN"):
+            return Phrase(min(low, start), max(high, end), "clause", head)
+    kind = _KINDS.get(group.kind, "predicate")
     return Phrase(group.first if kind == "verb" else low, high, kind, head)
