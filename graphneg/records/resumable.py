@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -68,6 +68,8 @@ class ResumableWriter:
     """
 
     def __init__(self, out: str | Path, fingerprint: str) -> None:
+        from filelock import FileLock, Timeout
+
         path = check_destination(out)
         if path is None:
             raise InputError(f"{STANDARD_OUTPUT}: standard output can't be resumed; name a file")
@@ -75,15 +77,22 @@ class ResumableWriter:
         self._part = path.with_name(path.name + ".part")
         self._state_path = path.with_name(path.name + ".part.json")
         self._fingerprint = fingerprint
+        self._lock_path = path.with_name(path.name + ".part.lock")
+        self._lock = FileLock(self._lock_path, timeout=0)
         try:
+            self._lock.acquire()
             self._file = open(self._part, "ab")  # noqa: SIM115 - closed by close()
+        except Timeout as error:
+            raise InputError(
+                f"{self._part}: another run is writing it; wait for its end or name another file"
+            ) from error
         except OSError as error:
+            self._lock.release()
             raise InputError(f"{self._part}: can't be written: {error.strerror}") from error
         try:
-            _lock(self._file.fileno(), self._part)
             self.resumed = self._resume()
         except BaseException:
-            self._file.close()
+            self.close()
             raise
         self._negatives = self.resumed.negatives
 
@@ -132,12 +141,15 @@ class ResumableWriter:
         else:
             replace(self._part, self._path)
             self._state_path.unlink(missing_ok=True)
+        with suppress(PermissionError):  # Windows keeps a file that is open
+            self._lock_path.unlink(missing_ok=True)
         self.close()
         return self._path
 
     def close(self) -> None:
         """Stop writing. What no checkpoint acknowledged is dropped by the next run."""
         self._file.close()
+        self._lock.release()
 
     def _resume(self) -> Resumed:
         state, discarded = self._usable_state()
@@ -165,20 +177,6 @@ class ResumableWriter:
 
     def _save(self, state: _State) -> None:
         write_atomically(self._state_path, json.dumps(asdict(state)))
-
-
-def _lock(descriptor: int, path: Path) -> None:
-    """One run a file. The lock goes with the process; Windows has none of this kind."""
-    if sys.platform == "win32":
-        return
-    import fcntl
-
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        raise InputError(
-            f"{path}: another run is writing it; wait for its end or name another file"
-        ) from error
 
 
 Written = Callable[[], Iterable[Negative]]
