@@ -22,8 +22,8 @@ from graphneg.ingest.writing import write_records
 from graphneg.model import Rejected
 from graphneg.parsers.base import Parser
 from graphneg.parsers.jobs import ParseReport, parse_store
-from graphneg.parsers.pool import ParserPool, open_pool, source_of
-from graphneg.parsers.stored import Existing, Kind, Wanted
+from graphneg.parsers.pool import ParserPool, open_pool
+from graphneg.parsers.stored import Existing, ParseScope, TextKind
 from graphneg.progress import NoProgress, Progress
 from graphneg.shift.calls import ShiftCalls
 from graphneg.store.connection import Store
@@ -99,7 +99,7 @@ class DialogueGraph(ShiftCalls):
         *,
         parser_options: Mapping[str, Any] | None = None,
         processes: int | None = None,
-        of: Sequence[Kind] = ("utterances",),
+        of: Sequence[TextKind] = ("utterances",),
         existing: Existing = "keep",
         corpora: Sequence[str] = (),
         splits: Sequence[str] = (),
@@ -122,15 +122,15 @@ class DialogueGraph(ShiftCalls):
             InputError: something else is asked for than utterances and responses.
             StoreError: the store is gone.
         """
-        wanted = Wanted(Selection(tuple(corpora), tuple(splits), limit), tuple(of), existing)
+        scope = ParseScope(Selection(tuple(corpora), tuple(splits), limit), tuple(of), existing)
         with ExitStack() as opened:
             pool = (
                 parser
                 if isinstance(parser, ParserPool)
                 else opened.enter_context(open_pool(parser, parser_options, processes))
             )
-            report = ParseReport(source_of(pool), on_warning=on_warning)
-            return parse_store(self.store, pool, wanted, report, progress or NoProgress())
+            report = ParseReport(pool.source, on_warning=on_warning)
+            return parse_store(self.store, pool, scope, report, progress or NoProgress())
 
     def negatives(
         self,

@@ -16,7 +16,7 @@ from graphneg.model import AmrGraph
 from graphneg.parsers import jobs as parsing
 from graphneg.parsers import stored as writing
 from graphneg.parsers.pool import open_pool
-from graphneg.parsers.stored import Ready
+from graphneg.parsers.stored import NewGraph
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import read_whole_graphs
 from tests.servers import wipe
@@ -209,7 +209,7 @@ class TestARun:
         sizes: list[int] = []
         write = writing._write
 
-        def counted(tx: Any, batch: Sequence[Ready], source: str) -> Any:
+        def counted(tx: Any, batch: Sequence[NewGraph], source: str) -> Any:
             sizes.append(len(batch))
             return write(tx, batch, source)
 

@@ -126,7 +126,6 @@ def _pool(parser: str, options: dict[str, Any], processes: int | None) -> Genera
 
 def _parse_file(source: str, out: str, parser: str, options: dict[str, Any], processes: int | None) -> None:
     from graphneg.parsers.jobs import ParseReport, decoded_lines, parse_lines
-    from graphneg.parsers.pool import source_of
 
     with (
         _input(source) as lines,
@@ -135,7 +134,7 @@ def _parse_file(source: str, out: str, parser: str, options: dict[str, Any], pro
         _pool(parser, options, processes) as pool,
         Bars() as bars,
     ):
-        report = ParseReport(source_of(pool))
+        report = ParseReport(pool.source)
         bars.start("parse", None if source == STANDARD else os.path.getsize(source), BYTES)
         for number, block in enumerate(parse_lines(pool, decoded_lines(lines, bars), report)):
             output.write((("\n" if number else "") + block).encode())

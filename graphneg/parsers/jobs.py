@@ -1,4 +1,7 @@
-"""Parsing at scale: the texts of a store, or the lines of a file, through a parser in worker processes."""
+"""Parsing at scale: the texts of a store, or the lines of a file, through a parser in worker processes.
+
+In: a store, or the lines of a file. Out: graphs in the store, or PENMAN blocks; and a `ParseReport`.
+"""
 
 from __future__ import annotations
 
@@ -12,27 +15,28 @@ from graphneg.amr.penman import format_graph
 from graphneg.ingest.rows import amr_id
 from graphneg.model import AmrGraph, AmrNode
 from graphneg.parsers.base import readable_text, warning_code
-from graphneg.parsers.pool import ParsedText, ParserPool, Texts, source_of
+from graphneg.parsers.pool import ParsedText, ParserPool, Texts
 from graphneg.parsers.stored import (
-    Claims,
-    Ready,
-    Waiting,
-    Wanted,
-    count_waiting,
+    NewGraph,
+    ParseScope,
+    PendingText,
+    count_pending,
     fits,
     parse_row,
     read_parses,
-    read_waiting,
+    read_pending,
     text_id,
     write_graphs,
 )
 from graphneg.progress import Progress
 from graphneg.store.connection import Store
 
-# What a run of a parser did, counted.
-
-
+BATCH = 100
+"""Texts that a worker gets at a time."""
 KEPT_EXAMPLES = 3
+UNPARSED = format_graph(AmrGraph("", (AmrNode(0, 0, "a", "amr-unintelligible", None, None, None, 0),)))
+"""What stands for a text without a graph, so that graphs and lines keep one count (AMR guidelines 1.2.6)."""
+
 Listener = Callable[[str, str], None]
 
 
@@ -42,7 +46,7 @@ class ParseReport:
 
     ``parsed`` texts went through the parser, ``reused`` ones had been parsed before; ``graphs`` is
     how many graphs were written, ``replaced`` how many of them took another's place, and ``failed``
-    how many texts have none. ``warnings`` counts by code; ``examples`` keeps a few (place, warning)
+    how many texts have none. ``warnings`` counts by code; ``examples`` keeps a few (text, warning)
     of each code, and ``on_warning`` is told each.
     """
 
@@ -58,15 +62,16 @@ class ParseReport:
     examples: dict[str, list[tuple[str, str]]] = field(default_factory=dict[str, list[tuple[str, str]]])
     on_warning: Listener | None = None
 
-    def warn(self, place: str, warnings: Sequence[str]) -> None:
+    def warn(self, text: str, warnings: Sequence[str]) -> None:
+        """Counts the warnings about a text, which its id or its line names."""
         for warning in warnings:
             code = warning_code(warning)
             self.warnings[code] += 1
             kept = self.examples.setdefault(code, [])
             if len(kept) < KEPT_EXAMPLES:
-                kept.append((place, warning))
+                kept.append((text, warning))
             if self.on_warning is not None:
-                self.on_warning(place, warning)
+                self.on_warning(text, warning)
 
     def summary(self) -> str:
         """One line: ``dependency 1: 300 graphs of 300 utterances, 412 sentences in 2.1 s (196/s)``."""
@@ -92,17 +97,10 @@ def sentences_of(graph: AmrGraph) -> int:
     return max(1, sum((node.role or "").startswith("snt") for node in graph.children(0)))
 
 
-# Parsing the texts of a store: read, parsed in worker processes, written in batches.
-
-
-BATCH = 100
-"""Texts that a worker gets at a time."""
-
-
 def parse_store(
-    store: Store, pool: ParserPool, wanted: Wanted, report: ParseReport, progress: Progress
+    store: Store, pool: ParserPool, scope: ParseScope, report: ParseReport, progress: Progress
 ) -> ParseReport:
-    """Parse the texts that wait, and count in ``report`` what became of them.
+    """Parse the pending texts of a store, and count in ``report`` what became of them.
 
     What is written stays, whenever the run is stopped; the next one goes on from there.
 
@@ -111,9 +109,9 @@ def parse_store(
         ParserError: the parser does not answer as parsers do.
     """
     began = time.monotonic()
-    progress.start("parse", count_waiting(store, wanted, report.source), "utterances")
+    progress.start("parse", count_pending(store, scope, report.source), "utterances")
     try:
-        for done in _Run(store, pool, wanted, report).batches():
+        for done in _Run(store, pool, scope, report).batches():
             progress.advance(done)
     finally:
         report.seconds = time.monotonic() - began
@@ -123,91 +121,85 @@ def parse_store(
 
 @dataclass(frozen=True, slots=True)
 class _Batch:
-    """Texts with their keys: those that the store remembers, and those that this batch parses."""
+    """Texts with their keys: what the store remembers of them, and the keys that this batch parses."""
 
-    waiting: Sequence[tuple[str, Waiting]]
+    pending: Sequence[tuple[str, PendingText]]
     remembered: dict[str, ParsedText]
+    asked: Sequence[str]
     new: Sequence[str]
-
-    def texts(self) -> Texts:
-        texts = {key: one.text for key, one in self.waiting}
-        return [texts[key] for key in self.new]
-
-    def claimed(self) -> list[str]:
-        """The keys that the parser is asked for, by this batch or one before."""
-        return list(dict.fromkeys(key for key, _ in self.waiting if key not in self.remembered))
 
 
 class _Run:
-    """One run. Batches are read ahead of the parser, and written in the order in which they were read."""
+    """One run. Batches are read ahead of the parser, and written in the order in which they were read.
 
-    def __init__(self, store: Store, pool: ParserPool, wanted: Wanted, report: ParseReport) -> None:
+    ``_uses`` counts the batches on their way that ask for a text, by key, so that none is parsed twice at a
+    time; ``_answers`` are the parser's, as long as a batch asks for them.
+    """
+
+    def __init__(self, store: Store, pool: ParserPool, scope: ParseScope, report: ParseReport) -> None:
         self._store = store
         self._pool = pool
-        self._wanted = wanted
+        self._scope = scope
         self._report = report
-        self._source = source_of(pool)
-        self._claims = Claims()
+        self._uses: Counter[str] = Counter()
+        self._answers: dict[str, ParsedText] = {}
         self._ahead: deque[_Batch] = deque()
 
     def batches(self) -> Iterator[int]:
         """How many texts each batch had, once it is written."""
         for answers in self._pool.parse(self._read()):
             batch = self._ahead.popleft()
-            self._claims.settle(dict(zip(batch.new, answers, strict=True)))
+            self._answers.update(zip(batch.new, answers, strict=True))
             self._report.parsed += len(batch.new)
-            self._report.reused += len(batch.waiting) - len(batch.new)
+            self._report.reused += len(batch.pending) - len(batch.new)
             self._write(batch)
-            self._claims.free(batch.claimed())
-            yield len(batch.waiting)
+            self._uses.subtract(batch.asked)
+            for key in batch.asked:
+                if not self._uses[key]:
+                    del self._uses[key], self._answers[key]
+            yield len(batch.pending)
 
     def _read(self) -> Iterator[Texts]:
-        waiting = read_waiting(self._store, self._wanted, self._source)
-        while page := list(islice(waiting, BATCH)):
-            keyed = [(text_id(self._source, one.text), one) for one in page]
-            remembered = self._remembered([key for key, _ in keyed])
-            batch = _Batch(keyed, remembered, ())
-            batch = replace(batch, new=self._claims.claim(batch.claimed()))
-            self._ahead.append(batch)
-            yield batch.texts()
-
-    def _remembered(self, keys: Sequence[str]) -> dict[str, ParsedText]:
-        """Nothing of a parser without a version: it may have changed."""
-        return read_parses(self._store, keys) if self._pool.version else {}
+        pending = read_pending(self._store, self._scope, self._pool.source)
+        while page := list(islice(pending, BATCH)):
+            keyed = [(text_id(self._pool.source, text.text), text) for text in page]
+            texts = {key: text.text for key, text in keyed}
+            # Nothing of a parser without a version is remembered: it may have changed.
+            remembered = read_parses(self._store, texts) if self._pool.version else {}
+            asked = [key for key in texts if key not in remembered]
+            new = [key for key in asked if not self._uses[key]]
+            self._uses.update(asked)
+            self._ahead.append(_Batch(keyed, remembered, asked, new))
+            yield [texts[key] for key in new]
 
     def _write(self, batch: _Batch) -> None:
-        ready: list[Ready] = []
-        for key, one in batch.waiting:
-            known = batch.remembered.get(key)
-            parsed = self._claims.answer(key) if known is None else known
-            self._report.warn(one.id, parsed.warnings)
-            made = self._ready(key, one, parsed)
-            if made is None:
+        graphs: list[NewGraph] = []
+        for key, text in batch.pending:
+            parsed = batch.remembered.get(key) or self._answers[key]
+            self._report.warn(text.id, parsed.warnings)
+            graph = self._new_graph(key, text, parsed)
+            if graph is None:
                 self._report.failed += 1
             else:
-                ready.append(made)
-                self._report.sentences += sentences_of(made.graph)
-        for written in write_graphs(self._store, ready, self._source):
+                graphs.append(graph)
+                self._report.sentences += sentences_of(graph.graph)
+        for written in write_graphs(self._store, graphs, self._pool.source):
             self._report.graphs += written.graphs
             self._report.replaced += written.replaced
 
-    def _ready(self, key: str, one: Waiting, parsed: ParsedText) -> Ready | None:
+    def _new_graph(self, key: str, text: PendingText, parsed: ParsedText) -> NewGraph | None:
         if parsed.graph is None or parsed.penman is None:
             return None
-        graph = replace(parsed.graph, id=amr_id(one.id, self._pool.name))
-        note = parse_row(key, self._source, parsed) if self._pool.version else None
-        made = Ready(one.kind, one.id, graph, parsed.penman, parsed.warnings, one.replaces, note)
-        if fits(made):
-            return made
-        self._report.warn(one.id, [f"too-large: a graph of {made.bytes / 1e6:.0f} MB is not written"])
+        graph = replace(parsed.graph, id=amr_id(text.id, self._pool.name))
+        note = parse_row(key, self._pool.source, parsed) if self._pool.version else None
+        new = NewGraph(text.kind, text.id, graph, parsed.penman, parsed.warnings, text.replaces, note)
+        if fits(new):
+            return new
+        self._report.warn(text.id, [f"too-large: a graph of {new.bytes / 1e6:.0f} MB is not written"])
         return None
 
 
 # Parsing a file of one text a line to PENMAN, without a store.
-
-
-UNPARSED = format_graph(AmrGraph("", (AmrNode(0, 0, "a", "amr-unintelligible", None, None, None, 0),)))
-"""What stands for a text without a graph, so that graphs and lines keep one count (AMR guidelines 1.2.6)."""
 
 
 def decoded_lines(stream: Iterable[bytes], progress: Progress) -> Iterator[str]:
@@ -235,23 +227,15 @@ def parse_lines(pool: ParserPool, lines: Iterable[str], report: ParseReport) -> 
             ahead.append(texts)
             yield texts
 
-    number = 0
     for answers in pool.parse(batches()):
         for text, parsed in zip(ahead.popleft(), answers, strict=True):
-            number += 1
-            _count(report, number, parsed)
+            report.parsed += 1
+            report.warn(f"line {report.parsed}", parsed.warnings)
+            report.graphs += parsed.graph is not None
+            report.failed += parsed.graph is None
+            report.sentences += sentences_of(parsed.graph) if parsed.graph is not None else 0
             yield _block(text, parsed)
         report.seconds = time.monotonic() - began
-
-
-def _count(report: ParseReport, number: int, parsed: ParsedText) -> None:
-    report.parsed += 1
-    report.warn(f"line {number}", parsed.warnings)
-    if parsed.graph is None:
-        report.failed += 1
-    else:
-        report.graphs += 1
-        report.sentences += sentences_of(parsed.graph)
 
 
 def _block(text: str, parsed: ParsedText) -> str:

@@ -1,20 +1,24 @@
-"""A parser at work: in worker processes where it was named, in this one where it was handed over."""
+"""A parser at work: in worker processes where it was named, in this one where it was handed over.
+
+In: batches of texts. Out: for each batch, in order, the graphs with their PENMAN texts and warnings.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Any, Protocol, Self, runtime_checkable
+from functools import partial
+from typing import Any, Self
 
 from graphneg.amr.penman import format_graph
 from graphneg.model import AmrGraph
-from graphneg.parsers.base import PLUGINS, Parsed, Parser, checked, get_parser
+from graphneg.parsers.base import PLUGINS, CheckedParser, Parser, checked, get_parser
 from graphneg.workers import Workers
 
 MOST_PROCESSES = 8
-"""Where no number is given: more are waiting for the one process that writes."""
+"""Where no number is given: more are pending before the one process that writes."""
 
 Texts = Sequence[str]
 _TRIAL = "Hello."
@@ -29,32 +33,31 @@ class ParsedText:
     warnings: tuple[str, ...]
 
 
-@runtime_checkable
-class ParserPool(Protocol):
-    """Parses batches of texts, in their order. ``source`` is what graphs of the parser are marked with."""
+class ParserPool(AbstractContextManager["ParserPool"]):
+    """A parser that is ready: its name and version, and batches of texts through it, in their order.
 
-    @property
-    def name(self) -> str: ...
+    ``source`` is what graphs of the parser are marked with: ``dependency 1``. A few batches are read
+    ahead of their turn.
+    """
 
-    @property
-    def version(self) -> str: ...
+    def __init__(
+        self,
+        name: str,
+        version: str,
+        parse: Callable[[Iterable[Texts]], Iterator[list[ParsedText]]],
+        close: Callable[[], None],
+    ) -> None:
+        self.name = name
+        self.version = version
+        self.source = f"{name} {version}".strip()
+        self.parse = parse
+        self.close = close
 
-    def parse(self, batches: Iterable[Texts]) -> Iterator[list[ParsedText]]:
-        """The answers to each batch; a few batches are taken ahead of their turn."""
-        ...
+    def __enter__(self) -> Self:
+        return self
 
-    def close(self) -> None: ...
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
-
-
-def source_of(pool: ParserPool) -> str:
-    """What the pool's graphs are marked with: ``dependency 1``."""
-    return f"{pool.name} {pool.version}".strip()
+    def __exit__(self, *raised: object) -> None:
+        self.close()
 
 
 def open_pool(
@@ -69,9 +72,21 @@ def open_pool(
         ParserError: there is no such parser, it can't be made, or it is none.
     """
     if not isinstance(parser, str):
-        return _GivenParser(parser)
+        given = checked(parser)
+        parse = partial(map, partial(_parse, given))
+        return ParserPool(given.name, given.version, parse, lambda: None)
     parallel = bool(getattr(PLUGINS.find(parser), "parallel", False))
-    return _NamedParser(parser, options or {}, processes or (_cores() if parallel else 1))
+    workers: Workers[Texts | None, Any] = Workers(
+        "graphneg.parsers.pool:parser_worker",
+        (parser, dict(options or {})),
+        processes or (_cores() if parallel else 1),
+    )
+    try:
+        name, version = workers.ask(None)
+    except BaseException:
+        workers.close()
+        raise
+    return ParserPool(name, version, workers.map, workers.close)
 
 
 def parser_worker(name: str, options: Mapping[str, Any]) -> Callable[[Texts | None], Any]:
@@ -85,61 +100,16 @@ def parser_worker(name: str, options: Mapping[str, Any]) -> Callable[[Texts | No
         if texts is None:
             parser.parse_batch([_TRIAL])
             return parser.name, parser.version
-        return list(map(_written, parser.parse_batch(texts)))
+        return _parse(parser, texts)
 
     return answer
 
 
-class _NamedParser:
-    def __init__(self, name: str, options: Mapping[str, Any], processes: int) -> None:
-        self._workers: Workers[Texts | None, Any] = Workers(
-            "graphneg.parsers.pool:parser_worker", (name, dict(options)), processes
-        )
-        try:
-            self.name, self.version = self._workers.ask(None)
-        except BaseException:
-            self._workers.close()
-            raise
-
-    def parse(self, batches: Iterable[Texts]) -> Iterator[list[ParsedText]]:
-        return self._workers.map(batches)
-
-    def close(self) -> None:
-        self._workers.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-
-class _GivenParser:
-    def __init__(self, parser: Parser) -> None:
-        self._parser = checked(parser)
-        self.name, self.version = self._parser.name, self._parser.version
-
-    def parse(self, batches: Iterable[Texts]) -> Iterator[list[ParsedText]]:
-        for texts in batches:
-            yield list(map(_written, self._parser.parse_batch(texts)))
-
-    def close(self) -> None:
-        return
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-
-def _written(parsed: Parsed) -> ParsedText:
-    penman = None if parsed.graph is None else format_graph(parsed.graph)
-    return ParsedText(parsed.graph, penman, parsed.warnings)
+def _parse(parser: CheckedParser, texts: Texts) -> list[ParsedText]:
+    return [
+        ParsedText(parsed.graph, format_graph(parsed.graph) if parsed.graph else None, parsed.warnings)
+        for parsed in parser.parse_batch(texts)
+    ]
 
 
 def _cores() -> int:

@@ -1,8 +1,13 @@
-"""Parses and the store: what was parsed before, what is pending, and writing what is new."""
+"""Parses and the store: what was parsed before, what is pending, and writing what is new.
+
+In: a store and a `ParseScope`. Out: its texts without a graph, what is remembered of them, and graphs written
+in batches, each in one transaction. A graph is there entirely or not at all, with the note of its text, so
+a run that was killed is completed by running it again.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Literal
@@ -18,8 +23,6 @@ from graphneg.parsers.pool import ParsedText
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import Selection, count_dialogues, dialogue_ids
 from graphneg.store.statements import cypher_text, run
-
-# What was parsed before: in the store by text and parser, and in this run what is not written yet.
 
 
 def text_id(source: str, text: str) -> str:
@@ -49,69 +52,23 @@ def parse_row(id: str, source: str, parsed: ParsedText) -> Row:
 
 def _graph(penman: str, spans: Sequence[int] | None) -> AmrGraph:
     numbers: Sequence[int] = spans or ()
-    found = {numbers[i]: (numbers[i + 1], numbers[i + 2]) for i in range(0, len(numbers), 3)}
-    return replace(parse_graph(penman), spans=found)
+    spans_by_node = {numbers[i]: (numbers[i + 1], numbers[i + 2]) for i in range(0, len(numbers), 3)}
+    return replace(parse_graph(penman), spans=spans_by_node)
 
 
-@dataclass(slots=True)
-class _Claim:
-    uses: int
-    parsed: ParsedText | None = None
+# Which texts of a store need a graph.
 
 
-class Claims:
-    """Texts on their way through the parser, so that none goes through it twice at a time.
-
-    A batch claims its texts when it is read and frees them when it is written.
-    """
-
-    def __init__(self) -> None:
-        self._claims: dict[str, _Claim] = {}
-
-    def claim(self, ids: Iterable[str]) -> list[str]:
-        """Which of these keys no batch has claimed yet."""
-        new: list[str] = []
-        for id in ids:
-            known = self._claims.get(id)
-            if known is None:
-                self._claims[id] = _Claim(1)
-                new.append(id)
-            else:
-                known.uses += 1
-        return new
-
-    def settle(self, parsed: Mapping[str, ParsedText]) -> None:
-        """The parser's answers, by key."""
-        for id, one in parsed.items():
-            self._claims[id].parsed = one
-
-    def answer(self, id: str) -> ParsedText:
-        parsed = self._claims[id].parsed
-        if parsed is None:
-            raise LookupError(f"text {id} is claimed and not parsed")
-        return parsed
-
-    def free(self, ids: Iterable[str]) -> None:
-        for id in ids:
-            claim = self._claims[id]
-            claim.uses -= 1
-            if not claim.uses:
-                del self._claims[id]
-
-
-# Which texts of a store wait for a graph.
-
-
-Kind = Literal["utterances", "responses"]
+TextKind = Literal["utterances", "responses"]
 Existing = Literal["keep", "replace"]
-KINDS: tuple[Kind, ...] = ("utterances", "responses")
+KINDS: tuple[TextKind, ...] = ("utterances", "responses")
 EXISTING: tuple[Existing, ...] = ("keep", "replace")
 
 _DIALOGUES = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ParseScope:
     """Which texts are parsed: those of the selected dialogues that have no graph.
 
     With ``existing`` ``replace`` also those whose graphs are all of other parsers, or of other
@@ -119,7 +76,7 @@ class Wanted:
     """
 
     selection: Selection = field(default_factory=Selection)
-    kinds: tuple[Kind, ...] = ("utterances",)
+    kinds: tuple[TextKind, ...] = ("utterances",)
     existing: Existing = "keep"
 
     def __post_init__(self) -> None:
@@ -134,68 +91,64 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
-    """A text that waits: ``id`` is its utterance or response, ``replaces`` the graphs that will go."""
+class PendingText:
+    """A text without a graph: ``id`` is its utterance or response, ``replaces`` the graphs that will go."""
 
-    kind: Kind
+    kind: TextKind
     id: str
     text: str
     replaces: tuple[str, ...]
 
 
-def count_waiting(store: Store, wanted: Wanted, parser: str) -> int:
-    """How many texts wait. ``parser`` is the source that the parser's graphs are marked with."""
+def count_pending(store: Store, scope: ParseScope, parser: str) -> int:
+    """How many texts are pending. ``parser`` is the source that the parser's graphs are marked with."""
     conditions: dict[str, Any] = {
-        "corpora": list(wanted.selection.corpora),
-        "splits": list(wanted.selection.splits),
-        "limit": max(1, count_dialogues(store, wanted.selection)),
-        "any": wanted.existing == "keep",
+        "corpora": list(scope.selection.corpora),
+        "splits": list(scope.selection.splits),
+        "limit": max(1, count_dialogues(store, scope.selection)),
+        "any": scope.existing == "keep",
         "kept": [GOLD, parser],
     }
     return sum(
-        store.read(cypher_text(f"parse/count_{kind}"), **conditions)[0]["texts"] for kind in wanted.kinds
+        store.read(cypher_text(f"parse/count_{kind}"), **conditions)[0]["texts"] for kind in scope.kinds
     )
 
 
-def read_waiting(store: Store, wanted: Wanted, parser: str) -> Iterator[Waiting]:
-    """The texts that wait, dialogue by dialogue in their order, in flat memory."""
-    ids = dialogue_ids(store, wanted.selection)
+def read_pending(store: Store, scope: ParseScope, parser: str) -> Iterator[PendingText]:
+    """The pending texts, dialogue by dialogue in their order, in flat memory."""
+    ids = dialogue_ids(store, scope.selection)
     while page := list(islice(ids, _DIALOGUES)):
-        found: dict[str, list[Waiting]] = {}
-        for kind in wanted.kinds:
+        by_dialogue: dict[str, list[PendingText]] = {}
+        for kind in scope.kinds:
             for row in store.read(cypher_text(f"parse/{kind}"), ids=page):
-                found.setdefault(row["id"], []).extend(_waiting(kind, row["texts"], wanted, parser))
+                by_dialogue.setdefault(row["id"], []).extend(_pending(kind, row["texts"], scope, parser))
         for id in page:
-            yield from found.get(id, ())
+            yield from by_dialogue.get(id, ())
 
 
-def _waiting(kind: Kind, rows: list[list[Any]], wanted: Wanted, parser: str) -> Iterator[Waiting]:
+def _pending(kind: TextKind, rows: list[list[Any]], scope: ParseScope, parser: str) -> Iterator[PendingText]:
     texts: dict[tuple[int, str, str], list[Sequence[Any]]] = {}
     for turn, id, text, amr, source in rows:
         graphs = texts.setdefault((turn, id, text), [])
         if amr is not None:
             graphs.append((amr, source))
     for (_, id, text), graphs in sorted(texts.items()):
-        if not any(wanted.keeps(source, parser) for _, source in graphs):
-            yield Waiting(kind, id, text, tuple(sorted(amr for amr, _ in graphs)))
+        if not any(scope.keeps(source, parser) for _, source in graphs):
+            yield PendingText(kind, id, text, tuple(sorted(amr for amr, _ in graphs)))
 
 
-# Writes parsed graphs to a store: in batches, each in one transaction, none of it twice.
-#
-# A graph is there entirely or not at all, with the note of its text, so a run that was killed is
-# completed by running it again. Where a graph takes the place of another parser's, the negatives
-# that were made of its dialogue go with the old one.
-
+# Writing. Where a graph takes the place of another parser's, the negatives that were made of its dialogue go
+# with the old one.
 
 _NODE_BYTES = 300
-_MEANINGS: dict[Kind, str] = {"utterances": "load/meanings", "responses": "parse/response_meanings"}
+_MEANINGS: dict[TextKind, str] = {"utterances": "load/meanings", "responses": "parse/response_meanings"}
 
 
 @dataclass(frozen=True, slots=True)
-class Ready:
+class NewGraph:
     """A graph to write: ``of`` is the utterance or response, ``note`` the row that remembers its text."""
 
-    kind: Kind
+    kind: TextKind
     of: str
     graph: AmrGraph
     penman: str
@@ -220,66 +173,63 @@ class Written:
     replaced: int
 
 
-def fits(one: Ready) -> bool:
+def fits(new: NewGraph) -> bool:
     """Whether the graph fits in a transaction."""
-    return one.bytes <= MAX_DIALOGUE_BYTES
+    return new.bytes <= MAX_DIALOGUE_BYTES
 
 
-def write_graphs(store: Store, ready: Sequence[Ready], source: str) -> Iterator[Written]:
+def write_graphs(store: Store, graphs: Sequence[NewGraph], source: str) -> Iterator[Written]:
     """Write graphs that are marked with ``source``; yields what each transaction did, once it is done."""
-    for batch in _batches(ready):
+    for batch in _batches(graphs):
         yield store.write(lambda tx, batch=batch: _write(tx, batch, source))
 
 
-def _batches(ready: Sequence[Ready]) -> Iterator[list[Ready]]:
-    batch: list[Ready] = []
+def _batches(graphs: Sequence[NewGraph]) -> Iterator[list[NewGraph]]:
+    batch: list[NewGraph] = []
     rows = size = 0
-    for one in ready:
-        if batch and (rows + one.rows > MAX_ROWS or size + one.bytes > MAX_BYTES):
+    for new in graphs:
+        if batch and (rows + new.rows > MAX_ROWS or size + new.bytes > MAX_BYTES):
             yield batch
             batch, rows, size = [], 0, 0
-        batch.append(one)
-        rows, size = rows + one.rows, size + one.bytes
+        batch.append(new)
+        rows, size = rows + new.rows, size + new.bytes
     if batch:
         yield batch
 
 
-def _write(tx: ManagedTransaction, batch: Sequence[Ready], source: str) -> Written:
+def _write(tx: ManagedTransaction, batch: Sequence[NewGraph], source: str) -> Written:
     """One transaction; what another attempt or process wrote stays."""
-    stored = run(tx, "load/stored_graphs", ids=[one.graph.id for one in batch])
-    old = {id for one in batch for id in one.replaces}
-    there = {row["id"] for row in stored} - old
-    new = [one for one in batch if one.graph.id not in there]
-    replaced = _forget(tx, [one for one in new if one.replaces])
-    rows, kinds = GraphRows(), dict[Kind, list[Row]]()
-    for one in new:
-        rows.add(one.graph, one.of, source, digest(one.penman))
-        if one.warnings:
-            rows.amrs[-1]["properties"]["warnings"] = list(one.warnings)
-        kinds.setdefault(one.kind, []).append(rows.amrs[-1])
-    if new:
+    stored = run(tx, "load/stored_graphs", ids=[new.graph.id for new in batch])
+    there = {row["id"] for row in stored} - {id for new in batch for id in new.replaces}
+    missing = [new for new in batch if new.graph.id not in there]
+    replacing = [new for new in missing if new.replaces]
+    if replacing:
+        _forget(tx, sorted({id for new in replacing for id in new.replaces}))
+    rows, by_kind = GraphRows(), dict[TextKind, list[Row]]()
+    for new in missing:
+        rows.add(new.graph, new.of, source, digest(new.penman))
+        if new.warnings:
+            rows.amrs[-1]["properties"]["warnings"] = list(new.warnings)
+        by_kind.setdefault(new.kind, []).append(rows.amrs[-1])
+    if missing:
         lexemes = rows.lexeme_rows()
         run(tx, "load/terms", terms=[row["text"] for row in lexemes])
         run(tx, "load/graphs", nodes=rows.nodes, lexemes=lexemes, roles=rows.roles)
-    for kind, amrs in kinds.items():
+    for kind, amrs in by_kind.items():
         tied = run(tx, _MEANINGS[kind], amrs=amrs)[0]["amrs"]
         if tied != len(amrs):
             raise StoreError(f"{len(amrs) - tied} {kind} went while their graphs were written; run again")
-    notes = {one.note["id"]: one.note for one in batch if one.note is not None}
+    notes = {new.note["id"]: new.note for new in batch if new.note is not None}
     if notes:
         run(tx, "parse/remember", parses=[notes[id] for id in sorted(notes)])
-    return Written(len(new), replaced)
+    return Written(len(missing), len(replacing))
 
 
-def _forget(tx: ManagedTransaction, new: Sequence[Ready]) -> int:
-    """Remove the graphs that others take the place of, and the variants of their dialogues."""
-    if not new:
-        return 0
-    amrs = sorted({id for one in new for id in one.replaces})
+def _forget(tx: ManagedTransaction, amrs: Sequence[str]) -> None:
+    """Remove graphs, and the variants of their dialogues."""
     variants = sorted(row["variant"] for row in run(tx, "parse/edited", amrs=amrs))
     if variants:
         edited = sorted(row["amr"] for row in run(tx, "parse/materialized", ids=variants))
         run(tx, "parse/forget", amrs=edited)
         run(tx, "edit/forget", ids=variants)
     run(tx, "parse/forget", amrs=amrs)
-    return len(new)
