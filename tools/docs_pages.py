@@ -1,21 +1,43 @@
 """Pages of the site that are made from the program when it is built; mkdocs calls `on_files`.
 
-In: the commands of ``graphneg.cli``, the headers of ``cypher/explore/``, the packages named in ``API``. Out:
-``commands.md``, ``queries.md`` and a page for each package, as Markdown.
+In: the commands of ``graphneg.cli``, the generators that ship, the headers of ``cypher/explore/``, the
+packages named in ``API``. Out: ``commands.md``, ``generator_options.md``, ``queries.md``, ``api/PACKAGE.md``.
 """
 
 from __future__ import annotations
 
 import enum
+import importlib
 import inspect
+import pkgutil
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from tools.docstrings import markdown
+
 ROOT = Path(__file__).parent.parent
 QUERIES = ROOT / "docs" / "data" / "queries.txt"
-API = ("graphneg",)
+API = (
+    "graphneg",
+    "graphneg.model",
+    "graphneg.store",
+    "graphneg.records",
+    "graphneg.ingest",
+    "graphneg.amr",
+    "graphneg.editing",
+    "graphneg.decoders",
+    "graphneg.parsers",
+    "graphneg.shift",
+    "graphneg.generators",
+    "graphneg.datasets",
+    "graphneg.rankers",
+    "graphneg.scorers",
+    "graphneg.training",
+    "graphneg.evaluation",
+    "graphneg.nn",
+)
 STORE = ("store", "username", "password", "database")
 """Options that nearly all commands have: said once, in docs/cli.md."""
 MARKUP = re.compile(r"\[/?(?:bold|dim|italic|cyan|green|yellow|red)?\]")
@@ -32,8 +54,24 @@ def on_files(files: Any, config: Any) -> Any:
 
 def pages() -> Mapping[str, str]:
     """File names and texts."""
-    api = {f"api/{name}.md": f"# {name}\n\n::: {name}\n" for name in API}
-    return {"commands.md": commands_page(), "queries.md": queries_page(), **api}
+    api = {f"api/{name}.md": api_page(name) for name in API}
+    return {
+        "commands.md": commands_page(),
+        "generator_options.md": generator_options_page(),
+        "queries.md": queries_page(),
+        **api,
+    }
+
+
+def api_page(package: str) -> str:
+    """What a package exports; of one that exports nothing, what its modules hold. mkdocstrings fills in."""
+    parts = [f"# {package}", f"::: {package}"]
+    module = importlib.import_module(package)
+    if hasattr(module, "__path__") and not getattr(module, "__all__", ()):
+        names = sorted(one.name for one in pkgutil.iter_modules(module.__path__) if not one.ispkg)
+        for name in names:
+            parts += [f"## {name}", f"::: {package}.{name}\n    options:\n      heading_level: 3"]
+    return "\n\n".join(parts) + "\n"
 
 
 def commands_page() -> str:
@@ -46,6 +84,19 @@ def commands_page() -> str:
     return "\n".join(
         ["# Commands", "", "What `graphneg COMMAND --help` says.", "", *map(_command_text, found)]
     )
+
+
+def generator_options_page() -> str:
+    """What each generator takes, with its defaults; what its docstring says of it."""
+    from graphneg.generators.base import PLUGINS
+
+    parts = [
+        "# Generator options\n",
+        "What `--option NAME=VALUE` and the arguments of `graph.generate` take.\n",
+    ]
+    parts += [_options_text(name, PLUGINS.find(name)) for name in PLUGINS.names()]
+    shared = [_options_text(*one) for one in _shared_options()]
+    return "\n".join([*parts, *shared])
 
 
 def queries_page() -> str:
@@ -72,6 +123,39 @@ def _default(parameter: Any) -> str:
     if parameter.required:
         return ""
     return " (may be left out)" if parameter.default is None else f" ({parameter.default})"
+
+
+def _shared_options() -> Iterator[tuple[str, Any]]:
+    """Options that several generators take, as dataclasses."""
+    from graphneg.generators.keywords.generator import Options
+    from graphneg.generators.overlap import Conditions
+
+    yield "Conditions of overlap and hard", Conditions
+    yield "Options of key-context, key-sem and key-sentence", Options
+
+
+def _options_text(title: str, factory: Any) -> str:
+    """A section with the docstring and the defaults of what a class or function takes."""
+    skipped = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
+    taken = [one for one in inspect.signature(factory).parameters.values() if one.kind not in skipped]
+    defaults = [f"`{one.name}`: {_default_text(one.default)}" for one in taken if one.name != "store"]
+    text = markdown(_without_sections(inspect.getdoc(factory) or ""))
+    return "\n".join(
+        [f"## {title}", "", text, "", *([f"Defaults: {', '.join(defaults)}.", ""] if defaults else [])]
+    )
+
+
+def _default_text(value: Any) -> str:
+    if value is inspect.Parameter.empty:
+        return "required"
+    if isinstance(value, tuple | frozenset | list) and len(value) > 8:
+        return f"{len(value)} words"
+    return "none" if value is None or value == () else str(value)
+
+
+def _without_sections(docstring: str) -> str:
+    """A docstring up to ``Raises:`` and the like."""
+    return re.split(r"^(?:Raises|Args|Returns|Yields):$", docstring, maxsplit=1, flags=re.M)[0].strip()
 
 
 def _commands(command: Any, name: str) -> Iterator[tuple[str, Any]]:
