@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from contradiction_samples import apart, labelled, responses
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -23,6 +22,7 @@ from graphneg.nn.embedders import get_embedder
 from graphneg.records.files import write_jsonl
 from graphneg.scorers.edited_contradictions import contradictions, graph_made, read_made
 from graphneg.scorers.templates import denies, sides
+from tests.contradiction_samples import apart, labelled, responses
 from tests.negative_samples import EXAMPLE
 
 SHARED = Path(__file__).parents[2] / "shared" / "data" / "rgm_contradiction" / "indomain.jsonl"

@@ -10,10 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from contradiction_samples import followup
 from hypothesis import given
 from hypothesis import strategies as st
-from tiny_lm import causal_folder
 
 from graphneg.errors import InputError
 from graphneg.generators.base import Candidate, Context
@@ -44,6 +42,8 @@ from graphneg.scorers.label_sheets import (
     write_sheet,
 )
 from tests.cli_runs import Run
+from tests.contradiction_samples import followup
+from tests.tiny_lm import causal_folder
 
 DIALOGUES = [
     [

@@ -7,8 +7,6 @@ import math
 from pathlib import Path
 
 import pytest
-from contradiction_samples import apart
-from tiny_ranker import encoder_folder
 
 from graphneg.errors import InputError, ModelError
 from graphneg.evaluation.cross_validation import Lessons, cross_validate
@@ -17,6 +15,8 @@ from graphneg.nn.losses import pairs_and_lists
 from graphneg.scorers.contradiction import ContradictionDetector
 from graphneg.training.contradiction import pairs_of, train_detector
 from tests.cli_runs import Run
+from tests.contradiction_samples import apart
+from tests.tiny_ranker import encoder_folder
 
 QUICK = {"learning_rate": 5e-3, "per_device_train_batch_size": 4}
 PAIRS = [("fish fish six", "the cat is in the garden"), ("the cat six", "the cat is in the garden")]

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from loader_samples import DATA, load
 
 from graphneg.amr.penman import format_graph, iter_blocks, parse_graph
 from graphneg.amr.wellformed import CODES, check, check_file
@@ -21,9 +20,10 @@ from graphneg.errors import InputError, PenmanError
 from graphneg.model import AmrGraph, Dialogue, Record
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import read_dialogues, read_whole_graphs
+from tests.amr.test_penman_codec import ROUND_TRIPS
 from tests.graphs import BUNDLED, LITTLE_PRINCE, texts
+from tests.loader_samples import DATA, load
 from tests.servers import wipe
-from tests.test_penman_codec import ROUND_TRIPS
 
 pytestmark = pytest.mark.slow
 

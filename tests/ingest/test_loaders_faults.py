@@ -8,11 +8,11 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
-from loader_samples import CASES, DATA, SAMPLES, load, written
 
 from graphneg.errors import InputError
 from graphneg.ingest.loader import LoadOptions, get_loader
 from graphneg.model import Dialogue, Record, Rejected
+from tests.loader_samples import CASES, DATA, SAMPLES, load, written
 
 
 def refusals(records: list[Record]) -> list[str]:

@@ -19,9 +19,9 @@ from graphneg.dialogue_graph import DialogueGraph
 from graphneg.errors import PenmanError
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import read_whole_graphs
+from tests.amr.test_penman_codec import CORPORA, ROUND_TRIPS
 from tests.graphs import BUNDLED, SHARED, texts
 from tests.servers import wipe
-from tests.test_penman_codec import CORPORA, ROUND_TRIPS
 from tests.toy_parser import ToyParser
 
 LITTLE_PRINCE = [name for name in CORPORA if name.startswith("amr_little_prince")]

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from loader_samples import CASES, DATA, load, written
 
 from graphneg.errors import InputError
 from graphneg.model import Dialogue, Rejected
+from tests.loader_samples import CASES, DATA, load, written
 
 mutations = st.lists(
     st.one_of(

@@ -7,13 +7,13 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from loader_samples import DATA, written
 
 from graphneg.errors import InputError
 from graphneg.ingest.loader import LoadOptions, get_loader, loader_names
 from graphneg.model import Dialogue, Frame, GraphText, Opposite, Record, Rejected, Response
+from tests.loader_samples import DATA, written
 
-SHARED = Path(__file__).parents[2] / "shared" / "data"
+SHARED = Path(__file__).parents[3] / "shared" / "data"
 NAMES = [
     "conceptnet",
     "dailydialog",
@@ -61,7 +61,7 @@ class TestFindingLoaders:
             get_loader("dailydialogue")
 
     def test_every_loader_and_its_formats_are_documented(self):
-        text = (Path(__file__).parents[1] / "docs" / "loaders.md").read_text("utf-8")
+        text = (Path(__file__).parents[2] / "docs" / "loaders.md").read_text("utf-8")
         assert [name for name in loader_names() if f"## {name}\n" not in text] == []
 
 

@@ -25,7 +25,7 @@ from graphneg.amr.penman import (
 from graphneg.errors import PenmanError
 from graphneg.model import AmrGraph
 
-SHARED = Path(__file__).parent.parent.parent / "shared" / "data"
+SHARED = Path(__file__).parents[3] / "shared" / "data"
 CORPORA = ["amr_little_prince/lpp-train.txt", "amr_little_prince/lpp-dev.txt"]
 PARTS = ("dev", "test", "train")
 CORPORA += [f"sick_silver_amr/main/{side}.{part}.amr" for side in ("src", "tgt") for part in PARTS]

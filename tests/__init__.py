@@ -1,0 +1,1 @@
+"""Tests of graphneg: folders mirror its packages; what several tests use stands here."""
