@@ -256,7 +256,7 @@ class DialogueGraph(ShiftCalls):
     def explore(self, name: str, **parameters: Any) -> Rows:
         """The rows of a named query over the shift graph: ``graph.explore("hubs", limit=5)``.
 
-        docs/exploring.md has all of them; their parameters have defaults where they can.
+        ``graphneg cypher --named`` lists them; their parameters have defaults where they can.
 
         Raises:
             InputError: no such query, a parameter is missing or unknown, or a topic is not in the graph.

@@ -1,7 +1,8 @@
 """Pages of the site that are made from the program when it is built; mkdocs calls `on_files`.
 
 In: the commands of ``graphneg.cli``, the generators that ship, the headers of ``cypher/explore/``, the
-packages named in ``API``. Out: ``commands.md``, ``generator_options.md``, ``queries.md``, ``api/PACKAGE.md``.
+packages named in ``API``. Out: ``commands.md``, ``generator_options.md``, ``queries.md``, ``sizes.md`` and
+``api/PACKAGE.md``.
 """
 
 from __future__ import annotations
@@ -59,6 +60,7 @@ def pages() -> Mapping[str, str]:
         "commands.md": commands_page(),
         "generator_options.md": generator_options_page(),
         "queries.md": queries_page(),
+        "sizes.md": sizes_page(),
         **api,
     }
 
@@ -117,6 +119,17 @@ def queries_page() -> str:
         "`cypher/explore/NAME.cypher`. The examples come from two small corpora, `kitchen` and `travel`. A "
         "*topic* is a keyword at either end of a shift, a *pair* a post with its reply.\n\n" + text
     )
+
+
+def sizes_page() -> str:
+    """How large the code is, as ``make sizes`` prints it."""
+    from tools.sizes import figures
+
+    rows = [
+        f"| {one.name} | {one.value:,.2f} | {'at least' if one.least else 'at most'} {one.bound:,g} |"
+        for one in figures()
+    ]
+    return "\n".join(["# Sizes", "", "| of the code | | bound |", "|---|---:|---:|", *rows, ""])
 
 
 def _default(parameter: Any) -> str:
