@@ -24,6 +24,7 @@ class Loader:
     summary = "Sato et al. 2024: responses of generation models, contradictory or not (JSON Lines)"
 
     def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
+        """The labelled responses of the files, each with its context."""
         return dialogues_of(input_files(paths, self.name), self.name, options, json_lines, _dialogue)
 
 

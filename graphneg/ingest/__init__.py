@@ -6,6 +6,6 @@ a package of one's own adds a format without touching graphneg.
 
 from __future__ import annotations
 
-from graphneg.ingest.loader import Loader, LoadOptions, get_loader, loader_names
+from graphneg.ingest.loader import Loader, LoadOptions, LoadReport, get_loader, loader_names
 
-__all__ = ["LoadOptions", "Loader", "get_loader", "loader_names"]
+__all__ = ["LoadOptions", "LoadReport", "Loader", "get_loader", "loader_names"]

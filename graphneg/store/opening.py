@@ -43,7 +43,7 @@ def ensure_schema(store: Store) -> None:
     """
     rows = store.read(cypher_text("read/schema_version"))
     if not rows:
-        apply(store)
+        _apply_schema(store)
         return
     found = rows[0]["version"]
     if found == SCHEMA_VERSION:
@@ -59,12 +59,12 @@ def ensure_schema(store: Store) -> None:
     )
 
 
-def apply(store: Store) -> None:
+def _apply_schema(store: Store) -> None:
     for statement in statements(cypher_text("schema")):
-        store.write(lambda transaction, text=statement: run(transaction, text))
+        store.write(lambda transaction, text=statement: _run(transaction, text))
 
 
-def run(transaction: ManagedTransaction, statement: str) -> None:
+def _run(transaction: ManagedTransaction, statement: str) -> None:
     transaction.run(as_literal(statement), version=SCHEMA_VERSION).consume()
 
 
