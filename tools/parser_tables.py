@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -145,42 +145,41 @@ def write_frames(sources: Sequence[Path], nlp: Any, target: Path) -> int:
             elif ("AMR", "2019", "+") in part.usages and part.id is not None:
                 yield part
 
-    rolesets = [
-        one for one in frame_records(sources, "propbank", read_file, NoProgress()) if isinstance(one, Roleset)
-    ]
-    rolesets.sort(key=lambda roleset: roleset.id or "")
-    counts = [Counter[tuple[str, str]]() for _ in rolesets]
-    examples = [
-        (seen, one) for roleset, seen in zip(rolesets, counts, strict=True) for one in roleset.examples
-    ]
-    used = Counter(_count(nlp, [(seen, one) for seen, one in examples if one.relation is not None]))
-    rows = (_row(roleset, used[id(seen)], seen) for roleset, seen in zip(rolesets, counts, strict=True))
+    parts = frame_records(sources, "propbank", read_file, NoProgress())
+    rolesets = sorted((part for part in parts if isinstance(part, Roleset)), key=lambda part: part.id or "")
+    examples = [(k, one) for k, roleset in enumerate(rolesets) for one in roleset.examples]
+    used, seen = _count(nlp, [(k, one) for k, one in examples if one.relation is not None])
+    rows = (_row(roleset, used[k], seen[k]) for k, roleset in enumerate(rolesets))
     target.write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")
     return len(rolesets)
 
 
-def _count(nlp: Any, examples: Sequence[tuple[Counter[tuple[str, str]], Example]]) -> Iterator[int]:
-    """Counts the roles of examples by signature, each into its own counter, whose ``id`` it gives."""
+def _count(
+    nlp: Any, examples: Sequence[tuple[int, Example]]
+) -> tuple[Counter[int], defaultdict[int, Counter[tuple[str, str]]]]:
+    """How many examples each roleset has that the parser cuts alike, and its roles by signature."""
     from spacy.tokens import Doc
 
+    used: Counter[int] = Counter()
+    seen: defaultdict[int, Counter[tuple[str, str]]] = defaultdict(Counter[tuple[str, str]])
     docs = nlp.pipe((Doc(nlp.vocab, words=list(one.words)) for _, one in examples), batch_size=128)
-    for (seen, example), doc in zip(examples, docs, strict=True):
+    for (k, example), doc in zip(examples, docs, strict=True):
         words = read_words(doc)
         if example.relation is None or example.relation >= len(words):
             continue
+        used[k] += 1
         for kind, start, end in example.arguments:
             head = phrase_head(words, start, end + 1)
-            found = None if head is None else signature(words, example.relation, head)
-            if found is not None and (kind.startswith("ARG") and "-" not in kind.replace("ARGM-", "")):
-                seen[found, kind[3:] if kind[3:].isdigit() else "M"] += 1
-        yield id(seen)
+            form = None if head is None else signature(words[example.relation], head)
+            if form is not None and (kind.startswith("ARG") and "-" not in kind.replace("ARGM-", "")):
+                seen[k][form, kind[3:] if kind[3:].isdigit() else "M"] += 1
+    return used, seen
 
 
 def _row(roleset: Roleset, examples: int, seen: Counter[tuple[str, str]]) -> str:
     roles = " ".join(f"{role.number}:{role.function}" for role in roleset.roles)
-    aliases = dict.fromkeys(
-        f"{pos}:{word.replace(' ', '_')}" for word, pos in roleset.aliases if pos in _POS and word
-    )
+    words = [alias for alias in roleset.aliases if alias.pos in _POS and alias.word]
+    aliases = dict.fromkeys(f"{alias.pos}:{alias.word.replace(' ', '_')}" for alias in words)
     cells = " ".join(f"{form}={role}:{count}" for (form, role), count in seen.most_common())
     return "\t".join((roleset.id or "", roles, " ".join(aliases), str(examples), cells))
 

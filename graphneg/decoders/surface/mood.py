@@ -1,12 +1,17 @@
-"""Statements, questions and orders turn into one another."""
+"""Statements, questions and orders turn into one another.
+
+In: the node that heads the clause. The clause changes in place: ``You like it.`` to ``Do you like it?``
+(``to_question``) and back (``to_statement``), to ``Like it.`` (``to_order``) and back (``from_order``).
+"""
 
 from __future__ import annotations
 
 from graphneg.decoders.surface.agreement import person_of
 from graphneg.decoders.surface.clauses import Group, straighten
-from graphneg.decoders.surface.draft import Token, new
+from graphneg.decoders.surface.draft import EDGE, Token, new
 from graphneg.decoders.surface.forms import (
     BE,
+    CONTRACTED,
     DO,
     HAVE,
     OBJECT,
@@ -15,6 +20,7 @@ from graphneg.decoders.surface.forms import (
     pronoun_cases,
     verb_form,
 )
+from graphneg.decoders.surface.refusals import refuse
 from graphneg.decoders.surface.sentence import RealisationError, Sentence
 from graphneg.english.tagging import FINITE
 
@@ -29,43 +35,42 @@ def assertion(sentence: Sentence, k: int) -> Group:
     Raises:
         RealisationError: ``unclear-clause``, there is none.
     """
-    waiting = [k]
-    while waiting:
-        at = waiting.pop(0)
-        group = sentence.finite(sentence.predicate(at))
+    pending = [k]
+    for inner in pending:
+        group = sentence.finite(sentence.predicate(inner))
         if group is not None and group.kind in ("finite", "imperative"):
             return group
-        waiting.extend(
-            child.k for child in sentence.graph.children(at) if child.role and not child.role.endswith("-of")
-        )
-    found = [group for group in sentence.groups() if group.kind in ("finite", "imperative")]
-    if k == 0 and found:
-        return found[0]
+        children = sentence.graph.children(inner)
+        pending += [child.k for child in children if child.role and not child.role.endswith("-of")]
+    clauses = [group for group in sentence.groups() if group.kind in ("finite", "imperative")]
+    if k == 0 and clauses:
+        return clauses[0]
     raise RealisationError("unclear-clause", f"{sentence.node(k).label} heads no clause")
 
 
 def to_question(sentence: Sentence, k: int) -> None:
     """A statement becomes a yes/no question: inversion, do-support, or ``right?`` where neither is safe."""
     group = assertion(sentence, k)
-    if group.kind == "imperative":
-        _request(sentence, group)
-        return
     main = sentence.tokens[group.main]
-    if group.quotative:
-        _tag_question(sentence, main)
+    if group.kind == "imperative":
+        if group.negations or main.low == "let":
+            raise RealisationError("unclear-clause", "a negative order makes no question")
+        sentence.insert(group.first, new("will", "MD"), new("you", "PRS"))
+        _end_with(sentence, main, "?")
         return
-    if group.inverted:
+    if group.inverted and not group.quotative:
         raise RealisationError("unsupported-edit", "the clause is a question already")
-    if group.subject is None or not _is_main(sentence, group):
+    if group.quotative or group.subject is None or not _is_main(sentence, group):
         _tag_question(sentence, main)
         return
-    following = sentence.tokens[group.first + 1 : group.first + 2]
-    if sentence.offers(group) or any(token.low == "better" for token in following):
-        raise RealisationError("unsupported-edit", "here you are and had better make no question")
     subject = sentence.tokens[group.subject[0]]
-    opening = sentence.tokens[group.subject[0] - 1].low if group.subject[0] else ""
-    if subject.tag == "WP" or opening in ("maybe", "perhaps", "apparently"):
-        raise RealisationError("unsupported-edit", "the clause asks already, or only supposes")
+    refuse(
+        "question",
+        offers=sentence.offers(group),
+        after=sentence.tokens.at(group.first + 1),
+        before=sentence.tokens.at(group.subject[0] - 1),
+        subject=subject,
+    )
     if _is_coordinated(sentence, group):
         _tag_question(sentence, main)
         return
@@ -73,8 +78,7 @@ def to_question(sentence: Sentence, k: int) -> None:
     auxiliary = _lift_auxiliary(sentence, group)
     if auxiliary[0].low in DO:
         _to_base(sentence, joined)
-    index = sentence.tokens.where(subject)
-    sentence.insert(index, *auxiliary)
+    sentence.insert(sentence.tokens.where(subject), *auxiliary)
     _end_with(sentence, subject, "?")
 
 
@@ -86,20 +90,14 @@ def _to_base(sentence: Sentence, verbs: list[Token]) -> None:
 def _is_coordinated(sentence: Sentence, group: Group) -> bool:
     """Whether ``and`` joins another clause with a subject of its own, which inversion would leave behind."""
     _, end = sentence.sentence_bounds(group.first)
-    for other in sentence.groups():
-        if group.main < other.first < end and other.kind == "finite" and other.subject is not None:
-            start = other.subject[0]
-            if start > group.main and sentence.tokens[start - 1].low in ("and", "but", "or"):
-                return True
-    return False
-
-
-def _request(sentence: Sentence, group: Group) -> None:
-    main = sentence.tokens[group.main]
-    if group.negations or main.low == "let":
-        raise RealisationError("unclear-clause", "a negative order makes no question")
-    sentence.insert(group.first, new("will", "MD"), new("you", "PRS"))
-    _end_with(sentence, main, "?")
+    starts = [
+        other.subject[0]
+        for other in sentence.groups()
+        if group.main < other.first < end and other.kind == "finite" and other.subject is not None
+    ]
+    return any(
+        start > group.main and sentence.tokens[start - 1].low in ("and", "but", "or") for start in starts
+    )
 
 
 def _is_main(sentence: Sentence, group: Group) -> bool:
@@ -119,77 +117,60 @@ def _leads(sentence: Sentence, group: Group) -> bool:
     """No other clause is open before the subject."""
     if group.subject is None or group.subject[1] > group.first:
         return False
-    start, _ = sentence.sentence_bounds(group.subject[0])
-    index = group.subject[0]
-    while index > start and not (
-        sentence.tokens[index - 1].is_quote or sentence.tokens[index - 1].tag == "PU"
-    ):
+    tokens, index = sentence.tokens, group.subject[0]
+    start, _ = sentence.sentence_bounds(index)
+    while index > start and not (tokens[index - 1].is_quote or tokens[index - 1].tag == "PU"):
         index -= 1
-    opening = sentence.tokens[index : group.subject[0]]
-    between = sentence.tokens[group.subject[1] : group.first]
+    opening = tokens[index : group.subject[0]]
+    between = tokens[group.subject[1] : group.first]
     if any(token.tag in ("SC", "WP", *FINITE) for token in opening):
         return False
     return all(token.tag in ("RB", "NEG") for token in between)
 
 
 def _lift_auxiliary(sentence: Sentence, group: Group) -> list[Token]:
-    """Takes the auxiliary (and its n't) out of its place, or makes one of do."""
-    tokens = sentence.tokens
-    verb = tokens[group.first]
-    low = verb.full
-    lone_have = low in HAVE | {"'ve"} and len(group.chain) == 1
-    if (verb.tag in ("AX", "MD") and not (low in DO | HAVE and len(group.chain) == 1)) and not lone_have:
-        negation = next((tokens[p] for p in group.negations if tokens[p].low == "n't"), None)
+    """Takes the auxiliary (and its n't) out, or makes one of do."""
+    tokens, verb = sentence.tokens, sentence.tokens[group.first]
+    lone = verb.full in DO | HAVE and len(group.chain) == 1
+    if verb.tag in ("AX", "MD") and not lone:
+        negation = next((tokens[index] for index in group.negations if tokens[index].low == "n't"), None)
         text = _written_out(sentence, group)
         tokens.remove(verb)
         if negation is None:
             return [new(text, verb.tag)]
         tokens.remove(negation)
-        stem = {"can": "ca", "will": "wo", "shall": "sha"}.get(text, text)
-        return [new(stem, verb.tag), new("n't", "NEG")]
+        return [new(CONTRACTED.get(text, text), verb.tag), new("n't", "NEG")]
     tag = verb.tag if verb.tag in ("VBD", "VBZ", "VBP") else finite_tag(verb.text)
     tenseless = tag == "VBP" and verb_form(verb.lemma, "VBD") == verb.low
-    subject = tokens[group.subject[0] : group.subject[1]] if group.subject is not None else []
-    if tenseless and subject and person_of(subject) in ("he", "she", "it"):
+    if tenseless and group.subject and person_of(sentence.subject_of(group)) in ("he", "she", "it"):
         tag = "VBD"
-    sentence.rewrite(verb, verb_form(verb.lemma, "VB"), "VB")
+    _to_base(sentence, [verb])
     return [new(verb_form("do", tag), "AX")]
 
 
 def _written_out(sentence: Sentence, group: Group) -> str:
     verb = sentence.tokens[group.first]
-    following = sentence.tokens[group.chain[1]] if len(group.chain) > 1 else None
+    following = sentence.tokens[group.chain[1]] if len(group.chain) > 1 else EDGE
     if verb.low == "'s":
-        return "has" if following is not None and following.low in _HAS_AFTER else "is"
+        return "has" if following.low in _HAS_AFTER else "is"
     if verb.low == "'d":
-        return "had" if following is not None and following.tag == "VBN" else "would"
+        return "had" if following.tag == "VBN" else "would"
     return verb.full
 
 
 def _end_with(sentence: Sentence, main: Token, mark: str) -> None:
     """Closes the clause of a verb with another end mark: the comma before a closing quote counts too."""
     tokens = sentence.tokens
-    index = sentence.tokens.where(main) + 1
-    while index < len(tokens):
-        token = tokens[index]
-        if token.tag == "EN" or (
-            token.text == ","
-            and index + 1 < len(tokens)
-            and tokens[index + 1].is_quote
-            and _quote_open(tokens, index)
-        ):
+    for index in range(tokens.where(main) + 1, len(tokens)):
+        token, opened = tokens[index], sum(token.text == '"' for token in tokens[:index]) % 2 == 1
+        quoted = tokens.at(index + 1).is_quote and index + 2 < len(tokens) and opened
+        if token.tag == "EN" or (token.text == "," and quoted):
             token.text, token.tag = mark, "EN"
             return
-        index += 1
     end = len(tokens)
-    while end and tokens[end - 1].is_quote:
+    while tokens.at(end - 1).is_quote:
         end -= 1
     sentence.insert(end, new(mark, "EN"))
-
-
-def _quote_open(tokens: list[Token], index: int) -> bool:
-    following = tokens[index + 2 :]
-    return bool(following) and sum(token.text == '"' for token in tokens[:index]) % 2 == 1
 
 
 def _tag_question(sentence: Sentence, main: Token) -> None:
@@ -199,24 +180,18 @@ def _tag_question(sentence: Sentence, main: Token) -> None:
         RealisationError: ``unclear-clause``, the sentence is too long to be turned by its last word.
     """
     tokens = sentence.tokens
-    start, end = sentence.sentence_bounds(sentence.tokens.where(main))
-    if end - start > _MAX_TAGGED:
+    start, index = sentence.sentence_bounds(tokens.where(main))
+    if index - start > _MAX_TAGGED:
         raise RealisationError(
             "unclear-clause", "only a tag would make the sentence a question, and it is long"
         )
-    index = end
-    while index and (tokens[index - 1].tag == "EN" or tokens[index - 1].is_quote):
+    while (tokens.at(index - 1).tag == "EN" and index) or tokens.at(index - 1).is_quote:
         index -= 1
-    if index < len(tokens) and tokens[index].tag == "EN" and tokens[index].text[0] == "?":
+    mark = tokens.at(index)
+    if mark.text[:1] == "?" and mark.tag == "EN":
         raise RealisationError("unsupported-edit", "the sentence is a question already")
-    at_quote = index
-    if at_quote < len(tokens) and tokens[at_quote].is_quote:
-        at_quote = min(end, len(tokens))
-        while at_quote and tokens[at_quote - 1].tag == "EN" and at_quote > index + 1:
-            at_quote -= 1
-    comma = [] if index and tokens[index - 1].text == "," else [new(",", "PU")]
-    mark = tokens[index] if index < len(tokens) and tokens[index].tag == "EN" else None
-    if mark is not None:
+    comma = [] if tokens.at(index - 1).text == "," else [new(",", "PU")]
+    if mark is not EDGE and mark.tag == "EN":
         mark.text = "?"
         sentence.insert(index, *comma, new("right", "UH"))
     else:
@@ -229,58 +204,42 @@ def to_statement(sentence: Sentence, k: int) -> None:
     Raises:
         RealisationError: ``unsupported-edit``, the clause asks with a question word, or asks nothing.
     """
-    group = assertion(sentence, k)
-    tokens = sentence.tokens
+    group, tokens = assertion(sentence, k), sentence.tokens
     start, end = sentence.sentence_bounds(group.first)
-    marks = [token for token in tokens[start:end] if token.text.startswith("?")]
-    if any(token.tag == "WP" for token in tokens[start : group.first]) and group.inverted:
+    mark = next((token for token in tokens[start:end] if token.text.startswith("?")), None)
+    if group.inverted and any(token.tag == "WP" for token in tokens[start : group.first]):
         raise RealisationError("unsupported-edit", "the clause asks with a question word")
-    if group.quotative:
-        for token in marks[:1]:
-            quoted = (
-                sentence.tokens.where(token) + 1 < len(tokens)
-                and tokens[sentence.tokens.where(token) + 1].is_quote
-            )
-            token.text, token.tag = (",", "PU") if quoted else (".", "EN")
-        if marks:
-            return
-    if not marks and not group.inverted:
+    if group.quotative and mark is not None:
+        quoted = tokens.at(tokens.where(mark) + 1).is_quote
+        mark.text, mark.tag = (",", "PU") if quoted else (".", "EN")
+        return
+    if mark is None and not group.inverted:
         raise RealisationError("unsupported-edit", "the clause asks nothing")
+    first = tokens.at(tokens.over(start, _LEADS))
     if group.inverted and group.subject is not None:
         uninvert(sentence, group)
-    elif _opens_with_auxiliary(tokens[start:end]):
+    elif first.tag in ("AX", "MD") or first.full in BE | DO:
         raise RealisationError("unclear-clause", "the words of the question can't be put in order")
-    for token in marks[:1]:
-        token.text = "."
-
-
-def _opens_with_auxiliary(tokens: list[Token]) -> bool:
-    first = next((token for token in tokens if token.tag not in ("CC", "UH", "PU", "QT", "RB")), None)
-    return first is not None and (first.tag in ("AX", "MD") or first.full in BE | DO)
+    if mark is not None:
+        mark.text = "."
 
 
 def uninvert(sentence: Sentence, group: Group) -> None:
-    tokens = sentence.tokens
-    assert group.subject is not None
-    verb = tokens[group.first]
-    last = tokens[group.subject[1] - 1]
-    subject = tokens[group.subject[0] : group.subject[1]]
-    main = tokens[group.main]
-    contracted = [tokens[p] for p in group.negations if tokens[p].low == "n't"]
-    negated = bool(group.negations)
-    tokens.remove(verb)
-    for token in contracted:
+    """``Did you go`` becomes ``you went``; the group must have a subject."""
+    tokens, subject = sentence.tokens, sentence.subject_of(group)
+    verb, main = tokens[group.first], tokens[group.main]
+    contracted = [tokens[index] for index in group.negations if tokens[index].low == "n't"]
+    for token in (verb, *contracted):
         tokens.remove(token)
     if subject[0].low == "you" or subject[0].tag == "PRO":
         subject[0].tag = "PRS"
-    if verb.full in DO and main is not verb and not negated:
+    if verb.full in DO and main is not verb and not group.negations:
         tag = finite_tag(verb.text)
         sentence.rewrite(main, verb_form(main.lemma, tag), tag)
         return
-    index = sentence.tokens.where(last) + 1
-    sentence.insert(index, new(verb.full if not contracted else verb.low, verb.tag))
-    for token in reversed(contracted):
-        sentence.insert(index + 1, new(token.low, "NEG"))
+    index = tokens.where(subject[-1]) + 1
+    negations = [new(token.low, "NEG") for token in contracted]
+    sentence.insert(index, new(verb.low if contracted else verb.full, verb.tag), *negations)
 
 
 def to_order(sentence: Sentence, k: int) -> None:
@@ -289,75 +248,67 @@ def to_order(sentence: Sentence, k: int) -> None:
     Raises:
         RealisationError: ``unclear-clause``, the subject is not found.
     """
-    group = assertion(sentence, k)
+    group: Group | None = assertion(sentence, k)
     tokens = sentence.tokens
     if group.kind == "imperative":
         raise RealisationError("unsupported-edit", "the clause is an order already")
     straighten(tokens, group)
+    nobody = RealisationError("unclear-clause", "the clause has no subject that could be told to act")
     if group.subject is None or tokens[group.subject[0]].tag in ("WP", "EX"):
-        raise RealisationError("unclear-clause", "the clause has no subject that could be told to act")
-    start, end = group.subject
-    subject = tokens[start:end]
+        raise nobody
     if not group.inverted and not _leads(sentence, group):
         raise RealisationError("unclear-clause", "the clause is not the main one")
-    if group.inverted and start and any(token.tag == "WP" for token in tokens[: group.first]):
+    if group.inverted and group.subject[0] and any(token.tag == "WP" for token in tokens[: group.first]):
         raise RealisationError("unsupported-edit", "the clause asks with a question word")
-    main = tokens[group.main]
     if group.inverted:
+        first = tokens[group.subject[0]]
         uninvert(sentence, group)
-        at = sentence.tokens.where(subject[0])
-        group = next((one for one in sentence.groups() if one.subject and one.subject[0] == at), None)
-        if group is None or group.subject is None:
-            raise RealisationError("unclear-clause", "the clause has no subject that could be told to act")
-        subject, main = tokens[group.subject[0] : group.subject[1]], tokens[group.main]
+        start = tokens.where(first)
+        group = next(
+            (other for other in sentence.groups() if other.subject and other.subject[0] == start), None
+        )
+        if group is None:
+            raise nobody
+    subject, main = sentence.subject_of(group), tokens[group.main]
     _to_base(sentence, sentence.conjuncts(group))
     strip_to_base(sentence, group)
-    index = sentence.tokens.where(subject[0])
+    index = tokens.where(subject[0])
     sentence.cut(index, index + len(subject))
-    negated = [token for token in tokens[index : sentence.tokens.where(main)] if token.tag == "NEG"]
-    for token in negated:
+    negations = [token for token in tokens[index : tokens.where(main)] if token.tag == "NEG"]
+    for token in negations:
         tokens.remove(token)
-    support = [new("do", "AX"), new("n't" if sentence.contracts else "not", "NEG")] if negated else []
-    person = pronoun_cases(subject[0].text)[:1] if len(subject) == 1 else ()
-    if person and person[0][0] == "you":
-        sentence.insert(index, *support)
-    else:
-        told = _as_object(subject)
-        sentence.insert(index, *support, new("let", "VB"), *told)
+    support = [new("do", "AX"), new("n't" if sentence.contracts else "not", "NEG")] if negations else []
+    persons = pronoun_cases(subject[0].text) if len(subject) == 1 else ()
+    if not persons or persons[0][0] != "you":
+        told = [new(pronoun(persons[0][0], OBJECT), "PRO")] if persons else subject
+        support += [new("let", "VB"), *told]
+    sentence.insert(index, *support)
     end_plain(sentence, main)
 
 
 def end_plain(sentence: Sentence, main: Token) -> None:
-    for token in sentence.tokens[sentence.tokens.where(main) :]:
-        if token.tag == "EN":
-            if token.text == "?":
-                token.text = "."
-            return
-
-
-def _as_object(subject: list[Token]) -> list[Token]:
-    known = pronoun_cases(subject[0].text)
-    if len(subject) == 1 and known:
-        return [new(pronoun(known[0][0], OBJECT), "PRO")]
-    return subject
+    """Ends the sentence of a verb with a full stop where it ends with a question mark."""
+    marks = (token for token in sentence.tokens[sentence.tokens.where(main) :] if token.tag == "EN")
+    mark = next(marks, None)
+    if mark is not None and mark.text == "?":
+        mark.text = "."
 
 
 def strip_to_base(sentence: Sentence, group: Group) -> None:
     """Drops modals, do and perfect have; the first verb left takes its plain form."""
     tokens = sentence.tokens
-    chain = [tokens[index] for index in group.chain]
-    while len(chain) > 1 and (
-        chain[0].tag == "MD"
-        or (chain[0].low == "'s" and chain[1].low in _HAS_AFTER)
-        or chain[0].full in DO | HAVE
-        or chain[0].low in ("'ll", "'d", "'ve")
+    first, *rest = [tokens[index] for index in group.chain]
+    while rest and (
+        first.tag == "MD"
+        or (first.low == "'s" and rest[0].low in _HAS_AFTER)
+        or first.full in DO | HAVE
+        or first.low in ("'ll", "'d")
     ):
-        if chain[0].low == "ought":
-            tokens.remove(tokens[sentence.tokens.where(chain[0]) + 1])
-        tokens.remove(chain.pop(0))
-    first = chain[0]
-    lemma = "be" if first.full in BE or first.low == "'s" else first.lemma
-    sentence.rewrite(first, lemma, "VB")
+        if first.low == "ought":
+            tokens.pop(tokens.where(first) + 1)
+        tokens.remove(first)
+        first, *rest = rest
+    sentence.rewrite(first, "be" if first.is_be else first.lemma, "VB")
 
 
 def from_order(sentence: Sentence, k: int) -> None:
@@ -366,41 +317,25 @@ def from_order(sentence: Sentence, k: int) -> None:
     Raises:
         RealisationError: ``unclear-clause``, no order is found.
     """
-    waiting = [k]
-    group = next(
-        (one for one in sentence.groups() if one.kind == "imperative" and one.main in sentence.indices(k)),
-        None,
-    )
-    group = group or next((one for one in sentence.groups() if one.kind == "imperative"), None)
-    if group is None or not waiting:
+    orders = [group for group in sentence.groups() if group.kind == "imperative"]
+    if not orders:
         raise RealisationError("unclear-clause", "no order was found")
+    group = next((order for order in orders if order.main in sentence.indices(k)), orders[0])
     tokens = sentence.tokens
-    verb = tokens[group.first]
-    following = tokens[group.first + 1] if group.first + 1 < len(tokens) else None
-    if verb.low == "let" and following is not None and following.low in ("'s", "us"):
+    verb, following = tokens[group.first], tokens.at(group.first + 1)
+    if verb.low == "let" and following.low in ("'s", "us"):
         tokens.remove(following)
-        tokens[group.first : group.first + 1] = [new("we", "PRS")]
-        if len(group.chain) == 1 and following.tag != "EN":
-            _as_finite(tokens, group.first + 1)
+        tokens[group.first] = new("we", "PRS")
+        after = tokens.at(group.first + 1)
+        if len(group.chain) == 1 and after.tag == "VB":
+            after.tag = "VBP"
         return
     if verb.low == "be":
         sentence.rewrite(verb, "are", "AX")
     elif verb.tag == "VB" and len(group.chain) == 1:
         verb.tag = "VBP"
-    _drop_please(sentence, sentence.tokens.where(verb))
-    sentence.insert(sentence.tokens.where(verb), new("you", "PRS"))
-
-
-def _as_finite(tokens: list[Token], index: int) -> None:
-    if index < len(tokens) and tokens[index].tag == "VB":
-        tokens[index].tag = "VBP"
-
-
-def _drop_please(sentence: Sentence, verb: int) -> None:
-    """No ``please``, and no comma that goes with it, in what is no order any more."""
-    start, end = sentence.sentence_bounds(verb)
-    tokens = sentence.tokens
-    for token in [one for one in tokens[start:end] if one.low == "please"]:
-        index = sentence.tokens.where(token)
-        first = index - 1 if index and tokens[index - 1].text == "," else index
-        sentence.cut(first, index + 1)
+    start, end = sentence.sentence_bounds(group.first)
+    for please in [token for token in tokens[start:end] if token.low == "please"]:
+        index = tokens.where(please)
+        sentence.cut(index - (tokens.at(index - 1).text == ","), index + 1)
+    sentence.insert(tokens.where(verb), new("you", "PRS"))
