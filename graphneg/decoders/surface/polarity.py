@@ -1,7 +1,8 @@
 """``not`` in and out: do-support, contractions, negative words and prefixes.
 
-In: a node whose clause is to be denied (``negate``), or the polarity constant that is to go (``affirm``). The
-clause changes in place: ``I saw it`` to ``I did not see it``, ``a way`` to ``no way``, ``unsure`` to ``sure``.
+In: a node whose clause is to be denied (``negate``), or the polarity constant that is to go (``affirm``).
+The clause changes in place: ``I saw it`` to ``I did not see it``, ``a way`` to ``no way``, ``unsure`` to
+``sure``.
 """
 
 from __future__ import annotations
