@@ -20,7 +20,7 @@ from graphneg.ingest.loader import LoadOptions, get_loader
 from graphneg.model import Dialogue, Rejected, Response
 from graphneg.nn.embedders import get_embedder
 from graphneg.records.files import write_jsonl
-from graphneg.scorers.edited_contradictions import contradictions, graph_made, read_made
+from graphneg.scorers.edited_contradictions import Sentences, graph_made, read_made
 from graphneg.scorers.templates import denies, sides
 from tests.contradiction_samples import apart, labelled, responses
 from tests.negative_samples import EXAMPLE
@@ -198,13 +198,13 @@ def twins(made: list[Labelled]) -> list[tuple[Labelled, Labelled]]:
 
 class TestGraphMadeResponses:
     def test_an_edited_sentence_contradicts_what_it_was(self) -> None:
-        [one] = contradictions([NEGATED, NEGATED])
+        [one] = Sentences([NEGATED, NEGATED]).contradictions
         assert one.earlier == one.sentence == "I keep bees in my garden."
         assert one.contradiction == "I do not keep bees in my garden."
         assert one.other == "Some thousands, I think."
 
     def test_an_added_contradiction_is_of_what_the_same_speaker_said_before(self) -> None:
-        [one] = contradictions([AGAINST_ITSELF])
+        [one] = Sentences([AGAINST_ITSELF]).contradictions
         assert one.earlier == "I keep bees in my garden."
         assert one.contradiction == "I do not keep bees."
         assert one.other == "Some thousands, I think."
@@ -212,7 +212,7 @@ class TestGraphMadeResponses:
     def test_questions_and_other_edits_give_none(self) -> None:
         asked = edited(0, "negate", "Do you keep bees here?", "Do you not keep bees here?")
         renamed = edited(0, "rename", "I keep bees in my garden.", "I keep hens in my garden.")
-        assert list(contradictions([asked, renamed])) == []
+        assert list(Sentences([asked, renamed]).contradictions) == []
 
     @settings(deadline=None)  # the first call reads lemminflect's tables
     @given(st.integers(0, 50))

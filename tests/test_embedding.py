@@ -16,7 +16,7 @@ import pytest
 from pyarrow import parquet
 
 from graphneg.errors import InputError, ModelError
-from graphneg.nn.embedders import Remembering, get_embedder
+from graphneg.nn.embedders import CachedEmbedder, get_embedder
 from graphneg.nn.vectors import Nearest, StaticVectors
 
 WORDS = ["red", "crimson", "car", "i", "don't"]
@@ -111,7 +111,7 @@ class Recorder:
 class TestRemembering:
     def test_no_text_is_embedded_twice(self) -> None:
         inner = Recorder()
-        outer = Remembering(inner)
+        outer = CachedEmbedder(inner)
         first = outer.embed(["a", "bb", "a"])
         assert outer.embed(["bb", "ccc", "a"]).tolist() == [[2, 98], [3, 99], [1, 97]]
         assert first.tolist() == [[1, 97], [2, 98], [1, 97]]
@@ -120,24 +120,24 @@ class TestRemembering:
 
     def test_memory_is_bounded(self) -> None:
         inner = Recorder()
-        outer = Remembering(inner, kept=2)
+        outer = CachedEmbedder(inner, kept=2)
         for one in ("a", "b", "a", "c", "a", "b"):
             outer.embed([one])
         assert inner.asked == ["a", "b", "c", "b"]
 
     def test_a_file_keeps_them_for_the_next_time_apart_by_model(self, tmp_path: Path) -> None:
         cache = tmp_path / "vectors.db"
-        before = Remembering(Recorder(), cache=cache).embed(["a", "bb"])
+        before = CachedEmbedder(Recorder(), cache=cache).embed(["a", "bb"])
         inner, other = Recorder(), Recorder()
         other.name = "another"
-        assert (Remembering(inner, cache=cache).embed(["bb", "a"]) == before[::-1]).all()
-        Remembering(other, cache=cache).embed(["a"])
+        assert (CachedEmbedder(inner, cache=cache).embed(["bb", "a"]) == before[::-1]).all()
+        CachedEmbedder(other, cache=cache).embed(["a"])
         assert (inner.asked, other.asked) == ([], ["a"])
 
     def test_a_file_that_is_no_cache_is_refused(self, tmp_path: Path) -> None:
         (tmp_path / "x.db").write_text("This is a text and no database." * 100)
         with pytest.raises(InputError, match=r"x\.db: can't be used as a cache"):
-            Remembering(Recorder(), cache=tmp_path / "x.db")
+            CachedEmbedder(Recorder(), cache=tmp_path / "x.db")
 
 
 class TestNearest:

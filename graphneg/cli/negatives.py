@@ -154,10 +154,9 @@ def _tell(made: Any, out: str, show: int) -> None:
 
 
 def _written(out: str) -> Iterator[Negative]:
-    from graphneg.records.files import read_jsonl
-    from graphneg.records.tables import read_parquet
+    from graphneg.records.tables import read_negatives
 
-    return read_parquet(out) if out.endswith(".parquet") else read_jsonl(out)
+    return read_negatives(out)
 
 
 def _varied(negatives: Iterator[Negative], amount: int) -> list[Negative]:

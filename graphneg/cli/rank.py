@@ -40,7 +40,7 @@ from graphneg.cli.terminal import (
 if TYPE_CHECKING:
     from graphneg.generators.selection import Bidirectional, Thresholds
     from graphneg.progress import Progress
-    from graphneg.rankers.response_bank import Found, ResponseBank
+    from graphneg.rankers.response_bank import RankedResponse, ResponseBank
 
 
 @job(
@@ -97,7 +97,7 @@ def rank(
         raise BadParameter("give either --bank or --candidates", param_hint="--bank")
     contexts = _read_contexts(context)
     options: dict[str, Any] = {"max_tokens": max_tokens, "device": device, "offline": offline}
-    ranked: list[list[Found]] = []
+    ranked: list[list[RankedResponse]] = []
     with stopping("nothing was changed"):
         if bank is not None:
             opened = ResponseBank.open(bank, PolyEncoder.from_pretrained(model, **options))
@@ -116,7 +116,7 @@ def _read_contexts(name: str) -> list[list[str]]:
     return contexts_of(sys.stdin.read() if name == STANDARD else read_text(Path(name)), name)
 
 
-def _print(turns: Sequence[str], best: Sequence[Found]) -> None:
+def _print(turns: Sequence[str], best: Sequence[RankedResponse]) -> None:
     from rich.text import Text
 
     results().print(Text(" / ".join(turns), style="bold"))
@@ -126,7 +126,7 @@ def _print(turns: Sequence[str], best: Sequence[Found]) -> None:
     results().print(table)
 
 
-def _print_json(turns: Sequence[str], best: Sequence[Found]) -> None:
+def _print_json(turns: Sequence[str], best: Sequence[RankedResponse]) -> None:
     responses = [{"text": one.text, "score": one.score} for one in best]
     print_json({"context": turns, "responses": responses})
 

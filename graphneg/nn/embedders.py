@@ -1,9 +1,12 @@
-"""Texts as vectors: encoders by name, embedded once and remembered."""
+"""Embedders: a name in, something out that turns texts into vectors, and keeps those that it has made.
+
+Static word vectors (`graphneg.nn.vectors`) and encoders that sentence-transformers runs; models of one name
+give the same vectors on every machine.
+"""
 
 from __future__ import annotations
 
 import hashlib
-import json
 import logging
 import sqlite3
 from collections import OrderedDict
@@ -14,22 +17,24 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol
 
-from graphneg.errors import InputError, ModelError, first_line
-from graphneg.nn.models import INSTALL, locate
+from graphneg.errors import InputError, ModelError
+from graphneg.nn.models import INSTALL, locate, read_config, reading
 
 if TYPE_CHECKING:
     from numpy import float32
     from numpy.typing import NDArray
 
 
-# What an embedder is, and how one is had by name.
-
-
 STATIC_SUFFIXES = (".txt", ".vec", ".npz", ".gz")
 WORD_INDEX = "*_index.parquet"
 BUNDLED = "glove-50d"
 """The word vectors that graphneg comes with."""
-_OF_MEMORY = ("kept", "cache")
+KEPT = 50_000
+_CACHE_OPTIONS = ("kept", "cache")
+_GENERATES = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")
+_WEIGHTS = ("**/*.safetensors", "**/pytorch_model*.bin")
+_PART = 1_000_000
+_QUERIED = 500
 
 
 class Embedder(Protocol):
@@ -46,7 +51,7 @@ class Embedder(Protocol):
 
 
 def get_embedder(name: str | Path, **options: Any) -> Embedder:
-    """The embedder of a path or an id; it remembers the texts that it has seen.
+    """The embedder of a path or an id; it keeps the vectors of texts that it has seen.
 
     ``glove-50d`` names the small word vectors that graphneg comes with. A file that ends .txt, .vec, .npz
     or .gz, and a directory with a word index, hold static word vectors (``graphneg.nn.vectors``); any
@@ -59,12 +64,16 @@ def get_embedder(name: str | Path, **options: Any) -> Embedder:
         ModelError: there is no such model, it is another kind of model, or a package is not installed.
         InputError: an option is unknown.
     """
-    factory = _factory(name)
+    factory: Callable[..., Embedder] = Encoder
+    if is_static(name):
+        from graphneg.nn.vectors import StaticVectors
+
+        factory = StaticVectors
     for option in options:
-        if option not in signature(factory).parameters and option not in _OF_MEMORY:
+        if option not in signature(factory).parameters and option not in _CACHE_OPTIONS:
             raise InputError(f"embedder {name}: there is no option {option!r} for this kind of model")
-    memory = {key: options.pop(key) for key in _OF_MEMORY if key in options}
-    return Remembering(factory(name, **options), **memory)
+    memory = {key: options.pop(key) for key in _CACHE_OPTIONS if key in options}
+    return CachedEmbedder(factory(name, **options), **memory)
 
 
 def is_static(name: str | Path) -> bool:
@@ -73,20 +82,6 @@ def is_static(name: str | Path) -> bool:
         return True
     path = Path(name).expanduser()
     return path.suffix in STATIC_SUFFIXES or (path.is_dir() and any(path.glob(WORD_INDEX)))
-
-
-def _factory(name: str | Path) -> Callable[..., Embedder]:
-    if is_static(name):
-        from graphneg.nn.vectors import StaticVectors
-
-        return StaticVectors
-    return Encoder
-
-
-# Names of models that are the same on every machine, and differ where the weights do.
-
-
-_PART = 1_000_000
 
 
 def model_name(name: str, files: Iterable[Path]) -> str:
@@ -100,13 +95,6 @@ def model_name(name: str, files: Iterable[Path]) -> str:
             stream.seek(max(0, size - _PART))
             digest.update(stream.read(_PART))
     return f"{name}@{digest.hexdigest()}"
-
-
-# Encoders: sentence-transformers models and Hugging Face encoders, run by sentence-transformers.
-
-
-_GENERATES = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")
-_WEIGHTS = ("**/*.safetensors", "**/pytorch_model*.bin")
 
 
 class Encoder:
@@ -142,6 +130,7 @@ class Encoder:
         self.name = model_name(Path(model).name, [file for form in _WEIGHTS for file in folder.glob(form)])
 
     def embed(self, texts: Sequence[str]) -> NDArray[float32]:
+        """See `Embedder.embed`."""
         return self._model.encode(
             list(texts),
             batch_size=self._batch,
@@ -154,10 +143,7 @@ class Encoder:
 def _check_kind(folder: Path) -> None:
     if (folder / "modules.json").is_file():
         return
-    try:
-        config: dict[str, Any] = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ModelError(f"{folder}: no config.json can be read in it, so it is no encoder") from error
+    config = read_config(folder, "encoder")
     for architecture in config.get("architectures") or ():
         if str(architecture).endswith(_GENERATES):
             raise ModelError(f"{folder}: {architecture} generates text; an embedder needs an encoder")
@@ -165,25 +151,16 @@ def _check_kind(folder: Path) -> None:
 
 def _load(folder: Path, device: str | None) -> Any:
     from sentence_transformers import SentenceTransformer
-    from transformers.utils.logging import disable_progress_bar
 
-    disable_progress_bar()
     logging.getLogger("sentence_transformers").setLevel(logging.ERROR)
-    try:
+    with reading(folder, "encoder"):
         return SentenceTransformer(str(folder), device=device, local_files_only=True).eval()
-    except Exception as error:  # its loaders raise what the files' parsers and torch raise
-        raise ModelError(f"{folder}: no encoder can be read from it ({first_line(error)})") from error
 
 
-# An embedder that embeds no text twice while it remembers it, in memory and, where asked, in a file.
+class CachedEmbedder:
+    """An embedder that embeds no text twice: ``kept`` vectors stay in memory, the ones used last.
 
-
-KEPT = 50_000
-_ASKED_AT_ONCE = 500
-
-
-class Remembering:
-    """Wraps an embedder. ``kept`` vectors stay in memory, the ones used last; ``cache`` is a file.
+    ``cache`` is a file that keeps them for the next time.
 
     Threads may share it; one embeds at a time.
 
@@ -205,26 +182,27 @@ class Remembering:
         return self._embedder
 
     def embed(self, texts: Sequence[str]) -> NDArray[float32]:
+        """See `Embedder.embed`."""
         import numpy
 
         with self._lock:
             if not texts:
                 return self._embedder.embed(texts)
-            found = self._known(dict.fromkeys(texts))
-            missing = [text for text in dict.fromkeys(texts) if text not in found]
+            vectors = self._known(dict.fromkeys(texts))
+            missing = [text for text in dict.fromkeys(texts) if text not in vectors]
             if missing:
                 new = dict(zip(missing, self._embedder.embed(missing), strict=True))
                 if self._file is not None:
                     self._file.keep(new)
-                found |= new
-            self._keep(found)
-        return numpy.stack([found[text] for text in texts])
+                vectors |= new
+            self._keep(vectors)
+        return numpy.stack([vectors[text] for text in texts])
 
     def _known(self, texts: Mapping[str, None]) -> dict[str, NDArray[float32]]:
-        found = {text: self._memory[text] for text in texts if text in self._memory}
+        known = {text: self._memory[text] for text in texts if text in self._memory}
         if self._file is not None:
-            found |= self._file.find([text for text in texts if text not in found])
-        return found
+            known |= self._file.find([text for text in texts if text not in known])
+        return known
 
     def _keep(self, vectors: Mapping[str, NDArray[float32]]) -> None:
         for text, vector in vectors.items():
@@ -253,15 +231,15 @@ class _CacheFile:
         import numpy
 
         keys = {_digest(text): text for text in texts}
-        asked = list(keys)
-        found: dict[str, NDArray[float32]] = {}
-        for at in range(0, len(asked), _ASKED_AT_ONCE):
-            some = asked[at : at + _ASKED_AT_ONCE]
+        digests = list(keys)
+        vectors: dict[str, NDArray[float32]] = {}
+        for at in range(0, len(digests), _QUERIED):
+            some = digests[at : at + _QUERIED]
             marks = ",".join("?" * len(some))
             query = f"SELECT text, vector FROM vectors WHERE model = ? AND text IN ({marks})"
             for key, vector in self._rows.execute(query, [self._model, *some]):
-                found[keys[key]] = numpy.frombuffer(vector, dtype=numpy.float32)
-        return found
+                vectors[keys[key]] = numpy.frombuffer(vector, dtype=numpy.float32)
+        return vectors
 
     def keep(self, vectors: Mapping[str, Any]) -> None:
         rows = [(self._model, _digest(text), vector.tobytes()) for text, vector in vectors.items()]

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from graphneg.errors import InputError
 from graphneg.nn.batching import in_batches
-from graphneg.nn.language_models import CausalLM, Collation, Direction, Item, LanguageModel, Rows
+from graphneg.nn.language_models import CausalLM, Direction, Item, LanguageModel, collated
 from graphneg.nn.training import fit, open_run
 from graphneg.progress import Progress
 
@@ -83,8 +84,8 @@ def fine_tune(
     trained = fit(
         open_run(out, facts, overwrite),
         model.model,
-        Rows(items.kept),
-        Collation(model),
+        items.kept,
+        partial(collated, model),
         model.save,
         seed=seed,
         arguments=arguments,
@@ -117,13 +118,13 @@ def _turn(model: LanguageModel, direction: Direction) -> None:
 def _items(model: LanguageModel, examples: Sequence[Example], limit: int) -> _Items:
     kept: list[Item] = []
     shortened = 0
-    for place, example in enumerate(examples):
+    for number, example in enumerate(examples):
         source, target = model.source_tokens(example.source), model.target_tokens(example.target)
         if not example.target.strip() or len(target) >= limit:
             continue
         room = limit - len(target)
         shortened += len(source) > room
-        kept.append(Item(place, source[-room:], target))
+        kept.append(Item(number, source[-room:], target))
     return _Items(kept, len(examples) - len(kept), shortened)
 
 

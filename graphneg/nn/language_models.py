@@ -1,4 +1,10 @@
-"""Language models by path or hub id: scores, texts, training."""
+"""Causal and sequence-to-sequence language models: texts in, scores or generated texts out.
+
+A model reads a *source* (a prompt, a post, what was said before) and writes a *target*. Both are turned into
+tokens apart, in training, scoring and generating alike, so that a target's tokens are the same wherever it
+stands. A causal model's target is written behind its source, in one row; a sequence-to-sequence model has an
+encoder for the source and a decoder for the target. `graphneg.nn.models` loads them.
+"""
 
 from __future__ import annotations
 
@@ -10,22 +16,24 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
 
-from graphneg.errors import InputError, ModelError
-from graphneg.nn.batching import in_batches, padded
-from graphneg.nn.generation import Beams, CausalSteps, Search, Seq2SeqSteps, item_seed, processors
-
-# What causal and sequence-to-sequence models share: tokens, batches, generation, scores.
-#
-# A model reads a *source* (a prompt, a post, what was said before) and writes a *target*. Both are
-# turned into tokens apart, in training, scoring and generating alike, so that a target's tokens are
-# the same wherever it stands.
-
+from graphneg.errors import InputError
+from graphneg.nn.batching import longest_first, padded
+from graphneg.nn.generation import (
+    Beams,
+    CausalSteps,
+    Search,
+    Seq2SeqSteps,
+    generate,
+    item_seed,
+    processors,
+)
 
 Tokens = Sequence[int]
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 Direction = Literal["forward", "backward"]
 DIRECTION = "graphneg_direction"
 """The entry of a model's configuration that says in which direction it reads."""
+_NOT_LEARNED = -100
 
 # Tokenizers without a limit of their own say so by a number of this size or more.
 _NO_LIMIT = 100_000
@@ -50,9 +58,9 @@ class Written(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A source and a target as tokens; ``place`` is their number among those asked for."""
+    """A source and a target as tokens; ``number`` is theirs among those asked for."""
 
-    place: int
+    number: int
     source: Tokens
     target: Tokens
 
@@ -78,15 +86,18 @@ class LanguageModel(ABC):
         return self.model.device
 
     @property
+    def _pad(self) -> int:
+        return self.tokenizer.pad_token_id
+
+    @property
     def longest(self) -> int | None:
+        """How many tokens the model reads at once; None where there is no limit."""
         config = self.model.config
         limits = [
             getattr(config, "max_position_embeddings", None) or getattr(config, "n_positions", None),
             self.tokenizer.model_max_length,
         ]
         return min((limit for limit in limits if limit and limit < _NO_LIMIT), default=None)
-
-    # What the two kinds do differently
 
     @abstractmethod
     def source_tokens(self, text: str) -> list[int]:
@@ -103,8 +114,6 @@ class LanguageModel(ABC):
     @abstractmethod
     def _generated(self, batch: Sequence[Tokens], chain: list[Any], **settings: Any) -> list[list[int]]:
         """New tokens only, of each source, by transformers' ``generate``."""
-
-    # What they have in common
 
     def score(self, texts: Sequence[str], given: Sequence[str] | None = None) -> list[float]:
         """The mean negative log-likelihood of each text, in nats a token (lower: more likely).
@@ -136,7 +145,7 @@ class LanguageModel(ABC):
         See `write`, which also says whether a text came to its end.
         """
         written = self.write(prompts, search, seed=seed, ids=ids, max_new_tokens=max_new_tokens, end=end)
-        return [one.text for one in written]
+        return [text.text for text in written]
 
     def write(
         self,
@@ -163,28 +172,21 @@ class LanguageModel(ABC):
         names = ids if ids is not None else prompts
         if len(names) != len(prompts):
             raise InputError(f"{len(prompts)} prompts, but {len(names)} ids")
-        items = [Item(place, self.source_tokens(prompt), ()) for place, prompt in enumerate(prompts)]
-        items = self._with_room(items, max_new_tokens)
+        items = [Item(number, self.source_tokens(prompt), ()) for number, prompt in enumerate(prompts)]
         ends = self._end_tokens(end)
 
         def run(batch: Sequence[Item]) -> list[Written]:
-            seeds = [item_seed(seed, names[item.place], 0) for item in batch]
-            width = search.width if isinstance(search, Beams) else 1
-            found = self._generated(
+            sequences = self._generated(
                 [item.source for item in batch],
-                processors(search, seeds),
-                num_beams=width,
+                processors(search, [item_seed(seed, names[item.number], 0) for item in batch]),
+                num_beams=search.width if isinstance(search, Beams) else 1,
                 max_new_tokens=max_new_tokens,
                 eos_token_id=sorted(ends),
             )
-            return [self._text(tokens, ends, end) for tokens in found]
+            return [self._text(tokens, ends, end) for tokens in sequences]
 
-        texts: list[Written] = [Written("", False)] * len(items)
-        for item, written in in_batches(sorted(items, key=_by_length), self.batch_size, run):
-            if written is None:
-                raise ModelError(f"{self.path}: memory does not suffice for prompt {item.place} alone")
-            texts[item.place] = written
-        return texts
+        fitting = self._with_room(items, max_new_tokens)
+        return longest_first(fitting, _length, self.batch_size, run, f"{self.path}: a prompt")
 
     def decode(self, tokens: Tokens) -> str:
         """The text of tokens, without special ones and white space around it."""
@@ -206,26 +208,22 @@ class LanguageModel(ABC):
         self,
         texts: Sequence[str],
         given: Sequence[str] | None,
-        run: Callable[[Sequence[Item]], Sequence[Found]],
-        nothing: Found,
-    ) -> list[Found]:
+        run: Callable[[Sequence[Item]], Sequence[Result]],
+        nothing: Result,
+    ) -> list[Result]:
         """What ``run`` finds of each text behind what is given, ``nothing`` of one without words."""
         sources = given if given is not None else [""] * len(texts)
         if len(sources) != len(texts):
             raise InputError(f"{len(texts)} texts to score, but {len(sources)} texts given before them")
         pairs = enumerate(zip(sources, texts, strict=True))
-        items = [self._fitted(place, source, text) for place, (source, text) in pairs]
-        found = [nothing] * len(items)
-        scorable = [item for item in items if item.target and texts[item.place].strip()]
-        longest_first = sorted(scorable, key=_by_length)
-        for item, one in in_batches(longest_first, self.batch_size, run):
-            if one is None:
-                raise ModelError(f"{self.path}: memory does not suffice for text {item.place} alone")
-            found[item.place] = one
-        return found
+        items = [self._fitted(number, source, text) for number, (source, text) in pairs]
+        scorable = [item for item in items if item.target and texts[item.number].strip()]
+        results = longest_first(scorable, _length, self.batch_size, run, f"{self.path}: a text")
+        scores = dict(zip((item.number for item in scorable), results, strict=True))
+        return [scores.get(number, nothing) for number in range(len(texts))]
 
-    def _fitted(self, place: int, source: str, text: str) -> Item:
-        return fitted(Item(place, self.source_tokens(source), self._scored_tokens(text)), self.longest)
+    def _fitted(self, number: int, source: str, text: str) -> Item:
+        return fitted(Item(number, self.source_tokens(source), self._scored_tokens(text)), self.longest)
 
     def _scored_tokens(self, text: str) -> list[int]:
         """A text's tokens as they count for its score."""
@@ -238,7 +236,7 @@ class LanguageModel(ABC):
         cut = [item for item in items if room is not None and len(item.source) > room]
         if cut and room is not None:
             _log.warning("%d of %d prompts were too long and lost their beginning", len(cut), len(items))
-        return [Item(item.place, item.source[-room:] if room else item.source, ()) for item in items]
+        return [Item(item.number, item.source[-room:] if room else item.source, ()) for item in items]
 
     def _end_tokens(self, end: str | None) -> set[int]:
         """The end token, and all that hold the character ``end``."""
@@ -255,7 +253,7 @@ class LanguageModel(ABC):
 
     def _text(self, tokens: list[int], ends: set[int], end: str | None) -> Written:
         """The text up to the first end token; of one that holds more than the end, the part before it."""
-        stop = next((place for place, token in enumerate(tokens) if token in ends), None)
+        stop = next((index for index, token in enumerate(tokens) if token in ends), None)
         if stop is None:
             return Written(self.decode(tokens), False)
         text = self.decode(tokens[: stop + 1])
@@ -273,15 +271,12 @@ def fitted(item: Item, limit: int | None) -> Item:
         return item
     target = item.target[: limit - 1]
     if len(target) < len(item.target):
-        _log.warning("text %d has %d tokens; the first %d count", item.place, len(item.target), len(target))
-    return Item(item.place, item.source[-(limit - len(target)) :], target)
+        _log.warning("text %d has %d tokens; the first %d count", item.number, len(item.target), len(target))
+    return Item(item.number, item.source[-(limit - len(target)) :], target)
 
 
-def _by_length(item: Item) -> tuple[int, int]:
-    return -len(item.source) - len(item.target), item.place
-
-
-# Causal language models: the target is written behind the source, in one row of tokens.
+def _length(item: Item) -> int:
+    return len(item.source) + len(item.target)
 
 
 class CausalLM(LanguageModel):
@@ -293,9 +288,11 @@ class CausalLM(LanguageModel):
         return tokens or [self._begin]
 
     def target_tokens(self, text: str) -> list[int]:
+        """The text's tokens and the end token."""
         return [*self._scored_tokens(text), self.tokenizer.eos_token_id]
 
     def losses(self, batch: Sequence[Item]) -> list[float]:
+        """See `LanguageModel.losses`."""
         return [sum(each) / len(each) for each in self.token_losses(batch)]
 
     def token_losses(self, batch: Sequence[Item]) -> list[list[float]]:
@@ -304,14 +301,14 @@ class CausalLM(LanguageModel):
         from torch.nn.functional import cross_entropy
 
         rows = padded([[*item.source, *item.target] for item in batch], self._pad, "right", self.device)
-        found: list[list[float]] = []
+        losses: list[list[float]] = []
         with torch.inference_mode():
             logits = self.model(**rows).logits
             for row, item in enumerate(batch):
                 first, end = len(item.source), len(item.source) + len(item.target)
-                told, expected = rows["input_ids"][row, first:end], logits[row, first - 1 : end - 1]
-                found.append(cross_entropy(expected.float(), told, reduction="none").tolist())
-        return found
+                target, expected = rows["input_ids"][row, first:end], logits[row, first - 1 : end - 1]
+                losses.append(cross_entropy(expected.float(), target, reduction="none").tolist())
+        return losses
 
     def score_tokens(self, texts: Sequence[str], given: Sequence[str] | None = None) -> list[list[float]]:
         """As `score`, but the negative log-likelihood of each token; of a text without words, none."""
@@ -323,10 +320,6 @@ class CausalLM(LanguageModel):
         return CausalSteps(self.model, rows, self.longest)
 
     @property
-    def _pad(self) -> int:
-        return self.tokenizer.pad_token_id
-
-    @property
     def _begin(self) -> int:
         begin = self.tokenizer.bos_token_id
         return self.tokenizer.eos_token_id if begin is None else begin
@@ -335,103 +328,70 @@ class CausalLM(LanguageModel):
         return self.ordered(self.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
 
     def _generated(self, batch: Sequence[Tokens], chain: list[Any], **settings: Any) -> list[list[int]]:
-        from graphneg.nn.generation import generate
-
         rows = padded(batch, self._pad, "left", self.device)
         sequences = generate(self.model, rows, chain, pad_token_id=self._pad, **settings)
         start = rows["input_ids"].shape[1]
         return [sequence[start:] for sequence in sequences]
 
 
-# Sequence-to-sequence models: an encoder reads the source, a decoder writes the target.
-
-
 class Seq2SeqLM(LanguageModel):
     """BART, T5 and their like. Made by `graphneg.nn.models.load_seq2seq`."""
 
     def source_tokens(self, text: str) -> list[int]:
+        """See `LanguageModel.source_tokens`."""
         tokens = self.tokenizer(text, verbose=False)["input_ids"]
         return tokens or [self.tokenizer.eos_token_id]
 
     def target_tokens(self, text: str) -> list[int]:
+        """See `LanguageModel.target_tokens`."""
         tokens = self.tokenizer(text_target=text, verbose=False)["input_ids"]
         end = self.tokenizer.eos_token_id
         return tokens if tokens[-1:] == [end] else [*tokens, end]
 
     def losses(self, batch: Sequence[Item]) -> list[float]:
+        """See `LanguageModel.losses`."""
         import torch
         from torch.nn.functional import cross_entropy
 
         rows = padded([item.source for item in batch], self._pad, "right", self.device)
-        targets = padded([item.target for item in batch], self._pad, "right", self.device)
-        labels = targets["input_ids"].masked_fill(targets["attention_mask"] == 0, -100)
-        found: list[float] = []
+        labels = _labels([item.target for item in batch], self._pad, self.device)
+        losses: list[float] = []
         with torch.inference_mode():
             logits = self.model(**rows, labels=labels).logits
             for row, item in enumerate(batch):
                 end = len(item.target)
-                found.append(float(cross_entropy(logits[row, :end].float(), labels[row, :end])))
-        return found
+                losses.append(float(cross_entropy(logits[row, :end].float(), labels[row, :end])))
+        return losses
 
     def steps(self, sources: Sequence[Tokens], width: int) -> Seq2SeqSteps:
         """The model before its first token for each source; rows are padded to ``width`` tokens."""
         rows = padded(sources, self._pad, "right", self.device, width)
         return Seq2SeqSteps(self.model, rows)
 
-    @property
-    def _pad(self) -> int:
-        return self.tokenizer.pad_token_id
-
     def _generated(self, batch: Sequence[Tokens], chain: list[Any], **settings: Any) -> list[list[int]]:
-        from graphneg.nn.generation import generate
-
         rows = padded(batch, self._pad, "right", self.device)
         sequences = generate(self.model, rows, chain, **settings)
         return [sequence[1:] for sequence in sequences]
 
 
-# Examples as the trainer's batches of tensors.
-
-
-_NOT_LEARNED = -100
-
-
-class Rows:
-    """Items by place, as a map-style data set."""
-
-    def __init__(self, items: Sequence[Item]) -> None:
-        self._items = items
-
-    def __len__(self) -> int:
-        return len(self._items)
-
-    def __getitem__(self, place: int) -> Item:
-        return self._items[place]
-
-
-class Collation:
-    """Makes a batch: ``input_ids``, ``attention_mask`` and ``labels`` of shape (items, tokens).
+def collated(model: LanguageModel, items: Sequence[Item]) -> Mapping[str, Any]:
+    """A batch to learn from: ``input_ids``, ``attention_mask`` and ``labels`` of shape (items, tokens).
 
     A causal model's row is source and target, of which only the target has labels; a
     sequence-to-sequence model's rows are the sources, its labels the targets.
     """
-
-    def __init__(self, model: LanguageModel) -> None:
-        self._pad: int = model.tokenizer.pad_token_id
-        self._collate = self._causal if isinstance(model, CausalLM) else self._seq2seq
-
-    def __call__(self, items: Sequence[Item]) -> Mapping[str, Any]:
-        return self._collate(items)
-
-    def _causal(self, items: Sequence[Item]) -> Mapping[str, Any]:
-        rows = padded([[*item.source, *item.target] for item in items], self._pad, "right", "cpu")
+    pad = model.tokenizer.pad_token_id
+    if isinstance(model, CausalLM):
+        rows = padded([[*item.source, *item.target] for item in items], pad, "right", "cpu")
         labels = rows["input_ids"].masked_fill(rows["attention_mask"] == 0, _NOT_LEARNED)
         for row, item in enumerate(items):
             labels[row, : len(item.source)] = _NOT_LEARNED
         return {**rows, "labels": labels}
+    rows = padded([item.source for item in items], pad, "right", "cpu")
+    return {**rows, "labels": _labels([item.target for item in items], pad, "cpu")}
 
-    def _seq2seq(self, items: Sequence[Item]) -> Mapping[str, Any]:
-        rows = padded([item.source for item in items], self._pad, "right", "cpu")
-        targets = padded([item.target for item in items], self._pad, "right", "cpu")
-        labels = targets["input_ids"].masked_fill(targets["attention_mask"] == 0, _NOT_LEARNED)
-        return {**rows, "labels": labels}
+
+def _labels(targets: Sequence[Tokens], pad: int, device: Any) -> Any:
+    """Targets of shape (items, tokens), what fills them up not learned."""
+    rows = padded(targets, pad, "right", device)
+    return rows["input_ids"].masked_fill(rows["attention_mask"] == 0, _NOT_LEARNED)

@@ -1,4 +1,4 @@
-"""Static word vectors, and the nearest of many."""
+"""Static word vectors (GloVe, fastText): texts in, vectors and nearest words out, without torch."""
 
 from __future__ import annotations
 
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-# Static word vectors, as GloVe and fastText give them: no torch, one look-up a word.
-
-
 _WORD = re.compile(r"\w+(?:['’]\w+)?", re.UNICODE)
 _CHUNK = 10_000
 
@@ -40,29 +37,30 @@ class StaticVectors:
     """
 
     def __init__(self, path: str | Path) -> None:
-        place = _bundled() if path == BUNDLED else Path(path).expanduser()
+        source = _bundled() if path == BUNDLED else Path(path).expanduser()
         try:
-            self.words, self.vectors, files = _read(place)
+            self.words, self.vectors, files = _read(source)
         except (OSError, ValueError, KeyError, EOFError) as error:
             reason = getattr(error, "strerror", None) or str(error).partition("\n")[0]
-            raise ModelError(f"{place}: no word vectors can be read from it: {reason}") from error
+            raise ModelError(f"{source}: no word vectors can be read from it: {reason}") from error
         if not self.words or len(self.words) != len(self.vectors):
-            raise ModelError(f"{place}: {len(self.words)} words and {len(self.vectors)} vectors are in it")
-        self._places = {word: at for at, word in reversed(list(enumerate(self.words)))}
-        self.name = model_name(place.name, files)
+            raise ModelError(f"{source}: {len(self.words)} words and {len(self.vectors)} vectors are in it")
+        self._indices = {word: at for at, word in reversed(list(enumerate(self.words)))}
+        self.name = model_name(source.name, files)
 
     def __contains__(self, word: str) -> bool:
-        return word in self._places
+        return word in self._indices
 
     def embed(self, texts: Sequence[str]) -> NDArray[float32]:
+        """See `graphneg.nn.embedders.Embedder.embed`."""
         import numpy
 
-        found = numpy.zeros((len(texts), self.vectors.shape[1]), dtype=numpy.float32)
-        for row, text in zip(found, texts, strict=True):
-            places = list(self._places_of(text))
-            if places:
-                row[:] = self.vectors[places].mean(axis=0)
-        return _unit(found)
+        means = numpy.zeros((len(texts), self.vectors.shape[1]), dtype=numpy.float32)
+        for row, text in zip(means, texts, strict=True):
+            indices = list(self._indices_of(text))
+            if indices:
+                row[:] = self.vectors[indices].mean(axis=0)
+        return _unit(means)
 
     def neighbours(self, word: str, k: int) -> list[tuple[str, float]]:
         """The ``k`` words closest to a word, itself left out, with their cosines; none for an unknown word.
@@ -72,24 +70,22 @@ class StaticVectors:
         Raises:
             ModelError: FAISS is not installed.
         """
-        at = self._places.get(word)
+        at = self._indices.get(word)
         if at is None or k < 1:
             return []
-        scores, places = self._index.search(_unit(self.vectors[at : at + 1]), k + 1)
-        pairs = zip(places[0].tolist(), scores[0].tolist(), strict=True)
-        return [(self.words[place], score) for place, score in pairs if place != at][:k]
+        scores, indices = self._index.search(_unit(self.vectors[at : at + 1]), k + 1)
+        pairs = zip(indices[0].tolist(), scores[0].tolist(), strict=True)
+        return [(self.words[index], score) for index, score in pairs if index != at][:k]
 
     @cached_property
     def _index(self) -> Nearest:
-        pass
-
         return Nearest(_unit(self.vectors))
 
-    def _places_of(self, text: str) -> Iterator[int]:
+    def _indices_of(self, text: str) -> Iterator[int]:
         """The words of a text that are known; one that is not, by the parts around its apostrophe."""
         for word in _WORD.findall(text.lower().replace("’", "'")):
-            parts = (word,) if word in self._places else word.split("'")
-            yield from (self._places[part] for part in parts if part in self._places)
+            parts = (word,) if word in self._indices else word.split("'")
+            yield from (self._indices[part] for part in parts if part in self._indices)
 
 
 def _bundled() -> Path:
@@ -99,42 +95,42 @@ def _bundled() -> Path:
 _Read = tuple[list[str], "NDArray[float32]", list[Path]]
 
 
-def _read(place: Path) -> _Read:
-    if place.is_dir():
-        return _read_directory(place)
-    if place.suffix == ".npz":
-        return _read_npz(place)
-    return _read_text(place)
+def _read(path: Path) -> _Read:
+    if path.is_dir():
+        return _read_directory(path)
+    if path.suffix == ".npz":
+        return _read_npz(path)
+    return _read_text(path)
 
 
-def _read_directory(place: Path) -> _Read:
+def _read_directory(path: Path) -> _Read:
     import numpy
     from pyarrow import parquet
 
-    index, vectors = sorted(place.glob(WORD_INDEX)), sorted(place.glob("*_emb.npy"))
+    index, vectors = sorted(path.glob(WORD_INDEX)), sorted(path.glob("*_emb.npy"))
     if len(index) != 1 or len(vectors) != 1:
         raise ValueError(f"{len(index)} word indexes and {len(vectors)} arrays of vectors are in it, not one")
     words: list[str] = parquet.read_table(index[0]).column(0).to_pylist()
     return words, numpy.load(vectors[0], mmap_mode="r"), [index[0], vectors[0]]
 
 
-def _read_npz(place: Path) -> _Read:
+def _read_npz(path: Path) -> _Read:
     import numpy
 
-    with numpy.load(place) as arrays:
+    with numpy.load(path) as arrays:
         words: list[str] = arrays["words"].astype(str).tolist()
-        return words, arrays["vectors"].astype(numpy.float32), [place]
+        return words, arrays["vectors"].astype(numpy.float32), [path]
 
 
-def _read_text(place: Path) -> _Read:
+def _read_text(path: Path) -> _Read:
     import numpy
 
     words: list[str] = []
     blocks: list[Any] = []
     with (
-        gzip.open(place, "rt", encoding="utf-8")
-        if place.suffix == ".gz"
-        else place.open(encoding="utf-8") as lines
+        gzip.open(path, "rt", encoding="utf-8")
+        if path.suffix == ".gz"
+        else path.open(encoding="utf-8") as lines
     ):
         rows: list[str] = []
         width = 0
@@ -154,7 +150,7 @@ def _read_text(place: Path) -> _Read:
         if rows:
             blocks.append(_numbers(rows))
     vectors = numpy.concatenate(blocks) if blocks else numpy.zeros((0, 0), numpy.float32)
-    return words, vectors, [place]
+    return words, vectors, [path]
 
 
 def _numbers(rows: Sequence[str]) -> NDArray[float32]:
@@ -171,9 +167,6 @@ def _unit(vectors: NDArray[float32]) -> NDArray[float32]:
     return (vectors / numpy.where(lengths > 0, lengths, 1)).astype(numpy.float32)
 
 
-# The nearest of many vectors, by FAISS.
-
-
 class Nearest:
     """An exact inner-product index over vectors of shape (n, dimensions): cosines, where rows have length 1.
 
@@ -184,23 +177,23 @@ class Nearest:
     def __init__(self, vectors: NDArray[float32]) -> None:
         import numpy
 
-        self._index = _flat_index(vectors.shape[1])
+        self._index = import_faiss().IndexFlatIP(vectors.shape[1])
         self._index.add(numpy.ascontiguousarray(vectors, dtype=numpy.float32))
         self.size = len(vectors)
 
     def search(self, queries: NDArray[float32], k: int) -> tuple[NDArray[float32], NDArray[int64]]:
-        """Scores and places of the ``k`` nearest to each query, best first: both (queries, min(k, n))."""
+        """Scores and indices of the ``k`` nearest to each query, best first: both (queries, min(k, n))."""
         import numpy
 
-        wanted = min(k, self.size)
-        return self._index.search(numpy.ascontiguousarray(queries, dtype=numpy.float32), wanted)
+        return self._index.search(numpy.ascontiguousarray(queries, dtype=numpy.float32), min(k, self.size))
 
 
-def _flat_index(dimensions: int) -> Any:
+def import_faiss(what: str = "nearest neighbours") -> Any:
+    """FAISS. Raises `ModelError`, which says ``what`` needs it, where it is not installed."""
     try:
         import faiss
     except ImportError as error:
         raise ModelError(
-            "nearest neighbours need FAISS: pip install 'graphneg[vectors]' (graphneg[neural] has it too)"
+            f"{what}: FAISS is needed: pip install 'graphneg[vectors]' (graphneg[neural] has it too)"
         ) from error
-    return faiss.IndexFlatIP(dimensions)
+    return faiss

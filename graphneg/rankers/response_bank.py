@@ -1,4 +1,9 @@
-"""Many responses, read once by a poly-encoder and searched by FAISS."""
+"""A bank of responses: texts in, read once by a poly-encoder; the best of them for a context out, by FAISS.
+
+A bank is a folder: ``texts.jsonl`` (a text a line, as JSON), ``index.faiss`` (their vectors, whole) and
+``manifest.json`` (what made it), which is written last. While it is built the vectors grow in
+``vectors.part``, so that a build that was stopped goes on.
+"""
 
 from __future__ import annotations
 
@@ -11,28 +16,22 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
+from graphneg.datasets.groups import read_groups
 from graphneg.english.tokens import match_key, one_line
-from graphneg.errors import InputError, ModelError
+from graphneg.errors import InputError
 from graphneg.hashing import fingerprint
+from graphneg.nn.vectors import import_faiss
 from graphneg.progress import NoProgress, Progress
 from graphneg.rankers.base import Ranker, by_score
 from graphneg.records.runs import RunNote, atomic_file, write_atomically
+from graphneg.store import dialogues as stored
 from graphneg.store.connection import Store
-from graphneg.store.dialogues import Selection, count_dialogues, dialogue_ids, read_dialogues
-from graphneg.store.statements import cypher_text
 
 if TYPE_CHECKING:
     from numpy import float32
     from numpy.typing import NDArray
 
     from graphneg.rankers.poly_encoder import PolyEncoder
-
-
-# Many responses, read once by a poly-encoder and searched by FAISS.
-#
-# A bank is a folder: ``texts.jsonl`` (a text a line, as JSON), ``index.faiss`` (their vectors, whole) and
-# ``manifest.json`` (what made it), which is written last. While it is built the vectors grow in
-# ``vectors.part``, so that a build that was stopped goes on.
 
 
 IndexKind = Literal["flat", "ivf", "hnsw"]
@@ -46,6 +45,7 @@ _MANIFEST, _TEXTS, _INDEX = "manifest.json", "texts.jsonl", "index.faiss"
 _BUILDING, _VECTORS = "building.json", "vectors.part"
 _FILES = (_MANIFEST, _BUILDING, _VECTORS, _INDEX, _TEXTS)
 _CHUNK = 1024
+_PAGE = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Manifest:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RankedResponse:
     """A response of a bank, and its score by the whole ranker, from 0 to 1."""
 
     text: str
@@ -85,19 +85,19 @@ class ResponseBank:
             InputError: there is none, it is not finished, it can't be read, or another model made it.
             ModelError: FAISS is not installed.
         """
-        faiss = _faiss()
-        place = Path(folder)
-        manifest = _read_manifest(place)
+        faiss = import_faiss("a bank of responses")
+        path = Path(folder)
+        manifest = _read_manifest(path)
         if manifest.model != ranker.digest():
-            raise InputError(f"{place}: another model made this bank; build it anew with this one")
+            raise InputError(f"{path}: another model made this bank; build it anew with this one")
         try:
-            lines = (place / _TEXTS).read_text(encoding="utf-8").split("\n")
+            lines = (path / _TEXTS).read_text(encoding="utf-8").split("\n")
             texts = [str(json.loads(line)) for line in lines if line]
-            index = faiss.read_index(str(place / _INDEX))
+            index = faiss.read_index(str(path / _INDEX))
         except (OSError, ValueError, RuntimeError) as error:
-            raise InputError(f"{place}: the bank can't be read; build it anew") from error
+            raise InputError(f"{path}: the bank can't be read; build it anew") from error
         if not len(texts) == index.ntotal == manifest.count:
-            raise InputError(f"{place}: {len(texts)} texts and {index.ntotal} vectors; build it anew")
+            raise InputError(f"{path}: {len(texts)} texts and {index.ntotal} vectors; build it anew")
         return cls(ranker, texts, index)
 
     def search(
@@ -108,7 +108,7 @@ class ResponseBank:
         by: Retrieval = "mean",
         retrieved: int = RETRIEVED,
         own_turns: OwnTurns = "left-out",
-    ) -> list[list[Found]]:
+    ) -> list[list[RankedResponse]]:
         """For each context (its turns' texts, oldest first) the ``k`` best responses, best first.
 
         The index gives the ``retrieved`` nearest, and the ranker scores them. ``by`` is what they are near
@@ -130,16 +130,16 @@ class ResponseBank:
 
     def _best(
         self, context: NDArray[float32], k: int, by: Retrieval, retrieved: int, never: Collection[str]
-    ) -> list[Found]:
+    ) -> list[RankedResponse]:
         """The best for a context's vectors, shape (vectors, size), but those that ``never`` are one."""
         queries = context.mean(axis=0, keepdims=True) if by == "mean" else context
-        _, places = self._index.search(queries, min(retrieved + len(never), len(self.texts)))
-        found = {int(place) for place in places.flat if place >= 0}
-        near = sorted(place for place in found if match_key(self.texts[place]) not in never)
+        _, indices = self._index.search(queries, min(retrieved + len(never), len(self.texts)))
+        nearest = {int(index) for index in indices.flat if index >= 0}
+        near = sorted(index for index in nearest if match_key(self.texts[index]) not in never)
         if not near:
             return []
         scores = self._ranker.score_vectors(context, self._index.reconstruct_batch(near))
-        return [Found(self.texts[near[place]], scores[place]) for place in by_score(scores)[:k]]
+        return [RankedResponse(self.texts[near[best]], scores[best]) for best in by_score(scores)[:k]]
 
 
 def build_bank(
@@ -163,21 +163,21 @@ def build_bank(
     """
     if index not in INDICES:
         raise InputError(f"index {index!r}: choose {', '.join(INDICES)}")
-    faiss = _faiss()
-    place = Path(folder)
-    _check_place(place, overwrite)
+    faiss = import_faiss("a bank of responses")
+    path = Path(folder)
+    _check_folder(path, overwrite)
     texts = unique(responses)
     if not texts:
-        raise InputError(f"{place}: a bank needs at least one response")
+        raise InputError(f"{path}: a bank needs at least one response")
     manifest = Manifest(ranker.digest(), len(texts), ranker.model.size, index)
-    _begin(place, manifest, texts, overwrite)
-    _embed(ranker, texts, place / _VECTORS, progress or NoProgress())
-    made = _index(faiss, place / _VECTORS, manifest)
-    with atomic_file(place / _INDEX) as unfinished:
+    _begin(path, manifest, texts, overwrite)
+    _embed(ranker, texts, path / _VECTORS, progress or NoProgress())
+    made = _index(faiss, path / _VECTORS, manifest)
+    with atomic_file(path / _INDEX) as unfinished:
         faiss.write_index(made, str(unfinished))
-    write_atomically(place / _MANIFEST, json.dumps(asdict(manifest), indent=2) + "\n")
+    write_atomically(path / _MANIFEST, json.dumps(asdict(manifest), indent=2) + "\n")
     for name in (_BUILDING, _VECTORS):
-        (place / name).unlink()
+        (path / name).unlink()
     return ResponseBank(ranker, texts, made)
 
 
@@ -187,40 +187,133 @@ def unique(texts: Iterable[str]) -> list[str]:
     >>> unique(["Oh, really?", " oh,  really?", "", "No."])
     ['Oh, really?', 'No.']
     """
-    found: dict[str, str] = {}
+    first: dict[str, str] = {}
     for text in texts:
         if key := match_key(text):
-            found.setdefault(key, one_line(text))
-    return list(found.values())
+            first.setdefault(key, one_line(text))
+    return list(first.values())
 
 
-def _check_place(place: Path, overwrite: bool) -> None:
+def stored_responses(
+    store: Store, selection: stored.Selection, progress: Progress | None = None
+) -> Iterator[str]:
+    """What answers a turn in the selected dialogues: each turn but the first, and right responses.
+
+    Raises:
+        StoreError: the store is gone.
+    """
+    bar = progress or NoProgress()
+    bar.start("reading", stored.count_dialogues(store, selection), "dialogues")
+    ids = stored.dialogue_ids(store, selection)
+    while page := list(islice(ids, _PAGE)):
+        responses = stored.read_responses(store, page)
+        for dialogue in stored.read_dialogues(store, page):
+            yield from (turn.text for turn in dialogue.turns[1:])
+            yield from (one.text for one in responses.get(dialogue.id, ()) if one.label == 1)
+        bar.advance(len(page))
+    bar.finish()
+
+
+def read_responses(paths: Sequence[str | Path]) -> Iterator[str]:
+    """The responses of files: of negatives (.jsonl, .parquet) the right ones, of others each line.
+
+    Raises:
+        InputError: a file can't be read, or is none of negatives.
+    """
+    for path in map(Path, paths):
+        if path.suffix in (".jsonl", ".parquet"):
+            yield from (answer.text for group in read_groups([path]) for answer in group.positives)
+        else:
+            yield from read_lines(path)
+
+
+def read_lines(path: Path) -> list[str]:
+    """The lines of a text file, without empty ones.
+
+    Raises:
+        InputError: it can't be read, or is no UTF-8.
+    """
+    return [line.strip() for line in read_text(path).split("\n") if line.strip()]
+
+
+def read_text(path: Path) -> str:
+    """A text file.
+
+    Raises:
+        InputError: it can't be read, or is no UTF-8.
+    """
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise InputError(f"{path}: can't be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: no text in UTF-8 (byte {error.start})") from error
+
+
+def rank_candidates(
+    ranker: Ranker, candidates: Sequence[str], contexts: Iterable[Sequence[str]], k: int
+) -> list[list[RankedResponse]]:
+    """For each context the ``k`` candidates that score highest, best first."""
+    ranked: list[list[RankedResponse]] = []
+    for turns in contexts:
+        scores = ranker.score([turns] * len(candidates), candidates)
+        ranked.append([RankedResponse(candidates[at], scores[at]) for at in by_score(scores)[:k]])
+    return ranked
+
+
+def read_candidates(path: Path) -> list[str]:
+    """The responses of a text file, one a line.
+
+    Raises:
+        InputError: it can't be read, or there is none.
+    """
+    texts = read_lines(path)
+    if not texts:
+        raise InputError(f"{path}: there is no candidate in it")
+    return texts
+
+
+def contexts_of(text: str, name: str) -> list[list[str]]:
+    """The contexts of a text: a turn a line, empty lines between contexts.
+
+    Raises:
+        InputError: there is none; the text is called ``name``.
+    """
+    blocks = re.split(r"\n\s*\n", text)
+    turns = ([line.strip() for line in block.split("\n") if line.strip()] for block in blocks)
+    contexts = [some for some in turns if some]
+    if not contexts:
+        raise InputError(f"{name}: there is no context in it; write a turn a line, oldest first")
+    return contexts
+
+
+def _check_folder(folder: Path, overwrite: bool) -> None:
     """A folder that holds anything but a bank is never touched."""
-    if place.is_file():
-        raise InputError(f"{place}: a file is in the folder's place; name another")
-    if not place.is_dir():
+    if folder.is_file():
+        raise InputError(f"{folder}: a file is in the folder's place; name another")
+    if not folder.is_dir():
         return
-    names = {path.name.removesuffix(".tmp") for path in place.iterdir()}
+    names = {path.name.removesuffix(".tmp") for path in folder.iterdir()}
     if strange := sorted(names - set(_FILES)):
-        raise InputError(f"{place}: there are other files in it ({strange[0]}); choose another folder")
+        raise InputError(f"{folder}: there are other files in it ({strange[0]}); choose another folder")
     if _MANIFEST in names and not overwrite:
-        raise InputError(f"{place}: there is a bank in it already; choose another folder, or overwrite it")
+        raise InputError(f"{folder}: there is a bank in it already; choose another folder, or overwrite it")
 
 
-def _begin(place: Path, manifest: Manifest, texts: Sequence[str], overwrite: bool) -> None:
+def _begin(folder: Path, manifest: Manifest, texts: Sequence[str], overwrite: bool) -> None:
     """Write the texts and what is going to be built; a build of the same is left as it is."""
-    building = RunNote(place / _BUILDING, fingerprint([asdict(manifest), texts]))
+    building = RunNote(folder / _BUILDING, fingerprint([asdict(manifest), texts]))
     if building.state == "same":
         return
     if building.state == "other" and not overwrite:
         raise InputError(
-            f"{place}: a build with other responses or another model was stopped here; "
+            f"{folder}: a build with other responses or another model was stopped here; "
             "repeat it as it was, choose another folder, or overwrite it"
         )
     for name in _FILES:
-        (place / name).unlink(missing_ok=True)
-    place.mkdir(parents=True, exist_ok=True)
-    write_atomically(place / _TEXTS, "".join(json.dumps(text, ensure_ascii=False) + "\n" for text in texts))
+        (folder / name).unlink(missing_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_atomically(folder / _TEXTS, "".join(json.dumps(text, ensure_ascii=False) + "\n" for text in texts))
     building.write()
 
 
@@ -264,124 +357,12 @@ def _index(faiss: Any, path: Path, manifest: Manifest) -> Any:
     return made
 
 
-def _read_manifest(place: Path) -> Manifest:
+def _read_manifest(folder: Path) -> Manifest:
     try:
-        return Manifest(**json.loads((place / _MANIFEST).read_text(encoding="utf-8")))
+        return Manifest(**json.loads((folder / _MANIFEST).read_text(encoding="utf-8")))
     except FileNotFoundError as error:
-        if (place / _BUILDING).is_file():
-            raise InputError(f"{place}: this bank is not finished; build it again, it goes on") from error
-        raise InputError(f"{place}: no bank of responses; graphneg bank makes one") from error
+        if (folder / _BUILDING).is_file():
+            raise InputError(f"{folder}: this bank is not finished; build it again, it goes on") from error
+        raise InputError(f"{folder}: no bank of responses; graphneg bank makes one") from error
     except (OSError, ValueError, TypeError) as error:
-        raise InputError(f"{place / _MANIFEST}: not what a bank holds; build it anew") from error
-
-
-def _faiss() -> Any:
-    try:
-        import faiss
-    except ImportError as error:
-        raise ModelError(
-            "a bank of responses needs FAISS: pip install 'graphneg[vectors]' (graphneg[neural] has it too)"
-        ) from error
-    return faiss
-
-
-# Where the responses of a bank come from: a store, text files, files of negatives.
-
-
-_OF_NEGATIVES = (".jsonl", ".parquet")
-_PAGE = 200
-
-
-def stored_responses(store: Store, selection: Selection, progress: Progress | None = None) -> Iterator[str]:
-    """What answers a turn in the selected dialogues: each turn but the first, and right responses.
-
-    Raises:
-        StoreError: the store is gone.
-    """
-    bar = progress or NoProgress()
-    bar.start("reading", count_dialogues(store, selection), "dialogues")
-    ids = dialogue_ids(store, selection)
-    while page := list(islice(ids, _PAGE)):
-        found = store.read(cypher_text("read/responses"), ids=page)
-        right = {row["id"]: [one[2] for one in sorted(row["responses"]) if one[3] == 1] for row in found}
-        for dialogue in read_dialogues(store, page):
-            yield from (turn.text for turn in dialogue.turns[1:])
-            yield from right.get(dialogue.id, ())
-        bar.advance(len(page))
-    bar.finish()
-
-
-def read_responses(paths: Sequence[str | Path]) -> Iterator[str]:
-    """The responses of files: of negatives (.jsonl, .parquet) the right ones, of others each line.
-
-    Raises:
-        InputError: a file can't be read, or is none of negatives.
-    """
-    for path in map(Path, paths):
-        yield from _right_ones(path) if path.suffix in _OF_NEGATIVES else read_lines(path)
-
-
-def read_lines(path: Path) -> list[str]:
-    """The lines of a text file, without empty ones.
-
-    Raises:
-        InputError: it can't be read, or is no UTF-8.
-    """
-    return [line.strip() for line in read_text(path).split("\n") if line.strip()]
-
-
-def read_text(path: Path) -> str:
-    """A text file.
-
-    Raises:
-        InputError: it can't be read, or is no UTF-8.
-    """
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise InputError(f"{path}: can't be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: no text in UTF-8 (byte {error.start})") from error
-
-
-def read_candidates(path: Path) -> list[str]:
-    """The responses of a text file, one a line.
-
-    Raises:
-        InputError: it can't be read, or there is none.
-    """
-    texts = read_lines(path)
-    if not texts:
-        raise InputError(f"{path}: there is no candidate in it")
-    return texts
-
-
-def contexts_of(text: str, name: str) -> list[list[str]]:
-    """The contexts of a text: a turn a line, empty lines between contexts.
-
-    Raises:
-        InputError: there is none; the text is called ``name``.
-    """
-    blocks = re.split(r"\n\s*\n", text)
-    turns = ([line.strip() for line in block.split("\n") if line.strip()] for block in blocks)
-    contexts = [some for some in turns if some]
-    if not contexts:
-        raise InputError(f"{name}: there is no context in it; write a turn a line, oldest first")
-    return contexts
-
-
-def rank_candidates(
-    ranker: Ranker, candidates: Sequence[str], contexts: Iterable[Sequence[str]], k: int
-) -> list[list[Found]]:
-    """For each context the ``k`` candidates that score highest, best first."""
-    ranked: list[list[Found]] = []
-    for turns in contexts:
-        scores = ranker.score([turns] * len(candidates), candidates)
-        ranked.append([Found(candidates[at], scores[at]) for at in by_score(scores)[:k]])
-    return ranked
-
-
-def _right_ones(path: Path) -> Iterator[str]:
-    from graphneg.datasets.groups import read_groups
-
-    return (answer.text for group in read_groups([path]) for answer in group.positives)
+        raise InputError(f"{folder / _MANIFEST}: not what a bank holds; build it anew") from error

@@ -23,6 +23,7 @@ from graphneg.records.files import (
     Record,
     check_destination,
     from_record,
+    read_jsonl,
     to_record,
 )
 from graphneg.records.runs import atomic_file
@@ -110,6 +111,15 @@ def read_parquet(path: str | Path) -> Iterator[Negative]:
             for row in batch.to_pylist():
                 number += 1
                 yield from_row(row, f"{file_path}, row {number}")
+
+
+def read_negatives(*paths: str | Path) -> Iterator[Negative]:
+    """The negatives of files (.jsonl, .parquet), one by one.
+
+    Raises `InputError` with file and line or row where one can't be read.
+    """
+    for path in map(Path, paths):
+        yield from read_parquet(path) if path.suffix == ".parquet" else read_jsonl(path)
 
 
 def to_row(negative: Negative) -> Record:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from graphneg.errors import InputError, ModelError
@@ -21,8 +22,7 @@ from graphneg.nn.encoders import load_classifier, positions
 from graphneg.nn.models import check_packages, choose_device, locate, read_config
 from graphneg.progress import NoProgress, Progress
 from graphneg.rankers.cross_encoder import CrossEncoder
-from graphneg.records.files import read_jsonl
-from graphneg.records.tables import read_parquet
+from graphneg.records.tables import read_negatives
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -35,7 +35,7 @@ Over = Literal["mean", "minimum"]
 OVER: tuple[Over, ...] = ("mean", "minimum")
 KIND = "coherence"
 MAX_TOKENS = 256
-_MARKS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_MARKS = ascii_uppercase
 Turns = tuple[Turn, ...]
 
 
@@ -305,13 +305,10 @@ def marks(talk: Talk) -> list[str]:
     ['A', 'B']
     """
     known: dict[str, str] = {}
-    found: list[str] = []
-    for place, (speaker, _) in enumerate(talk):
-        if not speaker:
-            found.append(_MARKS[place % 2])
-            continue
-        found.append(known.setdefault(speaker, _MARKS[len(known) % len(_MARKS)]))
-    return found
+    return [
+        known.setdefault(speaker, _MARKS[len(known) % len(_MARKS)]) if speaker else _MARKS[turn % 2]
+        for turn, (speaker, _) in enumerate(talk)
+    ]
 
 
 def _noted(folder: Path) -> dict[str, Any]:
@@ -364,7 +361,7 @@ def read_dialogues(paths: Sequence[str | Path]) -> EditedDialogues:
         InputError: a file can't be read or is none of negatives, a label is neither 0 nor 1, or no
             record has the target ``dialogue``.
     """
-    return dialogues_of(record for path in map(Path, paths) for record in _records(path))
+    return dialogues_of(read_negatives(*paths))
 
 
 def originals_of(paths: Sequence[str | Path]) -> Iterator[Turns]:
@@ -373,33 +370,29 @@ def originals_of(paths: Sequence[str | Path]) -> Iterator[Turns]:
     Raises:
         InputError: a file can't be read, or is none of negatives.
     """
-    return (_original(record) for path in map(Path, paths) for record in _records(path))
+    return map(_original, read_negatives(*paths))
 
 
 def dialogues_of(records: Iterable[Negative]) -> EditedDialogues:
     """Records with the target ``dialogue``, by the place where their last turn stands."""
-    found: dict[str, Versions] = {}
+    versions: dict[str, Versions] = {}
     responses = 0
-    for one in records:
-        if one.label not in (0, 1):
-            raise InputError(f"{one.id}: the label is {one.label!r}; 1 is coherent, 0 is not")
-        if one.target != "dialogue":
+    for record in records:
+        if record.label not in (0, 1):
+            raise InputError(f"{record.id}: the label is {record.label!r}; 1 is coherent, 0 is not")
+        if record.target != "dialogue":
             responses += 1
             continue
-        place = f"{one.dialogue}#{one.turn}"
-        versions = found.setdefault(place, Versions(place, _original(one)))
-        if one.label == 0:
-            versions.edited.append(_edited(one))
-    if not any(one.edited for one in found.values()):
+        id = f"{record.dialogue}#{record.turn}"
+        dialogue = versions.setdefault(id, Versions(id, _original(record)))
+        if record.label == 0:
+            dialogue.edited.append(_edited(record))
+    if not any(dialogue.edited for dialogue in versions.values()):
         raise InputError(
             "no edited dialogues in these files: make some with graphneg negatives --target dialogue, "
             "or a generator such as turn-shuffle"
         )
-    return EditedDialogues(list(found.values()), responses)
-
-
-def _records(path: Path) -> Iterator[Negative]:
-    return (read_parquet if path.suffix == ".parquet" else read_jsonl)(path)
+    return EditedDialogues(list(versions.values()), responses)
 
 
 def _original(one: Negative) -> Turns:
