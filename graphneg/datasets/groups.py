@@ -77,12 +77,12 @@ class Group:
 
 
 class Entry(NamedTuple):
-    """What one record says of its place: a response, and the ``right`` one where it was edited.
+    """What one record says of its context: a response, and the ``right`` one where it was edited.
 
     ``context`` is the dialogue's own, ``own`` the edited one where the record has one.
     """
 
-    place: str
+    group_id: str
     split: str
     context: tuple[str, ...]
     own: tuple[str, ...]
@@ -116,24 +116,24 @@ def check(group: ResponseGroup) -> None:
 
 
 def groups_of(records: Iterable[Negative]) -> list[Group]:
-    """Records by their place; of an edited one, the original is a right response.
+    """Records by their context; of an edited one, the original is a right response.
 
     Raises:
         InputError: a label is neither 0 nor 1.
     """
-    return _grouped(entry_of(one, one.id) for one in records)
+    return _grouped(entry_of(item, item.id) for item in records)
 
 
 def groups_of_choices(choices: Iterable[Choices]) -> list[Group]:
     """Contexts with right and wrong responses, each kind of negative a source."""
     return [
         Group(
-            one.id,
-            one.turns,
-            [Answer(text, REFERENCE) for text in one.positives],
-            [Answer(text, kind) for kind, texts in one.negatives.items() for text in texts],
+            item.id,
+            item.turns,
+            [Answer(text, REFERENCE) for text in item.positives],
+            [Answer(text, kind) for kind, texts in item.negatives.items() for text in texts],
         )
-        for one in choices
+        for item in choices
     ]
 
 
@@ -160,17 +160,17 @@ def entry_of(record: Negative, where: str) -> Entry:
     own = tuple(turn["text"] for turn in record.context)
     original = record.original.get("context")
     context = own if original is None else tuple(turn["text"] for turn in original)
-    place = f"{record.dialogue}#{record.turn}"
+    group_id = f"{record.dialogue}#{record.turn}"
     if record.label:
         source = record.recipe or REFERENCE
-        return Entry(place, record.split, context, own, record.response, 1, source, "", None)
+        return Entry(group_id, record.split, context, own, record.response, 1, source, "", None)
     category = record.categories[0] if record.categories else ""
     right = record.original.get("response") or (record.response if original is not None else None)
-    return Entry(place, record.split, context, own, record.response, 0, record.recipe, category, right)
+    return Entry(group_id, record.split, context, own, record.response, 0, record.recipe, category, right)
 
 
 def enter(group: Group, entry: Entry) -> None:
-    """Add what an entry says to the group of its place, each answer once."""
+    """Add what an entry says to the group of its context, each answer once."""
     if entry.label:
         _add(group.positives, Answer(entry.response, entry.source))
         return
@@ -183,13 +183,13 @@ def enter(group: Group, entry: Entry) -> None:
 def _grouped(entries: Iterable[Entry]) -> list[Group]:
     groups: dict[str, Group] = {}
     for entry in entries:
-        enter(groups.setdefault(entry.place, Group(entry.place, entry.context)), entry)
+        enter(groups.setdefault(entry.group_id, Group(entry.group_id, entry.context)), entry)
     return list(groups.values())
 
 
-def _add(answers: list[Answer], one: Answer) -> None:
-    if one not in answers:
-        answers.append(one)
+def _add(answers: list[Answer], item: Answer) -> None:
+    if item not in answers:
+        answers.append(item)
 
 
 # Texts that no training may see, compared without case and white space.
@@ -217,8 +217,8 @@ class HeldOut:
         if not hashes:
             return False
         wanted = _hash(text)
-        place = bisect_left(hashes, wanted)
-        return place < len(hashes) and hashes[place] == wanted
+        at = bisect_left(hashes, wanted)
+        return at < len(hashes) and hashes[at] == wanted
 
     def __len__(self) -> int:
         return len(self._sorted())

@@ -65,11 +65,11 @@ class NegativeDataset:
         self._seed = seed
         self._fixed: list[str | Path | Iterable[Negative]] = []
         self._makers: list[Callable[[int], Iterable[Negative]]] = []
-        for one in sources:
-            if callable(one):
-                self._makers.append(one)
+        for item in sources:
+            if callable(item):
+                self._makers.append(item)
             else:
-                self._fixed.append(one)
+                self._fixed.append(item)
         self._held_out = HeldOut(held_out)
         self._splits = frozenset(splits)
         self._seen = set(known_splits)
@@ -103,7 +103,7 @@ class NegativeDataset:
             return StoredGroups(folder)
         if not fixed.exists():
             keep(self._read(), fixed)
-        made = self._known(entry for one in self._makers for entry in _made(one(self._seed + epoch)))
+        made = self._known(entry for item in self._makers for entry in _made(item(self._seed + epoch)))
         return self._store(chain(kept(fixed), made), folder)
 
     def _store(self, entries: Iterable[Entry], folder: Path) -> StoredGroups:
@@ -111,8 +111,8 @@ class NegativeDataset:
         return store_groups(entries, folder, self._held_out)
 
     def _read(self) -> Iterator[Entry]:
-        for one in self._fixed:
-            yield from self._known(read_entries(one) if isinstance(one, str | Path) else _made(one))
+        for item in self._fixed:
+            yield from self._known(read_entries(item) if isinstance(item, str | Path) else _made(item))
         strange = sorted(self._splits - self._seen)
         if strange and not self._makers:
             there = ", ".join(sorted(self._seen)) or "none"
@@ -128,7 +128,7 @@ class NegativeDataset:
                 yield entry
 
     def _cached(self) -> bool:
-        return self._cache is not None and all(isinstance(one, str | Path) for one in self._fixed)
+        return self._cache is not None and all(isinstance(item, str | Path) for item in self._fixed)
 
     def _kept(self) -> StoredGroups:
         assert self._cache is not None
@@ -146,8 +146,8 @@ class NegativeDataset:
     def _digest(self) -> str:
         """Of the files' bytes, and of what is held out."""
         digest = hashlib.blake2b(digest_size=16)
-        for one in self._fixed:
-            path = Path(str(one))
+        for item in self._fixed:
+            path = Path(str(item))
             try:
                 with path.open("rb") as file:
                     while block := file.read(_BLOCK):
@@ -160,7 +160,7 @@ class NegativeDataset:
 
 
 def _made(negatives: Iterable[Negative]) -> Iterator[Entry]:
-    return (entry_of(one, one.id) for one in negatives)
+    return (entry_of(item, item.id) for item in negatives)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +181,7 @@ class StoredGroups(Sequence["StoredGroup"]):
         self._folder = folder
         self.facts = Facts(**json.loads((folder / _FACTS).read_text(encoding="utf-8")))
         reader: Any = pa.ipc.open_file(pa.memory_map(str(folder / _GROUPS)))
-        batches = [reader.get_batch(place) for place in range(reader.num_record_batches)]
+        batches = [reader.get_batch(index) for index in range(reader.num_record_batches)]
         self._columns: list[Sequence[Any]] = [batch.columns for batch in batches]
         self._amount = sum(int(batch.num_rows) for batch in batches)
         self._seen: dict[int, StoredGroup] = {}
@@ -190,20 +190,20 @@ class StoredGroups(Sequence["StoredGroup"]):
         return self._amount
 
     @overload
-    def __getitem__(self, place: int) -> StoredGroup: ...
+    def __getitem__(self, index: int) -> StoredGroup: ...
     @overload
-    def __getitem__(self, place: slice) -> Sequence[StoredGroup]: ...
-    def __getitem__(self, place: int | slice) -> StoredGroup | Sequence[StoredGroup]:
-        if isinstance(place, slice):
-            return [self[one] for one in range(*place.indices(self._amount))]
-        if not 0 <= place < self._amount:
-            raise IndexError(place)
-        found = self._seen.get(place)
-        if found is None:
+    def __getitem__(self, index: slice) -> Sequence[StoredGroup]: ...
+    def __getitem__(self, index: int | slice) -> StoredGroup | Sequence[StoredGroup]:
+        if isinstance(index, slice):
+            return [self[item] for item in range(*index.indices(self._amount))]
+        if not 0 <= index < self._amount:
+            raise IndexError(index)
+        result = self._seen.get(index)
+        if result is None:
             if len(self._seen) == _SEEN:
                 self._seen.clear()
-            found = self._seen[place] = StoredGroup(self._columns[place // _ROWS], place % _ROWS)
-        return found
+            result = self._seen[index] = StoredGroup(self._columns[index // _ROWS], index % _ROWS)
+        return result
 
     def __reduce__(self) -> tuple[type[StoredGroups], tuple[Path]]:
         return StoredGroups, (self._folder,)
@@ -238,8 +238,8 @@ class StoredGroup:
 
     def _answers(self, column: int) -> list[Answer]:
         return [
-            Answer(one["text"], one["source"], one["category"], one["context"] and tuple(one["context"]))
-            for one in self._columns[column][self._row].as_py()
+            Answer(item["text"], item["source"], item["category"], item["context"] and tuple(item["context"]))
+            for item in self._columns[column][self._row].as_py()
         ]
 
 
@@ -288,7 +288,7 @@ def _spool(entries: Iterable[Entry], file: IO[bytes], digest: Any) -> tuple[arra
     for entry in entries:
         line = _line(entry)
         digest.update(line)
-        hashes.append(number(0, "place", entry.place))
+        hashes.append(number(0, "place", entry.group_id))
         offsets.append(offset)
         offset += file.write(line)
     file.flush()
@@ -299,11 +299,11 @@ def _groups(file: IO[bytes], hashes: array[int], offsets: array[int]) -> Iterato
     """Groups in the order of their first entries; entries of one place in theirs."""
     for run in _runs(hashes):
         group: Group | None = None
-        for place in run:
-            file.seek(offsets[place])
+        for index in run:
+            file.seek(offsets[index])
             entry = _entry(file.readline())
             if group is None:
-                group = Group(entry.place, entry.context)
+                group = Group(entry.group_id, entry.context)
             enter(group, entry)
         if group is not None:
             check(group)
@@ -329,8 +329,8 @@ def _line(entry: Entry) -> bytes:
 
 
 def _entry(line: bytes) -> Entry:
-    place, split, context, own, *rest = json.loads(line)
-    return Entry(place, split, tuple(context), tuple(own), *rest)
+    group_id, split, context, own, *rest = json.loads(line)
+    return Entry(group_id, split, tuple(context), tuple(own), *rest)
 
 
 def _write(path: Path, groups: Iterator[Group], held_out: HeldOut) -> int:
@@ -344,8 +344,8 @@ def _write(path: Path, groups: Iterator[Group], held_out: HeldOut) -> int:
     left_out = 0
     with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, schema) as writer:
         while some := list(islice(groups, _ROWS)):
-            before = sum(len(one.positives) + len(one.negatives) for one in some)
-            rows = [_row(one, held_out) for one in some]
+            before = sum(len(item.positives) + len(item.negatives) for item in some)
+            rows = [_row(item, held_out) for item in some]
             left_out += before - sum(len(row["positives"]) + len(row["negatives"]) for row in rows)
             writer.write_batch(pa.RecordBatch.from_pylist(rows, schema=schema))
     return left_out
@@ -353,7 +353,7 @@ def _write(path: Path, groups: Iterator[Group], held_out: HeldOut) -> int:
 
 def _row(group: Group, held_out: HeldOut) -> dict[str, Any]:
     def kept(answers: Sequence[Answer]) -> list[dict[str, Any]]:
-        return [asdict(one) for one in answers if one.text not in held_out]
+        return [asdict(item) for item in answers if item.text not in held_out]
 
     return {
         "id": group.id,

@@ -151,8 +151,8 @@ class PairSampler:
 
     def draws(self, epoch: int, shortfall: Shortfall) -> Iterator[Draw]:
         """What an epoch draws, context by context; what is ``shortfall`` is counted on the way."""
-        for place in self._kept:
-            yield from self.draws_of(place, epoch, shortfall)
+        for index in self._kept:
+            yield from self.draws_of(index, epoch, shortfall)
 
     @property
     def contexts(self) -> int:
@@ -162,7 +162,7 @@ class PairSampler:
     def shuffled(self, epoch: int) -> list[int]:
         """The places of the groups that are drawn from, in an order of the epoch's own."""
         return sorted(
-            self._kept, key=lambda place: number(self._seed, "group", str(epoch), self.groups[place].id)
+            self._kept, key=lambda index: number(self._seed, "group", str(epoch), self.groups[index].id)
         )
 
     def pair(self, draw: Draw) -> Pair:
@@ -177,33 +177,33 @@ class PairSampler:
         weight = self.mix.weight(answer.source, answer.category)
         return Pair(id, context, answer.text, draw.label, answer.source, answer.category, weight)
 
-    def draws_of(self, place: int, epoch: int, shortfall: Shortfall) -> Iterator[Draw]:
+    def draws_of(self, index: int, epoch: int, shortfall: Shortfall) -> Iterator[Draw]:
         """What an epoch draws of one group: right responses, then wrong ones."""
-        group = self.groups[place]
+        group = self.groups[index]
         right, wrong = self._allowed(group.positives), self._allowed(group.negatives)
         for slot in self._turns(group.id, _RIGHT, right, self.mix.positives, epoch):
-            yield Draw(place, place, slot, REFERENCE)
+            yield Draw(index, index, slot, REFERENCE)
         for name, amount in self.mix.negatives.items():
             if name == RANDOM and not self._own_random:
-                found = list(self._random(place, group, amount, epoch))
+                result = list(self._random(index, group, amount, epoch))
             else:
-                some = [(slot, one) for slot, one in wrong if name in _names(one)]
+                some = [(slot, item) for slot, item in wrong if name in _names(item)]
                 slots = self._turns(group.id, name, some, amount, epoch)
-                found = [Draw(place, place, -1 - slot, name) for slot in slots]
-            if len(found) < amount:
+                result = [Draw(index, index, -1 - slot, name) for slot in slots]
+            if len(result) < amount:
                 shortfall.contexts[name] += 1
-                shortfall.responses[name] += amount - len(found)
-            yield from found
+                shortfall.responses[name] += amount - len(result)
+            yield from result
 
     def _turns(
         self, id: str, name: str, answers: Sequence[tuple[int, Answer]], amount: int, epoch: int
     ) -> list[int]:
         """``amount`` of the answers, the next ones in each epoch, round and round."""
-        order = sorted(answers, key=lambda one: number(self._seed, "answer", id, name, one[1].text))
+        order = sorted(answers, key=lambda item: number(self._seed, "answer", id, name, item[1].text))
         start = epoch * amount
         return [order[(start + i) % len(order)][0] for i in range(min(amount, len(order)))]
 
-    def _random(self, place: int, group: ResponseGroup, amount: int, epoch: int) -> Iterator[Draw]:
+    def _random(self, index: int, group: ResponseGroup, amount: int, epoch: int) -> Iterator[Draw]:
         """Right responses of other contexts, none that fits this one too."""
         taken = {match_key(answer.text) for answer in group.positives}
         for k in range(amount * _TRIES):
@@ -211,20 +211,20 @@ class PairSampler:
             other = self._kept[draw % len(self._kept)]
             some = self._allowed(self.groups[other].positives)
             slot, answer = some[(draw // len(self._kept)) % len(some)]
-            if other != place and match_key(answer.text) not in taken:
+            if other != index and match_key(answer.text) not in taken:
                 taken.add(match_key(answer.text))
-                yield Draw(place, other, slot, RANDOM)
+                yield Draw(index, other, slot, RANDOM)
                 amount -= 1
                 if not amount:
                     return
 
     def _allowed(self, answers: Sequence[Answer]) -> list[tuple[int, Answer]]:
-        return [(slot, one) for slot, one in enumerate(answers) if one.text not in self._held_out]
+        return [(slot, item) for slot, item in enumerate(answers) if item.text not in self._held_out]
 
     def _look(self, wanted: Callable[[ResponseGroup], bool] | None) -> None:
         """Which groups can be drawn from, and which sources there are."""
         known: set[str] = set()
-        for place, group in enumerate(self.groups):
+        for index, group in enumerate(self.groups):
             right, wrong = group.positives, group.negatives
             known.update(name for answer in wrong for name in _names(answer))
             allowed = len(self._allowed(right))
@@ -232,7 +232,7 @@ class PairSampler:
                 continue
             self._left_out += len(right) + len(wrong) - allowed - len(self._allowed(wrong))
             if allowed:
-                self._kept.append(place)
+                self._kept.append(index)
         if not self._kept:
             raise InputError("no context has a right response to learn from")
         self._own_random = RANDOM in known
@@ -274,13 +274,13 @@ class EpochPairs(Sequence[Pair]):
         return len(self._table)
 
     @overload
-    def __getitem__(self, place: int) -> Pair: ...
+    def __getitem__(self, index: int) -> Pair: ...
     @overload
-    def __getitem__(self, place: slice) -> Sequence[Pair]: ...
-    def __getitem__(self, place: int | slice) -> Pair | Sequence[Pair]:
-        if isinstance(place, slice):
-            return [self[one] for one in range(*place.indices(len(self)))]
-        group, other, slot = self._table[place]
+    def __getitem__(self, index: slice) -> Sequence[Pair]: ...
+    def __getitem__(self, index: int | slice) -> Pair | Sequence[Pair]:
+        if isinstance(index, slice):
+            return [self[item] for item in range(*index.indices(len(self)))]
+        group, other, slot = self._table[index]
         return self._sampler.pair(Draw(int(group), int(other), int(slot), ""))
 
 
@@ -353,7 +353,7 @@ def _measured(
 ) -> Iterator[tuple[Draw, str, float]]:
     """Each draw with its category and its similarity to the right response that it is most like."""
     pairs = [sampler.pair(draw) for draw in draws]
-    right = [[one.text for one in sampler.groups[draw.group].positives] for draw in draws]
+    right = [[item.text for item in sampler.groups[draw.group].positives] for draw in draws]
     texts = list(dict.fromkeys([pair.response for pair in pairs] + [text for some in right for text in some]))
     vectors = dict(zip(texts, embedder.embed(texts), strict=True))
     for draw, pair, some in zip(draws, pairs, right, strict=True):
@@ -375,8 +375,8 @@ def _rows(
 
 
 def _spread(tally: _Tally) -> Spread | None:
-    found = tally.similarities
-    return Spread(len(found), min(found), median(found), max(found)) if found else None
+    result = tally.similarities
+    return Spread(len(result), min(result), median(result), max(result)) if result else None
 
 
 # The pairs of all epochs in the order in which a trainer sees them.
@@ -428,18 +428,18 @@ class Epochs:
         """The first ``amount`` pairs, counted by source: what a run that stopped early has learned from."""
         if amount >= len(self):
             return self.sources
-        return Counter(self[place].source for place in range(amount))
+        return Counter(self[index].source for index in range(amount))
 
     def __len__(self) -> int:
         return self._starts[-1]
 
-    def __getitem__(self, place: int) -> Pair:
+    def __getitem__(self, index: int) -> Pair:
         epoch = self._epoch
-        if not self._starts[epoch] <= place < self._starts[epoch + 1]:
-            epoch = next(i for i, end in enumerate(self._starts[1:]) if place < end)
+        if not self._starts[epoch] <= index < self._starts[epoch + 1]:
+            epoch = next(i for i, end in enumerate(self._starts[1:]) if index < end)
             self._pairs = self._draws(epoch)[0].together()
             self._epoch, self._window = epoch, -1
-        window, within = divmod(place - self._starts[epoch], self._size)
+        window, within = divmod(index - self._starts[epoch], self._size)
         if window != self._window:
             start = window * self._size
             self._sorted = _by_length(self._pairs[start : start + self._size], self._batch)

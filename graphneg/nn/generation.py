@@ -126,7 +126,7 @@ class GumbelNoise:
         import torch
 
         exponential = [
-            torch.empty(size, dtype=self._dtype).exponential_(generator=one) for one in self._generators
+            torch.empty(size, dtype=self._dtype).exponential_(generator=item) for item in self._generators
         ]
         return -torch.stack(exponential).log()
 

@@ -56,7 +56,7 @@ class KeywordBias:
         for row, (text, keywords) in enumerate(zip(texts, self._keywords, strict=True)):
             strength = self._strength * (1 + len(text) / DOUBLED)
             said = self._model.decode(text)
-            missing = [form for one in keywords if not self._says(said, one) for form in self._forms(one)]
+            missing = [form for item in keywords if not self._says(said, item) for form in self._forms(item)]
             tokens = next_tokens(text, missing)
             for token in set(tokens):
                 biased[row, token] += strength

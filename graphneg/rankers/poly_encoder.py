@@ -209,7 +209,7 @@ class PolyEncoder:
         import torch
 
         with torch.inference_mode():
-            sides = [torch.from_numpy(one).to(self.model.device) for one in (context[None], responses)]
+            sides = [torch.from_numpy(each).to(self.model.device) for each in (context[None], responses)]
             return self.model.crossed_logits(*sides)[0].sigmoid().tolist()
 
     def digest(self) -> str:
@@ -248,21 +248,21 @@ class PolyEncoder:
 
     def _tokens(self, side: str, texts: Sequence[str], most: int, cut: str) -> dict[str, Tensor]:
         self.tokenizer.truncation_side = cut
-        found: Any = self.tokenizer(
+        result: Any = self.tokenizer(
             list(texts), truncation=True, max_length=most, padding=True, return_tensors="pt"
         )
-        return {f"{side}_ids": found["input_ids"], f"{side}_mask": found["attention_mask"]}
+        return {f"{side}_ids": result["input_ids"], f"{side}_mask": result["attention_mask"]}
 
     def _scores(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> list[float]:
         """Each context and each response is read once."""
         import torch
 
-        turns = {key: place for place, key in enumerate(dict.fromkeys(map(tuple, contexts)))}
-        texts = {key: place for place, key in enumerate(dict.fromkeys(responses))}
+        turns = {key: index for index, key in enumerate(dict.fromkeys(map(tuple, contexts)))}
+        texts = {key: index for index, key in enumerate(dict.fromkeys(responses))}
         left = torch.from_numpy(self.context_vectors(list(turns)))
         right = torch.from_numpy(self.response_vectors(list(texts)))
-        rows = [turns[tuple(one)] for one in contexts]
-        columns = [texts[one] for one in responses]
+        rows = [turns[tuple(each)] for each in contexts]
+        columns = [texts[each] for each in responses]
         device = self.model.device
         with torch.inference_mode():
             logits = self.model.pair_logits(left[rows].to(device), right[columns].to(device))
@@ -278,7 +278,7 @@ class PolyEncoder:
         import torch
 
         def run(batch: Sequence[Any]) -> Sequence[Tensor]:
-            rows = [one.to(self.model.device) for one in tokens(batch).values()]
+            rows = [each.to(self.model.device) for each in tokens(batch).values()]
             with torch.inference_mode():
                 return list(read(*rows).float().cpu())
 

@@ -125,7 +125,8 @@ class ResponseBank:
         vectors = self._ranker.context_vectors(contexts) if contexts else ()
         said = [set(map(match_key, turns)) if own_turns == "left-out" else set[str]() for turns in contexts]
         return [
-            self._best(one, k, by, max(k, retrieved), never) for one, never in zip(vectors, said, strict=True)
+            self._best(vector, k, by, max(k, retrieved), never)
+            for vector, never in zip(vectors, said, strict=True)
         ]
 
     def _best(
@@ -209,7 +210,7 @@ def stored_responses(
         responses = stored.read_responses(store, page)
         for dialogue in stored.read_dialogues(store, page):
             yield from (turn.text for turn in dialogue.turns[1:])
-            yield from (one.text for one in responses.get(dialogue.id, ()) if one.label == 1)
+            yield from (item.text for item in responses.get(dialogue.id, ()) if item.label == 1)
         bar.advance(len(page))
     bar.finish()
 

@@ -55,7 +55,7 @@ class SpeakerInputs:
     def __init__(self, tokenizer: Any, max_tokens: int) -> None:
         self._tokenizer = tokenizer
         self._max_tokens = max_tokens
-        self._utterance, self._turn = (tokenizer.convert_tokens_to_ids(one) for one in MARKERS)
+        self._utterance, self._turn = (tokenizer.convert_tokens_to_ids(item) for item in MARKERS)
         pair: list[int] = tokenizer(*MARKERS)["input_ids"]
         first, second = pair.index(self._utterance), pair.index(self._turn)
         self._start, self._between, self._end = pair[:first], pair[first + 1 : second], pair[second + 1 :]

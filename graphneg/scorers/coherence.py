@@ -77,7 +77,7 @@ class Cutter:
         >>> [(one.first, one.last) for one in Cutter(12, overlap=1).windows([4, 4, 4, 4, 4])]
         [(0, 3), (2, 5)]
         """
-        found: list[Window] = []
+        result: list[Window] = []
         first, last = 0, 0
         while last < len(lengths):
             end = self._end(lengths, first)
@@ -85,11 +85,11 @@ class Cutter:
                 first += 1
                 continue
             last = end
-            found.append(Window(first, last))
+            result.append(Window(first, last))
             first = max(first + 1, last - self.overlap)
-        if found:
-            found[-1] = Window(min(found[-1].first, self._first(lengths)), len(lengths))
-        return found
+        if result:
+            result[-1] = Window(min(result[-1].first, self._first(lengths)), len(lengths))
+        return result
 
     def all(self, lengths: Sequence[int]) -> list[Window]:
         """Every window that can't be made longer, in order: one for a dialogue that is short enough.
@@ -97,12 +97,12 @@ class Cutter:
         >>> [(one.first, one.last) for one in Cutter(10).all([4, 4, 4, 4])]
         [(0, 2), (1, 3), (2, 4)]
         """
-        found: list[Window] = []
+        result: list[Window] = []
         for first in range(len(lengths)):
             last = self._end(lengths, first)
-            if not found or last > found[-1].last:
-                found.append(Window(first, last))
-        return found
+            if not result or last > result[-1].last:
+                result.append(Window(first, last))
+        return result
 
     def _end(self, lengths: Sequence[int], first: int) -> int:
         """Where the longest window from ``first`` on ends."""
@@ -264,8 +264,8 @@ class CoherenceScorer:
         """The model's input for some turns: separators between them, special tokens around."""
         before, after = self._frame
         ids = list(before)
-        for place in range(window.first, window.last):
-            ids += [*(self._separator if place > window.first else ()), *encoded.turns[place]]
+        for position in range(window.first, window.last):
+            ids += [*(self._separator if position > window.first else ()), *encoded.turns[position]]
         return ids + list(after)
 
     def batch_of(self, rows: Sequence[list[int]]) -> dict[str, Tensor]:
@@ -278,14 +278,14 @@ class CoherenceScorer:
 
         self.model.eval()
         with torch.inference_mode():
-            given = {name: one.to(self.model.device) for name, one in self.batch_of(rows).items()}
+            given = {name: item.to(self.model.device) for name, item in self.batch_of(rows).items()}
             logits: Tensor = self.model(**given).logits.float()
         return logits[:, 0].sigmoid().tolist()
 
     @cached_property
     def _separator(self) -> tuple[int, ...]:
         ids = (self.tokenizer.sep_token_id, self.tokenizer.eos_token_id)
-        return next(((one,) for one in ids if isinstance(one, int)), ())
+        return next(((item,) for item in ids if isinstance(item, int)), ())
 
     @cached_property
     def _frame(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -395,15 +395,15 @@ def dialogues_of(records: Iterable[Negative]) -> EditedDialogues:
     return EditedDialogues(list(versions.values()), responses)
 
 
-def _original(one: Negative) -> Turns:
-    context = one.original.get("context")
-    return _whole(one.context if context is None else context, one.original.get("response") or one.response)
+def _original(item: Negative) -> Turns:
+    context, response = item.original.get("context"), item.original.get("response")
+    return _whole(item.context if context is None else context, response or item.response)
 
 
-def _edited(one: Negative) -> EditedDialogue:
-    places = frozenset(int(edit["turn"]) for edit in one.edits)
-    turns = _whole(one.context, one.response)
-    return EditedDialogue(one.id, turns, places, one.recipe, tuple(one.categories))
+def _edited(item: Negative) -> EditedDialogue:
+    places = frozenset(int(edit["turn"]) for edit in item.edits)
+    turns = _whole(item.context, item.response)
+    return EditedDialogue(item.id, turns, places, item.recipe, tuple(item.categories))
 
 
 def _whole(context: Iterable[Mapping[str, str]], response: str) -> Turns:

@@ -83,8 +83,8 @@ def collect_contexts(
         bar.advance(done)
         rest = islice(followups(contexts, choice.furthest), done, None)
         while some := list(islice(rest, BATCH)):
-            for one in fqness(model, some):
-                writer.write_line(context_line(one))
+            for item in fqness(model, some):
+                writer.write_line(context_line(item))
             done += len(some)
             writer.checkpoint(done)
             bar.advance(len(some))
@@ -118,14 +118,14 @@ def collect_responses(
         InputError: ``out`` is there already, or no generator or two of one name are given.
         GeneratorError: a generator answers with too few lists.
     """
-    names = [one.name for one in generators]
+    names = [item.name for item in generators]
     if not names or len(set(names)) < len(names):
         raise InputError(f"generators {', '.join(names) or '(none)'}: one or more, each once, please")
     bar = progress or NoProgress()
     path = _destination(out, overwrite)
     settings = {
-        "contexts": [context_line(one) for one in contexts],
-        "generators": [[one.name, settings_of(one)] for one in generators],
+        "contexts": [context_line(item) for item in contexts],
+        "generators": [[item.name, settings_of(item)] for item in generators],
         "per_context": per_context,
         "seed": seed,
     }
@@ -134,8 +134,8 @@ def collect_responses(
         done, written = writer.resumed.dialogues, writer.resumed.negatives
         bar.advance(done)
         while some := contexts[done : done + BATCH]:
-            for one in _responses(some, generators, per_context, seed):
-                writer.write_line(response_line(one))
+            for item in _responses(some, generators, per_context, seed):
+                writer.write_line(response_line(item))
                 written += 1
             done += len(some)
             writer.checkpoint(done)
@@ -157,7 +157,7 @@ def write_responses(labelled: Iterable[Labelled], out: str | Path, *, overwrite:
 def _responses(
     some: Sequence[Scored], generators: Sequence[Generator], per_context: int, seed: int
 ) -> Iterable[Responded]:
-    contexts = [one.followup.context for one in some]
+    contexts = [item.followup.context for item in some]
     given: list[list[tuple[str, str]]] = [[] for _ in some]
     for generator in generators:
         answers = generator.generate(contexts, per_context, seed)
@@ -165,15 +165,15 @@ def _responses(
             raise GeneratorError(
                 f"generator {generator.name} answered {len(answers)} of {len(contexts)} contexts"
             )
-        for place, candidates in enumerate(answers):
-            given[place] += [(generator.name, one.text) for one in candidates[:per_context]]
-    for one, pairs in zip(some, given, strict=True):
+        for index, candidates in enumerate(answers):
+            given[index] += [(generator.name, item.text) for item in candidates[:per_context]]
+    for item, pairs in zip(some, given, strict=True):
         texts: set[str] = set()
         for name, text in pairs:
             text = text.strip()
             if text and text not in texts:
                 texts.add(text)
-                yield Responded(f"{one.followup.context.id}~{_mark(text)}", one, name, text)
+                yield Responded(f"{item.followup.context.id}~{_mark(text)}", item, name, text)
 
 
 def _mark(text: str) -> str:
@@ -213,8 +213,8 @@ class FileResponses:
     ) -> Sequence[Sequence[Candidate]]:
         """The file's responses to each context, in its order."""
         return [
-            [Candidate(text, ()) for text in self._by_context.get(one.id, ())[:per_context]]
-            for one in contexts
+            [Candidate(text, ()) for text in self._by_context.get(item.id, ())[:per_context]]
+            for item in contexts
         ]
 
     def settings(self) -> Mapping[str, object]:
@@ -235,8 +235,8 @@ class Replies:
         """``per_context`` replies of one line to each context; an empty one is left out."""
         from graphneg.nn.generation import Sampling
 
-        prompts = [written(one.turns, one.speaker) for one in contexts for _ in range(per_context)]
-        ids = [f"{one.id}~{slot}" for one in contexts for slot in range(per_context)]
+        prompts = [written(item.turns, item.speaker) for item in contexts for _ in range(per_context)]
+        ids = [f"{item.id}~{slot}" for item in contexts for slot in range(per_context)]
         texts = self._model.generate(
             prompts,
             Sampling(temperature=0.8, top_p=0.9),

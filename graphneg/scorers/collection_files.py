@@ -84,9 +84,9 @@ def context_line(scored: Scored) -> str:
     return _written(_context_line(scored))
 
 
-def response_line(one: Responded) -> str:
+def response_line(each: Responded) -> str:
     """A response as one line of JSON."""
-    return _written(ResponseLine(one.id, one.generator, one.response, _context_line(one.scored)))
+    return _written(ResponseLine(each.id, each.generator, each.response, _context_line(each.scored)))
 
 
 def read_contexts_file(path: str | Path) -> list[Scored]:
@@ -146,17 +146,17 @@ def read_dialogues_file(path: str | Path) -> Iterator[Context]:
 
 def contexts_of(dialogue: Dialogue) -> Iterator[Context]:
     """The contexts of a dialogue: each but the first turn has the ones before it."""
-    turns = [Turn(one.speaker, one.text) for one in dialogue.utterances]
-    for place in range(1, len(turns)):
+    turns = [Turn(each.speaker, each.text) for each in dialogue.utterances]
+    for index in range(1, len(turns)):
         yield Context(
-            id=f"{dialogue.id}#{place}",
+            id=f"{dialogue.id}#{index}",
             corpus=dialogue.corpus,
             split=dialogue.split,
             dialogue=dialogue.id,
-            turn=place,
-            turns=tuple(turns[:place]),
-            speaker=turns[place].speaker,
-            positives=(turns[place].text,),
+            turn=index,
+            turns=tuple(turns[:index]),
+            speaker=turns[index].speaker,
+            positives=(turns[index].text,),
         )
 
 

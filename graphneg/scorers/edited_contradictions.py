@@ -104,11 +104,11 @@ def graph_made(
         ModelError: an embedder is given, and FAISS is not installed.
     """
     sentences = Sentences(negatives)
-    denials = [one for one in sentences.contradictions if denies(one.sentence) != denies(one.contradiction)]
+    denials = [c for c in sentences.contradictions if denies(c.sentence) != denies(c.contradiction)]
     denials = shuffled(denials, seed, "contradictions")
     others = paraphrases(denials, sentences.statements, embedder) if embedder else [None] * len(denials)
     draws = _Draws(seed)
-    claims = [_claim(one, said, draws) for one, said in zip(denials, others, strict=True)]
+    claims = [_claim(item, said, draws) for item, said in zip(denials, others, strict=True)]
     labelled: list[Labelled] = []
     for claim in claims:
         kind = kinds[number(seed, "kind", claim.source.id) % len(kinds)]
@@ -132,8 +132,8 @@ class Sentences:
                 for sentence in _sentences(spelled(turn["text"])):
                     if _speaks_of_oneself(sentence):
                         self.statements.setdefault(sentence, negative.dialogue)
-            for one in _contradictions(negative) if negative.label == 0 else ():
-                contradictions.setdefault((one.earlier, one.contradiction), one)
+            for item in _contradictions(negative) if negative.label == 0 else ():
+                contradictions.setdefault((item.earlier, item.contradiction), item)
         self.contradictions = list(contradictions.values())
 
 
@@ -193,7 +193,7 @@ def _said_before(contradiction: str, turn: int, before: Mapping[int, Turn]) -> t
         if number < turn and said.speaker == before[turn].speaker
         for sentence in _sentences(said.text)
     ]
-    return max([(0, turn, ""), *shared], key=lambda one: one[0])[1:]
+    return max([(0, turn, ""), *shared], key=lambda item: item[0])[1:]
 
 
 def _other(turn: int, before: Mapping[int, Turn]) -> str:
@@ -252,34 +252,34 @@ class _Draws:
         return self.beside(earlier, other.source.other, f"{claim.source.id} longer"), response
 
 
-def _claim(one: Contradiction, others: Paraphrases | None, draws: _Draws) -> _Claim:
+def _claim(item: Contradiction, others: Paraphrases | None, draws: _Draws) -> _Claim:
     """In every tenth the utterance is the edited one."""
-    said, contrary = _wordings(one)
+    said, contrary = _wordings(item)
     new_said, new_contrary = said[1:] or said, contrary
-    if others and number(draws.seed, "own words", one.id) % _OWN_WORDS:
+    if others and number(draws.seed, "own words", item.id) % _OWN_WORDS:
         new_said, new_contrary = others.affirmed, others.denied
-    if number(draws.seed, "edited", one.id) % 10 or one.sentence not in one.earlier:
-        return _Claim(one, one.earlier, new_said, new_contrary, _saying(one, contrary))
-    edited = one.earlier.replace(one.sentence, one.contradiction, 1)
-    return _Claim(one, edited, new_contrary, new_said, _saying(one, said))
+    if number(draws.seed, "edited", item.id) % 10 or item.sentence not in item.earlier:
+        return _Claim(item, item.earlier, new_said, new_contrary, _saying(item, contrary))
+    edited = item.earlier.replace(item.sentence, item.contradiction, 1)
+    return _Claim(item, edited, new_contrary, new_said, _saying(item, said))
 
 
-def _wordings(one: Contradiction) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _wordings(item: Contradiction) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """What is said in other words, and its contradiction in other words; the words themselves come first."""
-    if wordings := sides(one.contradiction):
+    if wordings := sides(item.contradiction):
         said, contrary = wordings.affirmed, wordings.denied
-    elif wordings := sides(one.sentence):
+    elif wordings := sides(item.sentence):
         said, contrary = wordings.denied, wordings.affirmed
     else:
         said, contrary = (), ()
-    return tuple(dict.fromkeys((one.sentence, *said))), tuple(dict.fromkeys((one.contradiction, *contrary)))
+    return tuple(dict.fromkeys((item.sentence, *said))), tuple(dict.fromkeys((item.contradiction, *contrary)))
 
 
-def _saying(one: Contradiction, wordings: Sequence[str]) -> tuple[str, ...]:
+def _saying(item: Contradiction, wordings: Sequence[str]) -> tuple[str, ...]:
     """The earlier utterance with each wording in place of its sentence."""
-    if one.sentence not in one.earlier:
+    if item.sentence not in item.earlier:
         return ()
-    return tuple(one.earlier.replace(one.sentence, text, 1) for text in wordings)
+    return tuple(item.earlier.replace(item.sentence, text, 1) for text in wordings)
 
 
 def _responses(
@@ -312,5 +312,5 @@ def _of_another_dialogue(claim: _Claim, claims: Sequence[_Claim], seed: int) -> 
     """A claim of another dialogue; where there is only one, the next."""
     start = number(seed, "elsewhere", claim.source.id) % len(claims)
     rotated = (claims[(start + step) % len(claims)] for step in range(len(claims)))
-    others = (one for one in rotated if one.source.dialogue != claim.source.dialogue)
+    others = (item for item in rotated if item.source.dialogue != claim.source.dialogue)
     return next(others, None) or claims[(claims.index(claim) + 1) % len(claims)]

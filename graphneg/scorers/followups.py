@@ -99,11 +99,11 @@ def fqness(model: Likelihood, some: Sequence[FollowUp]) -> list[Scored]:
     stands right before the question nothing is between them, and the numerator has the whole context. A
     question that is longer than the model reads counts as far as it reads.
     """
-    texts = [_spoken(one.question.text) for one in some for _ in range(2)]
+    texts = [_spoken(item.question.text) for item in some for _ in range(2)]
     given = [
-        written(turns, one.question.speaker)
-        for one in some
-        for turns in (one.without_between, one.without_referent)
+        written(turns, item.question.speaker)
+        for item in some
+        for turns in (item.without_between, item.without_referent)
     ]
     losses = model.score(texts, given) if texts else []
     scored: list[Scored] = []
@@ -135,8 +135,8 @@ def best(scored: Iterable[Scored], top: int, per_dialogue: int = 1) -> list[Scor
     return list(chosen.values())
 
 
-def _rank(one: Scored) -> tuple[float, str, int]:
-    return -one.log_fqness, one.followup.context.id, one.followup.referent
+def _rank(item: Scored) -> tuple[float, str, int]:
+    return -item.log_fqness, item.followup.context.id, item.followup.referent
 
 
 def _spoken(text: str) -> str:

@@ -52,11 +52,11 @@ def write_sheet(
     text = io.StringIO(newline="")
     table = csv.writer(text)
     table.writerow(COLUMNS)
-    for one in responses:
-        labels = (votes or {}).get(one.id, ("",) * ANNOTATORS)
-        context, referent = one.scored.followup.context, one.scored.followup.referent
+    for each in responses:
+        labels = (votes or {}).get(each.id, ("",) * ANNOTATORS)
+        context, referent = each.scored.followup.context, each.scored.followup.referent
         dialogue = "\n".join(f"{turn.speaker}: {turn.text}" for turn in context.turns)
-        table.writerow([one.id, dialogue, context.turns[referent].text, one.response, *labels])
+        table.writerow([each.id, dialogue, context.turns[referent].text, each.response, *labels])
     write_atomically(path, text.getvalue())
 
 
@@ -68,18 +68,18 @@ def read_sheets(paths: Sequence[str | Path]) -> Votes:
             things, or a label is missing; file and line are named.
     """
     places: dict[str, str] = {}
-    found: dict[str, list[int | None]] = {}
+    result: dict[str, list[int | None]] = {}
     for path in map(Path, paths):
         seen: set[str] = set()
-        for place, row in _rows(path):
+        for where, row in _rows(path):
             if row["id"] in seen:
-                raise InputError(f"{place}: the id {row['id']!r} comes a second time in this sheet")
+                raise InputError(f"{where}: the id {row['id']!r} comes a second time in this sheet")
             seen.add(row["id"])
-            places.setdefault(row["id"], place)
-            _fill(found.setdefault(row["id"], [None] * ANNOTATORS), row, place)
-    if not found:
+            places.setdefault(row["id"], where)
+            _fill(result.setdefault(row["id"], [None] * ANNOTATORS), row, where)
+    if not result:
         raise InputError("no sheet with rows: name at least one")
-    return {id: _complete(labels, places[id]) for id, labels in found.items()}
+    return {id: _complete(labels, places[id]) for id, labels in result.items()}
 
 
 def labelled_responses(responses: Sequence[Responded], votes: Votes) -> list[Labelled]:
@@ -88,13 +88,13 @@ def labelled_responses(responses: Sequence[Responded], votes: Votes) -> list[Lab
     Raises:
         InputError: a response has no votes, or votes are of no response.
     """
-    known = {one.id for one in responses}
+    known = {each.id for each in responses}
     for ids, others, what in ((known, votes, "no label"), (votes, known, "no response")):
         missing = sorted(id for id in ids if id not in others)
         if missing:
             raise InputError(f"{missing[0]!r}: {what} (and {len(missing) - 1:,} others alike)")
-    found = [_labelled(one, sum(votes[one.id])) for one in responses]
-    return [one for one in found if one.label is not None]
+    result = [_labelled(each, sum(votes[each.id])) for each in responses]
+    return [each for each in result if each.label is not None]
 
 
 def agreement(votes: Votes) -> Agreement:
@@ -109,14 +109,14 @@ def agreement(votes: Votes) -> Agreement:
     return Agreement(len(counts), fleiss_kappa(list(votes.values())), contradictory, none, dropped)
 
 
-def _labelled(one: Responded, votes: int) -> Labelled:
-    followup = one.scored.followup
+def _labelled(each: Responded, votes: int) -> Labelled:
+    followup = each.scored.followup
     return Labelled(
-        id=one.id,
-        utterances=(*(turn.text for turn in followup.context.turns), one.response),
+        id=each.id,
+        utterances=(*(turn.text for turn in followup.context.turns), each.response),
         speakers=(*(turn.speaker for turn in followup.context.turns), followup.context.speaker),
         earlier=followup.referent,
-        generator=one.generator,
+        generator=each.generator,
         votes=votes,
     )
 
@@ -133,31 +133,31 @@ def _rows(path: Path) -> Iterator[tuple[str, Mapping[str, str]]]:
         raise InputError(f"{path}:1: no column {', '.join(missing)}; a label sheet has {', '.join(COLUMNS)}")
     try:
         for row in table:
-            place = f"{path}:{table.line_num}"
+            where = f"{path}:{table.line_num}"
             if None in row or any(row[name] is None for name in ("id", *LABELS)):
-                raise InputError(f"{place}: another number of cells than the header has")
-            yield place, row
+                raise InputError(f"{where}: another number of cells than the header has")
+            yield where, row
     except csv.Error as error:
         raise InputError(f"{path}:{table.line_num}: no CSV: {error}") from error
 
 
-def _fill(labels: list[int | None], row: Mapping[str, str], place: str) -> None:
+def _fill(labels: list[int | None], row: Mapping[str, str], where: str) -> None:
     for at, name in enumerate(LABELS):
         text = row[name].strip()
         if text not in ("", "0", "1"):
-            raise InputError(f"{place}: {name} is {text!r}; write 1 (contradictory) or 0 (not)")
+            raise InputError(f"{where}: {name} is {text!r}; write 1 (contradictory) or 0 (not)")
         if not text:
             continue
         if labels[at] is not None and labels[at] != int(text):
-            raise InputError(f"{place}: {name} is {text} here and {labels[at]} in another sheet")
+            raise InputError(f"{where}: {name} is {text} here and {labels[at]} in another sheet")
         labels[at] = int(text)
 
 
-def _complete(labels: Sequence[int | None], place: str) -> tuple[int, ...]:
-    given = tuple(one for one in labels if one is not None)
+def _complete(labels: Sequence[int | None], where: str) -> tuple[int, ...]:
+    given = tuple(each for each in labels if each is not None)
     if len(given) < ANNOTATORS:
         raise InputError(
-            f"{place}: {LABELS[list(labels).index(None)]} is missing; all three must label a row"
+            f"{where}: {LABELS[list(labels).where(None)]} is missing; all three must label a row"
         )
     return given
 

@@ -69,24 +69,24 @@ def paraphrases(
     Raises:
         ModelError: FAISS is not installed.
     """
-    queries = [one for one in contradictions if denies(one.contradiction) and not denies(one.sentence)]
+    queries = [item for item in contradictions if denies(item.contradiction) and not denies(item.sentence)]
     denials = [text for text in statements if denies(text)]
     affirmations = [text for text in statements if not denies(text)]
     if not (queries and denials and affirmations):
         return [None] * len(contradictions)
-    contrary = embedder.embed([one.contradiction for one in queries])
-    said = embedder.embed([one.sentence for one in queries])
+    contrary = embedder.embed([item.contradiction for item in queries])
+    said = embedder.embed([item.sentence for item in queries])
     like_contrary = _like(contrary, denials, embedder, said)
     like_said = _like(said, affirmations, embedder)
     matters = _matters(statements)
     by_id: dict[str, Paraphrases] = {}
-    for one, denied, affirmed in zip(queries, like_contrary, like_said, strict=True):
-        matter = matters(one.sentence)
-        others = [text for text in denied if statements[text] != one.dialogue and matter & matters(text)]
-        same = [text for text in affirmed if statements[text] != one.dialogue]
+    for item, denied, affirmed in zip(queries, like_contrary, like_said, strict=True):
+        matter = matters(item.sentence)
+        others = [text for text in denied if statements[text] != item.dialogue and matter & matters(text)]
+        same = [text for text in affirmed if statements[text] != item.dialogue]
         if others and same:
-            by_id[one.id] = Paraphrases(tuple(others[:_KEPT]), tuple(same[:_KEPT]))
-    return [by_id.get(one.id) for one in contradictions]
+            by_id[item.id] = Paraphrases(tuple(others[:_KEPT]), tuple(same[:_KEPT]))
+    return [by_id.get(item.id) for item in contradictions]
 
 
 def _like(

@@ -86,7 +86,7 @@ def train_coherence(
     sampler = WindowSampler(dialogues, mix or default_mix(dialogues), seed, held_out)
     picks = [pick for epoch in range(epochs) for pick in sampler.epoch(epoch)]
     model: Any = scorer.model
-    learning = [name for name, one in model.named_parameters() if one.requires_grad]
+    learning = [name for name, item in model.named_parameters() if item.requires_grad]
     start = [repr(model.config.to_dict()), scorer.max_tokens, learning]
     facts = [epochs, seed, sorted(settings.items()), start]
     run = open_run(out, [*facts, *map(_fact, picks)], overwrite)
@@ -111,7 +111,7 @@ def train_coherence(
 
 def default_mix(dialogues: Sequence[Versions]) -> dict[str, int]:
     """One version by each recipe and generator."""
-    return dict.fromkeys(sorted({edited.recipe for one in dialogues for edited in one.edited}), 1)
+    return dict.fromkeys(sorted({edited.recipe for item in dialogues for edited in item.edited}), 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,24 +141,24 @@ class WindowSampler:
     ) -> None:
         _check_mix(mix, dialogues)
         texts = HeldOut(text for text in held_out if len(text.split()) >= LEAST_WORDS)
-        some = [one for one in dialogues if one.edited]
-        self._dialogues = [one for one in (_without(one, texts) for one in some) if one.edited]
+        some = [item for item in dialogues if item.edited]
+        self._dialogues = [item for item in (_without(item, texts) for item in some) if item.edited]
         if not self._dialogues:
             raise InputError("no dialogue is left to learn from: all of them share turns with held-out ones")
-        before, after = (sum(len(one.edited) for one in each) for each in (some, self._dialogues))
+        before, after = (sum(len(item.edited) for item in each) for each in (some, self._dialogues))
         self.shortfall = VersionShortfall(held_out=before - after)
         self._mix = mix
         self._seed = seed
 
     def epoch(self, epoch: int) -> list[Pick]:
         self.shortfall = VersionShortfall(held_out=self.shortfall.held_out)
-        picks = [pick for one in self._dialogues for pick in self._of(one, epoch)]
+        picks = [pick for item in self._dialogues for pick in self._of(item, epoch)]
         return sorted(picks, key=lambda pick: (pick.number, pick.label))
 
-    def _of(self, one: Versions, epoch: int) -> Iterator[Pick]:
+    def _of(self, item: Versions, epoch: int) -> Iterator[Pick]:
         for name, amount in self._mix.items():
-            some = [edited for edited in one.edited if name in edited.names]
-            some.sort(key=lambda edited: number(self._seed, "version", one.id, name, edited.id))
+            some = [edited for edited in item.edited if name in edited.names]
+            some.sort(key=lambda edited: number(self._seed, "version", item.id, name, edited.id))
             if len(some) < amount:
                 self.shortfall.dialogues[name] += 1
                 self.shortfall.versions[name] += amount - len(some)
@@ -166,7 +166,7 @@ class WindowSampler:
                 drawn = some[(epoch * amount + i) % len(some)]
                 draw = number(self._seed, "window", drawn.id, name, str(epoch), str(i))
                 yield Pick(drawn.turns, drawn.edited, 0, drawn.recipe, drawn.categories, draw)
-                yield Pick(one.original, drawn.edited, 1, ORIGINAL, (), draw)
+                yield Pick(item.original, drawn.edited, 1, ORIGINAL, (), draw)
 
 
 def _collate(scorer: CoherenceScorer, picks: Sequence[Pick]) -> Mapping[str, Any]:
@@ -180,7 +180,7 @@ def _tokens(scorer: CoherenceScorer, pick: Pick) -> list[int]:
     encoded = scorer.encode_turns(pick.turns)
     scorer.cut_turns += encoded.cut
     windows = scorer.cutter.all(scorer.lengths(encoded))
-    touched = [one for one in windows if any(map(one.holds, pick.places))] or windows
+    touched = [item for item in windows if any(map(item.holds, pick.places))] or windows
     return scorer.tokens(encoded, touched[pick.number % len(touched)])
 
 
@@ -198,17 +198,17 @@ def _fact(pick: Pick) -> list[Any]:
 def _check_mix(mix: Mapping[str, int], dialogues: Sequence[Versions]) -> None:
     if not mix or min(mix.values()) < 1:
         raise InputError("a mix needs at least one edited version of each dialogue")
-    known = {name for one in dialogues for edited in one.edited for name in edited.names}
+    known = {name for item in dialogues for edited in item.edited for name in edited.names}
     for name in mix:
         if name not in known:
             there = ", ".join(sorted(known)) or "none"
             raise InputError(f"no edited dialogues of {name!r}; there are: {there}")
 
 
-def _without(one: Versions, held_out: HeldOut) -> Versions:
+def _without(item: Versions, held_out: HeldOut) -> Versions:
     """The versions that say nothing held out; none where the dialogue itself does."""
-    kept = [] if _says(one.original, held_out) else [e for e in one.edited if not _says(e.turns, held_out)]
-    return Versions(one.id, one.original, kept)
+    kept = [] if _says(item.original, held_out) else [e for e in item.edited if not _says(e.turns, held_out)]
+    return Versions(item.id, item.original, kept)
 
 
 def _says(turns: Turns, held_out: HeldOut) -> bool:

@@ -40,9 +40,16 @@ def pairs_of(labelled: Iterable[Labelled], weights: Mapping[str, float] | None =
     ``weights`` are those of generators; 1 where none is given.
     """
     return [
-        Pair(one.id, (one.said,), one.response, one.label, one.generator, weight=_of(weights, one.generator))
-        for one in labelled
-        if one.label is not None
+        Pair(
+            item.id,
+            (item.said,),
+            item.response,
+            item.label,
+            item.generator,
+            weight=_of(weights, item.generator),
+        )
+        for item in labelled
+        if item.label is not None
     ]
 
 
@@ -72,9 +79,9 @@ def train_detector(
     kept = _allowed(pairs, held_out)
     check_epochs(epochs, arguments)
     settings = {**SETTINGS, **arguments}
-    facts = [epochs, seed, sorted(settings.items()), _start(detector), [_fact(one) for one in kept]]
+    facts = [epochs, seed, sorted(settings.items()), _start(detector), [_fact(item) for item in kept]]
     run = open_run(out, facts, overwrite)
-    rows = [one for epoch in range(epochs) for one in _shuffled(kept, seed, epoch)]
+    rows = [item for epoch in range(epochs) for item in _shuffled(kept, seed, epoch)]
     trained = fit(
         run,
         detector.model,
@@ -93,10 +100,10 @@ def train_detector(
 def _allowed(pairs: Sequence[Pair], held_out: Collection[str]) -> list[Pair]:
     texts = {match_key(text) for text in held_out}
     kept = [pair for pair in pairs if texts.isdisjoint(map(match_key, (pair.response, *pair.context)))]
-    for one in kept:
-        if one.label not in (0, 1):
-            raise InputError(f"{one.id}: the label is {one.label!r}; 1 is contradictory, 0 is not")
-    if {one.label for one in kept} != {0, 1}:
+    for item in kept:
+        if item.label not in (0, 1):
+            raise InputError(f"{item.id}: the label is {item.label!r}; 1 is contradictory, 0 is not")
+    if {item.label for item in kept} != {0, 1}:
         raise InputError("there must be contradictory and not contradictory responses to learn from")
     return kept
 
@@ -104,29 +111,29 @@ def _allowed(pairs: Sequence[Pair], held_out: Collection[str]) -> list[Pair]:
 def _shuffled(pairs: Sequence[Pair], seed: int, epoch: int) -> list[Pair]:
     """In another order each epoch; a graph-made response and its counterpart stay together, so that a step
     sees what tells them apart."""
-    return sorted(pairs, key=lambda one: (number(seed, "pair", str(epoch), *_together(one)), one.id))
+    return sorted(pairs, key=lambda item: (number(seed, "pair", str(epoch), *_together(item)), item.id))
 
 
-def _together(one: Pair) -> tuple[str, ...]:
-    return (one.id.rpartition("/")[0],) if one.source == SOURCE else (one.id, one.response)
+def _together(item: Pair) -> tuple[str, ...]:
+    return (item.id.rpartition("/")[0],) if item.source == SOURCE else (item.id, item.response)
 
 
 def _start(detector: ContradictionDetector) -> list[Any]:
     """What a run starts from: the model's settings, and which weights learn."""
     config = detector.model.config
-    learning = [name for name, one in detector.model.named_parameters() if one.requires_grad]
+    learning = [name for name, item in detector.model.named_parameters() if item.requires_grad]
     return [str(config.to_dict()), config.name_or_path, detector.encoder.max_tokens, learning]
 
 
-def _fact(one: Pair) -> tuple[Any, ...]:
-    return one.context, one.response, one.label, one.weight
+def _fact(item: Pair) -> tuple[Any, ...]:
+    return item.context, item.response, item.label, item.weight
 
 
 def _collate(detector: ContradictionDetector, pairs: Sequence[Pair]) -> Mapping[str, Any]:
     """Tokens, and ``labels`` of shape (pairs, 3): label, weight, number of what stays together."""
     import torch
 
-    groups = {group: place for place, group in enumerate(dict.fromkeys(map(_together, pairs)))}
+    groups = {group: index for index, group in enumerate(dict.fromkeys(map(_together, pairs)))}
     rows = detector.encode([pair.context for pair in pairs], [pair.response for pair in pairs])
     labels = [(float(pair.label), pair.weight, float(groups[_together(pair)])) for pair in pairs]
     return {**rows, "labels": torch.tensor(labels)}

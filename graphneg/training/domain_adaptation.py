@@ -155,12 +155,12 @@ def groups_of_contexts(contexts: Iterable[Context]) -> list[Group]:
     """What a store's contexts teach: each with its right responses; those without any are left out."""
     return [
         Group(
-            one.id,
-            tuple(turn.text for turn in one.turns),
-            [Answer(text, REFERENCE) for text in one.positives],
+            item.id,
+            tuple(turn.text for turn in item.turns),
+            [Answer(text, REFERENCE) for text in item.positives],
         )
-        for one in contexts
-        if one.positives
+        for item in contexts
+        if item.positives
     ]
 
 
@@ -200,8 +200,8 @@ class AdaptationExamples:
     def __len__(self) -> int:
         return self._epochs * self.size
 
-    def __getitem__(self, place: int) -> AdaptationExample:
-        epoch, at = divmod(place, self.size)
+    def __getitem__(self, index: int) -> AdaptationExample:
+        epoch, at = divmod(index, self.size)
         if epoch != self._epoch:
             self._epoch = epoch
             self._order = shuffled(range(self.size), self._seed, "order", str(epoch))

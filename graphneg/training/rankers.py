@@ -45,13 +45,13 @@ class Validation:
         if not 0 < self.fraction < 1 or self.patience < 1:
             raise InputError("validation takes a fraction between 0 and 1, and patience of 1 or more")
 
-    def holds_back(self, place: ResponseGroup) -> bool:
+    def holds_back(self, group: ResponseGroup) -> bool:
         """Whether a context is of the part that is held back: the same one in whatever data it comes."""
-        return number(0, "validation", *place.context) < self.fraction * 2**64
+        return number(0, "validation", *group.context) < self.fraction * 2**64
 
-    def learns(self, place: ResponseGroup) -> bool:
+    def learns(self, group: ResponseGroup) -> bool:
         """Whether a context is of the other part."""
-        return not self.holds_back(place)
+        return not self.holds_back(group)
 
     def check(self, groups: Sequence[ResponseGroup]) -> None:
         """Raises `InputError` where one of the parts is empty."""
@@ -185,7 +185,7 @@ def _start(ranker: Trainable) -> list[Any]:
     has trained so far, too.
     """
     config: Any = getattr(ranker.model, "config", None)
-    learning = [name for name, one in ranker.model.named_parameters() if one.requires_grad]
+    learning = [name for name, item in ranker.model.named_parameters() if item.requires_grad]
     settings = (config.to_dict(), config.name_or_path) if config is not None else None
     return [type(ranker).__name__, repr(settings), getattr(ranker, "max_tokens", None), learning]
 
@@ -194,10 +194,10 @@ def _collate(ranker: Trainable, balance: float, pairs: Sequence[Pair]) -> Mappin
     """Tokens, and ``labels`` of shape (pairs, 3): label, weight, the context's number in the batch."""
     import torch
 
-    contexts = {context: place for place, context in enumerate(dict.fromkeys(one.context for one in pairs))}
+    contexts = {context: index for index, context in enumerate(dict.fromkeys(item.context for item in pairs))}
     rows = ranker.encode([pair.context for pair in pairs], [pair.response for pair in pairs])
     labels = [
-        (float(one.label), one.weight * (balance if one.label else 1.0), float(contexts[one.context]))
-        for one in pairs
+        (float(item.label), item.weight * (balance if item.label else 1.0), float(contexts[item.context]))
+        for item in pairs
     ]
     return {**rows, "labels": torch.tensor(labels)}
