@@ -157,7 +157,7 @@ def _complete(labels: Sequence[int | None], where: str) -> tuple[int, ...]:
     given = tuple(each for each in labels if each is not None)
     if len(given) < ANNOTATORS:
         raise InputError(
-            f"{where}: {LABELS[list(labels).where(None)]} is missing; all three must label a row"
+            f"{where}: {LABELS[list(labels).index(None)]} is missing; all three must label a row"
         )
     return given
 

@@ -25,7 +25,7 @@ from graphneg.scorers.templates import denies, sides
 from tests.contradiction_samples import apart, labelled, responses
 from tests.negative_samples import EXAMPLE
 
-SHARED = Path(__file__).parents[2] / "shared" / "data" / "rgm_contradiction" / "indomain.jsonl"
+SHARED = Path(__file__).parents[3] / "shared" / "data" / "rgm_contradiction" / "indomain.jsonl"
 LINE = {
     "utterances": ["I sold my boat.", "Where do you sail now?", "I have never had a boat."],
     "speakers": ["A", "B", "A"],
