@@ -108,7 +108,7 @@ def word_class(name: str) -> frozenset[str]:
     >>> "say" in word_class("speech"), sorted(word_class("kind"))
     (True, ['kind', 'sort', 'type'])
     """
-    return frozenset(next(words for known, words in rows("word_classes") if known == name).split())
+    return frozenset(dict(rows("word_classes"))[name].split())
 
 
 @cache

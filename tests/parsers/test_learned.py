@@ -85,7 +85,7 @@ def test_the_version_names_the_learned_data(parser: DependencyParser) -> None:
 
 
 def test_the_data_are_small() -> None:
-    folder = Path(__file__).parent.parent / "graphneg/parsers/dependency/data/learned"
+    folder = Path(__file__).parents[2] / "graphneg/parsers/dependency/data/learned"
     assert sum(file.stat().st_size for file in folder.iterdir()) < 15 * 2**20
 
 

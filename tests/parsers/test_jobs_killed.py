@@ -21,7 +21,7 @@ from tests.killed_servers import Server
 from tests.servers import wipe
 from tests.toy_parser import ToyParser, install
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 DIALOGUES, TURNS = 60, 8
 TEXTS = DIALOGUES * TURNS
 KILLS = 4
