@@ -12,7 +12,7 @@ from threading import Lock
 
 from graphneg.amr.penman import format_graph, parse_graph
 from graphneg.amr.wellformed import check
-from graphneg.editing.picking import Pick, Plan, Proposals, pick
+from graphneg.editing.planning import EditPlan, EditSettings, Proposals, plan_edits
 from graphneg.editing.proposals import propose
 from graphneg.editing.recipes import Recipe
 from graphneg.editing.transforms import load_transforms
@@ -76,7 +76,7 @@ class Editor:
         self, recipe: Recipe, seed: int, graph_cache: GraphCache, selection: Selection | None = None
     ) -> Pass:
         """One negative of each dialogue, as PENMAN; what comes out is checked off the clock."""
-        plan, done = Plan(recipe, "dialogue", seed), Pass()
+        plan, done = EditSettings(recipe, "dialogue", seed), Pass()
         ids = dialogue_ids(self._store, selection or Selection())
         batches = iter(lambda: list(islice(ids, BATCH)), [])
         texts: list[str] = []
@@ -89,7 +89,9 @@ class Editor:
         done.ill_formed.update(filter(None, map(fault_of, texts)))
         return done
 
-    def _batch(self, plan: Plan, batch: Sequence[str], graph_cache: GraphCache, done: Pass) -> list[str]:
+    def _batch(
+        self, plan: EditSettings, batch: Sequence[str], graph_cache: GraphCache, done: Pass
+    ) -> list[str]:
         with done.stage("dialogues"):
             dialogues = read_dialogues(self._store, batch)
         picks = self._picked(plan, dialogues, done)
@@ -106,7 +108,7 @@ class Editor:
             done.ill_formed.update(filter(None, map(_refusal, variants)))
         return texts
 
-    def _picked(self, plan: Plan, dialogues: Sequence[StoredDialogue], done: Pass) -> list[Pick]:
+    def _picked(self, plan: EditSettings, dialogues: Sequence[StoredDialogue], done: Pass) -> list[EditPlan]:
         """Picking asks for proposals on its way; that time is theirs."""
         asking = 0.0
 
@@ -122,7 +124,7 @@ class Editor:
             return answer
 
         began = time.perf_counter()
-        picks = pick(plan, dialogues, {one.id: [0] for one in dialogues}, ask)
+        picks = plan_edits(plan, dialogues, {one.id: [0] for one in dialogues}, ask)
         done.spent("propose", asking)
         done.spent("pick", time.perf_counter() - began - asking)
         return picks

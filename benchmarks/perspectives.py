@@ -21,7 +21,7 @@ from graphneg.model import Dialogue
 from graphneg.nn.embedders import Embedder, get_embedder
 from graphneg.nn.fine_tuning import fine_tune
 from graphneg.nn.models import load_seq2seq
-from graphneg.shift.build import Exchange, shifts_of
+from graphneg.shift.build import KeywordPair, shifts_of
 from graphneg.shift.candidates import Reach, Reply
 from graphneg.shift.graphs import Shifts
 from graphneg.shift.keywords import Keyword, get_extractor
@@ -136,7 +136,7 @@ def questions(unseen: Iterator[Dialogue], embedder: Embedder) -> Iterator[Questi
         found = extractor.extract([*turns, *references])
         before, after = found[: len(turns)], found[len(turns) :]
         exchanges = [
-            Exchange(before[-1], text, keywords)
+            KeywordPair(before[-1], text, keywords)
             for text, keywords in zip(references, after, strict=True)
             if before[-1] and keywords
         ]

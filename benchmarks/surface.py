@@ -12,7 +12,7 @@ from benchmarks.instances import Host
 from benchmarks.results import Goal, Result, Table, percent, sample, verdict
 from benchmarks.sizes import Sizes
 from graphneg.decoders.base import get_decoder
-from graphneg.editing.picking import Plan, Proposals, pick
+from graphneg.editing.planning import EditSettings, Proposals, plan_edits
 from graphneg.editing.proposals import propose
 from graphneg.editing.recipes import Recipe, get_recipe
 from graphneg.editing.transforms import load_transforms
@@ -67,9 +67,9 @@ def edited(store: Store, recipe: Recipe, slots: int) -> list[EditedUtterance]:
     def ask(name: str, some: Sequence[StoredDialogue]) -> Proposals:
         return propose(store, transforms[name], some)
 
-    plan = Plan(recipe, "dialogue", SEED)
+    plan = EditSettings(recipe, "dialogue", SEED)
     dialogues = read_dialogues(store, list(dialogue_ids(store, Selection())))
-    picks = pick(plan, dialogues, {one.id: range(slots) for one in dialogues}, ask)
+    picks = plan_edits(plan, dialogues, {one.id: range(slots) for one in dialogues}, ask)
     write_variants(store, plan, picks)
     variants = {one.id: one for one in read_variants(store, GraphCache(store), [one.id for one in picks])}
     found: dict[tuple[str, tuple[object, ...]], EditedUtterance] = {}

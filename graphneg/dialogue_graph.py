@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from graphneg.decoders.base import Decoder, get_decoder, guarded
 from graphneg.editing import export as exports
-from graphneg.editing.generation import Explanation, Negatives, Request, explain, materialize
-from graphneg.editing.picking import Plan
+from graphneg.editing.generation import EditRequest, Explanation, Negatives, explain, materialize
+from graphneg.editing.planning import EditSettings
 from graphneg.editing.recipes import GENERATED, Recipe, Target, check_target, chosen_recipe
 from graphneg.editing.transforms import load_transforms
 from graphneg.errors import InputError
@@ -175,8 +175,8 @@ class DialogueGraph(ShiftCalls):
                 progress=progress,
             )
         chosen = chosen_recipe(recipe, transforms, target)
-        request = Request(
-            Plan(chosen, target or chosen.target, seed),
+        request = EditRequest(
+            EditSettings(chosen, target or chosen.target, seed),
             load_transforms(folders),
             per_dialogue,
             Selection(tuple(corpora), tuple(splits), limit, with_graphs=limit is not None),

@@ -15,7 +15,8 @@ pytest.importorskip("torch", reason="counterfactual replies need the neural extr
 pytest.importorskip("transformers", reason="counterfactual replies need the neural extra")
 
 from graphneg.errors import InputError, ModelError
-from graphneg.generators.counterfactual_model import Exchange, Question, counterfactuals
+from graphneg.generators.counterfactual_model import Question, counterfactuals
+from graphneg.generators.prompts import Exchange
 from graphneg.nn.models import load_either
 from tests.tiny_lm import EXCHANGES, TinyModels, exchanges
 

@@ -12,21 +12,18 @@ from graphneg.dialogue_graph import DialogueGraph
 from graphneg.english.tokens import words_of
 from graphneg.errors import GeneratorError, InputError, ModelError
 from graphneg.generators.base import Context, ContextSelection, Turn, get_generator, read_contexts
-from graphneg.generators.keywords.filters import Limits, mentions, refusal
+from graphneg.generators.keywords.heuristics import Limits, mentions, refusal
 from graphneg.generators.keywords.requests import (
     Amount,
     Histories,
     drawn,
-    example_texts,
     keywords_of,
-    reply_examples,
     reply_pairs,
-    reply_request,
-    sentence_examples,
     train_replies,
     with_neighbours,
 )
-from graphneg.generators.keywords.writing import Request, Style, Writer
+from graphneg.generators.keywords.writing import Style, TextRequest, Writer
+from graphneg.generators.prompts import example_texts, reply_examples, reply_request, sentence_examples
 from graphneg.nn.generation import Sampling
 from graphneg.nn.models import load_causal
 from graphneg.records.files import read_jsonl
@@ -202,7 +199,9 @@ def test_a_text_that_is_no_response_is_refused_by_name(text: str, reason: str | 
 
 
 class TestWriter:
-    requests = tuple(Request(str(n), f"\nWords: {word}\nSentence:", (word,)) for n, word in enumerate("abc"))
+    requests = tuple(
+        TextRequest(str(n), f"\nWords: {word}\nSentence:", (word,)) for n, word in enumerate("abc")
+    )
 
     def test_a_text_does_not_depend_on_the_other_requests(self, tiny_lms: TinyModels) -> None:
         writer = Writer(load_causal(tiny_lms.llama), "Where is my coat?", Style(longest=12))
@@ -224,7 +223,7 @@ class TestWriter:
 
     def test_a_word_that_is_pulled_comes(self, tiny_lms: TinyModels) -> None:
         model = load_causal(tiny_lms.llama)
-        wanted = [Request("0", "Where is the coat?", ("garden", "kitchen"))]
+        wanted = [TextRequest("0", "Where is the coat?", ("garden", "kitchen"))]
         pulled = Writer(model, "", Style(Sampling(1.0), pull=1e4, longest=24)).write(wanted, 0)[0]
         assert "garden" in pulled.text and "kitchen" in pulled.text
 

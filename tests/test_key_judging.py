@@ -9,18 +9,12 @@ import pytest
 from graphneg.english.detokenize import closed_up, spaced_as
 from graphneg.errors import InputError
 from graphneg.generators.base import Context, Turn
-from graphneg.generators.keywords.filters import Limits
 from graphneg.generators.keywords.generator import KeywordGenerator, Rules
-from graphneg.generators.keywords.requests import Amount, Material, sentence_request
-from graphneg.generators.keywords.writing import (
-    Bounds,
-    Judge,
-    Request,
-    SentenceEnd,
-    Style,
-    Writer,
-    ends_sentence,
-)
+from graphneg.generators.keywords.heuristics import Limits
+from graphneg.generators.keywords.requests import Amount, Material
+from graphneg.generators.keywords.writing import SentenceEnd, Style, TextRequest, Writer, ends_sentence
+from graphneg.generators.perplexity_filter import Bounds, PerplexityFilter
+from graphneg.generators.prompts import sentence_request
 from graphneg.nn.generation import Nucleus
 from graphneg.nn.language_models import CausalLM, Written
 from graphneg.nn.models import load_causal
@@ -39,7 +33,7 @@ def model(tiny_lms: TinyModels) -> CausalLM:
 class TestJudge:
     def test_a_reading_is_what_the_model_finds_of_a_text_alone_and_after_its_turns(self, model: CausalLM):
         turns = (Turn("A", "Where is the coat ?"),)
-        [shown, alone] = Judge(model, OPEN).read([TEXTS[1]] * 2, [turns, None])
+        [shown, alone] = PerplexityFilter(model, OPEN).read([TEXTS[1]] * 2, [turns, None])
         assert shown is not None and alone is not None
         [after] = model.score([f" {TEXTS[1]}"], ["A: Where is the coat?\nB:"])
         assert shown.after == pytest.approx(after, abs=1e-3)
@@ -47,14 +41,16 @@ class TestJudge:
         assert shown.worst >= shown.after
 
     def test_what_is_out_of_bounds_does_not_pass(self, model: CausalLM):
-        found = Judge(model, OPEN).read(TEXTS, [None] * 3)
+        found = PerplexityFilter(model, OPEN).read(TEXTS, [None] * 3)
         losses = sorted(one.alone for one in found if one is not None)
         between = exp((losses[0] + losses[1]) / 2)
-        strict = Judge(model, Bounds(surprise=1e30, alone=between, worst=1e3)).read(TEXTS, [None] * 3)
+        strict = PerplexityFilter(model, Bounds(surprise=1e30, alone=between, worst=1e3)).read(
+            TEXTS, [None] * 3
+        )
         assert sum(one is not None for one in strict) == 1
 
     def test_nothing_is_read_where_nothing_was_written(self, model: CausalLM):
-        assert Judge(model).read([], []) == []
+        assert PerplexityFilter(model).read([], []) == []
 
     def test_bounds_that_nothing_keeps_are_refused(self):
         with pytest.raises(InputError, match="perplexities are above 1"):
@@ -65,7 +61,7 @@ class TestBestOfSeveral:
     class Dictated(Writer):
         """A writer that says what it is told, one text a draft."""
 
-        def write(self, requests: list[Request], seed: int) -> list[Written]:
+        def write(self, requests: list[TextRequest], seed: int) -> list[Written]:
             return [Written(TEXTS[int(one.id.rpartition("/")[2])], True) for one in requests]
 
     def test_the_likeliest_draft_is_kept(self, model: CausalLM):
@@ -74,7 +70,7 @@ class TestBestOfSeveral:
         )
         material = Material(get_extractor("rake"), Amount())
         writer = self.Dictated(model, "", Style())
-        judge = Judge(model, OPEN)
+        judge = PerplexityFilter(model, OPEN)
         rules = Rules(Limits(least=3), drafts=3, draws=8, apart=-1e3)
         generator = KeywordGenerator(
             "key-sentence",
@@ -88,7 +84,7 @@ class TestBestOfSeveral:
         said = found.details["keywords"]
         readings = dict(zip(TEXTS, judge.read(TEXTS, [None] * 3), strict=True))
         possible = [text for text in TEXTS[:2] if said in text]
-        assert found.text == min(possible, key=lambda text: readings[text].loss)
+        assert found.text == min(possible, key=lambda text: readings[text].mean)
         assert found.scores["perplexity"] == pytest.approx(readings[found.text].perplexity)
 
     def test_no_drafts_at_all_are_refused(self):

@@ -18,7 +18,13 @@ from graphneg.errors import GeneratorError
 from graphneg.generators.base import Context, Turn, get_generator
 from graphneg.generators.overlap.pool import PoolSentence
 from graphneg.generators.overlap.shortlist import Shortlist, shortlist
-from graphneg.generators.overlap.target_profile import Conditions, Scene, Wish, scene_of, wishes_for
+from graphneg.generators.overlap.target_profile import (
+    Conditions,
+    ContextTerms,
+    TargetProfile,
+    target_profiles,
+    terms_of,
+)
 from graphneg.model import Negative
 from graphneg.store.connection import Store
 from tests.overlap_samples import RIGHT, fill, responses, sentences
@@ -186,15 +192,15 @@ def spoken(number: int, text: str, *terms: str) -> PoolSentence:
     return PoolSentence(number, str(number), text, frozenset(terms), False, False, "")
 
 
-class TestWishes:
+class TestProfiles:
     def test_follow_the_shares_that_were_counted(self) -> None:
         terms = frozenset(f"term{number}" for number in range(12))
         last = frozenset(sorted(terms)[:4])
-        wishes = [
-            wish
+        profiles = [
+            profile
             for number in range(1000)
-            for wish in wishes_for(
-                Scene(f"own/test/{number}", terms, terms, last, (), frozenset()),
+            for profile in target_profiles(
+                ContextTerms(f"own/test/{number}", terms, terms, last, (), frozenset()),
                 Conditions(),
                 lambda _: 50,
                 500,
@@ -203,29 +209,29 @@ class TestWishes:
                 0,
             )
         ]
-        shares = Counter(wish.shared for wish in wishes)
+        shares = Counter(profile.shared for profile in profiles)
         for amount, share in enumerate(Conditions().overlap):
-            assert shares[amount] / len(wishes) == pytest.approx(share, abs=0.02)
-        sharing = [wish for wish in wishes if wish.shared]
-        assert sum(wish.last for wish in sharing) / len(sharing) == pytest.approx(1 / 3, abs=0.02)
-        assert sum(wish.question for wish in wishes) / len(wishes) == pytest.approx(0.09, abs=0.02)
+            assert shares[amount] / len(profiles) == pytest.approx(share, abs=0.02)
+        sharing = [profile for profile in profiles if profile.shared]
+        assert sum(profile.last for profile in sharing) / len(sharing) == pytest.approx(1 / 3, abs=0.02)
+        assert sum(profile.question for profile in profiles) / len(profiles) == pytest.approx(0.09, abs=0.02)
 
     def test_of_one_context_begin_at_different_terms(self) -> None:
         terms = frozenset("abcdefgh")
-        scene = Scene("own/test/1", terms, terms, frozenset("abc"), (), frozenset())
-        wishes = wishes_for(scene, Conditions(overlap=(0, 1, 0, 0)), lambda _: 9, 99, (), 5, 0)
-        assert len({wish.anchors[0] for wish in wishes}) >= 4
+        of_context = ContextTerms("own/test/1", terms, terms, frozenset("abc"), (), frozenset())
+        profiles = target_profiles(of_context, Conditions(overlap=(0, 1, 0, 0)), lambda _: 9, 99, (), 5, 0)
+        assert len({profile.query_terms[0] for profile in profiles}) >= 4
 
     def test_count_no_word_that_is_said_everywhere(self) -> None:
         often = {"know": 900, "boat": 3}
         turns = (Turn("A", "I know the boat."), Turn("B", "Do you?"))
         context = Context("own/test/1#2", "own", "test", "own/test/1", 2, turns, "A")
-        scene = scene_of(context, lambda term: often[term], light=100)
-        assert (scene.terms, scene.telling) == ({"know", "boat"}, {"boat"})
+        of_context = terms_of(context, lambda term: often[term], light=100)
+        assert (of_context.terms, of_context.informative) == ({"know", "boat"}, {"boat"})
         found = shortlist(
             context,
-            scene,
-            Wish(1, False, False, False, (), order=5, draw=0.0),
+            of_context,
+            TargetProfile(1, False, False, False, (), order=5, draw=0.0),
             [spoken(1, "Nobody will know.", "know"), spoken(2, "A boat was sold.", "boat", "sell")],
             frozenset(),
             Conditions(),
@@ -236,14 +242,14 @@ class TestWishes:
     def test_a_shortlist_reads_the_same_whoever_left_it_half_read(self) -> None:
         turns = (Turn("A", "I know the boat."),)
         context = Context("own/test/1#1", "own", "test", "own/test/1", 1, turns, "B")
-        scene = scene_of(context, lambda _: 3, light=100)
+        of_context = terms_of(context, lambda _: 3, light=100)
         told = [
             spoken(n, f"Boat {'x' * n} was sold." if n % 2 else "A boat sank.", "boat") for n in range(40)
         ]
 
         def listed() -> Shortlist:
-            wish = Wish(1, True, False, False, (), order=5, draw=0.0)
-            return shortlist(context, scene, wish, told, frozenset(), Conditions(), frozenset())
+            profile = TargetProfile(1, True, False, False, (), order=5, draw=0.0)
+            return shortlist(context, of_context, profile, told, frozenset(), Conditions(), frozenset())
 
         whole, half = list(listed()), listed()
         assert len(whole) == len({one.key for one in whole}) == 16
@@ -252,10 +258,12 @@ class TestWishes:
         assert list(half) == whole
 
     def test_of_a_context_without_known_words_share_nothing(self) -> None:
-        scene = Scene("own/test/1", frozenset("ab"), frozenset("ab"), frozenset("a"), (), frozenset())
-        wishes = wishes_for(scene, Conditions(), lambda _: 0, 99, ("far", "off"), 3, 0)
-        assert {wish.shared for wish in wishes} == {0}
-        assert {wish.anchors for wish in wishes} <= {("far", "off"), ("off", "far")}
+        of_context = ContextTerms(
+            "own/test/1", frozenset("ab"), frozenset("ab"), frozenset("a"), (), frozenset()
+        )
+        profiles = target_profiles(of_context, Conditions(), lambda _: 0, 99, ("far", "off"), 3, 0)
+        assert {profile.shared for profile in profiles} == {0}
+        assert {profile.query_terms for profile in profiles} <= {("far", "off"), ("off", "far")}
 
 
 def test_a_run_that_was_stopped_goes_on_with_what_was_used(embedded: Store, tmp_path: Path) -> None:

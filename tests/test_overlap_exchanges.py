@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from graphneg.generators.overlap.pool import found_text
+from graphneg.generators.overlap.noun_substitution import found_text
 from graphneg.model import Negative
 from graphneg.store.connection import Store
 from tests.overlap_samples import fill

@@ -15,9 +15,9 @@ from graphneg.generators.selection import (
     BACKWARD,
     FORWARD,
     Bidirectional,
-    Pair,
+    ContextResponse,
     Selected,
-    Selection,
+    SelectionCriteria,
     Thresholds,
     contexts_of,
     learn_thresholds,
@@ -121,10 +121,10 @@ class TestLearning:
     def test_a_model_that_knows_the_replies_tells_right_from_random_pairs(
         self, tiny_lms: TinyModels, tmp_path: Path
     ) -> None:
-        from graphneg.generators.selection import before
+        from graphneg.generators.prompts import context_prompt
         from graphneg.nn.fine_tuning import Example, fine_tune
 
-        learned = [Example(before([post]), f" {reply}") for post, _, reply in EXCHANGES]
+        learned = [Example(context_prompt([post]), f" {reply}") for post, _, reply in EXCHANGES]
         model = load_causal(tiny_lms.gpt2)
         fine_tune(model, learned, tmp_path / "forward", max_steps=80, learning_rate=5e-3)
         forward, _ = learn_thresholds(right_records(), Bidirectional(model, model))
@@ -137,9 +137,9 @@ class TestScoring:
     ) -> None:
         one, other, third = scorer.score(
             [
-                Pair(("Is it far?", "No."), "Then let us go."),
-                Pair(("Who came?", "No."), "Then let us go."),
-                Pair(("Is it far?", "No."), "What a pity!"),
+                ContextResponse(("Is it far?", "No."), "Then let us go."),
+                ContextResponse(("Who came?", "No."), "Then let us go."),
+                ContextResponse(("Is it far?", "No."), "What a pity!"),
             ]
         )
         assert one.forward != other.forward
@@ -147,7 +147,7 @@ class TestScoring:
         assert one.backward != third.backward
 
     def test_scores_do_not_depend_on_what_else_is_scored(self, scorer: Bidirectional) -> None:
-        pairs = [Pair((post,), reply) for post, _, reply in EXCHANGES]
+        pairs = [ContextResponse((post,), reply) for post, _, reply in EXCHANGES]
         together = scorer.score(pairs)
         for pair, scores in zip(pairs, together, strict=True):
             assert scorer.score([pair])[0] == pytest.approx(scores, rel=1e-4)
@@ -155,7 +155,9 @@ class TestScoring:
     def test_a_model_that_reads_from_the_end_serves_as_the_backward_one(self, tiny_lms: TinyModels) -> None:
         model = load_causal(tiny_lms.gpt2)
         model.direction = "backward"
-        scores = Bidirectional(load_causal(tiny_lms.gpt2), model).score([Pair(("Is it far?",), "No.")])
+        scores = Bidirectional(load_causal(tiny_lms.gpt2), model).score(
+            [ContextResponse(("Is it far?",), "No.")]
+        )
         assert scores[0].backward > 1
 
 
@@ -163,7 +165,7 @@ class TestSelected:
     def test_what_is_kept_stands_in_the_order_of_its_backward_perplexity(
         self, scorer: Bidirectional, records: Path
     ) -> None:
-        selected = Selected(records, scorer, Selection(LOOSE))
+        selected = Selected(records, scorer, SelectionCriteria(LOOSE))
         kept = list(selected)
         assert selected.summary.negatives == len(kept) == len(candidates())
         for context in contexts_of(kept):
@@ -174,17 +176,17 @@ class TestSelected:
     def test_only_the_best_of_each_context_are_kept_and_the_others_are_counted(
         self, scorer: Bidirectional, records: Path
     ) -> None:
-        selected = Selected(records, scorer, Selection(LOOSE, per_context=2))
+        selected = Selected(records, scorer, SelectionCriteria(LOOSE, per_context=2))
         kept = list(selected)
         assert [len(context) for context in contexts_of(kept)] == [2] * 6
         assert selected.summary.skipped["ranked-out"] == len(candidates()) - len(kept)
 
     def test_fitting_and_unfitting_ones_are_all_there_are(self, scorer: Bidirectional, records: Path) -> None:
-        everything = list(Selected(records, scorer, Selection(LOOSE)))
+        everything = list(Selected(records, scorer, SelectionCriteria(LOOSE)))
         middle = sorted(one.scores[FORWARD] for one in everything)[len(everything) // 2]
         limits = Thresholds(middle, 1e12)
-        fitting = Selected(records, scorer, Selection(limits))
-        unfitting = Selected(records, scorer, Selection(limits, "unfitting"))
+        fitting = Selected(records, scorer, SelectionCriteria(limits))
+        unfitting = Selected(records, scorer, SelectionCriteria(limits, "unfitting"))
         parts = [{one.id for one in fitting}, {one.id for one in unfitting}]
         assert all(parts)
         assert parts[0] | parts[1] == {one.id for one in everything} and not parts[0] & parts[1]
@@ -196,7 +198,7 @@ class TestSelected:
     ) -> None:
         path = tmp_path / "odd.jsonl"
         write_jsonl([replace(EXAMPLE, context=()), replace(EXAMPLE, response=" "), EXAMPLE], path)
-        selected = Selected(path, scorer, Selection(LOOSE))
+        selected = Selected(path, scorer, SelectionCriteria(LOOSE))
         assert [one.id for one in selected] == [EXAMPLE.id]
         assert selected.summary.skipped == {"no-context": 1, "no-response": 1}
 
@@ -204,7 +206,7 @@ class TestSelected:
         self, scorer: Bidirectional, records: Path, tmp_path: Path
     ) -> None:
         whole, stopped = tmp_path / "whole.jsonl", tmp_path / "stopped.jsonl"
-        selection = Selection(LOOSE, per_context=3)
+        selection = SelectionCriteria(LOOSE, per_context=3)
         complete = Selected(records, scorer, selection, batch=2).to_jsonl(whole)
 
         class Power(Bidirectional):
@@ -226,12 +228,12 @@ class TestSelected:
     def test_parquet_is_read_and_written(self, scorer: Bidirectional, records: Path, tmp_path: Path) -> None:
         source = tmp_path / "records.parquet"
         write_parquet(candidates(), source)
-        Selected(source, scorer, Selection(LOOSE)).to_parquet(tmp_path / "out.parquet")
+        Selected(source, scorer, SelectionCriteria(LOOSE)).to_parquet(tmp_path / "out.parquet")
         assert (tmp_path / "out.parquet").stat().st_size
 
     def test_what_is_asked_for_is_checked(self) -> None:
         with pytest.raises(InputError, match="per_context 0"):
-            Selection(LOOSE, per_context=0)
+            SelectionCriteria(LOOSE, per_context=0)
         with pytest.raises(InputError, match="perplexity is above 0"):
             Thresholds(0, 1)
 

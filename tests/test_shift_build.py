@@ -13,7 +13,7 @@ from graphneg.dialogue_graph import DialogueGraph
 from graphneg.errors import InputError
 from graphneg.model import Dialogue
 from graphneg.shift import build
-from graphneg.shift.build import NO_POST_KEYWORDS, NO_REPLY_KEYWORDS, Exchange, Shift, shifts_of
+from graphneg.shift.build import NO_POST_KEYWORDS, NO_REPLY_KEYWORDS, KeywordPair, Shift, shifts_of
 from graphneg.shift.keywords import Keyword
 from graphneg.store.connection import Store
 from tests.servers import wipe
@@ -78,9 +78,9 @@ class TestBuilding:
 
     def test_batches_make_no_difference(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
         found: list[Any] = []
-        for batch, texts in ((1, 1), (7, 12), (64, 1_500)):
+        for batch, rows in ((1, 1), (7, 12), (64, 5_000)):
             monkeypatch.setattr(build, "BATCH", batch)
-            monkeypatch.setattr(build, "TEXTS", texts)
+            monkeypatch.setattr(build, "MAX_ROWS", rows)
             graph = filled(store, [*many(20), *SAMPLES])
             shift(graph)
             found.append((edges(store), mentions(store)))
@@ -193,17 +193,17 @@ class TestFocus:
     ) -> None:
         post = [keyword("moon"), keyword("train"), keyword("bread")]
         reply = [keyword("station"), keyword("hour")]
-        assert shifts_of([Exchange(post, "at the station in an hour", reply)], Letters()) == [
+        assert shifts_of([KeywordPair(post, "at the station in an hour", reply)], Letters()) == [
             Shift("train", "station")
         ]
 
     def test_of_equals_the_more_salient_is_taken(self) -> None:
         post = [keyword("on", 0.4), keyword("no", 0.6)]
-        assert shifts_of([Exchange(post, "onno", [keyword("x")])], Letters()) == [Shift("no", "x")]
+        assert shifts_of([KeywordPair(post, "onno", [keyword("x")])], Letters()) == [Shift("no", "x")]
 
     def test_unknown_words_fall_back_on_salience(self) -> None:
         post, reply = [keyword("8", 0.3), keyword("9", 0.2)], [keyword("7", 0.2), keyword("6", 0.9)]
-        assert shifts_of([Exchange(post, "5", reply)], Letters()) == [Shift("8", "6")]
+        assert shifts_of([KeywordPair(post, "5", reply)], Letters()) == [Shift("8", "6")]
 
     def test_of_nothing_is_nothing(self) -> None:
         assert shifts_of([], Letters()) == []

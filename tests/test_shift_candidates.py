@@ -19,9 +19,9 @@ from graphneg.shift.substitutes import (
     NO_CANDIDATES,
     NO_PERSPECTIVE,
     Prediction,
+    SubstituteFinder,
     Substitutes,
     substitutes_of,
-    write_substitutes,
 )
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import Selection
@@ -220,7 +220,9 @@ def written(path: Path) -> list[dict]:
 
 def test_a_corpus_is_written_one_reply_a_line_and_the_rest_is_counted(samples: Store, tmp_path: Path) -> None:
     out = tmp_path / "substitutes.jsonl"
-    report = write_substitutes(samples, out, frequent(most=3), selection=Selection(corpora=("kitchen",)))
+    report = SubstituteFinder(samples, frequent(most=3), selection=Selection(corpora=("kitchen",))).to_jsonl(
+        out
+    )
     lines = written(out)
     assert report.replies == report.written + sum(report.skipped.values())
     assert set(report.skipped) <= {NO_PERSPECTIVE, NO_CANDIDATES}
@@ -236,11 +238,11 @@ def test_a_run_that_was_stopped_goes_on_and_ends_with_the_same_bytes(
 ) -> None:
     monkeypatch.setattr("graphneg.shift.candidates.DIALOGUES", 5)
     whole, parts = tmp_path / "whole.jsonl", tmp_path / "parts.jsonl"
-    first = write_substitutes(samples, whole, frequent())
+    first = SubstituteFinder(samples, frequent()).to_jsonl(whole)
     with pytest.raises(KeyboardInterrupt):
-        write_substitutes(samples, parts, frequent(), progress=Stops())
+        SubstituteFinder(samples, frequent(), progress=Stops()).to_jsonl(parts)
     assert not parts.exists()
-    again = write_substitutes(samples, parts, frequent())
+    again = SubstituteFinder(samples, frequent()).to_jsonl(parts)
     assert again == first
     assert parts.read_bytes() == whole.read_bytes()
 
@@ -249,7 +251,7 @@ def test_a_file_of_another_kind_and_a_store_without_shifts_are_refused(
     embedded: Store, tmp_path: Path
 ) -> None:
     with pytest.raises(InputError, match=r"ends \.jsonl"):
-        write_substitutes(embedded, tmp_path / "out.parquet", frequent())
+        SubstituteFinder(embedded, frequent()).to_jsonl(tmp_path / "out.parquet")
     wipe(embedded)
     with pytest.raises(InputError, match="no shift graph: graphneg shift build"):
         substitutes_of(Shifts(embedded), [], frequent())

@@ -13,10 +13,10 @@ from graphneg.shift.candidates import Focus, Post
 from graphneg.shift.graphs import Likelihoods
 from graphneg.shift.prediction import (
     PLUGINS,
+    CheckedPredictor,
     Choice,
     EmbeddingPredictor,
     FrequencyPredictor,
-    Guarded,
     get_predictor,
     likelihood,
 )
@@ -130,7 +130,7 @@ def test_an_answer_that_is_not_one_of_each_subset_is_refused(answer: list[Choice
             return answer
 
     with pytest.raises(ModelError, match="predictor wrong must choose one candidate of each of 1 subsets"):
-        Guarded(Wrong()).choose(CAT, CAT.foci[0], [("fish", "milk")])
+        CheckedPredictor(Wrong()).choose(CAT, CAT.foci[0], [("fish", "milk")])
 
 
 # By language models

@@ -18,9 +18,9 @@ from graphneg.shift.page import (
     FREQUENT,
     NARROWEST,
     WIDEST,
+    CountedShift,
+    ExamplePair,
     Neighbourhood,
-    Pair,
-    Shift,
     layout,
     neighbourhood,
     page,
@@ -93,7 +93,9 @@ class TestNeighbourhood:
         assert [(shift.focus, shift.count) for shift in few.comes_from] == [("tea", 2)]
         assert (few.more_perspectives, few.more_foci) == (4, 1)
         assert few.moves_to[0].pairs == (
-            Pair("kitchen/train/1#1", "kitchen", "Is the coffee ready?", "Yes, and there is cake with it."),
+            ExamplePair(
+                "kitchen/train/1#1", "kitchen", "Is the coffee ready?", "Yes, and there is cake with it."
+            ),
         )
 
     def test_nothing_more_is_left_where_all_is_held(self, around: Neighbourhood) -> None:
@@ -149,8 +151,8 @@ class TestPage:
 
     def test_what_people_said_is_never_markup(self, around: Neighbourhood) -> None:
         nasty = "</script><script>alert(\"1\")</script><b title='x'>"
-        pair = Pair("a/b/1#1", "a", nasty, nasty)
-        text = page(replace(around, topic=nasty, moves_to=(Shift(nasty, nasty + "!", 1, (pair,)),)))
+        pair = ExamplePair("a/b/1#1", "a", nasty, nasty)
+        text = page(replace(around, topic=nasty, moves_to=(CountedShift(nasty, nasty + "!", 1, (pair,)),)))
         parts = Parts(text)
         assert len([tag for tag, _ in parts.elements if tag == "script"]) == 3
         assert not [of for _, of in parts.elements if "title" in of]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from graphneg.editing.picking import Plan, pick
+from graphneg.editing.planning import EditSettings, plan_edits
 from graphneg.editing.proposals import propose
 from graphneg.editing.recipes import TARGETS, get_recipe, recipe_of
 from graphneg.model import Frame, Opposite
@@ -76,7 +76,9 @@ def test_what_harms_only_later_turns_is_no_edit_of_a_response(bare: Store) -> No
     stored = read_dialogues(bare, [own.id])
     recipe = recipe_of(["restrat"])
     edited = {
-        target: [bool(one.edits) for one in pick(Plan(recipe, target, 0), stored, {own.id: [0]}, ask)]
+        target: [
+            bool(one.edits) for one in plan_edits(EditSettings(recipe, target, 0), stored, {own.id: [0]}, ask)
+        ]
         for target in TARGETS
         for ask in [lambda name, some: propose(bare, TRANSFORMS[name], some)]
     }
@@ -88,8 +90,8 @@ def test_a_manipulation_of_deam_is_applied_to_more_turns_of_long_dialogues(bare:
     for turns, edited in ((9, 1), (20, 2), (31, 3)):
         own = replace(dialogue(*["(g / go-02 :ARG0 (i / i))"] * turns), id=f"own/all/{turns}")
         load(bare, [own])
-        [one] = pick(
-            Plan(negating, "dialogue", 0),
+        [one] = plan_edits(
+            EditSettings(negating, "dialogue", 0),
             read_dialogues(bare, [own.id]),
             {own.id: [0]},
             lambda name, some: propose(bare, TRANSFORMS[name], some),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from graphneg.generators.counterfactual_model import REPLY_WITH_PERSPECTIVE, TASK, Exchange, example
+from graphneg.generators.prompts import REPLY_WITH_PERSPECTIVE, TASK, Exchange, perspective_example
 from graphneg.nn.fine_tuning import fine_tune
 from graphneg.nn.language_models import LanguageModel
 from graphneg.nn.models import load_causal, load_seq2seq
@@ -51,7 +51,7 @@ def train(folder: Path) -> TinyModels:
 
 def _learn(model: LanguageModel, out: Path) -> None:
     setattr(model.model.config, TASK, REPLY_WITH_PERSPECTIVE)
-    fine_tune(model, [example(exchange) for exchange in exchanges()], out, **TRAINING)
+    fine_tune(model, [perspective_example(exchange) for exchange in exchanges()], out, **TRAINING)
 
 
 def causal_folder(folder: Path, kind: str = "gpt2") -> Path:

@@ -195,7 +195,7 @@ def transforms(
     The example is an edit of a dialogue in the store, if there is one; nothing is written.
     """
     from graphneg.cli.negatives import show_closely
-    from graphneg.editing.preview import preview
+    from graphneg.editing.generation import preview
     from graphneg.editing.transforms import load_transforms
 
     known = load_transforms(transforms_dir or ())

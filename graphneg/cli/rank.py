@@ -238,7 +238,7 @@ def select(
     with the same bytes. What is kept has both perplexities among its scores and stands, context by
     context, in the order of the backward one.
     """
-    from graphneg.generators.selection import Selected, Selection
+    from graphneg.generators.selection import Selected, SelectionCriteria
     from graphneg.records.files import check_destination
 
     given = (forward_threshold, backward_threshold)
@@ -256,7 +256,7 @@ def select(
     scorer = _scorer(model, backward_model, device, offline)
     with working(keeps_part(out, "chosen")) as bars:
         thresholds = _thresholds(scorer, given, validation, quantile, seed)
-        selection = Selection(thresholds, keep, per_context)
+        selection = SelectionCriteria(thresholds, keep, per_context)
         selected = Selected(file, scorer, selection, batch=batch, progress=bars)
         write_stream(selected, out)
     tell_stream(selected)

@@ -39,7 +39,7 @@ from graphneg.errors import InputError
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from graphneg.shift.page import Neighbourhood, Shift
+    from graphneg.shift.page import CountedShift, Neighbourhood
     from graphneg.shift.substitutes import Substitutes
 
 BAR = 16
@@ -178,7 +178,7 @@ def _print_rest(topics: int) -> None:
         results().print(f"[dim]and {counted(topics, 'topic')} more, less frequent: --limit shows more[/]")
 
 
-def _table(shifts: Sequence[Shift], others: Sequence[str], most: int, colour: str) -> Table:
+def _table(shifts: Sequence[CountedShift], others: Sequence[str], most: int, colour: str) -> Table:
     """One row for each shift: the other topic, its count, a bar, and a post with its reply."""
     from rich.text import Text
 
@@ -193,7 +193,7 @@ def _table(shifts: Sequence[Shift], others: Sequence[str], most: int, colour: st
     return table
 
 
-def _example(shift: Shift) -> str:
+def _example(shift: CountedShift) -> str:
     from rich.markup import escape
 
     if not shift.pairs:

@@ -1,4 +1,9 @@
-"""From dialogues in the store to negatives: propose, pick, apply, read back, decode."""
+"""From dialogues in the store to negatives: propose, plan, apply, read back, decode.
+
+An `EditRequest` (a recipe, how many, of which dialogues) and a decoder go in; `graphneg.model.Negative`
+records come out, batch by batch, while the next batches are edited. `preview` and `explain` look at one
+negative, `materialize` writes edited graphs out for exploring.
+"""
 
 from __future__ import annotations
 
@@ -12,18 +17,24 @@ from neo4j import ManagedTransaction
 
 from graphneg import __version__
 from graphneg.amr.penman import format_graph
-from graphneg.decoders.base import Decoder
-from graphneg.editing.picking import Pick, Plan, Proposals, pick
+from graphneg.decoders.base import Decoder, get_decoder
+from graphneg.editing.planning import EditPlan, EditSettings, Proposals, plan_edits
 from graphneg.editing.proposals import Donors, propose
-from graphneg.editing.recipes import RECIPES, Recipe
+from graphneg.editing.recipes import RECIPES, Recipe, recipe_of
 from graphneg.editing.transforms import Transform
-from graphneg.editing.variants import Variant, edited_utterances, negative_of, read_variants, write_variants
+from graphneg.editing.variants import (
+    Variant,
+    edited_utterances,
+    negative_of,
+    planned_variants,
+    read_variants,
+    write_variants,
+)
 from graphneg.errors import InputError
 from graphneg.ingest.rows import GraphRows, amr_id, digest
 from graphneg.model import AmrGraph, Decoded, Negative
 from graphneg.progress import NoProgress, Progress
 from graphneg.records.resumable import Finished, NegativeStream, Written
-from graphneg.records.summary import Summary
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import (
     GraphCache,
@@ -36,17 +47,16 @@ from graphneg.store.dialogues import (
 from graphneg.store.statements import cypher_text, run
 from graphneg.workers import ahead, fewer_collections
 
-# From dialogues in the store to negatives: propose, pick, apply, read back, decode.
-
-
+PREVIEWED = 100
+"""Dialogues that `preview` looks at."""
 MAX_WAVES = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class EditRequest:
     """What is asked for: a plan, how many negatives of each dialogue, which dialogues."""
 
-    plan: Plan
+    plan: EditSettings
     transforms: Mapping[str, Transform]
     per_dialogue: int = 1
     selection: Selection = field(default_factory=Selection)
@@ -61,74 +71,34 @@ class Request:
             raise InputError("at least one negative of each dialogue, and one dialogue in a batch, please")
 
 
-@dataclass(frozen=True, slots=True)
-class _Wave:
-    """Picks for some slots of a batch, and by id the variants that were made of them."""
+class Negatives(NegativeStream):
+    """The negatives of a request. Each use makes them anew; ``summary`` is that of the last use.
 
-    picks: Sequence[Pick]
-    variants: Mapping[str, Variant]
-
-
-class _Batch:
-    """Dialogues at work: what was made of each, and which slots were tried."""
-
-    def __init__(self, dialogues: Sequence[StoredDialogue], request: Request) -> None:
-        self.dialogues = dialogues
-        self._wanted = request.per_dialogue
-        self._made: dict[str, list[Negative]] = {one.id: [] for one in dialogues if one.graphs}
-        self._tried = dict.fromkeys(self._made, 0)
-        self._seen: set[tuple[str, ...]] = set()
-
-    def open_slots(self) -> dict[str, range]:
-        """New slots for each dialogue that still lacks negatives; they count as tried."""
-        slots: dict[str, range] = {}
-        for id, made in self._made.items():
-            if len(made) < self._wanted:
-                first = self._tried[id]
-                self._tried[id] += self._wanted - len(made)
-                slots[id] = range(first, self._tried[id])
-        return slots
-
-    def keep(self, one: Pick, negative: Negative) -> str | None:
-        """Take a negative in, or say why not."""
-        texts = (one.dialogue.id, *(turn["text"] for turn in negative.context), negative.response)
-        if texts in self._seen:
-            return "duplicate: an earlier negative of the dialogue reads the same"
-        self._seen.add(texts)
-        self._made[one.dialogue.id].append(negative)
-        return None
-
-    def negatives(self) -> list[Negative]:
-        return [negative for made in self._made.values() for negative in made]
-
-
-class Generator:
-    """Makes the negatives of a request, batch by batch, in the order of dialogues.
-
-    What gives no negative is counted in ``summary`` with its reason: ``no-site``, a decoder's
-    code, ``duplicate``, ``ill-formed``. Where a decoder refuses, other edits of the dialogue are
-    tried, up to four times as many as were asked for.
+    What gives no negative is counted there with its reason: ``no-site``, a decoder's code, ``duplicate``,
+    ``ill-formed``. Where a decoder refuses, other edits of the dialogue are tried, up to four times as many
+    as were asked for.
     """
 
     def __init__(
         self,
         store: Store,
-        request: Request,
+        request: EditRequest,
         decoder: Decoder,
-        summary: Summary | None = None,
         progress: Progress | None = None,
+        decoder_options: Mapping[str, Any] | None = None,
         graph_cache: GraphCache | None = None,
     ) -> None:
-        self.summary = summary or Summary()
+        super().__init__()
         self._store = store
         self._request = request
         self._decoder = decoder
-        self._progress = progress or NoProgress()
         self._graph_cache = graph_cache or GraphCache(store)
+        self._progress = progress or NoProgress()
+        self._decoder_options = {name: repr(value) for name, value in (decoder_options or {}).items()}
         self._donors = Donors(store)
         self._writing = Lock()
 
-    def run(self, skip: int = 0) -> Iterator[Finished]:
+    def run(self, skip: int, written: Written = tuple[Negative, ...]) -> Iterator[Finished]:
         """Yield each batch when its variants are in the store; ``skip`` dialogues are done already.
 
         The next batches are edited while this one is decoded.
@@ -151,81 +121,90 @@ class Generator:
                 yield Finished(done, negatives)
         self._progress.finish()
 
+    def settings(self) -> dict[str, Any]:
+        """What the output depends on; the batch is not part of it."""
+        plan, selection = self._request.plan, self._request.selection
+        recipe = plan.recipe
+        return {
+            "version": __version__,
+            "store": self._store.description,
+            "recipe": [recipe.name, recipe.groups, recipe.least, recipe.most],
+            "queries": [self._request.transforms[name].query for name in recipe.transforms],
+            "target": plan.target,
+            "seed": plan.seed,
+            "per_dialogue": self._request.per_dialogue,
+            "selection": [selection.corpora, selection.splits, selection.limit],
+            "decoder": [self._decoder.name, self._decoder_options],
+        }
+
     def _begin(self, ids: Sequence[str]) -> tuple[_Batch, _Wave]:
         batch = _Batch(read_dialogues(self._store, ids), self._request)
         return batch, self._wave(batch)
 
     def _finish(self, batch: _Batch, wave: _Wave) -> list[Negative]:
-        """The negatives of a batch: from its first picks, then from further ones for those refused."""
+        """The negatives of a batch: from its first plans, then from further ones for those refused."""
         for dialogue in batch.dialogues:
             if not dialogue.graphs:
                 self.summary.skip("no-graph: no turn of the dialogue has an AMR graph", dialogue.id)
         for number in range(MAX_WAVES):
             wave = self._wave(batch) if number else wave
-            if not wave.picks:
+            if not wave.plans:
                 break
-            for one, result in self._results(wave):
-                refused = result if isinstance(result, str) else batch.keep(one, result)
+            for plan, result in self._results(wave):
+                refused = result if isinstance(result, str) else batch.keep(plan, result)
                 if refused is not None:
-                    self.summary.skip(refused, one.id)
+                    self.summary.skip(refused, plan.id)
                 elif isinstance(result, Negative):
                     self.summary.add(result)
         return batch.negatives()
 
     def _wave(self, batch: _Batch) -> _Wave:
-        """Picks for the slots that are open, written to the store and read back from it."""
+        """Plans for the slots that are open, written to the store and read back from it."""
         slots = batch.open_slots()
         if not slots:
             return _Wave((), {})
-        plan = self._request.plan
-        picks = pick(plan, batch.dialogues, slots, self._ask)
+        settings = self._request.plan
+        plans = plan_edits(settings, batch.dialogues, slots, self._ask)
         with self._writing:
-            write_variants(self._store, plan, picks)
-        ids = [one.id for one in picks if one.edits]
+            write_variants(self._store, settings, plans)
+        ids = [plan.id for plan in plans if plan.edits]
         found = read_variants(self._store, self._graph_cache, ids, batch.dialogues)
-        return _Wave(picks, {variant.id: variant for variant in found})
+        return _Wave(plans, {variant.id: variant for variant in found})
 
-    def _results(self, wave: _Wave) -> Iterator[tuple[Pick, Negative | str]]:
+    def _results(self, wave: _Wave) -> Iterator[tuple[EditPlan, Negative | str]]:
         """Each slot's negative, or why there is none."""
-        plan, variants = self._request.plan, wave.variants
-        texts = self._decode(wave.picks, variants)
-        for one in wave.picks:
-            variant = variants.get(one.id)
+        answers = self._decode(wave)
+        for plan in wave.plans:
+            variant = wave.variants.get(plan.id)
             if variant is None:
-                yield one, "no-site: no transform of the recipe applies"
+                yield plan, "no-site: no transform of the recipe applies"
                 continue
             for _ in range(max(1, len(variant.graphs))):
                 self.summary.check([variant.fault] if variant.fault else [])
-            refused = variant.fault or next(
-                (d.reason for d in texts[one.id].values() if d.text is None), None
-            )
+            own = answers[plan.id]
+            refused = variant.fault or next((one.reason for one in own.values() if one.text is None), None)
             if refused is not None:
-                yield one, refused
+                yield plan, refused
                 continue
-            decoded = {turn: answer.text or "" for turn, answer in texts[one.id].items()}
-            yield one, negative_of(plan, one, variant, decoded, self._decoder.name)
+            texts = {turn: answer.text or "" for turn, answer in own.items()}
+            yield plan, negative_of(self._request.plan, plan, variant, texts, self._decoder.name)
 
     def _ask(self, name: str, dialogues: Sequence[StoredDialogue]) -> Proposals:
         return propose(self._store, self._request.transforms[name], dialogues, self._donors)
 
-    def _decode(
-        self, picks: Sequence[Pick], variants: Mapping[str, Variant]
-    ) -> dict[str, dict[int, Decoded]]:
+    def _decode(self, wave: _Wave) -> dict[str, dict[int, Decoded]]:
         """Decode all edited turns of a wave at once; the answers by variant and turn."""
         items = [
-            (one.id, turn, utterance)
-            for one in picks
-            if one.id in variants
-            for turn, utterance in edited_utterances(one.dialogue, variants[one.id]).items()
+            (plan.id, turn, utterance)
+            for plan in wave.plans
+            if plan.id in wave.variants
+            for turn, utterance in edited_utterances(plan.dialogue, wave.variants[plan.id]).items()
         ]
         answers = self._decoder.decode([utterance for _, _, utterance in items])
-        found: dict[str, dict[int, Decoded]] = {one.id: {} for one in picks}
+        found: dict[str, dict[int, Decoded]] = {plan.id: {} for plan in wave.plans}
         for (id, turn, _), answer in zip(items, answers, strict=True):
             found[id][turn] = answer
         return found
-
-
-# One negative looked at closely, and edited graphs written out for exploring.
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,14 +232,12 @@ def explain(store: Store, id: str, decoder: Decoder) -> Explanation:
     if variant.fault is not None:
         raise InputError(f"{id}: {variant.fault}")
     recipe = RECIPES.get(row["recipe"], Recipe(row["recipe"], "", (), 1, 1, "response"))
-    utterances = edited_utterances(dialogue, variant)
-    answers = decoder.decode(list(utterances.values()))
-    texts = {turn: a.text for turn, a in zip(utterances, answers, strict=True) if a.text is not None}
-    refused = {turn: a.reason or "" for turn, a in zip(utterances, answers, strict=True) if a.text is None}
-    one = Pick(id, dialogue, row["slot"], row["turn"], ())
-    return Explanation(
-        negative_of(Plan(recipe, row["target"], row["seed"]), one, variant, texts, decoder.name), refused
-    )
+    answers = _decoded(dialogue, variant, decoder)
+    texts = {turn: answer.text for turn, answer in answers.items() if answer.text is not None}
+    refused = {turn: answer.reason or "" for turn, answer in answers.items() if answer.text is None}
+    settings = EditSettings(recipe, row["target"], row["seed"])
+    plan = EditPlan(id, dialogue, row["slot"], row["turn"], ())
+    return Explanation(negative_of(settings, plan, variant, texts, decoder.name), refused)
 
 
 def materialize(store: Store, ids: Sequence[str]) -> int:
@@ -270,6 +247,73 @@ def materialize(store: Store, ids: Sequence[str]) -> int:
     if unknown:
         raise InputError(f"{unknown[0]}: no negative of this id was made from this store")
     return sum(store.write(lambda tx, one=variant: _materialize(tx, one)) for variant in variants)
+
+
+def preview(store: Store, transform: Transform) -> Negative | None:
+    """The first negative that the transform makes of the store's first dialogues, if any; nothing is written.
+
+    Raises:
+        TransformError: the transform's query fails, or proposes what is no edit.
+    """
+    settings = EditSettings(recipe_of([transform.name]), "response", 0)
+    dialogues = read_dialogues(store, list(islice(dialogue_ids(store, Selection()), PREVIEWED)))
+    slots = {dialogue.id: range(1) for dialogue in dialogues}
+    plans = plan_edits(settings, dialogues, slots, lambda _, asked: propose(store, transform, asked))
+    graph_cache, decoder = GraphCache(store), get_decoder("surface")
+    for plan in plans:
+        for variant in planned_variants(store, graph_cache, {plan.id: plan.edits} if plan.edits else {}):
+            answers = _decoded(plan.dialogue, variant, decoder)
+            texts = {turn: answer.text for turn, answer in answers.items() if answer.text is not None}
+            if variant.fault is None and len(texts) == len(answers):
+                return negative_of(settings, plan, variant, texts, decoder.name)
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Wave:
+    """Plans for some slots of a batch, and by id the variants that were made of them."""
+
+    plans: Sequence[EditPlan]
+    variants: Mapping[str, Variant]
+
+
+class _Batch:
+    """Dialogues at work: what was made of each, and which slots were tried."""
+
+    def __init__(self, dialogues: Sequence[StoredDialogue], request: EditRequest) -> None:
+        self.dialogues = dialogues
+        self._amount = request.per_dialogue
+        self._made: dict[str, list[Negative]] = {dialogue.id: [] for dialogue in dialogues if dialogue.graphs}
+        self._tried = dict.fromkeys(self._made, 0)
+        self._seen: set[tuple[str, ...]] = set()
+
+    def open_slots(self) -> dict[str, range]:
+        """New slots for each dialogue that still lacks negatives; they count as tried."""
+        slots: dict[str, range] = {}
+        for id, made in self._made.items():
+            if len(made) < self._amount:
+                first = self._tried[id]
+                self._tried[id] += self._amount - len(made)
+                slots[id] = range(first, self._tried[id])
+        return slots
+
+    def keep(self, plan: EditPlan, negative: Negative) -> str | None:
+        """Take a negative in, or say why not."""
+        texts = (plan.dialogue.id, *(turn["text"] for turn in negative.context), negative.response)
+        if texts in self._seen:
+            return "duplicate: an earlier negative of the dialogue reads the same"
+        self._seen.add(texts)
+        self._made[plan.dialogue.id].append(negative)
+        return None
+
+    def negatives(self) -> list[Negative]:
+        return [negative for made in self._made.values() for negative in made]
+
+
+def _decoded(dialogue: StoredDialogue, variant: Variant, decoder: Decoder) -> dict[int, Decoded]:
+    """The decoder's answer for each edited turn."""
+    utterances = edited_utterances(dialogue, variant)
+    return dict(zip(utterances, decoder.decode(list(utterances.values())), strict=True))
 
 
 def _materialize(tx: ManagedTransaction, variant: Variant) -> int:
@@ -290,49 +334,3 @@ def _materialize(tx: ManagedTransaction, variant: Variant) -> int:
         run(tx, "load/graphs", nodes=rows.nodes, lexemes=lexemes, roles=rows.roles)
         run(tx, "edit/materialize", amrs=rows.amrs)
     return len(rows.amrs)
-
-
-# Negatives to be made by edits: a stream that can be iterated, written, or turned into a data frame.
-
-
-class Negatives(NegativeStream):
-    """The negatives of a request. Each use makes them anew; ``summary`` tells of the last one."""
-
-    def __init__(
-        self,
-        store: Store,
-        request: Request,
-        decoder: Decoder,
-        progress: Progress | None = None,
-        decoder_options: Mapping[str, Any] | None = None,
-        graph_cache: GraphCache | None = None,
-    ) -> None:
-        super().__init__()
-        self._store = store
-        self._request = request
-        self._decoder = decoder
-        self._graph_cache = graph_cache or GraphCache(store)
-        self._progress = progress or NoProgress()
-        self._decoder_options = {name: repr(value) for name, value in (decoder_options or {}).items()}
-
-    def run(self, skip: int, written: Written) -> Iterator[Finished]:
-        generator = Generator(
-            self._store, self._request, self._decoder, self.summary, self._progress, self._graph_cache
-        )
-        return generator.run(skip)
-
-    def settings(self) -> dict[str, Any]:
-        """What the output depends on; the batch is not part of it."""
-        plan, selection = self._request.plan, self._request.selection
-        recipe = plan.recipe
-        return {
-            "version": __version__,
-            "store": self._store.description,
-            "recipe": [recipe.name, recipe.groups, recipe.least, recipe.most],
-            "queries": [self._request.transforms[name].query for name in recipe.transforms],
-            "target": plan.target,
-            "seed": plan.seed,
-            "per_dialogue": self._request.per_dialogue,
-            "selection": [selection.corpora, selection.splits, selection.limit],
-            "decoder": [self._decoder.name, self._decoder_options],
-        }

@@ -1,17 +1,22 @@
-"""Variants: picked edits written to the store, edited graphs read back, and both as negatives."""
+"""Variants: planned edits written to the store, edited graphs read back, and both as negatives.
+
+Edit plans go in; `write_variants` stores them, `read_variants` gives the original graphs under their edits,
+and `negative_of` makes a record of a variant and the texts that a decoder gave it.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from typing import Any
 
 from neo4j import ManagedTransaction
 
 from graphneg.amr.overlay import apply_edits, overlaid
 from graphneg.amr.penman import format_graph
-from graphneg.editing.picking import Pick, Plan
+from graphneg.editing.planning import EditPlan, EditSettings
 from graphneg.editing.proposals import said_by
 from graphneg.errors import TransformError
 from graphneg.ingest.rows import Row, digest
@@ -20,10 +25,8 @@ from graphneg.store.connection import Store
 from graphneg.store.dialogues import GraphCache, StoredDialogue, Turn, in_parts
 from graphneg.store.statements import run
 
-# Variants: picked edits written to the store, and edited graphs read back from it.
-
-
 MAX_ROWS = 5_000
+SHOWN_BRANCHES = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,23 +59,23 @@ class Variant:
         return [amr for amr in self.sources if not amr.startswith(own)]
 
 
-def write_variants(store: Store, plan: Plan, picks: Sequence[Pick]) -> None:
-    """Write picks as variants, whole batches in one transaction; the same ones are not written twice.
+def write_variants(store: Store, settings: EditSettings, plans: Sequence[EditPlan]) -> None:
+    """Write plans as variants, whole batches in one transaction; the same ones are not written twice.
 
     A variant of the same id with other edits (a transform was changed) gives way to the new one.
     """
-    batch: list[Pick] = []
+    batch: list[EditPlan] = []
     rows = 0
-    for one in picks:
-        if not one.edits:
-            continue
-        if batch and rows + 1 + len(one.edits) > MAX_ROWS:
-            _write(store, plan, batch)
+    for plan in plans:
+        own = 1 + len(plan.edits)
+        if batch and rows + own > MAX_ROWS:
+            _write(store, settings, batch)
             batch, rows = [], 0
-        batch.append(one)
-        rows += 1 + len(one.edits)
+        if plan.edits:
+            batch.append(plan)
+            rows += own
     if batch:
-        _write(store, plan, batch)
+        _write(store, settings, batch)
 
 
 def read_edits(store: Store, ids: Sequence[str]) -> dict[str, tuple[Edit, ...]]:
@@ -80,30 +83,36 @@ def read_edits(store: Store, ids: Sequence[str]) -> dict[str, tuple[Edit, ...]]:
     steps: dict[str, list[list[Any]]] = {}
     for id, row in in_parts(store, "edit/variant", "edits", ids):
         steps.setdefault(id, []).append(row)
-    return {id: tuple(Edit(*row[1:]) for row in sorted(rows, key=_step)) for id, rows in steps.items()}
+    return {
+        id: tuple(Edit(*row[1:]) for row in sorted(rows, key=itemgetter(0))) for id, rows in steps.items()
+    }
 
 
 def read_variants(
     store: Store, graph_cache: GraphCache, ids: Sequence[str], dialogues: Sequence[StoredDialogue] = ()
 ) -> list[Variant]:
-    """The variants of these ids, in this order: the originals under the edits that the store holds.
+    """The variants of these ids, in this order: the graph_cache under the edits that the store holds.
 
     ``dialogues`` know which of their graphs were replaced since ``graph_cache`` kept them.
     """
     edits = read_edits(store, ids)
+    return planned_variants(store, graph_cache, {id: edits[id] for id in ids if id in edits}, dialogues)
+
+
+def planned_variants(
+    store: Store,
+    graph_cache: GraphCache,
+    edits: Mapping[str, Sequence[Edit]],
+    dialogues: Sequence[StoredDialogue] = (),
+) -> list[Variant]:
+    """As `read_variants`, under edits that are given by the variants' ids."""
     digests = {id: digest for dialogue in dialogues for id, digest in dialogue.digests.items()}
-    needed = {
-        graph
-        for id in ids
-        for edit in edits.get(id, ())
-        for graph in (edit.amr, edit.from_amr)
-        if graph is not None
-    }
-    graphs = graph_cache.get(needed, digests)
-    return with_donors(store, [_variant(id, edits[id], graphs) for id in ids if id in edits])
+    used = (amr for some in edits.values() for edit in some for amr in (edit.amr, edit.from_amr))
+    graphs = graph_cache.get({amr for amr in used if amr is not None}, digests)
+    return _with_donors(store, [_variant(id, some, graphs) for id, some in edits.items()])
 
 
-def with_donors(store: Store, variants: Sequence[Variant]) -> list[Variant]:
+def _with_donors(store: Store, variants: Sequence[Variant]) -> list[Variant]:
     """The variants with what was said in the other dialogues that they copy from."""
     said = said_by(store, (amr for variant in variants for amr in variant.borrowed))
     return [
@@ -131,13 +140,13 @@ def _variant(id: str, edits: Sequence[Edit], graphs: Mapping[str, AmrGraph]) -> 
     return Variant(id, edited, sources)
 
 
-def _write(store: Store, plan: Plan, picks: Sequence[Pick]) -> None:
+def _write(store: Store, settings: EditSettings, plans: Sequence[EditPlan]) -> None:
+    shared: Row = {"recipe": settings.recipe.name, "seed": settings.seed, "target": settings.target}
     variants: dict[str, Row] = {}
-    for one in picks:
-        row: Row = {"dialogue": one.dialogue.id, "id": one.id, "recipe": plan.recipe.name, "seed": plan.seed}
-        row |= {"target": plan.target, "turn": one.turn, "slot": one.slot}
-        variants[one.id] = row | {"digest": digest([list(edit) for edit in one.edits])}
-    edits = {one.id: _edit_rows(one) for one in picks}
+    for plan in plans:
+        row: Row = {"dialogue": plan.dialogue.id, "id": plan.id, "turn": plan.turn, "slot": plan.slot}
+        variants[plan.id] = shared | row | {"digest": digest([list(edit) for edit in plan.edits])}
+    edits = {plan.id: _edit_rows(plan) for plan in plans}
     store.write(lambda tx: _write_new(tx, variants, edits))
 
 
@@ -177,23 +186,13 @@ def _refuse_missing(tx: ManagedTransaction, rows: Sequence[Row]) -> None:
             raise TransformError(f"{row['transform']}: there is no node {k} in graph {amr}")
 
 
-def _edit_rows(one: Pick) -> list[Row]:
+def _edit_rows(plan: EditPlan) -> list[Row]:
     """Rows for the edits; each is tied to the node that it works at, of the graph it counts in."""
     rows: list[Row] = []
-    for step, edit in enumerate(one.edits):
-        row: Row = {"variant": one.id, "step": step, "at": edit.copy_of or edit.amr, "at_k": max(edit.k, 0)}
+    for step, edit in enumerate(plan.edits):
+        row: Row = {"variant": plan.id, "step": step, "at": edit.copy_of or edit.amr, "at_k": max(edit.k, 0)}
         rows.append(row | {name: value for name, value in edit._asdict().items() if value is not None})
     return rows
-
-
-def _step(row: list[Any]) -> int:
-    return row[0]
-
-
-# A variant and its decoded texts as a :class:`~graphneg.model.Negative`.
-
-
-SHOWN_BRANCHES = 6
 
 
 def edited_utterances(dialogue: StoredDialogue, variant: Variant) -> dict[int, EditedUtterance]:
@@ -222,30 +221,25 @@ def edited_utterances(dialogue: StoredDialogue, variant: Variant) -> dict[int, E
     return dict(sorted(found.items()))
 
 
-def negative_of(plan: Plan, one: Pick, variant: Variant, texts: Mapping[int, str], decoder: str) -> Negative:
+def negative_of(
+    settings: EditSettings, plan: EditPlan, variant: Variant, texts: Mapping[int, str], decoder: str
+) -> Negative:
     """The record of a variant whose edited turns were decoded to ``texts`` (by turn)."""
-    dialogue, at = one.dialogue, one.turn
-    before = [turn for turn in dialogue.turns if turn.turn < at]
-    response = next(turn for turn in dialogue.turns if turn.turn == at)
-    context_edited = any(turn.turn in texts for turn in before)
+    dialogue, at = plan.dialogue, plan.turn
+    context = [turn for turn in dialogue.turns if turn.turn < at]
     edits = list(edit_records(dialogue, variant))
-    return Negative(
-        id=one.id,
-        corpus=dialogue.corpus,
-        split=dialogue.split,
-        dialogue=dialogue.id,
-        turn=at,
-        context=[_said(turn, texts.get(turn.turn, turn.text)) for turn in before],
-        response=texts.get(at, response.text),
-        label=0,
+    return replace(
+        _unedited(dialogue, plan.id, at, label=0),
+        context=[_said(turn, texts.get(turn.turn, turn.text)) for turn in context],
+        response=texts.get(at, _turn(dialogue, at).text),
         original={
-            "context": [_said(turn, turn.text) for turn in before] if context_edited else None,
-            "response": response.text if at in texts else None,
+            "context": [_said(turn) for turn in context] if any(t.turn in texts for t in context) else None,
+            "response": _turn(dialogue, at).text if at in texts else None,
         },
         categories=sorted({edit["category"] for edit in edits}),
-        recipe=plan.recipe.name,
-        target=plan.target,
-        seed=plan.seed,
+        recipe=settings.recipe.name,
+        target=settings.target,
+        seed=settings.seed,
         decoder=decoder,
         edits=edits,
         amr=dict(_graph_records(dialogue, variant)),
@@ -254,16 +248,21 @@ def negative_of(plan: Plan, one: Pick, variant: Variant, texts: Mapping[int, str
 
 def positive_of(dialogue: StoredDialogue) -> Negative:
     """The dialogue as it is, in the same shape: label 1, no edits."""
-    last = dialogue.turns[-1]
+    last = dialogue.turns[-1].turn
+    return _unedited(dialogue, f"{dialogue.id}#{last}", last, label=1)
+
+
+def _unedited(dialogue: StoredDialogue, id: str, at: int, label: int) -> Negative:
+    """The record of a dialogue up to a turn, as it is."""
     return Negative(
-        id=f"{dialogue.id}#{last.turn}",
+        id=id,
         corpus=dialogue.corpus,
         split=dialogue.split,
         dialogue=dialogue.id,
-        turn=last.turn,
-        context=[_said(turn, turn.text) for turn in dialogue.turns[:-1]],
-        response=last.text,
-        label=1,
+        turn=at,
+        context=[_said(turn) for turn in dialogue.turns if turn.turn < at],
+        response=_turn(dialogue, at).text,
+        label=label,
         original={"context": None, "response": None},
         categories=[],
         recipe="",
@@ -273,6 +272,10 @@ def positive_of(dialogue: StoredDialogue) -> Negative:
         edits=[],
         amr={},
     )
+
+
+def _turn(dialogue: StoredDialogue, at: int) -> Turn:
+    return next(turn for turn in dialogue.turns if turn.turn == at)
 
 
 def edit_records(dialogue: StoredDialogue, variant: Variant) -> Iterator[dict[str, Any]]:
@@ -341,5 +344,5 @@ def _graph_records(dialogue: StoredDialogue, variant: Variant) -> Iterator[tuple
             yield str(turn.turn), {"before": format_graph(edited.before), "after": format_graph(edited.after)}
 
 
-def _said(turn: Turn, text: str) -> dict[str, str]:
-    return {"speaker": turn.speaker, "text": text}
+def _said(turn: Turn, text: str | None = None) -> dict[str, str]:
+    return {"speaker": turn.speaker, "text": turn.text if text is None else text}

@@ -1,4 +1,10 @@
-"""The generator counterfactual: what would have been replied, had the reply moved elsewhere."""
+"""The generator counterfactual: what would have been replied, had the reply moved elsewhere.
+
+Contexts with replies whose perspectives are known go in. Another perspective is put in place of each, a
+language model says what the reply would have been (`graphneg.generators.counterfactual_model`), and those of
+its replies come out that are of use: new right replies (CAPT), or wrong ones. Which, decides where the
+substitutes are from.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +19,16 @@ from typing import Any, Protocol
 
 from graphneg.english.tokens import words_of
 from graphneg.errors import InputError
-from graphneg.generators.base import SLOW_BATCH, Candidate, Context
-from graphneg.generators.counterfactual_model import Answer, Exchange, Question, counterfactuals, examples_for
-from graphneg.generators.keywords.filters import Limits, alike, broken, shares_run
-from graphneg.generators.keywords.writing import Bounds, Judge
+from graphneg.generators.base import SLOW_BATCH, UNRELATED, Candidate, Context, Shortfall
+from graphneg.generators.counterfactual_model import (
+    CounterfactualReply,
+    Question,
+    counterfactuals,
+    examples_for,
+)
+from graphneg.generators.keywords.heuristics import REASONS, Limits, alike, broken, shares_run
+from graphneg.generators.perplexity_filter import Bounds, PerplexityFilter
+from graphneg.generators.prompts import Exchange
 from graphneg.hashing import number
 from graphneg.nn.language_models import CausalLM, Seq2SeqLM
 from graphneg.nn.models import load_causal, load_either
@@ -26,16 +38,23 @@ from graphneg.shift.prediction import get_predictor
 from graphneg.shift.substitutes import Prediction, substitutes_of
 from graphneg.store.connection import Store
 
-# What counterfactual replies are for: new right replies, or wrong ones. It decides the substitutes.
-
-
-_TRIES = 8
-"""Perspectives are drawn so many times for each that is wanted: most of those refused are frequent ones."""
+PULL = 3.0
+PURPOSES = ("negatives", "positives")
+_LEAST_WORDS = 3
+_DRAWS = 8
+"""Perspectives are drawn so many times for each that is used: most of those refused are frequent ones."""
 _RANGE = 2.0**64
+_REASONS = {
+    **REASONS,
+    "no-perspective": "no reply to the context has a known perspective",
+    "no-substitute": "no other perspective is left to try",
+    "known": "the text says what was said already",
+}
 
 
-class Purpose(Protocol):
-    """``name`` is what options call it; ``label`` and ``categories`` are those of the responses."""
+class SubstituteSource(Protocol):
+    """Where substitutes are from. ``name`` is the option ``purpose``; ``label`` and ``categories`` are those
+    of the responses."""
 
     name: str
     label: int
@@ -46,7 +65,7 @@ class Purpose(Protocol):
         ...
 
 
-class Augmentation:
+class RelatedPerspectives:
     """New right replies: the perspective becomes one that another keyword before the reply leads to."""
 
     name = "positives"
@@ -60,7 +79,7 @@ class Augmentation:
     def substitutes(self, replies: Sequence[Reply], most: int, seed: int) -> list[list[str]]:
         """The predictor's choice (CAPT, Algorithm 1); it depends on no seed."""
         found = substitutes_of(self._shifts, replies, self._how)
-        return [[one.text for one in each.ranked[:most]] for each in found]
+        return [[substitute.text for substitute in each.ranked[:most]] for each in found]
 
 
 class UnrelatedPerspectives:
@@ -72,7 +91,7 @@ class UnrelatedPerspectives:
 
     name = "negatives"
     label = 0
-    categories: tuple[str, ...] = ("C-follow",)
+    categories: tuple[str, ...] = (UNRELATED,)
 
     def __init__(self, shifts: Shifts) -> None:
         self._shifts = shifts
@@ -92,44 +111,16 @@ class UnrelatedPerspectives:
         for reply, post in zip(replies, seen, strict=True):
             near = {text for focus in post.foci for text in focus.candidates} | set(post.keywords)
             said = _padded(" ".join([*reply.turns, reply.text]))
-            shares = (number(seed, reply.id, str(draw)) / _RANGE for draw in range(_TRIES * most))
+            shares = (number(seed, reply.id, str(draw)) / _RANGE for draw in range(_DRAWS * most))
             drawn = (texts[min(bisect_right(ends, share * ends[-1]), len(texts) - 1)] for share in shares)
             far = dict.fromkeys(text for text in drawn if text not in near and f" {text} " not in said)
             found.append(list(far)[:most])
         return found
 
 
-def _padded(text: str) -> str:
-    """The words of a text in lower case, each between spaces."""
-    return f" {' '.join(''.join(c if c.isalnum() else ' ' for c in text.lower()).split())} "
-
-
-# Counterfactual replies to the contexts of a store, those that are of use among them.
-
-
-PULL = 3.0
-_LEAST_WORDS = 3
-
-_REASONS = {
-    "no-perspective": "no reply to the context has a known perspective",
-    "no-substitute": "no other perspective is left to try",
-    "unfinished": "the reply did not come to the end of a sentence",
-    "not-plain-text": "the reply has signs that no one says",
-    "too-short": "the reply has too few words",
-    "too-long": "the reply has too many words",
-    "rambles": "the reply has too many sentences",
-    "no-keyword": "the substitute is not in the reply",
-    "repeats": "the reply repeats itself",
-    "surprising": "the model itself finds the reply unlikely",
-    "copies-context": "the reply repeats the context",
-    "known": "the reply says what was said already",
-    "like-another": "the reply is nearly another one of the same context",
-}
-
-
 @dataclass(frozen=True, slots=True)
 class Trials:
-    """How replies are decoded: ``temperature``, and substitutes that are tried for each reply wanted.
+    """How replies are decoded: ``temperature``, and substitutes that are tried for each candidate.
 
     ``pull`` draws the substitute in; None is `PULL` for a model that was not trained, else 0. A reply is
     refused that has more than ``words`` words.
@@ -142,21 +133,24 @@ class Trials:
 
 
 @dataclass(slots=True)
-class _Place:
+class _Asked:
     """A context, the questions that are asked for it, and why there are not more candidates."""
 
     context: Context
     questions: list[Question]
     missing: str
-    found: list[Candidate] = field(default_factory=list[Candidate])
+    candidates: list[Candidate] = field(default_factory=list[Candidate])
 
 
-class CounterfactualGenerator:
+_Answered = tuple[_Asked, Question, CounterfactualReply]
+
+
+class CounterfactualGenerator(Shortfall):
     """Replies as they would have been under other perspectives.
 
     The observed replies are the context's own and its right responses, as far as
     ``graphneg shift build`` found their perspectives; a context without one gets none. Several substitutes
-    are tried for each reply that is wanted, and those replies are kept that the ``judge`` finds likeliest, of
+    are tried for each candidate, and those replies are kept that the ``judge`` finds likeliest, of
     those that came to an end, have their keyword and do not say what was said; where none is given, the
     model itself judges, if it is a causal one. ``refused`` counts the others by why.
     """
@@ -168,19 +162,19 @@ class CounterfactualGenerator:
         self,
         store: Store,
         model: CausalLM | Seq2SeqLM,
-        purpose: Purpose,
+        source: SubstituteSource,
         trials: Trials | None = None,
-        judge: Judge | None = None,
+        judge: PerplexityFilter | None = None,
     ) -> None:
+        super().__init__(_REASONS)
         self.refused: Counter[str] = Counter()
         self._store = store
         self._model = model
-        self._purpose = purpose
+        self._source = source
         self._trials = trials or Trials()
-        self._judge = judge or (Judge(model) if isinstance(model, CausalLM) else None)
+        self._judge = judge or (PerplexityFilter(model) if isinstance(model, CausalLM) else None)
         untrained = PULL if examples_for(model) else 0.0
         self._pull = untrained if self._trials.pull is None else self._trials.pull
-        self._left_out: list[tuple[str, str]] = []
 
     def generate(
         self, contexts: Sequence[Context], per_context: int, seed: int
@@ -191,38 +185,33 @@ class CounterfactualGenerator:
             InputError: the store has no shift graph.
             ModelError: memory does not suffice for one reply.
         """
-        places = self._places(contexts, per_context * self._trials.tries, seed)
-        asked = [(place, question) for place in places for question in place.questions]
-        answers = counterfactuals(
+        asked = self._asked(contexts, per_context * self._trials.tries, seed)
+        pairs = [(each, question) for each in asked for question in each.questions]
+        replies = counterfactuals(
             self._model,
-            [question for _, question in asked],
+            [question for _, question in pairs],
             examples=examples_for(self._model),
             seed=seed,
             temperature=self._trials.temperature,
             pull=self._pull,
         )
         whole = [
-            (place, question, answer)
-            for (place, question), answer in zip(asked, answers, strict=True)
-            if self._passes(place, _refusal(place, question, answer, self._trials))
+            (each, question, reply)
+            for (each, question), reply in zip(pairs, replies, strict=True)
+            if self._passes(each, _refusal(each.context, question, reply, self._trials))
         ]
-        for place, question, answer in self._likeliest(whole):
-            if len(place.found) < per_context:
-                self._keep(place, question, answer)
-        for place in places:
-            self._left_out += [_told(place)] * (per_context - len(place.found))
-        return [place.found for place in places]
-
-    def left_out(self) -> list[tuple[str, str]]:
-        """What is missing since the last call: ``code: sentence``, and the context's id."""
-        told, self._left_out = self._left_out, []
-        return told
+        for each, question, reply in self._likeliest(whole):
+            if len(each.candidates) < per_context:
+                self._keep(each, question, reply)
+        for each in asked:
+            self.leave_out(each.missing, each.context.id, per_context - len(each.candidates))
+        return [each.candidates for each in asked]
 
     def settings(self) -> Mapping[str, object]:
-        """What the replies depend on beside contexts and seed."""
+        """See `graphneg.generators.base.Generator`."""
         return {
             "model": str(self._model.path),
-            "purpose": self._purpose.name,
+            "purpose": self._source.name,
             "temperature": self._trials.temperature,
             "tries": self._trials.tries,
             "pull": self._pull,
@@ -231,114 +220,59 @@ class CounterfactualGenerator:
             "words": self._trials.words,
         }
 
-    def _places(self, contexts: Sequence[Context], most: int, seed: int) -> list[_Place]:
+    def _asked(self, contexts: Sequence[Context], most: int, seed: int) -> list[_Asked]:
         observed = _observed(self._store, contexts)
         replies = [reply for each in observed for reply in each]
-        texts = self._purpose.substitutes(replies, most, seed)
+        texts = self._source.substitutes(replies, most, seed)
         questions = {
             reply.id: [_question(reply, text) for text in some]
             for reply, some in zip(replies, texts, strict=True)
         }
         return [
-            _place(context, _in_turn([questions[reply.id] for reply in each])[:most], each)
+            _Asked(
+                context,
+                _in_turn([questions[reply.id] for reply in each])[:most],
+                "no-substitute" if each else "no-perspective",
+            )
             for context, each in zip(contexts, observed, strict=True)
         ]
 
-    def _passes(self, place: _Place, reason: str | None) -> bool:
-        """Whether there is no reason to refuse a reply; one that there is, is counted."""
+    def _passes(self, asked: _Asked, reason: str | None) -> bool:
+        """Whether there is no reason to refuse a reply; a reason is counted."""
         if reason is None:
             return True
         self.refused[reason] += 1
-        place.missing = reason
+        asked.missing = reason
         return False
 
-    def _likeliest(
-        self, replies: Sequence[tuple[_Place, Question, Answer]]
-    ) -> list[tuple[_Place, Question, Answer]]:
+    def _likeliest(self, replies: Sequence[_Answered]) -> Sequence[_Answered]:
         """The replies that the judge lets pass, the likeliest first; all in their order without a judge."""
         if self._judge is None:
-            return list(replies)
-        readings = self._judge.read(
-            [answer.text for _, _, answer in replies], [place.context.turns for place, _, _ in replies]
+            return replies
+        losses = self._judge.read(
+            [reply.text for _, _, reply in replies], [asked.context.turns for asked, _, _ in replies]
         )
         ranked = [
-            (reading.loss, reply)
-            for reply, reading in zip(replies, readings, strict=True)
-            if self._passes(reply[0], None if reading is not None else "surprising") and reading is not None
+            (found.mean if found is not None else 0.0, answered)
+            for answered, found in zip(replies, losses, strict=True)
+            if self._passes(answered[0], "surprising" if found is None else None)
         ]
-        return [reply for _, reply in sorted(ranked, key=itemgetter(0))]
+        return [answered for _, answered in sorted(ranked, key=itemgetter(0))]
 
-    def _keep(self, place: _Place, question: Question, answer: Answer) -> None:
-        known = [words_of(one.text) for one in place.found]
-        nearly = any(alike(words_of(answer.text), other) for other in known)
-        if not self._passes(place, "like-another" if nearly else None):
+    def _keep(self, asked: _Asked, question: Question, reply: CounterfactualReply) -> None:
+        known = [words_of(candidate.text) for candidate in asked.candidates]
+        nearly = any(alike(words_of(reply.text), other) for other in known)
+        if not self._passes(asked, "like-another" if nearly else None):
             return
-        place.found.append(
-            Candidate(
-                text=answer.text,
-                categories=self._purpose.categories,
-                scores={"kept": answer.kept},
-                details={
-                    "source": question.id.rpartition("~")[0],
-                    "perspective": question.observed.perspective,
-                    "substitute": question.substitute,
-                },
-                label=self._purpose.label,
-            )
+        details = {
+            "source": question.id.rpartition("~")[0],
+            "perspective": question.observed.perspective,
+            "substitute": question.substitute,
+        }
+        source = self._source
+        asked.candidates.append(
+            Candidate(reply.text, source.categories, {"kept": reply.kept}, details, source.label)
         )
-
-
-def _observed(store: Store, contexts: Sequence[Context]) -> list[list[Reply]]:
-    """The replies that each context is known to have and whose perspective is known."""
-    dialogues = list(dict.fromkeys(context.dialogue for context in contexts))
-    known: dict[tuple[str, int], list[Reply]] = {}
-    for reply in replies_of(store, dialogues):
-        if reply.perspective is not None:
-            known.setdefault((reply.id.partition("#")[0], len(reply.turns)), []).append(reply)
-    return [known.get((context.dialogue, context.turn), []) for context in contexts]
-
-
-def _place(context: Context, questions: list[Question], observed: Sequence[Reply]) -> _Place:
-    return _Place(context, questions, "no-substitute" if observed else "no-perspective")
-
-
-def _told(place: _Place) -> tuple[str, str]:
-    return f"{place.missing}: {_REASONS[place.missing]}", place.context.id
-
-
-def _question(reply: Reply, substitute: str) -> Question:
-    observed = Exchange(reply.turns, reply.perspective or "", reply.text)
-    return Question(f"{reply.id}~{substitute}", observed, substitute)
-
-
-def _in_turn(lists: Sequence[Sequence[Question]]) -> list[Question]:
-    """The first question of each reply, then the second of each, and so on; no substitute twice."""
-    mixed = [one for one in chain.from_iterable(zip_longest(*lists)) if one is not None]
-    return list({one.substitute: one for one in reversed(mixed)}.values())[::-1]
-
-
-def _refusal(place: _Place, question: Question, answer: Answer, trials: Trials) -> str | None:
-    """Why a reply is none to keep, as a name; None where it is one."""
-    words = words_of(answer.text)
-    if not answer.finished:
-        return "unfinished"
-    limits = Limits(least=_LEAST_WORDS, most=trials.words)
-    reason = broken(answer.text, [question.substitute.split()], limits)
-    if reason is not None:
-        return reason
-    said = [turn.text for turn in place.context.turns]
-    known = [question.observed.response, *place.context.positives, *said]
-    if any(words_of(text) == words for text in known):
-        return "known"
-    if any(shares_run(words, words_of(text)) for text in said):
-        return "copies-context"
-    return None
-
-
-# The generator made from plain options, as the command line gives them.
-
-
-PURPOSES = ("negatives", "positives")
 
 
 def counterfactual(
@@ -368,7 +302,7 @@ def counterfactual(
     ``model`` is the folder or hub id of a causal or sequence-to-sequence model, best one that
     `train_replies` trained. ``purpose`` is ``negatives`` or ``positives``; for positives, ``predictor``
     with its options chooses among what keywords of the last ``turns`` turns lead to in ``hops`` hops.
-    ``tries`` is how many substitutes are tried for each reply that is wanted, ``pull`` how strongly a
+    ``tries`` is how many substitutes are tried for each candidate, ``pull`` how strongly a
     missing one is drawn in (where not given, only for a model that was not trained); ``surprise``, ``alone``
     and ``worst`` say which replies are refused (`Bounds`) of what the ``judge`` finds, another causal
     language model by path or id, and ``words`` which are too long.
@@ -385,14 +319,58 @@ def counterfactual(
         raise InputError("temperature must be above 0, tries and batch_size at least 1, pull not below 0")
     if words < 1:
         raise InputError("words must be at least 1")
-    bounds = Bounds(surprise, alone, worst)
+    trials, bounds = Trials(temperature, tries, pull, words), Bounds(surprise, alone, worst)
     shifts = Shifts(store)
-    wanted: Purpose = UnrelatedPerspectives(shifts)
+    source: SubstituteSource = UnrelatedPerspectives(shifts)
     if purpose == "positives":
         chosen = get_predictor(predictor, **(predictor_options or {}))
-        wanted = Augmentation(shifts, Prediction(chosen, Reach(turns=turns, hops=hops)))
+        source = RelatedPerspectives(shifts, Prediction(chosen, Reach(turns=turns, hops=hops)))
     loaded = load_either(model, gguf_file=gguf_file, device=device, offline=offline)
     loaded.batch_size = batch_size
     reader = loaded if judge is None else load_causal(judge, device=device, offline=offline)
-    judging = Judge(reader, bounds) if isinstance(reader, CausalLM) else None
-    return CounterfactualGenerator(store, loaded, wanted, Trials(temperature, tries, pull, words), judging)
+    filter = PerplexityFilter(reader, bounds) if isinstance(reader, CausalLM) else None
+    return CounterfactualGenerator(store, loaded, source, trials, filter)
+
+
+def _padded(text: str) -> str:
+    """The words of a text in lower case, each between spaces."""
+    return f" {' '.join(''.join(c if c.isalnum() else ' ' for c in text.lower()).split())} "
+
+
+def _observed(store: Store, contexts: Sequence[Context]) -> list[list[Reply]]:
+    """The replies that each context is known to have and whose perspective is known."""
+    dialogues = list(dict.fromkeys(context.dialogue for context in contexts))
+    known: dict[tuple[str, int], list[Reply]] = {}
+    for reply in replies_of(store, dialogues):
+        if reply.perspective is not None:
+            known.setdefault((reply.id.partition("#")[0], len(reply.turns)), []).append(reply)
+    return [known.get((context.dialogue, context.turn), []) for context in contexts]
+
+
+def _question(reply: Reply, substitute: str) -> Question:
+    observed = Exchange(reply.turns, reply.perspective or "", reply.text)
+    return Question(f"{reply.id}~{substitute}", observed, substitute)
+
+
+def _in_turn(lists: Sequence[Sequence[Question]]) -> list[Question]:
+    """The first question of each reply, then the second of each, and so on; no substitute twice."""
+    mixed = [question for question in chain.from_iterable(zip_longest(*lists)) if question is not None]
+    return list({question.substitute: question for question in reversed(mixed)}.values())[::-1]
+
+
+def _refusal(context: Context, question: Question, reply: CounterfactualReply, trials: Trials) -> str | None:
+    """Why a reply is none to keep, as a name; None where it may be kept."""
+    words = words_of(reply.text)
+    if not reply.finished:
+        return "unfinished"
+    limits = Limits(least=_LEAST_WORDS, most=trials.words)
+    reason = broken(reply.text, [question.substitute.split()], limits)
+    if reason is not None:
+        return reason
+    said = [turn.text for turn in context.turns]
+    known = [question.observed.response, *context.positives, *said]
+    if any(words_of(text) == words for text in known):
+        return "known"
+    if any(shares_run(words, words_of(text)) for text in said):
+        return "copies-context"
+    return None

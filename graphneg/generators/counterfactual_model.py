@@ -1,4 +1,14 @@
-"""The counterfactual reply: what the model would have said under another perspective, all else equal."""
+"""The counterfactual reply: what the model would have said under another perspective, all else equal.
+
+Questions (an observed exchange, and a substitute for its perspective) go in, replies come out. Abduction,
+action and prediction go token by token, side by side. One copy of the model is told the observed reply under
+the observed perspective; its logits say what the noise must have been. The other writes under the substitute,
+with the same noise. Both make the same calculations on tensors of the same shape: with the observed
+perspective put back, the same floating-point numbers, and therefore the observed reply, token for token.
+
+A model that was not trained to reply with a perspective hardly minds it, so the keyword is drawn in while it
+is missing. That is a part of the distribution that the reply is decoded from, the same on both sides.
+"""
 
 from __future__ import annotations
 
@@ -8,95 +18,28 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from graphneg.english.tokens import one_line
 from graphneg.errors import InputError, ModelError
+from graphneg.generators.prompts import (
+    PERSPECTIVE_EXAMPLES,
+    REPLY_WITH_PERSPECTIVE,
+    Exchange,
+    answer,
+    is_trained,
+    perspective_example,
+    perspective_prompt,
+    train_for,
+)
 from graphneg.nn.batching import in_batches
-from graphneg.nn.fine_tuning import Example, TrainingReport, fine_tune
+from graphneg.nn.fine_tuning import TrainingReport
 from graphneg.nn.generation import GumbelNoise, item_seed, posterior
 from graphneg.nn.keyword_bias import KeywordBias, forms_of
 from graphneg.nn.language_models import CausalLM, LanguageModel, Seq2SeqLM
-from graphneg.progress import Progress
 from graphneg.shift.candidates import all_replies
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import Selection
 
-# An exchange: the turns of a context, the perspective of its reply, and the reply.
-#
-# One way of writing it down serves training and decoding.
-
-
-TURNS = 3
-"""How many turns before the reply are read: the post, and what led to it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Exchange:
-    """``turns`` are texts of two speakers in turn, the post last. ``perspective`` is a keyword's key."""
-
-    turns: tuple[str, ...]
-    perspective: str
-    response: str
-
-
-def prompt(turns: Sequence[str], perspective: str) -> str:
-    """What a model reads before the reply.
-
-    >>> print(prompt(["It is hungry.", "Did you feed the cat?"], "fish"))
-    B: It is hungry.
-    A: Did you feed the cat?
-    B (fish):
-    """
-    read = turns[-TURNS:]
-    lines = [f"{'BA'[(len(read) - place) % 2]}: {one_line(text)}" for place, text in enumerate(read)]
-    return "\n".join([*lines, f"B ({perspective}):"])
-
-
-def reply(text: str) -> str:
-    """What a model writes behind the prompt.
-
-    >>> reply("Yes,  some fish.")
-    ' Yes, some fish.'
-    """
-    return " " + one_line(text)
-
-
-def example(exchange: Exchange) -> Example:
-    """The exchange as a pair to learn."""
-    return Example(prompt(exchange.turns, exchange.perspective), reply(exchange.response))
-
-
-# Replies that say their perspective: the keyword is drawn in while it is missing.
-#
-# A model that was not trained to reply with a perspective hardly minds it. Drawing in is a part of
-# the distribution that the reply is decoded from, and the same on both sides: with the observed
-# perspective put back, the observed reply still comes out.
-
-
-Tokens = Sequence[int]
-_WORD = re.compile(r"\w+")
-
-
-def _says(text: str, perspective: str) -> bool:
-    """Whether a reply says its perspective, the keyword's last word in any form."""
-    said = _padded(text)
-    return any(_padded(form) in said for form in forms_of(perspective))
-
-
-def _padded(text: str) -> str:
-    """The words of a text in lower case, each between spaces."""
-    return f" {' '.join(_WORD.findall(text.lower()))} "
-
-
-# The counterfactual reply: what the model would have said under another perspective, all else equal.
-#
-# Abduction, action and prediction go token by token, side by side. One copy of the model is told
-# the observed reply under the observed perspective; its logits say what the noise must have been.
-# The other writes under the substitute, with the same noise. Both make the same calculations on
-# tensors of the same shape: with the observed perspective put back, the same floating-point
-# numbers, and therefore the observed reply, token for token.
-
-
 LONGEST_PROMPT = 256
+_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +55,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class CounterfactualReply:
     """The counterfactual reply; ``finished`` if it came to an end before the limit.
 
     ``kept`` is the share of the observed reply's tokens that stand at the same place in it.
@@ -127,7 +70,7 @@ class Answer:
 class _Sides:
     """A question in tokens: the prompts with both perspectives, and the observed reply."""
 
-    place: int
+    index: int
     seed: int
     actual: list[int]
     other: list[int]
@@ -150,7 +93,7 @@ def counterfactuals(
     temperature: float = 1.0,
     longer: int = 16,
     pull: float = 0.0,
-) -> list[Answer]:
+) -> list[CounterfactualReply]:
     """An answer to each question, in order.
 
     ``examples`` are shown to a causal model that was not trained for this; replies then end with their
@@ -168,16 +111,16 @@ def counterfactuals(
     if pull < 0:
         raise InputError(f"pull {pull}: must not be below 0")
     shown = _Shown(model, examples)
-    sides = [_sides(model, shown, place, question, seed, longer) for place, question in enumerate(questions)]
-    answers: list[Answer] = [Answer("", False, 0.0)] * len(sides)
+    sides = [_sides(model, shown, index, question, seed, longer) for index, question in enumerate(questions)]
+    answers: list[CounterfactualReply] = [CounterfactualReply("", False, 0.0)] * len(sides)
 
     def run(batch: Sequence[_Sides]) -> list[list[int]]:
         return _side_by_side(model, batch, pull, temperature, longer)
 
-    for one, tokens in in_batches(sorted(sides, key=_by_length), model.batch_size, run):
+    for item, tokens in in_batches(sorted(sides, key=_by_length), model.batch_size, run):
         if tokens is None:
-            raise ModelError(f"{model.path}: memory does not suffice for {questions[one.place].id} alone")
-        answers[one.place] = _answer(model, one, tokens)
+            raise ModelError(f"{model.path}: memory does not suffice for {questions[item.index].id} alone")
+        answers[item.index] = _answer(model, item, tokens)
     return answers
 
 
@@ -186,7 +129,8 @@ class _Shown:
 
     def __init__(self, model: CausalLM | Seq2SeqLM, examples: Sequence[Exchange]) -> None:
         self._model = model
-        text = "".join(f"{prompt(one.turns, one.perspective)}{reply(one.response)}\n" for one in examples)
+        pairs = map(perspective_example, examples)
+        text = "".join(f"{pair.source}{pair.target}\n" for pair in pairs)
         self.tokens = model.source_tokens(text) if examples else []
 
     def source(self, text: str, room: int) -> list[int]:
@@ -202,10 +146,10 @@ class _Shown:
 
 
 def _sides(
-    model: CausalLM | Seq2SeqLM, shown: _Shown, place: int, question: Question, seed: int, longer: int
+    model: CausalLM | Seq2SeqLM, shown: _Shown, index: int, question: Question, seed: int, longer: int
 ) -> _Sides:
     observed = question.observed
-    target = shown.target(reply(observed.response))
+    target = shown.target(answer(observed.response))
     room = LONGEST_PROMPT + len(shown.tokens)
     if model.longest is not None:
         room = min(room, model.longest - len(target) - longer)
@@ -215,22 +159,15 @@ def _sides(
             f"whose reply has {len(target)}"
         )
     actual, other = (
-        shown.source(prompt(observed.turns, perspective), room)
+        shown.source(perspective_prompt(observed.turns, perspective), room)
         for perspective in (observed.perspective, question.substitute)
     )
-    return _Sides(
-        place,
-        item_seed(seed, question.id, 0),
-        actual,
-        other,
-        target,
-        observed.perspective,
-        question.substitute,
-    )
+    own_seed = item_seed(seed, question.id, 0)
+    return _Sides(index, own_seed, actual, other, target, observed.perspective, question.substitute)
 
 
 def _by_length(sides: _Sides) -> tuple[int, int]:
-    return -len(sides.actual) - len(sides.observed), sides.place
+    return -len(sides.actual) - len(sides.observed), sides.index
 
 
 def _side_by_side(
@@ -240,25 +177,27 @@ def _side_by_side(
     temperature: float,
     longer: int,
 ) -> list[list[int]]:
-    """The counterfactual tokens of each item, its end token too where it came to one."""
+    """The counterfactual tokens of each item, its end token too where it ended."""
     import torch
 
     end = batch[0].end
-    width = max(len(prompt) for one in batch for prompt in (one.actual, one.other))
-    actual = model.steps([one.actual for one in batch], width)
-    other = model.steps([one.other for one in batch], width)
-    gumbel = GumbelNoise([one.seed for one in batch], "float64")
-    to_observed = KeywordBias(model, [[one.perspective] for one in batch], _says, strength=pull, ends=[end])
-    to_substitute = KeywordBias(model, [[one.substitute] for one in batch], _says, strength=pull, ends=[end])
-    told = max(len(one.observed) for one in batch)
+    width = max(len(prompt) for item in batch for prompt in (item.actual, item.other))
+    actual = model.steps([item.actual for item in batch], width)
+    other = model.steps([item.other for item in batch], width)
+    gumbel = GumbelNoise([item.seed for item in batch], "float64")
+    to_observed = KeywordBias(model, [[item.perspective] for item in batch], _says, strength=pull, ends=[end])
+    to_substitute = KeywordBias(
+        model, [[item.substitute] for item in batch], _says, strength=pull, ends=[end]
+    )
+    told = max(len(item.observed) for item in batch)
     written: list[list[int]] = [[] for _ in batch]
     for step in range(told + longer):
         noise = gumbel.draw(other.logits.shape[-1]).to(other.logits.device)
-        observed = [one.observed[step] if step < len(one.observed) else end for one in batch]
+        observed = [item.observed[step] if step < len(item.observed) else end for item in batch]
         given = torch.tensor(observed, device=noise.device)
         if step < told:
-            known = torch.tensor([step < len(one.observed) for one in batch], device=noise.device)
-            expected = to_observed.biased([one.observed[:step] for one in batch], actual.logits)
+            known = torch.tensor([step < len(item.observed) for item in batch], device=noise.device)
+            expected = to_observed.biased([item.observed[:step] for item in batch], actual.logits)
             abduced = posterior(expected / temperature, given, noise)
             noise = torch.where(known[:, None], abduced, noise)
         biased = to_substitute.biased(written, other.logits)
@@ -276,50 +215,27 @@ def _all_ended(
 ) -> bool:
     """Write each item's token, unless the item has ended; True where all have."""
     ended = True
-    for tokens, token, one in zip(written, chosen, batch, strict=True):
-        if not _has_ended(tokens, one, end, longer):
+    for tokens, token, item in zip(written, chosen, batch, strict=True):
+        if not _has_ended(tokens, item, end, longer):
             tokens.append(token)
-        ended = ended and _has_ended(tokens, one, end, longer)
+        ended = ended and _has_ended(tokens, item, end, longer)
     return ended
 
 
-def _has_ended(tokens: Tokens, one: _Sides, end: int, longer: int) -> bool:
-    return tokens[-1:] == [end] or len(tokens) >= len(one.observed) + longer
+def _has_ended(tokens: Sequence[int], item: _Sides, end: int, longer: int) -> bool:
+    return tokens[-1:] == [end] or len(tokens) >= len(item.observed) + longer
 
 
-def _answer(model: CausalLM | Seq2SeqLM, sides: _Sides, tokens: list[int]) -> Answer:
+def _answer(model: CausalLM | Seq2SeqLM, sides: _Sides, tokens: list[int]) -> CounterfactualReply:
     finished = tokens[-1:] == [sides.end]
-    same = sum(one == other for one, other in zip(sides.observed, tokens, strict=False))
-    return Answer(model.decode(tokens), finished, same / len(sides.observed))
-
-
-# Exchanges that a model is shown which was not trained to reply with a given perspective.
-
-
-TASK = "graphneg_task"
-"""The entry of a model's configuration that says what it was trained for."""
-
-REPLY_WITH_PERSPECTIVE = "reply-with-perspective"
-
-EXAMPLES = (
-    Exchange(("I can't find my keys anywhere.",), "jacket", "Did you look in your jacket?"),
-    Exchange(("Shall we eat out tonight?",), "soup", "I would rather stay and finish the soup."),
-    Exchange(("My sister moves to Rome in May.",), "language", "Does she speak the language well?"),
-    Exchange(("How was the match?",), "rain", "We lost, and the rain never stopped."),
-)
-
-
-def is_trained(model: LanguageModel) -> bool:
-    """Whether a model was trained to reply with a given perspective (`train_replies`)."""
-    return getattr(model.model.config, TASK, None) == REPLY_WITH_PERSPECTIVE
+    same = sum(token == other for token, other in zip(sides.observed, tokens, strict=False))
+    return CounterfactualReply(model.decode(tokens), finished, same / len(sides.observed))
 
 
 def examples_for(model: LanguageModel) -> tuple[Exchange, ...]:
     """What is shown to a model: nothing, if it was trained or is no causal one."""
-    return EXAMPLES if isinstance(model, CausalLM) and not is_trained(model) else ()
-
-
-# Training a model to reply with a given perspective, on the dialogues of a store.
+    untrained = isinstance(model, CausalLM) and not is_trained(model, REPLY_WITH_PERSPECTIVE)
+    return PERSPECTIVE_EXAMPLES if untrained else ()
 
 
 def exchanges_of(store: Store, selection: Selection | None = None) -> Iterator[Exchange]:
@@ -337,7 +253,6 @@ def train_replies(
     *,
     selection: Selection | None = None,
     seed: int = 0,
-    progress: Progress | None = None,
     **arguments: Any,
 ) -> TrainingReport:
     """Train ``model`` to reply to a post with a perspective, and save it into ``out``.
@@ -347,8 +262,18 @@ def train_replies(
     Raises:
         InputError: no reply has a perspective, or ``out`` is taken.
     """
-    examples = [example(one) for one in exchanges_of(store, selection)]
+    examples = [perspective_example(exchange) for exchange in exchanges_of(store, selection)]
     if not examples:
         raise InputError("no reply in the store has a perspective: graphneg shift build finds them")
-    setattr(model.model.config, TASK, REPLY_WITH_PERSPECTIVE)
-    return fine_tune(model, examples, out, seed=seed, progress=progress, **arguments)
+    return train_for(REPLY_WITH_PERSPECTIVE, model, examples, out, seed=seed, **arguments)
+
+
+def _says(text: str, perspective: str) -> bool:
+    """Whether a reply says its perspective, the keyword's last word in any form."""
+    said = _padded(text)
+    return any(_padded(form) in said for form in forms_of(perspective))
+
+
+def _padded(text: str) -> str:
+    """The words of a text in lower case, each between spaces."""
+    return f" {' '.join(_WORD.findall(text.lower()))} "

@@ -1,20 +1,26 @@
-"""Bi-directional perplexity selection (Ou et al., 2022, CAPT, section 3.3)."""
+"""Bi-directional perplexity selection (Ou et al., 2022, CAPT, section 3.3).
+
+Records of generated responses go in. A response fits if a language model finds it likely after its context
+(forward), and the turn before it likely given the response (backward). Those that fit come out with both
+perplexities among their scores, the best ones of each context; or those that don't.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, islice
 from math import ceil, exp
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 from graphneg import __version__
 from graphneg.english.tokens import one_line
 from graphneg.errors import InputError
 from graphneg.generators.base import ContextSelection, read_contexts
+from graphneg.generators.prompts import answer, context_prompt, response_prompt
 from graphneg.hashing import number
 from graphneg.model import Negative
 from graphneg.nn.fine_tuning import Example, TrainingReport, fine_tune
@@ -24,19 +30,32 @@ from graphneg.records.files import read_jsonl
 from graphneg.records.resumable import Finished, NegativeStream, Written
 from graphneg.records.tables import read_parquet
 from graphneg.store.connection import Store
-from graphneg.store.dialogues import Selection as DialoguesSelection
-
-# Forward and backward perplexity of a response and what stands before it.
-
+from graphneg.store.dialogues import Selection
 
 FORWARD = "forward_perplexity"
 BACKWARD = "backward_perplexity"
 """The names of the scores in records."""
 
 _LARGEST_LOSS = 50.0
+PAIRS = 1_000
+"""So many right pairs are taken for learning, the first ones."""
+
+_LEAST_PAIRS = 10
+BATCH = 32
+
+NO_CONTEXT = "no-context: no turn stands before the response"
+NO_RESPONSE = "no-response: the response is empty"
+UNLIKELY = "unlikely-response: its forward perplexity is above the threshold"
+UNLIKELY_POST = "unlikely-post: its backward perplexity is above the threshold"
+FITS = "fits: neither perplexity is above its threshold"
+RANKED_OUT = "ranked-out: others of the same context have a lower backward perplexity"
+
+Keep = Literal["fitting", "unfitting"]
+KEEPS: tuple[Keep, ...] = get_args(Keep)
+Predicted = Literal["reply", "post"]
 
 
-class Pair(NamedTuple):
+class ContextResponse(NamedTuple):
     """A context (its turns' texts, the first one first) and a response to it."""
 
     context: tuple[str, ...]
@@ -66,64 +85,29 @@ class Bidirectional:
     forward: LanguageModel
     backward: LanguageModel
 
-    def score(self, pairs: Sequence[Pair]) -> list[Perplexities]:
+    def score(self, pairs: Sequence[ContextResponse]) -> list[Perplexities]:
         """The perplexities of each pair, in order; the models run batches of like length.
 
         Raises:
             ModelError: memory does not suffice for one pair alone.
         """
         responses = self.forward.score(
-            [_answer(pair.response) for pair in pairs], [before(pair.context) for pair in pairs]
+            [answer(pair.response) for pair in pairs], [context_prompt(pair.context) for pair in pairs]
         )
         posts = self.backward.score(
-            [_answer(pair.context[-1]) for pair in pairs],
-            [_behind(pair.response, self.backward) for pair in pairs],
+            [answer(pair.context[-1]) for pair in pairs],
+            [self._behind(pair.response) for pair in pairs],
         )
         return [Perplexities(_perplexity(f), _perplexity(b)) for f, b in zip(responses, posts, strict=True)]
 
-
-def before(context: Sequence[str]) -> str:
-    """What stands before a response: the turns, two speakers in turn, and the name of who is next.
-
-    >>> print(before(["Is it far?", "No."]))
-    A: Is it far?
-    B: No.
-    A:
-    """
-    said = [f"{'AB'[place % 2]}: {one_line(text)}" for place, text in enumerate(context)]
-    return "\n".join([*said, f"{'AB'[len(context) % 2]}:"])
-
-
-def behind(response: str) -> str:
-    """What a model reads that shall tell the turn before a response.
-
-    >>> print(behind("No."))
-    B: No.
-    This answers A:
-    """
-    return f"B: {one_line(response)}\nThis answers A:"
-
-
-def _behind(response: str, model: LanguageModel) -> str:
-    return f"\nB: {one_line(response)}" if model.direction == "backward" else behind(response)
-
-
-def _answer(text: str) -> str:
-    return f" {one_line(text)}"
+    def _behind(self, response: str) -> str:
+        backward = self.backward.direction == "backward"
+        return f"\nB: {one_line(response)}" if backward else response_prompt(response)
 
 
 def _perplexity(loss: float) -> float:
     """The exponential of a loss in nats a token, no larger than a file can hold."""
     return exp(min(loss, _LARGEST_LOSS))
-
-
-# Which perplexities are too high, learned from pairs that belong together and random ones.
-
-
-PAIRS = 1_000
-"""So many right pairs are taken for learning, the first ones."""
-
-_LEAST_PAIRS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,30 +146,31 @@ def learn_thresholds(
     Raises:
         InputError: fewer than ten right pairs, or all of one dialogue.
     """
-    right, others = pairs_to_learn(records, seed)
-    fitting, random = scorer.score(right), scorer.score(others)
-    forward = threshold([one.forward for one in fitting], [one.forward for one in random], quantile)
-    backward = threshold([one.backward for one in fitting], [one.backward for one in random], quantile)
+    right, others = map(scorer.score, pairs_to_learn(records, seed))
+    forward, backward = (
+        threshold([pair[at] for pair in right], [pair[at] for pair in others], quantile) for at in range(2)
+    )
     return forward, backward
 
 
-def pairs_to_learn(records: Iterable[Negative], seed: int = 0) -> tuple[list[Pair], list[Pair]]:
+def pairs_to_learn(
+    records: Iterable[Negative], seed: int = 0
+) -> tuple[list[ContextResponse], list[ContextResponse]]:
     """Right pairs, and for each context a random one: the response of another dialogue, drawn by hash.
 
     Raises:
         InputError: fewer than ten right pairs, or all of one dialogue.
     """
-    right = list(islice((one for one in records if one.label == 1 and one.context), PAIRS))
+    right = list(islice((record for record in records if record.label == 1 and record.context), PAIRS))
     if len(right) < _LEAST_PAIRS:
         raise InputError(
             f"only {len(right)} records for validation have label 1 and a context: {_LEAST_PAIRS} are "
             "needed; graphneg export writes those of a store"
         )
-    if len({one.dialogue for one in right}) == 1:
+    if len({record.dialogue for record in right}) == 1:
         raise InputError("all records for validation are of one dialogue: none can be put to another")
-    return [pair_of(one) for one in right], [
-        Pair(pair_of(one).context, _other(right, place, seed).response) for place, one in enumerate(right)
-    ]
+    pairs = [pair_of(record) for record in right]
+    return pairs, [pair._replace(response=_other(right, at, seed).response) for at, pair in enumerate(pairs)]
 
 
 def threshold(right: Sequence[float], random: Sequence[float], quantile: float | None = None) -> Separation:
@@ -204,16 +189,16 @@ def threshold(right: Sequence[float], random: Sequence[float], quantile: float |
         raise InputError("a threshold needs right pairs and random ones")
     fitting, others = sorted(right), sorted(random)
     if quantile is None:
-        found = (_separation(value, fitting, others) for value in fitting)
-        return max(found, key=lambda one: (one.balanced_accuracy, -one.threshold))
+        tried = (_separation(value, fitting, others) for value in fitting)
+        return max(tried, key=lambda found: (found.balanced_accuracy, -found.threshold))
     if not 0 < quantile <= 1:
         raise InputError(f"quantile {quantile}: must be above 0 and at most 1")
     return _separation(fitting[ceil(quantile * len(fitting)) - 1], fitting, others)
 
 
-def pair_of(record: Negative) -> Pair:
+def pair_of(record: Negative) -> ContextResponse:
     """A record's context and response."""
-    return Pair(tuple(turn["text"] for turn in record.context), record.response)
+    return ContextResponse(tuple(turn["text"] for turn in record.context), record.response)
 
 
 def _separation(value: float, fitting: Sequence[float], others: Sequence[float]) -> Separation:
@@ -221,31 +206,16 @@ def _separation(value: float, fitting: Sequence[float], others: Sequence[float])
     return Separation(value, kept, bisect_right(others, value) / len(others))
 
 
-def _other(records: Sequence[Negative], place: int, seed: int) -> Negative:
-    """A record of another dialogue, by hash; the next one that is, where the drawn one is not."""
-    own = records[place]
+def _other(records: Sequence[Negative], at: int, seed: int) -> Negative:
+    """A record of another dialogue, by hash; the next such one, where the drawn record is of the same."""
+    own = records[at]
     start = number(seed, "random pair", own.id) % len(records)
     turned = (records[(start + step) % len(records)] for step in range(len(records)))
-    return next(one for one in turned if one.dialogue != own.dialogue)
-
-
-# Records in, those that are kept out: scored, filtered, ranked, counted.
-
-
-Keep = Literal["fitting", "unfitting"]
-KEEPS: tuple[Keep, ...] = ("fitting", "unfitting")
-BATCH = 32
-
-NO_CONTEXT = "no-context: no turn stands before the response"
-NO_RESPONSE = "no-response: the response is empty"
-UNLIKELY = "unlikely-response: its forward perplexity is above the threshold"
-UNLIKELY_POST = "unlikely-post: its backward perplexity is above the threshold"
-FITS = "fits: neither perplexity is above its threshold"
-RANKED_OUT = "ranked-out: others of the same context have a lower backward perplexity"
+    return next(record for record in turned if record.dialogue != own.dialogue)
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class SelectionCriteria:
     """What is kept: ``fitting`` responses, whose perplexities are no higher than both thresholds,
     or ``unfitting`` ones; at most ``per_context`` of each context, those of the lowest backward perplexity.
 
@@ -284,7 +254,7 @@ class Selected(NegativeStream):
         self,
         records: str | Path,
         scorer: Bidirectional,
-        selection: Selection,
+        selection: SelectionCriteria,
         *,
         batch: int = BATCH,
         progress: Progress | None = None,
@@ -377,54 +347,34 @@ def _context(record: Negative) -> tuple[str, int]:
     return record.dialogue, record.turn
 
 
-# Pairs of a store's dialogues for training the two models that score: in the words they are asked in.
-
-
-Told = Literal["reply", "post"]
-
-
 def train_scorer(
     model: LanguageModel,
     store: Store,
     out: str | Path,
     *,
-    tells: Told = "reply",
-    selection: DialoguesSelection | None = None,
+    tells: Predicted = "reply",
+    selection: Selection | None = None,
     seed: int = 0,
-    progress: Progress | None = None,
     **arguments: Any,
 ) -> TrainingReport:
-    """Train ``model`` on dialogues: to tell the ``reply`` from the turns before it, or the ``post`` from it.
+    """Train ``model`` to predict the ``reply`` from the turns before it, or the ``post`` from the reply.
 
     Every turn is a reply to the ones before it, and so is every right response. ``arguments`` are those
     of transformers' ``TrainingArguments`` and of `fine_tune`.
 
     Raises:
-        InputError: there are no replies in the store, something else is to be told, or ``out`` is taken.
+        InputError: there are no replies in the store, something else is to be predicted, or ``out`` is taken.
     """
-    if tells not in _EXAMPLES:
-        raise InputError(f"tells {tells!r}: choose one of {', '.join(_EXAMPLES)}")
-    examples = list(_examples(store, selection or DialoguesSelection(), _EXAMPLES[tells]))
+    if tells not in get_args(Predicted):
+        raise InputError(f"tells {tells!r}: choose one of {', '.join(get_args(Predicted))}")
+    examples = [
+        Example(context_prompt(turns), answer(response))
+        if tells == "reply"
+        else Example(response_prompt(response), answer(turns[-1]))
+        for context in read_contexts(store, ContextSelection(selection or Selection(), "every"))
+        for turns in [[turn.text for turn in context.turns]]
+        for response in context.positives
+    ]
     if not examples:
         raise InputError("no dialogue in the store has a reply to learn from")
-    return fine_tune(model, examples, out, seed=seed, progress=progress, **arguments)
-
-
-def _reply(turns: tuple[str, ...], response: str) -> Example:
-    return Example(before(turns), " " + one_line(response))
-
-
-def _post(turns: tuple[str, ...], response: str) -> Example:
-    return Example(behind(response), " " + one_line(turns[-1]))
-
-
-_EXAMPLES: Mapping[str, Callable[[tuple[str, ...], str], Example]] = {"reply": _reply, "post": _post}
-
-
-def _examples(
-    store: Store, selection: DialoguesSelection, example: Callable[[tuple[str, ...], str], Example]
-) -> Iterator[Example]:
-    for context in read_contexts(store, ContextSelection(selection, "every")):
-        turns = tuple(turn.text for turn in context.turns)
-        for response in context.positives:
-            yield example(turns, response)
+    return fine_tune(model, examples, out, seed=seed, **arguments)

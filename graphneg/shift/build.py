@@ -1,60 +1,53 @@
-"""Builds the shift graph of a store: one pass over its dialogues, in batches, resumable at each."""
+"""Builds the shift graph of a store: one pass over its dialogues, in batches, resumable at each.
+
+Dialogues of the store go in. Keywords (MENTIONS), what each reply attends to and moves to (FOCUS,
+PERSPECTIVE), and the counted shifts between keywords (SHIFTS_TO) are written; a `ShiftReport` comes out.
+
+A dialogue is marked in the transaction that writes its replies and adds them to the counts, and only
+dialogues without the mark are written. So counts are exact however a run ends, and however many run at a
+time.
+"""
 
 from __future__ import annotations
 
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import islice, pairwise
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 from uuid import uuid4
 
 from neo4j import ManagedTransaction
 
 from graphneg.errors import InputError
-from graphneg.ingest.rows import Row
+from graphneg.ingest.rows import Row, utterance_id
 from graphneg.ingest.writing import MAX_ROWS
 from graphneg.nn.embedders import Embedder
 from graphneg.progress import Progress
-from graphneg.shift.graphs import (
-    DialoguePairs,
-    Kind,
-    Pair,
-    count_dialogues,
-    has_replies,
-    read_pairs,
-    waiting_dialogues,
-)
 from graphneg.shift.keywords import Keyword, KeywordExtractor
 from graphneg.store.connection import Store
-from graphneg.store.dialogues import Selection
+from graphneg.store.dialogues import Selection, read_dialogues, read_responses
 from graphneg.store.statements import cypher_text, run
+from graphneg.workers import ahead
 
 if TYPE_CHECKING:
     from numpy import float32
     from numpy.typing import NDArray
 
+BATCH = 64
+"""Dialogues whose keywords are found and embedded together."""
+PAGE = 20_000
+NO_POST_KEYWORDS = "post without keywords"
+NO_REPLY_KEYWORDS = "reply without keywords"
 
-# Writes keywords and shifts to a store: whole dialogues, each in one transaction with its counts.
-#
-# A dialogue is marked in the transaction that writes its replies and adds them to the counts, and only
-# dialogues without the mark are written. So counts are exact however a run ends, and however many
-# run at a time.
-
-
-_FORGOTTEN = (
-    "edges",
-    "focus",
-    "perspective",
-    "mentions_of_utterances",
-    "mentions_of_responses",
-    "terms",
-    "marks",
-)
+_DIGITS = 4
+_FORGOTTEN = ("edges", "mentions_of_utterances", "mentions_of_responses", "terms", "marks")
 _TAKEN = "another run is removing the shift graph of this store; build it again after that"
+
+Existing = Literal["keep", "replace"]
+TextKind = Literal["utterances", "responses"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,143 +56,6 @@ class Method:
 
     keywords: str
     embedder: str
-
-
-@dataclass(slots=True)
-class DialogueShifts:
-    """What is to be written of one dialogue: rows of the statements in ``cypher/shift/``, by kind."""
-
-    id: str
-    pairs: int
-    mentions: dict[Kind, list[Row]] = field(default_factory=dict[Kind, list[Row]])
-    shifts: dict[Kind, list[Row]] = field(default_factory=dict[Kind, list[Row]])
-    skipped: Counter[str] = field(default_factory=Counter[str])
-
-    @property
-    def rows(self) -> int:
-        return sum(map(len, (*self.mentions.values(), *self.shifts.values())))
-
-
-def check_method(store: Store, method: Method) -> bool:
-    """Whether an older shift graph is still being removed.
-
-    Raises:
-        InputError: the store's shift graph was made another way.
-    """
-    found = store.read(cypher_text("shift/method"))
-    if found:
-        _refuse_other(found[0], method)
-    return bool(found and found[0]["forgetting"])
-
-
-def method_of(store: Store) -> Method | None:
-    """How the store's shift graph was made; None where there is none."""
-    found = store.read(cypher_text("shift/method"))
-    return Method(found[0]["keywords"], found[0]["embedder"]) if found else None
-
-
-def forget(store: Store, method: Method, progress: Progress) -> None:
-    """Remove the shift graph, and what of an older one is left, to make it by ``method``.
-
-    Stopped at any moment, it is completed by building again. Keywords of sentences that are in no
-    dialogue stay.
-
-    Raises:
-        InputError: another run began to remove it.
-    """
-    me = uuid4().hex
-    names = {"keywords": method.keywords, "embedder": method.embedder}
-    store.write(lambda tx: run(tx, "shift/forget", run=me, **names))
-    progress.start("remove", None, "edges")
-    for part in _FORGOTTEN:
-        while gone := store.write(lambda tx, part=part: _forget_some(tx, part, me)):
-            progress.advance(gone)
-    store.write(lambda tx: _still_mine(run(tx, "shift/forgotten", run=me)))
-    progress.finish()
-
-
-def write_shifts(store: Store, method: Method, dialogues: Sequence[DialogueShifts]) -> list[DialogueShifts]:
-    """Write these dialogues in one transaction; returns those that no one had written before.
-
-    Raises:
-        InputError: the store's shift graph was made another way since the run began.
-    """
-    return store.write(lambda tx: _write(tx, method, dialogues))
-
-
-def _write(
-    tx: ManagedTransaction, method: Method, dialogues: Sequence[DialogueShifts]
-) -> list[DialogueShifts]:
-    [state] = run(tx, "shift/begin", keywords=method.keywords, embedder=method.embedder)
-    _refuse_other(state, method)
-    if state["forgetting"]:
-        raise InputError(_TAKEN)
-    claimed = {row["id"] for row in run(tx, "shift/claim", ids=sorted(one.id for one in dialogues))}
-    mine = [one for one in dialogues if one.id in claimed]
-    _write_mentions(tx, mine)
-    _write_shifts(tx, mine)
-    return mine
-
-
-def _write_mentions(tx: ManagedTransaction, dialogues: Sequence[DialogueShifts]) -> None:
-    rows = {kind: _sorted(dialogues, "mentions", kind) for kind in ("utterances", "responses")}
-    terms = sorted({row["text"] for of_kind in rows.values() for row in of_kind})
-    for some in _chunks(terms):
-        run(tx, "load/terms", terms=some)
-    for kind, of_kind in rows.items():
-        for some in _chunks(of_kind):
-            run(tx, f"shift/mentions_of_{kind}", rows=some)
-
-
-def _write_shifts(tx: ManagedTransaction, dialogues: Sequence[DialogueShifts]) -> None:
-    counts = Counter[tuple[str, str]]()
-    for kind in ("utterances", "responses"):
-        rows = _sorted(dialogues, "shifts", kind)
-        counts.update((row["focus"], row["perspective"]) for row in rows)
-        for some in _chunks(rows):
-            run(tx, f"shift/shifts_of_{kind}", rows=some)
-    edges = [{"focus": f, "perspective": p, "count": counts[f, p]} for f, p in sorted(counts)]
-    for some in _chunks(edges):
-        run(tx, "shift/counts", rows=some)
-
-
-def _sorted(dialogues: Sequence[DialogueShifts], part: str, kind: Kind) -> list[Row]:
-    rows = [row for one in dialogues for row in getattr(one, part).get(kind, ())]
-    return sorted(rows, key=itemgetter("id"))
-
-
-def _chunks(rows: Sequence[Any]) -> Iterator[list[Any]]:
-    left = iter(rows)
-    while some := list(islice(left, MAX_ROWS)):
-        yield some
-
-
-def _forget_some(tx: ManagedTransaction, part: str, me: str) -> int:
-    """In one transaction with the look at who removes it: else what the next run wrote would go, too."""
-    _still_mine(run(tx, "shift/forgetting", run=me))
-    return run(tx, f"shift/forget_{part}", limit=MAX_ROWS)[0]["gone"]
-
-
-def _still_mine(found: Sequence[Any]) -> None:
-    if not found:
-        raise InputError(_TAKEN)
-
-
-def _refuse_other(found: Any, method: Method) -> None:
-    before = Method(found["keywords"], found["embedder"])
-    if before != method:
-        raise InputError(
-            f"the shift graph of this store was made with the keywords {before.keywords!r} and the embedder "
-            f"{before.embedder!r}, not {method.keywords!r} and {method.embedder!r}: take the same, or "
-            "make it anew (--rebuild, existing='replace')"
-        )
-
-
-# What building a shift graph did, counted.
-
-
-NO_POST_KEYWORDS = "post without keywords"
-NO_REPLY_KEYWORDS = "reply without keywords"
 
 
 @dataclass(slots=True)
@@ -230,15 +86,47 @@ class ShiftReport:
         parts = [f"{count:,} × {reason}" for reason, count in sorted(self.skipped.items())]
         return line + (f"; skipped {', '.join(parts)}" if parts else "")
 
-
-# Focus and reply perspective of a post and its reply (CAPT, section 3.1).
-
-
-_DIGITS = 4
+    def add(self, written: Sequence[DialogueShifts]) -> None:
+        """Count these dialogues."""
+        self.dialogues += len(written)
+        for dialogue in written:
+            self.pairs += dialogue.pairs
+            self.shifts += sum(map(len, dialogue.shifts.values()))
+            self.mentions += sum(map(len, dialogue.mentions.values()))
+            self.skipped.update(dialogue.skipped)
 
 
 @dataclass(frozen=True, slots=True)
-class Exchange:
+class DialogueText:
+    """A text of a dialogue: an utterance, or a right response to one of its turns."""
+
+    id: str
+    text: str
+    kind: TextKind
+
+
+@dataclass(frozen=True, slots=True)
+class DialoguePairs:
+    """The texts of a dialogue, in order, and its pairs of a post and a reply to it."""
+
+    id: str
+    texts: tuple[DialogueText, ...]
+    pairs: tuple[tuple[DialogueText, DialogueText], ...]
+
+
+@dataclass(slots=True)
+class DialogueShifts:
+    """What is to be written of one dialogue: rows of the statements in ``cypher/shift/``, by kind."""
+
+    id: str
+    pairs: int
+    mentions: dict[TextKind, list[Row]] = field(default_factory=dict[TextKind, list[Row]])
+    shifts: dict[TextKind, list[Row]] = field(default_factory=dict[TextKind, list[Row]])
+    skipped: Counter[str] = field(default_factory=Counter[str])
+
+
+@dataclass(frozen=True, slots=True)
+class KeywordPair:
     """A reply with its keywords, and the keywords of the post that it answers; both have some."""
 
     post: Sequence[Keyword]
@@ -254,50 +142,6 @@ class Shift:
     perspective: str
 
 
-def shifts_of(exchanges: Sequence[Exchange], embedder: Embedder) -> list[Shift]:
-    """The shift of each exchange.
-
-    The focus is the post's keyword closest to the reply, the perspective the reply's keyword closest
-    to the focus, by the cosine of their embeddings. A reply that repeats the focus stays on it: its
-    perspective is the focus. Cosines are compared to four digits, since a model's last ones depend on
-    what else is in its batch; of equals, the keyword with the higher score is taken.
-    """
-    texts = {one.text: None for one in exchanges}
-    texts |= {word.text: None for one in exchanges for word in (*one.post, *one.reply)}
-    vectors = dict(zip(texts, embedder.embed(list(texts)), strict=True)) if texts else {}
-    return [_shift(one, vectors) for one in exchanges]
-
-
-def closest(keywords: Sequence[Keyword], vectors: NDArray[float32], to: NDArray[float32]) -> Keyword:
-    """The keyword whose vector (a row of shape (keywords, dimensions)) is closest to another one."""
-    cosines: list[float] = (vectors @ to).tolist()
-    ranked = zip(keywords, cosines, strict=True)
-    return min(ranked, key=lambda one: (-round(one[1], _DIGITS), -one[0].score, one[0].text))[0]
-
-
-def _shift(exchange: Exchange, vectors: Mapping[str, NDArray[float32]]) -> Shift:
-    focus = closest(exchange.post, _rows(exchange.post, vectors), vectors[exchange.text])
-    perspective = closest(exchange.reply, _rows(exchange.reply, vectors), vectors[focus.text])
-    return Shift(focus.text, perspective.text)
-
-
-def _rows(keywords: Sequence[Keyword], vectors: Mapping[str, NDArray[float32]]) -> NDArray[float32]:
-    import numpy
-
-    return numpy.stack([vectors[one.text] for one in keywords])
-
-
-# Builds the shift graph of a store: one pass over its dialogues, in batches, resumable at each.
-
-
-BATCH = 64
-"""Dialogues whose keywords are found and embedded together."""
-TEXTS = 1_500
-"""Texts of one transaction, unless a single dialogue has more."""
-
-Existing = Literal["keep", "replace"]
-
-
 def build_shifts(
     store: Store,
     extractor: KeywordExtractor,
@@ -310,6 +154,7 @@ def build_shifts(
 
     ``existing`` is ``keep``, or ``replace``: then the whole shift graph is removed first, that of other
     corpora too. What is written stays, whenever the run is stopped; the next one goes on from there.
+    A batch is written while the next one is read, and its shifts found.
 
     Raises:
         InputError: there are no dialogues, or no replies in them; the store's shift graph was made
@@ -317,110 +162,244 @@ def build_shifts(
         StoreError: the store is gone.
     """
     began = time.monotonic()
-    dialogues, waiting = count_dialogues(store, selection)
-    _check_replies(store, selection, dialogues)
+    [amount] = store.read(cypher_text("shift/count_pending"), **_conditions(selection))
+    _check_replies(store, selection, amount["dialogues"])
     method = Method(extractor.name, embedder.name)
     report = ShiftReport(method.keywords, method.embedder, notes=extractor.notes)
-    if existing == "replace" or check_method(store, method):
-        forget(store, method, progress)
-        waiting = dialogues
-    progress.start("shift graph", waiting, "dialogues")
-    batches = _found(store, extractor, embedder, waiting_dialogues(store, selection))
+    pending = amount["pending"]
+    if existing == "replace" or _is_being_removed(store, method):
+        _forget(store, method, progress)
+        pending = amount["dialogues"]
+    progress.start("shift graph", pending, "dialogues")
+    ids = _pending_dialogues(store, selection)
+    batches = iter(lambda: list(islice(ids, BATCH)), [])
     try:
-        for written in _written(store, method, batches):
-            _book(report, written)
-            progress.advance(len(written))
+        for batch in ahead(lambda some: _batch(store, some, extractor, embedder), batches, 1):
+            for dialogues in _transactions(batch):
+                written = store.write(lambda tx, some=dialogues: _write(tx, method, some))
+                report.add(written)
+                progress.advance(len(written))
     finally:
         report.seconds = time.monotonic() - began
     progress.finish()
     return report
 
 
+def shifts_of(pairs: Sequence[KeywordPair], embedder: Embedder) -> list[Shift]:
+    """The shift of each pair (CAPT, section 3.1).
+
+    The focus is the post's keyword closest to the reply, the perspective the reply's keyword closest
+    to the focus, by the cosine of their embeddings. A reply that repeats the focus stays on it: its
+    perspective is the focus. Cosines are compared to four digits, since a model's last ones depend on
+    what else is in its batch; of equals, the keyword with the higher score is taken.
+    """
+    texts = {pair.text: None for pair in pairs}
+    texts |= {word.text: None for pair in pairs for word in (*pair.post, *pair.reply)}
+    vectors = dict(zip(texts, embedder.embed(list(texts)), strict=True)) if texts else {}
+    found: list[Shift] = []
+    for pair in pairs:
+        focus = _closest(pair.post, vectors, pair.text)
+        found.append(Shift(focus, _closest(pair.reply, vectors, focus)))
+    return found
+
+
+def method_of(store: Store) -> Method | None:
+    """How the store's shift graph was made; None where there is none."""
+    found = store.read(cypher_text("shift/method"))
+    return Method(found[0]["keywords"], found[0]["embedder"]) if found else None
+
+
+def _pairs_of(store: Store, ids: Sequence[str]) -> list[DialoguePairs]:
+    """The texts and pairs of these dialogues, in order: a reply is the next turn, or a right response."""
+    responses = read_responses(store, ids)
+    found: list[DialoguePairs] = []
+    for dialogue in read_dialogues(store, ids):
+        posts = {
+            turn.turn: DialogueText(utterance_id(dialogue.id, turn.turn), turn.text, "utterances")
+            for turn in dialogue.turns
+        }
+        answers = [
+            (posts[response.turn], DialogueText(response.id, response.text, "responses"))
+            for response in responses.get(dialogue.id, ())
+            if response.label == 1
+        ]
+        texts = (*posts.values(), *(answer for _, answer in answers))
+        found.append(DialoguePairs(dialogue.id, texts, (*pairwise(posts.values()), *answers)))
+    return found
+
+
+def _conditions(selection: Selection) -> dict[str, Any]:
+    return {"corpora": list(selection.corpora), "splits": list(selection.splits)}
+
+
 def _check_replies(store: Store, selection: Selection, dialogues: int) -> None:
-    of = (
-        " of " + ", ".join([*selection.corpora, *selection.splits])
-        if selection.corpora or selection.splits
-        else ""
-    )
+    names = [*selection.corpora, *selection.splits]
+    of = f" of {', '.join(names)}" if names else ""
     if not dialogues:
         raise InputError(f"no dialogues{of} are in the {store.description}: graphneg load brings some")
-    if not has_replies(store, selection):
+    if not store.read(cypher_text("shift/any_reply"), **_conditions(selection)):
         raise InputError(
             f"the dialogues{of} in the {store.description} have no replies: a shift graph needs dialogues "
             "of two turns or more, or responses with label 1"
         )
 
 
-def _found(
-    store: Store, extractor: KeywordExtractor, embedder: Embedder, ids: Iterator[str]
-) -> Iterator[list[DialogueShifts]]:
-    while some := list(islice(ids, BATCH)):
-        for dialogues in _groups(read_pairs(store, some)):
-            yield _shifts(dialogues, extractor, embedder)
+def _pending_dialogues(store: Store, selection: Selection) -> Iterator[str]:
+    """Ids of the dialogues that are not in the shift graph yet, in their order, in flat memory."""
+    after, left = "", selection.limit
+    while left is None or left > 0:
+        limit = PAGE if left is None else min(PAGE, left)
+        page = store.read(cypher_text("shift/pending"), after=after, limit=limit, **_conditions(selection))
+        yield from (row["id"] for row in page)
+        if len(page) < limit:
+            return
+        after = page[-1]["order"]
+        left = None if left is None else left - len(page)
 
 
-def _groups(dialogues: Sequence[DialoguePairs]) -> Iterator[list[DialoguePairs]]:
-    """Dialogues that go into one transaction."""
-    group: list[DialoguePairs] = []
-    texts = 0
-    for one in dialogues:
-        if group and texts + len(one.texts) > TEXTS:
+def _batch(
+    store: Store, ids: Sequence[str], extractor: KeywordExtractor, embedder: Embedder
+) -> list[DialogueShifts]:
+    """The keywords and shifts of dialogues."""
+    dialogues = _pairs_of(store, ids)
+    texts = list(dict.fromkeys(text.text for dialogue in dialogues for text in dialogue.texts))
+    keywords = dict(zip(texts, extractor.extract(texts), strict=True))
+    found = [_mentions(dialogue, keywords) for dialogue in dialogues]
+    pairs: list[KeywordPair] = []
+    replies: list[tuple[DialogueShifts, DialogueText]] = []
+    for dialogue, shifts in zip(dialogues, found, strict=True):
+        for post, reply in dialogue.pairs:
+            if keywords[post.text] and keywords[reply.text]:
+                pairs.append(KeywordPair(keywords[post.text], reply.text, keywords[reply.text]))
+                replies.append((shifts, reply))
+            else:
+                shifts.skipped[NO_REPLY_KEYWORDS if keywords[post.text] else NO_POST_KEYWORDS] += 1
+    for (shifts, reply), shift in zip(replies, shifts_of(pairs, embedder), strict=True):
+        row = {"id": reply.id, "focus": shift.focus, "perspective": shift.perspective}
+        shifts.shifts.setdefault(reply.kind, []).append(row)
+    return found
+
+
+def _mentions(dialogue: DialoguePairs, keywords: Mapping[str, Sequence[Keyword]]) -> DialogueShifts:
+    found = DialogueShifts(dialogue.id, len(dialogue.pairs))
+    for text in dialogue.texts:
+        rows = [{"id": text.id, "text": word.text, "score": word.score} for word in keywords[text.text]]
+        found.mentions.setdefault(text.kind, []).extend(rows)
+    return found
+
+
+def _closest(keywords: Sequence[Keyword], vectors: Mapping[str, NDArray[float32]], to: str) -> str:
+    """The text of the keyword whose vector is closest to that of another text."""
+    import numpy
+
+    cosines: list[float] = (numpy.stack([vectors[word.text] for word in keywords]) @ vectors[to]).tolist()
+    ranked = zip(keywords, cosines, strict=True)
+    return min(ranked, key=lambda one: (-round(one[1], _DIGITS), -one[0].score, one[0].text))[0].text
+
+
+def _transactions(dialogues: Sequence[DialogueShifts]) -> Iterator[list[DialogueShifts]]:
+    """Dialogues that are written in one transaction: some thousand mentions, or a single dialogue."""
+    group: list[DialogueShifts] = []
+    rows = 0
+    for dialogue in dialogues:
+        own = sum(map(len, (*dialogue.mentions.values(), *dialogue.shifts.values())))
+        if group and rows + own > MAX_ROWS:
             yield group
-            group, texts = [], 0
-        group.append(one)
-        texts += len(one.texts)
+            group, rows = [], 0
+        group.append(dialogue)
+        rows += own
     if group:
         yield group
 
 
-def _shifts(
-    dialogues: Sequence[DialoguePairs], extractor: KeywordExtractor, embedder: Embedder
+def _write(
+    tx: ManagedTransaction, method: Method, dialogues: Sequence[DialogueShifts]
 ) -> list[DialogueShifts]:
-    texts = {said.text: None for one in dialogues for said in one.texts}
-    keywords = dict(zip(texts, extractor.extract(list(texts)), strict=True))
-    found = [_mentions(one, keywords) for one in dialogues]
-    exchanges: list[Exchange] = []
-    places: list[tuple[DialogueShifts, Pair]] = []
-    for one, shifts in zip(dialogues, found, strict=True):
-        for pair in one.pairs:
-            post, reply = keywords[pair.post.text], keywords[pair.reply.text]
-            if post and reply:
-                exchanges.append(Exchange(post, pair.reply.text, reply))
-                places.append((shifts, pair))
-            else:
-                shifts.skipped[NO_REPLY_KEYWORDS if post else NO_POST_KEYWORDS] += 1
-    for (shifts, pair), shift in zip(places, shifts_of(exchanges, embedder), strict=True):
-        row = {"id": pair.reply.id, "focus": shift.focus, "perspective": shift.perspective}
-        shifts.shifts.setdefault(pair.reply.kind, []).append(row)
-    return found
+    """Write these dialogues; returns those that no run had written before.
+
+    Raises:
+        InputError: the store's shift graph was made another way since the run began, or is being removed.
+    """
+    [state] = run(tx, "shift/begin", keywords=method.keywords, embedder=method.embedder)
+    _refuse_other(state, method)
+    if state["forgetting"]:
+        raise InputError(_TAKEN)
+    claimed = {row["id"] for row in run(tx, "shift/claim", ids=sorted(one.id for one in dialogues))}
+    mine = [dialogue for dialogue in dialogues if dialogue.id in claimed]
+    kinds: tuple[TextKind, ...] = get_args(TextKind)
+    mentions = {kind: _rows([dialogue.mentions for dialogue in mine], kind) for kind in kinds}
+    shifts = {kind: _rows([dialogue.shifts for dialogue in mine], kind) for kind in kinds}
+    counts = Counter((row["focus"], row["perspective"]) for rows in shifts.values() for row in rows)
+    edges = [{"focus": f, "perspective": p, "count": counts[f, p]} for f, p in sorted(counts)]
+    for terms in _chunks(sorted({row["text"] for rows in mentions.values() for row in rows})):
+        run(tx, "load/terms", terms=terms)
+    for statement, rows in (
+        *((f"shift/mentions_of_{kind}", mentions[kind]) for kind in kinds),
+        *((f"shift/shifts_of_{kind}", shifts[kind]) for kind in kinds),
+        ("shift/counts", edges),
+    ):
+        for some in _chunks(rows):
+            run(tx, statement, rows=some)
+    return mine
 
 
-def _mentions(dialogue: DialoguePairs, keywords: dict[str, list[Keyword]]) -> DialogueShifts:
-    found = DialogueShifts(dialogue.id, len(dialogue.pairs))
-    for said in dialogue.texts:
-        rows = [{"id": said.id, "text": one.text, "score": one.score} for one in keywords[said.text]]
-        found.mentions.setdefault(said.kind, []).extend(rows)
-    return found
+def _rows(parts: Sequence[Mapping[TextKind, Sequence[Row]]], kind: TextKind) -> list[Row]:
+    return sorted((row for part in parts for row in part.get(kind, ())), key=itemgetter("id"))
 
 
-def _written(
-    store: Store, method: Method, batches: Iterator[list[DialogueShifts]]
-) -> Iterator[list[DialogueShifts]]:
-    """Each batch once it is written, while the next one is made; what was handed over is finished."""
-    with ThreadPoolExecutor(1, thread_name_prefix="graphneg-shift") as pool:
-        pending: Future[list[DialogueShifts]] | None = None
-        for batch in batches:
-            before, pending = pending, pool.submit(write_shifts, store, method, batch)
-            if before is not None:
-                yield before.result()
-        if pending is not None:
-            yield pending.result()
+def _chunks(rows: Sequence[Any]) -> Iterator[list[Any]]:
+    left = iter(rows)
+    return iter(lambda: list(islice(left, MAX_ROWS)), [])
 
 
-def _book(report: ShiftReport, written: Sequence[DialogueShifts]) -> None:
-    report.dialogues += len(written)
-    for one in written:
-        report.pairs += one.pairs
-        report.shifts += sum(map(len, one.shifts.values()))
-        report.mentions += sum(map(len, one.mentions.values()))
-        report.skipped.update(one.skipped)
+def _is_being_removed(store: Store, method: Method) -> bool:
+    """Whether an older shift graph is still being removed.
+
+    Raises:
+        InputError: the store's shift graph was made another way.
+    """
+    found = store.read(cypher_text("shift/method"))
+    if found:
+        _refuse_other(found[0], method)
+    return bool(found and found[0]["forgetting"])
+
+
+def _forget(store: Store, method: Method, progress: Progress) -> None:
+    """Remove the shift graph, and what of an older one is left, to make it by ``method``.
+
+    Stopped at any moment, it is completed by building again. Keywords of sentences that are in no
+    dialogue stay.
+
+    Raises:
+        InputError: another run began to remove it.
+    """
+    me = uuid4().hex
+    names = {"keywords": method.keywords, "embedder": method.embedder}
+    store.write(lambda tx: run(tx, "shift/forget", run=me, **names))
+    progress.start("remove", None, "edges")
+    for part in _FORGOTTEN:
+        while gone := store.write(lambda tx, part=part: _forget_some(tx, part, me)):
+            progress.advance(gone)
+    store.write(lambda tx: _still_mine(run(tx, "shift/forgotten", run=me)))
+    progress.finish()
+
+
+def _forget_some(tx: ManagedTransaction, part: str, me: str) -> int:
+    """In one transaction with the look at who removes it: else what the next run wrote would go, too."""
+    _still_mine(run(tx, "shift/forgetting", run=me))
+    return run(tx, f"shift/forget_{part}", limit=MAX_ROWS)[0]["gone"]
+
+
+def _still_mine(rows: Sequence[Any]) -> None:
+    if not rows:
+        raise InputError(_TAKEN)
+
+
+def _refuse_other(state: Any, method: Method) -> None:
+    before = Method(state["keywords"], state["embedder"])
+    if before != method:
+        raise InputError(
+            f"the shift graph of this store was made with the keywords {before.keywords!r} and the embedder "
+            f"{before.embedder!r}, not {method.keywords!r} and {method.embedder!r}: take the same, or "
+            "make it anew (--rebuild, existing='replace')"
+        )

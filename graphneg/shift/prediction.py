@@ -1,4 +1,10 @@
-"""Predictors of substitute perspectives: CAPT's step from candidates to what a reply could move to."""
+"""Predictors of substitute perspectives: CAPT's step from candidates to what a reply could move to.
+
+A post with a focus, and subsets of the focus's candidates go in; one `Choice` of each subset comes out.
+``frequency`` counts, ``embedding`` compares meanings, ``seq2seq`` (CAPT, section 3.2) and ``causal`` ask a
+language model, whose scores are weighed with what the shift graph counts. `seq2seq_examples` and
+`causal_examples` are what such models learn from.
+"""
 
 from __future__ import annotations
 
@@ -26,9 +32,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-# What a predictor of substitute perspectives is, and how one is had by name.
-
-
 PLUGINS = Plugins("predictor", "graphneg.predictors", ModelError)
 
 
@@ -54,7 +57,7 @@ class Predictor(Protocol):
         ...
 
 
-class Guarded:
+class CheckedPredictor:
     """A predictor whose answers are checked: one for each subset, and one of the subset."""
 
     def __init__(self, predictor: Predictor) -> None:
@@ -92,15 +95,12 @@ def get_predictor(name: str, **options: Any) -> Predictor:
         ModelError: no such predictor, it does not take these options, or its model can't be had.
     """
     made: Predictor = PLUGINS.make(name, options)
-    return guarded(made)
+    return checked(made)
 
 
-def guarded(predictor: Predictor) -> Predictor:
-    """The predictor with its answers checked; one that is guarded already stays as it is."""
-    return predictor if isinstance(predictor, Guarded) else Guarded(predictor)
-
-
-# ``frequency``: what replies moved to most often from the post's keywords; no model.
+def checked(predictor: Predictor) -> Predictor:
+    """The predictor with its answers checked; one that is checked already stays as it is."""
+    return predictor if isinstance(predictor, CheckedPredictor) else CheckedPredictor(predictor)
 
 
 REPEAT = 0.02
@@ -113,12 +113,8 @@ class FrequencyPredictor:
     name = "frequency"
 
     def choose(self, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]) -> list[Choice]:
-        choices: list[Choice] = []
-        for subset in subsets:
-            scored = [(-likelihood(post, one), one) for one in subset]
-            score, text = min(scored)
-            choices.append(Choice(text, -score))
-        return choices
+        best = [min((-likelihood(post, text), text) for text in subset) for subset in subsets]
+        return [Choice(text, -score) for score, text in best]
 
 
 def likelihood(post: Post, perspective: str) -> float:
@@ -128,9 +124,6 @@ def likelihood(post: Post, perspective: str) -> float:
         salience += focus.salience
         total += focus.salience * focus.likelihoods.of(perspective)
     return total / salience + REPEAT * post.keywords.get(perspective, 0.0)
-
-
-# What language models say of candidates, weighed with what the shift graph counts.
 
 
 _LEAST = 1e-12
@@ -146,9 +139,6 @@ def best_of(post: Post, scores: Mapping[str, float], prior: float) -> Choice:
 def log_likelihood(post: Post, perspective: str) -> float:
     """``log P(perspective | post)`` of the counts, finite for what was never seen, too."""
     return log(max(likelihood(post, perspective), _LEAST))
-
-
-# ``embedding``: what replies moved to from the post's keywords, and what is close in meaning to them.
 
 
 WEIGHT = 4.0
@@ -176,13 +166,9 @@ class EmbeddingPredictor:
 
     def choose(self, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]) -> list[Choice]:
         candidates = [one for subset in subsets for one in subset]
-        closeness = self._embedder.embed(candidates) @ self._vector(post.keywords)
-        scores = {
-            text: log_likelihood(post, text) + self._weight * float(close)
-            for text, close in zip(candidates, closeness, strict=True)
-        }
-        best = [min(subset, key=lambda text: (-scores[text], text)) for subset in subsets]
-        return [Choice(text, scores[text]) for text in best]
+        cosines = self._embedder.embed(candidates) @ self._vector(post.keywords)
+        scores = {text: self._weight * float(cos) for text, cos in zip(candidates, cosines, strict=True)}
+        return [best_of(post, {text: scores[text] for text in subset}, 1.0) for subset in subsets]
 
     def _vector(self, keywords: Mapping[str, float]) -> NDArray[float32]:
         """The direction of the keywords' mean, of length 1; zero where none is known."""
@@ -192,9 +178,6 @@ class EmbeddingPredictor:
         mean = saliences @ self._embedder.embed(list(keywords))
         length = float(np.linalg.norm(mean))
         return mean / length if length else mean
-
-
-# What language models read and write to predict perspectives, and examples of it from a store.
 
 
 def source_with_candidates(post: str, focus: str, candidates: Sequence[str]) -> str:
@@ -269,9 +252,6 @@ def _some(found: list[tuple[str, Example]], limit: int | None, seed: int) -> lis
         mixed = sorted(found, key=lambda one: (number(seed, "examples", one[0]), one[0]))
         found = mixed[:limit]
     return [example for _, example in found]
-
-
-# ``causal``: a causal language model that says how likely a reply to the post is about a candidate.
 
 
 PRIOR = 1.0
@@ -371,9 +351,6 @@ class CausalPredictor:
         ).logits
         found = logits.float().log_softmax(-1).gather(-1, rows[:, 1:, None])[..., 0]
         return [float(found[row, : len(target) - 1].sum()) for row, target in enumerate(targets)]
-
-
-# ``seq2seq``: a BART or T5 that was fine-tuned to choose among candidates (CAPT, section 3.2).
 
 
 class Seq2SeqPredictor:

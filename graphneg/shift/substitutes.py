@@ -1,4 +1,9 @@
-"""Substitutes of reply perspectives: candidates, split and predicted, for replies of a store."""
+"""Substitutes of reply perspectives: what replies could have moved to instead (CAPT, Algorithm 1).
+
+A post of one's own, a reply of the store or a whole corpus goes in; for each reply a ranked list of
+perspectives comes out, for a corpus as a resumable file of JSON lines. `train_predictor` fine-tunes the model
+of a predictor.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +11,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from graphneg.errors import InputError
 from graphneg.hashing import fingerprint
@@ -31,13 +36,12 @@ from graphneg.shift.prediction import Predictor, causal_examples, seq2seq_exampl
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import Selection, count_dialogues
 
-# Substitutes of reply perspectives: candidates, split and predicted, for replies of a store.
-#
-# The result of one reply is a ranked list; that of a corpus is a file of JSON lines, resumable.
-
-
 NO_PERSPECTIVE = "the reply has no perspective"
 NO_CANDIDATES = "no keyword before it leads anywhere else"
+
+PredictorKind = Literal["seq2seq", "causal"]
+KINDS: tuple[PredictorKind, ...] = get_args(PredictorKind)
+_NOTHING = "no reply has a perspective to learn: graphneg shift build makes the shift graph"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,18 @@ class Substitutes:
 
     reply: Reply
     ranked: tuple[Substitute, ...]
+
+    def record(self) -> dict[str, Any]:
+        """As a line of a file holds them."""
+        reply = self.reply
+        return {
+            "id": reply.id,
+            "post": reply.turns[-1],
+            "text": reply.text,
+            "focus": reply.focus,
+            "perspective": reply.perspective,
+            "substitutes": [asdict(substitute) for substitute in self.ranked],
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +103,7 @@ class SubstitutesReport:
     skipped: dict[str, int] = field(default_factory=dict[str, int])
 
     def skip(self, why: str) -> None:
+        """Count a reply that nothing was written for."""
         self.skipped[why] = self.skipped.get(why, 0) + 1
 
 
@@ -119,84 +136,6 @@ def ranked_substitutes(post: Post, predictor: Predictor, splitting: Splitting) -
             if before is None or choice.score > before.score:
                 best[choice.text] = Substitute(focus.text, choice.text, choice.score)
     return tuple(sorted(best.values(), key=lambda one: (-one.score, one.text)))
-
-
-def write_substitutes(
-    store: Store,
-    out: str | Path,
-    how: Prediction,
-    *,
-    selection: Selection | None = None,
-    progress: Progress | None = None,
-) -> SubstitutesReport:
-    """Write the substitutes of every reply of a corpus that has a perspective, one reply a line.
-
-    A line is ``{"id", "post", "text", "focus", "perspective", "substitutes": [{"focus", "text",
-    "score"}, ...]}``. Stopped at any moment, the same call goes on where the last one was.
-
-    Raises:
-        InputError: ``out`` is no .jsonl file or can't be written, or the store has no shift graph.
-    """
-    if Path(out).suffix != ".jsonl":
-        raise InputError(f"{out}: substitutes are written as JSON lines; name a file that ends .jsonl")
-    selection, progress = selection or Selection(), progress or NoProgress()
-    shifts = Shifts(store)
-    with ResumableWriter(out, _fingerprint(how, selection)) as writer:
-        report = _report(writer.resumed.notes)
-        done = writer.resumed.dialogues
-        progress.start("substitutes", max(0, count_dialogues(store, selection) - done), "dialogues")
-        for amount, replies in all_replies(store, selection, done):
-            _write(writer, shifts, replies, how, report)
-            done += amount
-            writer.checkpoint(done, asdict(report))
-            progress.advance(amount)
-        progress.finish()
-        writer.finish()
-    return report
-
-
-def _write(
-    writer: ResumableWriter,
-    shifts: Shifts,
-    replies: Sequence[Reply],
-    how: Prediction,
-    report: SubstitutesReport,
-) -> None:
-    report.replies += len(replies)
-    moved = [reply for reply in replies if reply.perspective is not None]
-    for _ in range(len(replies) - len(moved)):
-        report.skip(NO_PERSPECTIVE)
-    for found in substitutes_of(shifts, moved, how):
-        if found.ranked:
-            writer.write_line(json.dumps(_record(found), ensure_ascii=False))
-            report.written += 1
-        else:
-            report.skip(NO_CANDIDATES)
-
-
-def _record(found: Substitutes) -> dict[str, Any]:
-    reply = found.reply
-    return {
-        "id": reply.id,
-        "post": reply.turns[-1],
-        "text": reply.text,
-        "focus": reply.focus,
-        "perspective": reply.perspective,
-        "substitutes": [asdict(one) for one in found.ranked],
-    }
-
-
-def _fingerprint(how: Prediction, selection: Selection) -> str:
-    settings = {"predictor": how.predictor.name, "options": {k: str(v) for k, v in how.options.items()}}
-    settings |= {"reach": asdict(how.reach), "splitting": asdict(how.splitting), "most": how.most}
-    return fingerprint({**settings, "selection": asdict(selection)})
-
-
-def _report(notes: Mapping[str, Any]) -> SubstitutesReport:
-    return SubstitutesReport(**notes) if notes else SubstitutesReport()
-
-
-# Substitutes of reply perspectives for whoever asks: of a post, of a stored reply, of a corpus.
 
 
 class SubstituteFinder:
@@ -251,18 +190,50 @@ class SubstituteFinder:
             yield from substitutes_of(self._shifts, moved, self._how)
 
     def to_jsonl(self, out: str | Path) -> SubstitutesReport:
-        """Write them, one reply a line; stopped, the same call goes on.
+        """Write the substitutes of every reply that has a perspective, one reply a line.
+
+        A line is ``{"id", "post", "text", "focus", "perspective", "substitutes": [{"focus", "text",
+        "score"}, ...]}``. Stopped at any moment, the same call goes on where the last one was.
 
         Raises:
-            InputError: no .jsonl file, it can't be written, or there is no shift graph.
+            InputError: ``out`` is no .jsonl file or can't be written, or the store has no shift graph.
         """
-        return write_substitutes(
-            self._store, out, self._how, selection=self._selection, progress=self._progress
-        )
+        if Path(out).suffix != ".jsonl":
+            raise InputError(f"{out}: substitutes are written as JSON lines; name a file that ends .jsonl")
+        with ResumableWriter(out, self._fingerprint()) as writer:
+            report = SubstitutesReport(**writer.resumed.notes)
+            done = writer.resumed.dialogues
+            total = count_dialogues(self._store, self._selection)
+            self._progress.start("substitutes", max(0, total - done), "dialogues")
+            for amount, replies in all_replies(self._store, self._selection, done):
+                self._write(writer, replies, report)
+                done += amount
+                writer.checkpoint(done, asdict(report))
+                self._progress.advance(amount)
+            self._progress.finish()
+            writer.finish()
+        return report
+
+    def _write(self, writer: ResumableWriter, replies: Sequence[Reply], report: SubstitutesReport) -> None:
+        report.replies += len(replies)
+        moved = [reply for reply in replies if reply.perspective is not None]
+        for _ in range(len(replies) - len(moved)):
+            report.skip(NO_PERSPECTIVE)
+        for found in substitutes_of(self._shifts, moved, self._how):
+            if found.ranked:
+                writer.write_line(json.dumps(found.record(), ensure_ascii=False))
+                report.written += 1
+            else:
+                report.skip(NO_CANDIDATES)
+
+    def _fingerprint(self) -> str:
+        how = self._how
+        settings = {"predictor": how.predictor.name, "options": {k: str(v) for k, v in how.options.items()}}
+        settings |= {"reach": asdict(how.reach), "splitting": asdict(how.splitting), "most": how.most}
+        return fingerprint({**settings, "selection": asdict(self._selection)})
 
     def _of(self, reply: Reply) -> Substitutes:
-        [found] = substitutes_of(self._shifts, [reply], self._how)
-        return found
+        return substitutes_of(self._shifts, [reply], self._how)[0]
 
     def _post_keywords(self) -> KeywordExtractor:
         if self._extractor is None:
@@ -271,17 +242,9 @@ class SubstituteFinder:
         return self._extractor
 
 
-# Fine-tunes a language model on the perspectives of a store, for the predictor of its kind.
-
-
-Kind = Literal["seq2seq", "causal"]
-KINDS: tuple[Kind, ...] = ("seq2seq", "causal")
-_NOTHING = "no reply has a perspective to learn: graphneg shift build makes the shift graph"
-
-
 def train_predictor(
     store: Store,
-    kind: Kind,
+    kind: PredictorKind,
     model: str | Path,
     out: str | Path,
     *,

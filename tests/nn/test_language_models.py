@@ -15,14 +15,14 @@ pytest.importorskip("transformers", reason="language models need the neural extr
 import torch
 
 from graphneg.errors import InputError, ModelError
-from graphneg.generators.counterfactual_model import example
+from graphneg.generators.prompts import perspective_example
 from graphneg.nn.fine_tuning import Example, fine_tune
 from graphneg.nn.generation import Beams, Sampling
 from graphneg.nn.language_models import CausalLM, Seq2SeqLM
 from graphneg.nn.models import load_causal, load_either, load_seq2seq
 from tests.tiny_lm import TinyModels, causal_folder, exchanges
 
-LEARNED = [example(exchange) for exchange in exchanges()]
+LEARNED = [perspective_example(exchange) for exchange in exchanges()]
 SOURCES = [one.source for one in LEARNED]
 TARGETS = [one.target for one in LEARNED]
 REPLIES = [one.target.strip() for one in LEARNED]

@@ -1,7 +1,7 @@
 """Generators that let a language model write around keywords of a context.
 
-``key-context``, ``key-sem`` and ``key-sentence``; `train_replies` trains a model for the first
-two. Models are loaded when a generator is made.
+``key-context``, ``key-sem`` and ``key-sentence``; `train_replies` trains a model for the first two. Models
+are loaded when a generator is made.
 """
 
 from __future__ import annotations

@@ -1,4 +1,13 @@
-"""Wrong responses that a language model writes around keywords of a context."""
+"""Wrong responses that a language model writes around keywords of a context.
+
+Contexts go in, texts with keywords of them come out that do not answer them. ``key-context`` and ``key-sem``
+are those of Gupta et al. (2021, "Synthesizing Adversarial Negative Responses for Robust Response Ranking and
+Evaluation", section 3.2): a reply with keywords of the context, written for the history of another dialogue.
+``key-sentence`` asks for an everyday sentence with one or two of them, and for no reply at all.
+
+Several texts are written for each response. What is broken is thrown out; of the rest the likeliest is kept,
+unless it is likely after the context itself as well.
+"""
 
 from __future__ import annotations
 
@@ -12,26 +21,30 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from graphneg.english.detokenize import spaced_as
 from graphneg.english.tokens import words_of
 from graphneg.errors import GeneratorError, InputError
-from graphneg.generators.base import SLOW_BATCH, Candidate, Context, Turn
-from graphneg.generators.keywords.filters import Limits, alike, refusal
+from graphneg.generators.base import SLOW_BATCH, UNRELATED, Candidate, Context, Shortfall, Turn
+from graphneg.generators.keywords.heuristics import REASONS, Limits, alike, refusal
 from graphneg.generators.keywords.requests import (
     Amount,
+    Attempt,
     Histories,
     Material,
     Replacing,
     Slot,
-    Wish,
+    with_neighbours,
+)
+from graphneg.generators.keywords.writing import Style, TextRequest, Writer
+from graphneg.generators.perplexity_filter import Bounds, PerplexityFilter, TextLosses
+from graphneg.generators.prompts import (
+    REPLY_WITH_WORDS,
     example_texts,
     is_trained,
     reply_examples,
     reply_request,
     sentence_examples,
     sentence_request,
-    with_neighbours,
 )
-from graphneg.generators.keywords.writing import Bounds, Judge, Reading, Request, Style, Writer
 from graphneg.nn.generation import Sampling
-from graphneg.nn.language_models import CausalLM, Written
+from graphneg.nn.language_models import CausalLM
 from graphneg.nn.models import load_causal
 from graphneg.shift.keywords import get_extractor
 from graphneg.store.connection import Store
@@ -39,39 +52,19 @@ from graphneg.store.connection import Store
 if TYPE_CHECKING:
     from graphneg.nn.vectors import StaticVectors
 
-
-# Wrong responses that a language model writes around keywords of a context.
-#
-# ``key-context`` and ``key-sem`` are those of Gupta et al. (2021, "Synthesizing Adversarial Negative
-# Responses for Robust Response Ranking and Evaluation", section 3.2): a reply with keywords of the
-# context, written for the history of another dialogue. ``key-sentence`` asks for an everyday
-# sentence with one or two of them, and for no reply at all.
-#
-# Several texts are written for each response. What is broken is thrown out; of the rest the one that
-# the model finds likeliest is kept, unless it is likely after the context itself as well.
-
-
-CATEGORY = "C-follow"
-
+PULL = 3.0
+"""How strongly keywords are drawn in by a model that was not trained to reply with given words."""
 _REASONS = {
+    **REASONS,
     "no-keywords": "the context has no keyword to write about",
     "no-history": "the store holds no other dialogue",
-    "unfinished": "the text does not end as a sentence does",
-    "not-plain-text": "the text has signs that no one says",
-    "too-short": "the text has too few words",
-    "too-long": "the text has too many words",
-    "rambles": "the text has too many sentences",
-    "no-keyword": "a keyword is not in the text",
-    "repeats": "the text repeats itself",
     "copies-example": "the text repeats what the model was shown",
-    "copies-context": "the text repeats the context",
     "like-a-positive": "the text is nearly a right response",
-    "like-another": "the text is nearly another one of the same context",
-    "surprising": "the model itself finds the text unlikely",
     "fits": "the text answers the context no worse than the history that it was written for",
 }
 
-Asking = Callable[[Sequence[Turn], Sequence[str]], str]
+Prompt = Callable[[Sequence[Turn], Sequence[str]], str]
+"""Makes a prompt of a history and words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,17 +87,28 @@ class Rules:
 
 
 class _Text(NamedTuple):
-    """A text that may be kept, the wish that it was written for, and what the judge finds of it."""
+    """A text that may be kept, what it was written with, and how likely it is."""
 
-    wish: Wish
+    attempt: Attempt
     text: str
-    reading: Reading
+    losses: TextLosses
 
 
-class KeywordGenerator:
+@dataclass(slots=True)
+class _Gap:
+    """A slot that is not filled yet: the texts that may fill it, what does, or why the last text did not."""
+
+    slot: Slot
+    context: Context
+    texts: list[_Text] = field(default_factory=list[_Text])
+    candidate: Candidate | None = None
+    reason: str = ""
+
+
+class KeywordGenerator(Shortfall):
     """Writes responses around keywords. ``refused`` counts texts by why they were refused.
 
-    ``asking`` makes the request from a history and words. The ``judge`` reads what was written; where none is
+    ``prompt`` makes the request from a history and words. The ``judge`` reads what was written; where none is
     given, the writer's own model does. ``made_of`` is what the output depends on beside rules.
     """
 
@@ -115,21 +119,21 @@ class KeywordGenerator:
         name: str,
         material: Material,
         writer: Writer,
-        asking: Asking,
+        prompt: Prompt,
         *,
-        judge: Judge | None = None,
+        judge: PerplexityFilter | None = None,
         rules: Rules | None = None,
         made_of: Mapping[str, object] | None = None,
     ) -> None:
+        super().__init__(_REASONS)
         self.name = name
         self.refused: Counter[str] = Counter()
         self._material = material
         self._writer = writer
-        self._asking = asking
-        self._judge = judge or Judge(writer.model)
+        self._prompt = prompt
+        self._judge = judge or PerplexityFilter(writer.model)
         self._rules = rules or Rules()
         self._made_of = dict(made_of or {})
-        self._left_out: list[tuple[str, str]] = []
 
     def generate(
         self, contexts: Sequence[Context], per_context: int, seed: int
@@ -140,26 +144,24 @@ class KeywordGenerator:
             ModelError: memory does not suffice for one text.
             StoreError: the store is gone.
         """
-        found: list[dict[str, Candidate]] = [{} for _ in contexts]
-        open_slots, missing = self._material.slots(contexts, per_context, seed)
-        for reason, place in missing:
-            self._leave_out(reason, contexts[place].id)
-        why = dict.fromkeys((slot.id for slot in open_slots), "")
+        slots, missing = self._material.slots(contexts, per_context, seed)
+        for reason, at in missing:
+            self.leave_out(reason, contexts[at].id)
+        gaps = [_Gap(slot, contexts[slot.context]) for slot in slots]
         for draw in range(self._rules.draws):
-            wishes = [self._material.wish(slot, draw, seed) for slot in open_slots]
-            texts = self._written(wishes, contexts, seed, why)
-            open_slots = self._filled(wishes, texts, contexts, found, why)
-        for slot in open_slots:
-            self._leave_out(why[slot.id], contexts[slot.place].id)
-        return [[one for _, one in sorted(each.items())] for each in found]
-
-    def left_out(self) -> list[tuple[str, str]]:
-        """For each candidate missing since the last call: ``code: sentence``, and the context's id."""
-        told, self._left_out = self._left_out, []
-        return told
+            unfilled = [gap for gap in gaps if gap.candidate is None]
+            self._write(unfilled, draw, seed)
+            self._fill(unfilled, gaps)
+        found: list[dict[str, Candidate]] = [{} for _ in contexts]
+        for gap in gaps:
+            if gap.candidate is None:
+                self.leave_out(gap.reason, gap.context.id)
+            else:
+                found[gap.slot.context][gap.slot.id] = gap.candidate
+        return [[candidate for _, candidate in sorted(some.items())] for some in found]
 
     def settings(self) -> Mapping[str, object]:
-        rules, style = self._rules, self._writer.style
+        """See `graphneg.generators.base.Generator`."""
         return {
             **self._made_of,
             "model": str(self._writer.model.path),
@@ -168,106 +170,81 @@ class KeywordGenerator:
             "examples": self._writer.examples,
             "extractor": self._material.extractor.name,
             "amount": repr(self._material.amount),
-            "rules": repr(rules),
-            "style": repr(style),
+            "rules": repr(self._rules),
+            "style": repr(self._writer.style),
         }
 
-    def _leave_out(self, reason: str, id: str) -> None:
-        self._left_out.append((f"{reason}: {_REASONS[reason]}", id))
-
-    def _refuse(self, slot: Slot, reason: str, why: dict[str, str]) -> None:
+    def _refuse(self, gap: _Gap, reason: str) -> None:
         self.refused[reason] += 1
-        why[slot.id] = reason
+        gap.reason = reason
 
-    def _written(
-        self, wishes: Sequence[Wish], contexts: Sequence[Context], seed: int, why: dict[str, str]
-    ) -> dict[str, list[_Text]]:
-        """By slot, the texts that may be kept, the likeliest first."""
-        asked = [(wish, request) for wish in wishes for request in self._requests(wish)]
-        written = self._writer.write([request for _, request in asked], seed)
-        whole: list[tuple[Wish, str]] = []
-        for (wish, _), draft in zip(asked, written, strict=True):
-            reason = self._refusal(wish, draft, contexts[wish.slot.place])
-            if reason is None:
-                whole.append((wish, draft.text))
-            else:
-                self._refuse(wish.slot, reason, why)
-        return self._likely(list(dict.fromkeys(whole)), why)
-
-    def _likely(self, texts: Sequence[tuple[Wish, str]], why: dict[str, str]) -> dict[str, list[_Text]]:
-        """By slot, the texts that the judge lets pass, the likeliest first."""
-        histories = [wish.slot.history.turns if wish.slot.history else None for wish, _ in texts]
-        readings = self._judge.read([text for _, text in texts], histories)
-        found: dict[str, list[_Text]] = {}
-        for (wish, text), reading in zip(texts, readings, strict=True):
-            if reading is not None:
-                found.setdefault(wish.slot.id, []).append(_Text(wish, text, reading))
-            else:
-                self._refuse(wish.slot, "surprising", why)
-        return {id: sorted(each, key=lambda one: one.reading.loss) for id, each in found.items()}
-
-    def _requests(self, wish: Wish) -> list[Request]:
-        turns = wish.slot.history.turns if wish.slot.history is not None else ()
-        prompt = self._asking(turns, wish.words)
-        return [Request(f"{wish.id}/{n}", prompt, wish.words) for n in range(self._rules.drafts)]
-
-    def _refusal(self, wish: Wish, draft: Written, context: Context) -> str | None:
-        if not draft.finished:
-            return "unfinished"
-        return refusal(draft.text, wish.keywords, context, self._rules.limits, example_texts())
-
-    def _filled(
-        self,
-        wishes: Sequence[Wish],
-        texts: Mapping[str, list[_Text]],
-        contexts: Sequence[Context],
-        found: Sequence[dict[str, Candidate]],
-        why: dict[str, str],
-    ) -> list[Slot]:
-        """Give each slot its likeliest text that does not fit its context; the slots that are left."""
-        tried = [wish.slot for wish in wishes]
-        left = {slot.id: list(texts.get(slot.id, ())) for slot in tried}
-        while any(left.values()):
-            best = [left[slot.id].pop(0) for slot in tried if left[slot.id]]
-            for one, apart in zip(best, self._apart(best, contexts), strict=True):
-                slot = one.wish.slot
-                others = [words_of(other.text) for other in found[slot.place].values()]
-                if any(alike(words_of(one.text), other) for other in others):
-                    self._refuse(slot, "like-another", why)
-                elif apart is not None and apart < self._rules.apart:
-                    self._refuse(slot, "fits", why)
+    def _write(self, unfilled: Sequence[_Gap], draw: int, seed: int) -> None:
+        """Write texts for each slot; those that may be kept are its ``texts`` then, the likeliest first."""
+        attempts = [self._material.attempt(gap.slot, draw, seed) for gap in unfilled]
+        drafts = range(self._rules.drafts)
+        requests = [
+            TextRequest(f"{attempt.id}/{n}", prompt, attempt.words)
+            for attempt in attempts
+            for prompt in [self._prompt(attempt.slot.turns, attempt.words)]
+            for n in drafts
+        ]
+        written = iter(self._writer.write(requests, seed))
+        whole: dict[tuple[int, str], None] = {}
+        for at, (gap, attempt) in enumerate(zip(unfilled, attempts, strict=True)):
+            for _ in drafts:
+                text, finished = next(written)
+                shown = (attempt.keywords, gap.context, self._rules.limits, example_texts())
+                reason = refusal(text, *shown) if finished else "unfinished"
+                if reason is None:
+                    whole[at, text] = None
                 else:
-                    found[slot.place][slot.id] = _candidate(one, apart, contexts[slot.place])
-                    left[slot.id] = []
-        return [slot for slot in tried if slot.id not in found[slot.place]]
+                    self._refuse(gap, reason)
+        histories = [attempts[at].slot.turns or None for at, _ in whole]
+        losses = self._judge.read([text for _, text in whole], histories)
+        for (at, text), found in zip(whole, losses, strict=True):
+            if found is None:
+                self._refuse(unfilled[at], "surprising")
+            else:
+                unfilled[at].texts.append(_Text(attempts[at], text, found))
+        for gap in unfilled:
+            gap.texts.sort(key=lambda text: text.losses.mean)
 
-    def _apart(self, texts: Sequence[_Text], contexts: Sequence[Context]) -> list[float | None]:
+    def _fill(self, unfilled: Sequence[_Gap], gaps: Sequence[_Gap]) -> None:
+        """Give each slot its likeliest text that does not fit its context, nor is like another slot's."""
+        while contenders := [gap for gap in unfilled if gap.texts]:
+            best = [gap.texts.pop(0) for gap in contenders]
+            for gap, text, apart in zip(contenders, best, self._apart(contenders, best), strict=True):
+                others = [
+                    words_of(other.candidate.text)
+                    for other in gaps
+                    if other.candidate is not None and other.slot.context == gap.slot.context
+                ]
+                if any(alike(words_of(text.text), other) for other in others):
+                    self._refuse(gap, "like-another")
+                elif apart is not None and apart < self._rules.apart:
+                    self._refuse(gap, "fits")
+                else:
+                    gap.candidate = _candidate(text, apart, gap.context)
+                    gap.texts.clear()
+
+    def _apart(self, contenders: Sequence[_Gap], texts: Sequence[_Text]) -> list[float | None]:
         """By how much the loss of each text is higher after its context than after its history."""
-        shown = [one for one in texts if one.wish.slot.history is not None]
-        turns = [contexts[one.wish.slot.place].turns for one in shown]
-        after = self._judge.after([one.text for one in shown], turns)
-        if not shown:
+        if self._material.histories is None:
             return [None] * len(texts)
-        return [loss - one.reading.after for loss, one in zip(after, shown, strict=True)]
+        after = self._judge.after([text.text for text in texts], [gap.context.turns for gap in contenders])
+        return [loss - text.losses.after for loss, text in zip(after, texts, strict=True)]
 
 
 def _candidate(text: _Text, apart: float | None, context: Context) -> Candidate:
-    wish, history = text.wish, text.wish.slot.history
-    details = {"keywords": ", ".join(wish.words)}
-    scores = {"perplexity": text.reading.perplexity}
+    history = text.attempt.slot.history
+    details = {"keywords": ", ".join(text.attempt.words)}
+    scores = {"perplexity": text.losses.perplexity}
     if history is not None:
         details["source"] = history.id
     if apart is not None:
         scores["apart"] = apart
     said = spaced_as(text.text, [turn.text for turn in context.turns])
-    return Candidate(said, (CATEGORY,), scores, details)
-
-
-# The generators by name: their options, and the parts that these choose.
-
-
-PULL = 3.0
-"""How strongly keywords are drawn in by a model that was not trained to reply with given words."""
+    return Candidate(said, (UNRELATED,), scores, details)
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,6 +258,9 @@ class Options:
     for a trained model, else by `PULL`) say how texts are drawn, ``drafts``, ``draws`` and ``apart`` which of
     them are kept (`Rules`), as do ``surprise``, ``alone`` and ``worst`` (`Bounds`) of what the ``judge``
     finds, another causal language model by path or id.
+
+    Raises:
+        InputError: a number is out of range: before a model is read, which may take a minute.
     """
 
     model: str | Path | None = None
@@ -303,6 +283,24 @@ class Options:
     alone: float = 40.0
     worst: float = 11.0
     apart: float = 0.3
+
+    def __post_init__(self) -> None:
+        _ = self.rules, self.bounds, self.style(PULL), Amount(self.least, self.most)
+
+    @property
+    def rules(self) -> Rules:
+        """Which texts are kept."""
+        return Rules(Limits(most=self.words), self.drafts, self.draws, self.apart)
+
+    @property
+    def bounds(self) -> Bounds:
+        """Which losses of a text pass."""
+        return Bounds(self.surprise, self.alone, self.worst)
+
+    def style(self, pull: float) -> Style:
+        """How texts are drawn; with this pull where none is given."""
+        search = Sampling(self.temperature, top_p=self.top_p)
+        return Style(search, pull if self.pull is None else self.pull)
 
 
 def key_context(store: Store, **options: Any) -> KeywordGenerator:
@@ -327,32 +325,29 @@ def key_sentence(store: Store, **options: Any) -> KeywordGenerator:
     """``key-sentence``: an everyday sentence with one or two keywords of the context, no reply at all."""
     chosen = _checked("key-sentence", options)
     judge, model = _models(chosen)
+    writer = Writer(model, sentence_examples(), chosen.style(PULL))
     return KeywordGenerator(
         "key-sentence",
         _material(chosen),
-        Writer(model, sentence_examples(), _style(chosen, PULL)),
-        _sentence,
+        writer,
+        lambda _, words: sentence_request(words),
         judge=judge,
-        rules=_rules(chosen),
+        rules=chosen.rules,
     )
 
 
 def _replies(name: str, store: Store, chosen: Options, vectors: StaticVectors | None) -> KeywordGenerator:
     judge, model = _models(chosen)
-    examples = "" if is_trained(model) else reply_examples()
+    examples = "" if is_trained(model, REPLY_WITH_WORDS) else reply_examples()
     return KeywordGenerator(
         name,
         _material(chosen, Histories(store), None if vectors is None else partial(with_neighbours, vectors)),
-        Writer(model, examples, _style(chosen, PULL if examples else 0.0)),
+        Writer(model, examples, chosen.style(PULL if examples else 0.0)),
         reply_request,
         judge=judge,
-        rules=_rules(chosen),
+        rules=chosen.rules,
         made_of={} if vectors is None else {"vectors": vectors.name},
     )
-
-
-def _sentence(history: Sequence[Turn], words: Sequence[str]) -> str:
-    return sentence_request(words)
 
 
 def _checked(name: str, options: Mapping[str, Any]) -> Options:
@@ -364,41 +359,18 @@ def _checked(name: str, options: Mapping[str, Any]) -> Options:
         )
     if not options.get("model"):
         raise GeneratorError(f"{name} needs a language model: option model=PATH_OR_ID")
-    chosen = Options(**options)
-    _check_numbers(chosen)
-    return chosen
+    return Options(**options)
 
 
-def _check_numbers(chosen: Options) -> None:
-    """Raises `InputError` for a number out of range before a model is read, which may take a minute."""
-    _rules(chosen)
-    _bounds(chosen)
-    _style(chosen, PULL)
-    Amount(chosen.least, chosen.most)
-
-
-def _models(chosen: Options) -> tuple[Judge, CausalLM]:
+def _models(chosen: Options) -> tuple[PerplexityFilter, CausalLM]:
     """The judge and the writer, which reads its own texts where no judge is named.
 
     The judge is loaded first: the writer may be a large model, to be read in vain where there is no judge.
     """
-    judge = None
-    if chosen.judge is not None:
-        found = load_causal(chosen.judge, device=chosen.device, offline=chosen.offline)
-        judge = Judge(found, _bounds(chosen))
-    model = load_causal(
-        chosen.model or "", gguf_file=chosen.gguf_file, device=chosen.device, offline=chosen.offline
-    )
-    return judge or Judge(model, _bounds(chosen)), model
-
-
-def _bounds(chosen: Options) -> Bounds:
-    return Bounds(chosen.surprise, chosen.alone, chosen.worst)
-
-
-def _style(chosen: Options, pull: float) -> Style:
-    search = Sampling(chosen.temperature, top_p=chosen.top_p)
-    return Style(search, pull if chosen.pull is None else chosen.pull)
+    where: dict[str, Any] = {"device": chosen.device, "offline": chosen.offline}
+    judge = None if chosen.judge is None else load_causal(chosen.judge, **where)
+    model = load_causal(chosen.model or "", gguf_file=chosen.gguf_file, **where)
+    return PerplexityFilter(judge or model, chosen.bounds), model
 
 
 def _material(
@@ -406,7 +378,3 @@ def _material(
 ) -> Material:
     extractor = get_extractor(chosen.keywords, chosen.language, chosen.spacy_model)
     return Material(extractor, Amount(chosen.least, chosen.most), histories, replacing, chosen.language)
-
-
-def _rules(chosen: Options) -> Rules:
-    return Rules(Limits(most=chosen.words), chosen.drafts, chosen.draws, chosen.apart)

@@ -1,4 +1,12 @@
-"""Texts by a causal language model, one for each request: written, token by token, and judged."""
+"""Texts by a causal language model, one for each request.
+
+Requests (a prompt, and words that the text should have) go in, texts of one line come out. The solved
+examples before a request are the same for all of them. They are read once, and what the model keeps of them
+(its keys and values) stands before each batch; a prompt that several requests have is read once, too. So a
+text costs its own tokens. Words that are asked for are drawn in (`graphneg.nn.keyword_bias`), and a text ends
+with the sentence that holds them. Nothing here is about keywords of a context: whatever is asked of a model
+in this way can use it.
+"""
 
 from __future__ import annotations
 
@@ -7,32 +15,25 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import exp, log
 from typing import Any, NamedTuple
 
-from graphneg.english.detokenize import closed_up
 from graphneg.english.tokens import words_of
 from graphneg.errors import InputError, ModelError
-from graphneg.generators.base import Turn
-from graphneg.generators.keywords.filters import mentions
-from graphneg.generators.keywords.requests import turns_before
+from graphneg.generators.keywords.heuristics import says
 from graphneg.nn.batching import in_batches, padded
 from graphneg.nn.generation import Sampling, generate, item_seed, processors
 from graphneg.nn.keyword_bias import KeywordBias
 from graphneg.nn.language_models import CausalLM, Written
-
-# What is done at each token of a text that is being written: words are drawn in, and it ends with the
-# sentence that holds them.
-#
-# A processor and a criterion for transformers' ``generate``. Rows are texts; a row's text begins behind
-# ``start`` tokens.
-
 
 Tokens = Sequence[int]
 Decode = Callable[[Tokens], str]
 
 _SENTENCE_END = re.compile(r"[^\W\d_][.!?][\"”]?$")
 _ABBREVIATED = frozenset({"mr", "mrs", "ms", "dr", "st", "prof", "no", "vs", "etc", "a.m", "p.m"})
+BATCH = 32
+END = "\n"
+"""What ends a text: requests ask for one line."""
+_NO_LIMIT = 100_000
 
 
 class SentenceEnd:
@@ -60,9 +61,8 @@ class SentenceEnd:
         return torch.tensor([length is not None for length in self.lengths], device=input_ids.device)
 
     def _complete(self, text: str, keywords: Sequence[str]) -> bool:
-        if not ends_sentence(text):
-            return False
-        return len(words_of(text)) >= self._least and all(says(text, one) for one in keywords)
+        complete = ends_sentence(text) and len(words_of(text)) >= self._least
+        return complete and all(says(text, keyword) for keyword in keywords)
 
 
 def ends_sentence(text: str) -> bool:
@@ -76,32 +76,8 @@ def ends_sentence(text: str) -> bool:
     return text.split()[-1].rstrip('.!?"”').lower() not in _ABBREVIATED
 
 
-def says(text: str, keyword: str) -> bool:
-    """Whether a text says all words of a keyword, in whatever form."""
-    return mentions(words_of(text), keyword.split())
-
-
-# Texts by a causal language model, one for each request: the part that knows models.
-#
-# The solved examples before a request are the same for all of them. They are read once, and
-# what the model keeps of them (its keys and values) stands before each batch; a prompt that several
-# requests have is read once, too. So a text costs its own tokens. Words that are wanted are pulled: as
-# long as one is missing, its next token is made more likely (Pascual et al., 2021, "A Plug-and-Play Method
-# for Controlled Text Generation").
-#
-# Nothing here is about keywords of a context: whatever is asked of a model in this way, filling
-# a gap in a sentence too, can use it.
-
-
-BATCH = 32
-END = "\n"
-"""What ends a text: requests ask for one line."""
-
-_NO_LIMIT = 100_000
-
-
-class Request(NamedTuple):
-    """One text that is wanted: its ``id`` decides what is drawn, ``words`` should be in it."""
+class TextRequest(NamedTuple):
+    """One text that is asked for: its ``id`` decides what is drawn, ``words`` should be in it."""
 
     id: str
     prompt: str
@@ -140,7 +116,7 @@ class Writer:
         self.examples = examples
         self.style = style or Style()
 
-    def write(self, requests: Sequence[Request], seed: int) -> list[Written]:
+    def write(self, requests: Sequence[TextRequest], seed: int) -> list[Written]:
         """One text for each request, in order, up to the end of a line or of a sentence.
 
         A text depends on the request and ``seed``, not on the other requests. A request that is too
@@ -197,11 +173,12 @@ class Writer:
     def _run(self, batch: Sequence[_Item], seed: int) -> list[Written]:
         rows, start = self._prompted(batch)
         keywords = [item.request.words for item in batch]
+        seeds = [item_seed(seed, item.request.id, 0) for item in batch]
         complete = SentenceEnd(keywords, start, self.style.least, self.model.decode)
         found = generate(
             self.model.model,
             rows,
-            [*self._bias(keywords, start), *self._drawing(batch, seed)],
+            [*self._bias(keywords, start), *processors(self.style.search, seeds)],
             [complete],
             max_new_tokens=self.style.longest,
             eos_token_id=sorted(self._ends),
@@ -244,10 +221,6 @@ class Writer:
         ends = sorted(self._ends)
         return [KeywordBias(self.model, keywords, says, strength=self.style.pull, ends=ends, start=start)]
 
-    def _drawing(self, batch: Sequence[_Item], seed: int) -> list[Any]:
-        """Texts are drawn with their own seeds."""
-        return processors(self.style.search, [item_seed(seed, item.request.id, 0) for item in batch])
-
     def _text(self, tokens: Sequence[int], end: int | None) -> Written:
         """The text up to ``end``, or to the token that ends it; finished where there is one."""
         if end is None:
@@ -268,7 +241,7 @@ class Writer:
 
 class _Item(NamedTuple):
     place: int
-    request: Request
+    request: TextRequest
     tokens: list[int]
 
 
@@ -293,95 +266,3 @@ class _Prefix(NamedTuple):
             "attention_mask": torch.cat([torch.ones_like(own), rows["attention_mask"]], 1),
             "past_key_values": cache,
         }
-
-
-# How likely a language model finds a text that was written: alone, and after some turns.
-#
-# The request that asked for it is not read, nor the words that it was to have: told of a word, a small
-# model finds any sentence likely that says it. What is unlikely both ways is mostly no sentence, or
-# none that makes sense.
-
-
-class Reading(NamedTuple):
-    """Mean losses of a text (nats a token): ``alone``, and ``after`` turns, where there are any, else again.
-
-    ``worst`` is the loss of its least likely token after them.
-    """
-
-    alone: float
-    after: float
-    worst: float
-
-    @property
-    def loss(self) -> float:
-        """The mean of both: texts are ranked by it."""
-        return (self.alone + self.after) / 2
-
-    @property
-    def perplexity(self) -> float:
-        """The exponential of `loss`."""
-        return exp(min(self.loss, 50.0))
-
-
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """Which readings pass: perplexities of at most ``alone`` and ``surprise`` (after turns), and no token
-    of a loss over ``worst``. Raises `InputError` for values that nothing could have."""
-
-    surprise: float = 14.0
-    alone: float = 40.0
-    worst: float = 11.0
-
-    def __post_init__(self) -> None:
-        if self.surprise <= 1 or self.alone <= 1 or self.worst <= 0:
-            raise InputError(
-                f"surprise {self.surprise}, alone {self.alone}, worst {self.worst}: "
-                "perplexities are above 1, losses above 0"
-            )
-
-    def hold(self, reading: Reading) -> bool:
-        """Whether a reading is within them."""
-        return (
-            reading.after <= log(self.surprise)
-            and reading.alone <= log(self.alone)
-            and reading.worst <= self.worst
-        )
-
-
-class Judge:
-    """Reads texts with a causal language model, and lets those pass that are within ``bounds``."""
-
-    def __init__(self, model: CausalLM, bounds: Bounds | None = None) -> None:
-        self.model = model
-        self.bounds = bounds or Bounds()
-
-    def read(self, texts: Sequence[str], histories: Sequence[Sequence[Turn] | None]) -> list[Reading | None]:
-        """The reading of each text after its history (None where there is none); None of one that fails.
-
-        Raises:
-            ModelError: memory does not suffice for one text.
-        """
-        said = [f" {closed_up(text)}" for text in texts]
-        alone = self.model.score_tokens(said, ["\n"] * len(said))
-        passing = [place for place, losses in enumerate(alone) if _mean(losses) <= log(self.bounds.alone)]
-        shown = [(place, history) for place in passing if (history := histories[place]) is not None]
-        after = self.model.score_tokens(
-            [said[place] for place, _ in shown], [turns_before(history) for _, history in shown]
-        )
-        behind = dict(zip((place for place, _ in shown), after, strict=True))
-        found: list[Reading | None] = [None] * len(texts)
-        for place in passing:
-            losses = behind.get(place, alone[place])
-            reading = Reading(_mean(alone[place]), _mean(losses), round(max(losses), 3))
-            found[place] = reading if self.bounds.hold(reading) else None
-        return found
-
-    def after(self, texts: Sequence[str], histories: Sequence[Sequence[Turn]]) -> list[float]:
-        """The mean loss of each text after its history."""
-        said = [f" {closed_up(text)}" for text in texts]
-        return self.model.score(said, [turns_before(history) for history in histories])
-
-
-def _mean(losses: Sequence[float]) -> float:
-    """Rounded: the last digits depend on what else is in a batch. Infinite for a text without words."""
-    return round(sum(losses) / len(losses), 3) if losses else float("inf")

@@ -1,4 +1,8 @@
-"""The generators overlap and hard: draw target profiles, ask the pool, give sentences out."""
+"""The generators overlap and hard: draw target profiles, ask the pool, give sentences out.
+
+Contexts go in, sentences of the store come out that share words with the context and are set in another
+scene. ``hard`` is what taught rankers most: `overlap` with the settings that did best on DailyDialog++.
+"""
 
 from __future__ import annotations
 
@@ -9,18 +13,28 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from graphneg.english.words import word_set
-from graphneg.generators.base import Candidate, Context
-from graphneg.generators.overlap.pool import Exchanges, Pool, Samples, found_text, pool_dialogues, words_key
-from graphneg.generators.overlap.shortlist import Denoiser, Listed, Shortlist, likeliest, said_in, shortlist
+from graphneg.generators.base import UNRELATED, Candidate, Context
+from graphneg.generators.overlap.noun_substitution import NounSubstitution, found_text
+from graphneg.generators.overlap.pool import Pool, Samples, pool_dialogues, words_key
+from graphneg.generators.overlap.shortlist import (
+    Denoiser,
+    Listed,
+    Shortlist,
+    Similarity,
+    likeliest,
+    said_in,
+    shortlist,
+)
 from graphneg.generators.overlap.target_profile import (
     OPENINGS,
-    Scene,
-    Wish,
+    ContextTerms,
+    TargetProfile,
     conditions_of,
-    scene_of,
-    wishes_for,
+    target_profiles,
+    terms_of,
 )
+from graphneg.generators.retrieval import embedder_of
+from graphneg.generators.word_lists import word_list
 from graphneg.model import Negative
 from graphneg.progress import NoProgress, Progress
 from graphneg.store.connection import Store
@@ -28,27 +42,40 @@ from graphneg.store.statements import cypher_text
 from graphneg.workers import ahead
 
 if TYPE_CHECKING:
-    from graphneg.generators.overlap.shortlist import Closeness
     from graphneg.nn.embedders import Embedder
 
-
-# The generator ``overlap``: draws wishes, asks the pool, makes shortlists, and gives sentences out.
-
-
-CATEGORY = "C-follow"
 SMALL = 5_000
 """Sentences that can be responses: below, many contexts find too few."""
 PART = 40
 """Contexts whose samples are read while the parts before are at work."""
 PARTS_AT_ONCE = 2
 
+SETTINGS: Mapping[str, Any] = {
+    "least_words": 6,
+    "least_content": 4,
+    "most_words": 22,
+    "openings": tuple(words for words in OPENINGS if words not in word_list("no reply")),
+    "overlap": (0.0, 0.05, 0.35, 0.6),
+    "last_turn": 0.4,
+    "most_last": 1,
+    "first_person": 0.5,
+    "hub": 0.003,
+    "light": 0.003,
+    "exchanged": 1.0,
+}
+"""More words of the context than people's own wrong responses were counted to share: a store's pool seldom
+holds what the profiles ask for. Two words of the last turn often make a right answer of it. Words that are
+said everywhere (*know*, *like*, *want*) don't count: of them, wrong ones would say more than people do, and
+a ranker would learn that. Without short sentences, or with *I* in more than right responses have it, length
+and person alone would tell right from wrong."""
+
 
 class _Asked(NamedTuple):
-    """A context with its scene and wishes."""
+    """A context with its terms and the profiles of its negatives."""
 
     context: Context
-    scene: Scene
-    wishes: list[Wish]
+    terms: ContextTerms
+    profiles: list[TargetProfile]
 
 
 class OverlapGenerator:
@@ -72,10 +99,11 @@ class OverlapGenerator:
     ) -> None:
         self.conditions = conditions_of(conditions)
         self._store = store
-        self._embedder = _made(embedder)
+        self._embedder = None if embedder is None else embedder_of(embedder)
         self._denoiser = denoiser
-        self._closeness: Closeness | None = None
-        self._exchanges = _exchanges(self.conditions.exchanged)
+        self._similarity: Similarity | None = None
+        share = self.conditions.exchanged
+        self._substitution = NounSubstitution(share) if share else None
         self._pool: Pool | None = None
         self._seed: int | None = None
         self._begun = False
@@ -84,6 +112,7 @@ class OverlapGenerator:
         self._successors: dict[str, frozenset[str]] = {}
 
     def settings(self) -> Mapping[str, object]:
+        """See `graphneg.generators.base.Generator`."""
         embedder, denoiser = self._embedder, self._denoiser
         return {
             **self.conditions.settings(),
@@ -92,6 +121,7 @@ class OverlapGenerator:
         }
 
     def notes(self) -> Sequence[str]:
+        """What to tell the user: a condition that is off, a pool that is small."""
         found: list[str] = []
         if self._embedder is None and self.conditions.most_cosine is not None:
             found.append(
@@ -113,9 +143,7 @@ class OverlapGenerator:
         self._successors.clear()
         self._uses = Counter(words_key(found_text(negative)) for negative in given)
         if self._embedder is not None:
-            from graphneg.generators.overlap.shortlist import Closeness
-
-            self._closeness = Closeness(self._embedder, self._store, self.conditions.most_cosine)
+            self._similarity = Similarity(self._embedder, self._store, self.conditions.most_cosine)
 
     def generate(
         self, contexts: Sequence[Context], per_context: int, seed: int
@@ -130,13 +158,18 @@ class OverlapGenerator:
         asked: list[_Asked] = []
         lists: list[list[list[Listed]]] = []
         given: list[list[Candidate]] = []
-        compared = self._denoiser is not None or self._closeness is not None
+        compared = self._denoiser is not None or self._similarity is not None
 
         def asking() -> Iterator[tuple[list[_Asked], list[str]]]:
             for start in range(0, len(contexts), PART):
                 some = [self._asked(one, pool, per_context, seed) for one in contexts[start : start + PART]]
                 self._learn_successors(some)
-                yield some, pool.claim(term for one in some for wish in one.wishes for term in wish.anchors)
+                yield (
+                    some,
+                    pool.claim(
+                        term for one in some for profile in one.profiles for term in profile.query_terms
+                    ),
+                )
 
         def read(part: tuple[list[_Asked], list[str]]) -> tuple[list[_Asked], Samples]:
             return part[0], pool.read(part[1])
@@ -153,10 +186,10 @@ class OverlapGenerator:
                     given.append(self._given(one, found))
         pool.forget_oldest()
         if compared:
-            lists = self._by_closeness(asked, self._without_likeliest(asked, lists))
+            lists = self._by_similarity(asked, self._without_likeliest(asked, lists))
             given = [self._given(one, listed) for one, listed in zip(asked, lists, strict=True)]
-        if self._exchanges is not None:
-            self._exchanges.applied(contexts, given, seed)
+        if self._substitution is not None:
+            self._substitution.apply(contexts, given, seed)
         return given
 
     def _pool_of(self, seed: int) -> Pool:
@@ -169,25 +202,19 @@ class OverlapGenerator:
     def _asked(self, context: Context, pool: Pool, amount: int, seed: int) -> _Asked:
         size, light = pool.size.sentences, self.conditions.light
         hub = self.conditions.hub * size
-        scene = scene_of(context, pool.frequency, inf if light is None else light * size)
-        wishes = wishes_for(scene, self.conditions, pool.frequency, hub, pool.elsewhere, amount, seed)
-        return _Asked(context, scene, wishes)
+        terms = terms_of(context, pool.frequency, inf if light is None else light * size)
+        profiles = target_profiles(terms, self.conditions, pool.frequency, hub, pool.elsewhere, amount, seed)
+        return _Asked(context, terms, profiles)
 
     def _shortlists(self, asked: _Asked, pool: Pool) -> list[Shortlist]:
-        """A shortlist for each wish."""
-        said = said_in(asked.context)
-        usual = frozenset[str]().union(*(self._successors.get(term, ()) for term in asked.scene.last))
+        """A shortlist for each profile."""
+        context, terms, profiles = asked
+        said = said_in(context)
+        usual = frozenset[str]().union(*(self._successors.get(term, ()) for term in terms.last))
         return [
-            shortlist(
-                asked.context,
-                asked.scene,
-                wish,
-                (one for term in wish.anchors for one in pool.sentences(term)),
-                said,
-                self.conditions,
-                usual,
-            )
-            for wish in asked.wishes
+            shortlist(context, terms, profile, sentences, said, self.conditions, usual)
+            for profile in profiles
+            for sentences in [(one for term in profile.query_terms for one in pool.sentences(term))]
         ]
 
     def _learn_successors(self, asked: Sequence[_Asked]) -> None:
@@ -195,7 +222,7 @@ class OverlapGenerator:
         least = self.conditions.usual_shift
         if least is None:
             return
-        terms = sorted({term for one in asked for term in one.scene.last} - self._successors.keys())
+        terms = sorted({term for one in asked for term in one.terms.last} - self._successors.keys())
         for row in self._store.read(cypher_text("overlap/successors"), terms=terms, least=least):
             self._successors[row["term"]] = frozenset(row["successors"])
         for term in terms:
@@ -212,19 +239,19 @@ class OverlapGenerator:
             for some, keys in zip(lists, gone, strict=True)
         ]
 
-    def _by_closeness(
+    def _by_similarity(
         self, asked: Sequence[_Asked], lists: list[list[list[Listed]]]
     ) -> list[list[list[Listed]]]:
-        if self._closeness is None:
+        if self._similarity is None:
             return lists
-        reordered = self._closeness.preferring([one.context for one in asked], lists)
+        reordered = self._similarity.preferring([one.context for one in asked], lists)
         return [
-            [reordered(at, wish.draw, each) for wish, each in zip(one.wishes, some, strict=True)]
+            [reordered(at, profile.draw, each) for profile, each in zip(one.profiles, some, strict=True)]
             for at, (one, some) in enumerate(zip(asked, lists, strict=True))
         ]
 
     def _given(self, asked: _Asked, lists: Sequence[Iterable[Listed]]) -> list[Candidate]:
-        """The first of each list that is not used up; where all are, the first of another wish's list."""
+        """The first of each list that is not used up; where all are, the first of another profile's list."""
         found: dict[str, Candidate] = {}
         most = self.conditions.most_uses
         for listed in lists:
@@ -232,7 +259,7 @@ class OverlapGenerator:
                 key = one.key
                 if key not in found and (most is None or self._uses[key] < most):
                     self._uses[key] += 1
-                    found[key] = _candidate(one, asked.scene)
+                    found[key] = _candidate(one, asked.terms)
                     break
         return list(found.values())
 
@@ -241,53 +268,14 @@ def _nearest_first(lists: Sequence[Iterable[Listed]]) -> Iterator[Listed]:
     yield from sorted(chain.from_iterable(lists), key=lambda one: (one.distance, one.chance))
 
 
-def _candidate(one: Listed, scene: Scene) -> Candidate:
-    scores = {"shared": float(len(one.shared)), "shared_last": float(len(one.shared & scene.last))}
+def _candidate(one: Listed, terms: ContextTerms) -> Candidate:
+    scores = {"shared": float(len(one.shared)), "shared_last": float(len(one.shared & terms.last))}
     if one.cosine is not None:
         scores["cosine"] = round(one.cosine, 4)
     details = {"source": one.sentence.id}
     if one.shared:
         details["shared"] = ", ".join(sorted(one.shared))
-    return Candidate(one.sentence.text, (CATEGORY,), scores, details)
-
-
-def _exchanges(share: float) -> Exchanges | None:
-    return Exchanges(share, CATEGORY) if share else None
-
-
-def _made(embedder: str | Path | Embedder | None) -> Embedder | None:
-    if not isinstance(embedder, str | Path):
-        return embedder
-    from graphneg.nn.embedders import get_embedder
-
-    return get_embedder(embedder)
-
-
-# ``hard``: what taught rankers most: `overlap` with the settings that did best on DailyDialog++.
-
-
-_NO_REPLY = word_set("although because did do does don't if these this those though")
-"""First words that no wrong response of `overlap` has, though they are no replies: to a ranker each would
-mark a right response."""
-
-SETTINGS: Mapping[str, Any] = {
-    "least_words": 6,
-    "least_content": 4,
-    "most_words": 22,
-    "openings": tuple(one for one in OPENINGS if one not in _NO_REPLY),
-    "overlap": (0.0, 0.05, 0.35, 0.6),
-    "last_turn": 0.4,
-    "most_last": 1,
-    "first_person": 0.5,
-    "hub": 0.003,
-    "light": 0.003,
-    "exchanged": 1.0,
-}
-"""More words of the context than people's own wrong responses were counted to share: a store's pool seldom
-holds what the wishes ask for. Two words of the last turn often make a right answer of it. Words that are
-said everywhere (*know*, *like*, *want*) don't count: of them, wrong ones would say more than people do, and
-a ranker would learn that. Without short sentences, or with *I* in more than right responses have it, length
-and person alone would tell right from wrong."""
+    return Candidate(one.sentence.text, (UNRELATED,), scores, details)
 
 
 class HardGenerator(OverlapGenerator):

@@ -1,38 +1,33 @@
-"""The pool as the generator sees it: terms with their frequencies, samples of sentences, nouns exchanged."""
+"""The pool of sentences that can be responses: terms with their frequencies, and samples, read as needed.
+
+Terms go in, the sentences that mention them come out. What is sampled for a term depends on the seed and the
+store alone: a window of the sentences' ranks, wide enough for ``sample`` of them. Samples are kept while
+there is room. The store's own dialogues are a part of the pool: `pool_dialogues` cuts what they say into
+sentences.
+"""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from sys import intern
 from typing import Any, NamedTuple
 
-from graphneg.amr.overlay import apply_edits
-from graphneg.decoders.base import Decoder, get_decoder
 from graphneg.english.detokenize import joined_tokens
-from graphneg.english.tokens import WORD, sentences, tokenize
-from graphneg.english.words import readings, word_set
-from graphneg.errors import GeneratorError, TransformError
-from graphneg.generators.base import Candidate, Context
+from graphneg.english.tokens import WORD, sentences
+from graphneg.errors import GeneratorError
 from graphneg.generators.overlap.target_profile import Conditions
 from graphneg.hashing import number, shuffled
 from graphneg.ingest.loader import LoadReport
 from graphneg.ingest.rows import FIRST, RANKS, sentence, utterance_id
 from graphneg.ingest.validation import Grouping
 from graphneg.ingest.writing import write_records
-from graphneg.model import AmrGraph, AmrNode, Edit, EditedUtterance, Negative, Rejected, Sentence
-from graphneg.parsers.base import CheckedParser, get_parser
+from graphneg.model import Rejected, Sentence
 from graphneg.progress import NoProgress, Progress
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import read_dialogues, read_responses
 from graphneg.store.statements import cypher_text, run
-
-# The pool as the generator sees it: terms with their frequencies, and samples of sentences, read as needed.
-#
-# What is sampled for a term depends on the seed and the store alone: a window of the sentences' ranks, wide
-# enough for ``sample`` of them. Samples are kept while there is room.
-
 
 KEPT_SENTENCES = 100_000
 """Some 80 MB."""
@@ -41,6 +36,8 @@ Samples = Mapping[str, Sequence[Sequence[Any]]]
 ELSEWHERE = 128
 SPOKEN_ENOUGH = 5_000
 """From so many sentences said in dialogues on, they alone tell what is everyday."""
+PAGE = 500
+NAME = "overlap"
 
 
 class PoolSentence(NamedTuple):
@@ -187,28 +184,14 @@ def _is_named(source: str, names: Sequence[str]) -> bool:
 
 def _pool_sentence(row: Sequence[Any]) -> PoolSentence:
     id, text, terms, mood, person, dialogue, rank = row
-    return PoolSentence(
-        rank,
-        id,
-        text,
-        frozenset(map(intern, terms)),
-        mood == "question",
-        person == FIRST,
-        dialogue,
-    )
-
-
-# The store's own dialogues as part of the pool: what they say, cut into sentences.
-#
-# Utterances and right responses of each dialogue become sentences once; the dialogue is marked then.
-
-
-PAGE = 500
-NAME = "overlap"
+    kept = frozenset(map(intern, terms))
+    return PoolSentence(rank, id, text, kept, mood == "question", person == FIRST, dialogue)
 
 
 def pool_dialogues(store: Store, progress: Progress | None = None) -> LoadReport:
     """Write the sentences of dialogues that are not in the pool yet; stopped, the next call goes on.
+
+    Utterances and right responses of each dialogue become sentences once; the dialogue is marked then.
 
     Raises:
         StoreError: the store is gone.
@@ -219,17 +202,15 @@ def pool_dialogues(store: Store, progress: Progress | None = None) -> LoadReport
     if not total:
         return report
     progress.start("sentences of dialogues", total, "dialogues")
-    after = ""
-    while True:
+    after: str | None = ""
+    while after is not None:
         page = store.read(cypher_text("overlap/unpooled"), after=after, limit=PAGE)
         ids = [row["id"] for row in page]
         write_records(store, _sentences(store, ids), report, Grouping(NAME, NAME, 1))
         if ids:
             store.write(lambda transaction, ids=ids: run(transaction, "overlap/pooled", ids=ids))
         progress.advance(len(ids))
-        if len(page) < PAGE:
-            break
-        after = page[-1]["order"]
+        after = page[-1]["order"] if len(page) == PAGE else None
     progress.finish()
     return report
 
@@ -244,130 +225,3 @@ def _sentences(store: Store, ids: Sequence[str]) -> Iterator[Sentence | Rejected
                 name = f"{id}.{index}"
                 made = sentence(name, part, f"{dialogue.corpus}/{dialogue.split}", name)
                 yield made if isinstance(made, Rejected) else Sentence(name, part, made.source, dialogue.id)
-
-
-# A retrieved sentence brought nearer to the context: one of its nouns becomes one of the context's.
-#
-# The sentence is parsed, a noun that is an argument is ``set`` to another concept, and the surface
-# decoder puts the edited graph back into the sentence's own words, as it does for transforms.
-
-
-_OPERATION = "exchange"
-_ARGUMENTS = frozenset({"ARG0", "ARG1", "ARG2"})
-_LIGHT = word_set(
-    """
-    both each half thing something anything everything nothing someone anyone everyone nobody person one
-    this that what who i you he she it we they all some any way lot kind sort bit time today tomorrow
-    yesterday
-    """
-)
-_FOUND = "found"
-_SCALE = 2**64
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """A noun of a sentence that may become another."""
-
-    k: int
-    concept: str
-
-
-class Exchanges:
-    """Exchanges a noun in a ``share`` of the candidates, drawn by hash."""
-
-    def __init__(self, share: float, category: str) -> None:
-        self._share = share
-        self._category = category
-        self._parser: CheckedParser = get_parser("dependency")
-        self._decoder: Decoder = get_decoder("surface")
-
-    def applied(self, contexts: Sequence[Context], given: list[list[Candidate]], seed: int) -> None:
-        """Put exchanged candidates in place of those that are drawn; what can't be, stays."""
-        chosen = [
-            (at, place)
-            for at, candidates in enumerate(given)
-            for place, one in enumerate(candidates)
-            if number(seed, "exchange", contexts[at].id, one.text) < self._share * _SCALE
-        ]
-        words = self._words([contexts[at] for at, _ in chosen])
-        graphs = self._graphs([given[at][place].text for at, place in chosen])
-        for (at, place), graph in zip(chosen, graphs, strict=True):
-            context = contexts[at]
-            if graph is not None:
-                order = shuffled(words[context.id], seed, "word", context.id, given[at][place].text)
-                given[at][place] = self._exchanged(given[at][place], graph, order)
-
-    def _exchanged(self, candidate: Candidate, graph: AmrGraph, words: Sequence[str]) -> Candidate:
-        said = {node.label for node in graph.nodes}
-        shared = set(candidate.details.get("shared", "").split(", "))
-        for noun in _nouns(graph):
-            if noun.concept in shared:
-                continue
-            for word in words:
-                if word in said:
-                    continue
-                text = self._text(candidate.text, graph, noun, word)
-                if text is not None:
-                    old = _written(candidate.text, graph, noun)
-                    swap = {"exchanged": f"{old} > {word}", _FOUND: candidate.text}
-                    details = {**candidate.details, **swap}
-                    return replace(candidate, text=text, details=details)
-        return candidate
-
-    def _text(self, text: str, graph: AmrGraph, noun: _Place, word: str) -> str | None:
-        edit = Edit(
-            transform=_OPERATION, category=self._category, site=str(noun.k), op="set", amr=graph.id, k=noun.k,
-            concept=word,
-        )  # fmt: skip
-        try:
-            after = apply_edits(graph, [edit], {})
-        except TransformError:
-            return None
-        asked = EditedUtterance(graph.id, "", text, graph, after, (edit,))
-        return self._decoder.decode([asked])[0].text
-
-    def _words(self, contexts: Sequence[Context]) -> dict[str, list[str]]:
-        """The nouns of each context, by its id."""
-        distinct = {context.id: context for context in contexts}
-        turns = [(id, turn.text) for id, context in distinct.items() for turn in context.turns]
-        found: dict[str, list[str]] = {id: [] for id in distinct}
-        for (id, _), graph in zip(turns, self._graphs([text for _, text in turns]), strict=True):
-            if graph is not None:
-                found[id] += [noun.concept for noun in _nouns(graph)]
-        return {id: list(dict.fromkeys(words)) for id, words in found.items()}
-
-    def _graphs(self, texts: Sequence[str]) -> list[AmrGraph | None]:
-        return [parsed.graph for parsed in self._parser.parse_batch(texts)] if texts else []
-
-
-def found_text(negative: Negative) -> str:
-    """The sentence of the pool that a negative was, before a noun was exchanged.
-
-    A run that goes on counts by it how often sentences were used.
-    """
-    made_of = str(negative.edits[0]["before"] or "") if negative.edits else ""
-    return made_of.partition(f"; {_FOUND}: ")[2] or negative.response
-
-
-def _written(text: str, graph: AmrGraph, noun: _Place) -> str:
-    """The noun as the text has it: a concept may be spelled otherwise (*neighbour* is neighbor)."""
-    span = graph.spans.get(noun.k)
-    return tokenize(text)[span[0]].text if span else noun.concept
-
-
-def _nouns(graph: AmrGraph) -> Iterator[_Place]:
-    """Nouns without anything below them that are an argument of something."""
-    mentioned = {mention.target for mention in graph.mentions}
-    for node in graph.nodes:
-        if node.role in _ARGUMENTS and node.last == node.k and node.k not in mentioned and _is_noun(node):
-            yield _Place(node.k, node.concept or "")
-
-
-def _is_noun(node: AmrNode) -> bool:
-    """Whether the concept is a word that is a noun and no adjective."""
-    concept = node.concept
-    if concept is None or not concept.isalpha() or not concept.islower() or concept in _LIGHT:
-        return False
-    known = readings(concept)
-    return "NOUN" in known and not {"ADJ", "ADV"} & known.keys()

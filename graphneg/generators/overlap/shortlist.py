@@ -1,4 +1,12 @@
-"""Which sentences can be the negatives of a context: closest to their profile, no right answers."""
+"""Which sentences can be the negatives of a context: closest to their profile, no right answers.
+
+A context, a target profile and sentences of the pool go in, a `Shortlist` comes out, the best first.
+`Similarity` reorders it by meaning: similarity is the cosine of an embedder's vectors of the context's turns,
+joined, and of the sentence, both taken from the mean of such texts: without that, means of static vectors are
+all close to one another (Mu and Viswanath 2018, "All-but-the-Top", section 2). For each negative a cosine is
+drawn from those of the store's right responses, so that similarity alone can't tell right from wrong.
+`likeliest` leaves out what is a right answer after all, by a scorer of the user's own.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +18,7 @@ from graphneg.english.tokens import sentences
 from graphneg.errors import GeneratorError
 from graphneg.generators.base import Context, ContextSelection, read_contexts
 from graphneg.generators.overlap.pool import PoolSentence, words_key
-from graphneg.generators.overlap.target_profile import Conditions, Scene, Wish
+from graphneg.generators.overlap.target_profile import Conditions, ContextTerms, TargetProfile
 from graphneg.store.connection import Store
 
 if TYPE_CHECKING:
@@ -20,16 +28,19 @@ if TYPE_CHECKING:
     from graphneg.nn.embedders import Embedder
 
 
-# Which sentences can be the negatives of a context: those that come closest to each wish.
-
-
 SHORTLIST = 16
 MOST_SHARED = 3
 _MIX, _MASK = 0x9E3779B97F4A7C15, (1 << 64) - 1
+CALIBRATION = 400
+"""Right responses whose cosines are taken as their distribution."""
+FEWEST = 30
+"""With fewer right responses, no cosine is drawn."""
+WEIGHT = 10.0
+"""Penalty per unit of distance from the sampled target cosine: 0.1 weighs as much as the wrong person."""
 
 
 class Listed(NamedTuple):
-    """A sentence on a shortlist: how far it is from the wish, then by chance.
+    """A sentence on a shortlist: how far it is from the profile, then by chance.
 
     ``shared`` are the content words that it has of the context, ``key`` its words in lower case;
     ``cosine`` is there with an embedder.
@@ -65,74 +76,59 @@ def said_in(context: Context) -> frozenset[str]:
 
 def shortlist(
     context: Context,
-    scene: Scene,
-    wish: Wish,
+    terms: ContextTerms,
+    profile: TargetProfile,
     sentences: Iterable[PoolSentence],
     said: frozenset[str],
     conditions: Conditions,
     usual: frozenset[str],
 ) -> Shortlist:
-    """The sentences that come closest to a wish, nearest first; ``usual`` are terms that none may mention.
+    """The sentences that come closest to a profile, nearest first; ``usual`` are terms that none may mention.
 
     Hard conditions: no question where none is wanted, nothing that is said in the context, in its
     dialogue or in a right response, nor nearly so, none that mentions a usual shift, and few enough words
     of the last turn.
     """
-    telling, of_last = scene.telling, scene.telling & scene.last
+    informative, of_last = terms.informative, terms.informative & terms.last
     ranked: list[tuple[float, int, PoolSentence]] = []
     for one in sentences:
-        if (one.question and not wish.question) or one.dialogue == context.dialogue:
+        if (one.question and not profile.question) or one.dialogue == context.dialogue:
             continue
-        if conditions.most_last is not None and len(one.terms & scene.last) > conditions.most_last:
+        if conditions.most_last is not None and len(one.terms & terms.last) > conditions.most_last:
             continue
-        common = one.terms & telling
-        distance = 4.0 * abs(min(len(common), MOST_SHARED) - wish.shared)
-        if common and of_last.isdisjoint(common) == wish.last:
+        common = one.terms & informative
+        distance = 4.0 * abs(min(len(common), MOST_SHARED) - profile.shared)
+        if common and of_last.isdisjoint(common) == profile.last:
             distance += 2.0
-        if one.first_person != wish.first_person:
+        if one.first_person != profile.first_person:
             distance += 1.0
-        if wish.question and not one.question:
+        if profile.question and not one.question:
             distance += 1.5
-        ranked.append((distance, ((one.rank ^ wish.order) * _MIX) & _MASK, one))
+        ranked.append((distance, ((one.rank ^ profile.order) * _MIX) & _MASK, one))
     ranked.sort()
 
     def fitting() -> Iterator[Listed]:
         found: set[str] = set()
         for distance, chance, one in ranked:
             key = words_key(one.text)
-            if key not in said and key not in found and _may_follow(one, scene, usual, conditions.likeness):
+            if key not in said and key not in found and _may_follow(one, terms, usual, conditions.likeness):
                 found.add(key)
-                yield Listed(distance, chance, one.terms & scene.terms, key, one)
+                yield Listed(distance, chance, one.terms & terms.terms, key, one)
 
     return Shortlist(islice(fitting(), SHORTLIST))
 
 
-def _may_follow(one: PoolSentence, scene: Scene, usual: frozenset[str], likeness: float) -> bool:
+def _may_follow(one: PoolSentence, terms: ContextTerms, usual: frozenset[str], likeness: float) -> bool:
     """Whether it mentions no usual shift, and no right response says nearly the same."""
-    if usual and not usual.isdisjoint(one.terms - scene.terms):
+    if usual and not usual.isdisjoint(one.terms - terms.terms):
         return False
     most = likeness * len(one.terms)
-    if len(one.terms & scene.answered) <= most:
+    if len(one.terms & terms.answered) <= most:
         return True
-    return all(len(one.terms & answer) <= most for answer in scene.answers)
+    return all(len(one.terms & answer) <= most for answer in terms.answers)
 
 
-# How close a sentence may be to its context in meaning: as right responses are, never closer than most.
-#
-# Closeness is the cosine of an embedder's vectors of the context's turns, joined, and of the sentence, both
-# taken from the mean of such texts: without that, means of static vectors are all close to one another
-# (Mu and Viswanath 2018, "All-but-the-Top", section 2). For each negative a cosine is drawn from those of
-# the store's right responses, so that closeness alone can't tell right from wrong.
-
-
-CALIBRATION = 400
-"""Right responses whose cosines are taken as their distribution."""
-FEWEST = 30
-WEIGHT = 10.0
-"""A tenth of a cosine beside what was drawn weighs as much as the wrong grammatical person."""
-
-
-class Closeness:
+class Similarity:
     """The cosine condition, with the distribution of a store's right responses."""
 
     def __init__(self, embedder: Embedder, store: Store, most: float | None) -> None:
@@ -147,12 +143,12 @@ class Closeness:
     ) -> Callable[[int, float, Sequence[Listed]], list[Listed]]:
         """Embed all that is listed for contexts, and return what reorders one of their lists.
 
-        What it returns takes the place of the context, the draw of a wish (0 to 1) and a list.
+        What it returns takes the index of the context, the draw of a profile (0 to 1) and a list.
         """
         texts = sorted({one.sentence.text for some in lists for each in some for one in each})
         places = {text: place for place, text in enumerate(texts)}
         sentences = self._embed(texts)
-        meant = self._embed([said_text(context) for context in contexts])
+        meant = self._embed([context.text for context in contexts])
 
         def reordered(at: int, draw: float, listed: Sequence[Listed]) -> list[Listed]:
             target = self._drawn(draw)
@@ -170,7 +166,7 @@ class Closeness:
         """Cosines of contexts with their first right responses, in ascending order."""
         if not contexts:
             return []
-        meant = self._embed([said_text(one) for one in contexts])
+        meant = self._embed([one.text for one in contexts])
         answers = self._embed([one.positives[0] for one in contexts])
         return sorted(float(a @ b) for a, b in zip(meant, answers, strict=True))
 
@@ -187,11 +183,6 @@ class Closeness:
         return usual[int(draw * len(usual))] if len(usual) >= FEWEST else None
 
 
-def said_text(context: Context) -> str:
-    """The turns of a context as one text."""
-    return " ".join(turn.text for turn in context.turns)
-
-
 def _answered(store: Store) -> list[Context]:
     """The first contexts of a store that have a right response."""
     contexts: Iterable[Context] = (one for one in read_contexts(store, ContextSelection()) if one.positives)
@@ -200,11 +191,8 @@ def _answered(store: Store) -> list[Context]:
 
 def _mean(embedder: Embedder, contexts: Sequence[Context]) -> NDArray[float32] | float:
     """The mean vector of contexts and of their first right responses, shape (dimensions,); 0 of none."""
-    texts = [text for one in contexts for text in (said_text(one), one.positives[0])]
+    texts = [text for one in contexts for text in (one.text, one.positives[0])]
     return embedder.embed(texts).mean(axis=0) if texts else 0.0
-
-
-# Leaving out what is a right answer after all: a scorer of one's own names the likeliest.
 
 
 class Denoiser(Protocol):
@@ -225,19 +213,11 @@ def likeliest(
     Raises:
         GeneratorError: it does not give one number for each text.
     """
-    keyed = [list({one.key: one.sentence.text for each in some for one in each}.items()) for some in lists]
-    asked = [(context, text) for context, some in zip(contexts, keyed, strict=True) for _, text in some]
+    keyed = [{item.key: item.sentence.text for listed in some for item in listed} for some in lists]
+    asked = [(context, text) for context, some in zip(contexts, keyed, strict=True) for text in some.values()]
     scores = denoiser.score([context for context, _ in asked], [text for _, text in asked])
     if len(scores) != len(asked):
         raise GeneratorError(f"denoiser {denoiser.name} gave {len(scores)} scores for {len(asked)} texts")
-    found: list[frozenset[str]] = []
-    at = 0
-    for some in keyed:
-        ranked = sorted(zip(scores[at : at + len(some)], some, strict=True), key=_highest_first)
-        found.append(frozenset(key for _, (key, _) in ranked[: round(share * len(some))]))
-        at += len(some)
-    return found
-
-
-def _highest_first(one: tuple[float, tuple[str, str]]) -> tuple[float, str]:
-    return -one[0], one[1][0]
+    left = iter(scores)
+    ranked = [sorted((-next(left), key) for key in some) for some in keyed]
+    return [frozenset(key for _, key in some[: round(share * len(some))]) for some in ranked]

@@ -1,7 +1,8 @@
-"""Picks what is done to each dialogue: transforms first, sites among their proposals then.
+"""Plans the edits of each dialogue: transforms first, sites among their proposals then.
 
-Every choice is a hash of (seed, recipe, slot, dialogue, ...), so it depends on nothing else: not
-on the batch, the order or the server.
+Dialogues with numbers of slots go in, an `EditPlan` for each slot comes out; transforms are asked for
+proposals on the way. Every choice is a hash of (seed, recipe, slot, dialogue, ...), so it depends on nothing
+else: not on the batch, the order or the server.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ Ask = Callable[[str, Sequence[StoredDialogue]], Proposals]
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class EditSettings:
     """What to make of each dialogue: a recipe, a target, a seed."""
 
     recipe: Recipe
@@ -29,8 +30,8 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Pick:
-    """The edits picked for one negative. ``turn`` is the response's; no edits: no site was found."""
+class EditPlan:
+    """The edits of one negative. ``turn`` is the response's; no edits: no site was found."""
 
     id: str
     dialogue: StoredDialogue
@@ -41,36 +42,36 @@ class Pick:
 
 @dataclass(slots=True)
 class _Slot:
-    """One negative in the making: which transforms are still to be tried, what was picked."""
+    """One negative in the making: which transforms are still to be tried, what is planned."""
 
     dialogue: StoredDialogue
     number: int
     turn: int
     editable: frozenset[str]
-    wanted: int
+    amount: int
     groups: list[list[str]]
     applied: int = 0
-    picked: list[Proposal] = field(default_factory=list[Proposal])
+    proposals: list[Proposal] = field(default_factory=list[Proposal])
     edits: list[Edit] = field(default_factory=list[Edit])
     graphs: set[str] = field(default_factory=set[str])
 
-    def names(self, plan: Plan) -> tuple[str, ...]:
-        return (plan.recipe.name, str(self.number), self.dialogue.id)
+    def names(self, settings: EditSettings) -> tuple[str, ...]:
+        return (settings.recipe.name, str(self.number), self.dialogue.id)
 
     @property
     def next(self) -> str | None:
         """The transform to try next; none when the slot is filled or nothing is left."""
-        if self.applied >= self.wanted or not self.groups:
+        if self.applied >= self.amount or not self.groups:
             return None
         return self.groups[0][0]
 
     @property
     def upcoming(self) -> list[str]:
         """The transforms that will be tried whatever they find: the first of as many groups as are wanted."""
-        return [group[0] for group in self.groups[: self.wanted - self.applied]]
+        return [group[0] for group in self.groups[: self.amount - self.applied]]
 
     def take(self, proposal: Proposal, edits: Sequence[Edit]) -> None:
-        self.picked.append(proposal)
+        self.proposals.append(proposal)
         self.edits.extend(edits)
         self.graphs.update(edit.amr for edit in edits)
 
@@ -83,9 +84,9 @@ class _Slot:
             self.groups.pop(0)
 
 
-def pick(
-    plan: Plan, dialogues: Sequence[StoredDialogue], slots: Mapping[str, Sequence[int]], ask: Ask
-) -> list[Pick]:
+def plan_edits(
+    settings: EditSettings, dialogues: Sequence[StoredDialogue], slots: Mapping[str, Sequence[int]], ask: Ask
+) -> list[EditPlan]:
     """Fill the slots of each dialogue (by id: numbers of slots), asking for proposals as needed.
 
     Transforms are drawn before they are asked, and each is asked once for all dialogues that
@@ -96,7 +97,7 @@ def pick(
         slot
         for dialogue in dialogues
         for at in slots.get(dialogue.id, ())
-        if (slot := _slot(plan, dialogue, at)) is not None
+        if (slot := _slot(settings, dialogue, at)) is not None
     ]
     known: dict[str, dict[str, Sequence[Proposal]]] = {}
     while True:
@@ -106,69 +107,71 @@ def pick(
         for slot in open_slots:
             taken = used.setdefault(slot.dialogue.id, set())
             while (name := slot.next) is not None and slot.dialogue.id in known.get(name, {}):
-                _try(plan, slot, name, known[name][slot.dialogue.id], taken)
+                _try(settings, slot, name, known[name][slot.dialogue.id], taken)
                 moved = True
-            taken.update((one.transform, one.site) for one in slot.picked)
+            taken.update((one.transform, one.site) for one in slot.proposals)
         if not moved:
-            return [_picked(plan, slot) for slot in open_slots]
+            return [_planned(settings, slot) for slot in open_slots]
 
 
-def _slot(plan: Plan, dialogue: StoredDialogue, at: int) -> _Slot | None:
-    names = (plan.recipe.name, str(at), dialogue.id)
+def _slot(settings: EditSettings, dialogue: StoredDialogue, at: int) -> _Slot | None:
+    names = (settings.recipe.name, str(at), dialogue.id)
     groups = [
-        shuffled(group, plan.seed, "transform", *names)
-        for group in shuffled(plan.recipe.groups, plan.seed, "group", *names)
+        shuffled(group, settings.seed, "transform", *names)
+        for group in shuffled(settings.recipe.groups, settings.seed, "group", *names)
     ]
-    span = plan.recipe.most - plan.recipe.least + 1
-    wanted = plan.recipe.least + number(plan.seed, "how many", *names) % span
-    if plan.target == "dialogue":
+    span = settings.recipe.most - settings.recipe.least + 1
+    wanted = settings.recipe.least + number(settings.seed, "how many", *names) % span
+    if settings.target == "dialogue":
         graphs = frozenset(dialogue.graphs)
         return _Slot(dialogue, at, dialogue.turns[-1].turn, graphs, wanted, groups) if graphs else None
     responses = [turn for turn in dialogue.turns[1:] if turn.amr is not None]
     if not responses:
         return None
-    order = shuffled(range(len(responses)), plan.seed, "turn", plan.recipe.name, dialogue.id)
+    order = shuffled(range(len(responses)), settings.seed, "turn", settings.recipe.name, dialogue.id)
     turn = responses[order[at % len(order)]]
     return _Slot(dialogue, at, turn.turn, frozenset({turn.amr or ""}), wanted, groups)
 
 
 def _fetch(slots: Sequence[_Slot], known: dict[str, dict[str, Sequence[Proposal]]], ask: Ask) -> None:
     """Ask each transform for the dialogues that will want it and have not been asked for."""
-    wanting: dict[str, dict[str, StoredDialogue]] = {}
+    asked: dict[str, dict[str, StoredDialogue]] = {}
     for slot in slots:
         for name in slot.upcoming:
             if slot.dialogue.id not in known.get(name, {}):
-                wanting.setdefault(name, {})[slot.dialogue.id] = slot.dialogue
-    for name in sorted(wanting):
-        answer = ask(name, list(wanting[name].values()))
-        for id in wanting[name]:
+                asked.setdefault(name, {})[slot.dialogue.id] = slot.dialogue
+    for name in sorted(asked):
+        answer = ask(name, list(asked[name].values()))
+        for id in asked[name]:
             known.setdefault(name, {})[id] = answer.get(id, ())
 
 
 def _try(
-    plan: Plan, slot: _Slot, name: str, proposals: Sequence[Proposal], taken: set[tuple[str, str]]
+    settings: EditSettings, slot: _Slot, name: str, proposals: Sequence[Proposal], taken: set[tuple[str, str]]
 ) -> None:
     """Give the slot the first free sites of this transform, in the slot's own order of sites."""
-    names = (name, *slot.names(plan))
-    ranked = sorted(proposals, key=lambda one: (number(plan.seed, "site", *names, one.site), one.site))
+    names = (name, *slot.names(settings))
+    ranked = sorted(proposals, key=lambda one: (number(settings.seed, "site", *names, one.site), one.site))
     ranked.sort(key=lambda one: (one.transform, one.site) in taken)
-    wanted, found = plan.recipe.sites(name, len(slot.editable)), 0
+    wanted, found = settings.recipe.sites(name, len(slot.editable)), 0
     for proposal in ranked:
         if found == wanted:
             break
-        edits = _edits(plan, slot, proposal, ranked)
+        edits = _edits(settings, slot, proposal, ranked)
         if edits and slot.graphs.isdisjoint(edit.amr for edit in edits):
             slot.take(proposal, edits)
             found += 1
     slot.leave(found)
 
 
-def _edits(plan: Plan, slot: _Slot, proposal: Proposal, ranked: Sequence[Proposal]) -> tuple[Edit, ...]:
+def _edits(
+    settings: EditSettings, slot: _Slot, proposal: Proposal, ranked: Sequence[Proposal]
+) -> tuple[Edit, ...]:
     """The proposal's edits, where they touch only what may be edited and copy nothing said later.
 
     Of a pool's swap, the half that may be made.
     """
-    if proposal.target not in (None, plan.target):
+    if proposal.target not in (None, settings.target):
         return ()
     if proposal.pool is None:
         if not proposal.graphs <= slot.editable:
@@ -192,6 +195,6 @@ def _alike(own: str | None, other: str | None) -> bool:
     return words <= others or others <= words
 
 
-def _picked(plan: Plan, slot: _Slot) -> Pick:
-    id = f"{slot.dialogue.id}#{slot.turn}~{plan.recipe.name}.{plan.seed}.{slot.number}"
-    return Pick(id, slot.dialogue, slot.number, slot.turn, tuple(slot.edits))
+def _planned(settings: EditSettings, slot: _Slot) -> EditPlan:
+    id = f"{slot.dialogue.id}#{slot.turn}~{settings.recipe.name}.{settings.seed}.{slot.number}"
+    return EditPlan(id, slot.dialogue, slot.number, slot.turn, tuple(slot.edits))

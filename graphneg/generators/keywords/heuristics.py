@@ -1,4 +1,8 @@
-"""Which written texts are no responses: unfinished, without their keyword, going round in circles."""
+"""Which written texts are no responses: unfinished, without their keyword, going round in circles.
+
+A text and its keywords go in, the name of what is wrong with it comes out. A small model's mistakes are of a
+few kinds that can be told without another model.
+"""
 
 from __future__ import annotations
 
@@ -12,31 +16,36 @@ from graphneg.english.tokens import words_of
 from graphneg.english.words import readings
 from graphneg.errors import InputError
 from graphneg.generators.base import Context
+from graphneg.generators.word_lists import word_list
 
-# Words of a text, and the forms that a word has.
+REASONS = {
+    "unfinished": "the text does not come to the end of a sentence",
+    "not-plain-text": "the text has signs that no one says",
+    "too-short": "the text has too few words",
+    "too-long": "the text has too many words",
+    "rambles": "the text has too many sentences",
+    "no-keyword": "a keyword is not in the text",
+    "repeats": "the text repeats itself",
+    "copies-context": "the text repeats the context",
+    "like-another": "the text is nearly another one of the same context",
+    "surprising": "the model itself finds the text unlikely",
+}
+"""Why a written text is refused, by the code that counts it."""
+NEAR = 0.7
+"""Texts are the same, for here, from this share of common words on (Jaccard index)."""
 
+_ENDINGS = (".", "!", "?", '."', '!"', '?"')
+_STRANGE = re.compile(r"""https?:|www\.|_|[^\w\s'"‘’“”–—…,.!?&%$£€/+-]|\d{5,}|\.\.|…""")
+_SENTENCE_END = re.compile(r"""[.!?]+["'”’]*(?=\s|$)""")
+_POSSESSIVE = re.compile("['’]s?$")
+_LONG_WORD = 3
+_COPIED_RUN = 5
+_MANY_COMMAS = 4
 
-_FUNCTION_WORDS = """
-    all and any are but can did few for get got had has he's her him his how i'd its it's let lot may not now
-    off one our out own say see she the too two use was way who why yes yet you
-    about after again also always been before being because could does doing done down each even ever
-    every from going gone have having here hers into just know like made make many maybe mine more most much
-    must myself need never next only other over really same shall should since some still such than that
-    that's their them then there these they thing things think this those through today too tomorrow until
-    upon very want well went were what when where which while whom whose will with without would your yours
-    you're they're we're it's i'll i'm don't didn't doesn't won't can't couldn't wouldn't isn't wasn't i've
-"""
-
-FUNCTION_WORDS = frozenset(_FUNCTION_WORDS.split())
+FUNCTION_WORDS = word_list("function")
 """Words that a sentence may well have twice."""
-
-_TALK = """
-    bye cheer cheers dear excuse goodbye hello help hey kind lets let's lot lots luck madam miss mister okay
-    please pleasure sir sort sorry sure thank thanks welcome yeah yes
-"""
-
-WORDS_OF_TALK = frozenset(_TALK.split())
-"""Words of greeting, thanks and the like: what is said with one is about nothing."""
+WORDS_OF_TALK = word_list("talk")
+"""Words of greeting, thanks and the like: what is said with one of them is about nothing."""
 
 
 @lru_cache(maxsize=65536)
@@ -60,6 +69,11 @@ def classes(word: str) -> frozenset[str]:
     return frozenset(readings(word.lower()))
 
 
+def says(text: str, keyword: str) -> bool:
+    """Whether a text says all words of a keyword, in whatever form."""
+    return mentions(words_of(text), keyword.split())
+
+
 def mentions(words: Sequence[str], keyword: Sequence[str]) -> bool:
     """Whether all words of a keyword are among the words, in whatever form.
 
@@ -68,24 +82,6 @@ def mentions(words: Sequence[str], keyword: Sequence[str]) -> bool:
     """
     there = frozenset().union(*(lemmas(word) for word in words))
     return all(lemmas(word) & there for word in keyword)
-
-
-# Which written texts are no responses: unfinished ones, without their keyword, going round in circles.
-#
-# A small model's mistakes are of a few kinds that can be told without another model. Each
-# refusal has a name, so that a run can count them.
-
-
-NEAR = 0.7
-"""Texts are the same, for here, from this share of common words on (Jaccard index)."""
-
-_ENDINGS = (".", "!", "?", '."', '!"', '?"')
-_STRANGE = re.compile(r"""https?:|www\.|_|[^\w\s'"‘’“”–—…,.!?&%$£€/+-]|\d{5,}|\.\.|…""")
-_SENTENCE_END = re.compile(r"""[.!?]+["'”’]*(?=\s|$)""")
-_POSSESSIVE = re.compile("['’]s?$")
-_LONG_WORD = 3
-_COPIED_RUN = 5
-_MANY_COMMAS = 4
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 // How many dialogues there are, and how many of them are not in the shift graph yet.
 // $corpora, $splits: lists of names; an empty list is no condition
-// Columns: dialogues, waiting
+// Columns: dialogues, pending
 MATCH (d:Dialogue)
 WHERE (size($corpora) = 0 OR d.corpus IN $corpora)
   AND (size($splits) = 0 OR d.split IN $splits)
-RETURN count(d) AS dialogues, sum(CASE WHEN d.shifts IS NULL THEN 1 ELSE 0 END) AS waiting
+RETURN count(d) AS dialogues, sum(CASE WHEN d.shifts IS NULL THEN 1 ELSE 0 END) AS pending

@@ -1,0 +1,12 @@
+// The shifts that utterances of some corpora and responses to them make, counted; an edge may have two rows.
+// $corpora: names
+// Columns: focus, perspective, count
+MATCH (d:Dialogue)-[:HAS_TURN]->(u:Utterance)-[:FOCUS]->(f:Term)
+WHERE d.corpus IN $corpora
+MATCH (u)-[:PERSPECTIVE]->(p:Term)
+RETURN f.text AS focus, p.text AS perspective, count(*) AS count
+UNION ALL
+MATCH (d:Dialogue)-[:HAS_TURN]->(:Utterance)-[:HAS_RESPONSE]->(r:Response)-[:FOCUS]->(f:Term)
+WHERE d.corpus IN $corpora
+MATCH (r)-[:PERSPECTIVE]->(p:Term)
+RETURN f.text AS focus, p.text AS perspective, count(*) AS count

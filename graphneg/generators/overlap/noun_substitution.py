@@ -1,0 +1,120 @@
+"""A retrieved sentence brought nearer to the context: one of its nouns becomes one of the context's.
+
+Candidates go in; in a share of them, drawn by hash, a noun is another when they come out. The sentence is
+parsed, a noun that is an argument is ``set`` to another concept, and the surface decoder puts the edited
+graph back into the sentence's own words, as it does for transforms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from graphneg.amr.overlay import apply_edits
+from graphneg.decoders.base import get_decoder
+from graphneg.english.tokens import tokenize
+from graphneg.english.words import readings
+from graphneg.errors import TransformError
+from graphneg.generators.base import UNRELATED, Candidate, Context
+from graphneg.generators.word_lists import word_list
+from graphneg.hashing import number, shuffled
+from graphneg.model import AmrGraph, AmrNode, Edit, EditedUtterance, Negative
+from graphneg.parsers.base import get_parser
+
+_ARGUMENTS = frozenset({"ARG0", "ARG1", "ARG2"})
+_LIGHT = word_list("light noun")
+_FOUND = "found"
+_SCALE = 2**64
+
+
+class NounSubstitution:
+    """Substitutes a noun in a ``share`` of the candidates."""
+
+    def __init__(self, share: float) -> None:
+        self._share = share
+        self._parser = get_parser("dependency")
+        self._decoder = get_decoder("surface")
+
+    def apply(self, contexts: Sequence[Context], given: list[list[Candidate]], seed: int) -> None:
+        """Put substituted candidates in place of those that are drawn; what can't be substituted, stays."""
+        chosen = [
+            (at, slot)
+            for at, candidates in enumerate(given)
+            for slot, candidate in enumerate(candidates)
+            if number(seed, "exchange", contexts[at].id, candidate.text) < self._share * _SCALE
+        ]
+        words = self._words([contexts[at] for at, _ in chosen])
+        graphs = self._graphs([given[at][slot].text for at, slot in chosen])
+        for (at, slot), graph in zip(chosen, graphs, strict=True):
+            id, candidate = contexts[at].id, given[at][slot]
+            if graph is not None:
+                order = shuffled(words[id], seed, "word", id, candidate.text)
+                given[at][slot] = self._substituted(candidate, graph, order)
+
+    def _substituted(self, candidate: Candidate, graph: AmrGraph, words: Sequence[str]) -> Candidate:
+        said = {node.label for node in graph.nodes}
+        shared = set(candidate.details.get("shared", "").split(", "))
+        for noun in _nouns(graph):
+            for word in () if noun.concept in shared else words:
+                text = None if word in said else self._text(candidate.text, graph, noun, word)
+                if text is not None:
+                    swap = f"{_written(candidate.text, graph, noun)} > {word}"
+                    details = {**candidate.details, "exchanged": swap, _FOUND: candidate.text}
+                    return replace(candidate, text=text, details=details)
+        return candidate
+
+    def _text(self, text: str, graph: AmrGraph, noun: AmrNode, word: str) -> str | None:
+        edit = Edit(
+            transform="exchange", category=UNRELATED, site=str(noun.k), op="set", amr=graph.id, k=noun.k,
+            concept=word,
+        )  # fmt: skip
+        try:
+            after = apply_edits(graph, [edit], {})
+        except TransformError:
+            return None
+        return self._decoder.decode([EditedUtterance(graph.id, "", text, graph, after, (edit,))])[0].text
+
+    def _words(self, contexts: Sequence[Context]) -> dict[str, list[str]]:
+        """The nouns of each context, by its id."""
+        distinct = {context.id: context for context in contexts}
+        turns = [(id, turn.text) for id, context in distinct.items() for turn in context.turns]
+        found: dict[str, dict[str, None]] = {id: {} for id in distinct}
+        for (id, _), graph in zip(turns, self._graphs([text for _, text in turns]), strict=True):
+            for noun in _nouns(graph) if graph is not None else ():
+                found[id][noun.concept or ""] = None
+        return {id: list(words) for id, words in found.items()}
+
+    def _graphs(self, texts: Sequence[str]) -> list[AmrGraph | None]:
+        return [parsed.graph for parsed in self._parser.parse_batch(texts)] if texts else []
+
+
+def found_text(negative: Negative) -> str:
+    """The sentence of the pool that a negative was, before a noun was substituted.
+
+    A run that goes on counts by it how often sentences were used.
+    """
+    made_of = str(negative.edits[0]["before"] or "") if negative.edits else ""
+    return made_of.partition(f"; {_FOUND}: ")[2] or negative.response
+
+
+def _written(text: str, graph: AmrGraph, noun: AmrNode) -> str:
+    """The noun as the text has it: a concept may be spelled otherwise (*neighbour* is neighbor)."""
+    span = graph.spans.get(noun.k)
+    return tokenize(text)[span[0]].text if span else noun.concept or ""
+
+
+def _nouns(graph: AmrGraph) -> Iterator[AmrNode]:
+    """Nouns without anything below them that are an argument of something."""
+    mentioned = {mention.target for mention in graph.mentions}
+    for node in graph.nodes:
+        if node.role in _ARGUMENTS and node.last == node.k and node.k not in mentioned and _is_noun(node):
+            yield node
+
+
+def _is_noun(node: AmrNode) -> bool:
+    """Whether the concept is a word that is a noun and no adjective."""
+    concept = node.concept
+    if concept is None or not concept.isalpha() or not concept.islower() or concept in _LIGHT:
+        return False
+    known = readings(concept)
+    return "NOUN" in known and not {"ADJ", "ADV"} & known.keys()

@@ -1,0 +1,203 @@
+"""What language models read: every prompt of the generators and of perplexity selection, and solved examples.
+
+Turns, keywords or a perspective go in, text comes out; nothing here knows a model, but for the note in a
+model's configuration that says which prompts it was trained with (`train_for`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from graphneg.english.detokenize import closed_up
+from graphneg.english.tokens import one_line
+from graphneg.generators.base import Turn
+from graphneg.nn.fine_tuning import Example, TrainingReport, fine_tune
+from graphneg.nn.language_models import LanguageModel
+
+HISTORY_TURNS = 2
+TURN_WORDS = 30
+"""So much of a history is shown to a writer of keywords: its last turns, of each the last words."""
+EXCHANGE_TURNS = 3
+"""How many turns before a reply are read with a perspective: the post, and what led to it."""
+
+TASK = "graphneg_task"
+"""The entry of a model's configuration that says what it was trained for."""
+REPLY_WITH_WORDS = "reply-with-words"
+REPLY_WITH_PERSPECTIVE = "reply-with-perspective"
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """The turns of a context, the perspective of its reply (a keyword's key), and the reply.
+
+    ``turns`` are texts of two speakers in turn, the post last.
+    """
+
+    turns: tuple[str, ...]
+    perspective: str
+    response: str
+
+
+PERSPECTIVE_EXAMPLES = (
+    Exchange(("I can't find my keys anywhere.",), "jacket", "Did you look in your jacket?"),
+    Exchange(("Shall we eat out tonight?",), "soup", "I would rather stay and finish the soup."),
+    Exchange(("My sister moves to Rome in May.",), "language", "Does she speak the language well?"),
+    Exchange(("How was the match?",), "rain", "We lost, and the rain never stopped."),
+)
+"""Shown to a model that was not trained to reply with a given perspective."""
+
+_SENTENCES = (
+    ("ladder", "My uncle fell off the ladder while he was painting the garage."),
+    ("ticket, weather", "We gave the ticket back because the weather was too bad for a match."),
+    ("quiet", "Our street was quiet until they opened the new supermarket."),
+    ("camera, borrow", "My sister wants to borrow a camera for her week at the lake."),
+    ("promise", "I made a promise to water the plants of my neighbour every evening."),
+    ("lawyer, expensive", "The lawyer was expensive, but he won our case about the fence."),
+)
+
+_REPLIES = (
+    (("Is the printer still broken?",), "paper", "Then I will write the list by hand on a piece of paper."),
+    (
+        ("How was the concert last night?",),
+        "singer, late",
+        "The singer came on stage an hour late, but she was wonderful.",
+    ),
+    (("Did you find your gloves?", "No."), "drawer", "They must be in the drawer under the telephone."),
+    (
+        ("I am rather tired tonight.",),
+        "kitchen, onion",
+        "Sit down in the kitchen and I will cut the onion for you.",
+    ),
+    (("When does the train leave?",), "platform", "It leaves at noon from the platform behind the station."),
+    (
+        ("Where is the boat now?",),
+        "river, winter",
+        "It lies on the river, and in winter we keep it in our barn.",
+    ),
+)
+
+
+def answer(text: str) -> str:
+    """What a model writes behind a prompt that ends with a speaker's name.
+
+    >>> answer("Yes,  some fish.")
+    ' Yes, some fish.'
+    """
+    return f" {one_line(text)}"
+
+
+def perspective_prompt(turns: Sequence[str], perspective: str) -> str:
+    """What a model reads before a reply with a given perspective.
+
+    >>> print(perspective_prompt(["It is hungry.", "Did you feed the cat?"], "fish"))
+    B: It is hungry.
+    A: Did you feed the cat?
+    B (fish):
+    """
+    lines = _lines([one_line(text) for text in turns[-EXCHANGE_TURNS:]])
+    return "\n".join([*lines, f"B ({perspective}):"])
+
+
+def perspective_example(exchange: Exchange) -> Example:
+    """The exchange as a pair to learn."""
+    return Example(perspective_prompt(exchange.turns, exchange.perspective), answer(exchange.response))
+
+
+def sentence_request(words: Sequence[str]) -> str:
+    """The request for a sentence with these words.
+
+    >>> sentence_request(["ladder", "garage"])
+    'Words: ladder, garage\\nSentence:'
+    """
+    return f"Words: {', '.join(words)}\nSentence:"
+
+
+def reply_request(history: Sequence[Turn], words: Sequence[str]) -> str:
+    """The request for a reply to a history that has these words in it.
+
+    >>> print(reply_request([Turn("B", "Where is he?")], ["garage"]))
+    A: Where is he?
+    Words: garage
+    B:
+    """
+    return _request([turn.text for turn in history], f"Words: {', '.join(words)}")
+
+
+def turns_before(history: Sequence[Turn]) -> str:
+    """What stands before a reply to a history where nobody asks for words.
+
+    >>> print(turns_before([Turn("B", "Where is he?")]))
+    A: Where is he?
+    B:
+    """
+    return _request([turn.text for turn in history])
+
+
+def sentence_examples() -> str:
+    """Six requests for sentences with their answers."""
+    solved = [f"{sentence_request([words])} {sentence}" for words, sentence in _SENTENCES]
+    return "\n\n".join(["Write one everyday sentence with the words.", *solved, ""])
+
+
+def reply_examples() -> str:
+    """Six requests for replies with their answers."""
+    solved = [f"{_request(turns, f'Words: {words}')} {reply}" for turns, words, reply in _REPLIES]
+    return "\n\n".join(["Write the next turn of a conversation, with the words in it.", *solved, ""])
+
+
+def example_texts() -> tuple[str, ...]:
+    """The answers of all examples: a model that repeats one of them has not written anything."""
+    return tuple(chain((text for _, text in _SENTENCES), (reply for _, _, reply in _REPLIES)))
+
+
+def context_prompt(context: Sequence[str]) -> str:
+    """What stands before a response whose perplexity is measured: the turns, and the name of who is next.
+
+    >>> print(context_prompt(["Is it far?", "No."]))
+    A: Is it far?
+    B: No.
+    A:
+    """
+    said = [f"{'AB'[at % 2]}: {one_line(text)}" for at, text in enumerate(context)]
+    return "\n".join([*said, f"{'AB'[len(context) % 2]}:"])
+
+
+def response_prompt(response: str) -> str:
+    """What a model reads that is to write the turn before a response.
+
+    >>> print(response_prompt("No."))
+    B: No.
+    This answers A:
+    """
+    return f"B: {one_line(response)}\nThis answers A:"
+
+
+def is_trained(model: LanguageModel, task: str) -> bool:
+    """Whether a model was trained for a task of these prompts: then it needs no examples."""
+    return getattr(model.model.config, TASK, None) == task
+
+
+def train_for(
+    task: str, model: LanguageModel, examples: Sequence[Example], out: str | Path, **arguments: Any
+) -> TrainingReport:
+    """Fine-tune ``model`` on prompts and answers, and save it into ``out`` with a note of the task.
+
+    ``arguments`` are those of `graphneg.nn.fine_tuning.fine_tune`.
+    """
+    setattr(model.model.config, TASK, task)
+    return fine_tune(model, examples, out, **arguments)
+
+
+def _request(turns: Sequence[str], *asked: str) -> str:
+    """The last turns of a history, what is asked for, and the name of who is next."""
+    shown = [" ".join(closed_up(text).split()[-TURN_WORDS:]) for text in turns[-HISTORY_TURNS:]]
+    return "\n".join([*_lines(shown), *asked, "B:" if shown else "A:"])
+
+
+def _lines(texts: Sequence[str]) -> list[str]:
+    """Texts of two speakers in turn; the last one is A's."""
+    return [f"{'BA'[(len(texts) - at) % 2]}: {text}" for at, text in enumerate(texts)]
