@@ -15,16 +15,22 @@ from graphneg.english.tokens import match_key
 from graphneg.errors import InputError
 from graphneg.hashing import number
 from graphneg.model import Negative
+from graphneg.progress import NoProgress, Progress
 from graphneg.records.files import read_jsonl
 from graphneg.records.tables import read_parquet
 from graphneg.store.connection import Store
-from graphneg.store.dialogues import Selection, dialogue_ids, read_dialogues
+from graphneg.store.dialogues import (
+    Selection,
+    count_dialogues,
+    dialogue_ids,
+    read_dialogues,
+    read_responses,
+)
 from graphneg.store.statements import cypher_text
 
-# What a ranker learns from: for each context its right responses and wrong ones, by source.
-
-
 REFERENCE = "reference"
+"""The source of responses that are right."""
+_BATCH = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +63,24 @@ class ResponseGroup(Protocol):
     """One place in a dialogue: the turns before it, what fits there and what does not."""
 
     @property
-    def id(self) -> str: ...
+    def id(self) -> str:
+        """The address of the response's turn."""
+        ...
+
     @property
-    def context(self) -> tuple[str, ...]: ...
+    def context(self) -> tuple[str, ...]:
+        """The texts of the turns before, oldest first."""
+        ...
+
     @property
-    def positives(self) -> Sequence[Answer]: ...
+    def positives(self) -> Sequence[Answer]:
+        """What fits."""
+        ...
+
     @property
-    def negatives(self) -> Sequence[Answer]: ...
+    def negatives(self) -> Sequence[Answer]:
+        """What does not."""
+        ...
 
 
 @dataclass(slots=True)
@@ -192,9 +209,6 @@ def _add(answers: list[Answer], item: Answer) -> None:
         answers.append(item)
 
 
-# Texts that no training may see, compared without case and white space.
-
-
 class HeldOut:
     """A set of texts, 8 bytes for each: their hashes, sorted. ``text in held_out`` asks.
 
@@ -210,6 +224,7 @@ class HeldOut:
         self.add(texts)
 
     def add(self, texts: Iterable[str]) -> None:
+        """Hold out more texts."""
         self._new.update(_hash(text) for text in texts)
 
     def __contains__(self, text: str) -> bool:
@@ -238,14 +253,8 @@ def _hash(text: str) -> int:
     return number(0, "held out", match_key(text))
 
 
-# What the dialogues of some splits of a store say in reply: texts for no training to see.
-
-
-_BATCH = 500
-
-
 def split_texts(store: Store, splits: Collection[str]) -> Iterator[str]:
-    """Every turn but the first of the dialogues of some splits, and their responses.
+    """What the dialogues of some splits say in reply, right or wrong: texts for no training to see.
 
     Raises:
         InputError: no dialogue is of a split.
@@ -254,9 +263,24 @@ def split_texts(store: Store, splits: Collection[str]) -> Iterator[str]:
     if strange := sorted(set(splits) - there):
         known = ", ".join(sorted(there)) or "none"
         raise InputError(f"no dialogue is of the split {strange[0]!r}; there are: {known}")
-    ids = dialogue_ids(store, Selection((), tuple(splits), None))
+    yield from stored_replies(store, Selection((), tuple(splits), None))
+
+
+def stored_replies(
+    store: Store, selection: Selection, labels: Collection[int] = (0, 1), progress: Progress | None = None
+) -> Iterator[str]:
+    """Every turn but the first of the selected dialogues, and their responses with one of the ``labels``.
+
+    Raises:
+        StoreError: the store is gone.
+    """
+    shown = progress or NoProgress()
+    shown.start("reading", count_dialogues(store, selection), "dialogues")
+    ids = dialogue_ids(store, selection)
     while batch := list(islice(ids, _BATCH)):
+        responses = read_responses(store, batch)
         for dialogue in read_dialogues(store, batch):
             yield from (turn.text for turn in dialogue.turns[1:])
-        for row in store.read(cypher_text("read/responses"), ids=batch):
-            yield from (str(response[2]) for response in row["responses"])
+            yield from (each.text for each in responses.get(dialogue.id, ()) if each.label in labels)
+        shown.advance(len(batch))
+    shown.finish()

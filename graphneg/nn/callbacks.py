@@ -1,4 +1,8 @@
-"""Callbacks of transformers' Trainer: progress, and Ctrl-C that ends a run after its step."""
+"""Callbacks of transformers' Trainer: its steps as progress, and Ctrl-C that ends a run after its step.
+
+At Ctrl-C the step ends, a checkpoint is written, and only then does the run stop. This module alone in ``nn``
+imports transformers at its top, so it is imported inside functions.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +16,6 @@ from transformers import TrainerCallback
 
 from graphneg.progress import Progress
 
-# The trainer's steps, reported as progress.
-
 
 class ReportsProgress(TrainerCallback):
     """Tells ``progress`` of each step; a run that goes on starts where it was."""
@@ -22,17 +24,17 @@ class ReportsProgress(TrainerCallback):
         self._progress = progress
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """The run begins, or goes on where it was."""
         self._progress.start("training", state.max_steps, "steps")
         self._progress.advance(state.global_step)
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """One step is done."""
         self._progress.advance(1)
 
     def on_train_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """The run has ended."""
         self._progress.finish()
-
-
-# Ctrl-C in a training run: the step ends, a checkpoint is written, and only then does the run stop.
 
 
 class SavesWhenStopped(TrainerCallback):
@@ -62,6 +64,7 @@ class SavesWhenStopped(TrainerCallback):
             raise KeyboardInterrupt
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """Ask for a checkpoint and the end."""
         if self.asked:
             control.should_save = control.should_training_stop = True
 

@@ -11,7 +11,7 @@ import copy
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from graphneg.errors import InputError
 
@@ -178,21 +178,11 @@ def generate(
     return sequences.tolist()
 
 
-class Steps(Protocol):
-    """A model one token at a time, for decoding that ``generate`` has no word for.
-
-    ``logits`` are those of the next token, of shape (items, vocabulary), in 64 bits.
-    """
-
-    logits: Any
-
-    def take(self, tokens: Any) -> None:
-        """Go on behind each item's next token (int64 tensor of shape (items,))."""
-        ...
-
-
 class CausalSteps:
-    """Steps of a causal model behind prompts that are padded on their left.
+    """A causal model one token at a time, for decoding that ``generate`` has no word for.
+
+    ``logits`` are those of the next token, of shape (items, vocabulary), in 64 bits. Prompts are padded on
+    their left.
 
     ``longest`` is how many tokens the model reads. Items whose text is over go on with tokens of no
     meaning beside the others, at the last position where they have no further one.
@@ -208,7 +198,7 @@ class CausalSteps:
         self._run(rows["input_ids"])
 
     def take(self, tokens: Any) -> None:
-        """See `Steps.take`."""
+        """Go on behind each item's next token (int64 tensor of shape (items,))."""
         import torch
 
         self._mask = torch.cat([self._mask, torch.ones_like(self._mask[:, :1])], dim=1)
@@ -221,7 +211,7 @@ class CausalSteps:
 
 
 class Seq2SeqSteps:
-    """Steps of a decoder; its encoder reads the sources once."""
+    """As `CausalSteps`, of a decoder; its encoder reads the sources once."""
 
     def __init__(self, model: Any, rows: Mapping[str, Any]) -> None:
         import torch
@@ -238,7 +228,7 @@ class Seq2SeqSteps:
         self.take(torch.full_like(rows["input_ids"][:, 0], start))
 
     def take(self, tokens: Any) -> None:
-        """See `Steps.take`."""
+        """See `CausalSteps.take`."""
         read = {"attention_mask": self._mask, "decoder_input_ids": tokens[:, None]}
         self._past, self.logits = _step(self._model, self._past, {"encoder_outputs": self._states, **read})
 

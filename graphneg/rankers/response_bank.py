@@ -12,11 +12,10 @@ import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from graphneg.datasets.groups import read_groups
+from graphneg.datasets.groups import read_groups, stored_replies
 from graphneg.english.tokens import match_key, one_line
 from graphneg.errors import InputError
 from graphneg.hashing import fingerprint
@@ -24,8 +23,8 @@ from graphneg.nn.vectors import import_faiss
 from graphneg.progress import NoProgress, Progress
 from graphneg.rankers.base import Ranker, by_score
 from graphneg.records.runs import RunNote, atomic_file, write_atomically
-from graphneg.store import dialogues as stored
 from graphneg.store.connection import Store
+from graphneg.store.dialogues import Selection
 
 if TYPE_CHECKING:
     from numpy import float32
@@ -45,7 +44,6 @@ _MANIFEST, _TEXTS, _INDEX = "manifest.json", "texts.jsonl", "index.faiss"
 _BUILDING, _VECTORS = "building.json", "vectors.part"
 _FILES = (_MANIFEST, _BUILDING, _VECTORS, _INDEX, _TEXTS)
 _CHUNK = 1024
-_PAGE = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,24 +193,13 @@ def unique(texts: Iterable[str]) -> list[str]:
     return list(first.values())
 
 
-def stored_responses(
-    store: Store, selection: stored.Selection, progress: Progress | None = None
-) -> Iterator[str]:
+def stored_responses(store: Store, selection: Selection, progress: Progress | None = None) -> Iterator[str]:
     """What answers a turn in the selected dialogues: each turn but the first, and right responses.
 
     Raises:
         StoreError: the store is gone.
     """
-    bar = progress or NoProgress()
-    bar.start("reading", stored.count_dialogues(store, selection), "dialogues")
-    ids = stored.dialogue_ids(store, selection)
-    while page := list(islice(ids, _PAGE)):
-        responses = stored.read_responses(store, page)
-        for dialogue in stored.read_dialogues(store, page):
-            yield from (turn.text for turn in dialogue.turns[1:])
-            yield from (item.text for item in responses.get(dialogue.id, ()) if item.label == 1)
-        bar.advance(len(page))
-    bar.finish()
+    return stored_replies(store, selection, (1,), progress)
 
 
 def read_responses(paths: Sequence[str | Path]) -> Iterator[str]:
