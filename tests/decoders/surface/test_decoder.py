@@ -15,7 +15,7 @@ from graphneg.decoders.base import Decoder, get_decoder, refuse_original
 from graphneg.errors import DecoderError
 from graphneg.model import AmrGraph, Decoded, Edit, EditedUtterance
 
-BOOK = Path(__file__).parent / "../../shared/data/amr_little_prince/lpp-train.txt"
+BOOK = Path(__file__).parents[3] / "../shared/data/amr_little_prince/lpp-train.txt"
 NOT = {"op": "add", "role": "polarity", "value": "-"}
 ASK = {"op": "add", "role": "polarity", "concept": "amr-unknown"}
 ORDER = {"op": "add", "role": "mode", "value": "imperative"}

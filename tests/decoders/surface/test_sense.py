@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.test_surface import decode, place
+from tests.decoders.surface.test_decoder import decode, place
 
 NOT = {"op": "add", "role": "polarity", "value": "-", "k": 0}
 ASK = {"op": "add", "role": "polarity", "concept": "amr-unknown", "k": 0}

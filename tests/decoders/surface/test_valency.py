@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from graphneg.decoders.base import get_decoder
-from tests.test_surface import decode, edited, place
+from tests.decoders.surface.test_decoder import decode, edited, place
 
 AWAKE = ("She stayed awake.", "(s / stay-01 :ARG1 (s2 / she) :ARG3 (a / awake-02 :ARG1 s2))")
 GAVE = ("He gave me a map.", "(g / give-01 :ARG0 (h / he) :ARG1 (m / map) :ARG2 (i / i))")

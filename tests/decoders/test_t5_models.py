@@ -195,7 +195,7 @@ def test_importing_the_decoder_imports_no_torch():
 
 def test_the_documented_example_runs(tiny: TinyT5, utterances: list[EditedUtterance]):
     pytest.importorskip("ctranslate2")
-    documentation = (Path(__file__).parent.parent / "docs" / "decoders.md").read_text(encoding="utf-8")
+    documentation = (Path(__file__).parents[2] / "docs" / "decoders.md").read_text(encoding="utf-8")
     example = documentation.partition("## t5")[2].partition("```py\n")[2].partition("```")[0]
     names: dict = {}
     exec(example.replace("path/to/model", str(tiny.hugging_face)), names)

@@ -1,0 +1,58 @@
+"""A draft writes its text back, and fits spaces, articles and capitals to what was edited."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphneg.decoders.surface.draft import EDGE, Token, Tokens, new
+from tests.decoders.surface.sentences import sentence
+
+TEXTS = ["He said, “Go!” and left.", "I do n't know , sir .", "It's 8 o'clock -- or so...", "  Yes!  No? "]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_text_that_nothing_edits_comes_back(text: str) -> None:
+    assert sentence(text).text() == text
+
+
+@given(st.text(alphabet="abI .,!?'’\"-()", max_size=40).filter(lambda text: text.strip() != ""))
+def test_words_and_marks_keep_their_characters(text: str) -> None:
+    draft = sentence(text)
+    assert "".join(token.text for token in draft.tokens) == "".join(text.split())
+
+
+def test_a_removed_word_takes_its_space_along() -> None:
+    draft = sentence("She is very kind, sir.")
+    draft.cut(2, 3)
+    assert draft.text() == "She is kind, sir."
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "expected"),
+    [("I saw a dog.", "owl", "I saw an owl."), ("I saw an owl .", "dog", "I saw a dog .")],
+)
+def test_an_article_follows_the_word_behind_it(text: str, word: str, expected: str) -> None:
+    draft = sentence(text)
+    draft.rewrite(draft.tokens[3], word)
+    assert draft.text() == expected
+
+
+def test_a_new_first_word_takes_the_capital() -> None:
+    draft = sentence("He left.")
+    draft.insert(0, new("yesterday", "RB"))
+    assert draft.text() == "Yesterday he left."
+
+
+def test_marks_without_words_between_them_go() -> None:
+    draft = sentence("Well, sir, I left.")
+    draft.cut(2, 3)
+    assert draft.text() == "Well, I left."
+
+
+def test_tokens_have_an_edge_and_know_where_they_are() -> None:
+    tokens = Tokens([Token("very", "RB"), Token("red", "JJ"), Token("red", "JJ")])
+    assert tokens.at(-1) is tokens.at(3) is EDGE
+    assert tokens.where(tokens[2]) == 2 and tokens.where(Token("red", "JJ")) == -1
+    assert tokens.over(0, ("RB", "JJ")) == 3 and tokens.back(3, ("JJ",)) == 1

@@ -1,0 +1,51 @@
+"""Words in the form that a sentence asks for."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphneg.decoders.surface import forms
+
+VERBS = st.sampled_from(
+    ["see", "go", "put", "study", "be", "have", "lie", "graphneg", "refer", "try", "cook"]
+)
+
+
+@given(VERBS, st.sampled_from(["VB", "VBD", "VBZ", "VBN", "VBG"]))
+def test_a_form_leads_back_to_its_verb(verb: str, tag: str) -> None:
+    form = forms.verb_form(verb, tag)
+    assert forms.verb_lemma(form) == verb or verb in ("lie", "graphneg")
+
+
+@pytest.mark.parametrize(
+    ("adjective", "adverb"),
+    [("quick", "quickly"), ("happy", "happily"), ("good", "well"), ("simple", "simply")],
+)
+def test_adverbs_of_adjectives(adjective: str, adverb: str) -> None:
+    assert forms.adverb_of(adjective) == adverb
+
+
+@pytest.mark.parametrize("person", forms.PERSONS)
+def test_each_form_of_a_pronoun_is_known_for_it(person: str) -> None:
+    for case in range(5):
+        assert (person, case) in forms.pronoun_cases(forms.pronoun(person, case))
+
+
+@pytest.mark.parametrize(
+    ("lemma", "tag", "person", "form"),
+    [
+        ("be", "VBP", "i", "am"),
+        ("be", "VBD", "they", "were"),
+        ("go", "VBP", "he", "goes"),
+        ("go", "VBD", "he", "went"),
+    ],
+)
+def test_finite_verbs_agree(lemma: str, tag: str, person: str, form: str) -> None:
+    assert forms.agree(lemma, tag, person) == form
+
+
+def test_nouns_that_are_not_counted() -> None:
+    assert forms.may_be_bare("water") and forms.never_counted("advice") and not forms.has_plural("advice")
+    assert forms.has_plural("wig") and not forms.may_be_bare("wig")

@@ -1,0 +1,49 @@
+"""Tokens keep their characters; raw and tokenised text give the same ones; sentences end at their marks."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphneg.english.detokenize import joined, joined_tokens, taken_apart
+from graphneg.english.tokens import match_key, one_line, sentences, tokenize, typed_sentences, words_of
+
+
+@given(st.text(max_size=60))
+def test_tokens_stand_where_they_say(text: str) -> None:
+    tokens = tokenize(text)
+    assert all(token.text == text[token.start : token.end] for token in tokens)
+    assert all(a.end <= b.start for a, b in pairwise(tokens))
+
+
+@pytest.mark.parametrize(
+    ("raw", "tokenised"),
+    [
+        ("I don't know, sir.", "I do n't know , sir ."),
+        ("We can't.", "We ca n't ."),
+        ("It's 5 p.m.", "It 's 5 p.m."),
+    ],
+)
+def test_raw_and_tokenised_text_have_the_same_tokens(raw: str, tokenised: str) -> None:
+    assert [token.text for token in tokenize(raw)] == tokenised.split()
+    assert joined_tokens(tokenised) == raw
+
+
+@given(st.lists(st.sampled_from(["Hi!", "He left.", "Why?", "Dr. Wu came.", "ok ..."]), max_size=5))
+def test_sentences_hold_all_words(parts: list[str]) -> None:
+    text = "  ".join(parts)
+    assert " ".join(sentences(text)) == one_line(text)
+    assert [word for one in typed_sentences(text) for word in words_of(one.text)] == words_of(text)
+
+
+@given(st.text(max_size=40))
+def test_a_normal_form_is_its_own(text: str) -> None:
+    assert match_key(match_key(text)) == match_key(text) == match_key(f" {one_line(text)} ")
+
+
+@pytest.mark.parametrize("text", ["It ’ s late .", "I don ' t know , you ' re late"])
+def test_apostrophes_come_apart_as_they_were(text: str) -> None:
+    assert taken_apart(joined(text), like=text) == text

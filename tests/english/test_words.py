@@ -1,0 +1,59 @@
+"""Lemmas, numbers, tags and classes of words."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphneg.english.lemmas import CLOSED, content_lemmas, lemma_of
+from graphneg.english.numbers import NUMBERS, ORDINALS, number_value, ordinal_value, value_of
+from graphneg.english.tagging import FOLLOWS, tag
+from graphneg.english.tokens import tokenize
+from graphneg.english.words import lemmas, stems, word_class, word_list, word_map
+
+
+@given(st.sampled_from(sorted(NUMBERS)), st.sampled_from(["hundred", "thousand", "million"]))
+def test_scales_multiply(word: str, scale: str) -> None:
+    value = float(number_value(scale) or 0)
+    assert value_of([word, scale]) == max(NUMBERS[word], 1) * value
+
+
+@given(st.integers(0, 10**6))
+def test_digits_are_their_own_value(number: int) -> None:
+    assert number_value(f"{number:,}") == number_value(str(number)) == str(number)
+
+
+def test_ordinals_have_the_value_of_their_numbers() -> None:
+    assert all(ordinal_value(word) == str(value) for word, value in ORDINALS.items() if value >= 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "tags"),
+    [
+        ("She saw the saw.", "PRS VBD DT NN EN"),
+        ("Don't you like it?", "AX NEG PRS VBP PRO EN"),
+        ("My brother's hat is old.", "PS NN POS NN AX JJ EN"),
+    ],
+)
+def test_words_are_tagged_by_what_stands_around_them(text: str, tags: str) -> None:
+    assert tag([token.text for token in tokenize(text)], {}) == tags.split()
+
+
+def test_the_graph_tells_verbs_from_nouns() -> None:
+    assert tag(["They", "walk"], {1: "verb"})[1].startswith("VB")
+
+
+def test_each_tag_that_may_follow_is_one_that_something_follows() -> None:
+    assert {name for costs in FOLLOWS.values() for name in costs} <= FOLLOWS.keys()
+
+
+def test_tags_choose_the_lemma() -> None:
+    assert (lemma_of("left"), lemma_of("left", "JJ"), lemma_of("saw", "NN")) == ("leave", "leave", "saw")
+    assert content_lemmas("They were walking to the houses") == ("walk", "house")
+    assert "the" in CLOSED and lemmas("colours") >= {"color"} and stems("decision") & stems("decide")
+
+
+def test_classes_are_lists_sets_and_maps() -> None:
+    assert word_list("months")[4] == "may" and "may" in word_class("months")
+    assert word_map("money")["buck"] == "dollar"
