@@ -8,6 +8,7 @@ utterance and are read along with it where they are there.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from graphneg.errors import InputError
 from graphneg.ingest.loader import LoadOptions
 from graphneg.ingest.reading import Item, Line, Refused, input_files, split_of, text_lines
 from graphneg.ingest.validation import alternating, dialogues_of
-from graphneg.model import Dialogue, Record, Rejected, Utterance
+from graphneg.model import Dialogue, Record, Rejected
 from graphneg.progress import NoProgress, Progress
 
 END = "__eou__"
@@ -40,19 +41,19 @@ class Loader:
 
     def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
         """The dialogues of the files, with acts and emotions."""
-        found = [file for path in paths for file in _text_files(path)]
-        return dialogues_of(input_files(found, self.name), self.name, options, _items, _dialogue)
+        files = [file for path in paths for file in _text_files(path)]
+        return dialogues_of(input_files(files, self.name), self.name, options, _items, _dialogue)
 
 
 def _text_files(path: Path) -> list[Path]:
     """The file itself; or all dialogue files in a directory, the undivided one only if it is alone."""
     if not path.is_dir():
         return [path]
-    found = [file for file in sorted(path.rglob("dialogues_*.txt")) if not _is_annotation(file)]
-    found = [file for file in found if file.name != "dialogues_topic.txt"]
-    if not found:
+    files = [file for file in sorted(path.rglob("dialogues_*.txt")) if not _is_annotation(file)]
+    files = [file for file in files if file.name != "dialogues_topic.txt"]
+    if not files:
         raise InputError(f"{path} has no DailyDialog files (dialogues_*.txt) in it")
-    return [file for file in found if file.name != "dialogues_text.txt"] or found
+    return [file for file in files if file.name != "dialogues_text.txt"] or files
 
 
 def _is_annotation(path: Path) -> bool:
@@ -102,8 +103,8 @@ def _dialogue(item: Item, path: Path, options: LoadOptions) -> Dialogue:
         raise Refused(f"the line does not end with {END}")
     named = {kind: _names(kind, line, len(texts)) for kind, line in labels.items()}
     utterances = tuple(
-        Utterance(one.turn, one.speaker, one.text, attributes={kind: named[kind][one.turn] for kind in named})
-        for one in alternating(texts)
+        replace(utterance, attributes={kind: names[utterance.turn] for kind, names in named.items()})
+        for utterance in alternating(texts)
     )
     return Dialogue(f"{corpus}/{split}/{item.number}", corpus, split, utterances)
 
@@ -111,10 +112,10 @@ def _dialogue(item: Item, path: Path, options: LoadOptions) -> Dialogue:
 def _names(kind: str, line: Any, turns: int) -> list[str]:
     if not isinstance(line, Line):
         raise Refused(f"its {kind} line is missing" if line is None else f"{line.place}: {line.reason}")
-    found = line.text.split()
-    if len(found) != turns:
-        raise Refused(f"{turns} turns, but {len(found)} numbers in line {line.number} of the {kind} file")
-    unknown = next((one for one in found if one not in _ANNOTATIONS[kind]), None)
+    labels = line.text.split()
+    if len(labels) != turns:
+        raise Refused(f"{turns} turns, but {len(labels)} numbers in line {line.number} of the {kind} file")
+    unknown = next((label for label in labels if label not in _ANNOTATIONS[kind]), None)
     if unknown is not None:
         raise Refused(f"{unknown[:20]!r} in line {line.number} of the {kind} file names no {kind}")
-    return [_ANNOTATIONS[kind][one] for one in found]
+    return [_ANNOTATIONS[kind][label] for label in labels]

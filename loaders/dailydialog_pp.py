@@ -47,7 +47,7 @@ def _dialogue(item: Item, path: Path, options: LoadOptions) -> Dialogue:
         split=split,
         utterances=alternating(context),
         responses=tuple(_responses(value, len(context) - 1)),
-        attributes={key: one for key, one in value.items() if key not in _KEYS},
+        attributes={key: attribute for key, attribute in value.items() if key not in _KEYS},
     )
 
 

@@ -67,13 +67,13 @@ def dialogue(value: Any, options: LoadOptions, corpus: str, split: str) -> Dialo
     corpus, split, name = value.get("corpus", corpus), value.get("split", split), str(value["id"]).strip()
     name = name.removeprefix(f"{corpus}/{split}/")
     corpus, split = options.corpus or corpus, options.split or split
-    utterances = tuple(_utterance(turn, one) for turn, one in enumerate(value["turns"]))
+    utterances = tuple(_utterance(turn, item) for turn, item in enumerate(value["turns"]))
     return Dialogue(
         id=f"{corpus}/{split}/{name}",
         corpus=corpus,
         split=split,
         utterances=utterances,
-        responses=tuple(_response(one, len(utterances)) for one in value.get("responses", ())),
+        responses=tuple(_response(item, len(utterances)) for item in value.get("responses", ())),
         attributes=_others(value, _DIALOGUE_KEYS),
     )
 
@@ -100,7 +100,7 @@ def _response(value: Mapping[str, Any], turns: int) -> Response:
 
 
 def _others(value: Mapping[str, Any], known: set[str]) -> dict[str, Any]:
-    return {key: one for key, one in value.items() if key not in known}
+    return {key: attribute for key, attribute in value.items() if key not in known}
 
 
 def _validate(value: Any) -> None:

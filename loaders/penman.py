@@ -41,8 +41,8 @@ def graph_texts(path: Path, progress: Progress) -> Iterator[GraphText | Rejected
     places: dict[str, str] = {}
     for number, block in iter_blocks(_lines(path, progress, faults)):
         place = f"{path}:{number}"
-        found = metadata([line for line in block.split("\n") if line.startswith("#")])
-        id, text = found.get("id") or None, found.get("snt") or None
+        keys = metadata([line for line in block.split("\n") if line.startswith("#")])
+        id, text = keys.get("id") or None, keys.get("snt") or None
         if faults:
             yield from faults
             yield Rejected(place, f"graph {id or '(no id)'}: the line at {faults[0].place} can't be read")

@@ -38,7 +38,7 @@ def _dialogue(item: Item, path: Path, options: LoadOptions) -> Dialogue:
         corpus=corpus,
         split=split,
         utterances=tuple(_utterance(turn, message) for turn, message in enumerate(content)),
-        attributes={key: one for key, one in value.items() if key != "content"},
+        attributes={key: attribute for key, attribute in value.items() if key != "content"},
     )
 
 

@@ -40,10 +40,10 @@ class Loader:
 def _data_files(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
-    found = sorted(path.glob(_FILES))
-    if not found:
+    files = sorted(path.glob(_FILES))
+    if not files:
         raise InputError(f"{path} has no data files of WordNet ({_FILES}) in it")
-    return found
+    return files
 
 
 def _examples(path: Path, options: LoadOptions) -> Iterator[Sentence | Rejected]:

@@ -76,9 +76,9 @@ def align(graph: AmrGraph, tokens: Sequence[str]) -> dict[int, Span]:
     given = {k: span for k, span in graph.spans.items() if 0 <= span[0] < span[1] <= len(tokens)}
     if given:
         return given
-    found = _Alignment(graph, tokens)
-    found.settle()
-    return found.spans
+    alignment = _Alignment(graph, tokens)
+    alignment.settle()
+    return alignment.spans
 
 
 class _Alignment:
@@ -120,8 +120,8 @@ class _Alignment:
 
     def _settle_in_order(self, pending: dict[int, list[_Candidate]]) -> None:
         """For very long texts: each node once, in written order."""
-        for k, found in pending.items():
-            free = [candidate for candidate in found if self._free(candidate.span)]
+        for k, candidates in pending.items():
+            free = [candidate for candidate in candidates if self._free(candidate.span)]
             if free:
                 self._take(k, max(free, key=lambda one: one.score - self._distance(k, one.span)).span)
 
@@ -163,15 +163,15 @@ class _Alignment:
     def _candidates(self, node: AmrNode) -> list[_Candidate]:
         if node.concept is not None:
             return self._concept_candidates(node, node.concept)
-        found = [
+        candidates = [
             _Candidate((place, place + 1), weight)
             for key, weight in value_keys(self.graph, node)
             for place in self.index.lemmas.get(key, ())
         ]
         if node.role == "polarity":
-            return self._polarity_candidates(node, found)
-        found += [_Candidate(span, 9.0) for span in self._number_spans(node)]
-        return _best(found)
+            return self._polarity_candidates(node, candidates)
+        candidates += [_Candidate(span, 9.0) for span in self._number_spans(node)]
+        return _best(candidates)
 
     def _number_spans(self, node: AmrNode) -> list[Span]:
         value = (node.value or "").strip('"').replace(",", "")
@@ -182,33 +182,35 @@ class _Alignment:
             spans += [(place, place + 1) for key in ("a", "one", "once") for place in self.index.lemmas[key]]
         return spans
 
-    def _polarity_candidates(self, node: AmrNode, found: list[_Candidate]) -> list[_Candidate]:
+    def _polarity_candidates(self, node: AmrNode, candidates: list[_Candidate]) -> list[_Candidate]:
         """A negative word, or the negated word itself (``unlucky``), which its parent keeps too."""
         parent = self.graph.nodes[node.up] if node.up is not None else None
-        if found or parent is None or parent.concept is None or node.value != "-":
-            return _best(found)
+        if candidates or parent is None or parent.concept is None or node.value != "-":
+            return _best(candidates)
         for candidate in self._concept_candidates(parent, parent.concept):
             if NEGATIVE_PREFIX.search(self.index.tokens[candidate.span[0]].lower()):
                 self.spans[node.k] = candidate.span
         return []
 
     def _concept_candidates(self, node: AmrNode, concept: str) -> list[_Candidate]:
-        found: list[_Candidate] = []
+        candidates: list[_Candidate] = []
         lemma = concept_lemma(concept)
         parts = lemma.split(" ")
         if len(parts) > 1 or "-" in concept:
-            found += [_Candidate(span, 11.0) for span in self._part_spans(parts)]
+            candidates += [_Candidate(span, 11.0) for span in self._part_spans(parts)]
         for key, weight in concept_keys(concept):
-            found += [_Candidate((place, place + 1), weight) for place in self.index.lemmas.get(key, ())]
+            candidates += [_Candidate((place, place + 1), weight) for place in self.index.lemmas.get(key, ())]
         if concept == "amr-unknown":
-            return self._question_words(node, found)
-        if not found and lemma not in ("", "name") and not concept.endswith("-91"):
-            found += self._derived(parts[0])
+            return self._question_words(node, candidates)
+        if not candidates and lemma not in ("", "name") and not concept.endswith("-91"):
+            candidates += self._derived(parts[0])
         if lemma in NUMBERS:
-            found += [_Candidate(span, 8.0) for span in self.index.numbers.get(float(NUMBERS[lemma]), ())]
-        return _best(found)
+            candidates += [
+                _Candidate(span, 8.0) for span in self.index.numbers.get(float(NUMBERS[lemma]), ())
+            ]
+        return _best(candidates)
 
-    def _question_words(self, node: AmrNode, found: list[_Candidate]) -> list[_Candidate]:
+    def _question_words(self, node: AmrNode, candidates: list[_Candidate]) -> list[_Candidate]:
         """The wh-word that asks for what the node's role says; a yes/no question has none."""
         if node.role == "polarity":
             return []
@@ -219,7 +221,7 @@ class _Alignment:
         return _best(
             [
                 _Candidate(span, score + 2.0 * (self.index.tokens[span[0]].lower() in fitting))
-                for span, score in found
+                for span, score in candidates
             ]
         )
 
@@ -240,21 +242,21 @@ class _Alignment:
 
     def _derived(self, lemma: str) -> list[_Candidate]:
         """Words related by derivation: ``decide-01`` and ``decision``, ``lucky`` and ``unlucky``."""
-        found: list[_Candidate] = []
+        candidates: list[_Candidate] = []
         for stem in stems(lemma):
-            found += [
+            candidates += [
                 _Candidate((place, place + 1), 6.0 + min(len(stem), 8) / 8)
                 for place in self.index.stems.get(stem, ())
             ]
-        if not found and len(lemma) > 3:
+        if not candidates and len(lemma) > 3:
             for place, token in enumerate(self.index.tokens):
                 low = token.lower()
                 bare = NEGATIVE_PREFIX.sub("", low)
                 if bare != low and stems(bare) & stems(lemma):
-                    found.append(_Candidate((place, place + 1), 6.0))
+                    candidates.append(_Candidate((place, place + 1), 6.0))
                 elif len(low) > 4 and (_overlap(low, lemma) >= 5 or lemma in low):
-                    found.append(_Candidate((place, place + 1), 4.0))
-        return found
+                    candidates.append(_Candidate((place, place + 1), 4.0))
+        return candidates
 
     def _share(self) -> None:
         """Entities take the words of their names; persons and things those of the role they play."""
@@ -276,10 +278,10 @@ class _Alignment:
                     break
 
 
-def _best(found: list[_Candidate]) -> list[_Candidate]:
+def _best(candidates: list[_Candidate]) -> list[_Candidate]:
     """Each span once with its highest score; only what is near the best is worth trying."""
     scores: dict[Span, float] = {}
-    for candidate in found:
+    for candidate in candidates:
         scores[candidate.span] = max(candidate.score, scores.get(candidate.span, 0.0))
     kept = sorted((_Candidate(span, score) for span, score in scores.items()), key=lambda one: -one.score)
     return kept[:_MAX_CANDIDATES]
@@ -298,7 +300,7 @@ def _neighbours(graph: AmrGraph) -> defaultdict[int, list[int]]:
 
 def _numbers(tokens: Sequence[str]) -> dict[float, list[Span]]:
     """Every number in the text, by value, over as many tokens as it takes."""
-    found: defaultdict[float, list[Span]] = defaultdict(list)
+    spans: defaultdict[float, list[Span]] = defaultdict(list)
     place = 0
     while place < len(tokens):
         end, value = place, None
@@ -312,9 +314,9 @@ def _numbers(tokens: Sequence[str]) -> dict[float, list[Span]]:
         if value is None or end <= place:
             place += 1
             continue
-        found[value].append((place, end))
+        spans[value].append((place, end))
         place = end
-    return found
+    return spans
 
 
 def _overlap(left: str, right: str) -> int:
@@ -338,15 +340,15 @@ def align_rbw(graph: AmrGraph, tokens: Sequence[str]) -> dict[int, Span]:
     decoded = penman.decode(format_graph(plain), model=noop.NoOpModel())
     aligned = rbw.RBWAligner(decoded, list(tokens), [_lemma(token) for token in tokens]).get_penman_graph()
     by_triple = _nodes_by_triple(graph)
-    found: dict[int, Span] = {}
+    spans: dict[int, Span] = {}
     for triple, marks in aligned.epidata.items():
         k = by_triple.get((triple[0], triple[1], triple[2]))
         places = sorted(
             place for mark in marks if type(mark).__name__ == "Alignment" for place in mark.indices
         )
         if k is not None and places:
-            found.setdefault(k, (places[0], _end_of_run(places)))
-    return found
+            spans.setdefault(k, (places[0], _end_of_run(places)))
+    return spans
 
 
 def _end_of_run(places: Sequence[int]) -> int:
@@ -359,13 +361,13 @@ def _end_of_run(places: Sequence[int]) -> int:
 
 
 def _nodes_by_triple(graph: AmrGraph) -> dict[tuple[str, str, str], int]:
-    found: dict[tuple[str, str, str], int] = {}
+    nodes: dict[tuple[str, str, str], int] = {}
     for node in graph.nodes:
         if node.var is not None and node.concept is not None:
-            found[(node.var, ":instance", node.concept)] = node.k
+            nodes[(node.var, ":instance", node.concept)] = node.k
         elif node.up is not None and node.value is not None:
-            found.setdefault((graph.nodes[node.up].var or "", f":{node.role}", node.value), node.k)
-    return found
+            nodes.setdefault((graph.nodes[node.up].var or "", f":{node.role}", node.value), node.k)
+    return nodes
 
 
 def _lemma(token: str) -> str:

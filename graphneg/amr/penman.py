@@ -104,10 +104,10 @@ class _GraphReader:
     def _first_unreadable(self, text: str) -> int:
         """The number of the first token that is none; of the end, if all are good."""
         tokens = self._tokens
-        found = [tokens.index(one) for one in ('"', "~") if one in tokens]
+        unreadable = [tokens.index(mark) for mark in ('"', "~") if mark in tokens]
         if not text.isascii() and SURROGATE.search(text):
-            found.append(next(at for at, token in enumerate(tokens) if SURROGATE.search(token)))
-        return min(found, default=len(tokens))
+            unreadable.append(next(at for at, token in enumerate(tokens) if SURROGATE.search(token)))
+        return min(unreadable, default=len(tokens))
 
     def _graph(self, at: int) -> int:
         """Read from the first bracket to the last one; returns the number of what follows."""
@@ -355,11 +355,11 @@ def metadata(lines: Sequence[str]) -> dict[str, str]:
     >>> metadata(["# ::id lpp.1 ::date today", "# ::snt Chapter 1 ."])
     {'id': 'lpp.1', 'date': 'today', 'snt': 'Chapter 1 .'}
     """
-    found: dict[str, str] = {}
+    pairs: dict[str, str] = {}
     for line in lines:
         for key, value in _METADATA.findall(line):
-            found[key] = value.strip()
-    return found
+            pairs[key] = value.strip()
+    return pairs
 
 
 def iter_blocks(lines: Iterator[str] | Sequence[str] | str) -> Iterator[tuple[int, str]]:
@@ -379,7 +379,7 @@ def iter_blocks(lines: Iterator[str] | Sequence[str] | str) -> Iterator[tuple[in
             yield start, "\n".join(block)
             block, depth, begun = [], 0, False
         elif block and not begun and not line.strip():
-            if any("::id" in one or "::snt" in one for one in block):
+            if any("::id" in written or "::snt" in written for written in block):
                 yield start, "\n".join(block)
             block = []
         if not line.strip() and not block:
@@ -396,7 +396,7 @@ def iter_blocks(lines: Iterator[str] | Sequence[str] | str) -> Iterator[tuple[in
             if depth <= 0 and begun and (")" in piece):
                 yield start, "\n".join(block)
                 block, depth, begun, start = [], 0, False, number
-    if block and (begun or any("::id" in one or "::snt" in one for one in block)):
+    if block and (begun or any("::id" in written or "::snt" in written for written in block)):
         yield start, "\n".join(block)
 
 

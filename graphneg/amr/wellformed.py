@@ -69,20 +69,22 @@ def check(graph: AmrGraph, frames: Container[str] | None = None) -> list[Defect]
     >>> check(parse_graph("(l / like-01 :polarity - :polarity -)"))
     [Defect(code='double-polarity', k=0, message='like-01 has :polarity - 2 times')]
     """
-    found: list[Defect] = []
+    defects: list[Defect] = []
     branches: list[list[str]] = [[] for _ in graph.nodes]
     for node in graph.nodes:
-        found.extend(Defect(code, node.k, message) for code, message in _node_defects(node, frames))
+        defects.extend(Defect(code, node.k, message) for code, message in _node_defects(node, frames))
         if node.up is not None:
             branches[node.up].append(node.role or "")
     for mention in graph.mentions:
         branches[mention.up].append(mention.role)
     for node, roles in zip(graph.nodes, branches, strict=True):
         if roles or node.concept == "name":
-            found.extend(Defect(code, node.k, message) for code, message in _role_defects(node, roles, graph))
-    found.extend(_mention_defects(graph))
-    found.sort(key=attrgetter("k"))
-    return found
+            defects.extend(
+                Defect(code, node.k, message) for code, message in _role_defects(node, roles, graph)
+            )
+    defects.extend(_mention_defects(graph))
+    defects.sort(key=attrgetter("k"))
+    return defects
 
 
 def check_file(path: str | Path, frames: Container[str] | None = None) -> Iterator[FileDefect]:
@@ -116,17 +118,17 @@ def check_file(path: str | Path, frames: Container[str] | None = None) -> Iterat
 
 def _node_defects(node: AmrNode, frames: Container[str] | None) -> list[tuple[str, str]]:
     role = node.role
-    found: list[tuple[str, str]] = []
+    defects: list[tuple[str, str]] = []
     if node.concept is not None:
         if frames is not None and is_frame(node.concept) and node.concept not in frames:
-            found.append(("unknown-frame", f"{node.concept} is in no frame inventory"))
+            defects.append(("unknown-frame", f"{node.concept} is in no frame inventory"))
     elif role is not None and is_inverted(role):
-        found.append(("constant-inverted", f":{role} leads to the constant {node.value}"))
+        defects.append(("constant-inverted", f":{role} leads to the constant {node.value}"))
     elif _looks_undefined(node):
-        found.append(("undefined-variable", f":{role} leads to {node.value}, which is introduced nowhere"))
+        defects.append(("undefined-variable", f":{role} leads to {node.value}, which is introduced nowhere"))
     if role is not None and not is_role(role):
-        found.append(("malformed-role", f":{role} is no role"))
-    return found
+        defects.append(("malformed-role", f":{role} is no role"))
+    return defects
 
 
 @lru_cache(maxsize=4096)
@@ -158,12 +160,12 @@ def _role_defects(node: AmrNode, roles: list[str], graph: AmrGraph) -> Iterator[
             numbers.setdefault(match[1], []).append(int(match[2]))
     if node.concept == "name" and not any(role.startswith("op") for role in roles):
         yield "name-without-op", "a name has no :op"
-    for kind, found in numbers.items():
-        found.sort()
-        first = found[0]
-        gaps = found != list(range(first, first + len(found)))
+    for kind, given in numbers.items():
+        given.sort()
+        first = given[0]
+        gaps = given != list(range(first, first + len(given)))
         if gaps or (first != 1 and not (kind == "op" and first == 2)):
-            listed = ", ".join(f"{kind}{n}" for n in found)
+            listed = ", ".join(f"{kind}{n}" for n in given)
             yield f"{kind}-order", f"{node.label} has :{listed}"
 
 

@@ -163,13 +163,13 @@ def looks_right(path: Path, loader: str) -> bool:
     fitting = _fitting(start)
     if any(known.loader == loader for known in fitting):
         return True
-    found = _binary(start)
-    if found is None and fitting:
-        found = f"a file for the loader {fitting[0].loader!r} ({fitting[0].expects})"
-    if found is None and _LABELS.fullmatch(start):
-        found = "a DailyDialog act or emotion file, which is read along with its dialogues_*.txt"
-    if found is not None:
-        raise InputError(f"{path} looks like {found}. The loader {loader!r} reads {_expected(loader)}")
+    appearance = _binary(start)
+    if appearance is None and fitting:
+        appearance = f"a file for the loader {fitting[0].loader!r} ({fitting[0].expects})"
+    if appearance is None and _LABELS.fullmatch(start):
+        appearance = "a DailyDialog act or emotion file, which is read along with its dialogues_*.txt"
+    if appearance is not None:
+        raise InputError(f"{path} looks like {appearance}. The loader {loader!r} reads {_expected(loader)}")
     return False
 
 

@@ -137,15 +137,15 @@ def require_storable(dialogue: Dialogue) -> None:
 def _require_value(value: Any, what: str) -> None:
     pending: list[Any] = [value]
     while pending:
-        one = pending.pop()
-        if isinstance(one, str):
-            _require_text(one, what)
-        elif isinstance(one, Mapping):
-            fields = cast("Mapping[str, Any]", one)
+        part = pending.pop()
+        if isinstance(part, str):
+            _require_text(part, what)
+        elif isinstance(part, Mapping):
+            fields = cast("Mapping[str, Any]", part)
             pending.extend([*fields.keys(), *fields.values()])
-        elif isinstance(one, list | tuple):
-            pending.extend(cast("Sequence[Any]", one))
-        elif isinstance(one, int) and not -_LARGEST_INTEGER <= one < _LARGEST_INTEGER:
+        elif isinstance(part, list | tuple):
+            pending.extend(cast("Sequence[Any]", part))
+        elif isinstance(part, int) and not -_LARGEST_INTEGER <= part < _LARGEST_INTEGER:
             raise Refused(f"{what} has a number of more than 64 bits")
 
 

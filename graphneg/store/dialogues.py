@@ -83,8 +83,8 @@ class Selection:
 
 def count_dialogues(store: Store, selection: Selection) -> int:
     """How many dialogues are selected."""
-    found = store.read(cypher_text("read/count"), **selection.conditions())[0]["dialogues"]
-    return found if selection.limit is None else min(found, selection.limit)
+    count = store.read(cypher_text("read/count"), **selection.conditions())[0]["dialogues"]
+    return count if selection.limit is None else min(count, selection.limit)
 
 
 def dialogue_ids(store: Store, selection: Selection, skip: int = 0) -> Iterator[str]:
@@ -104,10 +104,10 @@ def dialogue_ids(store: Store, selection: Selection, skip: int = 0) -> Iterator[
 
 def read_dialogues(store: Store, ids: Sequence[str]) -> list[StoredDialogue]:
     """The dialogues of these ids, in this order."""
-    found: dict[str, StoredDialogue] = {}
+    dialogues: dict[str, StoredDialogue] = {}
     for row in store.read(cypher_text("read/turns"), ids=list(ids)):
-        found[row["id"]] = StoredDialogue(row["id"], row["corpus"], row["split"], _turns(row["turns"]))
-    return [found[id] for id in ids if id in found]
+        dialogues[row["id"]] = StoredDialogue(row["id"], row["corpus"], row["split"], _turns(row["turns"]))
+    return [dialogues[id] for id in ids if id in dialogues]
 
 
 class StoredResponse(NamedTuple):
@@ -122,8 +122,8 @@ class StoredResponse(NamedTuple):
 
 def read_responses(store: Store, ids: Sequence[str]) -> dict[str, list[StoredResponse]]:
     """By dialogue, its responses in the order of turns and numbers: ``d#3/r10`` stands behind ``d#3/r9``."""
-    found = store.read(cypher_text("read/responses"), ids=list(ids))
-    rows = {row["id"]: [StoredResponse(*response) for response in row["responses"]] for row in found}
+    records = store.read(cypher_text("read/responses"), ids=list(ids))
+    rows = {row["id"]: [StoredResponse(*response) for response in row["responses"]] for row in records}
     return {id: sorted(some, key=lambda one: (one.turn, len(one.id), one.id)) for id, some in rows.items()}
 
 
@@ -151,14 +151,14 @@ class GraphCache:
         needed = sorted(set(ids))
         with self._lock:
             kept = {id: self._graphs[id] for id in needed if id in self._graphs}
-        found = {id: graph for id, (graph, digest) in kept.items() if digest == digests.get(id, digest)}
-        missing = [id for id in needed if id not in found]
-        found |= {graph.id: graph for graph in read_graphs(self._store, missing)} if missing else {}
+        graphs = {id: graph for id, (graph, digest) in kept.items() if digest == digests.get(id, digest)}
+        missing = [id for id in needed if id not in graphs]
+        graphs |= {graph.id: graph for graph in read_graphs(self._store, missing)} if missing else {}
         for id in missing:
-            if id not in found:
+            if id not in graphs:
                 raise StoreError(f"graph {id} is not in the store (any more)")
-        self._keep({id: (graph, digests.get(id)) for id, graph in found.items()})
-        return found
+        self._keep({id: (graph, digests.get(id)) for id, graph in graphs.items()})
+        return graphs
 
     def _keep(self, graphs: Mapping[str, tuple[AmrGraph, str | None]]) -> None:
         """Keep these graphs, as the ones used last, and let go of the oldest."""

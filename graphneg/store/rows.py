@@ -60,15 +60,15 @@ def plain(value: Any) -> Any:
         return {"type": value.type, **dict(value.items())}
     if isinstance(value, Path):
         return [
-            plain(one)
+            plain(part)
             for pair in zip(value.nodes, (*value.relationships, None), strict=True)
-            for one in pair
-            if one
+            for part in pair
+            if part
         ]
     if isinstance(value, list | tuple):
-        return [plain(one) for one in value]
+        return [plain(part) for part in value]
     if isinstance(value, dict):
-        return {key: plain(one) for key, one in value.items()}
+        return {key: plain(part) for key, part in value.items()}
     return value
 
 
