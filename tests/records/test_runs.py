@@ -1,0 +1,70 @@
+"""Files that are whole or not there, and notes by which a run knows its own traces."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphneg.errors import InputError
+from graphneg.hashing import fingerprint
+from graphneg.records import RunNote, atomic_file, write_atomically
+
+settings = st.dictionaries(st.text(max_size=5), st.integers() | st.text(max_size=5) | st.none(), max_size=4)
+
+
+def test_a_file_takes_its_place_only_when_the_block_ends(tmp_path: Path) -> None:
+    out = tmp_path / "out.txt"
+    write_atomically(out, "before\n")
+    with atomic_file(out) as unfinished:
+        unfinished.write_text("after\n")
+        assert out.read_text() == "before\n"
+    assert out.read_text() == "after\n"
+    assert list(tmp_path.iterdir()) == [out]
+
+
+def test_an_error_leaves_the_file_as_it_was_and_nothing_beside_it(tmp_path: Path) -> None:
+    out = tmp_path / "out.txt"
+    write_atomically(out, "before\n")
+    with pytest.raises(RuntimeError), atomic_file(out) as unfinished:
+        unfinished.write_text("half")
+        raise RuntimeError("the store went away")
+    assert out.read_text() == "before\n"
+    assert list(tmp_path.iterdir()) == [out]
+
+
+def test_a_folder_that_is_not_there_is_one_clear_error(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"missing/out\.txt: can't be written: No such file or directory"):
+        write_atomically(tmp_path / "missing" / "out.txt", "text")
+
+
+def test_line_ends_stay_as_they_are(tmp_path: Path) -> None:
+    write_atomically(tmp_path / "sheet.csv", "a,b\r\n1,2\n")
+    assert (tmp_path / "sheet.csv").read_bytes() == b"a,b\r\n1,2\n"
+
+
+def test_a_note_tells_the_same_run_from_another(tmp_path: Path) -> None:
+    note = RunNote(tmp_path / "run" / "note.json", fingerprint(["model", 0]))
+    other = RunNote(note.path, fingerprint(["model", 1]))
+    assert note.state == "none"
+    note.write(epochs=2)
+    assert (note.state, other.state) == ("same", "other")
+    note.remove()
+    note.remove()
+    assert note.state == "none"
+
+
+@pytest.mark.parametrize("damage", ["", "{", "[1]", '{"of": "x"}', "null"])
+def test_a_note_that_cannot_be_read_is_another_runs(tmp_path: Path, damage: str) -> None:
+    note = RunNote(tmp_path / "note.json", "mark")
+    note.path.write_text(damage)
+    assert note.state == "other"
+
+
+@given(settings)
+def test_a_fingerprint_follows_the_facts_not_their_order(facts: dict[str, object]) -> None:
+    turned = dict(reversed(list(facts.items())))
+    assert fingerprint(facts) == fingerprint(turned)
+    assert fingerprint({**facts, "one more": 1}) != fingerprint(facts)
