@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from graphneg.amr.penman import iter_blocks, metadata, parse_graph
-from graphneg.decoders.t5 import one_line
+from graphneg.decoders.t5 import flat_graph
 from graphneg.errors import InputError, PenmanError
 from graphneg.evaluation.smatch import MEASURES, Compared, Measured, Pair, Tally, measured
 from graphneg.progress import NoProgress, Progress
@@ -89,7 +89,7 @@ def _graph(path: str | Path, line: int, block: str) -> FileGraph:
     keys = metadata([one for one in block.splitlines() if one.startswith("#")])
     id = keys.get("id", "").split(" ")[0] or None
     try:
-        return FileGraph(f"{path}:{line}", id, one_line(parse_graph(block, first_line=line)))
+        return FileGraph(f"{path}:{line}", id, flat_graph(parse_graph(block, first_line=line)))
     except PenmanError as error:
         return FileGraph(f"{path}:{error.line}", id, None, str(error))
 
