@@ -1,4 +1,8 @@
-"""The amrlib parser: an utterance's sentences through a model, their graphs mended, aligned and joined."""
+"""The amrlib parser: an utterance's sentences through a model, their graphs mended, aligned and joined.
+
+In: texts. Out: for each, one graph of its sentences under ``multi-sentence``, with spans over its tokens, and
+warnings about what was cut, broken off or mended.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +25,6 @@ from graphneg.errors import ParserError, PenmanError
 from graphneg.model import AmrGraph, AmrNode, Mention
 from graphneg.parsers.amrlib_models import Candidate, Proposal, make_engine, read_model
 from graphneg.parsers.base import EMPTY, Parsed
-
-# One graph of several: the sentences of an utterance under ``multi-sentence``.
 
 
 def joined(graphs: Sequence[AmrGraph]) -> AmrGraph:
@@ -51,7 +53,10 @@ def joined(graphs: Sequence[AmrGraph]) -> AmrGraph:
                 nodes.append(placed._replace(up=0, role=f"snt{number + 1}", pos=number))
             else:
                 nodes.append(placed._replace(up=node.up + first))
-        mentions += [one._replace(up=one.up + first, target=one.target + first) for one in graph.mentions]
+        mentions += [
+            mention._replace(up=mention.up + first, target=mention.target + first)
+            for mention in graph.mentions
+        ]
         spans |= {k + first: span for k, span in graph.spans.items()}
     return AmrGraph("", tuple(nodes), tuple(mentions), (), spans)
 
@@ -67,9 +72,6 @@ def _unique(variable: str | None, taken: set[str]) -> str | None:
         name = f"{stem}{number}"
     taken.add(name)
     return name
-
-
-# What a model wrote as a graph, made well formed where little is wrong with it.
 
 
 _ONCE = frozenset({":polarity", ":mode"})
@@ -142,16 +144,13 @@ def _role(role: str) -> str:
 def _numbered(branches: list[Branch]) -> list[Branch]:
     """The branches with their ``:opN`` and ``:sntN`` numbered without gaps, in the order that they have."""
     matches = ((_NUMBERED.fullmatch(role), i) for i, (role, _) in enumerate(branches))
-    found = sorted((match[1], int(match[2]), i) for match, i in matches if match)
+    numbered = sorted((match[1], int(match[2]), i) for match, i in matches if match)
     numbers: dict[str, int] = {}
     roles: dict[int, str] = {}
-    for kind, _, i in found:
+    for kind, _, i in numbered:
         numbers[kind] = numbers.get(kind, 0) + 1
         roles[i] = f":{kind}{numbers[kind]}"
     return [(roles.get(i, role), target) for i, (role, target) in enumerate(branches)]
-
-
-# The ``amrlib`` parser: an utterance's sentences through a model, their graphs aligned and joined.
 
 
 class AmrlibParser:
@@ -182,18 +181,20 @@ class AmrlibParser:
     ) -> None:
         if batch < 1 or beams < 1:
             raise ParserError(f"batch {batch}, beams {beams}: both must be at least 1")
-        found = read_model(model)
-        self._engine = make_engine(found, device or "auto", batch, beams, offline=offline)
-        self._max_output = found.max_output
+        checkpoint = read_model(model)
+        self._engine = make_engine(checkpoint, device or "auto", batch, beams, offline=offline)
+        self._max_output = checkpoint.max_output
         self._align = get_aligner("rbw" if find_spec("amrlib") else "rules")
-        self.version = f"{found.version}.{beams}"
+        self.version = f"{checkpoint.version}.{beams}"
 
     def parse_batch(self, texts: Sequence[str]) -> list[Parsed]:
         """A graph for each text, in order, or the reason why there is none."""
         split = [typed_sentences(text) for text in texts]
         different = sorted({sentence.text for sentences in split for sentence in sentences})
         proposals = dict(zip(different, self._engine.propose(different), strict=True))
-        return [self._parsed(text, found, proposals) for text, found in zip(texts, split, strict=True)]
+        return [
+            self._parsed(text, sentences, proposals) for text, sentences in zip(texts, split, strict=True)
+        ]
 
     def _parsed(self, text: str, sentences: Sequence[SentenceSpan], proposals: dict[str, Proposal]) -> Parsed:
         if not sentences:
@@ -201,10 +202,10 @@ class AmrlibParser:
         graphs: list[AmrGraph] = []
         warnings: list[str] = []
         for number, sentence in enumerate(sentences, 1):
-            found = chosen(proposals[sentence.text], number, self._max_output)
-            warnings += found.warnings
-            if found.graph is not None:
-                graphs.append(_aligned(found.graph, sentence, self._align))
+            parsed = chosen(proposals[sentence.text], number, self._max_output)
+            warnings += parsed.warnings
+            if parsed.graph is not None:
+                graphs.append(_aligned(parsed.graph, sentence, self._align))
         if not graphs:
             return Parsed(None, tuple(warnings))
         return Parsed(joined(graphs), tuple(warnings))
@@ -226,8 +227,10 @@ def chosen(proposal: Proposal, number: int, longest: int) -> Parsed:
         warnings.append(f"truncated: {where}: {proposal.cut} of {proposal.tokens} tokens were not read")
     if proposal.candidates is None:
         return Parsed(None, (*warnings, f"out-of-memory: {where} does not fit alone"))
-    usable = [one for rank, each in enumerate(proposal.candidates, 1) if (one := _usable(each, rank))]
-    best = next((one for one in usable if one.finished), usable[0] if usable else None)
+    usable = [
+        graph for rank, candidate in enumerate(proposal.candidates, 1) if (graph := _usable(candidate, rank))
+    ]
+    best = next((graph for graph in usable if graph.finished), usable[0] if usable else None)
     if best is None:
         count = len(proposal.candidates)
         return Parsed(None, (*warnings, f"no-graph: {where}: none of {count} proposals is well formed"))
@@ -256,6 +259,6 @@ def _usable(candidate: Candidate, rank: int) -> _Usable | None:
 
 def _aligned(graph: AmrGraph, sentence: SentenceSpan, align: Aligner) -> AmrGraph:
     """The graph with spans over the tokens of the whole text."""
-    found = align(replace(graph, spans={}), [token.text for token in tokenize(sentence.text)])
+    spans = align(replace(graph, spans={}), [token.text for token in tokenize(sentence.text)])
     first = sentence.first_token
-    return replace(graph, spans={k: (first + start, first + end) for k, (start, end) in found.items()})
+    return replace(graph, spans={k: (first + start, first + end) for k, (start, end) in spans.items()})

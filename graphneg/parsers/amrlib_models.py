@@ -1,4 +1,8 @@
-"""Models of amrlib: what a folder says about itself, and running one on sentences."""
+"""Models of amrlib: what a folder says about itself, and running one on sentences.
+
+In: a folder of a parse model, and sentences. Out: for each sentence the graphs that the model proposes as
+PENMAN texts, best first.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +18,6 @@ from graphneg.decoders.t5 import Output, Tokens
 from graphneg.errors import DecoderError, ParserError, first_line
 from graphneg.nn.batching import in_batches
 from graphneg.nn.models import AMRLIB_MODELS, INSTALL, load_tokenizer, read_json, tokenizer_source
-
-# What a folder of an amrlib parse model says about itself, and whether it is one.
-
 
 SEQUENCE_TO_SEQUENCE = ("parse_xfm", "parse_t5")
 """amrlib's modules for T5, BART and any other sequence-to-sequence model of transformers."""
@@ -91,19 +92,19 @@ def _task(path: Path) -> Mapping[str, Any]:
     """
     config = read_json(path / "config.json", ParserError)
     tasks = config.get("task_specific_params") or {}
-    found: Mapping[str, Any] | None = next((tasks[name] for name in _TASKS if tasks.get(name)), None)
-    if found is None:
+    task: Mapping[str, Any] | None = next((tasks[name] for name in _TASKS if tasks.get(name)), None)
+    if task is None:
         raise ParserError(
             f"{path}: config.json has no task_specific_params for parse_amr, which amrlib's training notes "
             "there; fetch the model again"
         )
-    return found
+    return task
 
 
 def _digest(path: Path) -> str:
     """Tells weights apart without reading gigabytes: names, sizes, the beginnings and ends of files."""
     seen = hashlib.blake2b(digest_size=4)
-    for file in sorted(one for one in path.iterdir() if one.suffix in _WEIGHTS):
+    for file in sorted(entry for entry in path.iterdir() if entry.suffix in _WEIGHTS):
         size = file.stat().st_size
         seen.update(f"{file.name} {size}".encode())
         with file.open("rb") as stream:
@@ -111,9 +112,6 @@ def _digest(path: Path) -> str:
             stream.seek(max(0, size - _SAMPLE))
             seen.update(stream.read(_SAMPLE))
     return seen.hexdigest()
-
-
-# Running a model: sentences in, for each the graphs that it proposes as PENMAN texts, best first.
 
 
 class Candidate(NamedTuple):
@@ -185,15 +183,17 @@ class SequenceEngine:
         tokens = [self._tokenizer(sentence, verbose=False)["input_ids"] for sentence in sentences]
         order = sorted(range(len(sentences)), key=lambda i: (-len(tokens[i]), i))
 
-        def generate(places: Sequence[int]) -> list[list[Output]]:
-            read = [self._read_part(tokens[i]) for i in places]
+        def generate(rows: Sequence[int]) -> list[list[Output]]:
+            read = [self._read_part(tokens[i]) for i in rows]
             return self._backend.beams(read, self._beams, self._model.max_output)
 
-        found: dict[int, Proposal] = {}
+        proposals: dict[int, Proposal] = {}
         for i, outputs in in_batches(order, self._batch, generate):
             candidates = None if outputs is None else tuple(map(self._candidate, outputs))
-            found[i] = Proposal(candidates, len(tokens[i]), max(0, len(tokens[i]) - self._model.max_input))
-        return [found[i] for i in range(len(sentences))]
+            proposals[i] = Proposal(
+                candidates, len(tokens[i]), max(0, len(tokens[i]) - self._model.max_input)
+            )
+        return [proposals[i] for i in range(len(sentences))]
 
     def _read_part(self, tokens: Tokens) -> Tokens:
         """As much as the model reads, with the token that ends a text."""
@@ -228,14 +228,14 @@ class AmrlibEngine:
     def propose(self, sentences: Sequence[str]) -> list[Proposal]:
         order = sorted(range(len(sentences)), key=lambda i: (-len(sentences[i]), i))
 
-        def parse(places: Sequence[int]) -> list[str | None]:
-            return self._inference.parse_sents([sentences[i] for i in places], add_metadata=False)
+        def parse(rows: Sequence[int]) -> list[str | None]:
+            return self._inference.parse_sents([sentences[i] for i in rows], add_metadata=False)
 
-        found = {
+        proposals = {
             i: Proposal(None if penman is None else (Candidate(penman),))
             for i, penman in in_batches(order, self._batch, parse)
         }
-        return [found[i] for i in range(len(sentences))]
+        return [proposals[i] for i in range(len(sentences))]
 
 
 class _Reader:

@@ -87,10 +87,11 @@ class CheckedParser:
             )
         parsed = [Parsed(EMPTY, ("empty: the text has no words",))] * len(texts)
         for i, answer in zip(worded, answers, strict=True):
-            one = self._checked(answer)
+            checked = self._checked(answer)
             if readable[i] != texts[i]:
-                one = replace(one, warnings=(*one.warnings, _unreadable(texts[i], readable[i])))
-            parsed[i] = one
+                warning = _unreadable(texts[i], readable[i])
+                checked = replace(checked, warnings=(*checked.warnings, warning))
+            parsed[i] = checked
         return parsed
 
     def _checked(self, answer: Any) -> Parsed:

@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("spacy", reason="the dependency parser needs spaCy")
 
 from graphneg.amr.penman import format_graph
-from graphneg.parsers.dependency.learned.denials import denials
+from graphneg.parsers.dependency.learned.negation_scope import denials
 from graphneg.parsers.dependency.parser import DependencyParser, rule_drafts
 from graphneg.parsers.dependency.text import load_model
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from graphneg.amr.penman import parse_graph
-from graphneg.parsers.dependency.learned.denials import denials, features
+from graphneg.parsers.dependency.learned.negation_scope import denials, features
 from graphneg.parsers.dependency.learned.networks import GroupSums, Model, read_model, write_model
 from graphneg.parsers.dependency.parser import write_draft
 from graphneg.parsers.dependency.text import load_model

@@ -70,11 +70,11 @@ class _Pool:
     tops: list[int] = field(default_factory=list[int])
     homes: dict[int, int] = field(default_factory=dict[int, int])
 
-    def add(self, concept: str | None, value: str | None = None, place: tuple[int, int] = (-1, -1)) -> int:
+    def add(self, concept: str | None, value: str | None = None, span: tuple[int, int] = (-1, -1)) -> int:
         """Adds a node; returns its number."""
         self.concepts.append(concept)
         self.values.append(value)
-        self.places.append(place)
+        self.places.append(span)
         return len(self.concepts) - 1
 
 

@@ -1,4 +1,9 @@
-"""From scores of roles between pairs of nodes to a connected graph."""
+"""From scores of roles between pairs of nodes to a connected graph.
+
+In: a draft with its concepts, and a network. Out: the draft with new arcs and tops. Arcs that are more likely
+than not are taken, the likeliest first; then each loose part is joined by its best arc, as Flanigan et al.
+(2014, section 4) do with their maximum spanning connected subgraph.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +18,6 @@ from graphneg.parsers.dependency.draft import Draft
 from graphneg.parsers.dependency.learned.features import DraftFeatures, Group, plain_role
 from graphneg.parsers.dependency.learned.networks import GroupSums, Model
 from graphneg.parsers.dependency.learned.tables import Meanings
-
-# Which pairs of nodes are scored.
-
 
 _NEAR = 24
 
@@ -35,12 +37,6 @@ def scored_pairs(seen: DraftFeatures) -> Iterator[tuple[int, int]]:
                 yield a, b
             if nodes[b].concept is not None and nodes[b].concept != "name":
                 yield b, a
-
-
-# From scores of roles between all pairs of nodes to a connected graph.
-#
-# Arcs that are more likely than not are taken, the likeliest first; then each loose part is joined by its
-# best arc, as Flanigan et al. (2014, section 4) do with their maximum spanning connected subgraph.
 
 
 _ONCE = frozenset(
@@ -116,7 +112,7 @@ def decode(
     that no arc above ``loose`` joins to the rest is given up.
     """
     taken = _Taken(nodes, constants)
-    ordered = sorted(arcs, key=lambda one: (-one.score, one.head, one.dep, one.role))
+    ordered = sorted(arcs, key=lambda arc: (-arc.score, arc.head, arc.dep, arc.role))
     for arc in ordered:
         if arc.score < enough:
             break
@@ -137,9 +133,6 @@ def decode(
     return taken.arcs, sorted(given_up)
 
 
-# Chooses arcs and tops by the network's scores.
-
-
 ENOUGH = -0.9
 """The log odds from which an arc is taken: in favour of arcs, for F1."""
 LOOSE = -4.0
@@ -155,10 +148,10 @@ def link_nodes(meanings: Meanings, model: Model, sums: GroupSums, draft: Draft) 
     """Links the draft's nodes anew, drops single nodes that hang on nothing, and chooses tops."""
     seen = DraftFeatures(draft, meanings)
     pairs = list(scored_pairs(seen))
-    place = {i: n for n, i in enumerate(seen.alive)}
+    rows = {i: n for n, i in enumerate(seen.alive)}
     nodes = [seen.node(i) for i in seen.alive]
     between = _between(model, sums, [seen.pair(h, d) for h, d in pairs])
-    ends = ([place[h] for h, _ in pairs], [place[d] for _, d in pairs])
+    ends = ([rows[h] for h, _ in pairs], [rows[d] for _, d in pairs])
     odds, tops = _scores(model, nodes, between, ends)
     _trust_rules(odds, seen, pairs, model.classes)
     arcs = _possible(odds, pairs, model.classes)
@@ -172,14 +165,16 @@ def link_nodes(meanings: Meanings, model: Model, sums: GroupSums, draft: Draft) 
     for i in loose:
         if i not in named:
             draft.drop(i)
-    _choose_tops(draft, {i: float(tops[place[i]]) for i in scored})
+    _choose_tops(draft, {i: float(tops[rows[i]]) for i in scored})
 
 
-def _between(model: Model, sums: GroupSums, found: Sequence[tuple[list[Group], list[str]]]) -> Any:
+def _between(model: Model, sums: GroupSums, features: Sequence[tuple[list[Group], list[str]]]) -> Any:
     """The sums of each pair's features; ``None`` without pairs."""
-    if not found:
+    if not features:
         return None
-    return sums.sums([groups for groups, _ in found]) + model.sums("pair", "pair", [one for _, one in found])
+    return sums.sums([groups for groups, _ in features]) + model.sums(
+        "pair", "pair", [single for _, single in features]
+    )
 
 
 def _trust_rules(
@@ -198,14 +193,14 @@ def _possible(odds: Any, pairs: Sequence[tuple[int, int]], roles: Sequence[str])
     if not pairs:
         return []
     best = odds.argmax(axis=1)
-    found = odds > _OTHERS
-    found[np.arange(len(pairs)), best] = True
-    found &= odds > _LEAST
-    rows, places = np.nonzero(found)
-    scores = odds[rows, places].tolist()
+    likely = odds > _OTHERS
+    likely[np.arange(len(pairs)), best] = True
+    likely &= odds > _LEAST
+    rows, columns = np.nonzero(likely)
+    scores = odds[rows, columns].tolist()
     return [
-        ScoredArc(score, *pairs[row], roles[place + 1])
-        for score, row, place in zip(scores, rows.tolist(), places.tolist(), strict=True)
+        ScoredArc(score, *pairs[row], roles[column + 1])
+        for score, row, column in zip(scores, rows.tolist(), columns.tolist(), strict=True)
     ]
 
 

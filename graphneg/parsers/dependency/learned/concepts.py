@@ -1,4 +1,9 @@
-"""Chooses what each word means among its candidates."""
+"""Chooses what each word means among its candidates.
+
+In: a draft, the table of meanings, and a network. Out: the draft, in which each open word stands for the
+fragment with the highest score: of those seen in annotated graphs, PropBank's senses, its lemma, and the
+rules' own.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +29,6 @@ from graphneg.parsers.dependency.learned.tables import (
     write_fragment,
 )
 from graphneg.parsers.dependency.words import Word
-
-# The candidates for what a word means, and what the chooser looks at.
-
 
 _AMOUNTS = frozenset({"many", "much"})
 _NO_COUNTS = (0, 0)
@@ -55,7 +57,7 @@ def candidates(
     """
     word = words[i]
     letter = letter_of(word)
-    found: dict[str, list[str]] = {given: ["rules"]}
+    sources: dict[str, list[str]] = {given: ["rules"]}
     total = [0, 0]
     for seen in meanings.seen.get(word_key(word), ()):
         counts = _less(seen.counts, left_out.get(seen.fragment, _NO_COUNTS))
@@ -66,19 +68,19 @@ def candidates(
         counts = _less(seen.counts, left_out.get(seen.fragment, _NO_COUNTS))
         if counts == _NO_COUNTS or (given and not seen.fragment) or _is_large(seen.fragment):
             continue
-        marks = found.setdefault(seen.fragment, [])
+        marks = sources.setdefault(seen.fragment, [])
         for name, count, whole in zip("ab", counts, total, strict=True):
             if count:
                 marks.append(f"{name}{_share(count, whole)}")
                 marks.append(f"{name}n{_level(count)}")
     if letter:
-        _add_senses(found, meanings, words, word, letter)
-        found.setdefault(word.lemma, []).append("lemma")
-    _add_variants(found, given)
+        _add_senses(sources, meanings, words, word, letter)
+        sources.setdefault(word.lemma, []).append("lemma")
+    _add_variants(sources, given)
     if _ORDER in read_fragment(given).labels:
-        found = {text: marks for text, marks in found.items() if _ORDER in read_fragment(text).labels}
+        sources = {text: marks for text, marks in sources.items() if _ORDER in read_fragment(text).labels}
     known = f"{_level(total[0])}{_level(total[1])}"
-    return [Candidate(text, _features(word, text, marks, known, given)) for text, marks in found.items()]
+    return [Candidate(text, _features(word, text, marks, known, given)) for text, marks in sources.items()]
 
 
 def open_words(draft: Draft) -> Iterator[tuple[Word, str, list[int]]]:
@@ -119,14 +121,16 @@ def _stands(words: Sequence[Word], word: Word, text: str) -> bool:
 
 def _words_of_expressions(draft: Draft) -> set[int]:
     """The words that a concept (no frame) stands for together with others: *no one*, *at all*."""
-    found: set[int] = set()
+    covered: set[int] = set()
     for node in draft.nodes:
         if node.gone or node.token is None or kind_of(node.label) != "concept":
             continue
         word = draft.words[node.token]
         if node.start < word.start or node.end > word.end:
-            found.update(one.i for one in draft.words if node.start <= one.start and one.end <= node.end)
-    return found
+            covered.update(
+                word.i for word in draft.words if node.start <= word.start and word.end <= node.end
+            )
+    return covered
 
 
 def is_fixed(fragment: str) -> bool:
@@ -143,7 +147,7 @@ def _is_large(fragment: str) -> bool:
 
 
 def _add_senses(
-    found: dict[str, list[str]], meanings: Meanings, words: Sequence[Word], word: Word, letter: str
+    sources: dict[str, list[str]], meanings: Meanings, words: Sequence[Word], word: Word, letter: str
 ) -> None:
     for key in sense_keys(word):
         senses = meanings.senses.get(key, ())
@@ -153,21 +157,21 @@ def _add_senses(
                 sense.letter == "v" and word.tag in {"VBG", "VBN", "NN", "JJ"}
             ):
                 continue
-            marks = found.setdefault(sense.frame, [])
+            marks = sources.setdefault(sense.frame, [])
             marks.append(f"pb{min(n, 3)}{'+' if '_' in key else ''}{sense.letter}{letter}")
             marks.append(f"pbx{_share(sense.examples, whole)}")
 
 
-def _add_variants(found: dict[str, list[str]], given: str) -> None:
+def _add_variants(sources: dict[str, list[str]], given: str) -> None:
     """The rules' fragment of several nodes, with each other frame in place of its own."""
     labels, arcs = read_fragment(given)
-    places = [n for n, label in enumerate(labels) if kind_of(label) == "frame"]
-    if len(labels) < 2 or len(places) != 1:
+    frames = [n for n, label in enumerate(labels) if kind_of(label) == "frame"]
+    if len(labels) < 2 or len(frames) != 1:
         return
-    for text in [one for one in found if kind_of(one) == "frame" and " " not in one]:
-        if text != labels[places[0]]:
-            other = [text if n == places[0] else label for n, label in enumerate(labels)]
-            found.setdefault(write_fragment(other, arcs), []).append("variant")
+    for text in [text for text in sources if kind_of(text) == "frame" and " " not in text]:
+        if text != labels[frames[0]]:
+            other = [text if n == frames[0] else label for n, label in enumerate(labels)]
+            sources.setdefault(write_fragment(other, arcs), []).append("variant")
 
 
 def _less(counts: Counts, other: Counts) -> Counts:
@@ -186,12 +190,12 @@ def _features(word: Word, text: str, marks: list[str], known: str, given: str) -
     fragment = read_fragment(text)
     shape = "+".join(_shape(label, word.lemma) for label in fragment.labels)
     sources = ",".join(sorted(mark for mark in marks if not mark.startswith(("an", "bn"))))
-    found = [*(f"m={mark}" for mark in marks), f"s={shape}", f"src={sources}", f"srck={sources},{known}"]
-    found += [
+    features = [*(f"m={mark}" for mark in marks), f"s={shape}", f"src={sources}", f"srck={sources},{known}"]
+    features += [
         f"f={text}", f"fl={text},{word.lemma}", f"st={shape},{word.tag}", f"sd={shape},{word.dep}",
         f"rt={'rules' in marks},{word.tag},{word.dep}", f"g={given == ''},{text == ''},{known}",
     ]  # fmt: skip
-    return found
+    return features
 
 
 def _shape(label: str, lemma: str) -> str:
@@ -206,23 +210,20 @@ def context_features(meanings: Meanings, words: Sequence[Word], i: int) -> list[
     """What stands around a word, to be crossed with its candidates by the network."""
     word = words[i]
     head = words[word.head]
-    found = [
+    features = [
         f"l={word.lemma}", f"t={word.tag}", f"d={word.dep}", f"hl={head.lemma}", f"ht={head.tag}",
         f"pl={words[i - 1].lower if i else '^'}", f"nl={words[i + 1].lower if i + 1 < len(words) else '$'}",
         f"w={word.lower}", f"nt={words[i + 1].tag if i + 1 < len(words) else '$'}",
         f"pt={words[i - 1].tag if i else '^'}",
     ]  # fmt: skip
-    found += [f"g={n}" for n in meanings.clusters.get(word.lemma, ())]
-    found += [f"hg={n}" for n in meanings.clusters.get(head.lemma, ())]
+    features += [f"g={n}" for n in meanings.clusters.get(word.lemma, ())]
+    features += [f"hg={n}" for n in meanings.clusters.get(head.lemma, ())]
     for kid in word.kids:
         below = words[kid]
-        found.append(f"kd={below.dep}")
-        found += [f"kg={below.dep},{n}" for n in meanings.clusters.get(below.lemma, ())[:1]]
-        found.append(f"kl={below.dep},{below.lemma}")
-    return found
-
-
-# Chooses what each word means among its candidates.
+        features.append(f"kd={below.dep}")
+        features += [f"kg={below.dep},{n}" for n in meanings.clusters.get(below.lemma, ())[:1]]
+        features.append(f"kl={below.dep},{below.lemma}")
+    return features
 
 
 SURE = 2.0
@@ -246,28 +247,28 @@ def choose_concepts(
     """
     contexts: list[list[str]] = []
     options: list[list[Candidate]] = []
-    places: list[tuple[int, list[int]]] = []
+    targets: list[tuple[int, list[int]]] = []
     for word, given, group in open_words(draft):
-        found = candidates(meanings, draft.words, word.i, given, (own or {}).get(word_key(word), {}))
-        if len(found) > 1:
+        choices = candidates(meanings, draft.words, word.i, given, (own or {}).get(word_key(word), {}))
+        if len(choices) > 1:
             contexts.append(context_features(meanings, draft.words, word.i))
-            options.append(found)
-            places.append((word.i, group))
-    if not places:
+            options.append(choices)
+            targets.append((word.i, group))
+    if not targets:
         return
     arrays = model.arrays
-    bags = [option.features for found in options for option in found]
-    sizes = [len(found) for found in options]
+    bags = [option.features for choices in options for option in choices]
+    sizes = [len(choices) for choices in options]
     around = model.sums("context", "context", contexts) + arrays["bias"]
     rows = model.sums("candidate", "candidate", bags)
     hidden = np.maximum(np.repeat(around, sizes, axis=0) + rows[:, :-1], 0)
     scores = hidden @ arrays["out"] + rows[:, -1]
     begin = 0
-    for (token, group), found in zip(places, options, strict=True):
-        best = int(np.argmax(scores[begin : begin + len(found)]))
-        if scores[begin + best] - scores[begin] > _needed(found[0].fragment, found[best].fragment, sure):
-            put_fragment(draft, token, found[best].fragment, group)
-        begin += len(found)
+    for (token, group), choices in zip(targets, options, strict=True):
+        best = int(np.argmax(scores[begin : begin + len(choices)]))
+        if scores[begin + best] - scores[begin] > _needed(choices[0].fragment, choices[best].fragment, sure):
+            put_fragment(draft, token, choices[best].fragment, group)
+        begin += len(choices)
 
 
 def _needed(given: str, other: str, sure: float) -> float:

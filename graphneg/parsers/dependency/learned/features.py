@@ -72,13 +72,13 @@ class Paths:
 
     def ancestors(self, i: int) -> list[int]:
         """The word, its head, its head's head, at most ``_LONGEST_PATH`` more."""
-        found = self._up.get(i)
-        if found is None:
-            found = [i]
-            while len(found) <= _LONGEST_PATH and self.words[found[-1]].head != found[-1]:
-                found.append(self.words[found[-1]].head)
-            self._up[i] = found
-        return found
+        chain = self._up.get(i)
+        if chain is None:
+            chain = [i]
+            while len(chain) <= _LONGEST_PATH and self.words[chain[-1]].head != chain[-1]:
+                chain.append(self.words[chain[-1]].head)
+            self._up[i] = chain
+        return chain
 
     def between(self, a: int, b: int) -> tuple[str, str, int]:
         """The path from ``a`` to ``b`` as labels, the same with its function words, and its length."""
@@ -90,20 +90,16 @@ class Paths:
     def _find(self, a: int, b: int) -> tuple[str, str, int]:
         if a == b:
             return "=", "=", 0
-        up, down = self.ancestors(a), self.ancestors(b)
-        for steps, one in enumerate(up):
-            if one in down:
-                back = down.index(one)
-                if steps + back > _LONGEST_PATH:
-                    break
-                words = self.words
-                rising = [words[i] for i in up[:steps]]
-                falling = [words[i] for i in down[:back]][::-1]
-                labels = "".join([w.dep + "<" for w in rising] + [w.dep + ">" for w in falling])
-                inner = ([words[i] for i in up[1 : steps + 1]] + falling[:-1]) if back else rising[1:]
-                lexical = labels + "".join("/" + w.lemma for w in inner if w.tag in _LEXICAL)
-                return labels, lexical, steps + back
-        return "far", "far", _LONGEST_PATH + 1
+        up, down, words = self.ancestors(a), self.ancestors(b), self.words
+        steps = next((n for n, i in enumerate(up) if i in down), _LONGEST_PATH + 1)
+        back = down.index(up[steps]) if steps < len(up) else 0
+        if steps + back > _LONGEST_PATH:
+            return "far", "far", _LONGEST_PATH + 1
+        rising = [words[i] for i in up[:steps]]
+        falling = [words[i] for i in down[:back]][::-1]
+        labels = "".join([w.dep + "<" for w in rising] + [w.dep + ">" for w in falling])
+        inner = ([words[i] for i in up[1 : steps + 1]] + falling[:-1]) if back else rising[1:]
+        return labels, labels + "".join("/" + w.lemma for w in inner if w.tag in _LEXICAL), steps + back
 
 
 Group = tuple[str | int, ...]
@@ -143,9 +139,6 @@ class DraftFeatures:
         self.signatures = [
             "".join(meanings.roles.get(node.label, ())).replace("ARG", "") for node in draft.nodes
         ]
-        self.signatures = [
-            "".join(meanings.roles.get(node.label, ())).replace("ARG", "") for node in draft.nodes
-        ]
         self.paths = Paths(draft.words)
         self.alive = [i for i, node in enumerate(draft.nodes) if not node.gone]
         self.rule_arcs: dict[tuple[int, int], tuple[str, str]] = {}
@@ -161,46 +154,50 @@ class DraftFeatures:
             for arc in draft.arcs
             if _is_settled(draft.nodes[arc.head].label, draft.nodes[arc.dep].label, arc.role)
         }
-        self.place: dict[int, int] = {}
+        self.place = {i: n for n, i in enumerate(self.alive)}
         self.mates: dict[int | None, list[int]] = {}
-        for order, i in enumerate(self.alive):
-            self.place[i] = order
+        for i in self.alive:
             self.mates.setdefault(draft.nodes[i].token, []).append(i)
-        self.order = {
-            i: at for at, i in enumerate(sorted(self.alive, key=lambda i: (_token(draft.nodes[i]), i)))
-        }
+        by_word = sorted(self.alive, key=lambda i: (_token(draft.nodes[i]), i))
+        self.order = {i: n for n, i in enumerate(by_word)}
 
     def node(self, i: int) -> list[str]:
         """Features of one node."""
         node = self.draft.nodes[i]
         label = node.label
         stem, kind = stem_of(label), kind_of(label)
-        found = [f"c={label}", f"s={stem}", f"k={kind}", f"r={node.rule}", f"gh={self.given_head.get(i, '')}"]
-        found += [f"fr={tag}" for tag in self.frames.get(label, ())]
+        features = [
+            f"c={label}",
+            f"s={stem}",
+            f"k={kind}",
+            f"r={node.rule}",
+            f"gh={self.given_head.get(i, '')}",
+        ]
+        features += [f"fr={tag}" for tag in self.frames.get(label, ())]
         coarse, fine = self.clusters[i]
-        found += [f"g={coarse}", f"gf={fine}"]
+        features += [f"g={coarse}", f"gf={fine}"]
         if node.token is None:
-            found.append("t=none")
-            return found
+            features.append("t=none")
+            return features
         words = self.draft.words
         word = words[node.token]
         head = words[word.head]
         mates = self.mates[node.token]
-        found += [
+        features += [
             f"l={word.lemma}", f"t={word.tag}", f"d={word.dep}", f"kd={kind},{word.dep}",
             f"kt={kind},{word.tag}", f"hl={head.lemma}", f"ht={head.tag}", f"hd={head.dep}",
             f"m={mates.index(i)}/{min(len(mates), 4)}",
             f"pl={words[node.token - 1].lower if node.token else '^'}",
             f"nl={words[node.token + 1].lower if node.token + 1 < len(words) else '$'}",
         ]  # fmt: skip
-        found += [f"st={step}" for step in self.steps[i].values()]
-        found += [f"mc={self.draft.nodes[j].label}" for j in mates if j != i]
+        features += [f"st={step}" for step in self.steps[i].values()]
+        features += [f"mc={self.draft.nodes[j].label}" for j in mates if j != i]
         for kid in word.kids:
             below = words[kid]
-            found.append(f"kid={below.dep}")
+            features.append(f"kid={below.dep}")
             if below.tag in _LEXICAL or below.pos in {"AUX", "PART", "PUNCT"}:
-                found.append(f"kl={below.dep},{below.lemma}")
-        return found
+                features.append(f"kl={below.dep},{below.lemma}")
+        return features
 
     def pair(self, h: int, d: int) -> tuple[list[Group], list[str]]:
         """Features of an ordered pair, as groups and singly: would ``d`` be an argument of ``h``?"""
@@ -210,7 +207,7 @@ class DraftFeatures:
         hk, dk, ds = kind_of(hl), kind_of(dl), stem_of(dl)
         role, rule = self.rule_arcs.get((h, d), ("", ""))
         back = self.rule_arcs.get((d, h), ("", ""))[0]
-        found: list[Group] = [
+        groups: list[Group] = [
             ("rule", role, rule, back, hk, dk),
             ("head", role, hl),
             ("dep", role, back, ds),
@@ -219,29 +216,29 @@ class DraftFeatures:
         single = [f"HD={hs},{ds}"]
         if not role and not back:
             from_head, from_dep = self.steps[h], self.steps[d]
-            found.append(("steps", min(len(from_head), 5), min(len(from_dep), 3), hk, dk))
-            found += [("over", from_head[x] + from_dep[x], hl) for x in from_head if x in from_dep]
+            groups.append(("steps", min(len(from_head), 5), min(len(from_dep), 3), hk, dk))
+            groups += [("over", from_head[x] + from_dep[x], hl) for x in from_head if x in from_dep]
         if head.token is None or dep.token is None:
-            found.append(("wordless",))
-            return found, single
+            groups.append(("wordless",))
+            return groups, single
         a, b = self._nearest(head, dep)
         labels, lexical, length = self.paths.between(a, b)
         gap, near = _bucket(b - a), _bucket(self.order[d] - self.order[h])
-        found += [
+        groups += [
             ("path", labels, lexical, length, role, back, hk, dk),
             ("gap", gap, near, hk, dk),
         ]
         if gap == 0:
-            found.append(("same", hl, dl, self.place[d] - self.place[h]))
+            groups.append(("same", hl, dl, self.place[d] - self.place[h]))
         else:
-            found.append(("tags", gap, self.draft.words[a].tag, self.draft.words[b].tag))
+            groups.append(("tags", gap, self.draft.words[a].tag, self.draft.words[b].tag))
         (hg, hf), dg = self.clusters[h], self.clusters[d][0]
         single += [
             f"PLH={lexical},{hl}", f"PH={labels},{hs}", f"PG={labels},{hg}", f"PF={lexical},{hf}",
             f"PS={lexical},{self.signatures[h]}", f"PD={labels},{ds}", f"PDG={labels},{dg}",
             f"PGG={labels},{hg},{dg}",
         ]  # fmt: skip
-        return found, single
+        return groups, single
 
     def related(self, a: int, b: int) -> bool:
         """Whether two nodes are near in the dependencies, or in the rules' graph."""
@@ -259,7 +256,7 @@ class DraftFeatures:
             return first, second
         return min(
             ((a, b) for a in (first, *head.mentions) for b in (second, *dep.mentions)),
-            key=lambda one: (self.paths.between(*one)[2], abs(one[0] - one[1])),
+            key=lambda pair: (self.paths.between(*pair)[2], abs(pair[0] - pair[1])),
         )
 
 

@@ -61,18 +61,18 @@ class GroupSums:
     def sums(self, bags: Sequence[Sequence[Any]]) -> Array:
         """The sum of the rows of each bag of groups (none may be empty), float32 ``[len(bags), width]``."""
         with self._lock:
-            new = list(dict.fromkeys([one for bag in bags for one in bag if one not in self._places]))
+            new = list(dict.fromkeys([group for bag in bags for group in bag if group not in self._places]))
             if len(self._places) + len(new) > _MOST_KEPT:
                 self._places.clear()
-                new = list(dict.fromkeys([one for bag in bags for one in bag]))
+                new = list(dict.fromkeys([group for bag in bags for group in bag]))
             if new:
                 begin = len(self._places)
-                rows = self._model.sums(self._table, self._table, [self._expand(one) for one in new])
+                rows = self._model.sums(self._table, self._table, [self._expand(group) for group in new])
                 if begin + len(new) > len(self._kept):
                     self._kept = np.zeros((begin + len(new), rows.shape[1]), np.float32)
                 self._kept[begin : begin + len(new)] = rows
                 self._places.update(zip(new, range(begin, begin + len(new)), strict=True))
-            places = [self._places[one] for bag in bags for one in bag]
+            places = [self._places[group] for bag in bags for group in bag]
             starts = np.cumsum([0] + [len(bag) for bag in bags[:-1]])
             return np.add.reduceat(self._kept[places], starts, axis=0)
 
@@ -102,16 +102,16 @@ def _lines(array: Array) -> list[str]:
 
 def write_model(model: Model) -> bytes:
     """The model as a compressed ``.npz``; large tables are rounded to 8 bits a weight."""
-    found: dict[str, Array] = {}
+    files: dict[str, Array] = {}
     for name, array in model.arrays.items():
         if name in _TABLES:
             scale = np.float32((np.abs(array).max(initial=0) or 1) / _LEVELS)
-            found["a." + name] = np.rint(array / scale).astype(np.int8)
-            found["s." + name] = scale
+            files["a." + name] = np.rint(array / scale).astype(np.int8)
+            files["s." + name] = scale
         else:
-            found["a." + name] = array.astype(np.float32)
+            files["a." + name] = array.astype(np.float32)
     for name, numbers in (*model.features.items(), ("classes", dict.fromkeys(model.classes))):
-        found["t." + name] = np.frombuffer("\n".join(numbers).encode(), np.uint8)
+        files["t." + name] = np.frombuffer("\n".join(numbers).encode(), np.uint8)
     stream = io.BytesIO()
-    np.savez_compressed(stream, **found)
+    np.savez_compressed(stream, **files)
     return stream.getvalue()

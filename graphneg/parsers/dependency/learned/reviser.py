@@ -9,7 +9,7 @@ from importlib.resources.abc import Traversable
 from graphneg.parsers.dependency.draft import Draft
 from graphneg.parsers.dependency.learned.arcs import link_nodes
 from graphneg.parsers.dependency.learned.concepts import choose_concepts
-from graphneg.parsers.dependency.learned.denials import place_denials
+from graphneg.parsers.dependency.learned.negation_scope import place_negation
 from graphneg.parsers.dependency.learned.features import expand
 from graphneg.parsers.dependency.learned.networks import GroupSums, Model, read_model
 from graphneg.parsers.dependency.learned.tables import Meanings, read_meanings
@@ -35,7 +35,7 @@ class LearnedReviser:
         parts = load_parts(self._folder)
         choose_concepts(parts.meanings, parts.chooser, draft)
         link_nodes(parts.meanings, parts.arcs, parts.pairs, draft)
-        place_denials(parts.denial, draft)
+        place_negation(parts.denial, draft)
 
 
 @dataclass(frozen=True)

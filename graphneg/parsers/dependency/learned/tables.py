@@ -108,8 +108,8 @@ def write_fragment(labels: Sequence[str], arcs: Iterable[tuple[int, str, int]]) 
     'person teach-01 ;1:ARG0:0'
     """
     order = sorted(range(len(labels)), key=lambda i: labels[i])
-    place = {old: new for new, old in enumerate(order)}
-    written = sorted(f"{place[h]}:{role}:{place[d]}" for h, role, d in arcs)
+    number = {old: new for new, old in enumerate(order)}
+    written = sorted(f"{number[h]}:{role}:{number[d]}" for h, role, d in arcs)
     return " ".join([_escaped(labels[i]) for i in order] + [";" + arc for arc in written])
 
 
@@ -155,11 +155,11 @@ def draft_fragments(draft: Draft) -> dict[int, tuple[str, list[int]]]:
             inner.setdefault(token, []).append(arc)
     fragments: dict[int, tuple[str, list[int]]] = {}
     for token, group in members.items():
-        place = {i: n for n, i in enumerate(group)}
+        number = {i: n for n, i in enumerate(group)}
         arcs = [
-            (place[arc.head], arc.role, place[arc.dep])
+            (number[arc.head], arc.role, number[arc.dep])
             for arc in inner.get(token, ())
-            if arc.head in place and arc.dep in place
+            if arc.head in number and arc.dep in number
         ]
         labels = [marked(draft.nodes[i].concept, draft.nodes[i].value) for i in group]
         fragments[token] = (write_fragment(labels, arcs), group)

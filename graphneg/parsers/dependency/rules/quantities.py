@@ -35,8 +35,8 @@ def write_nominals(state: RuleState) -> None:
 
 def object_of(word: Word, preposition: str) -> Word | None:
     """What the first such preposition below the word leads to."""
-    found = word.child_word("prep", preposition)
-    return found.child("pobj") if found is not None else None
+    phrase = word.child_word("prep", preposition)
+    return phrase.child("pobj") if phrase is not None else None
 
 
 def _is_amount(state: RuleState, word: Word) -> bool:

@@ -21,7 +21,7 @@ SURE, SURE_OF_NEW = 0.25, 1.5
 never seen with a *no*."""
 
 
-class Denial(NamedTuple):
+class NegatedSubject(NamedTuple):
     """A *no*, its noun, and the verb that the noun is the subject of."""
 
     no: Word
@@ -29,7 +29,7 @@ class Denial(NamedTuple):
     verb: Word
 
 
-def denials(words: Sequence[Word]) -> Iterator[Denial]:
+def denials(words: Sequence[Word]) -> Iterator[NegatedSubject]:
     """Each *no* that stands beside a subject."""
     for word in words:
         if word.lower != "no" or word.dep not in {"det", "neg"}:
@@ -38,12 +38,12 @@ def denials(words: Sequence[Word]) -> Iterator[Denial]:
         if word.dep == "neg":
             noun = next((kid for kid in head.children(*SUBJECTS) if kid.i > word.i), None)
             if noun is not None and head.tag[:2] == "VB":
-                yield Denial(word, noun, head)
+                yield NegatedSubject(word, noun, head)
         elif head.dep in SUBJECTS and head.parent.tag[:2] == "VB" and head.parent.lemma != "be":
-            yield Denial(word, head, head.parent)
+            yield NegatedSubject(word, head, head.parent)
 
 
-def features(denial: Denial) -> list[str]:
+def features(denial: NegatedSubject) -> list[str]:
     """What the regression looks at."""
     no, noun, verb = denial
     behind = [word for word in verb.subtree() if word.i > no.i and word.tag[0].isalpha()]
@@ -62,7 +62,7 @@ def features(denial: Denial) -> list[str]:
     return bag
 
 
-def place_denials(model: Model, draft: Draft) -> None:
+def place_negation(model: Model, draft: Draft) -> None:
     """Moves the polarity of each such *no* to where it most likely stands."""
     for denial in denials(draft.words):
         noun, verb = _concept_at(draft, denial.noun), _concept_at(draft, denial.verb)
