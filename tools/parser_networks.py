@@ -13,8 +13,8 @@ import numpy as np
 from graphneg.english.propbank import Roleset
 from graphneg.parsers.dependency.draft import Draft
 from graphneg.parsers.dependency.learned.concepts import Candidate, candidates, context_features, open_words
-from graphneg.parsers.dependency.learned.negation_scope import denials, features
 from graphneg.parsers.dependency.learned.features import kind_of
+from graphneg.parsers.dependency.learned.negation_scope import denials, features
 from graphneg.parsers.dependency.learned.networks import Model, read_model, write_model
 from graphneg.parsers.dependency.learned.tables import (
     Meanings,

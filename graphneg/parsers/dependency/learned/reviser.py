@@ -9,8 +9,8 @@ from importlib.resources.abc import Traversable
 from graphneg.parsers.dependency.draft import Draft
 from graphneg.parsers.dependency.learned.arcs import link_nodes
 from graphneg.parsers.dependency.learned.concepts import choose_concepts
-from graphneg.parsers.dependency.learned.negation_scope import place_negation
 from graphneg.parsers.dependency.learned.features import expand
+from graphneg.parsers.dependency.learned.negation_scope import place_negation
 from graphneg.parsers.dependency.learned.networks import GroupSums, Model, read_model
 from graphneg.parsers.dependency.learned.tables import Meanings, read_meanings
 
