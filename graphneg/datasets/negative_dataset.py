@@ -17,7 +17,6 @@ import weakref
 from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any, overload
@@ -215,32 +214,39 @@ class StoredGroup:
     def __init__(self, columns: Sequence[Any], row: int) -> None:
         self._columns = columns
         self._row = row
+        self._decoded: dict[int, Any] = {}
 
     @property
     def id(self) -> str:
         """See `ResponseGroup`."""
-        return self._columns[0][self._row].as_py()
+        return self._column(0, str)
 
-    @cached_property
+    @property
     def context(self) -> tuple[str, ...]:
         """See `ResponseGroup`."""
-        return tuple(self._columns[1][self._row].as_py())
+        return self._column(1, tuple)
 
-    @cached_property
+    @property
     def positives(self) -> list[Answer]:
         """See `ResponseGroup`."""
-        return self._answers(2)
+        return self._column(2, _answers)
 
-    @cached_property
+    @property
     def negatives(self) -> list[Answer]:
         """See `ResponseGroup`."""
-        return self._answers(3)
+        return self._column(3, _answers)
 
-    def _answers(self, column: int) -> list[Answer]:
-        return [
-            Answer(item["text"], item["source"], item["category"], item["context"] and tuple(item["context"]))
-            for item in self._columns[column][self._row].as_py()
-        ]
+    def _column(self, column: int, make: Callable[[Any], Any]) -> Any:
+        if column not in self._decoded:
+            self._decoded[column] = make(self._columns[column][self._row].as_py())
+        return self._decoded[column]
+
+
+def _answers(rows: Iterable[dict[str, Any]]) -> list[Answer]:
+    return [
+        Answer(row["text"], row["source"], row["category"], row["context"] and tuple(row["context"]))
+        for row in rows
+    ]
 
 
 def store_groups(entries: Iterable[Entry], folder: Path, held_out: HeldOut) -> StoredGroups:

@@ -97,6 +97,7 @@ class Draw(NamedTuple):
 
     @property
     def label(self) -> int:
+        """1 for a right response of the context, else 0."""
         return int(self.slot >= 0 and self.group == self.other)
 
 

@@ -66,6 +66,7 @@ class PolyNetwork(nn.Module):
 
     @property
     def device(self) -> torch.device:
+        """Where the network is."""
         return self.bias.device
 
     def forward(

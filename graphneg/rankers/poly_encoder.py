@@ -185,6 +185,7 @@ class PolyEncoder:
         return {**self._contexts(contexts), **self._responses(responses)}
 
     def score(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> list[float]:
+        """See `Ranker.score`."""
         if len(contexts) != len(responses):
             raise ValueError(f"{len(contexts)} contexts for {len(responses)} responses")
         scores: list[float] = []
@@ -194,6 +195,7 @@ class PolyEncoder:
         return scores
 
     def rank(self, context: Sequence[str], candidates: Sequence[str]) -> list[int]:
+        """See `Ranker.rank`."""
         return by_score(self.score([context] * len(candidates), candidates))
 
     def context_vectors(self, contexts: Sequence[Sequence[str]]) -> NDArray[float32]:

@@ -151,6 +151,7 @@ class WindowSampler:
         self._seed = seed
 
     def epoch(self, epoch: int) -> list[Pick]:
+        """What an epoch learns from; counts its ``shortfall`` anew."""
         self.shortfall = VersionShortfall(held_out=self.shortfall.held_out)
         picks = [pick for item in self._dialogues for pick in self._of(item, epoch)]
         return sorted(picks, key=lambda pick: (pick.number, pick.label))

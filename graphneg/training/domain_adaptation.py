@@ -120,8 +120,8 @@ def adapt(
 ) -> Adaptation:
     """Train ``encoder`` in place on contexts and their right responses, and save it into ``out``.
 
-    The folder is an encoder from which ``new_sa_bert`` starts, with its speakers, and a
-    ``BertForPreTraining`` to transformers. ``masked`` is the share of words that are to be told;
+    The folder is an encoder from which a speaker-aware ranker starts, with its speakers, and a
+    ``BertForPreTraining`` to transformers. ``masked`` is the share of words that are masked;
     no text of ``held_out`` is ever a response. ``arguments`` go to ``TrainingArguments``. A run that was
     stopped goes on from its last checkpoint when the same call is made again; on a CPU the
     same seed gives the same encoder.
