@@ -331,7 +331,7 @@ def fit(
     model.eval()
     save(run.folder)
     run.finish()
-    share = float(done.metrics["epoch"]) / float(settings.num_train_epochs)
+    share = float(done.metrics.get("epoch", 0)) / (float(settings.num_train_epochs) or 1)
     return Trained(run.folder, int(done.global_step), float(done.training_loss), share)
 
 
