@@ -8,8 +8,9 @@ pytest.importorskip("spacy", reason="the dependency parser needs spaCy")
 
 from graphneg.amr.penman import format_graph
 from graphneg.parsers.dependency.learned.negation_scope import denials
-from graphneg.parsers.dependency.parser import DependencyParser, rule_drafts
+from graphneg.parsers.dependency.parser import DependencyParser, write_draft
 from graphneg.parsers.dependency.text import load_model
+from graphneg.parsers.dependency.words import read_words
 
 
 def _parse(parser: DependencyParser, text: str) -> str:
@@ -67,7 +68,7 @@ def test_no_denies_the_noun_or_what_it_does_but_not_both(text: str) -> None:
     ],
 )
 def test_who_is_not_there_does_nothing_however_the_words_hang_together(text: str) -> None:
-    draft = rule_drafts(load_model(None), [text])[0][0]
+    draft = write_draft(text, read_words(load_model(None)(text)))
     found = next(denials(draft.words))
     assert found.noun.lower in {"aunt", "koala", "nurse", "poet"}
     assert found.verb.lower in {"looking", "climbing", "dancing", "singing"}

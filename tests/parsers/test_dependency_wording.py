@@ -9,8 +9,9 @@ import pytest
 pytest.importorskip("spacy", reason="the dependency parser needs spaCy")
 
 from graphneg.amr.penman import format_graph
-from graphneg.parsers.dependency.parser import DependencyParser, rule_drafts
+from graphneg.parsers.dependency.parser import DependencyParser, write_draft
 from graphneg.parsers.dependency.text import load_model
+from graphneg.parsers.dependency.words import read_words
 
 
 @pytest.fixture(scope="module")
@@ -77,10 +78,11 @@ def test_clauses_take_the_place_of_what_stands_for_them(
 
 def test_nodes_stand_at_the_words_that_bring_them_in() -> None:
     """The learned parts know nodes by their words: those of annotated graphs stand at these."""
-    (draft,) = rule_drafts(load_model(None), ["She is too young."])[0]
+    nlp = load_model(None)
+    draft = write_draft("She is too young.", read_words(nlp("She is too young.")))
     degree = next(node for node in draft.nodes if node.concept == "have-degree-91")
     assert degree.token == 2
-    (order,) = rule_drafts(load_model(None), ["Stay here!"])[0]
+    order = write_draft("Stay here!", read_words(nlp("Stay here!")))
     assert {node.label: (node.token, node.start) for node in order.nodes if node.rule == "imperative"} == {
         "imperative": (0, -1),
         "you": (0, -1),

@@ -131,14 +131,6 @@ def _parsed(text: str, drafts: Sequence[Draft]) -> Parsed:
     return Parsed(graph, (*warnings, *diagnostics(text, len(drafts))))
 
 
-def rule_drafts(nlp: Any, texts: Sequence[str]) -> list[list[Draft]]:
-    """The drafts of each text, one a piece, as the rules alone write them."""
-    drafts: list[list[Draft]] = [[] for _ in texts]
-    for n, words in _read(nlp, texts):
-        drafts[n].append(write_draft(texts[n], words))
-    return drafts
-
-
 def write_draft(text: str, words: Sequence[Word], lexicon: Lexicon | None = None) -> Draft:
     """The rules' draft of a piece of text: what they are, and in which order they run.
 
