@@ -1,1 +1,1 @@
-"""Edits of AMR graphs: overlaying them on a graph, proposing, picking and storing them."""
+"""Edits of AMR graphs: transforms that propose them, recipes, plans, variants in the store, negatives."""

@@ -307,6 +307,7 @@ class _Batch:
         return None
 
     def negatives(self) -> list[Negative]:
+        """What was made, dialogue by dialogue."""
         return [negative for made in self._made.values() for negative in made]
 
 

@@ -56,6 +56,7 @@ class _Slot:
     graphs: set[str] = field(default_factory=set[str])
 
     def names(self, settings: EditSettings) -> tuple[str, ...]:
+        """What the slot's choices are hashed with."""
         return (settings.recipe.name, str(self.number), self.dialogue.id)
 
     @property
@@ -71,6 +72,7 @@ class _Slot:
         return [group[0] for group in self.groups[: self.amount - self.applied]]
 
     def take(self, proposal: Proposal, edits: Sequence[Edit]) -> None:
+        """Plan the edits of a proposal."""
         self.proposals.append(proposal)
         self.edits.extend(edits)
         self.graphs.update(edit.amr for edit in edits)

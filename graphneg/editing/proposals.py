@@ -156,6 +156,7 @@ class Proposal:
 
     @property
     def edits(self) -> tuple[Edit, ...]:
+        """The edits of the site, in their order."""
         if self._edits is None:
             self._edits = tuple(_edit(self._made_by, self.site, row) for row in self._rows)
         return self._edits

@@ -8,9 +8,6 @@ from typing import Literal
 
 from graphneg.errors import InputError
 
-# What a recipe is, and the ones that follow a paper.
-
-
 Target = Literal["dialogue", "response"]
 TARGETS: tuple[Target, ...] = ("dialogue", "response")
 
@@ -33,6 +30,7 @@ class Recipe:
 
     @property
     def transforms(self) -> tuple[str, ...]:
+        """The names of all transforms that may be drawn."""
         return tuple(name for group in self.groups for name in group)
 
     def sites(self, transform: str, turns: int) -> int:

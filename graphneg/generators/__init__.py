@@ -1,6 +1,6 @@
 """Generators: wrong responses to the contexts of a store, made otherwise than by editing a right one.
 
-A generator is found by name (entry points of the group ``graphneg.generators``); ``overlap`` takes
+A generator is had by name (entry points of the group ``graphneg.generators``); ``overlap`` takes
 sentences that share words with the context and are set in another scene.
 """
 

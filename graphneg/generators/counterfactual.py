@@ -25,6 +25,7 @@ from graphneg.generators.counterfactual_model import (
     Question,
     counterfactuals,
     examples_for,
+    spaced_words,
 )
 from graphneg.generators.keywords.heuristics import REASONS, Limits, alike, broken, shares_run
 from graphneg.generators.perplexity_filter import Bounds, PerplexityFilter
@@ -110,7 +111,7 @@ class UnrelatedPerspectives:
         seen = posts(self._shifts, replies, Reach(turns=len(replies[0].turns) if replies else 1, hops=1))
         for reply, post in zip(replies, seen, strict=True):
             near = {text for focus in post.foci for text in focus.candidates} | set(post.keywords)
-            said = _padded(" ".join([*reply.turns, reply.text]))
+            said = spaced_words(" ".join([*reply.turns, reply.text]))
             shares = (number(seed, reply.id, str(draw)) / _RANGE for draw in range(_DRAWS * most))
             drawn = (texts[min(bisect_right(ends, share * ends[-1]), len(texts) - 1)] for share in shares)
             far = dict.fromkeys(text for text in drawn if text not in near and f" {text} " not in said)
@@ -330,11 +331,6 @@ def counterfactual(
     reader = loaded if judge is None else load_causal(judge, device=device, offline=offline)
     filter = PerplexityFilter(reader, bounds) if isinstance(reader, CausalLM) else None
     return CounterfactualGenerator(store, loaded, source, trials, filter)
-
-
-def _padded(text: str) -> str:
-    """The words of a text in lower case, each between spaces."""
-    return f" {' '.join(''.join(c if c.isalnum() else ' ' for c in text.lower()).split())} "
 
 
 def _observed(store: Store, contexts: Sequence[Context]) -> list[list[Reply]]:

@@ -270,10 +270,10 @@ def train_replies(
 
 def _says(text: str, perspective: str) -> bool:
     """Whether a reply says its perspective, the keyword's last word in any form."""
-    said = _padded(text)
-    return any(_padded(form) in said for form in forms_of(perspective))
+    said = spaced_words(text)
+    return any(spaced_words(form) in said for form in forms_of(perspective))
 
 
-def _padded(text: str) -> str:
+def spaced_words(text: str) -> str:
     """The words of a text in lower case, each between spaces."""
     return f" {' '.join(_WORD.findall(text.lower()))} "

@@ -269,6 +269,7 @@ class Selected(NegativeStream):
         self._progress = progress or NoProgress()
 
     def run(self, skip: int, written: Written) -> Iterator[Finished]:
+        """The batches of contexts behind the first ``skip``, each with the records that are kept."""
         self._progress.start("selection", None, "contexts")
         contexts = islice(contexts_of(read_records(self._path)), skip, None)
         done = skip
@@ -281,6 +282,7 @@ class Selected(NegativeStream):
         self._progress.finish()
 
     def settings(self) -> Mapping[str, Any]:
+        """What the output depends on; the batch is not part of it."""
         with open(self._path, "rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         thresholds = self._selection.thresholds

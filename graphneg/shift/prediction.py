@@ -65,9 +65,11 @@ class CheckedPredictor:
 
     @property
     def name(self) -> str:
+        """The name of the predictor inside."""
         return self._predictor.name
 
     def choose(self, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]) -> list[Choice]:
+        """See `Predictor.choose`."""
         choices = self._predictor.choose(post, focus, subsets)
         fits = len(choices) == len(subsets) and all(
             choice.text in subset for choice, subset in zip(choices, subsets, strict=True)
@@ -113,6 +115,7 @@ class FrequencyPredictor:
     name = "frequency"
 
     def choose(self, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]) -> list[Choice]:
+        """See `Predictor.choose`."""
         best = [min((-likelihood(post, text), text) for text in subset) for subset in subsets]
         return [Choice(text, -score) for score, text in best]
 
@@ -130,15 +133,15 @@ _LEAST = 1e-12
 
 
 def best_of(post: Post, scores: Mapping[str, float], prior: float) -> Choice:
-    """The best candidate by ``score + prior * log P(p | post)``; of equal ones the first by name."""
-    weighed = {text: score + prior * log_likelihood(post, text) for text, score in scores.items()}
-    text = min(weighed, key=lambda one: (-weighed[one], one))
+    """The best candidate by ``score + prior * log P(p | post)``; of equal ones the first by name.
+
+    The logarithm is that of the counts, and finite for what was never seen, too.
+    """
+    weighed = {
+        text: score + prior * log(max(likelihood(post, text), _LEAST)) for text, score in scores.items()
+    }
+    text = min(weighed, key=lambda text: (-weighed[text], text))
     return Choice(text, weighed[text])
-
-
-def log_likelihood(post: Post, perspective: str) -> float:
-    """``log P(perspective | post)`` of the counts, finite for what was never seen, too."""
-    return log(max(likelihood(post, perspective), _LEAST))
 
 
 WEIGHT = 4.0
@@ -165,6 +168,7 @@ class EmbeddingPredictor:
         self._weight = weight
 
     def choose(self, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]) -> list[Choice]:
+        """See `Predictor.choose`."""
         candidates = [one for subset in subsets for one in subset]
         cosines = self._embedder.embed(candidates) @ self._vector(post.keywords)
         scores = {text: self._weight * float(cos) for text, cos in zip(candidates, cosines, strict=True)}
@@ -198,11 +202,6 @@ def source_without_candidates(post: str, focus: str) -> str:
     return f"Post: {one_line(post)}\nFocus: {focus}\nThe reply is about:"
 
 
-def target_of_causal(perspective: str) -> str:
-    """A perspective as a causal model writes it."""
-    return f" {perspective}"
-
-
 def seq2seq_examples(
     store: Store,
     selection: Selection | None = None,
@@ -233,7 +232,7 @@ def causal_examples(
 ) -> list[Example]:
     """Posts with foci, and the perspectives of their replies; ``limit`` of them, chosen by ``seed``."""
     found = [
-        (reply.id, Example(source_without_candidates(reply.turns[-1], focus), target_of_causal(perspective)))
+        (reply.id, Example(source_without_candidates(reply.turns[-1], focus), f" {perspective}"))
         for _, replies in all_replies(store, selection or Selection())
         for reply, focus, perspective in _paired(replies)
     ]
@@ -297,6 +296,7 @@ class CausalPredictor:
             )
 
     def choose(self, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]) -> list[Choice]:
+        """See `Predictor.choose`."""
         texts = [text for subset in subsets for text in subset]
         source = self._model.source_tokens(source_without_candidates(post.text, focus.text))
         targets = {text: self._tokens(text) for text in texts}
@@ -308,7 +308,7 @@ class CausalPredictor:
 
     def _tokens(self, text: str) -> list[int]:
         """A candidate's tokens, without an end: a phrase and its first word are not told apart by it."""
-        return self._model.target_tokens(target_of_causal(text))[:-1]
+        return self._model.target_tokens(f" {text}")[:-1]
 
     def _scores(self, source: Sequence[int], targets: Mapping[str, Sequence[int]]) -> dict[str, float]:
         """The log-probability of each target behind the source."""
@@ -390,6 +390,7 @@ class Seq2SeqPredictor:
         self._model.batch_size = batch
 
     def choose(self, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]) -> list[Choice]:
+        """See `Predictor.choose`."""
         sources = [source_with_candidates(post.text, focus.text, subset) for subset in subsets]
         given = [source for source, subset in zip(sources, subsets, strict=True) for _ in subset]
         texts = [text for subset in subsets for text in subset]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphneg.generators.base import UNRELATED, Candidate, Context
 from graphneg.generators.overlap.noun_substitution import NounSubstitution, found_text
-from graphneg.generators.overlap.pool import Pool, Samples, pool_dialogues, words_key
+from graphneg.generators.overlap.pool import Pool, pool_dialogues, words_key
 from graphneg.generators.overlap.shortlist import (
     Denoiser,
     Listed,
@@ -155,35 +155,21 @@ class OverlapGenerator:
             StoreError: the store is gone.
         """
         pool = self._pool_of(seed)
+        compared = self._denoiser is not None or self._similarity is not None
         asked: list[_Asked] = []
         lists: list[list[list[Listed]]] = []
         given: list[list[Candidate]] = []
-        compared = self._denoiser is not None or self._similarity is not None
-
-        def asking() -> Iterator[tuple[list[_Asked], list[str]]]:
-            for start in range(0, len(contexts), PART):
-                some = [self._asked(one, pool, per_context, seed) for one in contexts[start : start + PART]]
-                self._learn_successors(some)
-                yield (
-                    some,
-                    pool.claim(
-                        term for one in some for profile in one.profiles for term in profile.query_terms
-                    ),
-                )
-
-        def read(part: tuple[list[_Asked], list[str]]) -> tuple[list[_Asked], Samples]:
-            return part[0], pool.read(part[1])
-
         pool.release()
-        for part, samples in ahead(read, asking(), PARTS_AT_ONCE):
+        parts = self._parts(contexts, pool, per_context, seed)
+        for part, samples in ahead(lambda part: (part[0], pool.read(part[1])), parts, PARTS_AT_ONCE):
             pool.keep(samples)
             asked += part
             for one in part:
-                found = self._shortlists(one, pool)
+                shortlists = self._shortlists(one, pool)
                 if compared:
-                    lists.append(list(map(list, found)))
+                    lists.append(list(map(list, shortlists)))
                 else:
-                    given.append(self._given(one, found))
+                    given.append(self._given(one, shortlists))
         pool.forget_oldest()
         if compared:
             lists = self._by_similarity(asked, self._without_likeliest(asked, lists))
@@ -191,6 +177,16 @@ class OverlapGenerator:
         if self._substitution is not None:
             self._substitution.apply(contexts, given, seed)
         return given
+
+    def _parts(
+        self, contexts: Sequence[Context], pool: Pool, per_context: int, seed: int
+    ) -> Iterator[tuple[list[_Asked], list[str]]]:
+        """Some contexts at a time, with the terms whose samples are to be read for them."""
+        for start in range(0, len(contexts), PART):
+            part = [self._asked(one, pool, per_context, seed) for one in contexts[start : start + PART]]
+            self._learn_successors(part)
+            terms = (term for one in part for profile in one.profiles for term in profile.query_terms)
+            yield part, pool.claim(terms)
 
     def _pool_of(self, seed: int) -> Pool:
         if not self._begun:
