@@ -16,7 +16,7 @@ from graphneg.records.files import write_jsonl
 from graphneg.store.opening import open_store
 from tests.cli_runs import Run
 from tests.negative_samples import EXAMPLE, some
-from tests.test_shift_show import Parts
+from tests.shift.test_page import Parts
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from tests.killed_servers import Server
 from tests.servers import wipe
 from tests.shift_samples import Capitals, Letters, edges, many, mentions, replies
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 DIALOGUES, KILLS = 120, 4
 REPLIES = 4 * DIALOGUES
 PATIENCE = 120

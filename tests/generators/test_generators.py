@@ -212,7 +212,7 @@ class TestNames:
             graph.generate(Echo(), most_uses=2)
 
     def test_are_all_documented(self) -> None:
-        text = (Path(__file__).parents[1] / "docs" / "generators.md").read_text(encoding="utf-8")
+        text = (Path(__file__).parents[2] / "docs" / "generators.md").read_text(encoding="utf-8")
         for name in generator_names():
             assert name in text
 

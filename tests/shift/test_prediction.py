@@ -100,7 +100,7 @@ def test_a_post_of_unknown_words_is_no_error(vectors: Path) -> None:
 @pytest.mark.parametrize("name", PLUGINS.names())
 def test_every_predictor_is_found_by_name_and_documented(name: str) -> None:
     pytest.importorskip("transformers", reason="language models need the neural extra")
-    root = Path(__file__).parent.parent
+    root = Path(__file__).parents[2]
     assert PLUGINS.find(name).name == name  # type: ignore[attr-defined]
     assert f"\n| `{name}` |" in (root / "docs" / "shift.md").read_text(encoding="utf-8")
 

@@ -18,7 +18,7 @@ from graphneg.store.dialogues import GraphCache, Selection, StoredDialogue, dial
 from tests.servers import wipe
 from tests.transform_runs import NAMES, TRANSFORMS, applied, dialogue, edit_lists, line, load, shift
 
-PAGE = (Path(__file__).parents[1] / "docs" / "transforms.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "transforms.md").read_text(encoding="utf-8")
 DECODER = get_decoder("surface")
 OWN = re.findall(r"```cypher\n(.*?)```", PAGE, re.S)
 

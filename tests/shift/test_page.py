@@ -33,7 +33,7 @@ from tests.explore_samples import write_samples
 from tests.servers import wipe
 from tools.docs_pages import queries_page
 
-PAGE = (Path(__file__).parents[1] / "docs" / "exploring.md").read_text(encoding="utf-8") + queries_page()
+PAGE = (Path(__file__).parents[2] / "docs" / "exploring.md").read_text(encoding="utf-8") + queries_page()
 EXAMPLES = re.findall(r"^```console\n\$ graphneg (.*?)\n(.*?)^```$", PAGE, re.M | re.S)
 
 

@@ -48,7 +48,7 @@ def bare(store: Store) -> Store:
 
 def cases() -> Iterator[object]:
     """The blocks of ``transform_cases.txt``: transform, graphs by turn, graphs that come out."""
-    text = Path(__file__).with_name("transform_cases.txt").read_text(encoding="utf-8")
+    text = Path(__file__).parents[1].joinpath("transform_cases.txt").read_text(encoding="utf-8")
     for block in text.split("\n\n")[1:]:
         head, *lines = block.strip().splitlines()
         name, _, title = head.partition(": ")

@@ -21,7 +21,7 @@ from graphneg.store.dialogues import GraphCache, Selection, StoredDialogue, Turn
 from tests.servers import wipe
 from tests.transform_runs import NAMES, TRANSFORMS, applied, dialogue, edit_lists, line, load, shift
 
-SHARED = Path(__file__).parents[2] / "shared" / "data"
+SHARED = Path(__file__).parents[3] / "shared" / "data"
 LITTLE_PRINCE = [SHARED / "amr_little_prince" / f"lpp-{part}.txt" for part in ("train", "dev")]
 DIALOGUES = 178
 

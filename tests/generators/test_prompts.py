@@ -1,0 +1,59 @@
+"""Prompts: who speaks in them, what they show of a history, and that training and decoding read the same."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphneg.generators.base import Turn
+from graphneg.generators.prompts import (
+    EXCHANGE_TURNS,
+    HISTORY_TURNS,
+    PERSPECTIVE_EXAMPLES,
+    TURN_WORDS,
+    context_prompt,
+    perspective_example,
+    perspective_prompt,
+    reply_request,
+    turns_before,
+)
+
+texts = st.lists(st.from_regex(r"[a-z]+( [a-z\n]+){0,40}", fullmatch=True), min_size=1, max_size=6)
+
+
+def speakers(prompt: str) -> list[str]:
+    return [line[0] for line in prompt.splitlines() if not line.startswith("Words:")]
+
+
+@given(texts)
+def test_speakers_take_turns_and_the_next_one_is_named_last(said: list[str]) -> None:
+    history = [Turn("X", text) for text in said]
+    for prompt in (context_prompt(said), perspective_prompt(said, "tea"), turns_before(history)):
+        names = speakers(prompt)
+        assert all(name != following for name, following in pairwise(names))
+        assert prompt.endswith(":")
+
+
+@given(texts)
+def test_as_much_is_shown_as_fits(said: list[str]) -> None:
+    shown = turns_before([Turn("X", text) for text in said]).splitlines()[:-1]
+    assert len(shown) == min(len(said), HISTORY_TURNS)
+    assert all(len(line.split()) <= TURN_WORDS + 1 for line in shown)
+    assert len(perspective_prompt(said, "tea").splitlines()) == min(len(said), EXCHANGE_TURNS) + 1
+
+
+@given(texts)
+def test_a_request_for_words_is_the_history_with_the_words_before_the_last_line(said: list[str]) -> None:
+    history = [Turn("X", text) for text in said]
+    *lines, words, last = reply_request(history, ["tea", "cake"]).splitlines()
+    assert [*lines, last] == turns_before(history).splitlines()
+    assert words == "Words: tea, cake"
+
+
+def test_what_is_learned_is_what_is_asked() -> None:
+    for exchange in PERSPECTIVE_EXAMPLES:
+        pair = perspective_example(exchange)
+        assert pair.source == perspective_prompt(exchange.turns, exchange.perspective)
+        assert pair.target == f" {exchange.response}"
