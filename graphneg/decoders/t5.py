@@ -1,4 +1,8 @@
-"""The t5 decoder: the edited graph to text by a sequence-to-sequence model, in PyTorch or CTranslate2."""
+"""The t5 decoder: the edited graph to text by a sequence-to-sequence model, in PyTorch or CTranslate2.
+
+In: edited graphs, each written on one line. Out: the best text of each that differs from the original. DEAM
+(Ghazarian et al., 2022, section 3.2) turns its edited graphs into text with such a model.
+"""
 
 from __future__ import annotations
 
@@ -29,9 +33,6 @@ from graphneg.nn.models import (
     load_tokenizer,
 )
 
-# What a backend does: token numbers in, token numbers out.
-
-
 Tokens = Sequence[int]
 
 NO_SAMPLING = "CTranslate2 can't be seeded for each text: use the torch backend for sampling, or beams"
@@ -61,17 +62,13 @@ class Backend(Protocol):
         ...
 
 
-# A graph as the one line that graph-to-text models read.
-#
-# The amrlib generators were trained on PENMAN without comment lines, each run of white space
-# one space, and no task prefix before it (amrlib 0.8.1, ``models/generate_xfm``).
-
-
 Serialiser = Callable[[AmrGraph], str]
 
 
 def flat_graph(graph: AmrGraph) -> str:
     """The graph on one line, without comment lines and alignment marks.
+
+    So were the graphs written that amrlib's generators were trained on (0.8.1, ``models/generate_xfm``).
 
     >>> from graphneg.amr.penman import parse_graph
     >>> flat_graph(parse_graph("# ::id 1\\n(l / like-01~e.1\\n   :ARG0 (i / i))"))
@@ -84,11 +81,6 @@ def flat_graph(graph: AmrGraph) -> str:
         mentions=tuple(mention._replace(align=None, role_align=None) for mention in graph.mentions),
     )
     return one_line(format_graph(bare))
-
-
-# The ``t5`` decoder: the edited graph to text by a sequence-to-sequence model.
-#
-# DEAM (Ghazarian et al., 2022, section 3.2) turns its edited graphs into text with such a model.
 
 
 _LONGEST_INPUT = 512
@@ -236,15 +228,11 @@ def _check_packages(backend: str) -> None:
 
 def _make_backend(backend: str, folder: ModelFolder, tokenizer: Any, device: str) -> Backend:
     if backend == "ctranslate2":
-        pass
-
         return CTranslate2Backend(folder, tokenizer, device)
     if backend != "torch":
         raise InputError(f"backend {backend!r}: known are torch and ctranslate2")
     if folder.converted:
         raise DecoderError(f'{folder.path}: converted for CTranslate2; use backend="ctranslate2"')
-    pass
-
     return TorchBackend(folder.path, tokenizer, device)
 
 
@@ -266,11 +254,8 @@ def _is_settled(answer: Decoded | None) -> bool:
     )
 
 
-# The PyTorch backend: transformers' ``generate`` in batches.
-
-
 class TorchBackend:
-    """A sequence-to-sequence model on one device (``auto``: a GPU where there is one).
+    """A model of transformers on one device (``auto``: a GPU where there is one).
 
     ``model`` is the transformers model. Raises `DecoderError` where the folder holds none.
     """
@@ -358,18 +343,15 @@ def _warpers(sampling: Sampling) -> list[Any]:
     return warpers
 
 
-# The CTranslate2 backend: the same model with 8-bit weights, faster on CPUs.
-#
-# A model is converted once. The result is kept beside it, in ``ctranslate2-int8``; where the
-# folder can't be written or came from the hub, in the user's cache. A conversion is made in a
-# folder of its own and then renamed, so that one that was stopped is never used.
-
-
 _CONVERTED = "ctranslate2-int8"
 
 
 class CTranslate2Backend:
-    """A converted model on one device (``auto``: CUDA where CTranslate2 finds it).
+    """The same model with 8-bit weights, faster on CPUs (``auto``: CUDA where CTranslate2 finds it).
+
+    A model is converted once. The result is kept beside it, in ``ctranslate2-int8``; where the folder can't
+    be written or came from the hub, in the user's cache. A conversion is made in a folder of its own and then
+    renamed, so that one that was stopped is never used.
 
     Raises `DecoderError` where the folder can't be converted or loaded.
     """

@@ -1,4 +1,9 @@
-"""The surface decoder: reads an edited utterance, has the plan realise it, and says why where it can't."""
+"""The surface decoder: realises the edits of an utterance on its words, and says why where it can't.
+
+In: `EditedUtterance`s. Out: their texts, or reasons. The edits of an utterance are sorted into changes that
+words can express, in a safe order: words change first (pronouns, concepts, phrases), then what goes, then
+negation and time, then the mood of the whole, last the sentences that are added.
+"""
 
 from __future__ import annotations
 
@@ -8,79 +13,23 @@ from dataclasses import dataclass, field
 from graphneg.amr.alignment import get_aligner
 from graphneg.amr.concept_words import PRONOUNS
 from graphneg.decoders.base import refuse_original
-from graphneg.decoders.surface import agreement as pronouns
 from graphneg.decoders.surface import grafts, lexical, mood, polarity, tense
-from graphneg.decoders.surface import subtrees as drops
-from graphneg.decoders.surface import subtrees as embedding
+from graphneg.decoders.surface.agreement import set_pronouns
 from graphneg.decoders.surface.draft import Readings
 from graphneg.decoders.surface.forms import DO, HAVE
 from graphneg.decoders.surface.negation_scope import refuse_answer
+from graphneg.decoders.surface.refusals import refuse
 from graphneg.decoders.surface.sentence import RealisationError, Sentence
-from graphneg.decoders.surface.subtrees import is_dangling
+from graphneg.decoders.surface.subtrees import drop, is_dangling, wrap
 from graphneg.english.detokenize import joined, stands_apart, taken_apart
-from graphneg.english.words import word_set
+from graphneg.english.words import word_class
 from graphneg.model import AmrGraph, Decoded, Edit, EditedUtterance
 
-# Sentences that say nothing when they are said again later, in another place of the dialogue.
-
-
-_SUPPOSING = word_set("think hope guess suppose believe expect say imagine fear do afraid")
-_PARTS = word_set("if because as when while whenever unless until till since although though once whether")
-
-
-def refuse_unsaid(source: Sentence) -> None:
-    """Raises where a sentence can't be said again on its own.
-
-    A question asks for something else there; *I think so* stands for what was said
-    before it; *as long as it rains* is a part of another clause.
-
-    Raises:
-        RealisationError: ``unclear-clause``.
-    """
-    opening = source.tokens[0]
-    asks = opening.tag in ("WP", "MD") or (opening.tag == "AX" and opening.low != "do")
-    marks = [token.text for token in source.tokens if token.tag == "EN"]
-    if asks or marks[-1:] == ["?"]:
-        raise RealisationError("unclear-clause", "a question is not said again")
-    if any(_stands_for_more(source, index) for index in range(len(source.tokens))):
-        raise RealisationError("unclear-clause", "what would be said again stands for what was said before")
-    if opening.tag == "TO" or _breaks_off(source):
-        raise RealisationError("unclear-clause", "what would be said again is no whole clause")
-    clauses = [one for one in source.groups() if one.kind in ("finite", "imperative")]
-    if not clauses:
-        raise RealisationError("unclear-clause", "what would be said again is no clause")
-    if len(clauses) == 1 and opening.low in _PARTS and clauses[0].subject is not None:
-        raise RealisationError("unclear-clause", "what would be said again is a part of another clause")
-
-
-def _breaks_off(source: Sentence) -> bool:
-    """``that you all do``, ``if you can``: the verb was said before."""
-    words = [token for token in source.tokens if token.tag not in ("EN", "QT")]
-    last, before = words[-1], words[-2:-1]
-    if last.low == "not" or last.tag == "NEG":
-        last, before = before[-1], words[-3:-2]
-    named = any(token.tag in ("PRS", "NNP", "RB", "DT", "PN", "JJ") for token in before)
-    asks = any(token.tag == "WP" for token in words)
-    return named and not asks and (last.tag == "MD" or last.full in DO | HAVE)
-
-
-def _stands_for_more(source: Sentence, index: int) -> bool:
-    token, following = source.tokens[index], source.tokens[index + 1 : index + 2]
-    if not index or token.low not in ("so", "not") or any(one.tag not in ("EN", "PU") for one in following):
-        return False
-    return source.tokens[index - 1].lemma in _SUPPOSING
-
-
-# Sorts the edits of an utterance into the changes that words can express, in a safe order.
-#
-# Words change first (pronouns, concepts, phrases), then what goes, then negation and time, then the mood
-# of the whole, last the sentences that are added.
-
-
-_INTERJECTIONS = word_set("okay ok hmm oh ah uh hum yes no well okay-04 ok-01 hm um huh wow aha")
-_OPENINGS = _INTERJECTIONS | word_set("yeah yep yup yea nope sure certainly lol haha hey sorry thanks")
-_TIME_CONCEPTS = tense.PAST | tense.FUTURE | tense.PRESENT | {"today", "tonight"}
-_TRANSFER = frozenset({"set", "graft"})
+MAX_TOKENS = 1_000
+_LATIN_SHARE = 0.5
+_INTERJECTIONS = word_class("interjections")
+_TIME_CONCEPTS = tense.TENSES.keys() | {"today", "tonight"}
+_MARKS = ("polarity", "mode", "polite")
 
 
 @dataclass(slots=True)
@@ -119,8 +68,8 @@ def realise(sentence: Sentence, edits: Sequence[Edit], sources: Sources) -> str:
     plain = [edit for edit in own if edit not in appended and edit not in wraps and edit.k >= 0]
     _change_words(sentence, plain, sources)
     for edit in plain:
-        if edit.op == "drop" and not _is_mark(sentence, edit.k):
-            drops.drop(sentence, edit.k)
+        if edit.op == "drop" and sentence.node(edit.k).role not in _MARKS:
+            drop(sentence, edit.k)
     _change_marks(sentence, plain)
     _wrap(sentence, wraps, own)
     text = sentence.text()
@@ -159,7 +108,7 @@ def _change_words(sentence: Sentence, edits: Sequence[Edit], sources: Sources) -
         if edit.op == "set" and edit.concept in PRONOUNS and sentence.node(edit.k).concept in PRONOUNS
     }
     if persons:
-        pronouns.set_pronouns(sentence, persons)
+        set_pronouns(sentence, persons)
     for edit in edits:
         if edit.op == "set" and edit.k not in persons:
             _set(sentence, edit)
@@ -181,14 +130,10 @@ def _set(sentence: Sentence, edit: Edit) -> None:
         raise RealisationError("unsupported-edit", "set without concept or value")
 
 
-def _is_mark(sentence: Sentence, k: int) -> bool:
-    return sentence.node(k).role in ("polarity", "mode", "polite")
-
-
 def _change_marks(sentence: Sentence, edits: Sequence[Edit]) -> None:
     """Polarity, mood and added times."""
     for edit in edits:
-        if edit.op == "drop" and _is_mark(sentence, edit.k):
+        if edit.op == "drop" and sentence.node(edit.k).role in _MARKS:
             _drop_mark(sentence, edit.k)
         elif edit.op == "add":
             _add(sentence, edit)
@@ -231,9 +176,9 @@ def _wrap(sentence: Sentence, wraps: Sequence[Edit], edits: Sequence[Edit]) -> N
         if edit.k != 0 or edit.concept is None:
             raise RealisationError("unsupported-edit", "only a whole sentence can be wrapped")
         person = next(
-            (one.concept for one in edits if one.op == "add" and one.k == -1 and one.role == "ARG0"), None
+            (other.concept for other in edits if (other.op, other.k, other.role) == ("add", -1, "ARG0")), None
         )
-        embedding.wrap(sentence, edit.concept, person if person in PRONOUNS else "i")
+        wrap(sentence, edit.concept, person if person in PRONOUNS else "i")
 
 
 def _append(sentence: Sentence, text: str, graft: Edit, edits: Sequence[Edit], sources: Sources) -> str:
@@ -265,12 +210,52 @@ def _copy(graft: Edit, edits: Sequence[Edit], sources: Sources) -> str:
     return copied
 
 
+def refuse_unsaid(source: Sentence) -> None:
+    """Raises where a sentence can't be said again on its own (rules ``say-again``).
+
+    A question asks for something else there; *I think so* stands for what was said before it; *as long as it
+    rains* is a part of another clause.
+
+    Raises:
+        RealisationError: ``unclear-clause``.
+    """
+    tokens = source.tokens
+    opening, marks = tokens[0], [token for token in tokens if token.tag == "EN"]
+    clauses = [group for group in source.groups() if group.kind in ("finite", "imperative")]
+    refuse(
+        "say-again",
+        opening=opening,
+        asks=bool(marks) and marks[-1].text == "?",
+        anaphoric=any(_stands_for_more(source, index) for index in range(1, len(tokens))),
+        breaks_off=_breaks_off(source),
+        clause=bool(clauses),
+        part=len(clauses) == 1 and clauses[0].subject is not None,
+    )
+
+
+def _breaks_off(source: Sentence) -> bool:
+    """``that you all do``, ``if you can``: the verb was said before."""
+    words = [token for token in source.tokens if token.tag not in ("EN", "QT")]
+    if words and (words[-1].low == "not" or words[-1].tag == "NEG"):
+        words.pop()
+    if len(words) < 2 or any(token.tag == "WP" for token in words):
+        return False
+    named = words[-2].tag in ("PRS", "NNP", "RB", "DT", "PN", "JJ")
+    return named and (words[-1].tag == "MD" or words[-1].full in DO | HAVE)
+
+
+def _stands_for_more(source: Sentence, index: int) -> bool:
+    """``I think so.``, ``I hope not.``"""
+    before, token, after = source.tokens[index - 1], source.tokens[index], source.tokens.at(index + 1)
+    ends = token.low in ("so", "not") and after.tag in ("EN", "PU")
+    return ends and before.lemma in word_class("supposing")
+
+
 def _keep_sentence(source: Sentence, k: int) -> None:
     """Leaves only the words of one ``:sntN`` of a turn; what it mentions first may be said again later."""
     if k == 0:
         return
-    last = source.node(k).last
-    indices = [index for one in range(k, last + 1) for index in source.indices(one)[:1]]
+    indices = [index for inner in range(k, source.node(k).last + 1) for index in source.indices(inner)[:1]]
     if not indices:
         raise RealisationError("no-alignment", "no word stands for the sentence that is copied")
     start, _ = source.sentence_bounds(min(indices))
@@ -282,7 +267,8 @@ def _drop_opening(source: Sentence) -> None:
     """``Yes, and I turned it off``: what goes on from the turn before is no part of what is said again."""
     tokens = source.tokens
     while len(tokens) > 2 and (
-        tokens[0].tag in ("UH", "CC") or (tokens[0].low in _OPENINGS and tokens[1].text in (",", ".", "!"))
+        tokens[0].tag in ("UH", "CC")
+        or (tokens[0].low in _INTERJECTIONS | word_class("openings") and tokens[1].text in (",", ".", "!"))
     ):
         source.cut(0, 2 if tokens[1].text in (",", ".", "!", "...") else 1)
 
@@ -295,13 +281,6 @@ def _joined(text: str, appended: str, tokenised: bool) -> str:
     if tail.isalnum():
         body += " ." if tokenised else "."
     return f"{body} {appended}"
-
-
-# The decoder: reads an edited utterance, has the plan realise it, and says why where it can't.
-
-
-MAX_TOKENS = 1_000
-_LATIN_SHARE = 0.5
 
 
 class SurfaceDecoder:
@@ -334,7 +313,7 @@ class SurfaceDecoder:
         reading = self._readings.of(joined(item.text) if apart else item.text, item.before)
         if len(reading.words) > MAX_TOKENS:
             return Decoded(None, f"too-long: the utterance has more than {MAX_TOKENS} tokens")
-        texts = {amr: joined(one) if stands_apart(one) else one for amr, one in item.source_texts.items()}
+        texts = {amr: joined(text) if stands_apart(text) else text for amr, text in item.source_texts.items()}
         sources = Sources(item.sources, texts, self._readings)
         try:
             text = realise(Sentence(reading), item.edits, sources)

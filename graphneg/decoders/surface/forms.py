@@ -20,7 +20,6 @@ CONTRACTED = {"will": "wo", "can": "ca", "shall": "sha"}
 """Verbs as they are written before n't."""
 EXPANDED = {"ca": "can", "wo": "will", "sha": "shall", "ai": "is"}
 NEVER_CONTRACTED = frozenset({"am", "'m", "may", "might", "ought", "shall", "'re"})
-PERSONS = ("i", "you", "he", "she", "it", "we", "they", "one")
 _CASES = {
     "i": ("i", "me", "my", "mine", "myself"),
     "you": ("you", "you", "your", "yours", "yourself"),

@@ -27,7 +27,7 @@ def test_adverbs_of_adjectives(adjective: str, adverb: str) -> None:
     assert forms.adverb_of(adjective) == adverb
 
 
-@pytest.mark.parametrize("person", forms.PERSONS)
+@pytest.mark.parametrize("person", ["i", "you", "he", "she", "it", "we", "they", "one"])
 def test_each_form_of_a_pronoun_is_known_for_it(person: str) -> None:
     for case in range(5):
         assert (person, case) in forms.pronoun_cases(forms.pronoun(person, case))
