@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
 import tempfile
 import weakref
@@ -25,6 +24,7 @@ from graphneg.datasets.groups import Answer, Entry, Group, HeldOut, check, enter
 from graphneg.errors import InputError
 from graphneg.hashing import number
 from graphneg.model import Negative
+from graphneg.records.runs import atomic_folder
 
 Source = str | Path | Iterable[Negative] | Callable[[int], Iterable[Negative]]
 """A file of negatives (.jsonl, .parquet), negatives, or a function of a seed that makes some."""
@@ -133,13 +133,8 @@ class NegativeDataset:
         assert self._cache is not None
         folder = self._cache / self._digest()
         if not is_stored(folder):
-            unfinished = self._cache / f"{folder.name}.{os.getpid()}"
-            try:
+            with atomic_folder(folder) as unfinished:
                 self._store(self._read(), unfinished)
-                if not is_stored(folder):
-                    unfinished.rename(folder)
-            finally:
-                shutil.rmtree(unfinished, ignore_errors=True)
         return StoredGroups(folder)
 
     def _digest(self) -> str:

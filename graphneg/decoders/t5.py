@@ -10,8 +10,6 @@ import copy
 import hashlib
 import os
 import re
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
@@ -32,6 +30,7 @@ from graphneg.nn.models import (
     find_amr_model,
     load_tokenizer,
 )
+from graphneg.records.runs import atomic_folder
 
 Tokens = Sequence[int]
 
@@ -399,16 +398,13 @@ def convert(folder: ModelFolder, tokenizer: Any) -> Path:
     target = _cache_for(folder) / f"{_CONVERTED}-{_version_of(folder.path)}"
     if target.is_dir():
         return target
-    unfinished = Path(tempfile.mkdtemp(prefix=target.name, dir=target.parent))
     try:
-        _converter(folder.path, tokenizer).convert(str(unfinished), quantization="int8", force=True)
-        _rename(unfinished, target)
+        with atomic_folder(target) as unfinished:
+            _converter(folder.path, tokenizer).convert(str(unfinished), quantization="int8", force=True)
     except (OSError, RuntimeError, ValueError, KeyError, AttributeError, TypeError) as error:
         raise DecoderError(
             f"{folder.path}: can't be converted for CTranslate2 ({first_line(error)})"
         ) from error
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
     return target
 
 
@@ -440,12 +436,3 @@ def _version_of(path: Path) -> str:
     files = sorted(file for file in path.iterdir() if file.is_file())
     facts = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files]
     return hashlib.sha256(repr(facts).encode()).hexdigest()[:12]
-
-
-def _rename(unfinished: Path, target: Path) -> None:
-    """Put a conversion in its place; another process may have been faster."""
-    try:
-        os.rename(unfinished, target)
-    except OSError:
-        if not target.is_dir():
-            raise

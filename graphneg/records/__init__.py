@@ -14,7 +14,7 @@ from graphneg.records.files import (
     write_jsonl,
 )
 from graphneg.records.resumable import NegativeStream, ResumableWriter, Resumed
-from graphneg.records.runs import RunNote, atomic_file, write_atomically
+from graphneg.records.runs import RunNote, atomic_file, atomic_folder, write_atomically
 from graphneg.records.summary import Summary
 from graphneg.records.tables import read_parquet, to_dataset, to_pandas, write_parquet
 
@@ -25,6 +25,7 @@ __all__ = [
     "RunNote",
     "Summary",
     "atomic_file",
+    "atomic_folder",
     "check_destination",
     "negative_from_json",
     "negative_to_json",

@@ -1,4 +1,4 @@
-"""What a run leaves on disk: files that are whole or not there, and notes that say from what they are made.
+"""What a run leaves on disk: files and folders that are whole or not there, notes of what they are made from.
 
 In: a path, and the facts that decide what is written. Out: a file that appears in one step, or a note by
 which the next run knows whether what an earlier one left is its own to go on with:
@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
+import shutil
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -42,6 +44,27 @@ def atomic_file(path: str | Path) -> Generator[Path]:
         raise InputError(f"{path}: can't be written: {error.strerror or error}") from error
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+@contextmanager
+def atomic_folder(path: str | Path) -> Generator[Path]:
+    """A new folder beside ``path`` to fill; when the block ends, it becomes ``path``.
+
+    Where another process has made ``path`` meanwhile, that one stays. Where the block raises, nothing
+    is left.
+    """
+    path = Path(path)
+    unfinished = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
+    unfinished.mkdir(parents=True)
+    try:
+        yield unfinished
+        try:
+            unfinished.rename(path)
+        except OSError:
+            if not path.is_dir():
+                raise
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
 
 
 def write_atomically(path: str | Path, text: str) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from graphneg.errors import InputError
 from graphneg.hashing import fingerprint
-from graphneg.records import RunNote, atomic_file, write_atomically
+from graphneg.records import RunNote, atomic_file, atomic_folder, write_atomically
 
 settings = st.dictionaries(st.text(max_size=5), st.integers() | st.text(max_size=5) | st.none(), max_size=4)
 
@@ -43,6 +43,19 @@ def test_a_folder_that_is_not_there_is_one_clear_error(tmp_path: Path) -> None:
 def test_line_ends_stay_as_they_are(tmp_path: Path) -> None:
     write_atomically(tmp_path / "sheet.csv", "a,b\r\n1,2\n")
     assert (tmp_path / "sheet.csv").read_bytes() == b"a,b\r\n1,2\n"
+
+
+def test_a_folder_is_whole_or_not_there_and_the_first_one_stays(tmp_path: Path) -> None:
+    folder = tmp_path / "cache" / "model"
+    with pytest.raises(RuntimeError), atomic_folder(folder) as unfinished:
+        (unfinished / "half").touch()
+        raise RuntimeError("out of memory")
+    assert list(folder.parent.iterdir()) == []
+    for text in ("first", "second"):
+        with atomic_folder(folder) as unfinished:
+            (unfinished / "weights").write_text(text)
+    assert (folder / "weights").read_text() == "first"
+    assert list(folder.parent.iterdir()) == [folder]
 
 
 def test_a_note_tells_the_same_run_from_another(tmp_path: Path) -> None:
