@@ -26,13 +26,13 @@ from typing import Any
 import pytest
 
 import graphneg
-from benchmarks.report import DATA, page_of
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.generators import generator_names
 from graphneg.store.named_queries import named_queries
 from tests.servers import Neo4jServer, wipe
 from tools.docs_pages import commands_page, pages
 from tools.docstrings import markdown
+from tools.sizes import words_by_hand
 
 ROOT = Path(__file__).parent.parent
 BIN = Path(sys.executable).parent
@@ -177,10 +177,8 @@ def test_pages_made_of_the_program_have_a_section_for_each_part() -> None:
 
 
 def test_what_is_written_by_hand_is_short() -> None:
-    made = {page_of(data) for data in DATA.glob("*.json")}
-    words = {path: len(path.read_text(encoding="utf-8").split()) for path in DOCUMENTS if path not in made}
-    assert sum(words.values()) <= MOST_WORDS
-    assert words[ROOT / "README.md"] <= MOST_WORDS_OF_README
+    assert words_by_hand() <= MOST_WORDS
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").split()) <= MOST_WORDS_OF_README
 
 
 def test_each_example_of_a_part_of_ones_own_is_short() -> None:
