@@ -138,7 +138,9 @@ class Proposal:
 class Engine(Protocol):
     """Proposes graphs for sentences, one answer for each, in order."""
 
-    def propose(self, sentences: Sequence[str]) -> list[Proposal]: ...
+    def propose(self, sentences: Sequence[str]) -> list[Proposal]:
+        """The candidates of each sentence, best first."""
+        ...
 
 
 def make_engine(model: ParseModel, device: str, batch: int, beams: int, *, offline: bool) -> Engine:
@@ -226,6 +228,7 @@ class AmrlibEngine:
         self._batch = batch
 
     def propose(self, sentences: Sequence[str]) -> list[Proposal]:
+        """One candidate for each sentence, or none; they are run longest first."""
         order = sorted(range(len(sentences)), key=lambda i: (-len(sentences[i]), i))
 
         def parse(rows: Sequence[int]) -> list[str | None]:
@@ -264,4 +267,5 @@ class _Count(logging.Handler):
         self.count = 0
 
     def emit(self, record: logging.LogRecord) -> None:
+        """Counts a record."""
         self.count += 1

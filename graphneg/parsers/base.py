@@ -48,10 +48,14 @@ class Parser(Protocol):
     """
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """What the parser is called: ``dependency``."""
+        ...
 
     @property
-    def version(self) -> str: ...
+    def version(self) -> str:
+        """Which of its graphs are alike."""
+        ...
 
     def parse_batch(self, texts: Sequence[str]) -> Sequence[Answer]:
         """One answer for each text, in order."""

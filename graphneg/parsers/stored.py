@@ -158,10 +158,12 @@ class NewGraph:
 
     @property
     def rows(self) -> int:
+        """How many nodes and relationships it makes, about."""
         return 3 + 2 * len(self.graph.nodes) + len(self.graph.mentions)
 
     @property
     def bytes(self) -> int:
+        """How much memory its transaction takes, about."""
         return 3 * len(self.penman) + _NODE_BYTES * self.rows
 
 

@@ -60,12 +60,14 @@ class _Parts:
     up: dict[int, int]
 
     def find(self, i: int) -> int:
+        """The node that stands for the part that a node is of."""
         while self.up[i] != i:
             self.up[i] = self.up[self.up[i]]
             i = self.up[i]
         return i
 
     def join(self, a: int, b: int) -> None:
+        """Makes one part of two."""
         self.up[self.find(a)] = self.find(b)
 
 

@@ -130,6 +130,7 @@ class _Condition(NamedTuple):
     suffixes: tuple[str, ...]
 
     def holds(self, state: RuleState, edge: Dependency) -> bool:
+        """Whether the fact about a dependency has one of the values."""
         value = self.fact(state, edge)
         return value in self.values or value.startswith(self.prefixes) or value.endswith(self.suffixes)
 
