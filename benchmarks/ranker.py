@@ -19,6 +19,7 @@ from benchmarks.overlap import SOURCES, WORDNET
 from benchmarks.report import keep
 from benchmarks.results import Goal, Result, Table, goals_text, table_text, verdict
 from graphneg.cli.terminal import Bars
+from graphneg.dialogue_graph import open
 from graphneg.editing.recipes import RECIPES
 from graphneg.errors import GraphnegError
 from graphneg.evaluation.comparison.comparison import (
@@ -26,14 +27,14 @@ from graphneg.evaluation.comparison.comparison import (
     BALANCED,
     RECALL,
     Comparison,
+    ComparisonPlan,
     Figure,
-    Plan,
-    Row,
+    SourceResult,
     compared,
     trained,
 )
 from graphneg.evaluation.comparison.data import BankFile, read_data
-from graphneg.evaluation.comparison.runs import RankerSettings, Run
+from graphneg.evaluation.comparison.runs import RankerRun, RankerSettings
 from graphneg.evaluation.comparison.sources import source_of
 from graphneg.generators.base import generator_names
 
@@ -63,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     torch.set_num_threads(THREADS)
     data = read_data(asked.data / CONTEXTS)
     rest = asked.names or (_rest() if asked.all else [])
-    runs: dict[str, dict[int, Run]] = {}
+    runs: dict[str, dict[int, RankerRun]] = {}
     missing: list[tuple[str, str]] = []
     for name, seeds in [*((one, asked.seeds) for one in MAIN), *((one, 1) for one in rest)]:
         if name in runs:
@@ -71,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         try:
             with Bars() as bars:
                 chosen = plan(name, seeds, asked.data)
-                runs |= trained(data, chosen, asked.work, progress=bars, on_run=_tell)
+                runs |= trained(data, chosen, asked.work, open_graph=open, progress=bars, on_run=_tell)
         except GraphnegError as error:
             print(f"{name}: {error}", file=sys.stderr, flush=True)
             missing.append((name, str(error)))
@@ -81,11 +82,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         keep(asked.out, result.tables, result.goals)
 
 
-def plan(name: str, seeds: int, data: Path) -> Plan:
+def plan(name: str, seeds: int, data: Path) -> ComparisonPlan:
     """One source with so many seeds, with the ranker and budget of all; a step reads four contexts."""
     import torch
 
-    return Plan(
+    return ComparisonPlan(
         sources=[source_of(name)],
         ranker=RankerSettings(
             str(_packaged(*ENCODER)),
@@ -139,7 +140,7 @@ def _goals(found: Comparison) -> Iterator[Goal]:
     )
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def _cells(row: SourceResult) -> tuple[str, ...]:
     figures = [_shown(row.figures[kind][measure]) for _, kind, measure in (*HEADS, *RANDOM_HEADS)]
     return (row.source, str(len(row.seeds)), *figures, *(_share(row, one) for one in (RECALL, BALANCED)))
 
@@ -148,7 +149,7 @@ def _shown(one: Figure) -> str:
     return f"{one.value:.3f} ({one.low:.2f}-{one.high:.2f})"
 
 
-def _share(row: Row, measure: str) -> str:
+def _share(row: SourceResult, measure: str) -> str:
     if measure not in row.closed:
         return "-"
     one = row.closed[measure]
@@ -184,7 +185,7 @@ def _packaged(package: str, folder: str) -> Path:
     return Path(found.origin).parent / folder
 
 
-def _tell(run: Run) -> None:
+def _tell(run: RankerRun) -> None:
     now = time.strftime("%H:%M")
     print(f"{now} {run.source}, seed {run.seed}: {run.seconds:,.0f} s", file=sys.stderr, flush=True)
 

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import graphneg
 from graphneg.datasets.groups import Choices
 from graphneg.errors import InputError
 from graphneg.evaluation.comparison.comparison import (
@@ -20,21 +21,21 @@ from graphneg.evaluation.comparison.comparison import (
     RECALL,
     Bootstrap,
     Comparison,
+    ComparisonPlan,
     Draws,
-    Plan,
     closed,
     compare,
     tallies,
 )
-from graphneg.evaluation.comparison.data import BankFile, Data, Sieve, bank_of, read_data
-from graphneg.evaluation.comparison.runs import RankerSettings, Run
+from graphneg.evaluation.comparison.data import BankFile, Data, LeakageFilter, bank_of, read_data
+from graphneg.evaluation.comparison.runs import RankerRun, RankerSettings
 from graphneg.evaluation.comparison.sources import Budget, source_of
 from graphneg.evaluation.ranking import rank
 from graphneg.hashing import number
 from graphneg.model import Dialogue, Response, Sentence, Utterance
 from graphneg.progress import NoProgress
 from graphneg.records.files import read_jsonl
-from tests.cli_runs import Run as CommandLine
+from tests.cli_runs import RankerRun as CommandLine
 from tests.tiny_ranker import encoder_folder
 
 ADVERSARIAL = "adversarial_negative_responses"
@@ -74,10 +75,11 @@ def data(folder: Path) -> Data:
     return read_data(folder / "all.json", split=0.5)
 
 
-def plan(folder: Path, *sources: str, **changes: Any) -> Plan:
+def plan(folder: Path, *sources: str, **changes: Any) -> ComparisonPlan:
     ranker = RankerSettings(folder / "encoder", options={"device": "cpu"}, arguments={"learning_rate": 1e-3})
     return replace(
-        Plan([source_of(one) for one in sources], ranker, budget=Budget(epochs=1, source=2)), **changes
+        ComparisonPlan([source_of(one) for one in sources], ranker, budget=Budget(epochs=1, source=2)),
+        **changes,
     )
 
 
@@ -155,7 +157,7 @@ class TestBanks:
             (Response(0, "Oh, hello.", 1, "human"), Response(0, "Never.", 0, "human")),
         )
         sentences = [Sentence(f"s/{at}", text, "s") for at, text in enumerate((answer, wrong, "Ducks fly."))]
-        sieve = Sieve(data.forbidden)
+        sieve = LeakageFilter(data.forbidden)
         dialogue, *others = sieve.through([spoken, *sentences])
         assert isinstance(dialogue, Dialogue)
         assert [one.text for one in dialogue.utterances] == ["Hello?", "Hi."]
@@ -168,7 +170,7 @@ class TestBanks:
         path.write_text("Ducks fly.\n")
         bank = bank_of(f"text={path}")
         assert bank == BankFile("text", path)
-        found = list(Sieve(()).read(bank, NoProgress()))
+        found = list(LeakageFilter(()).read(bank, NoProgress()))
         assert [one.text for one in found if isinstance(one, Sentence)] == ["Ducks fly."]
         with pytest.raises(InputError, match="there is nothing at that path"):
             bank_of("text=none.txt")
@@ -229,15 +231,15 @@ class Done:
     """A comparison that has been made: its folder, what was told of each run, and its table."""
 
     out: Path
-    told: list[Run]
+    told: list[RankerRun]
     found: Comparison
 
 
 @pytest.fixture(scope="module")
 def done(folder: Path, data: Data) -> Done:
-    told: list[Run] = []
+    told: list[RankerRun] = []
     made = plan(folder, *SOURCES)
-    found = compare(data, made, folder / "out", on_run=told.append)
+    found = compare(data, made, folder / "out", open_graph=graphneg.open, on_run=told.append)
     return Done(folder / "out", told, found)
 
 
@@ -260,19 +262,19 @@ class TestComparing:
         assert not done.found.rows[3].lacking
 
     def test_keeps_each_result_and_no_model(self, folder: Path, data: Data, done: Done) -> None:
-        told: list[Run] = []
-        again = compare(data, plan(folder, *SOURCES), done.out, on_run=told.append)
+        told: list[RankerRun] = []
+        again = compare(data, plan(folder, *SOURCES), done.out, open_graph=graphneg.open, on_run=told.append)
         assert again == done.found and not told
         assert not any((done.out / "models").iterdir())
 
     def test_adds_seeds(self, folder: Path, data: Data, done: Done) -> None:
-        told: list[Run] = []
+        told: list[RankerRun] = []
         found = compare(data, plan(folder, "human", seeds=[0, 1]), done.out, on_run=told.append)
         assert [(run.source, run.seed) for run in told] == [("human", 1)]
         assert found.rows[0].seeds == (0, 1)
 
     def test_gives_the_same_scores_anew(self, folder: Path, data: Data, done: Done, tmp_path: Path) -> None:
-        told: list[Run] = []
+        told: list[RankerRun] = []
         compare(data, plan(folder, "human", keep_models=True), tmp_path / "anew", on_run=told.append)
         assert told[0].scores == done.told[1].scores
         assert [one.name for one in (tmp_path / "anew" / "models").iterdir()] == [
@@ -282,7 +284,7 @@ class TestComparing:
     def test_learns_from_a_file_what_it_learns_from_what_it_makes(
         self, folder: Path, data: Data, done: Done, tmp_path: Path
     ) -> None:
-        told: list[Run] = []
+        told: list[RankerRun] = []
         file = done.out / "negatives" / "all.jsonl"
         compare(data, plan(folder, f"mine={file}"), tmp_path / "other", on_run=told.append)
         assert told[0].pairs["mine"] == done.told[3].pairs["all"] > 0

@@ -10,7 +10,15 @@ import pytest
 pytest.importorskip("scipy", reason="correlations need the evaluation extra")
 
 from graphneg.errors import InputError
-from graphneg.evaluation.correlation import Rated, Said, compare, correlate, only, qualities, read_ratings
+from graphneg.evaluation.correlation import (
+    Rated,
+    RatedTurn,
+    compare,
+    correlate,
+    only,
+    qualities,
+    read_ratings,
+)
 from tests.cli_runs import Run
 from tests.tiny_ranker import encoder_folder
 
@@ -19,7 +27,10 @@ DIALOGUE = "User: Hi.\nSystem: Hello there.\n"
 
 
 def rated(*values: float) -> list[Rated]:
-    return [Rated(f"own:{i}", (Said("", "Hi."),), Said("", "Oh."), {"fits": v}) for i, v in enumerate(values)]
+    return [
+        Rated(f"own:{i}", (RatedTurn("", "Hi."),), RatedTurn("", "Oh."), {"fits": v})
+        for i, v in enumerate(values)
+    ]
 
 
 def written(folder: Path, value: object, name: str = "ratings.json") -> Path:
@@ -32,13 +43,13 @@ class TestFiles:
         value = [{"context": DIALOGUE, "coherent": 3, "likeable": "N/A"}]
         [one] = read_ratings([written(tmp_path, value)])
         assert one.level == "dialogue" and one.ratings == {"coherent": 3}
-        assert one.turns == (Said("User", "Hi."), Said("System", "Hello there."))
+        assert one.turns == (RatedTurn("User", "Hi."), RatedTurn("System", "Hello there."))
 
     def test_fed_rates_turns_and_dialogues_by_several_people(self, tmp_path: Path) -> None:
         turn = {"context": DIALOGUE, "response": "System: Bye.", "annotations": {"Overall": [1, "N/A", 3]}}
         whole = {"context": DIALOGUE, "annotations": {"Coherent": [2, 2], "Depth": []}}
         one, two = read_ratings([written(tmp_path, [turn, whole])])
-        assert (one.response, one.ratings) == (Said("System", "Bye."), {"Overall": 2})
+        assert (one.response, one.ratings) == (RatedTurn("System", "Bye."), {"Overall": 2})
         assert (two.level, two.ratings) == ("dialogue", {"Coherent": 2})
 
     def test_three_files_of_lines_belong_together(self, tmp_path: Path) -> None:

@@ -14,8 +14,15 @@ from hypothesis import strategies as st
 from graphneg.errors import InputError
 from graphneg.evaluation.negatives.findings import Finding
 from graphneg.evaluation.negatives.report import Report, measure
-from graphneg.evaluation.negatives.sampling import Histogram, Pool, Spread, Text, histogram_auc, measured
-from graphneg.evaluation.negatives.statistics import FEWEST, Line, Models, told_by_words
+from graphneg.evaluation.negatives.sampling import (
+    Distribution,
+    Histogram,
+    Text,
+    TextPool,
+    histogram_auc,
+    measured,
+)
+from graphneg.evaluation.negatives.statistics import FEWEST, CategoryLine, Models, words_cue_auc
 from graphneg.model import Negative
 from graphneg.records.files import write_jsonl
 from graphneg.records.tables import write_parquet
@@ -57,7 +64,7 @@ def report_of(folder: Path, *records: Negative, **options: int) -> Report:
     return measure([folder / "negatives.jsonl"], **options)
 
 
-def line_of(folder: Path, *records: Negative) -> Line:
+def line_of(folder: Path, *records: Negative) -> CategoryLine:
     [line] = report_of(folder, *records).lines
     return line
 
@@ -77,7 +84,7 @@ class TestFigures:
         report = report_of(tmp_path, *records)
         [line] = report.lines
         assert (line.name, line.negatives, line.figures.texts) == ("own (C-follow)", 2, 2)
-        assert line.figures.words == Spread(4.5, 2, 2, 7)
+        assert line.figures.words == Distribution(4.5, 2, 2, 7)
         assert line.figures.shared.mean == 1
         assert line.figures.like_right is not None and line.figures.like_right.mean == 0
         assert (line.figures.questions, line.figures.first_person, line.figures.third_person) == (
@@ -193,7 +200,7 @@ class TestFindings:
             for thing in THINGS.split()
         ]
         report = report_of(tmp_path, *records)
-        assert report.lines[0].told_by["length"] == 1
+        assert report.lines[0].cue_auc["length"] == 1
         assert "they are 3.0 times as long as right responses (9.0 words against 3.0)" in sentences(
             report.findings, "suspicious"
         )
@@ -209,7 +216,7 @@ class TestFindings:
             )
         ]
         report = report_of(tmp_path, *records)
-        assert report.lines[0].told_by["words"] == 1 and report.lines[0].told_by["length"] == 0.5
+        assert report.lines[0].cue_auc["words"] == 1 and report.lines[0].cue_auc["length"] == 0.5
         assert '("hums")' in sentences(report.findings, "suspicious")
 
     def test_negatives_drawn_as_right_responses_are_good(self, tmp_path: Path) -> None:
@@ -228,14 +235,14 @@ class TestFindings:
     def test_few_negatives_say_little(self, tmp_path: Path) -> None:
         report = report_of(tmp_path, wrong("I would like to put this in many words.", "No."))
         assert [one.level for one in report.findings] == ["note"]
-        assert set(report.lines[0].told_by.values()) == {None}
+        assert set(report.lines[0].cue_auc.values()) == {None}
 
     def test_without_right_responses_there_is_nothing_to_compare_with(self, tmp_path: Path) -> None:
         records = [
             wrong(f"The {thing} {k}.", **about(thing, k)) for k in range(2) for thing in THINGS.split()
         ]
         report = report_of(tmp_path, *records)
-        assert not report.reference and not report.lines[0].told_by
+        assert not report.reference and not report.lines[0].cue_auc
         assert "graphneg export" in sentences(report.findings, "note")
 
 
@@ -280,7 +287,7 @@ class TestSampling:
     def test_the_same_seed_draws_the_same_in_any_order(self, texts: list[Text], seed: int) -> None:
         drawn = []
         for order in (TEXTS, texts):
-            pool = Pool(5, seed)
+            pool = TextPool(5, seed)
             for text in order:
                 pool.add(text)
             drawn.append(pool.sample.items())
@@ -316,7 +323,7 @@ class TestAreas:
 
     def test_words_of_too_few_texts_tell_nothing(self) -> None:
         few = [Text("own/1", "response", (), (), "Hm.")] * (FEWEST - 1)
-        assert told_by_words(few, few * 2) is None
+        assert words_cue_auc(few, few * 2) is None
 
 
 class TestWrongInput:

@@ -11,7 +11,7 @@ import pytest
 
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.evaluation.negatives.report import Report, measure, page
-from graphneg.evaluation.negatives.statistics import Example
+from graphneg.evaluation.negatives.statistics import NegativeExample
 from graphneg.records.files import write_jsonl
 from graphneg.store.opening import open_store
 from tests.cli_runs import Run
@@ -80,7 +80,9 @@ class TestPage:
         from dataclasses import replace
 
         nasty = "</script><script>alert(1)</script><b title='x'>"
-        line = replace(report.lines[0], source=nasty, examples=(Example("own/1", (nasty,), nasty, nasty),))
+        line = replace(
+            report.lines[0], source=nasty, examples=(NegativeExample("own/1", (nasty,), nasty, nasty),)
+        )
         parts = Parts(page(replace(report, lines=(line,))))
         assert len([tag for tag, _ in parts.elements if tag == "script"]) == 3
         assert not [of for _, of in parts.elements if "title" in of]

@@ -13,8 +13,8 @@ from graphneg.cli.options import Json, Offline, job, named_values, panel, traini
 from graphneg.cli.terminal import counted, figures_table, print_json, results, say, working
 
 if TYPE_CHECKING:
-    from graphneg.evaluation.comparison.comparison import Comparison, Figure, Row
-    from graphneg.evaluation.comparison.runs import Run
+    from graphneg.evaluation.comparison.comparison import Comparison, Figure, SourceResult
+    from graphneg.evaluation.comparison.runs import RankerRun
 
 _of_ranker = panel("The ranker")
 _of_negatives = panel("Negatives that are made")
@@ -102,7 +102,8 @@ def compare(
     human wrong responses. Intervals are of a bootstrap over contexts and seeds. Stopped, the same command
     goes on; with more sources or seeds it adds them.
     """
-    from graphneg.evaluation.comparison.comparison import Plan
+    from graphneg.dialogue_graph import open
+    from graphneg.evaluation.comparison.comparison import ComparisonPlan
     from graphneg.evaluation.comparison.comparison import compare as run_all
     from graphneg.evaluation.comparison.data import bank_of, read_data
     from graphneg.evaluation.comparison.runs import RankerSettings
@@ -110,7 +111,7 @@ def compare(
 
     options = {"frozen": freeze or [], "dropout": dropout, "max_tokens": max_tokens, "device": device}
     arguments = training_arguments(rate, batch, option)
-    plan = Plan(
+    plan = ComparisonPlan(
         sources=[source_of(name) for name in source],
         ranker=RankerSettings(model, kind, options, arguments, offline),
         seeds=range(seeds),
@@ -122,7 +123,7 @@ def compare(
     )
     data = read_data(train, test, split)
     with working(f"{out} keeps each result; the same command goes on from there") as bars:
-        compared = run_all(data, plan, out, overwrite=overwrite, progress=bars, on_run=_tell)
+        compared = run_all(data, plan, out, open_graph=open, overwrite=overwrite, progress=bars, on_run=_tell)
     if json:
         print_json(compared.as_dict())
     else:
@@ -141,7 +142,7 @@ def _by_source(given: list[str] | None) -> Mapping[str, dict[str, Any]]:
     return options
 
 
-def _tell(run: Run) -> None:
+def _tell(run: RankerRun) -> None:
     missing = sum(run.shortfall.values())
     few = f"; {missing:,} an epoch are missing" if missing else ""
     pairs = counted(sum(run.pairs.values()), "pair")
@@ -178,7 +179,7 @@ def _shown(one: Figure) -> str:
     return f"{one.value:.3f}\n{one.low:.2f}-{one.high:.2f}"
 
 
-def _share(row: Row, measure: str) -> str:
+def _share(row: SourceResult, measure: str) -> str:
     if measure not in row.closed:
         return "-"
     one = row.closed[measure]

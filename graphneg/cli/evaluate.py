@@ -39,7 +39,7 @@ from graphneg.errors import InputError
 if TYPE_CHECKING:
     from graphneg.datasets.groups import Choices
     from graphneg.evaluation.correlation import Correlation, Difference, Rated
-    from graphneg.evaluation.cross_validation import Lessons
+    from graphneg.evaluation.cross_validation import DetectorSettings
     from graphneg.evaluation.detection import Detection
     from graphneg.evaluation.ranking import Ranked
     from graphneg.evaluation.smatch_files import Evaluation
@@ -397,7 +397,7 @@ def contradiction(
     contradictory does not count. With --encoder a detector is trained for each generator on the
     responses of the others, to contexts that it did not answer. Intervals hold 95% of resamples.
     """
-    from graphneg.evaluation.cross_validation import Lessons
+    from graphneg.evaluation.cross_validation import DetectorSettings
     from graphneg.evaluation.detection import detection
     from graphneg.ingest.labelled import read_labelled
 
@@ -411,7 +411,7 @@ def contradiction(
             raise BadParameter("name the folder that keeps detectors", param_hint="--out")
         if source != "labelled" and not made:
             raise BadParameter(f"--source {source} needs --made", param_hint="--made")
-        lessons = Lessons(
+        settings = DetectorSettings(
             epochs=epochs,
             made_epochs=made_epochs,
             frozen=tuple(freeze or ()),
@@ -421,7 +421,7 @@ def contradiction(
             arguments=named_values(option, "--option"),
         )
         responses = made_responses(made, embedder, seed=seed, offline=offline)
-        tested, given = _cross_validated(tested, encoder, out, source, responses, lessons, seed)
+        tested, given = _cross_validated(tested, encoder, out, source, responses, settings, seed)
     _print_detection(detection(tested, given, threshold=threshold, resamples=resamples, seed=seed), json)
 
 
@@ -444,7 +444,7 @@ def _cross_validated(
     out: Path,
     source: Any,
     made: Sequence[Labelled],
-    lessons: Lessons,
+    settings: DetectorSettings,
     seed: int,
 ) -> tuple[Sequence[Labelled], Sequence[float]]:
     """The responses, and scores by detectors that never saw their generator."""
@@ -455,7 +455,7 @@ def _cross_validated(
         say(f"{fold.generator}: {len(fold.train):,} to train on, {len(fold.test):,} to test{dropped}")
     with working(f"{out} keeps what was learned; the same command goes on from there") as bars:
         found = cross_validate(
-            labelled, encoder, out, source=source, made=made, lessons=lessons, seed=seed, progress=bars
+            labelled, encoder, out, source=source, made=made, settings=settings, seed=seed, progress=bars
         )
     return found.tested, found.scores
 

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from graphneg.evaluation.negatives.report import Report
-    from graphneg.evaluation.negatives.sampling import Spread
-    from graphneg.evaluation.negatives.statistics import Figures, Line
+    from graphneg.evaluation.negatives.sampling import Distribution
+    from graphneg.evaluation.negatives.statistics import CategoryLine, Figures
 
 STYLES = {"wrong": "bold red", "suspicious": "yellow", "note": "dim", "good": "green"}
 
@@ -97,7 +97,7 @@ def _print(report: Report) -> None:
     console = results()
     console.print(_texts(report))
     console.print(_neighbours(report))
-    if any(line.told_by for line in report.lines):
+    if any(line.cue_auc for line in report.lines):
         console.print(_told(report))
     console.print(_findings(report))
     for line in report.most_specific:
@@ -120,7 +120,7 @@ def _neighbours(report: Report) -> Table:
 
 
 def _lines(
-    report: Report, headers: Sequence[str], cells: Callable[[Report, Figures, Line | None], list[str]]
+    report: Report, headers: Sequence[str], cells: Callable[[Report, Figures, CategoryLine | None], list[str]]
 ) -> Table:
     """A row for right responses and each line. Two narrow tables, since one is wider than terminals are."""
 
@@ -133,7 +133,7 @@ def _lines(
     return table
 
 
-def _text_cells(report: Report, figures: Figures, line: Line | None) -> list[str]:
+def _text_cells(report: Report, figures: Figures, line: CategoryLine | None) -> list[str]:
     persons = (figures.first_person, figures.second_person, figures.third_person)
     return [
         f"{figures.texts if line is None else line.negatives:,}",
@@ -146,7 +146,7 @@ def _text_cells(report: Report, figures: Figures, line: Line | None) -> list[str
     ]
 
 
-def _neighbour_cells(report: Report, figures: Figures, line: Line | None) -> list[str]:
+def _neighbour_cells(report: Report, figures: Figures, line: CategoryLine | None) -> list[str]:
     cells = [_mean(figures.to_context), _mean(figures.to_right)]
     if report.lm is not None:
         cells.append("–" if figures.perplexity is None else f"{figures.perplexity.mean:,.0f}")
@@ -158,23 +158,26 @@ def _neighbour_cells(report: Report, figures: Figures, line: Line | None) -> lis
     return [*cells, f"{line.equal_to_right:,}"]
 
 
-def _mean(spread: Spread | None) -> str:
+def _mean(spread: Distribution | None) -> str:
     return "–" if spread is None else f"{spread.mean:.2f}"
 
 
 def _told(report: Report) -> Table:
-    from graphneg.evaluation.negatives.findings import TOLD
-
-    cues = list(dict.fromkeys(cue for line in report.lines for cue in line.told_by))
+    cues = list(dict.fromkeys(cue for line in report.lines for cue in line.cue_auc))
     title = "How well one cue tells them from right responses (AUC: 0.5 not at all, 1.0 always)"
     table = figures_table("", *cues, title=title)
     for line in report.lines:
-        areas = [line.told_by.get(cue) for cue in cues]
-        shown = (
-            "–" if one is None else f"[red]{one:.2f}[/]" if one >= TOLD else f"{one:.2f}" for one in areas
-        )
-        table.add_row(Text(line.name), *shown)
+        areas = [line.cue_auc.get(cue) for cue in cues]
+        table.add_row(Text(line.name), *map(_area, areas))
     return table
+
+
+def _area(area: float | None) -> str:
+    from graphneg.evaluation.negatives.findings import SUSPICIOUS_AUC
+
+    if area is None:
+        return "–"
+    return f"[red]{area:.2f}[/]" if area >= SUSPICIOUS_AUC else f"{area:.2f}"
 
 
 def _findings(report: Report) -> Table:
@@ -186,7 +189,7 @@ def _findings(report: Report) -> Table:
     return table
 
 
-def _examples(line: Line) -> Table:
+def _examples(line: CategoryLine) -> Table:
 
     table = plain_table("last turn", "negative", "in truth", title=f"Some of {escape(line.name)}")
     for one in line.examples:

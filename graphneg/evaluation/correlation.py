@@ -1,4 +1,9 @@
-"""How well scores agree with people: rating files, correlations, their intervals."""
+"""How well scores agree with people.
+
+In: rating files of the field (DSTC9, FED, DSTC10), and a score for each rated response or dialogue, from a
+scorer or a file of scores that any program may write. Out: correlations by quality with 95% intervals, and
+how one scorer compares with another on the same items.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +22,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-# What people thought of dialogues and responses: the rating files that the field compares scorers on.
-
-
 Level = Literal["turn", "dialogue"]
 
 _ANNOTATIONS = "_anno.json"
@@ -28,7 +30,7 @@ _RESPONSES = "_res.txt"
 _UNRATED = ("N/A", "")
 
 
-class Said(NamedTuple):
+class RatedTurn(NamedTuple):
     """One turn; the speaker is empty where the file does not say."""
 
     speaker: str
@@ -40,12 +42,12 @@ class Rated:
     """A response to ``turns``, or the dialogue of ``turns`` itself, and its mean ratings by quality."""
 
     id: str
-    turns: tuple[Said, ...]
-    response: Said | None
+    turns: tuple[RatedTurn, ...]
+    response: RatedTurn | None
     ratings: Mapping[str, float]
 
     @property
-    def said(self) -> tuple[Said, ...]:
+    def said(self) -> tuple[RatedTurn, ...]:
         """All turns, the response last where one is rated."""
         return self.turns if self.response is None else (*self.turns, self.response)
 
@@ -119,7 +121,7 @@ def _object(value: Any, place: str) -> Rated:
     if response is not None and not isinstance(response, str):
         raise InputError(f'{place}: "response" is no text')
     ratings = _ratings(value, place)
-    said = None if response is None else Said(*_speaker(response, "System"))
+    said = None if response is None else RatedTurn(*_speaker(response, "System"))
     return Rated(place, turns, said, ratings)
 
 
@@ -153,10 +155,10 @@ def _mean(value: Any, place: str) -> float:
     return sum(numbers) / len(numbers)
 
 
-def _lines(context: str) -> Iterator[Said]:
+def _lines(context: str) -> Iterator[RatedTurn]:
     for line in context.splitlines():
         if line.strip():
-            yield Said(*_speaker(line.strip(), ""))
+            yield RatedTurn(*_speaker(line.strip(), ""))
 
 
 def _speaker(line: str, default: str) -> tuple[str, str]:
@@ -178,7 +180,9 @@ def _aligned(path: Path, annotations: Sequence[Any]) -> Iterator[Rated]:
         place = f"{path}:{number}"
         if not isinstance(rated, dict):
             raise InputError(f"{place}: expected an object of ratings by quality, found {rated!r:.60}")
-        yield Rated(place, (Said("", said),), Said("", answer), _ratings({"annotations": rated}, place))
+        yield Rated(
+            place, (RatedTurn("", said),), RatedTurn("", answer), _ratings({"annotations": rated}, place)
+        )
 
 
 def _text(path: Path) -> list[str]:
@@ -211,9 +215,6 @@ def only(rated: Sequence[Rated], names: Sequence[str]) -> list[Rated]:
 def qualities(rated: Iterable[Rated]) -> list[str]:
     """The names of all qualities that are rated, in the order in which they come up."""
     return list(dict.fromkeys(name for one in rated for name in one.ratings))
-
-
-# How well scores agree with people: correlations, their intervals, and one scorer against another.
 
 
 @dataclass(frozen=True, slots=True)
@@ -394,9 +395,6 @@ def _constant(values: NDArray[Any]) -> bool:
 def _interval(values: Any) -> tuple[float, float]:
     low, high = percentile_interval(values)
     return float(low), float(high)
-
-
-# Files of scores that any program may write: a number a line, or JSON lines with ``score``.
 
 
 def read_scores(path: str | Path, expected: int) -> list[float]:

@@ -1,4 +1,9 @@
-"""A detector trained without one response generator and tested on it, generator by generator."""
+"""A detector trained without one response generator and tested on it, generator by generator.
+
+In: labelled responses of several generators, and graph-made ones. Out: a fold for each generator, whose
+contexts of training and test are disjoint; scores by detectors that never saw the generator; figures of
+these.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +23,6 @@ from graphneg.progress import Progress
 from graphneg.records.runs import RunNote, noted_fingerprint
 from graphneg.scorers.contradiction import MAX_TOKENS, ContradictionDetector
 from graphneg.training.contradiction import SETTINGS, pairs_of, train_detector
-
-# Leaving one response generator out: its responses to test on, those of the others to train on.
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,16 +79,13 @@ def _context(one: Labelled) -> tuple[str, ...]:
     return tuple(map(match_key, one.context))
 
 
-# A detector trained without one response generator and tested on it, generator by generator.
-
-
-Source = Literal["labelled", "made", "both"]
-SOURCES: tuple[Source, ...] = ("labelled", "made", "both")
+TrainingSource = Literal["labelled", "made", "both"]
+SOURCES: tuple[TrainingSource, ...] = ("labelled", "made", "both")
 _DONE = "trained.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Lessons:
+class DetectorSettings:
     """How a detector is trained: on graph-made responses ``made_epochs`` times, then on labelled ones
     ``epochs`` times. ``frozen`` and ``dropout`` as `ContradictionDetector.new` takes them, ``arguments``
     go to transformers' ``TrainingArguments``."""
@@ -101,10 +101,10 @@ class Lessons:
 
 
 @dataclass(frozen=True, slots=True)
-class Validation:
+class CrossValidation:
     """``scores`` are those of ``tested``, in order, each by a detector that never saw its generator."""
 
-    source: Source
+    source: TrainingSource
     folds: Sequence[Fold]
     tested: Sequence[Labelled]
     scores: Sequence[float]
@@ -116,13 +116,13 @@ def cross_validate(
     encoder: str | Path,
     folder: str | Path,
     *,
-    source: Source = "labelled",
+    source: TrainingSource = "labelled",
     made: Sequence[Labelled] = (),
-    lessons: Lessons | None = None,
+    settings: DetectorSettings | None = None,
     seed: int = 0,
     resamples: int = 1000,
     progress: Progress | None = None,
-) -> Validation:
+) -> CrossValidation:
     """Leave each response generator out once; contexts of training and test are disjoint.
 
     ``source`` says what is learned: the labelled responses of the other generators, the graph-made ones
@@ -140,46 +140,50 @@ def cross_validate(
         raise InputError(f"source {source!r} needs graph-made responses")
     check_classes(labelled)
     folds = leave_one_out(labelled)
-    school = _School(Path(folder), lessons or Lessons(), seed, progress)
+    detectors = _Detectors(Path(folder), settings or DetectorSettings(), seed, progress)
     start: str | Path = encoder
     if source != "labelled":
-        start = school.taught(
-            start, pairs_of(made), school.lessons.made_epochs, "made", tested_texts(labelled)
+        start = detectors.trained(
+            start, pairs_of(made), detectors.settings.made_epochs, "made", tested_texts(labelled)
         )
     scores: list[float] = []
     for fold in folds:
         last: str | Path = start
         if source != "made":
-            last = school.taught(
-                start, pairs_of(fold.train), school.lessons.epochs, f"{source}-{_file_name(fold.generator)}"
+            name = f"{source}-{_file_name(fold.generator)}"
+            last = detectors.trained(
+                start,
+                pairs_of(fold.train),
+                detectors.settings.epochs,
+                name,
             )
-        detector = school.read(last)
+        detector = detectors.read(last)
         scores += detector.score([(one.response, one.said) for one in fold.test])
     tested = [one for fold in folds for one in fold.test]
     figures = detection(tested, scores, resamples=resamples, seed=seed)
-    return Validation(source, folds, tested, scores, figures)
+    return CrossValidation(source, folds, tested, scores, figures)
 
 
 @dataclass(frozen=True, slots=True)
-class _School:
+class _Detectors:
     """Trains detectors in folders, and finds again those that it has trained."""
 
     folder: Path
-    lessons: Lessons
+    settings: DetectorSettings
     seed: int
     progress: Progress | None
 
-    def taught(
+    def trained(
         self, start: str | Path, pairs: Sequence[Pair], epochs: int, name: str, held_out: Collection[str] = ()
     ) -> Path:
         """The folder of a detector that went on from ``start`` with these pairs."""
-        out, lessons = self.folder / name, self.lessons
+        out, settings = self.folder / name, self.settings
         facts = [
             str(start),
             noted_fingerprint(Path(start) / _DONE),
             epochs,
             self.seed,
-            repr(lessons),
+            repr(settings),
             sorted(held_out),
         ]
         examples = [[*one.context, one.response, one.label, one.weight] for one in pairs]
@@ -190,11 +194,11 @@ class _School:
         detector = ContradictionDetector.new(
             start,
             seed=self.seed,
-            max_tokens=lessons.max_tokens,
-            frozen=lessons.frozen,
-            dropout=lessons.dropout,
-            device=lessons.device,
-            offline=lessons.offline,
+            max_tokens=settings.max_tokens,
+            frozen=settings.frozen,
+            dropout=settings.dropout,
+            device=settings.device,
+            offline=settings.offline,
         )
         train_detector(
             detector,
@@ -205,13 +209,13 @@ class _School:
             seed=self.seed,
             overwrite=True,
             progress=self.progress,
-            **lessons.arguments,
+            **settings.arguments,
         )
         done.write()
         return out
 
     def read(self, folder: str | Path) -> ContradictionDetector:
-        return ContradictionDetector.from_pretrained(folder, device=self.lessons.device)
+        return ContradictionDetector.from_pretrained(folder, device=self.settings.device)
 
 
 def _file_name(generator: str) -> str:

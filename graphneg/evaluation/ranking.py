@@ -1,4 +1,8 @@
-"""How well a ranker tells right responses from wrong ones, by kind of negative."""
+"""How well a ranker tells right responses from wrong ones, by kind of negative.
+
+In: contexts with right and wrong responses, read from files and scored by a ranker. Out: a row of figures
+(accuracy, area under the ROC curve, recall at 1 and so on) for each kind of negative.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +22,6 @@ from graphneg.statistics import THRESHOLD, roc_auc
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-
-# How well a ranker tells right responses from wrong ones, by kind of negative.
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,9 +142,6 @@ def _matched(one: _Rivals) -> NDArray[Any]:
 
     nearest = np.abs(one.right_words[None, :] - one.wrong_words[:, None]).argmin(axis=1)
     return one.right[nearest] > one.wrong
-
-
-# Contexts with right and wrong responses, read from files and scored by a ranker.
 
 
 FORM = "dailydialog_pp"

@@ -1,4 +1,15 @@
-"""Smatch and its sub-scores for pairs of graphs, counted in triples."""
+"""Smatch and its sub-scores: pairs of graphs in, tallies of triples and F1 with intervals out.
+
+Smatch (Cai and Knight 2013, "Smatch: an Evaluation Metric for Semantic Feature Structures") is the package
+``smatch``. The sub-scores are those of Damonte, Cohen and Satta (2017, "An Incremental Parser for Abstract
+Meaning Representation", section 5), as their ``amr-evaluation`` counts them, with one departure: ``mod``
+stays a role of its own where re-entrancies are looked for, because read as the inverse of ``domain`` it
+would give every modified noun two parents.
+
+The package keeps what it has matched in module globals, draws at random without a seed, and installs a top-
+level module ``amr``. So `matcher` runs in processes of its own (see :mod:`graphneg.workers`), where it
+seeds the package for each pair and clears it.
+"""
 
 from __future__ import annotations
 
@@ -15,19 +26,6 @@ from graphneg.statistics import percentile_interval, resampled_counts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-
-# Smatch and its sub-scores for one pair of graphs, counted in triples.
-#
-# Smatch (Cai and Knight 2013, "Smatch: an Evaluation Metric for Semantic Feature Structures") is
-# the package ``smatch``. The sub-scores are those of Damonte, Cohen and Satta (2017, "An
-# Incremental Parser for Abstract Meaning Representation", section 5), as their ``amr-evaluation``
-# counts them, with one departure: ``mod`` stays a role of its own where re-entrancies are looked
-# for, because read as the inverse of ``domain`` it would give every modified noun two parents.
-#
-# The package keeps what it has matched in module globals, draws at random without a seed, and
-# installs a top-level module ``amr``. So this module runs in processes of its own (see
-# :mod:`graphneg.workers`), where it seeds the package for each pair and clears it.
 
 
 SMATCH, UNLABELLED, NO_SENSES = "Smatch", "unlabelled", "no senses"
@@ -51,7 +49,7 @@ class Tally(NamedTuple):
     gold: int
 
 
-class Pair(NamedTuple):
+class GraphPair(NamedTuple):
     """A predicted and a gold graph, each on one line; ``predicted`` is None where there is none."""
 
     number: int
@@ -91,7 +89,7 @@ class Compared(NamedTuple):
     unread: Mapping[str, str]
 
 
-def matcher(seed: int) -> Callable[[Sequence[Pair]], list[Compared]]:
+def matcher(seed: int) -> Callable[[Sequence[GraphPair]], list[Compared]]:
     """A function that compares pairs; the same seed gives the same tallies.
 
     Raises:
@@ -122,7 +120,7 @@ class _Package:
         for module in (amr, smatch):
             vars(module)["ERROR_LOG"] = self._log
 
-    def compared(self, pair: Pair) -> Compared:
+    def compared(self, pair: GraphPair) -> Compared:
         """The pair's tallies; a predicted graph that can't be read counts as one without triples."""
         try:
             gold = self._read(pair.gold)
@@ -136,7 +134,7 @@ class _Package:
             return Compared(pair.number, self._tallies(pair, NOTHING, gold), {"predicted": str(error)})
         return Compared(pair.number, self._tallies(pair, predicted, gold), {})
 
-    def _tallies(self, pair: Pair, predicted: Triples, gold: Triples) -> dict[str, Tally]:
+    def _tallies(self, pair: GraphPair, predicted: Triples, gold: Triples) -> dict[str, Tally]:
         with_modifiers = (
             self._read(_keep_modifiers(pair.predicted)) if pair.predicted and predicted.size else NOTHING,
             self._read(_keep_modifiers(pair.gold)),
@@ -163,7 +161,7 @@ class _Package:
             raise ValueError(said[0] if said else "the package smatch makes no graph of it")
         return Triples(*(tuple(map(tuple, triples)) for triples in graph.get_triples()))
 
-    def _matched(self, pair: Pair, measure: str, predicted: Triples, gold: Triples) -> Tally:
+    def _matched(self, pair: GraphPair, measure: str, predicted: Triples, gold: Triples) -> Tally:
         if not predicted.size or not gold.size:
             return Tally(0, predicted.size, gold.size)
         self._smatch.match_triple_dict.clear()
@@ -257,9 +255,6 @@ def _keep_modifiers(line: str) -> str:
     return _MODIFIER.sub(_MODIFIER_KEPT, line)
 
 
-# Precision, recall and F1 from tallies: micro, macro, and how sure they are.
-
-
 _CHUNK = 100
 
 
@@ -272,7 +267,7 @@ class Score(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MeasureScores:
     """One measure over all pairs.
 
     ``micro`` sums the triples of all pairs, ``macro`` is the mean over the ``pairs`` in which there
@@ -299,14 +294,14 @@ def score(tally: Tally) -> Score:
     return Score(precision, recall, 2 * matched / (predicted + gold) if predicted + gold else 0.0)
 
 
-def measured(tallies: Sequence[Tally], resamples: int, seed: int) -> Measured:
+def measured(tallies: Sequence[Tally], resamples: int, seed: int) -> MeasureScores:
     """The scores of many pairs, with intervals from ``resamples`` draws of as many pairs."""
     present = [tally for tally in tallies if tally.predicted or tally.gold]
     singles = [score(tally) for tally in present]
     total = Tally(*(sum(column) for column in zip(*present, strict=True))) if present else Tally(0, 0, 0)
     mean = [sum(column) / len(present) for column in zip(*singles, strict=True)] or [0.0, 0.0, 0.0]
     micro, macro = _intervals(tallies, resamples, seed)
-    return Measured(len(present), score(total), Score(*mean), micro, macro)
+    return MeasureScores(len(present), score(total), Score(*mean), micro, macro)
 
 
 def _intervals(

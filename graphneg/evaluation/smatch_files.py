@@ -1,4 +1,8 @@
-"""Smatch of a file of graphs against a gold file."""
+"""Smatch of a file of graphs against a gold file.
+
+In: two PENMAN files, whose graphs are paired by their ids where both have them, else by their order. Out:
+scores by measure, and the graphs that can't be read.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +15,9 @@ from typing import Any
 from graphneg.amr.penman import iter_blocks, metadata, parse_graph
 from graphneg.decoders.t5 import flat_graph
 from graphneg.errors import InputError, PenmanError
-from graphneg.evaluation.smatch import MEASURES, Compared, Measured, Pair, Tally, measured
+from graphneg.evaluation.smatch import MEASURES, Compared, GraphPair, MeasureScores, Tally, measured
 from graphneg.progress import NoProgress, Progress
 from graphneg.workers import Workers
-
-# Two PENMAN files as pairs of graphs: by their ids where both have them, else by their order.
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +102,6 @@ def _ids(graphs: Sequence[FileGraph]) -> dict[str, FileGraph]:
     return found if len(found) == len(graphs) else {}
 
 
-# Smatch of a file of graphs against a gold file: what ``graphneg evaluate smatch`` prints.
-
-
 RESAMPLES = 1000
 _CHUNK = 8
 _MATCHER = "graphneg.evaluation.smatch:matcher"
@@ -129,7 +128,7 @@ class Evaluation:
     paired_by: str
     seed: int
     resamples: int
-    measures: Mapping[str, Measured]
+    measures: Mapping[str, MeasureScores]
     unreadable: Sequence[Unreadable]
 
     def as_dict(self) -> dict[str, Any]:
@@ -165,13 +164,13 @@ def evaluate_smatch(
         if graph.penman is None
     ]
     pairs = [
-        Pair(i, ours.penman, theirs.penman)
+        GraphPair(i, ours.penman, theirs.penman)
         for i, (theirs, ours) in enumerate(pairing.pairs)
         if theirs.penman is not None
     ]
     bar.start("matching", len(pairs), "pairs")
     tallies: list[Mapping[str, Tally]] = []
-    with Workers[Sequence[Pair], list[Compared]](
+    with Workers[Sequence[GraphPair], list[Compared]](
         _MATCHER, (seed,), _processes(processes, len(pairs))
     ) as workers:
         for chunk in workers.map(_chunks(pairs)):
@@ -189,7 +188,7 @@ def _processes(asked: int | None, pairs: int) -> int:
     return max(1, min(asked or os.cpu_count() or 1, pairs // _CHUNK))
 
 
-def _chunks(pairs: Sequence[Pair]) -> Iterator[Sequence[Pair]]:
+def _chunks(pairs: Sequence[GraphPair]) -> Iterator[Sequence[GraphPair]]:
     return (pairs[start : start + _CHUNK] for start in range(0, len(pairs), _CHUNK))
 
 
@@ -200,7 +199,7 @@ def _unreadable(pair: tuple[FileGraph, FileGraph], compared: Compared) -> Iterat
     )
 
 
-def _plain(one: Measured) -> dict[str, Any]:
+def _plain(one: MeasureScores) -> dict[str, Any]:
     return {
         "pairs": one.pairs,
         "micro": {**one.micro._asdict(), "interval": list(one.micro_interval)},

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from graphneg.errors import InputError, ModelError
-from graphneg.evaluation.cross_validation import Lessons, cross_validate
+from graphneg.evaluation.cross_validation import DetectorSettings, cross_validate
 from graphneg.ingest.labelled import Labelled, labelled_lines
 from graphneg.nn.losses import pairs_and_lists
 from graphneg.scorers.contradiction import ContradictionDetector
@@ -113,9 +113,9 @@ class TestCrossValidation:
     def test_each_generator_is_scored_by_a_detector_that_never_saw_it(
         self, encoder: Path, made: list[Labelled], tmp_path: Path
     ) -> None:
-        lessons = Lessons(epochs=6, made_epochs=2, device="cpu", arguments=QUICK)
+        settings = DetectorSettings(epochs=6, made_epochs=2, device="cpu", arguments=QUICK)
         found = cross_validate(
-            apart(), encoder, tmp_path, source="both", made=made, lessons=lessons, resamples=10
+            apart(), encoder, tmp_path, source="both", made=made, settings=settings, resamples=10
         )
         assert [one.generator for one in found.detection.generators] == ["eggs", "six", "twelve"]
         assert len(found.scores) == len(apart()) == found.detection.mean.responses
@@ -123,7 +123,7 @@ class TestCrossValidation:
         times = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*/model.safetensors")}
         assert len(times) == 4
         again = cross_validate(
-            apart(), encoder, tmp_path, source="both", made=made, lessons=lessons, resamples=10
+            apart(), encoder, tmp_path, source="both", made=made, settings=settings, resamples=10
         )
         assert again.scores == found.scores
         assert {path: path.stat().st_mtime_ns for path in times} == times
@@ -131,8 +131,8 @@ class TestCrossValidation:
     def test_graph_made_responses_alone_are_learned_once(
         self, encoder: Path, made: list[Labelled], tmp_path: Path
     ) -> None:
-        lessons = Lessons(made_epochs=1, device="cpu", arguments=QUICK)
-        cross_validate(apart(), encoder, tmp_path, source="made", made=made, lessons=lessons, resamples=0)
+        settings = DetectorSettings(made_epochs=1, device="cpu", arguments=QUICK)
+        cross_validate(apart(), encoder, tmp_path, source="made", made=made, settings=settings, resamples=0)
         assert [path.name for path in tmp_path.iterdir()] == ["made"]
 
     def test_graph_made_responses_must_be_there_to_be_learned(self, encoder: Path, tmp_path: Path) -> None:

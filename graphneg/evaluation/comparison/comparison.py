@@ -1,4 +1,9 @@
-"""Several sources of wrong responses compared: the same ranker trained on each, with several seeds."""
+"""Several sources of wrong responses compared: the same ranker trained on each, with several seeds.
+
+In: contexts to learn from and to be tested on, and a plan. Out: a row of figures for each source, with
+intervals of a bootstrap over contexts and seeds: each draw takes as many contexts as there are, the same ones
+for all runs, and as many seeds of each source as it has.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +17,14 @@ from graphneg.datasets.groups import Choices, Group
 from graphneg.datasets.pair_sampler import RANDOM
 from graphneg.errors import InputError
 from graphneg.evaluation.comparison.data import ADVERSARIAL, BankFile, Data
-from graphneg.evaluation.comparison.runs import RankerSettings, Run, Runs
+from graphneg.evaluation.comparison.runs import RankerRun, RankerSettings, Runs
 from graphneg.evaluation.comparison.sources import (
     HUMAN,
     Budget,
-    Source,
-    Wanted,
-    Workshop,
+    NegativeCache,
+    NegativeRequest,
+    NegativeSource,
+    OpenGraph,
     groups_of_file,
     human_groups,
     plain_groups,
@@ -30,13 +36,6 @@ from graphneg.statistics import THRESHOLD, percentile_interval, resampled_counts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-
-# Figures of runs with intervals, by a bootstrap over contexts and over seeds.
-#
-# Each draw takes as many contexts as there are, the same ones for all runs, and as many seeds of each source
-# as
-# it has. An interval holds 95% of the draws.
 
 
 RECALL, BALANCED, AUC = "recall_at_1", "balanced_accuracy", "auc"
@@ -173,9 +172,6 @@ def _measured(measure: str, of: Tallies, weights: NDArray[Any]) -> NDArray[Any]:
         return ((weights @ of.wins) * weights).sum(axis=1) / 2 / (right * wrong)
 
 
-# Several sources of wrong responses compared: the same ranker trained on each, with several seeds.
-
-
 HeldOut = Literal["right", "nothing"]
 HELD_OUT: tuple[HeldOut, ...] = ("right", "nothing")
 GAPS = (RECALL, BALANCED)
@@ -185,7 +181,7 @@ _PARTS = ("results", "models", "negatives")
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ComparisonPlan:
     """What is compared: sources and seeds, the ranker and what it sees, and what negatives are made with.
 
     ``options`` are those of generators and recipes, by source; ``banks`` what they may retrieve from beside
@@ -193,7 +189,7 @@ class Plan:
     responses of test contexts, or ``nothing``, where what people say everywhere ("Yes, sure.") may stay.
     """
 
-    sources: Sequence[Source]
+    sources: Sequence[NegativeSource]
     ranker: RankerSettings
     seeds: Sequence[int] = (0,)
     budget: Budget = field(default_factory=Budget)
@@ -221,7 +217,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SourceResult:
     """One source: figures by kind of wrong response and measure, and the shares of the gap by measure.
 
     ``closed`` lacks what has no gap: without the sources random and human, say. ``shortfall`` counts
@@ -241,7 +237,7 @@ class Comparison:
 
     train: int
     test: int
-    rows: Sequence[Row]
+    rows: Sequence[SourceResult]
 
     def as_dict(self) -> dict[str, Any]:
         """All of it as plain values, for JSON."""
@@ -250,46 +246,52 @@ class Comparison:
 
 def compare(
     data: Data,
-    plan: Plan,
+    plan: ComparisonPlan,
     out: str | Path,
     *,
+    open_graph: OpenGraph | None = None,
     overwrite: bool = False,
     progress: Progress | None = None,
-    on_run: Callable[[Run], None] | None = None,
+    on_run: Callable[[RankerRun], None] | None = None,
 ) -> Comparison:
     """Train the plan's ranker on each source with each seed, test it, and compare.
 
     ``out`` keeps each result: stopped at any moment, the same call goes on, and one with more sources or
-    seeds adds them. ``overwrite`` begins anew. ``on_run`` is told each run that was trained. On a CPU the
-    same plan gives the same figures.
+    seeds adds them. Sources whose negatives are made need ``open_graph``, which is ``graphneg.open``: their
+    stores lie in ``out``. ``overwrite`` begins anew. ``on_run`` is told each run that was trained. On a CPU
+    the same plan gives the same figures.
 
     Raises:
         InputError: the data have no such responses, ``out`` holds another comparison or other files, or
             negatives can't be made.
         ModelError: there is no such encoder.
     """
-    return compared(data, trained(data, plan, out, overwrite=overwrite, progress=progress, on_run=on_run))
+    runs = trained(
+        data, plan, out, open_graph=open_graph, overwrite=overwrite, progress=progress, on_run=on_run
+    )
+    return compared(data, runs)
 
 
 def trained(
     data: Data,
-    plan: Plan,
+    plan: ComparisonPlan,
     out: str | Path,
     *,
+    open_graph: OpenGraph | None = None,
     overwrite: bool = False,
     progress: Progress | None = None,
-    on_run: Callable[[Run], None] | None = None,
-) -> dict[str, dict[int, Run]]:
+    on_run: Callable[[RankerRun], None] | None = None,
+) -> dict[str, dict[int, RankerRun]]:
     """The runs of `compare`, by source and seed."""
     folder = Path(out)
     _open(RunNote(folder / _NOTE, fingerprint([data.fingerprint, plan.facts()])), overwrite)
     held_out = data.tested if plan.held_out == "right" else ()
     runs = Runs(folder, data, plan.ranker, plan.budget, held_out, plan.keep_models)
     bar = progress or NoProgress()
-    done: dict[str, dict[int, Run]] = {}
-    wanted = Wanted(plan.budget.of_each_context, 0, plan.options)
-    with Workshop(folder / "negatives", data, plan.banks, wanted, bar) as workshop:
-        for source, groups in _groups(data, plan, workshop):
+    done: dict[str, dict[int, RankerRun]] = {}
+    wanted = NegativeRequest(plan.budget.of_each_context, 0, plan.options)
+    with NegativeCache(folder / "negatives", data, plan.banks, wanted, open_graph, bar) as cache:
+        for source, groups in _groups(data, plan, cache):
             for seed in plan.seeds:
                 run, new = runs.of(source, groups, seed, bar)
                 done.setdefault(source.name, {})[seed] = run
@@ -298,7 +300,7 @@ def trained(
     return done
 
 
-def compared(data: Data, runs: Mapping[str, Mapping[int, Run]]) -> Comparison:
+def compared(data: Data, runs: Mapping[str, Mapping[int, RankerRun]]) -> Comparison:
     """The table of runs, by source and seed."""
     kinds = kinds_of(data.test)
     bootstrap = Bootstrap(len(data.test))
@@ -310,7 +312,7 @@ def compared(data: Data, runs: Mapping[str, Mapping[int, Run]]) -> Comparison:
         for name, some in runs.items()
     }
     rows = [
-        Row(
+        SourceResult(
             name,
             tuple(some),
             {kind: {measure: one.figure() for measure, one in draws[name][kind].items()} for kind in kinds},
@@ -322,15 +324,17 @@ def compared(data: Data, runs: Mapping[str, Mapping[int, Run]]) -> Comparison:
     return Comparison(len(data.train), len(data.test), rows)
 
 
-def _groups(data: Data, plan: Plan, workshop: Workshop) -> Iterator[tuple[Source, list[Group]]]:
+def _groups(
+    data: Data, plan: ComparisonPlan, cache: NegativeCache
+) -> Iterator[tuple[NegativeSource, list[Group]]]:
     """What is learned from of each source; files are read first, so that a wrong one is told at once."""
     ready = {source.name: _at_hand(data, source) for source in plan.sources}
     for source in plan.sources:
         groups = ready.pop(source.name)
-        yield source, groups or groups_of_file(data.train, source, workshop.made(source))
+        yield source, groups or groups_of_file(data.train, source, cache.made(source))
 
 
-def _at_hand(data: Data, source: Source) -> list[Group] | None:
+def _at_hand(data: Data, source: NegativeSource) -> list[Group] | None:
     """The groups of a source that need not be made."""
     if source.kind == "random":
         return plain_groups(data.train)
@@ -383,7 +387,7 @@ def _open(note: RunNote, overwrite: bool) -> None:
         raise InputError(f"{folder}: can't be used as a folder for results ({error})") from error
 
 
-def _plain(row: Row) -> dict[str, Any]:
+def _plain(row: SourceResult) -> dict[str, Any]:
     return {
         "source": row.source,
         "seeds": list(row.seeds),

@@ -1,4 +1,9 @@
-"""Contexts to learn from and to be tested on, and what negatives are retrieved from."""
+"""Contexts to learn from and to be tested on, and what negatives are retrieved from.
+
+In: files in the shape of DailyDialog++, and corpora that the user adds. Out: contexts, and records without
+anything of the test: a response of a test context, or one that was written to be wrong, is left out, and a
+dialogue ends before it.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +21,6 @@ from graphneg.ingest.loader import LoadOptions, get_loader
 from graphneg.ingest.validation import alternating
 from graphneg.model import Dialogue, Record, Rejected, Response, Sentence
 from graphneg.progress import Progress
-
-# Contexts to learn from and contexts to be tested on, in the shape of DailyDialog++.
-
 
 ADVERSARIAL, RANDOM = "adversarial", "random"
 SPLIT, SPLIT_SEED = 0.7, 7
@@ -127,12 +129,6 @@ def _facts(choices: Sequence[Choices]) -> list[object]:
     ]
 
 
-# What negatives are retrieved from: the contexts to learn from, and corpora that the user adds.
-#
-# Nothing of the test gets in: what is a response of a test context, or was written to be wrong, is left out,
-# and a dialogue ends before it.
-
-
 @dataclass(frozen=True, slots=True)
 class BankFile:
     """A corpus to retrieve from: a path, and the loader that reads it."""
@@ -161,7 +157,7 @@ def bank_of(text: str) -> BankFile:
     return BankFile(loader, Path(path))
 
 
-def exchanges(train: Iterable[Choices]) -> Iterator[Dialogue]:
+def context_dialogues(train: Iterable[Choices]) -> Iterator[Dialogue]:
     """Contexts as dialogues: the first right response is the last turn, the others answer in its place."""
     for one in train:
         corpus, split, _ = one.id.split("/", 2)
@@ -176,7 +172,7 @@ def exchanges(train: Iterable[Choices]) -> Iterator[Dialogue]:
         )
 
 
-def answered(train: Iterable[Choices]) -> Iterator[Dialogue]:
+def response_dialogues(train: Iterable[Choices]) -> Iterator[Dialogue]:
     """Contexts as dialogues to be edited: each right response is the last turn of one of its own."""
     for one in train:
         corpus, split, _ = one.id.split("/", 2)
@@ -190,7 +186,7 @@ def answered(train: Iterable[Choices]) -> Iterator[Dialogue]:
 
 
 @dataclass(slots=True)
-class Sieve:
+class LeakageFilter:
     """Lets through what a bank may hold; ``left_out`` counts the rest by kind."""
 
     forbidden: Collection[str]

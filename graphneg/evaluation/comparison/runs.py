@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from graphneg import __version__
 from graphneg.errors import InputError
 from graphneg.evaluation.comparison.data import Data
-from graphneg.evaluation.comparison.sources import Budget, Source
+from graphneg.evaluation.comparison.sources import Budget, NegativeSource
 from graphneg.evaluation.ranking import scored
 from graphneg.hashing import fingerprint
 from graphneg.nn.embedders import model_name
@@ -65,7 +65,7 @@ class RankerSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class RankerRun:
     """What one run came to. ``scores`` has for each test context a number for each of its responses.
 
     ``pairs`` counts what was learned from by source, ``shortfall`` the responses that an epoch had too few.
@@ -108,8 +108,8 @@ class Runs:
         self._facts = fingerprint(facts)
 
     def of(
-        self, source: Source, groups: Sequence[Group], seed: int, progress: Progress | None = None
-    ) -> tuple[Run, bool]:
+        self, source: NegativeSource, groups: Sequence[Group], seed: int, progress: Progress | None = None
+    ) -> tuple[RankerRun, bool]:
         """The run of a source and seed, and whether it is new; trained where it is not there."""
         mark = fingerprint([self._facts, source.drawn_as, seed, _learned(groups)])
         name = f"{source.name}-{seed}-{mark[:12]}"
@@ -125,13 +125,13 @@ class Runs:
 
     def _trained(
         self,
-        source: Source,
+        source: NegativeSource,
         groups: Sequence[Group],
         seed: int,
         mark: str,
         folder: Path,
         progress: Progress,
-    ) -> Run:
+    ) -> RankerRun:
         from graphneg.training.rankers import train_ranker
 
         began = time.monotonic()
@@ -149,7 +149,7 @@ class Runs:
             progress=progress,
             **self._ranker.arguments,
         )
-        return Run(
+        return RankerRun(
             source=source.name,
             seed=seed,
             fingerprint=mark,
@@ -174,7 +174,7 @@ def _answer(answer: Any) -> list[Any]:
     return [answer.text, answer.category, answer.context]
 
 
-def _read(place: Path, mark: str) -> Run | None:
+def _read(place: Path, mark: str) -> RankerRun | None:
     """The result that is there; none where there is none.
 
     Raises:
@@ -183,7 +183,7 @@ def _read(place: Path, mark: str) -> Run | None:
     if not place.is_file():
         return None
     try:
-        run = Run(**json.loads(place.read_text(encoding="utf-8")))
+        run = RankerRun(**json.loads(place.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError) as error:
         raise InputError(f"{place}: this result can't be read; remove it, and it is made again") from error
     return run if run.fingerprint == mark else None

@@ -1,4 +1,8 @@
-"""Where wrong responses come from: chance, people, a file, a generator or a recipe."""
+"""Where wrong responses come from: chance, people, a file, a generator or a recipe.
+
+In: a source as the user names it, and contexts to learn from. Out: groups of right and wrong responses.
+Those of generators and recipes are made by a `NegativeCache`, in stores of its own, and kept in files.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +25,6 @@ from graphneg.datasets.groups import (
     read_groups,
 )
 from graphneg.datasets.pair_sampler import Mix
-from graphneg.dialogue_graph import DialogueGraph
-from graphneg.dialogue_graph import open as open_graph
 from graphneg.editing.recipes import GENERATED, RECIPE_NAMES, RECIPES, recipe_of
 from graphneg.editing.transforms import load_transforms
 from graphneg.english.tokens import match_key
@@ -32,10 +34,10 @@ from graphneg.evaluation.comparison.data import (
     RANDOM,
     BankFile,
     Data,
-    Sieve,
-    answered,
+    LeakageFilter,
+    context_dialogues,
     context_key,
-    exchanges,
+    response_dialogues,
 )
 from graphneg.generators.base import generator_names
 from graphneg.hashing import fingerprint
@@ -46,22 +48,22 @@ from graphneg.model import Dialogue, Negative
 from graphneg.progress import NoProgress, Progress
 from graphneg.records.files import write_jsonl
 from graphneg.records.resumable import NegativeStream
+from graphneg.records.runs import RunNote
 
-# Where wrong responses come from: chance, people, a file, a generator or a recipe.
-
-
-Kind = Literal["random", "human", "file", "generator", "recipe"]
+SourceKind = Literal["random", "human", "file", "generator", "recipe"]
+OpenGraph = Callable[[Path], Any]
+"""Opens a dialogue graph in a folder, as ``graphneg.open`` does."""
 HUMAN = "human"
 _SUFFIXES = (".jsonl", ".parquet")
 _TAKEN = (RANDOM, HUMAN, ADVERSARIAL, REFERENCE)
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class NegativeSource:
     """One source of wrong responses; ``path`` is the file's where it is one."""
 
     name: str
-    kind: Kind
+    kind: SourceKind
     path: Path | None = None
 
     @property
@@ -85,7 +87,7 @@ class Budget:
                 "a budget is of at least one right, one random and one wrong response, and one epoch"
             )
 
-    def mix(self, source: Source) -> Mix:
+    def mix(self, source: NegativeSource) -> Mix:
         """The same number of pairs for each source; where the source is chance, all wrong ones are random."""
         if source.kind == "random":
             return Mix(self.positives, {RANDOM: self.random + self.source})
@@ -97,7 +99,7 @@ class Budget:
         return self.source * self.epochs
 
 
-def source_of(text: str) -> Source:
+def source_of(text: str) -> NegativeSource:
     """``random``, ``human``, ``NAME=FILE``, or the name of a recipe, a transform or a generator.
 
     Raises:
@@ -107,13 +109,13 @@ def source_of(text: str) -> Source:
     if equals:
         return _file(name, Path(path), text)
     if name == RANDOM:
-        return Source(name, "random")
+        return NegativeSource(name, "random")
     if name == HUMAN:
-        return Source(name, "human")
+        return NegativeSource(name, "human")
     if name in RECIPES or name in load_transforms():
-        return Source(name, "recipe")
+        return NegativeSource(name, "recipe")
     if name in generator_names() or name in GENERATED:
-        return Source(name, "generator")
+        return NegativeSource(name, "generator")
     generators = ", ".join(one for one in generator_names() if one not in (RANDOM, *GENERATED))
     raise InputError(
         f"no source {text!r}; choose {RANDOM}, {HUMAN}, NAME=FILE, "
@@ -138,7 +140,7 @@ def plain_groups(train: Sequence[Choices]) -> list[Group]:
     return groups_of_choices(_only(train))
 
 
-def groups_of_file(train: Sequence[Choices], source: Source, path: Path) -> list[Group]:
+def groups_of_file(train: Sequence[Choices], source: NegativeSource, path: Path) -> list[Group]:
     """Contexts with the wrong responses that a file of negatives has for them; they meet by their turns.
 
     Raises:
@@ -164,7 +166,7 @@ def _of_kinds(negatives: Mapping[str, tuple[str, ...]], kinds: Sequence[str]) ->
     return {kind: texts for kind, texts in negatives.items() if kind in kinds}
 
 
-def _file(name: str, path: Path, text: str) -> Source:
+def _file(name: str, path: Path, text: str) -> NegativeSource:
     if not name or name in _TAKEN or "/" in name:
         raise InputError(
             f"source {text!r}: give the file a name of its own, NAME=FILE, none of {', '.join(_TAKEN)}"
@@ -173,10 +175,7 @@ def _file(name: str, path: Path, text: str) -> Source:
         raise InputError(f"source {text!r}: a file of negatives ends in {' or '.join(_SUFFIXES)}")
     if not path.is_file():
         raise InputError(f"source {text!r}: there is no such file")
-    return Source(name, "file", path)
-
-
-# Negatives of generators and recipes for the contexts to learn from, made in a store of their own.
+    return NegativeSource(name, "file", path)
 
 
 _PERSPECTIVE = "perspective"
@@ -185,16 +184,16 @@ _LOADED = "loaded.json"
 _STORE = "graph"
 # Edits replace the last turn of a dialogue, so each right response gets a dialogue; generators read all the
 # right responses of a context at once.
-_DIALOGUES: Mapping[Kind, Callable[[Iterable[Choices]], Iterator[Dialogue]]] = {
-    "generator": exchanges,
-    "recipe": answered,
+_DIALOGUES: Mapping[SourceKind, Callable[[Iterable[Choices]], Iterator[Dialogue]]] = {
+    "generator": context_dialogues,
+    "recipe": response_dialogues,
 }
 # Of each right response so many edits more than its share: not every slot of a recipe finds a site.
 _SPARE = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class NegativeRequest:
     """How many wrong responses of each context are made, by which seed; ``options`` are by source."""
 
     amount: int
@@ -202,7 +201,7 @@ class Wanted:
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
 
 
-class Workshop:
+class NegativeCache:
     """Makes the negatives of sources into files of ``folder``, and remembers what it has made.
 
     Stores in there hold the contexts to learn from and the banks, one for generators and one for recipes;
@@ -214,37 +213,38 @@ class Workshop:
         folder: Path,
         data: Data,
         banks: Sequence[BankFile],
-        wanted: Wanted,
+        wanted: NegativeRequest,
+        open_graph: OpenGraph | None = None,
         progress: Progress | None = None,
     ) -> None:
         self._folder = folder
         self._data = data
         self._banks = banks
         self._wanted = wanted
+        self._open_graph = open_graph
         self._progress = progress or NoProgress()
         self._open = ExitStack()
-        self._graphs: dict[Kind, DialogueGraph] = {}
+        self._graphs: dict[SourceKind, Any] = {}
         self._filled = fingerprint([__version__, data.fingerprint, [bank.facts() for bank in banks]])
 
-    def made(self, source: Source) -> Path:
+    def made(self, source: NegativeSource) -> Path:
         """The file of a source's negatives, made where it is not there yet.
 
         Raises:
             InputError: it can't be made, and why; the name of the source is said.
         """
         out = self._folder / f"{source.name}.jsonl"
-        note = out.with_suffix(".json")
         wanted = self._wanted
         options = dict(wanted.options.get(source.name, {}))
-        of = self._digest(source.kind)
-        facts = fingerprint([of, source.name, wanted.amount, wanted.seed, repr(sorted(options.items()))])
-        if out.is_file() and note.is_file() and json.loads(note.read_text("utf-8")).get("of") == facts:
+        facts = [self._digest(source.kind), source.name, wanted.amount, wanted.seed]
+        note = RunNote(out.with_suffix(".json"), fingerprint([*facts, repr(sorted(options.items()))]))
+        if out.is_file() and note.state == "same":
             return out
         try:
             self._make(source, options, out)
         except GraphnegError as error:
             raise InputError(f"source {source.name}: {error}") from error
-        note.write_text(json.dumps({"of": facts}), encoding="utf-8")
+        note.write()
         return out
 
     def __enter__(self) -> Self:
@@ -256,14 +256,14 @@ class Workshop:
         self._open.close()
         self._graphs.clear()
 
-    def _make(self, source: Source, options: dict[str, Any], out: Path) -> None:
+    def _make(self, source: NegativeSource, options: dict[str, Any], out: Path) -> None:
         graph = self._opened(source.kind)
         raw = out.with_name(f"{source.name}.raw.jsonl")
         self._stream(graph, source, options).to_jsonl(raw)
         write_jsonl(self._allowed(raw), out)
         raw.unlink()
 
-    def _stream(self, graph: DialogueGraph, source: Source, options: dict[str, Any]) -> NegativeStream:
+    def _stream(self, graph: Any, source: NegativeSource, options: dict[str, Any]) -> NegativeStream:
         corpora, splits = self._contexts()
         chosen: dict[str, Any] = {"corpora": corpora, "splits": splits, "progress": self._progress}
         if source.kind == "generator":
@@ -291,7 +291,7 @@ class Workshop:
         fewest = min(len(one.positives) for one in self._data.train)
         return -(-self._wanted.amount // fewest) + _SPARE
 
-    def _shifted(self, graph: DialogueGraph) -> None:
+    def _shifted(self, graph: Any) -> None:
         corpora, splits = self._contexts()
         graph.shift(corpora=corpora, splits=splits, progress=self._progress)
 
@@ -310,29 +310,31 @@ class Workshop:
             if entry.own != entry.context or response not in right[context]:
                 yield one
 
-    def _digest(self, kind: Kind) -> str:
+    def _digest(self, kind: SourceKind) -> str:
         """Of what a store holds."""
         return self._filled if kind == "generator" else fingerprint([self._filled, kind])
 
-    def _opened(self, kind: Kind) -> DialogueGraph:
+    def _opened(self, kind: SourceKind) -> Any:
+        if self._open_graph is None:
+            raise InputError("its negatives are made in a store: compare with open_graph=graphneg.open")
         if kind not in self._graphs:
             folder = self._folder / f"store-{self._digest(kind)[:12]}"
             folder.mkdir(parents=True, exist_ok=True)
-            graph = self._graphs[kind] = self._open.enter_context(open_graph(folder / _STORE))
+            graph = self._graphs[kind] = self._open.enter_context(self._open_graph(folder / _STORE))
             if not (folder / _LOADED).exists():
                 left_out = self._fill(graph, list(_DIALOGUES[kind](self._data.train)))
                 (folder / _LOADED).write_text(json.dumps(left_out), encoding="utf-8")
         return self._graphs[kind]
 
-    def _fill(self, graph: DialogueGraph, contexts: Sequence[Dialogue]) -> Mapping[str, int]:
+    def _fill(self, graph: Any, contexts: Sequence[Dialogue]) -> Mapping[str, int]:
         """Load the contexts and the banks; returns what the banks were not allowed to hold, by kind."""
         write_records(graph.store, iter(contexts), LoadReport("contexts"), Grouping("contexts", "all", 1))
-        sieve = Sieve(self._data.forbidden, {one.id for one in contexts})
+        leakage = LeakageFilter(self._data.forbidden, {one.id for one in contexts})
         for bank in self._banks:
-            records = sieve.read(bank, self._progress)
+            records = leakage.read(bank, self._progress)
             report = LoadReport(bank.loader)
             write_records(graph.store, records, report, Grouping(bank.path.stem, "all", 8))
-        return dict(sieve.left_out)
+        return dict(leakage.left_out)
 
     def _contexts(self) -> tuple[list[str], list[str]]:
         """Corpus and split of the contexts to learn from: of banks nothing is made."""

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from graphneg.evaluation.negatives.findings import Finding
 from graphneg.evaluation.negatives.report import Report, measure
-from graphneg.evaluation.negatives.sampling import Spread
-from graphneg.evaluation.negatives.statistics import Example, Figures, Line, Models
+from graphneg.evaluation.negatives.sampling import Distribution
+from graphneg.evaluation.negatives.statistics import CategoryLine, Figures, Models, NegativeExample
 
-__all__ = ["Example", "Figures", "Finding", "Line", "Models", "Report", "Spread", "measure"]
+__all__ = [
+    "CategoryLine",
+    "Distribution",
+    "Figures",
+    "Finding",
+    "Models",
+    "NegativeExample",
+    "Report",
+    "measure",
+]

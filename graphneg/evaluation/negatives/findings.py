@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import Literal
 
-from graphneg.evaluation.negatives.statistics import FEWEST, Figures, Line
+from graphneg.evaluation.negatives.statistics import FEWEST, CategoryLine, Figures
 
 Level = Literal["wrong", "suspicious", "note", "good"]
 _Fault = tuple[Level, str]
 
-TOLD = 0.70
+SUSPICIOUS_AUC = 0.70
 """An area under the ROC curve from which a cue is suspicious."""
 SURE = 3.0
 """Standard errors above 0.5 that an area must have besides: of few negatives only glaring cues count."""
@@ -30,7 +30,9 @@ class Finding:
     sentence: str
 
 
-def findings(lines: Sequence[Line], reference: Callable[[Line], Figures | None]) -> list[Finding]:
+def findings(
+    lines: Sequence[CategoryLine], reference: Callable[[CategoryLine], Figures | None]
+) -> list[Finding]:
     """What is to be said of the lines, those that spoil most first; of one without fault, that it is good.
 
     ``reference`` gives the right responses that a line is compared with.
@@ -40,7 +42,7 @@ def findings(lines: Sequence[Line], reference: Callable[[Line], Figures | None])
     return sorted(found, key=lambda one: order.index(one.level))
 
 
-def _of_line(line: Line, right: Figures | None) -> Iterator[Finding]:
+def _of_line(line: CategoryLine, right: Figures | None) -> Iterator[Finding]:
     if line.figures.texts < FEWEST:
         faults = [*_wrong(line)]
         rest = ("note", f"only {line.figures.texts:,} texts: too few to say much")
@@ -51,7 +53,7 @@ def _of_line(line: Line, right: Figures | None) -> Iterator[Finding]:
         yield Finding(level, line.name, sentence)
 
 
-def _rest(line: Line, faults: Sequence[_Fault], right: Figures | None) -> _Fault | None:
+def _rest(line: CategoryLine, faults: Sequence[_Fault], right: Figures | None) -> _Fault | None:
     if right is None:
         return "note", "nothing to compare with: add a file of right responses (graphneg export)"
     if any(level != "note" for level, _ in faults):
@@ -59,7 +61,7 @@ def _rest(line: Line, faults: Sequence[_Fault], right: Figures | None) -> _Fault
     return "good", f"no single cue tells them from {line.compared_with}"
 
 
-def _wrong(line: Line) -> Iterator[_Fault]:
+def _wrong(line: CategoryLine) -> Iterator[_Fault]:
     if line.equal_to_right:
         yield (
             "wrong",
@@ -68,7 +70,7 @@ def _wrong(line: Line) -> Iterator[_Fault]:
         )
 
 
-def _repeats(line: Line) -> Iterator[_Fault]:
+def _repeats(line: CategoryLine) -> Iterator[_Fault]:
     texts = line.figures.texts
     if line.again > AGAIN * texts:
         yield (
@@ -83,13 +85,17 @@ def _repeats(line: Line) -> Iterator[_Fault]:
         )
 
 
-def _cues(line: Line, right: Figures | None) -> Iterator[_Fault]:
+def _cues(line: CategoryLine, right: Figures | None) -> Iterator[_Fault]:
     if right is None:
         return
-    told = {"length": _length, "overlap": _overlap, "similarity": _similarity, "fluency": _fluency}
-    for cue, sentence in {**told, "words": _words}.items():
-        area = line.told_by.get(cue)
-        if area is not None and area >= TOLD and area - 0.5 >= SURE * _error(line.figures, right, cue):
+    sentences = {"length": _length, "overlap": _overlap, "similarity": _similarity, "fluency": _fluency}
+    for cue, sentence in {**sentences, "words": _words}.items():
+        area = line.cue_auc.get(cue)
+        if (
+            area is not None
+            and area >= SUSPICIOUS_AUC
+            and area - 0.5 >= SURE * _error(line.figures, right, cue)
+        ):
             yield "suspicious", f"{sentence(line, right)} (AUC {area:.2f})"
     if abs(line.figures.questions - right.questions) > QUESTIONS:
         yield (
@@ -99,7 +105,7 @@ def _cues(line: Line, right: Figures | None) -> Iterator[_Fault]:
         )
 
 
-def _length(line: Line, right: Figures) -> str:
+def _length(line: CategoryLine, right: Figures) -> str:
     words = line.figures.words.mean
     return (
         f"they are {_times(words / right.words.mean if right.words.mean else 0.0)} as long as "
@@ -108,7 +114,7 @@ def _length(line: Line, right: Figures) -> str:
     )
 
 
-def _overlap(line: Line, right: Figures) -> str:
+def _overlap(line: CategoryLine, right: Figures) -> str:
     shared, usual = line.figures.shared.mean, right.shared.mean
     said = (
         f"{shared:.1f} of their content words are their contexts' too, of {line.compared_with} {usual:.1f}: "
@@ -120,7 +126,7 @@ def _overlap(line: Line, right: Figures) -> str:
     return f"{said}a ranker can tell them by their lack of shared words"
 
 
-def _similarity(line: Line, right: Figures) -> str:
+def _similarity(line: CategoryLine, right: Figures) -> str:
     mean, usual = (one.to_context.mean if one.to_context else 0.0 for one in (line.figures, right))
     return (
         f"they are {'closer to' if mean > usual else 'further from'} their contexts (cosine {mean:.2f}) than "
@@ -128,15 +134,15 @@ def _similarity(line: Line, right: Figures) -> str:
     )
 
 
-def _fluency(line: Line, right: Figures) -> str:
+def _fluency(line: CategoryLine, right: Figures) -> str:
     return (
         f"their perplexity is {_times(line.perplexity_ratio or 0.0)} that of {line.compared_with}: a ranker "
         "can tell them by how they are put"
     )
 
 
-def _words(line: Line, right: Figures) -> str:
-    such = ", ".join(f'"{word}"' for word in line.telling_words)
+def _words(line: CategoryLine, right: Figures) -> str:
+    such = ", ".join(f'"{word}"' for word in line.cue_words)
     return (
         f"some words are more frequent in them than in {line.compared_with} ({such}): a ranker can tell them "
         "by a list of words"
@@ -147,7 +153,7 @@ def _times(ratio: float) -> str:
     return f"{ratio:.1f} times" if ratio >= 1 else f"{ratio:.2f} times"
 
 
-def _judged(line: Line, right: Figures | None) -> Iterator[_Fault]:
+def _judged(line: CategoryLine, right: Figures | None) -> Iterator[_Fault]:
     share = line.figures.judged_right
     if share is None:
         return

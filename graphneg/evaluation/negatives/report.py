@@ -1,4 +1,8 @@
-"""From files of negatives to a report of what they are like, as one HTML page."""
+"""From files of negatives to a report of what they are like, and the report as one HTML page.
+
+In: files of negatives and right responses. Out: figures of each generator and category, what alone tells them
+from right responses, and sentences on what is good and what is suspicious; the page adds plots.
+"""
 
 from __future__ import annotations
 
@@ -9,20 +13,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphneg.errors import InputError
-from graphneg.evaluation.negatives.findings import TOLD, Finding, findings
-from graphneg.evaluation.negatives.sampling import ALL, Gathered, Key, Repeated, Spread, gather
+from graphneg.evaluation.negatives.findings import SUSPICIOUS_AUC, Finding, findings
+from graphneg.evaluation.negatives.sampling import ALL, Distribution, Key, Repeated, TextCounts, count_texts
 from graphneg.evaluation.negatives.statistics import (
     THRESHOLD,
-    Example,
+    CategoryLine,
     Figures,
-    Line,
     Models,
+    NegativeExample,
     Sampled,
+    cue_auc,
+    cue_words,
     sampled,
     score,
-    telling_words,
-    told,
-    told_by_words,
+    words_cue_auc,
 )
 from graphneg.nn.embedders import BUNDLED, get_embedder
 from graphneg.pages import FONT, drawing_item, render, require_bokeh, write
@@ -31,9 +35,6 @@ from graphneg.progress import Progress
 if TYPE_CHECKING:
     from bokeh.models import Range
     from bokeh.plotting import figure
-
-
-# From files of negatives to a report of what they are like.
 
 
 SAMPLE, EXAMPLES = 1000, 3
@@ -58,11 +59,11 @@ class Report:
     judge: str | None
     seed: int
     reference: Mapping[str, Figures]
-    lines: tuple[Line, ...]
+    lines: tuple[CategoryLine, ...]
     findings: tuple[Finding, ...]
 
     @property
-    def most_specific(self) -> list[Line]:
+    def most_specific(self) -> list[CategoryLine]:
         """The lines of categories, and of sources that name none."""
         divided = {(line.source, line.target) for line in self.lines if line.category != ALL}
         return [
@@ -91,23 +92,23 @@ def measure(
         ModelError: memory does not suffice for a model's work.
     """
     asked = models or Models(get_embedder(BUNDLED))
-    gathered = gather([Path(path) for path in paths], sample, seed, progress)
-    pools = {**gathered.wrong, **gathered.right}
+    counts = count_texts([Path(path) for path in paths], sample, seed, progress)
+    pools = {**counts.wrong, **counts.right}
     scores = score([text for pool in pools.values() for text in pool.sample.items()], asked, progress)
-    right = {target: sampled(pool, scores) for target, pool in gathered.right.items()}
+    right = {target: sampled(pool, scores) for target, pool in counts.right.items()}
     reference = {
         target: figures for target, one in right.items() if (figures := one.figures(threshold)) is not None
     }
     lines = tuple(
         line
-        for key, pool in gathered.wrong.items()
-        if (line := _line(key, sampled(pool, scores), gathered, right.get(key.target), threshold, examples))
+        for key, pool in counts.wrong.items()
+        if (line := _line(key, sampled(pool, scores), counts, right.get(key.target), threshold, examples))
     )
     return Report(
         files=tuple(map(str, paths)),
-        records=gathered.records,
-        negatives=gathered.negatives,
-        unsaid=gathered.empty,
+        records=counts.records,
+        negatives=counts.negatives,
+        unsaid=counts.empty,
         embedder=asked.embedder.name,
         lm=asked.lm_name if asked.lm is not None else None,
         judge=asked.judge_name if asked.judge is not None else None,
@@ -119,14 +120,14 @@ def measure(
 
 
 def _line(
-    key: Key, wrong: Sampled, gathered: Gathered, right: Sampled | None, threshold: float, examples: int
-) -> Line | None:
+    key: Key, wrong: Sampled, counts: TextCounts, right: Sampled | None, threshold: float, examples: int
+) -> CategoryLine | None:
     figures = wrong.figures(threshold)
     if figures is None:
         return None
-    repeated: Repeated = gathered.repeated[key]
+    repeated: Repeated = counts.repeated[key]
     true = None if right is None else right.figures(threshold)
-    return Line(
+    return CategoryLine(
         *key,
         negatives=wrong.pool.records,
         figures=figures,
@@ -135,22 +136,22 @@ def _line(
         equal_to_right=repeated.right,
         words_ratio=_ratio(figures.words.mean, true.words.mean if true else 0.0),
         perplexity_ratio=_perplexity_ratio(figures, true),
-        telling_words=() if right is None else telling_words(wrong.texts, right.texts),
-        told_by={} if right is None else _told_by(wrong, right),
+        cue_words=() if right is None else cue_words(wrong.texts, right.texts),
+        cue_auc={} if right is None else _cue_aucs(wrong, right),
         examples=tuple(
-            Example(text.id, text.context[-_TURNS_SHOWN:], text.text, text.right)
+            NegativeExample(text.id, text.context[-_TURNS_SHOWN:], text.text, text.right)
             for text in wrong.texts[:examples]
         ),
     )
 
 
-def _told_by(wrong: Sampled, right: Sampled) -> dict[str, float | None]:
+def _cue_aucs(wrong: Sampled, right: Sampled) -> dict[str, float | None]:
     cues = {
-        "length": told(wrong.pool.words, right.pool.words),
-        "overlap": told(wrong.pool.shared, right.pool.shared),
-        "similarity": told(wrong.to_context, right.to_context),
-        "fluency": told(wrong.loss, right.loss),
-        "words": told_by_words(wrong.texts, right.texts),
+        "length": cue_auc(wrong.pool.words, right.pool.words),
+        "overlap": cue_auc(wrong.pool.shared, right.pool.shared),
+        "similarity": cue_auc(wrong.to_context, right.to_context),
+        "fluency": cue_auc(wrong.loss, right.loss),
+        "words": words_cue_auc(wrong.texts, right.texts),
     }
     return {cue: None if area is None else round(area, 4) for cue, area in cues.items()}
 
@@ -163,9 +164,6 @@ def _perplexity_ratio(figures: Figures, right: Figures | None) -> float | None:
     if figures.perplexity is None or right is None or right.perplexity is None:
         return None
     return figures.perplexity.mean / right.perplexity.mean
-
-
-# The plots of a report, as Bokeh figures: what tells negatives apart, and how their figures lie.
 
 
 REFERENCE = {"response": "right responses", "dialogue": "turns as they were"}
@@ -209,7 +207,7 @@ def drawings(report: Report) -> list[Drawing]:
 
 
 _READING = "The bar is the middle half of the texts, the line the median, the dot the mean."
-_SPREADS: Sequence[tuple[str, str, Callable[[Figures], Spread | None]]] = (
+_SPREADS: Sequence[tuple[str, str, Callable[[Figures], Distribution | None]]] = (
     ("words", "Words a text", lambda one: one.words),
     ("shared", "Content words shared with the context", lambda one: one.shared),
     ("to-context", "Cosine with the context", lambda one: one.to_context),
@@ -226,17 +224,17 @@ def _rows(report: Report) -> Iterator[_Row]:
 
 
 def _areas(report: Report, cue: str) -> Mapping[str, float]:
-    found = {line.name: line.told_by.get(cue) for line in report.lines}
+    found = {line.name: line.cue_auc.get(cue) for line in report.lines}
     return {name: area for name, area in found.items() if area is not None}
 
 
 def _told(report: Report) -> Drawing:
     from bokeh.models import BoxAnnotation, HoverTool, Range1d
 
-    names = [line.name for line in report.lines if any(one is not None for one in line.told_by.values())]
+    names = [line.name for line in report.lines if any(one is not None for one in line.cue_auc.values())]
     drawing = _canvas(names, Range1d(start=0.44, end=1.02), legend_rows=1)
     drawing.add_layout(
-        BoxAnnotation(left=TOLD, right=1.02, fill_color=ALARM, fill_alpha=0.08, line_color=None)
+        BoxAnnotation(left=SUSPICIOUS_AUC, right=1.02, fill_color=ALARM, fill_alpha=0.08, line_color=None)
     )
     for (cue, colour), marker in zip(CUES.items(), _MARKERS, strict=True):
         areas = _areas(report, cue)
@@ -265,7 +263,7 @@ def _told(report: Report) -> Drawing:
     )
 
 
-def _spreads(rows: Sequence[_Row], of: Callable[[Figures], Spread | None]) -> figure:
+def _spreads(rows: Sequence[_Row], of: Callable[[Figures], Distribution | None]) -> figure:
     from bokeh.models import DataRange1d, HoverTool
 
     drawn = [(row, spread) for row in rows if (spread := of(row.figures)) is not None]
@@ -320,9 +318,6 @@ def _source(**columns: list[Any]) -> Any:
     return ColumnDataSource(data=columns)
 
 
-# A report as one HTML page: findings first, then figures, plots and examples.
-
-
 LEVELS = {"wrong": "wrong", "suspicious": "suspicious", "note": "to know", "good": "good"}
 
 
@@ -342,7 +337,7 @@ def page(report: Report) -> str:
         levels=LEVELS,
         summary=_summary(report),
         cues=list(CUES),
-        alarm=TOLD,
+        alarm=SUSPICIOUS_AUC,
         names=REFERENCE,
         files=[Path(file).name for file in report.files],
         drawings=drawn,

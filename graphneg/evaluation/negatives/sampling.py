@@ -1,4 +1,10 @@
-"""One pass over files: texts of each generator and category, sampled by hash and counted."""
+"""One pass over files: the texts of each generator and category, counted and sampled.
+
+In: files of negatives and right responses. Out: `TextCounts`. What is measured of a record is its response,
+or the turns of its dialogue that were edited. Memory does not grow with the files: distributions are
+histograms of rounded values, samples have a size, and digests of texts that come up again lie in a file
+that goes with the process.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +28,6 @@ from graphneg.progress import NoProgress, Progress
 from graphneg.records.files import read_jsonl
 from graphneg.records.tables import read_parquet
 from graphneg.statistics import roc_auc
-
-# What of a record is measured: its response, or the turns of its dialogue that were edited.
-
 
 RESPONSE, TURN = "response", "dialogue"
 """Targets, as records name them."""
@@ -50,7 +53,7 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MeasuredRecord:
     """One record: the ``wrong`` texts of a negative, and the ``right`` ones that it brings."""
 
     source: str
@@ -61,7 +64,7 @@ class Measured:
     label: int
 
 
-def read_measured(path: Path) -> Iterator[Measured]:
+def read_measured(path: Path) -> Iterator[MeasuredRecord]:
     """What is measured of each record of a file (.jsonl, .parquet), one by one.
 
     Raises:
@@ -76,11 +79,11 @@ def read_measured(path: Path) -> Iterator[Measured]:
         yield measured(one)
 
 
-def measured(one: Negative) -> Measured:
+def measured(one: Negative) -> MeasuredRecord:
     """What is measured of a record: the response, or the turns of a dialogue that are not as they were."""
     after = (*(turn["text"] for turn in one.context), one.response)
     if one.label:
-        return Measured(one.recipe, one.target, (), (), (_said(one.id, RESPONSE, after),), 1)
+        return MeasuredRecord(one.recipe, one.target, (), (), (_said(one.id, RESPONSE, after),), 1)
     unedited = one.original["context"]
     known = one.original["response"] is not None or unedited is not None
     before = (
@@ -94,7 +97,7 @@ def measured(one: Negative) -> Measured:
     else:
         wrong = tuple(_edited_turns(one, before, after))
         right = tuple(_said(one.id, TURN, (*text.place, text.right)) for text in wrong if text.right)
-    return Measured(one.recipe or UNNAMED, one.target, tuple(one.categories), wrong, right, 0)
+    return MeasuredRecord(one.recipe or UNNAMED, one.target, tuple(one.categories), wrong, right, 0)
 
 
 def _said(id: str, target: str, turns: Sequence[str]) -> Text:
@@ -136,9 +139,6 @@ def _paired(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[int |
     for kind, a, b, c, d in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if kind in ("replace", "insert"):
             yield from ((a + at - c if a + at - c < b else None, at) for at in range(c, d))
-
-
-# Which texts come up again, and which are right: by digests, in a file that goes with the process.
 
 
 _HELD = 10_000
@@ -212,11 +212,8 @@ def _digest(*texts: str) -> int:
     return int.from_bytes(hashlib.blake2b(written, digest_size=8).digest(), "big", signed=True)
 
 
-# Distributions in little memory: how often each value came up, values rounded to a step.
-
-
 @dataclass(frozen=True, slots=True)
-class Spread:
+class Distribution:
     """Mean and quartiles of some numbers."""
 
     mean: float
@@ -263,11 +260,11 @@ class Histogram:
                 return round(place * self.step, 6)
         return 0.0
 
-    def spread(self) -> Spread | None:
+    def spread(self) -> Distribution | None:
         """Mean and quartiles; nothing of no values."""
         if not self.total:
             return None
-        return Spread(self.mean, self.quantile(0.25), self.quantile(0.5), self.quantile(0.75))
+        return Distribution(self.mean, self.quantile(0.25), self.quantile(0.5), self.quantile(0.75))
 
 
 def histogram_auc(more: Histogram, less: Histogram) -> float:
@@ -279,9 +276,6 @@ def histogram_auc(more: Histogram, less: Histogram) -> float:
     return roc_auc(
         list(more.counts), list(less.counts), list(more.counts.values()), list(less.counts.values())
     )
-
-
-# One pass over files: the texts of each generator and category, counted as they come by.
 
 
 ALL = "all"
@@ -298,7 +292,7 @@ class Key(NamedTuple):
     target: str
 
 
-class Pool:
+class TextPool:
     """Counts of texts: words, content words shared with their contexts, moods, persons; and a sample."""
 
     def __init__(self, sample: int, seed: int) -> None:
@@ -329,18 +323,18 @@ class Pool:
 
 
 @dataclass(frozen=True, slots=True)
-class Gathered:
+class TextCounts:
     """What a pass found: ``right`` texts by target; ``empty`` counts negatives without a text."""
 
-    wrong: dict[Key, Pool]
-    right: dict[str, Pool]
+    wrong: dict[Key, TextPool]
+    right: dict[str, TextPool]
     repeated: dict[Key, Repeated]
     records: int
     negatives: int
     empty: int
 
 
-def gather(paths: Sequence[Path], size: int, seed: int, progress: Progress | None = None) -> Gathered:
+def count_texts(paths: Sequence[Path], size: int, seed: int, progress: Progress | None = None) -> TextCounts:
     """Count what the files hold; of each line at most ``size`` texts are kept.
 
     Raises:
@@ -348,40 +342,40 @@ def gather(paths: Sequence[Path], size: int, seed: int, progress: Progress | Non
     """
     bar = progress or NoProgress()
     bar.start("reading", None, "records")
-    gathering = _Gathering(size, seed)
+    counter = _TextCounter(size, seed)
     try:
         for path in paths:
             for one in read_measured(path):
-                gathering.add(one)
-                if gathering.records % _TOLD_EVERY == 0:
+                counter.add(one)
+                if counter.records % _TOLD_EVERY == 0:
                     bar.advance(_TOLD_EVERY)
-        if not gathering.negatives:
+        if not counter.negatives:
             raise InputError(
-                f"{', '.join(map(str, paths))}: no negative among {gathering.records} records; "
+                f"{', '.join(map(str, paths))}: no negative among {counter.records} records; "
                 "a negative has the label 0"
             )
-        return gathering.found()
+        return counter.found()
     finally:
-        gathering.repeats.close()
+        counter.repeats.close()
         bar.finish()
 
 
-class _Gathering:
+class _TextCounter:
     def __init__(self, sample: int, seed: int) -> None:
         self.records = self.negatives = self._empty = 0
         self.repeats = Repeats()
         self._sample = (sample, seed)
-        self._wrong: dict[Key, Pool] = {}
+        self._wrong: dict[Key, TextPool] = {}
         self._numbers: dict[Key, int] = {}
-        self._right: dict[str, Pool] = {}
+        self._right: dict[str, TextPool] = {}
 
-    def add(self, one: Measured) -> None:
+    def add(self, one: MeasuredRecord) -> None:
         self.records += 1
         self.negatives += not one.label
         self._empty += not one.label and not one.wrong
         for text in one.right:
             if self.repeats.add_right(text):
-                self._right.setdefault(text.target, Pool(*self._sample)).add(text)
+                self._right.setdefault(text.target, TextPool(*self._sample)).add(text)
         keys = [Key(one.source, category, one.target) for category in (ALL, *one.categories)]
         for key in keys if not one.label else ():
             self._pool(key).records += 1
@@ -391,17 +385,17 @@ class _Gathering:
                 self._pool(key).add(text)
             self.repeats.add_wrong([self._numbers[key] for key in told], text)
 
-    def _pool(self, key: Key) -> Pool:
+    def _pool(self, key: Key) -> TextPool:
         if key not in self._wrong:
-            self._wrong[key] = Pool(*self._sample)
+            self._wrong[key] = TextPool(*self._sample)
             self._numbers[key] = len(self._numbers)
         return self._wrong[key]
 
-    def found(self) -> Gathered:
+    def found(self) -> TextCounts:
         counted = self.repeats.counted()
         kept = sorted((key for key in self._wrong if not self._is_said_twice(key)), key=_in_order)
         nothing = Repeated(0, 0, 0)
-        return Gathered(
+        return TextCounts(
             wrong={key: self._wrong[key] for key in kept},
             right={target: self._right[target] for target in (RESPONSE, TURN) if target in self._right},
             repeated={key: counted.get(self._numbers[key], nothing) for key in kept},

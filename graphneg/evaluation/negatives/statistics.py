@@ -1,4 +1,10 @@
-"""The figures of one line: what negatives, or right responses, are like, and what models say of them."""
+"""The figures of one line: what negatives, or right responses, are like, and what models say of them.
+
+In: counted texts and their samples, and models: word vectors, a language model, a ranker. Out: `Figures`,
+and the cues that alone tell negatives from right responses, each as an area under the ROC curve: a ranker
+that is trained on negatives which one cue tells apart learns that cue. Words as cues: Gururangan et al.
+2018, "Annotation Artifacts in Natural Language Inference Data", section 3.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +15,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import exp
 
-from graphneg.evaluation.negatives.sampling import ALL, RESPONSE, Histogram, Pool, Spread, Text, histogram_auc
+from graphneg.evaluation.negatives.sampling import (
+    ALL,
+    RESPONSE,
+    Distribution,
+    Histogram,
+    Text,
+    TextPool,
+    histogram_auc,
+)
 from graphneg.hashing import number
 from graphneg.nn.embedders import Embedder
 from graphneg.nn.language_models import LanguageModel
 from graphneg.progress import NoProgress, Progress
 from graphneg.rankers.base import Ranker
-
-# What models say of sampled texts: closeness, fluency, and whether a ranker takes them for right.
-
 
 _CHUNK = 64
 _Values = Mapping[Text, float]
@@ -136,9 +147,6 @@ def _chunks(texts: Sequence[Text]) -> Iterator[Sequence[Text]]:
     return (texts[at : at + _CHUNK] for at in range(0, len(texts), _CHUNK))
 
 
-# The figures of one line: what a generator's negatives, or right responses, are like.
-
-
 _STEP = 0.01
 THRESHOLD = 0.5
 """A judge's score from here on says: right."""
@@ -157,12 +165,12 @@ class Figures:
 
     texts: int
     sampled: int
-    words: Spread
-    shared: Spread
-    like_right: Spread | None
-    to_context: Spread | None
-    to_right: Spread | None
-    perplexity: Spread | None
+    words: Distribution
+    shared: Distribution
+    like_right: Distribution | None
+    to_context: Distribution | None
+    to_right: Distribution | None
+    perplexity: Distribution | None
     judged_right: float | None
     questions: float
     first_person: float
@@ -171,7 +179,7 @@ class Figures:
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class NegativeExample:
     """A negative to read: the context's last turns, what is said, what was said in truth."""
 
     id: str
@@ -181,13 +189,13 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class CategoryLine:
     """A generator's negatives of one category, or of ``all``.
 
     ``again`` counts texts said before to the same context, ``elsewhere`` those that stand under another
     context too, ``equal_to_right`` those that are a right response of theirs. ``words_ratio`` and
-    ``perplexity_ratio`` are means against those of right responses. ``told_by`` has, for each cue, the
-    area under the ROC curve by which it alone tells negatives from right responses; ``telling_words`` stand
+    ``perplexity_ratio`` are means against those of right responses. ``cue_auc`` has, for each cue, the
+    area under the ROC curve by which it alone tells negatives from right responses; ``cue_words`` stand
     in more of the negatives.
     """
 
@@ -201,9 +209,9 @@ class Line:
     equal_to_right: int
     words_ratio: float | None
     perplexity_ratio: float | None
-    telling_words: tuple[str, ...] = ()
-    told_by: Mapping[str, float | None] = field(default_factory=dict[str, "float | None"])
-    examples: tuple[Example, ...] = ()
+    cue_words: tuple[str, ...] = ()
+    cue_auc: Mapping[str, float | None] = field(default_factory=dict[str, "float | None"])
+    examples: tuple[NegativeExample, ...] = ()
 
     @property
     def name(self) -> str:
@@ -220,7 +228,7 @@ class Line:
 class Sampled:
     """A pool with the distributions of its sample's scores."""
 
-    pool: Pool
+    pool: TextPool
     texts: tuple[Text, ...]
     to_context: Histogram
     to_right: Histogram
@@ -250,7 +258,7 @@ class Sampled:
         )
 
 
-def sampled(pool: Pool, scores: Scores) -> Sampled:
+def sampled(pool: TextPool, scores: Scores) -> Sampled:
     """The pool's sample with its scores."""
     texts = tuple(pool.sample.items())
     return Sampled(
@@ -267,25 +275,18 @@ def _histogram(texts: tuple[Text, ...], values: Mapping[Text, float]) -> Histogr
     return Histogram((values[text] for text in texts if text in values), _STEP)
 
 
-def _perplexity(loss: Spread | None) -> Spread | None:
+def _perplexity(loss: Distribution | None) -> Distribution | None:
     if loss is None:
         return None
-    return Spread(exp(loss.mean), exp(loss.lower), exp(loss.median), exp(loss.upper))
+    return Distribution(exp(loss.mean), exp(loss.lower), exp(loss.median), exp(loss.upper))
 
 
-# How easily negatives are told from right responses without reading the context for its meaning.
-#
-# A ranker that is trained on negatives which one cue tells apart learns that cue. As an area under the
-# ROC curve: 0.5 tells nothing, 1.0 tells all. Word lists as cues: Gururangan et al. 2018, "Annotation
-# Artifacts in Natural Language Inference Data", section 3.
-
-
-FEWEST, TELLING = 20, 5
+FEWEST, CUE_WORDS = 20, 5
 """Texts on either side without which a cue says nothing, and words that a report names."""
 _TOKEN = re.compile(r"\w+(?:['’]\w+)?|[^\w\s]")
 
 
-def told(wrong: Histogram, right: Histogram) -> float | None:
+def cue_auc(wrong: Histogram, right: Histogram) -> float | None:
     """How well one number tells wrong from right texts, whichever has more of it; none of too few texts."""
     if min(wrong.total, right.total) < FEWEST:
         return None
@@ -293,7 +294,7 @@ def told(wrong: Histogram, right: Histogram) -> float | None:
     return max(above, 1 - above)
 
 
-def told_by_words(wrong: Sequence[Text], right: Sequence[Text], seed: int = 0) -> float | None:
+def words_cue_auc(wrong: Sequence[Text], right: Sequence[Text], seed: int = 0) -> float | None:
     """How well a bag of words tells wrong from right texts: naive Bayes over the words that stand in a text.
 
     The contexts are parted in two by hash, and each half is told by what the other half teaches: below 0.5
@@ -311,7 +312,7 @@ def told_by_words(wrong: Sequence[Text], right: Sequence[Text], seed: int = 0) -
     return histogram_auc(wrong_scores, right_scores)
 
 
-def telling_words(wrong: Sequence[Text], right: Sequence[Text], most: int = TELLING) -> tuple[str, ...]:
+def cue_words(wrong: Sequence[Text], right: Sequence[Text], most: int = CUE_WORDS) -> tuple[str, ...]:
     """The words that stand in a larger share of wrong texts than of right ones, by that difference."""
     if not wrong or not right:
         return ()
