@@ -35,7 +35,7 @@ from graphneg.hashing import number
 from graphneg.model import Dialogue, Response, Sentence, Utterance
 from graphneg.progress import NoProgress
 from graphneg.records.files import read_jsonl
-from tests.cli_runs import RankerRun as CommandLine
+from tests.cli_runs import Run as CommandLine
 from tests.tiny_ranker import encoder_folder
 
 ADVERSARIAL = "adversarial_negative_responses"

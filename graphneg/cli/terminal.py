@@ -213,14 +213,17 @@ class Bars:
         self._task: TaskID | None = None
 
     def start(self, label: str, total: int | None, unit: str) -> None:
+        """Begin a bar; the one before it ends."""
         self.finish()
         self._task = self._progress.add_task(label, total=total, unit=unit)
 
     def advance(self, amount: int) -> None:
+        """So much more of the work is done."""
         if self._task is not None:
             self._progress.advance(self._task, amount)
 
     def finish(self) -> None:
+        """The work is over: its bar goes."""
         if self._task is not None:
             self._progress.remove_task(self._task)
             self._task = None

@@ -53,6 +53,7 @@ class Rated:
 
     @property
     def level(self) -> Level:
+        """Whether a response was rated, or a whole dialogue."""
         return "dialogue" if self.response is None else "turn"
 
 

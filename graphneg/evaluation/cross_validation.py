@@ -215,6 +215,7 @@ class _Detectors:
         return out
 
     def read(self, folder: str | Path) -> ContradictionDetector:
+        """The detector of a folder."""
         return ContradictionDetector.from_pretrained(folder, device=self.settings.device)
 
 

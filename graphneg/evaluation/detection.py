@@ -108,6 +108,7 @@ class _Column:
     verdicts: NDArray[Any]
 
     def at(self, places: NDArray[Any]) -> _Column:
+        """The same of these responses alone."""
         return _Column(self.name, self.labels[places], self.scores[places], self.verdicts[places])
 
 

@@ -66,6 +66,7 @@ class Triples(NamedTuple):
 
     @property
     def size(self) -> int:
+        """How many triples there are."""
         return len(self.instances) + len(self.attributes) + len(self.relations)
 
     @property
@@ -179,12 +180,14 @@ class _Draws:
         self._random = random.Random()
 
     def seed(self) -> None:
-        pass
+        """The package would seed by the clock: nothing is done."""
 
     def seed_with(self, seed: int) -> None:
+        """Begin the draws of one pair anew."""
         self._random.seed(seed)
 
     def randint(self, low: int, high: int) -> int:
+        """A whole number between the two, ends included."""
         return self._random.randint(low, high)
 
 

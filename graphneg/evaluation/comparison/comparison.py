@@ -75,6 +75,7 @@ class Draws(NamedTuple):
     drawn: NDArray[Any]
 
     def figure(self) -> Figure:
+        """The figure with its interval."""
         low, high = percentile_interval(self.drawn)
         return Figure(self.whole, float(low), float(high))
 

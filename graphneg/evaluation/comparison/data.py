@@ -51,6 +51,7 @@ class Data:
 
     @property
     def fingerprint(self) -> str:
+        """The same for the same contexts."""
         return fingerprint([_facts(self.train), _facts(self.test)])
 
 
@@ -199,6 +200,7 @@ class LeakageFilter:
         return self.through(records)
 
     def through(self, records: Iterable[Record]) -> Iterator[Record]:
+        """The records that a bank may hold, dialogues cut where they may not go on."""
         for record in records:
             if isinstance(record, Sentence):
                 if self._allows(record.text, "sentences"):

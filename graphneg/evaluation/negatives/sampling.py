@@ -200,6 +200,7 @@ class Repeats:
         return {line: Repeated(again[line], elsewhere.get(line, 0), right.get(line, 0)) for line in again}
 
     def close(self) -> None:
+        """Remove the file of digests."""
         self._rows.close()
 
     def _flush(self) -> None:
@@ -234,6 +235,7 @@ class Histogram:
             self.add(value)
 
     def add(self, value: float) -> None:
+        """Count one more."""
         self.counts[round(value / self.step)] += 1
         self.total += 1
         self._sum += value
@@ -306,6 +308,7 @@ class TextPool:
         self._seed = seed
 
     def add(self, text: Text) -> None:
+        """Count one more."""
         said = _content(text.text)
         self.words.add(word_count(text.text))
         self.shared.add(len(said & _content_of(text.context)))
@@ -319,6 +322,7 @@ class TextPool:
 
     @property
     def texts(self) -> int:
+        """How many texts were counted."""
         return self.words.total
 
 
@@ -370,6 +374,7 @@ class _TextCounter:
         self._right: dict[str, TextPool] = {}
 
     def add(self, one: MeasuredRecord) -> None:
+        """Count one more."""
         self.records += 1
         self.negatives += not one.label
         self._empty += not one.label and not one.wrong
@@ -392,6 +397,7 @@ class _TextCounter:
         return self._wrong[key]
 
     def found(self) -> TextCounts:
+        """What was counted, lines in the order of a report."""
         counted = self.repeats.counted()
         kept = sorted((key for key in self._wrong if not self._is_said_twice(key)), key=_in_order)
         nothing = Repeated(0, 0, 0)

@@ -334,6 +334,7 @@ class _Weights:
         self._texts = [len(texts) for texts in sides]
 
     def of(self, words: Iterable[str]) -> float:
+        """The log odds of a text with these words."""
         return sum(self._odds(0, word) - self._odds(1, word) for word in words)
 
     def _odds(self, side: int, word: str) -> float:
