@@ -109,7 +109,7 @@ def validated(
                     work / f"seed-{seed}",
                     source=source,
                     made=made,
-                    settings=setting.lessons(),
+                    settings=setting.settings(),
                     seed=seed,
                     progress=bars,
                 )

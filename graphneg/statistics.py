@@ -56,6 +56,12 @@ def resampled_counts(items: int, resamples: int, random: Generator | int) -> NDA
     return np.random.default_rng(random).multinomial(items, [1 / items] * items, size=resamples)
 
 
+def interval(drawn: ArrayLike) -> tuple[float, float]:
+    """The ends of the interval that holds 95% of the numbers drawn."""
+    low, high = percentile_interval(drawn)
+    return float(low), float(high)
+
+
 def percentile_interval(drawn: ArrayLike) -> NDArray[Any]:
     """The ends of the interval that holds 95% of what was drawn, along the first axis: of shape (2, ...).
 

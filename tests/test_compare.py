@@ -259,7 +259,7 @@ class TestComparing:
             edited[turns].add(one.original["response"])
             assert one.response not in right[turns]
         assert edited == right
-        assert not done.found.rows[3].lacking
+        assert not done.found.rows[3].shortfall
 
     def test_keeps_each_result_and_no_model(self, folder: Path, data: Data, done: Done) -> None:
         told: list[RankerRun] = []

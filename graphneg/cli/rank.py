@@ -111,7 +111,8 @@ def rank(
 
 def _read_contexts(name: str) -> list[list[str]]:
     """The contexts of a file or standard input."""
-    from graphneg.rankers.response_bank import contexts_of, read_text
+    from graphneg.ingest.reading import read_text
+    from graphneg.rankers.response_bank import contexts_of
 
     return contexts_of(sys.stdin.read() if name == STANDARD else read_text(Path(name)), name)
 

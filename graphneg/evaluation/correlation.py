@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from graphneg.errors import InputError
-from graphneg.statistics import percentile_interval, resampled_items
+from graphneg.ingest.reading import read_text
+from graphneg.statistics import interval, resampled_items
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -104,9 +105,7 @@ def _read(path: Path) -> Iterator[Rated]:
 
 def _json(path: Path) -> Any:
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"{path}: can't be read: {error.strerror}") from error
+        return json.loads(read_text(path))
     except ValueError as error:
         raise InputError(f"{path}: not a JSON list of rated dialogues: {error}") from error
 
@@ -171,7 +170,9 @@ def _speaker(line: str, default: str) -> tuple[str, str]:
 
 def _aligned(path: Path, annotations: Sequence[Any]) -> Iterator[Rated]:
     base = path.name.removesuffix(_ANNOTATIONS)
-    contexts, responses = (_text(path.with_name(base + end)) for end in (_CONTEXTS, _RESPONSES))
+    contexts, responses = (
+        read_text(path.with_name(base + end)).splitlines() for end in (_CONTEXTS, _RESPONSES)
+    )
     if not len(contexts) == len(responses) == len(annotations):
         raise InputError(
             f"{path}: {len(annotations)} ratings, {len(contexts)} contexts and {len(responses)} responses; "
@@ -184,15 +185,6 @@ def _aligned(path: Path, annotations: Sequence[Any]) -> Iterator[Rated]:
         yield Rated(
             place, (RatedTurn("", said),), RatedTurn("", answer), _ratings({"annotations": rated}, place)
         )
-
-
-def _text(path: Path) -> list[str]:
-    try:
-        return path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise InputError(f"{path}: can't be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: no text in UTF-8 (byte {error.start})") from error
 
 
 def only(rated: Sequence[Rated], names: Sequence[str]) -> list[Rated]:
@@ -334,11 +326,11 @@ def _correlation(of: _Columns, draws: NDArray[Any]) -> Correlation:
         len(people),
         Coefficient(
             float(_pearson_rows(scores, people)),
-            *_interval(_pearson_rows(scores[draws], people[draws])),
+            *interval(_pearson_rows(scores[draws], people[draws])),
             _p(stats.pearsonr, scores, people),
         ),
-        Coefficient(_spearman(scores, people), *_interval(ranks), _p(stats.spearmanr, scores, people)),
-        Coefficient(_tau(scores, people), *_interval(taus), _p(stats.kendalltau, scores, people)),
+        Coefficient(_spearman(scores, people), *interval(ranks), _p(stats.spearmanr, scores, people)),
+        Coefficient(_tau(scores, people), *interval(taus), _p(stats.kendalltau, scores, people)),
     )
 
 
@@ -350,7 +342,7 @@ def _difference(of: _Columns, draws: NDArray[Any]) -> Difference:
     gaps = _pearson_rows(_ranks(first[draws]), truth) - _pearson_rows(_ranks(second[draws]), truth)
     value = _spearman(first, people) - _spearman(second, people)
     against = float(np.mean(gaps <= 0) if value > 0 else np.mean(gaps >= 0)) if len(gaps) else 1.0
-    return Difference(of.quality, of.level, len(people), value, *_interval(gaps), min(1.0, 2 * against))
+    return Difference(of.quality, of.level, len(people), value, *interval(gaps), min(1.0, 2 * against))
 
 
 def _ranks(rows: NDArray[Any]) -> NDArray[Any]:
@@ -393,11 +385,6 @@ def _constant(values: NDArray[Any]) -> bool:
     return bool((values == values[0]).all())
 
 
-def _interval(values: Any) -> tuple[float, float]:
-    low, high = percentile_interval(values)
-    return float(low), float(high)
-
-
 def read_scores(path: str | Path, expected: int) -> list[float]:
     """The scores of a file, in order: a number a line, or an object a line with ``score``.
 
@@ -405,12 +392,7 @@ def read_scores(path: str | Path, expected: int) -> list[float]:
         InputError: the file can't be read, a line holds no number, or there are not as many as ``expected``.
     """
     path = Path(path)
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise InputError(f"{path}: can't be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: no text in UTF-8 (byte {error.start})") from error
+    lines = read_text(path).splitlines()
     found = [_score(line, f"{path}:{number}") for number, line in enumerate(lines, 1) if line.strip()]
     if len(found) != expected:
         raise InputError(f"{path}: {len(found)} scores where {expected} are needed, one for each, in order")

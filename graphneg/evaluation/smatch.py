@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphneg.errors import InputError
 from graphneg.hashing import number
-from graphneg.statistics import percentile_interval, resampled_counts
+from graphneg.statistics import interval, resampled_counts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -325,12 +325,7 @@ def _intervals(
         sums = drawn @ counts
         micro.append(_ratio(2 * sums[:, 0], sums[:, 1] + sums[:, 2]))
         macro.append(_ratio(drawn @ (singles * found), drawn @ found))
-    return _interval(np.concatenate(micro)), _interval(np.concatenate(macro))
-
-
-def _interval(values: NDArray[Any]) -> tuple[float, float]:
-    low, high = percentile_interval(values)
-    return float(low), float(high)
+    return interval(np.concatenate(micro)), interval(np.concatenate(macro))
 
 
 def _ratio(above: NDArray[Any], below: NDArray[Any]) -> NDArray[Any]:

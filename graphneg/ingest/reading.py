@@ -152,6 +152,20 @@ def _pieces(stored: IO[bytes], progress: Progress) -> Iterator[bytes]:
         yield piece
 
 
+def read_text(path: Path) -> str:
+    """A text file.
+
+    Raises:
+        InputError: it can't be read, or is no UTF-8.
+    """
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise InputError(f"{path}: can't be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: no text in UTF-8 (byte {error.start})") from error
+
+
 def byte_lines(path: Path, progress: Progress) -> Iterator[tuple[int, bytes] | Rejected]:
     """The file's lines as bytes, numbered from 1, without their ends."""
     rest, number, skipping = b"", 1, False

@@ -19,6 +19,7 @@ from graphneg.datasets.groups import read_groups, stored_replies
 from graphneg.english.tokens import match_key, one_line
 from graphneg.errors import InputError
 from graphneg.hashing import fingerprint
+from graphneg.ingest.reading import read_text
 from graphneg.nn.vectors import import_faiss
 from graphneg.progress import NoProgress, Progress
 from graphneg.rankers.base import Ranker, by_score
@@ -222,20 +223,6 @@ def read_lines(path: Path) -> list[str]:
         InputError: it can't be read, or is no UTF-8.
     """
     return [line.strip() for line in read_text(path).split("\n") if line.strip()]
-
-
-def read_text(path: Path) -> str:
-    """A text file.
-
-    Raises:
-        InputError: it can't be read, or is no UTF-8.
-    """
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise InputError(f"{path}: can't be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: no text in UTF-8 (byte {error.start})") from error
 
 
 def rank_candidates(

@@ -32,7 +32,7 @@ from graphneg.evaluation.comparison.sources import (
 from graphneg.hashing import fingerprint, number
 from graphneg.progress import NoProgress, Progress
 from graphneg.records.runs import RunNote
-from graphneg.statistics import THRESHOLD, percentile_interval, resampled_counts
+from graphneg.statistics import THRESHOLD, interval, resampled_counts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -76,8 +76,7 @@ class Draws(NamedTuple):
 
     def figure(self) -> Figure:
         """The figure with its interval."""
-        low, high = percentile_interval(self.drawn)
-        return Figure(self.whole, float(low), float(high))
+        return Figure(self.whole, *interval(self.drawn))
 
 
 def tallies(

@@ -11,8 +11,8 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from math import exp
 
 from graphneg.evaluation.negatives.sampling import (
@@ -88,63 +88,52 @@ def score(texts: Sequence[Text], models: Models, progress: Progress | None = Non
         ModelError: memory does not suffice for one text alone.
     """
     bar = progress or NoProgress()
-    once = list(dict.fromkeys(texts))
-    contexts = [text for text in once if text.context]
-    rights = [text for text in once if text.right is not None]
-    lm, judge = models.lm, models.judge
-    return Scores(
-        to_context=_asked("closeness to contexts", contexts, _cosines(models.embedder, _context), bar),
-        to_right=_asked("closeness to right responses", rights, _cosines(models.embedder, _right), bar),
-        loss=_finite(_asked("fluency", once, _losses(lm), bar)) if lm is not None else {},
-        judged=_asked("judging", contexts, _judged(judge), bar) if judge is not None else {},
+    every = list(dict.fromkeys(texts))
+    in_context = [text for text in every if text.context]
+    with_right = [text for text in every if text.right is not None]
+    embedder, lm, judge = models.embedder, models.lm, models.judge
+
+    def to_context(some: Sequence[Text]) -> list[float]:
+        return _cosines(embedder, some, [" ".join(text.context) for text in some])
+
+    def to_right(some: Sequence[Text]) -> list[float]:
+        return _cosines(embedder, some, [text.right or "" for text in some])
+
+    scores = Scores(
+        _asked("closeness to contexts", in_context, to_context, bar),
+        _asked("closeness to right responses", with_right, to_right, bar),
     )
+    if lm is not None:
+        losses = _asked("fluency", every, lambda some: lm.score([text.text for text in some]), bar)
+        of_words = {text: loss for text, loss in losses.items() if math.isfinite(loss)}
+        scores = replace(scores, loss=of_words)
+    if judge is not None:
+        judged = _asked(
+            "judging",
+            in_context,
+            lambda some: judge.score([text.context for text in some], [text.text for text in some]),
+            bar,
+        )
+        scores = replace(scores, judged=judged)
+    return scores
 
 
-_Ask = Callable[[Sequence[Text]], Sequence[float]]
-
-
-def _asked(label: str, texts: Sequence[Text], ask: _Ask, bar: Progress) -> dict[Text, float]:
+def _asked(
+    label: str, texts: Sequence[Text], ask: Callable[[Sequence[Text]], Sequence[float]], bar: Progress
+) -> dict[Text, float]:
+    """What ``ask`` says of each text, some at a time."""
     bar.start(label, len(texts), "texts")
-    found: dict[Text, float] = {}
-    for some in _chunks(texts):
-        found.update(zip(some, ask(some), strict=True))
+    answers: dict[Text, float] = {}
+    for at in range(0, len(texts), _CHUNK):
+        some = texts[at : at + _CHUNK]
+        answers.update(zip(some, ask(some), strict=True))
         bar.advance(len(some))
     bar.finish()
-    return found
+    return answers
 
 
-def _cosines(embedder: Embedder, other: Callable[[Text], str]) -> _Ask:
-    def ask(some: Sequence[Text]) -> list[float]:
-        vectors = embedder.embed([text.text for text in some])
-        others = embedder.embed([other(text) for text in some])
-        return (vectors * others).sum(axis=1).tolist()
-
-    return ask
-
-
-def _context(text: Text) -> str:
-    return " ".join(text.context)
-
-
-def _right(text: Text) -> str:
-    return text.right or ""
-
-
-def _losses(lm: LanguageModel) -> _Ask:
-    return lambda some: lm.score([text.text for text in some])
-
-
-def _judged(judge: Ranker) -> _Ask:
-    return lambda some: judge.score([text.context for text in some], [text.text for text in some])
-
-
-def _finite(losses: Mapping[Text, float]) -> dict[Text, float]:
-    """A text without words has no likelihood."""
-    return {text: loss for text, loss in losses.items() if math.isfinite(loss)}
-
-
-def _chunks(texts: Sequence[Text]) -> Iterator[Sequence[Text]]:
-    return (texts[at : at + _CHUNK] for at in range(0, len(texts), _CHUNK))
+def _cosines(embedder: Embedder, some: Sequence[Text], others: Sequence[str]) -> list[float]:
+    return (embedder.embed([text.text for text in some]) * embedder.embed(others)).sum(axis=1).tolist()
 
 
 _STEP = 0.01
