@@ -65,7 +65,7 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
 	$(BIN)/lint-imports
-	$(BIN)/vulture
+	$(BIN)/python -m tools.dead_code
 
 sizes: $(BIN)/python
 	$(BIN)/python -m tools.sizes

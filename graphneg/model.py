@@ -225,7 +225,7 @@ class EditedUtterance:
     """What a decoder reads: an utterance, its graph before and after, and the edits between.
 
     ``sources`` holds, by graph id, each graph that a graft copied from, with the text of
-    its utterance (``source_texts``) and its speaker (``source_speakers``).
+    its utterance (``source_texts``).
     """
 
     id: str
@@ -236,7 +236,6 @@ class EditedUtterance:
     edits: tuple[Edit, ...]
     sources: Mapping[str, AmrGraph] = field(default_factory=dict[str, AmrGraph])
     source_texts: Mapping[str, str] = field(default_factory=dict[str, str])
-    source_speakers: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 class Decoded(NamedTuple):

@@ -70,8 +70,8 @@ def _lemminflect() -> tuple[Any, Any]:
     """
     name = "lemminflect"
     spec = importlib.util.find_spec(name)
-    empty = name not in sys.modules and spec is not None
-    if empty:
+    empty = spec is not None and name not in sys.modules
+    if spec is not None and empty:
         sys.modules[name] = importlib.util.module_from_spec(spec)
     try:
         lemmatizer = importlib.import_module("lemminflect.core.Lemmatizer")
