@@ -17,7 +17,7 @@ from benchmarks.results import Goal, Result, Table, sample, verdict
 from benchmarks.sizes import Sizes
 from graphneg.amr.penman import parse_graph
 from graphneg.dialogue_graph import DialogueGraph
-from graphneg.ingest.rows import GOLD, DialogueRows, GraphRows, amr_id, digest, utterance_id
+from graphneg.ingest.rows import GOLD, DialogueRows, GraphRows, amr_id, digest, term_row, utterance_id
 from graphneg.model import Dialogue
 from graphneg.store.statements import cypher_text
 
@@ -154,7 +154,7 @@ def _send(transaction: ManagedTransaction, batch: Batch) -> None:
         utterances=dialogues.utterances,
         next=dialogues.next,
     )
-    _run(transaction, "load/terms", terms=[row["text"] for row in lexemes])
+    _run(transaction, "load/terms", terms=[term_row(row["text"], graphs.lexicon) for row in lexemes])
     _run(transaction, "load/graphs", nodes=graphs.nodes, lexemes=lexemes, roles=graphs.roles)
     _run(transaction, "load/meanings", amrs=graphs.amrs)
 

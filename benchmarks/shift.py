@@ -18,6 +18,8 @@ from benchmarks.machine import cores
 from benchmarks.results import Goal, Result, Table, sample, verdict
 from benchmarks.sizes import Sizes
 from graphneg.dialogue_graph import DialogueGraph
+from graphneg.english.lexicon import english
+from graphneg.ingest.lexicon import finish, write_terms
 from graphneg.ingest.loader import LoadOptions, get_loader
 from graphneg.model import Dialogue
 from graphneg.nn.embedders import Embedder, get_embedder
@@ -188,7 +190,7 @@ def _timed(store: Store, foci: Sequence[str]) -> tuple[list[float], list[int]]:
 def _write(store: Store, edges: Sequence[tuple[str, str, int]]) -> None:
     texts = iter(sorted({end for edge in edges for end in edge[:2]}))
     while terms := list(islice(texts, ROWS)):
-        store.write(lambda tx, terms=terms: run_statement(tx, "load/terms", terms=terms))
+        store.write(lambda tx, terms=terms: finish(write_terms(tx, terms, english())))
     left = iter(edges)
     while some := list(islice(left, ROWS)):
         rows = [{"focus": focus, "perspective": end, "count": count} for focus, end, count in some]

@@ -13,6 +13,7 @@ CREATE CONSTRAINT graphneg_parse IF NOT EXISTS FOR (n:Parse) REQUIRE n.id IS UNI
 CREATE CONSTRAINT graphneg_sentence IF NOT EXISTS FOR (n:Sentence) REQUIRE n.id IS UNIQUE;
 CREATE CONSTRAINT graphneg_shift_graph IF NOT EXISTS FOR (n:ShiftGraph) REQUIRE n.id IS UNIQUE;
 CREATE CONSTRAINT graphneg_variant IF NOT EXISTS FOR (n:Variant) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT graphneg_lexicon IF NOT EXISTS FOR (n:LexiconEntry) REQUIRE n.id IS UNIQUE;
 CREATE CONSTRAINT graphneg_edit IF NOT EXISTS FOR (n:Edit) REQUIRE n.id IS UNIQUE;
 
 CREATE INDEX graphneg_amr_node_of IF NOT EXISTS FOR (n:AmrNode) ON (n.amr);

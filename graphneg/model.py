@@ -178,6 +178,18 @@ class Sentence:
 
 
 @dataclass(frozen=True, slots=True)
+class LexiconEntry:
+    """One line of a lexicon: ``table`` is ``class``, ``move`` or ``opposite``, its cells follow.
+
+    `graphneg.english.lexicon` says what they hold.
+    """
+
+    table: str
+    cells: tuple[str, ...]
+    place: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Rejected:
     """An input item that was refused: where it stands and why. Loaders yield it and go on."""
 
@@ -185,7 +197,7 @@ class Rejected:
     reason: str
 
 
-Record = Dialogue | GraphText | Opposite | Frame | Sentence | Rejected
+Record = Dialogue | GraphText | Opposite | Frame | Sentence | LexiconEntry | Rejected
 
 
 class Edit(NamedTuple):

@@ -4,6 +4,6 @@
 UNWIND $frames AS row
 MATCH (t:Term {text: row.term})
 MERGE (f:Frame {id: row.id})
-SET f += row.properties
+SET f += row.properties, t.frames = true
 MERGE (f)-[:LEXEME]->(t)
 RETURN count(*) AS frames

@@ -9,7 +9,16 @@ UNWIND $nodes AS row
 CREATE (n:AmrNode {
   id: row.id, amr: row.amr, k: row.k, last: row.last, var: row.var, concept: row.concept, value: row.value,
   frame: row.frame, kind: row.kind, up: row.up, role: row.role, pos: row.pos, start: row.start, end: row.end,
-  align: row.align, role_align: row.role_align})
+  align: row.align, role_align: row.role_align,
+  classes: row.classes, sentence: row.sentence, clause_of: row.clause_of, clause: row.clause, main: row.main,
+  negated: row.negated, denied_by: row.denied_by, asked_by: row.asked_by, ordered_by: row.ordered_by,
+  modal: row.modal, tense: row.tense, dated: row.dated, event: row.event, acts: row.acts,
+  stands: row.stands, portable: row.portable, asks: row.asks, detail: row.detail, depth: row.depth,
+  tied: row.tied, asserts: row.asserts, roles: row.roles, said_of: row.said_of, noun: row.noun,
+  slot: row.slot, open_to: row.open_to, phrase: row.phrase, names: row.names, name: row.name,
+  says_when: row.says_when, fixed: row.fixed, number: row.number, expletive: row.expletive,
+  handled: row.handled, named: row.named, topic: row.topic, deixis: row.deixis, parts: row.parts, questions: row.questions,
+  only_asks: row.only_asks, orders: row.orders, wonders: row.wonders, permits: row.permits})
 WITH collect(n) AS ns
 FOREACH (row IN $roles |
   FOREACH (a IN [ns[row.from]] |

@@ -1,5 +1,7 @@
-// Makes sure that terms are there. $terms: texts, sorted, so that writers lock in one order.
+// Makes sure that terms are there, with what the lexicon knows of them.
+// $terms: {text, form, classes, goods}, sorted by text, so that writers lock in one order.
 // Columns: terms
-UNWIND $terms AS text
-MERGE (t:Term {text: text})
+UNWIND $terms AS row
+MERGE (t:Term {text: row.text})
+ON CREATE SET t.form = row.form, t.classes = row.classes, t.goods = row.goods
 RETURN count(*) AS terms

@@ -31,6 +31,7 @@ from graphneg.editing.variants import (
     write_variants,
 )
 from graphneg.errors import InputError
+from graphneg.ingest.lexicon import finish, lexicon_in, write_terms
 from graphneg.ingest.rows import GraphRows, amr_id, digest
 from graphneg.model import AmrGraph, Decoded, Negative
 from graphneg.progress import NoProgress, Progress
@@ -325,13 +326,14 @@ def _materialize(tx: ManagedTransaction, variant: Variant) -> int:
         after = edited.after
         graphs[id] = AmrGraph(id, after.nodes, after.mentions, (f"# ::id {id}",))
     there = {row["id"] for row in run(tx, "load/stored_graphs", ids=list(graphs))}
-    rows = GraphRows()
+    lexicon = lexicon_in(tx)
+    rows = GraphRows(lexicon)
     for id, graph in graphs.items():
         if id not in there:
             rows.add(graph, variant.id, "graphneg", digest(format_graph(graph)))
     if rows.amrs:
         lexemes = rows.lexeme_rows()
-        run(tx, "load/terms", terms=[row["text"] for row in lexemes])
+        finish(write_terms(tx, rows.lexemes, lexicon))
         run(tx, "load/graphs", nodes=rows.nodes, lexemes=lexemes, roles=rows.roles)
         run(tx, "edit/materialize", amrs=rows.amrs)
     return len(rows.amrs)

@@ -5,15 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any, cast
 
+from graphneg.amr.facts import facts
 from graphneg.amr.penman import is_inverted
 from graphneg.english.lemmas import CLOSED, content_lemmas
-from graphneg.english.noun_kinds import is_frame, kind_of, lexeme, said_of
+from graphneg.english.lexicon import Lexicon, english, form_of
+from graphneg.english.noun_kinds import is_frame, kind_of, lexeme
 from graphneg.english.tokens import WORD, one_line, word_count
 from graphneg.english.words import readings, word_set
 from graphneg.hashing import number
@@ -145,22 +147,27 @@ class DialogueRows:
 
 @dataclass(slots=True)
 class GraphRows:
-    """Rows of a batch of graphs, for ``load/terms``, ``load/graphs`` and ``load/meanings``."""
+    """Rows of a batch of graphs, for ``load/terms``, ``load/graphs`` and ``load/meanings``.
 
+    The facts about their nodes are what ``lexicon`` and the texts that they mean say.
+    """
+
+    lexicon: Lexicon = field(default_factory=english)
     nodes: list[Row] = field(default_factory=list[Row])
     amrs: list[Row] = field(default_factory=list[Row])
     roles: list[Row] = field(default_factory=list[Row])
     lexemes: dict[str, list[int]] = field(default_factory=dict[str, list[int]])
 
-    def add(self, graph: AmrGraph, of: str, source: str, digest: str) -> None:
-        """Add the rows of one graph, whose id is the ``Amr`` vertex's."""
+    def add(self, graph: AmrGraph, of: str, source: str, digest: str, text: str = "") -> None:
+        """Add the rows of one graph, whose id is the ``Amr`` vertex's; ``text`` is what it means."""
         first = len(self.nodes)
         properties: Row = {"id": graph.id, "source": source, "digest": digest, "depth": graph.depth}
         if graph.metadata:
             properties["metadata"] = list(graph.metadata)
         self.amrs.append({"of": of, "id": graph.id, "properties": properties})
-        for node in graph.nodes:
+        for node, known in zip(graph.nodes, facts(graph, text, self.lexicon), strict=True):
             row: Row = {"id": f"{graph.id}.{node.k}", "amr": graph.id, "k": node.k, "last": node.last}
+            row |= known
             row["pos"] = node.pos
             if node.concept is not None:
                 row["var"], row["concept"] = node.var, node.concept
@@ -206,13 +213,13 @@ class GraphRows:
         ]
 
 
-def opposite_row(opposite: Opposite) -> Row:
+def opposite_row(opposite: Opposite, lexicon: Lexicon) -> Row:
     return {
         "start": opposite.start,
         "end": opposite.end,
         "start_kind": kind_of(opposite.start),
         "end_kind": kind_of(opposite.end),
-        "said_of": said_of(opposite.start, opposite.end),
+        "said_of": lexicon.said_of(opposite.start, opposite.end),
         "relation": opposite.relation,
         "weight": opposite.weight,
         "source": opposite.source,
@@ -220,8 +227,23 @@ def opposite_row(opposite: Opposite) -> Row:
     }
 
 
-def frame_row(frame: Frame) -> Row:
+def term_row(text: str, lexicon: Lexicon) -> Row:
+    """A term with what the lexicon knows of it."""
+    classes = sorted(lexicon.of(text.replace(" ", "-")))
+    row: Row = {"text": text, "form": form_of(text), "classes": classes}
+    if "goods" in lexicon.of(kind_of(text)):
+        row["goods"] = True
+    return row
+
+
+def move_rows(texts: Iterable[str], lexicon: Lexicon) -> list[Row]:
+    """How these words move along their scales."""
+    return [{"from": text, "how": how, "to": to} for text in texts for how, to in lexicon.moves.get(text, ())]
+
+
+def frame_row(frame: Frame, lexicon: Lexicon) -> Row:
     properties: Row = {"id": frame.id, "lemma": frame.lemma, "roles": list(frame.roles)}
+    properties["classes"] = sorted(lexicon.of(frame.id))
     if frame.descriptions:
         properties["descriptions"] = list(frame.descriptions)
     if frame.aliases:

@@ -336,14 +336,17 @@ def placed(
     depends on how much of the same load is in the store already, so a load that was killed is completed by
     running it again.
     """
-    ids = {row["id"] for row in store.read(cypher_text("load/utterances_by_id"), ids=_possible_ids(texts))}
+    ids = {
+        row["id"]: row["text"]
+        for row in store.read(cypher_text("load/utterances_by_id"), ids=_possible_ids(texts))
+    }
     keys = sorted({text_key(text.text) for text in texts if text.text and text.id not in ids})
     by_key: dict[str, list[tuple[str, list[str]]]] = {}
     for row in store.read(cypher_text("load/utterances_by_text"), keys=keys) if keys else ():
         by_key.setdefault(row["key"], []).append((row["id"], row["digests"]))
     for text in texts:
         if text.id is not None and text.id in ids:
-            yield text.id, text
+            yield text.id, replace(text, text=ids[text.id])
             continue
         content = digest(text.penman.strip())
         fitting = (

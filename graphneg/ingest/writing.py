@@ -13,7 +13,10 @@ from typing import NamedTuple
 from neo4j import ManagedTransaction
 
 from graphneg.amr.penman import metadata, parse_graph
+from graphneg.english.lexicon import Lexicon, english
 from graphneg.errors import PenmanError, StoreError
+from graphneg.ingest.facts import refresh
+from graphneg.ingest.lexicon import entry_rows, finish, judge_antonyms, stored_lexicon, write_terms
 from graphneg.ingest.loader import LoadReport
 from graphneg.ingest.rows import (
     GOLD,
@@ -30,7 +33,17 @@ from graphneg.ingest.rows import (
     utterance_id,
 )
 from graphneg.ingest.validation import Grouping, placed
-from graphneg.model import AmrGraph, Dialogue, Frame, GraphText, Opposite, Record, Rejected, Sentence
+from graphneg.model import (
+    AmrGraph,
+    Dialogue,
+    Frame,
+    GraphText,
+    LexiconEntry,
+    Opposite,
+    Record,
+    Rejected,
+    Sentence,
+)
 from graphneg.store.connection import Store
 from graphneg.store.statements import Sent, run, run_counted, send
 from graphneg.workers import fewer_collections, sooner_switches
@@ -39,11 +52,12 @@ from graphneg.workers import fewer_collections, sooner_switches
 
 
 class ReadGraph(NamedTuple):
-    """A graph, the utterance that it belongs to, and the digest of its text."""
+    """A graph, the utterance that it belongs to, the digest of its PENMAN, and the text that it means."""
 
     utterance: str
     graph: AmrGraph
     digest: str
+    text: str = ""
 
     @property
     def dialogue(self) -> str:
@@ -64,15 +78,20 @@ class Batch:
     most batches of most loads hold nothing that is in the store already.
     """
 
+    lexicon: Lexicon = field(default_factory=english)
     dialogues: list[Dialogue] = field(default_factory=list[Dialogue])
     graphs: list[ReadGraph] = field(default_factory=list[ReadGraph])
     opposites: list[Opposite] = field(default_factory=list[Opposite])
     frames: list[Frame] = field(default_factory=list[Frame])
     sentences: dict[str, Row] = field(default_factory=dict[str, Row])
     dialogue_rows: DialogueRows = field(default_factory=DialogueRows)
-    graph_rows: GraphRows = field(default_factory=GraphRows)
+    entries: list[LexiconEntry] = field(default_factory=list[LexiconEntry])
     rows: int = 0
     bytes: int = 0
+    graph_rows: GraphRows = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.graph_rows = GraphRows(self.lexicon)
 
     def add_dialogue(self, dialogue: Dialogue) -> None:
         self.dialogues.append(dialogue)
@@ -80,7 +99,7 @@ class Batch:
 
     def add_graph(self, graph: ReadGraph) -> None:
         self.graphs.append(graph)
-        self.graph_rows.add(graph.graph, graph.utterance, GOLD, graph.digest)
+        self.graph_rows.add(graph.graph, graph.utterance, GOLD, graph.digest, graph.text)
 
     def takes(self, rows: int, size: int, most_rows: int, most_bytes: int) -> bool:
         """Whether there is room for more; an empty batch takes anything."""
@@ -115,17 +134,23 @@ def write_batch(tx: ManagedTransaction, batch: Batch) -> Outcome:
         _write_conversation(tx, batch, outcome)
     if batch.opposites:
         terms = sorted({text for one in batch.opposites for text in (one.start, one.end)})
-        run(tx, "load/terms", terms=terms)
-        rows = sorted(map(opposite_row, batch.opposites), key=_edge_key)
+        finish(write_terms(tx, terms, batch.lexicon))
+        rows = sorted((opposite_row(one, batch.lexicon) for one in batch.opposites), key=_edge_key)
         new = run_counted(tx, "load/opposites", opposites=rows).relationships_created
+        judge_antonyms(tx, terms, batch.lexicon)
         outcome.count("opposites", new, len(rows))
     if batch.frames:
-        rows = sorted(map(frame_row, batch.frames), key=itemgetter("id"))
-        run(tx, "load/terms", terms=sorted({row["term"] for row in rows}))
+        rows = sorted((frame_row(one, batch.lexicon) for one in batch.frames), key=itemgetter("id"))
+        finish(write_terms(tx, {row["term"] for row in rows}, batch.lexicon))
         new = run_counted(tx, "load/frames", frames=rows).nodes_created
+        judge_antonyms(tx, {one.lemma for one in batch.frames}, batch.lexicon)
         outcome.count("frames", new, len(rows))
     if batch.sentences:
-        _write_sentences(tx, batch.sentences, outcome)
+        _write_sentences(tx, batch.sentences, outcome, batch.lexicon)
+    if batch.entries:
+        rows = entry_rows(batch.entries)
+        new = run_counted(tx, "lexicon/write", entries=rows).nodes_created
+        outcome.count("lexicon entries", new, len(rows))
     return outcome
 
 
@@ -146,7 +171,9 @@ def _write_conversation(tx: ManagedTransaction, batch: Batch, outcome: Outcome) 
         sent += _send_dialogues(tx, batch.dialogue_rows if whole else _rows_of_dialogues(dialogues), outcome)
     if graphs:
         whole = len(graphs) == len(batch.graphs)
-        sent += _send_graphs(tx, batch.graph_rows if whole else _rows_of_graphs(graphs), outcome)
+        sent += _send_graphs(
+            tx, batch.graph_rows if whole else _rows_of_graphs(graphs, batch.lexicon), outcome
+        )
         tied = sent.pop().records()[0]["amrs"]
         if tied != len(graphs):
             raise StoreError(
@@ -203,10 +230,10 @@ def _rows_of_dialogues(dialogues: Iterable[Dialogue]) -> DialogueRows:
     return rows
 
 
-def _rows_of_graphs(graphs: Iterable[ReadGraph]) -> GraphRows:
-    rows = GraphRows()
+def _rows_of_graphs(graphs: Iterable[ReadGraph], lexicon: Lexicon) -> GraphRows:
+    rows = GraphRows(lexicon)
     for one in graphs:
-        rows.add(one.graph, one.utterance, GOLD, one.digest)
+        rows.add(one.graph, one.utterance, GOLD, one.digest, one.text)
     return rows
 
 
@@ -226,13 +253,15 @@ def _send_graphs(tx: ManagedTransaction, rows: GraphRows, outcome: Outcome) -> l
     outcome.written["graphs"] += len(rows.amrs)
     outcome.written["nodes"] += len(rows.nodes)
     return [
-        send(tx, "load/terms", terms=[row["text"] for row in lexemes]),
+        *write_terms(tx, rows.lexemes, rows.lexicon),
         send(tx, "load/graphs", nodes=rows.nodes, lexemes=lexemes, roles=rows.roles),
         send(tx, "load/meanings", amrs=rows.amrs),
     ]
 
 
-def _write_sentences(tx: ManagedTransaction, rows: Mapping[str, Row], outcome: Outcome) -> None:
+def _write_sentences(
+    tx: ManagedTransaction, rows: Mapping[str, Row], outcome: Outcome, lexicon: Lexicon
+) -> None:
     stored = {row["id"]: row["text"] for row in run(tx, "load/stored_sentences", ids=sorted(rows))}
     for id, text in stored.items():
         if text != rows[id]["text"]:
@@ -242,7 +271,7 @@ def _write_sentences(tx: ManagedTransaction, rows: Mapping[str, Row], outcome: O
     new = [row for id, row in sorted(rows.items()) if id not in stored]
     mentions = mention_rows(new)
     if new:
-        run(tx, "load/terms", terms=[row["text"] for row in mentions])
+        finish(write_terms(tx, (row["text"] for row in mentions), lexicon))
         run(tx, "load/sentences", sentences=new, mentions=mentions)
     outcome.written["sentences"] += len(new)
 
@@ -298,7 +327,9 @@ class _Writer:
         self._texts: list[GraphText] = []
         self._unsettled = False
         self._report = report
-        self._batch = Batch()
+        self._lexicon = stored_lexicon(store)
+        self._entries: list[LexiconEntry] = []
+        self._batch = Batch(self._lexicon)
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="graphneg-load")
         self._pending: Future[None] | None = None
 
@@ -318,6 +349,10 @@ class _Writer:
                 self._batch.opposites.append(record)
         elif isinstance(record, Sentence):
             self._add_sentence(record)
+        elif isinstance(record, LexiconEntry):
+            self._room(len(record.cells[-1].split()), 100 + 2 * len(record.cells[-1]))
+            self._batch.entries.append(record)
+            self._entries.append(record)
         elif self._fits(record.id, record.id, record.lemma):
             self._room(1, 200 + sum(map(len, record.descriptions)))
             self._batch.frames.append(record)
@@ -328,6 +363,9 @@ class _Writer:
         for dialogue in self._grouping.rest():
             self._add_dialogue(dialogue)
         self._flush()
+        if self._entries:
+            self._settle()
+            refresh(self._store, self._entries)
 
     def _place_texts(self) -> None:
         """Tie the waiting graphs to utterances: of the store, so what came before is written first."""
@@ -346,7 +384,7 @@ class _Writer:
 
     def _flush(self) -> None:
         """Hand the batch to the writing thread, once the one before is written."""
-        batch, self._batch = self._batch, Batch()
+        batch, self._batch = self._batch, Batch(self._lexicon)
         self._settle()
         if batch.rows:
             self._pending = self._pool.submit(self._write, batch)
@@ -370,7 +408,7 @@ class _Writer:
         for utterance in dialogue.utterances:
             if utterance.amr is not None:
                 at = utterance_id(dialogue.id, utterance.turn)
-                graph = self._read(utterance.amr, at, dialogue.place)
+                graph = self._read(utterance.amr, at, dialogue.place, utterance.text)
                 if graph is not None:
                     graphs.append(graph)
         rows = 1 + len(dialogue.utterances) + len(dialogue.responses) + sum(one.weight for one in graphs)
@@ -394,20 +432,22 @@ class _Writer:
         self._room(1 + len(row["terms"]), 400 + 2 * len(sentence.text))
         self._batch.sentences[sentence.id] = row
 
-    def _read(self, penman: str, utterance: str, dialogue: str | None) -> ReadGraph | None:
+    def _read(self, penman: str, utterance: str, dialogue: str | None, text: str) -> ReadGraph | None:
         """The graph of an utterance that came with it, or in a file of graphs that were made dialogues."""
         place = self._grouping.places.pop(utterance, None)
         if place is not None:
-            return self._parsed(penman, utterance, place, _first_line(place))
-        return self._parsed(penman, utterance, dialogue or utterance, 1)
+            return self._parsed(penman, utterance, place, _first_line(place), text)
+        return self._parsed(penman, utterance, dialogue or utterance, 1, text)
 
     def _add_graph(self, utterance: str, text: GraphText) -> None:
-        graph = self._parsed(text.penman, utterance, text.place, _first_line(text.place))
+        graph = self._parsed(text.penman, utterance, text.place, _first_line(text.place), text.text or "")
         if graph is not None:
             self._room(graph.weight, _NODE_BYTES * graph.weight)
             self._batch.add_graph(graph)
 
-    def _parsed(self, penman: str, utterance: str, place: str, first_line: int) -> ReadGraph | None:
+    def _parsed(
+        self, penman: str, utterance: str, place: str, first_line: int, text: str
+    ) -> ReadGraph | None:
         try:
             graph = parse_graph(penman, amr_id(utterance, GOLD), first_line)
         except PenmanError as error:
@@ -415,7 +455,7 @@ class _Writer:
             which = "" if id == place else f" {id}"
             self._report.reject(place, f"malformed AMR graph{which}: {error}")
             return None
-        return ReadGraph(utterance, graph, digest(penman.strip()))
+        return ReadGraph(utterance, graph, digest(penman.strip()), text)
 
     def _fits(self, place: str, *keys: str) -> bool:
         """Whether all keys are short enough for the servers' indexes."""

@@ -192,7 +192,9 @@ class _Run:
             return None
         graph = replace(parsed.graph, id=amr_id(text.id, self._pool.name))
         note = parse_row(key, self._pool.source, parsed) if self._pool.version else None
-        new = NewGraph(text.kind, text.id, graph, parsed.penman, parsed.warnings, text.replaces, note)
+        new = NewGraph(
+            text.kind, text.id, graph, parsed.penman, parsed.warnings, text.replaces, note, text.text
+        )
         if fits(new):
             return new
         self._report.warn(text.id, [f"too-large: a graph of {new.bytes / 1e6:.0f} MB is not written"])

@@ -16,6 +16,7 @@ from neo4j import ManagedTransaction
 
 from graphneg.amr.penman import parse_graph
 from graphneg.errors import InputError, StoreError
+from graphneg.ingest.lexicon import finish, lexicon_in, write_terms
 from graphneg.ingest.rows import GOLD, GraphRows, Row, digest
 from graphneg.ingest.writing import MAX_BYTES, MAX_DIALOGUE_BYTES, MAX_ROWS
 from graphneg.model import AmrGraph
@@ -155,6 +156,7 @@ class NewGraph:
     warnings: tuple[str, ...]
     replaces: tuple[str, ...]
     note: Row | None
+    text: str = ""
 
     @property
     def rows(self) -> int:
@@ -207,15 +209,16 @@ def _write(tx: ManagedTransaction, batch: Sequence[NewGraph], source: str) -> Wr
     replacing = [new for new in missing if new.replaces]
     if replacing:
         _forget(tx, sorted({id for new in replacing for id in new.replaces}))
-    rows, by_kind = GraphRows(), dict[TextKind, list[Row]]()
+    lexicon = lexicon_in(tx)
+    rows, by_kind = GraphRows(lexicon), dict[TextKind, list[Row]]()
     for new in missing:
-        rows.add(new.graph, new.of, source, digest(new.penman))
+        rows.add(new.graph, new.of, source, digest(new.penman), new.text)
         if new.warnings:
             rows.amrs[-1]["properties"]["warnings"] = list(new.warnings)
         by_kind.setdefault(new.kind, []).append(rows.amrs[-1])
     if missing:
         lexemes = rows.lexeme_rows()
-        run(tx, "load/terms", terms=[row["text"] for row in lexemes])
+        finish(write_terms(tx, rows.lexemes, lexicon))
         run(tx, "load/graphs", nodes=rows.nodes, lexemes=lexemes, roles=rows.roles)
     for kind, amrs in by_kind.items():
         tied = run(tx, _MEANINGS[kind], amrs=amrs)[0]["amrs"]

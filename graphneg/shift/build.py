@@ -22,6 +22,7 @@ from uuid import uuid4
 from neo4j import ManagedTransaction
 
 from graphneg.errors import InputError
+from graphneg.ingest.lexicon import finish, lexicon_in, write_terms
 from graphneg.ingest.rows import Row, utterance_id
 from graphneg.ingest.writing import MAX_ROWS
 from graphneg.nn.embedders import Embedder
@@ -331,8 +332,9 @@ def _write(
     shifts = {kind: _rows([dialogue.shifts for dialogue in mine], kind) for kind in kinds}
     counts = Counter((row["focus"], row["perspective"]) for rows in shifts.values() for row in rows)
     edges = [{"focus": f, "perspective": p, "count": counts[f, p]} for f, p in sorted(counts)]
+    lexicon = lexicon_in(tx)
     for terms in _chunks(sorted({row["text"] for rows in mentions.values() for row in rows})):
-        run(tx, "load/terms", terms=terms)
+        finish(write_terms(tx, terms, lexicon))
     for statement, rows in (
         *((f"shift/mentions_of_{kind}", mentions[kind]) for kind in kinds),
         *((f"shift/shifts_of_{kind}", shifts[kind]) for kind in kinds),

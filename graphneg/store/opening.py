@@ -30,20 +30,22 @@ from graphneg.store.connection import (
 from graphneg.store.embedded import log_tail
 from graphneg.store.statements import cypher_text, statements
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
+OLDEST_UPGRADABLE = 4
 
 
-def ensure_schema(store: Store) -> None:
+def ensure_schema(store: Store, upgrading: bool = False) -> None:
     """Apply ``cypher/schema.cypher`` to a store that has none; check the version of one that has.
 
-    Safe to do again after an interruption, and by two processes at once.
+    Safe to do again after an interruption, and by two processes at once. A store that is ``upgrading``
+    may have an older schema.
 
     Raises:
         StoreError: the store's schema is older or newer than this graphneg's.
     """
     rows = store.read(cypher_text("read/schema_version"))
     if not rows:
-        _apply_schema(store)
+        apply_schema(store)
         return
     found = rows[0]["version"]
     if found == SCHEMA_VERSION:
@@ -53,13 +55,28 @@ def ensure_schema(store: Store) -> None:
             f"{store.description} has schema version {found}, this graphneg knows {SCHEMA_VERSION}: "
             "upgrade graphneg with `pip install --upgrade graphneg`"
         )
+    can_upgrade = isinstance(found, int) and found >= OLDEST_UPGRADABLE
+    if can_upgrade and upgrading:
+        return
+    if can_upgrade:
+        raise StoreError(
+            f"{store.description} has schema version {found}, this graphneg needs {SCHEMA_VERSION}: "
+            "bring it over with `graphneg upgrade`; nothing in it is lost"
+        )
     raise StoreError(
         f"{store.description} has schema version {found}, this graphneg needs {SCHEMA_VERSION}: "
         "load the corpora into a new store, or open this one with the graphneg that made it"
     )
 
 
-def _apply_schema(store: Store) -> None:
+def finish_upgrade(store: Store) -> None:
+    """Mark a store with this schema's version."""
+    text = cypher_text("upgrade/finish")
+    store.write(lambda transaction: _run(transaction, text))
+
+
+def apply_schema(store: Store) -> None:
+    """Make the constraints and indexes that are missing; a store without a version gets this one."""
     for statement in statements(cypher_text("schema")):
         store.write(lambda transaction, text=statement: _run(transaction, text))
 
@@ -87,11 +104,13 @@ def open_store(
     username: str | None = None,
     password: str | None = None,
     database: str | None = None,
+    upgrading: bool = False,
 ) -> Store:
     """Open a directory as an embedded store, or a Neo4j server by its URI.
 
     Without a target the environment decides: NEO4J_URI, else the directory ``graphneg-store``.
-    What is not given for a server comes from NEO4J_USERNAME, NEO4J_PASSWORD and NEO4J_DATABASE.
+    What is not given for a server comes from NEO4J_USERNAME, NEO4J_PASSWORD and NEO4J_DATABASE. A store
+    of an older schema is opened for ``upgrading`` only.
 
     Raises:
         StoreError: the server can't be reached or will not do, the credentials are wrong, the
@@ -100,12 +119,12 @@ def open_store(
     if target is None:
         target = os.environ.get("NEO4J_URI") or DEFAULT_DIRECTORY
     if not re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", str(target)):
-        return open_embedded(Path(target).expanduser().absolute())
+        return open_embedded(Path(target).expanduser().absolute(), upgrading)
     check_address(str(target))
     username = username or os.environ.get("NEO4J_USERNAME")
     password = password if password is not None else os.environ.get("NEO4J_PASSWORD")
     auth = basic_auth(username or "neo4j", password or "") if username or password else None
-    return open_server(str(target), auth, database or os.environ.get("NEO4J_DATABASE") or None)
+    return open_server(str(target), auth, database or os.environ.get("NEO4J_DATABASE") or None, upgrading)
 
 
 def check_address(uri: str) -> None:
@@ -127,7 +146,7 @@ def check_address(uri: str) -> None:
         )
 
 
-def open_server(uri: str, auth: Auth | None, database: str | None) -> Store:
+def open_server(uri: str, auth: Auth | None, database: str | None, upgrading: bool = False) -> Store:
     """Connect to a Neo4j server or cluster."""
     with ExitStack() as opened, explained(Server(uri)):
         driver = opened.enter_context(connect(uri, auth))
@@ -135,22 +154,22 @@ def open_server(uri: str, auth: Auth | None, database: str | None) -> Store:
         version = server_version(agent, uri)
         name = ask(driver, database, "RETURN 1").summary.database or database
         server = Server(f"{version} at {uri}" + (f", database {name}" if name else ""))
-        return finish(driver, database, capabilities_of(agent), server, opened)
+        return finish(driver, database, capabilities_of(agent), server, opened, upgrading)
 
 
-def open_embedded(directory: Path) -> Store:
+def open_embedded(directory: Path, upgrading: bool = False) -> Store:
     """Join the directory's server, starting it where none runs.
 
     A server that was killed a moment ago can still be joined; when it is gone, the next one is.
     """
     for _ in range(JOINS):
-        store = open_joined(embedded.join(directory))
+        store = open_joined(embedded.join(directory), upgrading)
         if store is not None:
             return store
     raise StoreError(f"the server of {directory} ended while it was opened; {log_tail(directory)}")
 
 
-def open_joined(membership: embedded.Membership) -> Store | None:
+def open_joined(membership: embedded.Membership, upgrading: bool = False) -> Store | None:
     """Connect to a server that was joined; ``None``, and it is left, where it ends meanwhile."""
     with ExitStack() as opened:
         opened.callback(membership.leave)
@@ -161,16 +180,21 @@ def open_joined(membership: embedded.Membership) -> Store | None:
         if agent is None:
             return None
         server = Server(f"embedded store at {membership.directory}", SERVER_ENDED)
-        return finish(driver, EMBEDDED_DATABASE, capabilities_of(agent), server, opened)
+        return finish(driver, EMBEDDED_DATABASE, capabilities_of(agent), server, opened, upgrading)
 
 
 def finish(
-    driver: Driver, database: str | None, capabilities: Capabilities, server: Server, opened: ExitStack
+    driver: Driver,
+    database: str | None,
+    capabilities: Capabilities,
+    server: Server,
+    opened: ExitStack,
+    upgrading: bool = False,
 ) -> Store:
     """Bring the schema up and hand what was opened over to the store."""
     store = Store(driver, database, capabilities, server, opened.pop_all())
     try:
-        ensure_schema(store)
+        ensure_schema(store, upgrading)
     except BaseException:
         store.close()
         raise

@@ -224,7 +224,7 @@ def test_the_rows_of_a_statement_are_not_written_out_for_the_drivers_log(
 ) -> None:
     words = [f"word {n}" for n in range(1500)]
     with caplog.at_level(logging.DEBUG, logger="neo4j"):
-        rows = empty.write(lambda tx: run(tx, "load/terms", terms=words))
+        rows = empty.write(lambda tx: run(tx, "load/terms", terms=[{"text": word} for word in words]))
     assert rows[0]["terms"] == 1500
     assert "<1,500 rows>" in caplog.text and "word 7" not in caplog.text
 

@@ -1,0 +1,6 @@
+// The antonyms of words, with the weight of the heaviest edge.
+// $words: texts of terms
+// Columns: word, other, weight
+UNWIND $words AS word
+MATCH (w:Term {text: word})-[o:OPPOSITE {relation: 'Antonym'}]-(x:Term)
+RETURN word, x.text AS other, max(coalesce(o.weight, 1.0)) AS weight

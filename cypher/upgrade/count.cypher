@@ -1,0 +1,5 @@
+// How many graphs come after one. $after: id of a graph
+// Columns: graphs
+MATCH (a:Amr)
+WHERE a.id > $after
+RETURN count(a) AS graphs

@@ -1,0 +1,9 @@
+// Writes the classes of frames. $frames: {id, classes}
+// Columns: frames
+UNWIND $frames AS row
+MATCH (f:Frame {id: row.id})
+SET f.classes = row.classes
+WITH f
+MATCH (f)-[:LEXEME]->(t:Term)
+SET t.frames = true
+RETURN count(*) AS frames

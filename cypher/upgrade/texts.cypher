@@ -1,0 +1,5 @@
+// What graphs mean. $ids: ids of graphs
+// Columns: id, text
+UNWIND $ids AS id
+MATCH (:Amr {id: id})<-[:MEANS]-(u)
+RETURN id, max(u.text) AS text

@@ -1,0 +1,6 @@
+// Writes what the lexicon knows of terms. $terms: {text, form, classes, goods}
+// Columns: terms
+UNWIND $terms AS row
+MATCH (t:Term {text: row.text})
+SET t.form = row.form, t.classes = row.classes, t.goods = row.goods
+RETURN count(*) AS terms
