@@ -16,6 +16,7 @@ from graphneg.editing.transforms import load_transforms
 from graphneg.errors import InputError
 from graphneg.generators.base import ContextSelection, Generator, Places, get_generator
 from graphneg.generators.generated import Generated, Generation
+from graphneg.ingest.facts import upgrade
 from graphneg.ingest.loader import LoadOptions, LoadReport, get_loader
 from graphneg.ingest.validation import Grouping
 from graphneg.ingest.writing import write_records
@@ -44,16 +45,19 @@ def open(
     username: str | None = None,
     password: str | None = None,
     database: str | None = None,
+    upgrading: bool = False,
 ) -> DialogueGraph:
     """Open a dialogue graph: a directory (embedded, made if it is not there) or a Neo4j URI.
 
     Without a target, NEO4J_URI decides, else ``./graphneg-store``; credentials that are not
-    given come from NEO4J_USERNAME, NEO4J_PASSWORD and NEO4J_DATABASE.
+    given come from NEO4J_USERNAME, NEO4J_PASSWORD and NEO4J_DATABASE. A store of an older schema is
+    opened for ``upgrading`` only.
 
     Raises:
         StoreError: the store can't be opened; the message says why and what to do.
     """
-    return DialogueGraph(open_store(target, username=username, password=password, database=database))
+    store = open_store(target, username=username, password=password, database=database, upgrading=upgrading)
+    return DialogueGraph(store)
 
 
 class DialogueGraph(ShiftCalls):
@@ -92,6 +96,17 @@ class DialogueGraph(ShiftCalls):
         grouping = Grouping(name or (files[0].stem if files else corpus), split or "all", turns)
         report = LoadReport(loader.name, on_rejected=on_rejected)
         return write_records(self.store, loader.read(files, options), report, grouping)
+
+    def upgrade(self, progress: Progress | None = None) -> int:
+        """Compute anew what graphneg computes about all that is loaded; returns how many graphs.
+
+        So a store of an older schema, opened with ``upgrading``, is brought to this one; nothing is lost.
+        Stopped at any moment, the same call goes on from there.
+
+        Raises:
+            StoreError: the store is gone.
+        """
+        return upgrade(self.store, progress)
 
     def parse(
         self,

@@ -37,5 +37,5 @@ WITH id, amr, s, a, b, word, other, x.text AS text, h.count AS n ORDER BY id, am
 WITH id, amr, s, a, b, word, coalesce(collect(text)[0], other) AS other
 UNWIND [{amr: amr, k: 0, op: 'graft', from_amr: s.amr, from_k: s.k},
     {amr: amr, k: a.k, op: 'set', concept: word, copy_of: s.amr}]
-  + [k IN [b.k] WHERE other <> '' | {amr: amr, k: k, op: 'set', concept: other, copy_of: s.amr}] AS e
+  + [o IN [other] WHERE o <> '' | {amr: amr, k: b.k, op: 'set', concept: o, copy_of: s.amr}] AS e
 RETURN id AS dialogue, collect(e {.*, site: amr + '<' + s.amr + '.' + toString(s.k)}) AS edits

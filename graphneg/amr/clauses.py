@@ -87,10 +87,10 @@ class Clauses:
         if known["asked_by"] is not None:
             return ["tell"]
         if known["ordered_by"] is not None:
-            return ["tell", "ask"] if known["denied_by"] is None else ["tell"]
+            return ["tell"] if self._has(k, "polarity") else ["tell", "ask"]
         if known["clause"] not in _TOLD or self._exclaims(k) or self._is_opinion(k):
             return []
-        free = known["denied_by"] is None
+        free = not self._has(k, "polarity", "mode")
         acts = ["ask"] if free and self._is_simple(k) and not self._is_own(k) else []
         if free and self._agent(k) == "you" and not self._of.is_a(k, "no-order"):
             acts.append("order")
@@ -104,6 +104,9 @@ class Clauses:
         elif free and not self._of.is_a(k, "no-refusal", "reified"):
             acts.append("refuse")
         return acts
+
+    def _has(self, k: int, *roles: str) -> bool:
+        return any(child.role in roles for child in self._of.children[k])
 
     def _agent(self, k: int) -> str | None:
         return next((c.concept for c in self._of.children[k] if c.role == "ARG0"), None)

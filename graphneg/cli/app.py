@@ -17,12 +17,12 @@ from graphneg.cli.negatives import generate, negatives
 from graphneg.cli.options import StoreOptions, add_commands, examples, expanded
 from graphneg.cli.parse import parse
 from graphneg.cli.rank import bank, rank, select
-from graphneg.cli.store import check, export, info, load
+from graphneg.cli.store import check, export, info, load, upgrade
 from graphneg.cli.terminal import complain
 from graphneg.errors import GraphnegError
 
 COMMANDS = (
-    *(load, parse, negatives, generate, select, transforms),
+    *(load, upgrade, parse, negatives, generate, select, transforms),
     *(bank, rank, cypher, export, info, check, compare),
 )
 GROUPS = (shift.app, train.app, contradictions.app, evaluate.app)

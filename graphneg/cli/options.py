@@ -99,8 +99,8 @@ class StoreOptions:
     ] = None
     database: Annotated[str | None, _in_store(help="Neo4j database; else $NEO4J_DATABASE.")] = None
 
-    def opened(self) -> AbstractContextManager[DialogueGraph]:
-        """The dialogue graph, open, where there is one to look into.
+    def opened(self, upgrading: bool = False) -> AbstractContextManager[DialogueGraph]:
+        """The dialogue graph, open, where there is one to look into; for ``upgrading`` an older one, too.
 
         Raises:
             InputError: there is no such directory; opening it would make an empty store.
@@ -110,7 +110,7 @@ class StoreOptions:
                 f"there is no store at {store_name(self.store)}: graphneg load CORPUS makes one, "
                 "--store names another"
             )
-        return self.opened_or_made()
+        return opening(self.store, self.username, self.password, self.database, upgrading)
 
     def opened_or_made(self) -> AbstractContextManager[DialogueGraph]:
         """The dialogue graph, open, made where there is none."""

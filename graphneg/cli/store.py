@@ -171,6 +171,21 @@ def _counts(rows: Iterable[tuple[str, str, str]], *headers: str) -> Table:
     return table
 
 
+@command("graphneg upgrade", "graphneg --store neo4j://localhost upgrade")
+def upgrade(*, where: StoreOptions) -> None:
+    """Bring a store of an older graphneg to this one, in place.
+
+    What graphneg computes about graphs and words is computed anew; what was loaded stays as it is.
+    An upgrade that was stopped is completed by running it again.
+    """
+    with (
+        where.opened(upgrading=True) as graph,
+        working("what was written is kept; the same command again does the rest") as bars,
+    ):
+        count = graph.upgrade(bars)
+    say(f"upgraded {counted(count, 'graph')}")
+
+
 @command("graphneg check graphs.amr", "graphneg check --frames *.amr > defects.txt")
 def check(
     files: Annotated[list[Path], Argument(metavar="FILE...", help="PENMAN files.")],

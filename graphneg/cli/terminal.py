@@ -263,13 +263,18 @@ def _amount(count: float, unit: str) -> str:
 
 @contextmanager
 def opening(
-    store: str | None, username: str | None, password: str | None, database: str | None
+    store: str | None,
+    username: str | None,
+    password: str | None,
+    database: str | None,
+    upgrading: bool = False,
 ) -> Generator[DialogueGraph]:
     """The dialogue graph of this store, open; says so while its server starts."""
     with messages().status(f"opening {store_name(store)}"):
         import graphneg
 
-        graph = graphneg.open(store, username=username, password=password, database=database)
+        credentials = {"username": username, "password": password, "database": database}
+        graph = graphneg.open(store, **credentials, upgrading=upgrading)
     with graph:
         yield graph
 

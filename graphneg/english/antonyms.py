@@ -26,7 +26,7 @@ Frames = Mapping[str, Sequence[tuple[str, Sequence[str]]]]
 
 class Antonym(NamedTuple):
     """What may stand in the place of ``word`` where that is used ``as`` a frame (its id), as a ``noun`` or as
-    a ``modifier``: the term or frame ``other``. ``said_of`` are the kinds of things that it must be said of,
+    a ``modifier``: the term or frame ``other``. Any ``frame`` is one that is not ``known``. ``said_of`` are the kinds of things that it must be said of,
     ``None`` for all."""
 
     word: str
@@ -34,6 +34,7 @@ class Antonym(NamedTuple):
     other: str
     is_frame: bool
     said_of: list[str] | None
+    known: list[str] | None = None
 
 
 def judge(word: str, weights: Mapping[str, float], frames: Frames, lexicon: Lexicon) -> Iterator[Antonym]:
@@ -62,11 +63,13 @@ def _verbs(
 ) -> Iterator[Antonym]:
     """Frames for frames: those that have a doer, and something done, where the old one has.
 
-    Of a word whose frames are not known, that shows where it is used: as any ``frame``.
+    Of frames that are not among the known ones, that shows where they are used: as any ``frame``.
     """
-    if not frames.get(word) and _can_be_verb(word, other):
-        yield from (Antonym(word, ANY_FRAME, new, True, said_of) for new, _ in frames.get(other, ()))
-    for old, roles in frames.get(word, ()) if _can_be_verb(word, other) else ():
+    if not _can_be_verb(word, other):
+        return
+    known = [old for old, _ in frames.get(word, ())]
+    yield from (Antonym(word, ANY_FRAME, new, True, said_of, known) for new, _ in frames.get(other, ()))
+    for old, roles in frames.get(word, ()):
         if "no-opposite" not in lexicon.of(old):
             for new, others in frames.get(other, ()):
                 if new != old and all((role in roles) == (role in others) for role in ("ARG0", "ARG1")):

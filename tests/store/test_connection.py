@@ -12,7 +12,7 @@ from neo4j import ManagedTransaction
 
 from graphneg.errors import StoreError
 from graphneg.store.connection import Store, refuse_writes
-from graphneg.store.opening import SCHEMA_VERSION, apply, open_store, server_version
+from graphneg.store.opening import SCHEMA_VERSION, apply_schema, open_store, server_version
 from graphneg.store.statements import cypher_text, run, statements
 from tests.servers import Neo4jServer, wipe
 
@@ -197,13 +197,17 @@ def test_opening_again_finds_the_schema_and_leaves_it(store: Store, reopen: Reop
     before = {row["name"] for row in store.read("SHOW CONSTRAINTS YIELD name RETURN name")}
     assert len(before) == cypher_text("schema").count("CREATE CONSTRAINT")
     with reopen() as again:
-        apply(again)
+        apply_schema(again)
         assert {row["name"] for row in again.read("SHOW CONSTRAINTS YIELD name RETURN name")} == before
 
 
 @pytest.mark.parametrize(
     ("version", "advice"),
-    [(SCHEMA_VERSION + 1, "upgrade graphneg"), (SCHEMA_VERSION - 1, "load the corpora into a new store")],
+    [
+        (SCHEMA_VERSION + 1, "upgrade graphneg"),
+        (SCHEMA_VERSION - 1, "`graphneg upgrade`"),
+        (3, "load the corpora into a new store"),
+    ],
 )
 def test_another_schema_version_is_refused(store: Store, reopen: Reopen, version: int, advice: str) -> None:
     note = "MATCH (s:GraphnegSchema) SET s.version = $version"

@@ -1,0 +1,103 @@
+"""Facts about the nodes of a graph: each follows from the graph, the lexicon and the text."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphneg.amr.facts import NAMES, Facts, facts
+from graphneg.amr.penman import format_graph, parse_graph
+from graphneg.english.lexicon import english
+from graphneg.model import AmrGraph, LexiconEntry
+from tests.graphs import natural
+
+
+def facts_of(penman: str, text: str = "") -> list[Facts]:
+    return facts(parse_graph(penman), text)
+
+
+@pytest.mark.parametrize(
+    ("penman", "clause"),
+    [
+        ("(l / like-01 :ARG0 (i / i) :ARG1 (t / tea))", "statement"),
+        ("(l / like-01 :ARG0 (y / you) :polarity (a / amr-unknown))", "question"),
+        ("(g / go-02 :mode imperative :ARG0 (y / you))", "order"),
+        ("(h / hope-01 :ARG0 (i / i) :ARG1 (r / rain-01))", "wish"),
+        ("(t / thank-01 :ARG1 (y / you))", "formula"),
+        ("(s / say-01 :ARG0 (h / he) :ARG1 (r / rain-01))", "report"),
+        ("(t / tea :mod (g / green))", "fragment"),
+        ("(d / doctor :domain (s / she))", "statement"),
+        ("(d / do-02 :ARG0 (i / i))", "answer"),
+        ("(b / beautiful :domain (i / it) :mode expressive)", "exclamation"),
+    ],
+)
+def test_a_clause_is_what_its_speaker_does_with_it(penman: str, clause: str) -> None:
+    assert facts_of(penman)[0]["clause"] == clause
+
+
+def test_clauses_are_found_through_what_joins_them() -> None:
+    sentence = "(a / and :op1 (s / sing-01 :ARG0 (i / i)) :op2 (d / dance-01))"
+    found = facts_of(f"(m / multi-sentence :snt1 {sentence})")
+    assert [one.get("clause") for one in found] == [None, None, "statement", None, "statement"]
+    assert [one.get("clause_of") for one in found] == [None, None, 2, 2, 4]
+    assert [one["sentence"] for one in found] == [0, 1, 1, 1, 1]
+
+
+def test_what_is_reported_heads_a_clause_and_is_no_main_one() -> None:
+    found = facts_of("(s / say-01 :ARG0 (h / he) :ARG1 (l / leave-11 :ARG0 h))")
+    assert found[0].get("main") and found[2]["clause"] == "statement" and "main" not in found[2]
+
+
+@pytest.mark.parametrize(
+    ("penman", "negated", "denied_by"),
+    [
+        ("(l / like-01 :polarity - :ARG0 (i / i))", True, 1),
+        ("(l / like-01 :ARG0 (n / nobody))", True, None),
+        ("(o / obligate-01 :ARG2 (g / go-02 :polarity - :ARG0 (i / i)))", True, 2),
+        ("(t / think-01 :ARG1 (g / go-02 :polarity - :ARG0 (i / i)))", True, None),
+        ("(l / like-01 :ARG0 (i / i))", None, None),
+    ],
+)
+def test_a_clause_is_denied_in_any_words(penman: str, negated: bool | None, denied_by: int | None) -> None:
+    head = facts_of(penman)[0]
+    assert (head.get("negated"), head.get("denied_by")) == (negated, denied_by)
+
+
+def test_tense_is_the_texts_and_a_date_stands_in_the_clause() -> None:
+    head = facts_of("(w / walk-01 :ARG0 (i / i))", "I walked.")[0]
+    assert head["tense"] == "past" and head["event"] and "dated" not in head
+    dated = facts_of("(w / walk-01 :ARG0 (i / i) :time (y / yesterday))", "I'll walk.")
+    assert dated[0]["tense"] == "future" and dated[0]["dated"] and "event" not in dated[0]
+    assert dated[2]["says_when"]
+
+
+def test_nouns_know_what_may_take_their_place() -> None:
+    found = facts_of("(b / buy-01 :ARG0 (i / i) :ARG1 (h / hat :mod (r / red)))")
+    assert (found[2]["noun"], found[2]["slot"], found[2]["phrase"]) == ("thing", "thing", "hat red")
+    assert "slot" not in facts_of("(c / call-01 :ARG1 (h / hat))")[1]
+    assert facts_of("(p / play-01 :ARG1 (g / guitar))")[1]["slot"].endswith(" play-01")
+
+
+def test_a_users_words_are_in_the_facts() -> None:
+    graph = parse_graph("(a / ack-01 :ARG0 (i / i))")
+    own = english().extended([LexiconEntry("class", ("formula", "ack-01"))])
+    assert facts(graph)[0]["clause"] == "statement"
+    assert facts(graph, "", own)[0]["clause"] == "formula"
+
+
+@given(st.sampled_from(natural()))
+@settings(deadline=None)
+def test_facts_stand_on_their_nodes_and_survive_writing_and_reading(graph: AmrGraph) -> None:
+    found = facts(graph)
+    assert facts(parse_graph(format_graph(graph))) == found
+    assert len(found) == len(graph.nodes)
+    for node, known in zip(graph.nodes, found, strict=True):
+        assert set(known) <= set(NAMES)
+        json.dumps(known)
+        head = known.get("clause_of")
+        assert head is None or (head <= node.k <= graph.nodes[head].last and "clause" in found[head])
+        for name in ("denied_by", "asked_by", "ordered_by"):
+            assert known.get(name) is None or node.k < known[name] <= node.last

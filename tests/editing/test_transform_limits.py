@@ -1,0 +1,33 @@
+"""Each shipped transform reads as what it does: a short pattern, without lists of words."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from graphneg.editing.transforms import load_transforms
+
+TRANSFORMS = load_transforms()
+MOST_LINES, MOST_COLUMNS, MOST_WORDS = 30, 100, 6
+STRINGS = re.compile(r"\[\s*'[^']*'(?:\s*,\s*'[^']*')*\s*\]")
+COLLECTED_NODES = re.compile(r"\bcollect\(\s*(?:DISTINCT\s+)?(?:n|p)\s*\)|\bcollect\(\{[^}]*: n\b")
+
+
+@pytest.mark.parametrize("name", sorted(TRANSFORMS))
+def test_a_transform_is_short(name: str) -> None:
+    lines = [line for line in TRANSFORMS[name].query.splitlines() if not line.startswith("//")]
+    assert len(lines) <= MOST_LINES
+    assert max(map(len, lines)) <= MOST_COLUMNS
+
+
+@pytest.mark.parametrize("name", sorted(TRANSFORMS))
+def test_a_transform_holds_no_list_of_words_and_no_regular_expression(name: str) -> None:
+    query = TRANSFORMS[name].query
+    assert "=~" not in query
+    assert max((found.count("'") // 2 for found in STRINGS.findall(query)), default=0) <= MOST_WORDS
+
+
+@pytest.mark.parametrize("name", sorted(TRANSFORMS))
+def test_a_transform_collects_the_nodes_of_a_graph_once(name: str) -> None:
+    assert len(COLLECTED_NODES.findall(TRANSFORMS[name].query)) <= 1

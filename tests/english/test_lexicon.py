@@ -1,0 +1,87 @@
+"""The lexicon's tables, lines that are none, and the judgement of antonyms."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+import pytest
+
+from graphneg.english.antonyms import judge
+from graphneg.english.lexicon import english, entry_of, read_entries
+from graphneg.errors import InputError
+from graphneg.model import LexiconEntry
+
+FRAMES = {
+    "like": [("like-01", ["ARG0", "ARG1"])],
+    "dislike": [("dislike-01", ["ARG0", "ARG1"])],
+    "rise": [("rise-01", ["ARG1"])],
+    "lower": [("lower-01", ["ARG0", "ARG1"])],
+}
+
+
+def test_every_line_of_the_tables_is_an_entry_and_none_stands_twice() -> None:
+    lines: list[tuple[str, tuple[str, ...]]] = []
+    for table in files("graphneg.english").joinpath("lexicon").iterdir():
+        for _, entry in read_entries(table.name, table.read_text("utf-8").splitlines()):
+            lines += [(entry.table, (*entry.cells[:-1], cell)) for cell in entry.cells[-1].split(" ")]
+    assert len(lines) == len(set(lines)) > 1000
+
+
+def test_a_word_moves_along_its_scale_and_has_its_classes() -> None:
+    assert dict(english().moves["today"]) == {"time": "yesterday"}
+    assert english().of("thank-01") >= {"formula", "phrasal"}
+    assert "no-one" in english().members("negative")
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("noun\tdog", "begins with class, move or opposite"),
+        ("class\tdrug", "has 3 cells"),
+        ("class\tMy Drugs\taspirin", "is no name"),
+        ("move\ttime\tmonday", "has 4 cells"),
+    ],
+)
+def test_a_line_that_is_no_entry_says_why(line: str, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        entry_of(line)
+    with pytest.raises(InputError, match=r"own\.tsv:2: .*" + reason):
+        list(read_entries("own.tsv", ["# mine", line]))
+
+
+def test_entries_add_words_take_them_out_and_replace_pairs() -> None:
+    own = english().extended(
+        [
+            LexiconEntry("class", ("drug", "aspirin hardly")),
+            LexiconEntry("class", ("-negative", "hardly")),
+            LexiconEntry("move", ("time", "monday", "friday")),
+            LexiconEntry("opposite", ("old", "young", "-")),
+        ]
+    )
+    assert own.of("hardly") == {"drug"} and own.of("aspirin") == {"drug"}
+    assert own.moves["monday"] == (("time", "friday"),)
+    assert own.said_of("young", "old") == []
+    assert english().said_of("young", "old") == ["animal", "person", "plant"]
+
+
+@pytest.mark.parametrize(
+    ("word", "weights", "expected"),
+    [
+        ("like", {"dislike": 1.0}, [("like-01", "dislike-01"), ("modifier", "dislike"), ("noun", "dislike")]),
+        ("rise", {"lower": 1.0}, [("modifier", "lower"), ("noun", "lower")]),
+        ("small", {"big": 2.0, "huge": 0.5}, [("modifier", "big"), ("noun", "big")]),
+        ("happy", {"sadness": 1.0}, []),
+        ("up", {"bottom": 1.0}, []),
+        ("man", {"woman": 1.0}, []),
+        ("meet", {"pass": 1.0}, []),
+    ],
+)
+def test_antonyms_are_judged_by_form_class_kind_and_frames(
+    word: str, weights: dict[str, float], expected: list[tuple[str, str]]
+) -> None:
+    assert [(one.used_as, one.other) for one in judge(word, weights, FRAMES, english())] == expected
+
+
+def test_a_pair_says_of_what_it_is_opposite() -> None:
+    said_of = {one.said_of is None for one in judge("old", {"young": 1.0}, {}, english())}
+    assert said_of == {False}

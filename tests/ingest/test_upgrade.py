@@ -1,0 +1,129 @@
+"""A store of the schema before this one is brought over in place, and a domain's words are loaded."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from graphneg.amr.facts import NAMES
+from graphneg.dialogue_graph import DialogueGraph
+from graphneg.errors import StoreError
+from graphneg.ingest import facts as stored_facts
+from graphneg.ingest.loader import LoadOptions, LoadReport
+from graphneg.ingest.validation import Grouping
+from graphneg.ingest.writing import write_records
+from graphneg.loaders.lexicon import Loader
+from graphneg.store.connection import Store
+from graphneg.store.opening import OLDEST_UPGRADABLE, SCHEMA_VERSION, ensure_schema
+from tests.cli_runs import Run
+from tests.servers import wipe
+
+EVERYTHING = (
+    "MATCH (n) WHERE NOT n:GraphnegSchema RETURN labels(n)[0] AS label, properties(n) AS held",
+    "MATCH (a)-[r:MOVES_TO]->(b) RETURN a.text AS a, r.how AS how, b.text AS b",
+    "MATCH (a)-[r:ANTONYM]->(b) RETURN a.text AS a, r.used_as AS used_as, r.said_of AS said_of, "
+    "coalesce(b.id, b.text) AS b",
+)
+DOWNGRADE = (
+    f"MATCH (n:AmrNode) SET {', '.join(f'n.{name} = null' for name in NAMES)}",
+    "MATCH (t:Term) SET t.form = null, t.classes = null, t.goods = null, t.frames = null, t.antonyms = null",
+    "MATCH (f:Frame) SET f.classes = null",
+    "MATCH (:Term)-[m:MOVES_TO]->(:Term) DELETE m",
+    "MATCH (:Term)-[a:ANTONYM]->() DELETE a",
+    f"MATCH (s:GraphnegSchema) SET s.version = {OLDEST_UPGRADABLE}",
+)
+
+
+@pytest.fixture
+def everyday(store: Store) -> Iterator[DialogueGraph]:
+    """A store with the bundled corpus; the schema's version is this one's again at the end."""
+    wipe(store)
+    graph = DialogueGraph(store)
+    graph.load("everyday")
+    yield graph
+    store.query_write(f"MATCH (s:GraphnegSchema) SET s.version = {SCHEMA_VERSION}, s.upgraded_to = null")
+    wipe(store)
+
+
+def content(store: Store) -> list[list[str]]:
+    """All that a store holds, in an order of its own."""
+    return [
+        sorted(json.dumps(row.data(), sort_keys=True) for row in store.read(query)) for query in EVERYTHING
+    ]
+
+
+def load_words(store: Store, table: Path) -> LoadReport:
+    records = Loader().read([table], LoadOptions())
+    return write_records(store, records, LoadReport("lexicon"), Grouping("words", "all", 8))
+
+
+def make_old(store: Store) -> None:
+    for statement in DOWNGRADE:
+        store.query_write(statement)
+
+
+def test_an_older_store_is_refused_and_upgraded_in_place(everyday: DialogueGraph) -> None:
+    store = everyday.store
+    before = content(store)
+    make_old(store)
+    with pytest.raises(StoreError, match="bring it over with `graphneg upgrade`"):
+        ensure_schema(store)
+    ensure_schema(store, upgrading=True)
+    assert everyday.upgrade() > 100
+    ensure_schema(store)
+    assert content(store) == before
+
+
+def test_a_stopped_upgrade_goes_on(everyday: DialogueGraph, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = everyday.store
+    before = content(store)
+    make_old(store)
+    monkeypatch.setattr(stored_facts, "GRAPHS", 20)
+    write, written = stored_facts._write_facts, list[int]()
+
+    def stopped(*arguments: object) -> None:
+        if len(written) == 2:
+            raise KeyboardInterrupt
+        written.append(1)
+        write(*arguments)  # pyright: ignore[reportArgumentType]
+
+    monkeypatch.setattr(stored_facts, "_write_facts", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        everyday.upgrade()
+    with pytest.raises(StoreError, match="graphneg upgrade"):
+        ensure_schema(store)
+    monkeypatch.setattr(stored_facts, "_write_facts", write)
+    graphs = store.read("MATCH (a:Amr) RETURN count(a) AS graphs")[0]["graphs"]
+    assert everyday.upgrade() == graphs - 40
+    assert content(store) == before
+
+
+def test_words_of_a_domain_change_what_is_known(everyday: DialogueGraph, tmp_path: Path) -> None:
+    table = tmp_path / "own.tsv"
+    table.write_text("class\tkit\tumbrella\nmove\ttime\tmonday\tfriday\nclass\tkit\nopposite\tgood\tbad\t-\n")
+    report = load_words(everyday.store, table)
+    assert report.written["lexicon entries"] == 3
+    assert [one.place for one in report.rejected] == [f"{table}:3"]
+    store = everyday.store
+    rows = store.read("MATCH (n:AmrNode {concept: 'umbrella'}) RETURN DISTINCT n.classes AS classes")
+    assert [row["classes"] for row in rows] == [["kit"]]
+    assert not store.read("MATCH (:Term {text: 'good'})-[a:ANTONYM]->(x:Term {text: 'bad'}) RETURN a.used_as")
+    moved = store.read("MATCH (:Term {text: 'monday'})-[:MOVES_TO]->(x:Term) RETURN x.text AS text")
+    assert [row["text"] for row in moved] == ["friday"]
+    assert load_words(everyday.store, table).present["lexicon entries"] == 3
+
+
+def test_the_command_upgrades(run: Run, everyday_path: Path) -> None:
+    assert "upgraded" in run("--store", str(everyday_path), "upgrade").err
+
+
+@pytest.fixture
+def everyday_path(tmp_path: Path) -> Path:
+    import graphneg
+
+    with graphneg.open(tmp_path / "store") as graph:
+        graph.load("everyday")
+    return tmp_path / "store"
