@@ -18,8 +18,8 @@ WITH d.id AS dialogue, multis, n.p AS p, n.turn + n.p.k AS draw,
      [t IN d.turns WHERE t.turn > n.turn AND t.speaker = n.speaker | t.amr] AS later
 WHERE size(later) > 0
 OPTIONAL MATCH (p)-[:LEXEME]->(:Term)-[a:ANTONYM]->(x)
-WHERE a.said_of IS NULL AND (a.used_as = p.asserts OR a.used_as = 'frame' AND p.frame
-  AND p.asserts IS NOT NULL) AND all(role IN p.roles WHERE role IN x.roles)
+WHERE a.said_of IS NULL AND all(role IN p.roles WHERE role IN x.roles) AND (a.used_as = p.asserts
+  OR a.used_as = 'frame' AND p.frame AND NOT p.asserts IN a.known)
 WITH dialogue, multis, p, draw, later, min(coalesce(x.id, x.text)) AS opposite
 UNWIND [{amr: later[0]}]
   + CASE WHEN opposite IS NULL THEN [] ELSE [{amr: later[0], concept: opposite}] END

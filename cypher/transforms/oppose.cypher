@@ -15,7 +15,7 @@ WHERE n.asserts IS NOT NULL
 MATCH (n)-[:LEXEME]->(w:Term)
 WHERE w.antonyms
 MATCH (w)-[a:ANTONYM]->(x)
-WHERE (a.used_as = n.asserts OR a.used_as = 'frame' AND n.frame
+WHERE (a.used_as = n.asserts OR a.used_as = 'frame' AND n.frame AND NOT n.asserts IN a.known
     AND ('ARG0' IN n.roles) = ('ARG0' IN x.roles) AND ('ARG1' IN n.roles) = ('ARG1' IN x.roles))
   AND all(role IN n.roles WHERE role IN x.roles) AND (a.said_of IS NULL
     OR n.said_of IS NOT NULL AND all(kind IN n.said_of WHERE kind IN a.said_of))

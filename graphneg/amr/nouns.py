@@ -158,10 +158,16 @@ class Nouns:
     def asserts(self, k: int) -> str | None:
         """What the node asserts by its word: the frame, or ``noun`` or ``modifier``.
 
-        ``None`` where it is asked, denied, a name, a degree, a greeting, or a part of a word.
+        ``None`` where it is asked, denied, a name, a degree, a greeting, a part of a word, or has no opposite.
         """
         reading, concept = self._of, self._of.nodes[k].concept
-        if concept is None or self._is_denied(k) or self._is_degree(k) or reading.in_questions[k]:
+        if (
+            concept is None
+            or reading.is_a(k, "no-opposite")
+            or self._is_denied(k)
+            or self._is_degree(k)
+            or reading.in_questions[k]
+        ):
             return None
         if concept.startswith("good-") and self._greets:
             return None

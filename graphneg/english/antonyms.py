@@ -25,9 +25,11 @@ Frames = Mapping[str, Sequence[tuple[str, Sequence[str]]]]
 
 
 class Antonym(NamedTuple):
-    """What may stand in the place of ``word`` where that is used ``as`` a frame (its id), as a ``noun`` or as
-    a ``modifier``: the term or frame ``other``. Any ``frame`` is one that is not ``known``. ``said_of`` are the kinds of things that it must be said of,
-    ``None`` for all."""
+    """What may stand in the place of ``word``: the term or frame ``other``.
+
+    It is ``used_as`` a frame (its id), as any ``frame`` that is not ``known``, as a ``noun`` or as a
+    ``modifier``. ``said_of`` are the kinds of things that it must be said of, ``None`` for all.
+    """
 
     word: str
     used_as: str

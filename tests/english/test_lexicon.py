@@ -79,7 +79,8 @@ def test_entries_add_words_take_them_out_and_replace_pairs() -> None:
 def test_antonyms_are_judged_by_form_class_kind_and_frames(
     word: str, weights: dict[str, float], expected: list[tuple[str, str]]
 ) -> None:
-    assert [(one.used_as, one.other) for one in judge(word, weights, FRAMES, english())] == expected
+    judged = judge(word, weights, FRAMES, english())
+    assert [(one.used_as, one.other) for one in judged if one.used_as != "frame"] == expected
 
 
 def test_a_pair_says_of_what_it_is_opposite() -> None:
