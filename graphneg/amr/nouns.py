@@ -158,7 +158,7 @@ class Nouns:
     def asserts(self, k: int) -> str | None:
         """What the node asserts by its word: the frame, or ``noun`` or ``modifier``.
 
-        ``None`` where it is asked, denied, a name, a degree, a greeting, a part of a word, or has no opposite.
+        ``None`` where it is asked, denied, a name, a degree, a greeting, a part of a word, or unopposed.
         """
         reading, concept = self._of, self._of.nodes[k].concept
         if (

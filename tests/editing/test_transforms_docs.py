@@ -12,7 +12,8 @@ from graphneg.decoders.base import get_decoder
 from graphneg.editing.proposals import propose, said_by
 from graphneg.editing.transforms import load_transforms, parse_transform
 from graphneg.ingest.loader import LoadOptions, get_loader
-from graphneg.model import AmrGraph, Edit, EditedUtterance
+from graphneg.loaders.lexicon import Loader as LexiconLoader
+from graphneg.model import AmrGraph, Dialogue, Edit, EditedUtterance, Utterance
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import GraphCache, Selection, StoredDialogue, dialogue_ids, read_dialogues
 from tests.servers import wipe
@@ -123,3 +124,32 @@ def test_a_file_in_a_folder_is_a_transform(everyday: Store, tmp_path: Path) -> N
 
 def test_a_query_of_the_page_is_a_transform() -> None:
     assert parse_transform("regift", OWN[0], "regift.cypher").category == "C-cont"
+
+
+WORKED = {name: text for text in OWN[1:] for name in re.findall(r"^// (\w+): ", text)[:1]}
+
+
+def test_there_are_three_worked_examples() -> None:
+    assert sorted(WORKED) == ["forbid", "placebo", "postpone"]
+    for text in WORKED.values():
+        assert 3 <= sum(not line.startswith("//") for line in text.strip().splitlines()) <= 10
+
+
+@pytest.mark.parametrize(
+    ("name", "penman", "said", "after"),
+    [
+        ("forbid", "(o / open-01 :mode imperative :ARG0 (y / you))", "Open.", ":polarity -"),
+        ("postpone", "(w / walk-01 :ARG0 (i / i))", "I walked.", ":time (t / tomorrow)"),
+        ("placebo", "(b / buy-01 :ARG0 (i / i) :ARG1 (p / pill))", "I buy a pill.", "(p / placebo)"),
+    ],
+)
+def test_worked_examples_match_facts(
+    everyday: Store, tmp_path: Path, name: str, penman: str, said: str, after: str
+) -> None:
+    words = tmp_path / "words.tsv"
+    words.write_text("class\tmedicine\tpill\n", encoding="utf-8")
+    own = Dialogue(f"own/test/{name}", "own", "test", (Utterance(0, "A", said, penman),))
+    load(everyday, [*LexiconLoader().read([words], LoadOptions()), own])
+    [stored] = read_dialogues(everyday, [own.id])
+    [site] = propose(everyday, parse_transform(name, WORKED[name], name), [stored])[own.id]
+    assert after in line(applied(site.edits, GraphCache(everyday).get(stored.graphs)))
