@@ -20,7 +20,7 @@ from graphneg.dialogue_graph import DialogueGraph
 from graphneg.english.tokens import tokenize
 from graphneg.evaluation.smatch_files import Evaluation, evaluate_smatch
 from graphneg.parsers.base import get_parser
-from graphneg.parsers.pool import ParserPool, open_pool
+from graphneg.parsers.jobs import ParserPool, open_pool
 from graphneg.workers import Workers
 
 PARSER = "dependency"

@@ -22,8 +22,7 @@ from graphneg.ingest.validation import Grouping
 from graphneg.ingest.writing import write_records
 from graphneg.model import Rejected
 from graphneg.parsers.base import Parser
-from graphneg.parsers.jobs import ParseReport, parse_store
-from graphneg.parsers.pool import ParserPool, open_pool
+from graphneg.parsers.jobs import ParseReport, ParserPool, open_pool, parse_store
 from graphneg.parsers.stored import Existing, ParseScope, TextKind
 from graphneg.progress import NoProgress, Progress
 from graphneg.shift.calls import ShiftCalls

@@ -20,13 +20,18 @@ from graphneg.parsers.dependency.draft import Draft
 from graphneg.parsers.dependency.learned.arcs import scored_pairs
 from graphneg.parsers.dependency.learned.concepts import choose_concepts
 from graphneg.parsers.dependency.learned.features import DraftFeatures, expand, plain_role, stem_of
-from graphneg.parsers.dependency.learned.networks import Model
-from graphneg.parsers.dependency.learned.tables import Meanings
+from graphneg.parsers.dependency.learned.tables import Meanings, Model
 from graphneg.parsers.dependency.lexicon import Lexicon
 from graphneg.parsers.dependency.parser import write_draft
-from graphneg.parsers.dependency.text import readable, tightened
-from graphneg.parsers.dependency.words import Word, copy_words, phrase_head, read_words, signature
+from graphneg.parsers.dependency.text import (
+    Word,
+    read_words,
+    readable,
+    signature,
+    tightened,
+)
 from graphneg.progress import NoProgress
+from tools.parser_tables import phrase_head
 
 # Gold graphs as the trainer sees them: nodes with the words that they come from, arcs from head to argument.
 #
@@ -42,6 +47,13 @@ _WITH_PARENT = frozenset({"more", "most", "you", "amr-unknown", "ever", "so"})
 _BY_PUNCTUATION = frozenset(
     {"and", "amr-unknown", "mode=expressive", "request-confirmation-91", "polarity=amr-unknown"}
 )
+
+
+def copy_words(words: Sequence[Word]) -> list[Word]:
+    """The same words in a tree of their own, which rules may change."""
+    copies: list[Word] = []
+    copies.extend(replace(word, kids=list(word.kids), tree=copies) for word in words)
+    return copies
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
+import io
+import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,21 +15,51 @@ import numpy as np
 
 from graphneg.english.propbank import Roleset
 from graphneg.parsers.dependency.draft import Draft
+from graphneg.parsers.dependency.learned.arcs import denial_features, denials
 from graphneg.parsers.dependency.learned.concepts import Candidate, candidates, context_features, open_words
 from graphneg.parsers.dependency.learned.features import kind_of
-from graphneg.parsers.dependency.learned.negation_scope import denials, features
-from graphneg.parsers.dependency.learned.networks import Model, read_model, write_model
 from graphneg.parsers.dependency.learned.tables import (
+    TABLES,
     Meanings,
+    Model,
     Seen,
     Sense,
     marked,
     read_fragment,
+    read_model,
     word_key,
     write_fragment,
 )
-from graphneg.parsers.dependency.words import Word
+from graphneg.parsers.dependency.text import Word
 from tools.parser_lessons import GoldGraph, PairSentence, all_roles
+
+# The files of what was learned.
+
+LEVELS = 127
+
+
+def write_model(model: Model) -> bytes:
+    """The model as a compressed ``.npz``; large tables are rounded to 8 bits a weight."""
+    files: dict[str, Array] = {}
+    for name, array in model.arrays.items():
+        if name in TABLES:
+            scale = np.float32((np.abs(array).max(initial=0) or 1) / LEVELS)
+            files["a." + name] = np.rint(array / scale).astype(np.int8)
+            files["s." + name] = scale
+        else:
+            files["a." + name] = array.astype(np.float32)
+    for name, numbers in (*model.features.items(), ("classes", dict.fromkeys(model.classes))):
+        files["t." + name] = np.frombuffer("\n".join(numbers).encode(), np.uint8)
+    stream = io.BytesIO()
+    np.savez_compressed(stream, **files)
+    return stream.getvalue()
+
+
+def write_meanings(meanings: Meanings) -> bytes:
+    """The meanings as gzipped JSON."""
+    data = {name: getattr(meanings, name) for name in ("seen", "senses", "roles", "clusters")}
+    return gzip.compress(json.dumps(data, separators=(",", ":"), sort_keys=True).encode(), 9, mtime=0)
+
 
 # Bags of features as arrays: the form in which the networks are trained.
 
@@ -464,7 +497,7 @@ def lessons(draft: Draft, gold: GoldGraph) -> Iterator[tuple[list[str], bool]]:
     denied = {gold.nodes[head].token for head, role, _ in gold.arcs if role == "polarity"}
     for found in denials(draft.words):
         if (found.verb.i in denied) != (found.noun.i in denied):
-            yield features(found), found.verb.i in denied
+            yield denial_features(found), found.verb.i in denied
 
 
 def train_denial(drafts: Sequence[Draft], golds: Sequence[GoldGraph]) -> Model:

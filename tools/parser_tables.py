@@ -16,8 +16,14 @@ from graphneg.english.tokens import tokenize
 from graphneg.loaders.propbank import frame_records
 from graphneg.model import AmrGraph
 from graphneg.parsers.dependency.lexicon import DELETED
-from graphneg.parsers.dependency.text import load_model, readable
-from graphneg.parsers.dependency.words import Word, phrase_head, read_words, signature, word_class
+from graphneg.parsers.dependency.text import (
+    Word,
+    class_of,
+    load_model,
+    read_words,
+    readable,
+    signature,
+)
 from graphneg.progress import NoProgress
 
 # Annotated graphs to ``concepts.tsv`` and ``roles.tsv``: what words became, and what roles they took.
@@ -27,6 +33,16 @@ _INVERSES = {"mod": "domain", "domain": "mod"}
 
 
 _POS = frozenset("vnj")
+
+
+def phrase_head(words: Sequence[Word], start: int, end: int) -> Word | None:
+    """The word of ``words[start:end]`` that heads the others; below a preposition, its object."""
+    for word in words[start:end]:
+        if not start <= word.head < end or word.head == word.i:
+            if word.dep in {"prep", "agent", "dative"} and word.tag in {"IN", "TO"}:
+                return word.child("pobj", "pcomp") or word
+            return word
+    return None
 
 
 @dataclass(slots=True)
@@ -47,7 +63,7 @@ class GraphCounts:
         for word in words:
             concept = graph.nodes[tops[word.i]].concept if word.i in tops else None
             if concept is not None or word.i not in covered:
-                self.concepts[word.lemma, word_class(word), concept or DELETED] += weight
+                self.concepts[word.lemma, class_of(word), concept or DELETED] += weight
         self._add_roles(words, graph, {k: first for k, (first, _) in spans.items()}, weight)
 
     def _add_roles(self, words: Sequence[Word], graph: AmrGraph, places: dict[int, int], weight: int) -> None:
@@ -60,7 +76,7 @@ class GraphCounts:
             if found is None:
                 continue
             self.roles["F", name, found, role] += weight
-            self.roles["S", word_class(words[h]), found, role] += weight
+            self.roles["S", class_of(words[h]), found, role] += weight
             self.roles["W", words[d].lemma, found, role] += weight
 
 

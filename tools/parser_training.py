@@ -17,17 +17,16 @@ from graphneg.english.propbank import Roleset
 from graphneg.model import AmrGraph
 from graphneg.parsers.dependency.draft import Draft
 from graphneg.parsers.dependency.learned.concepts import choose_concepts
-from graphneg.parsers.dependency.learned.networks import Model, write_model
-from graphneg.parsers.dependency.learned.reviser import Parts
-from graphneg.parsers.dependency.learned.tables import Meanings, read_meanings
+from graphneg.parsers.dependency.learned.tables import Meanings, Model, read_meanings
 from graphneg.parsers.dependency.lexicon import Lexicon, load_lexicon
 from graphneg.parsers.dependency.parser import write_draft
-from graphneg.parsers.dependency.text import LONGEST, load_model
-from graphneg.parsers.dependency.words import Word, copy_words
+from graphneg.parsers.dependency.revision import Parts
+from graphneg.parsers.dependency.text import LONGEST, Word, load_model
 from tools.parser_lessons import (
     Anchoring,
     GoldGraph,
     PairSentence,
+    copy_words,
     example_sentences,
     pair_sentence,
     read_frames,
@@ -42,6 +41,8 @@ from tools.parser_networks import (
     train_arcs,
     train_chooser,
     train_denial,
+    write_meanings,
+    write_model,
 )
 from tools.parser_tables import GraphCounts, letters, read_graphs, sentence
 from tools.word_classes import read_classes
@@ -282,7 +283,7 @@ def write_parts(parts: Parts, folder: Path) -> None:
     """Writes the files that :mod:`graphneg.parsers.dependency.learned` reads."""
     folder.mkdir(parents=True, exist_ok=True)
     data = {
-        "meanings.json.gz": parts.meanings.write(),
+        "meanings.json.gz": write_meanings(parts.meanings),
         "chooser.npz": write_model(parts.chooser),
         "arcs.npz": write_model(parts.arcs),
         "denial.npz": write_model(parts.denial),

@@ -28,8 +28,7 @@ from graphneg.cli.terminal import (
 from graphneg.errors import InputError, ParserError
 
 if TYPE_CHECKING:
-    from graphneg.parsers.jobs import ParseReport
-    from graphneg.parsers.pool import ParserPool
+    from graphneg.parsers.jobs import ParseReport, ParserPool
 
 _of_parser = panel("Parser")
 _of_text = panel("Without a store")
@@ -112,7 +111,7 @@ def parse(
 @contextmanager
 def _pool(parser: str, options: dict[str, Any], processes: int | None) -> Generator[ParserPool]:
     """The parser, ready; where it can't be had, nothing else is done and the status is 2."""
-    from graphneg.parsers.pool import open_pool
+    from graphneg.parsers.jobs import open_pool
 
     try:
         with messages().status(f"preparing the parser {parser}"):

@@ -34,6 +34,15 @@ class Parsed:
     warnings: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class ParsedText:
+    """A text's graph with its PENMAN text, or neither; and what went wrong."""
+
+    graph: AmrGraph | None
+    penman: str | None
+    warnings: tuple[str, ...]
+
+
 Answer = AmrGraph | str | Parsed | None
 """What a parser may give for a text: a graph, its PENMAN text, either with warnings, or nothing."""
 

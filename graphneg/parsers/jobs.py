@@ -1,21 +1,34 @@
 """Parsing at scale: the texts of a store, or the lines of a file, through a parser in worker processes.
 
-In: a store, or the lines of a file. Out: graphs in the store, or PENMAN blocks; and a `ParseReport`.
+In: a parser (by name: in processes of its own; or an object: in this one), and a store or the lines of a
+file. Out: graphs in the store, or PENMAN blocks; and a `ParseReport`.
 """
 
 from __future__ import annotations
 
+import os
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
+from typing import Any, Self
 
 from graphneg.amr.penman import format_graph
 from graphneg.ingest.rows import amr_id
 from graphneg.model import AmrGraph, AmrNode
-from graphneg.parsers.base import readable_text, warning_code
-from graphneg.parsers.pool import ParsedText, ParserPool, Texts
+from graphneg.parsers.base import (
+    PLUGINS,
+    CheckedParser,
+    ParsedText,
+    Parser,
+    checked,
+    get_parser,
+    readable_text,
+    warning_code,
+)
 from graphneg.parsers.stored import (
     NewGraph,
     ParseScope,
@@ -30,7 +43,13 @@ from graphneg.parsers.stored import (
 )
 from graphneg.progress import Progress
 from graphneg.store.connection import Store
+from graphneg.workers import Workers
 
+MOST_PROCESSES = 8
+"""Where no number is given: more are pending before the one process that writes."""
+
+Texts = Sequence[str]
+_TRIAL = "Hello."
 BATCH = 100
 """Texts that a worker gets at a time."""
 KEPT_EXAMPLES = 3
@@ -38,6 +57,90 @@ UNPARSED = format_graph(AmrGraph("", (AmrNode(0, 0, "a", "amr-unintelligible", N
 """What stands for a text without a graph, so that graphs and lines keep one count (AMR guidelines 1.2.6)."""
 
 Listener = Callable[[str, str], None]
+
+
+class ParserPool(AbstractContextManager["ParserPool"]):
+    """A parser that is ready: its name and version, and batches of texts through it, in their order.
+
+    ``source`` is what graphs of the parser are marked with: ``dependency 1``. A few batches are read
+    ahead of their turn.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        version: str,
+        parse: Callable[[Iterable[Texts]], Iterator[list[ParsedText]]],
+        close: Callable[[], None],
+    ) -> None:
+        self.name = name
+        self.version = version
+        self.source = f"{name} {version}".strip()
+        self.parse = parse
+        self.close = close
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
+
+
+def open_pool(
+    parser: str | Parser, options: Mapping[str, Any] | None = None, processes: int | None = None
+) -> ParserPool:
+    """A parser, ready: one that is named is made with ``options`` in ``processes`` processes of its own.
+
+    Where no number is given that is one for each core, at most 8, for parsers that can work side by
+    side, and one for others.
+
+    Raises:
+        ParserError: there is no such parser, it can't be made, or it is none.
+    """
+    if not isinstance(parser, str):
+        given = checked(parser)
+        parse = partial(map, partial(_parse, given))
+        return ParserPool(given.name, given.version, parse, lambda: None)
+    parallel = bool(getattr(PLUGINS.find(parser), "parallel", False))
+    workers: Workers[Texts | None, Any] = Workers(
+        "graphneg.parsers.jobs:parser_worker",
+        (parser, dict(options or {})),
+        processes or (_cores() if parallel else 1),
+    )
+    try:
+        name, version = workers.ask(None)
+    except BaseException:
+        workers.close()
+        raise
+    return ParserPool(name, version, workers.map, workers.close)
+
+
+def parser_worker(name: str, options: Mapping[str, Any]) -> Callable[[Texts | None], Any]:
+    """What a worker process does: answers a batch, or says its parser's name and version to None.
+
+    Before it says so it parses something: models may be read at the first text, and be none.
+    """
+    parser = get_parser(name, **options)
+
+    def answer(texts: Texts | None) -> Any:
+        if texts is None:
+            parser.parse_batch([_TRIAL])
+            return parser.name, parser.version
+        return _parse(parser, texts)
+
+    return answer
+
+
+def _parse(parser: CheckedParser, texts: Texts) -> list[ParsedText]:
+    return [
+        ParsedText(parsed.graph, format_graph(parsed.graph) if parsed.graph else None, parsed.warnings)
+        for parsed in parser.parse_batch(texts)
+    ]
+
+
+def _cores() -> int:
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(usable, MOST_PROCESSES)
 
 
 @dataclass(slots=True)

@@ -20,7 +20,7 @@ from graphneg.ingest.lexicon import finish, lexicon_in, write_terms
 from graphneg.ingest.rows import GOLD, GraphRows, Row, digest
 from graphneg.ingest.writing import MAX_BYTES, MAX_DIALOGUE_BYTES, MAX_ROWS
 from graphneg.model import AmrGraph
-from graphneg.parsers.pool import ParsedText
+from graphneg.parsers.base import ParsedText
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import Selection, count_dialogues, dialogue_ids
 from graphneg.store.statements import cypher_text, run

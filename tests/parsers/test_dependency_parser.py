@@ -12,8 +12,7 @@ from graphneg.amr.penman import format_graph
 from graphneg.english.tokens import tokenize
 from graphneg.parsers.dependency.assemble import assemble
 from graphneg.parsers.dependency.parser import DependencyParser, write_draft
-from graphneg.parsers.dependency.text import load_model
-from graphneg.parsers.dependency.words import read_words
+from graphneg.parsers.dependency.text import load_model, read_words
 
 Parse = Callable[[str], str]
 

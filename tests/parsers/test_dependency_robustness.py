@@ -18,7 +18,7 @@ from graphneg.parsers.base import checked
 from graphneg.parsers.dependency.draft import Draft
 from graphneg.parsers.dependency.parser import DependencyParser
 from graphneg.parsers.dependency.rules.trees import is_below, promote, reattach
-from graphneg.parsers.dependency.words import Word
+from graphneg.parsers.dependency.text import Word
 
 FUNCTION_WORDS = """
 I you not no never , . ? ! " ' and but or the a to be is was have can that which who what

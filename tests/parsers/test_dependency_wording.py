@@ -10,8 +10,7 @@ pytest.importorskip("spacy", reason="the dependency parser needs spaCy")
 
 from graphneg.amr.penman import format_graph
 from graphneg.parsers.dependency.parser import DependencyParser, write_draft
-from graphneg.parsers.dependency.text import load_model
-from graphneg.parsers.dependency.words import read_words
+from graphneg.parsers.dependency.text import load_model, read_words
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from graphneg.errors import InputError, ParserError
 from graphneg.model import AmrGraph
 from graphneg.parsers import jobs as parsing
 from graphneg.parsers import stored as writing
-from graphneg.parsers.pool import open_pool
+from graphneg.parsers.jobs import open_pool
 from graphneg.parsers.stored import NewGraph
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import read_whole_graphs

@@ -10,10 +10,10 @@ import pytest
 from graphneg.amr.penman import format_graph
 from graphneg.amr.wellformed import check
 from graphneg.parsers.dependency.draft import Draft
-from graphneg.parsers.dependency.learned import learned_revisers
 from graphneg.parsers.dependency.learned.arcs import ScoredArc, decode
 from graphneg.parsers.dependency.learned.tables import draft_fragments, put_fragment, write_fragment
 from graphneg.parsers.dependency.parser import DependencyParser
+from graphneg.parsers.dependency.revision import learned_revisers
 
 TEXTS = [
     "The teacher didn't give the children any homework.",
@@ -119,7 +119,7 @@ def test_decoding_keeps_all_nodes_of_larger_parts() -> None:
 
 
 def _draft() -> Draft:
-    from graphneg.parsers.dependency.words import Word
+    from graphneg.parsers.dependency.text import Word
 
     return Draft(
         "teachers left",

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from graphneg.amr.penman import parse_graph
-from graphneg.parsers.dependency.learned.negation_scope import denials, features
-from graphneg.parsers.dependency.learned.networks import GroupSums, Model, read_model, write_model
+from graphneg.parsers.dependency.learned.arcs import denial_features, denials
+from graphneg.parsers.dependency.learned.tables import GroupSums, Model, read_model
 from graphneg.parsers.dependency.parser import write_draft
 from graphneg.parsers.dependency.text import load_model
 from tools.parser_lessons import Anchoring, match_nodes, read_frames, words_of
-from tools.parser_networks import joined, train_denial
+from tools.parser_networks import joined, train_denial, write_model
 from tools.parser_training import read_items
 
 FRAMES = """
@@ -123,6 +123,6 @@ def test_what_no_denies_is_learned() -> None:
     drafts = [write_draft(text, own) for text, own in zip(texts, words, strict=True)]
     model = train_denial(drafts, golds)
     found = [next(denials(draft.words)) for draft in drafts]
-    bags = [features(denial) for denial in found]
+    bags = [denial_features(denial) for denial in found]
     scores = model.sums("denial", "denial", bags)[:, 0]
     assert scores[0] > 0 > scores[1]

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from graphneg.amr.penman import is_atom
-from graphneg.parsers.dependency.words import Word
+from graphneg.parsers.dependency.text import Word
 
 
 @dataclass(slots=True)

@@ -17,48 +17,45 @@ from typing import Any
 from graphneg.parsers.base import EMPTY, Parsed
 from graphneg.parsers.dependency.assemble import assemble
 from graphneg.parsers.dependency.draft import Draft
-from graphneg.parsers.dependency.learned import learned_revisers
 from graphneg.parsers.dependency.lexicon import Lexicon, load_lexicon
-from graphneg.parsers.dependency.revision import Reviser, revise
+from graphneg.parsers.dependency.revision import Reviser, learned_revisers, revise
 from graphneg.parsers.dependency.rules.clauses import (
     write_modals,
     write_moods,
+    write_negation,
     write_question_words,
     write_whys,
 )
 from graphneg.parsers.dependency.rules.concepts import write_concepts
-from graphneg.parsers.dependency.rules.coordination import (
-    write_consequence,
-    write_coordination,
-    write_openers,
-)
 from graphneg.parsers.dependency.rules.copulas import resolve_copulas, resolve_futures
-from graphneg.parsers.dependency.rules.degrees import share_measured, write_degrees
-from graphneg.parsers.dependency.rules.entities import write_entities
-from graphneg.parsers.dependency.rules.expressions import write_multiwords
+from graphneg.parsers.dependency.rules.entities import write_entities, write_multiwords
 from graphneg.parsers.dependency.rules.frames import resolve_light_verbs
-from graphneg.parsers.dependency.rules.modifiers import write_roles
-from graphneg.parsers.dependency.rules.negation import write_negation
-from graphneg.parsers.dependency.rules.quantities import write_nominals
-from graphneg.parsers.dependency.rules.reference import (
+from graphneg.parsers.dependency.rules.linking import (
+    join_speech,
     merge_nouns,
     merge_pronouns,
     merge_reflexives,
+    merge_speakers,
+    write_consequence,
+    write_coordination,
+    write_openers,
     write_shared,
 )
-from graphneg.parsers.dependency.rules.speech import join_speech, merge_speakers
+from graphneg.parsers.dependency.rules.modifiers import write_roles
+from graphneg.parsers.dependency.rules.quantities import share_measured, write_degrees, write_nominals
 from graphneg.parsers.dependency.rules.state import RuleState
 from graphneg.parsers.dependency.rules.trees import correct_trees
 from graphneg.parsers.dependency.text import (
+    Word,
     diagnostics,
     load_model,
     model_version,
     pieces,
+    read_words,
     readable,
     resolve_model,
     tightened,
 )
-from graphneg.parsers.dependency.words import Word, read_words
 
 RULES = "8"
 """Counts up with every change of the rules or tables that may change a graph."""

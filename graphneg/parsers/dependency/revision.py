@@ -1,7 +1,9 @@
-"""What the learned parts may not lose, and what is done after them.
+"""The learned parts at work: what they revise, what they may not lose, and what is done after them.
 
 In: a draft by the rules, and the revisers that change it. Out: the same draft revised, with what the rules
-know better put back, and one node for all mentions of a pronoun in the text.
+know better put back, and one node for all mentions of a pronoun in the text. `LearnedReviser` chooses what
+each word means, then arcs and tops, then what each *no* denies; its data are made by
+:mod:`tools.parser_training`, and without them there are no learned parts.
 
 The annotated graphs that the learned parts come from are a novel's and captions': they hold nobody who is
 spoken to, no *please*, hardly a sentence that is one word, and few texts of several sentences.
@@ -12,11 +14,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Protocol
 
 from graphneg.parsers.dependency.draft import Draft, DraftArc
+from graphneg.parsers.dependency.learned.arcs import link_nodes, move_negation
+from graphneg.parsers.dependency.learned.concepts import choose_concepts
+from graphneg.parsers.dependency.learned.features import expand
+from graphneg.parsers.dependency.learned.tables import GroupSums, Meanings, Model, read_meanings, read_model
 from graphneg.parsers.dependency.lexicon import word_class
-from graphneg.parsers.dependency.rules.reference import PERSONAL
+from graphneg.parsers.dependency.rules.linking import PERSONAL
 from graphneg.parsers.dependency.rules.state import quoted_words
 
 _KEPT_ROLES = frozenset({"vocative", "polite"})
@@ -24,6 +33,10 @@ _UNKNOWN = "amr-unknown"
 _ANSWERS = word_class("answer")
 _PERSONS = PERSONAL - {"it"}
 _NEAR = 6
+CODE = "5"
+"""Counts up with every change of ``learned/`` that may change a graph; data have their own digest."""
+MOST_WORDS = 400
+"""Drafts of more words are left to the rules."""
 
 
 class Reviser(Protocol):
@@ -234,3 +247,50 @@ def share_pronouns(draft: Draft) -> None:
             same = first.setdefault(node.concept or "", k)
             if same != k:
                 draft.redirect(k, same)
+
+
+class LearnedReviser:
+    """The learned parts in ``folder``: ``meanings.json.gz``, ``chooser.npz``, ``arcs.npz``, ``denial.npz``,
+    ``VERSION``."""
+
+    def __init__(self, folder: Traversable) -> None:
+        self._folder = folder
+        self.version = f"{folder.joinpath('VERSION').read_text('utf-8').strip()}.{CODE}"
+
+    def revise(self, draft: Draft) -> None:
+        """Chooses concepts, arcs and tops anew, in place."""
+        if len(draft.words) > MOST_WORDS:
+            return
+        parts = load_parts(self._folder)
+        choose_concepts(parts.meanings, parts.chooser, draft)
+        link_nodes(parts.meanings, parts.arcs, parts.pairs, draft)
+        move_negation(parts.denial, draft)
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The tables and networks."""
+
+    meanings: Meanings
+    chooser: Model
+    arcs: Model
+    denial: Model
+
+    @cached_property
+    def pairs(self) -> GroupSums:
+        """Sums of the arcs' features that come again and again."""
+        return GroupSums(self.arcs, "pair", expand)
+
+
+@lru_cache(maxsize=2)
+def load_parts(folder: Traversable) -> Parts:
+    """Reads the files once a process."""
+    names = ("chooser", "arcs", "denial")
+    networks = [read_model(folder.joinpath(f"{name}.npz").read_bytes()) for name in names]
+    return Parts(read_meanings(folder.joinpath("meanings.json.gz").read_bytes()), *networks)
+
+
+def learned_revisers() -> tuple[LearnedReviser, ...]:
+    """The reviser whose data come with the package; none where there are no data. Loads nothing yet."""
+    folder = files("graphneg.parsers.dependency").joinpath("data", "learned")
+    return (LearnedReviser(folder),) if folder.joinpath("VERSION").is_file() else ()

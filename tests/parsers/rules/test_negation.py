@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from graphneg.parsers.dependency.rules.clauses import write_modals
+from graphneg.parsers.dependency.rules.clauses import write_modals, write_negation
 from graphneg.parsers.dependency.rules.concepts import write_concepts
-from graphneg.parsers.dependency.rules.negation import write_negation
 from tests.parsers.rules.trees import arcs, state_of
 
 

@@ -6,7 +6,7 @@ from graphneg.english.lemmas import lemma_of
 from graphneg.parsers.dependency.draft import Draft
 from graphneg.parsers.dependency.lexicon import load_lexicon
 from graphneg.parsers.dependency.rules.state import RuleState
-from graphneg.parsers.dependency.words import Word
+from graphneg.parsers.dependency.text import Word
 
 
 def tree(text: str) -> list[Word]:

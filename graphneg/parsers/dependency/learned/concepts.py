@@ -16,9 +16,9 @@ import numpy as np
 
 from graphneg.parsers.dependency.draft import Draft
 from graphneg.parsers.dependency.learned.features import kind_of, stem_of
-from graphneg.parsers.dependency.learned.networks import Model
 from graphneg.parsers.dependency.learned.tables import (
     Meanings,
+    Model,
     SentenceCounts,
     draft_fragments,
     letter_of,
@@ -28,7 +28,7 @@ from graphneg.parsers.dependency.learned.tables import (
     word_key,
     write_fragment,
 )
-from graphneg.parsers.dependency.words import Word
+from graphneg.parsers.dependency.text import Word
 
 _AMOUNTS = frozenset({"many", "much"})
 _NO_COUNTS = (0, 0)

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from graphneg.parsers.dependency.draft import Draft, DraftNode
 from graphneg.parsers.dependency.learned.tables import Meanings
-from graphneg.parsers.dependency.words import Word
+from graphneg.parsers.dependency.text import Word
 
 _SENSE = re.compile(r"-\d\d+$")
 _LONGEST_PATH, _FAR = 6, 5
@@ -154,7 +154,7 @@ class DraftFeatures:
             for arc in draft.arcs
             if _is_settled(draft.nodes[arc.head].label, draft.nodes[arc.dep].label, arc.role)
         }
-        self.place = {i: n for n, i in enumerate(self.alive)}
+        self.rank = {i: n for n, i in enumerate(self.alive)}
         self.mates: dict[int | None, list[int]] = {}
         for i in self.alive:
             self.mates.setdefault(draft.nodes[i].token, []).append(i)
@@ -229,7 +229,7 @@ class DraftFeatures:
             ("gap", gap, near, hk, dk),
         ]
         if gap == 0:
-            groups.append(("same", hl, dl, self.place[d] - self.place[h]))
+            groups.append(("same", hl, dl, self.rank[d] - self.rank[h]))
         else:
             groups.append(("tags", gap, self.draft.words[a].tag, self.draft.words[b].tag))
         (hg, hf), dg = self.clusters[h], self.clusters[d][0]

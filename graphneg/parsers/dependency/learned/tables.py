@@ -1,24 +1,39 @@
-"""What was learned about words: what they meant in annotated graphs, written as fragments of graphs.
+"""What was learned: what words meant in annotated graphs, written as fragments of graphs, and the networks.
+
+In: the files of ``data/learned``. Out: `Meanings`; and `Model`, a network, forward only: sums of feature
+rows, one hidden layer, scores.
 
 A fragment is what one word contributes to a graph, as a short text: ``person teach-01 ;1:ARG0:0`` is a person
 that teaches; ``=- ever`` are two nodes without an arc between them. Constants have a ``=`` before them. A
 word without nodes has the empty fragment.
+
+A network turns bags of features (strings) into float32 arrays with a row for each bag. In the files, tables
+of features are 8-bit integers with one scale. Each sentence is computed by itself, so that its scores do not
+depend on what else is in a batch.
 """
 
 from __future__ import annotations
 
 import gzip
+import io
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from threading import Lock
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from graphneg.parsers.dependency.draft import Draft, DraftArc
-from graphneg.parsers.dependency.words import Word
+from graphneg.parsers.dependency.text import Word
 
 _LETTERS = {"VERB": "v", "AUX": "v", "NOUN": "n", "PROPN": "n", "ADJ": "j", "ADV": "j"}
 _CLASSES = {"VERB": "v", "AUX": "v", "NOUN": "n", "PROPN": "n"}
+Array = Any
+_MOST_KEPT = 50_000
+TABLES = frozenset({"context", "candidate", "node", "pair", "denial"})
+"""Arrays with a row for each feature; the last row in memory is all zeros."""
 
 
 class Seen(NamedTuple):
@@ -52,14 +67,9 @@ class Meanings:
     roles: Mapping[str, Sequence[str]]
     clusters: Mapping[str, tuple[int, int]]
 
-    def write(self) -> bytes:
-        """The meanings as gzipped JSON."""
-        data = {"seen": self.seen, "senses": self.senses, "roles": self.roles, "clusters": self.clusters}
-        return gzip.compress(json.dumps(data, separators=(",", ":"), sort_keys=True).encode(), 9, mtime=0)
-
 
 def read_meanings(data: bytes) -> Meanings:
-    """A meanings as :meth:`Meanings.write` writes it."""
+    """Reads ``meanings.json.gz``."""
     stored = json.loads(gzip.decompress(data))
     return Meanings(
         {
@@ -191,3 +201,81 @@ def put_fragment(draft: Draft, token: int, text: str, group: Sequence[int]) -> N
     draft.arcs = [arc for arc in draft.arcs if arc.head not in members or arc.dep not in members]
     for head, role, dep in arcs:
         draft.link(nodes[head], role, nodes[dep], "fragment")
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """Feature numbers by table, arrays by name, and the names of the output classes."""
+
+    features: Mapping[str, Mapping[str, int]]
+    arrays: Mapping[str, Array]
+    classes: Sequence[str] = ()
+
+    def sums(self, table: str, rows: str, bags: Sequence[Sequence[str]]) -> Array:
+        """The sum of ``arrays[rows]`` over each bag's features, float32 ``[len(bags), width]``."""
+        known, weights = self.features[table], self.arrays[rows]
+        if not bags:
+            return np.zeros((0, weights.shape[1]), np.float32)
+        nothing = len(known)
+        ids: list[int] = []
+        ends: list[int] = []
+        for bag in bags:
+            ids.extend([known.get(feature, nothing) for feature in bag])
+            ids.append(nothing)
+            ends.append(len(ids))
+        starts = [0, *ends[:-1]]
+        return np.add.reduceat(weights[ids], starts, axis=0)
+
+
+class GroupSums:
+    """Sums over groups of features, each group summed once and kept, for groups that come again and again.
+
+    ``expand`` writes out a group's features. A sum does not depend on what was kept before.
+    """
+
+    def __init__(self, model: Model, table: str, expand: Callable[[Any], Sequence[str]]) -> None:
+        self._model, self._table, self._expand = model, table, expand
+        self._places: dict[Any, int] = {}
+        self._kept: Array = np.zeros((_MOST_KEPT, model.arrays[table].shape[1]), np.float32)
+        self._lock = Lock()
+
+    def sums(self, bags: Sequence[Sequence[Any]]) -> Array:
+        """The sum of the rows of each bag of groups (none may be empty), float32 ``[len(bags), width]``."""
+        with self._lock:
+            new = list(dict.fromkeys([group for bag in bags for group in bag if group not in self._places]))
+            if len(self._places) + len(new) > _MOST_KEPT:
+                self._places.clear()
+                new = list(dict.fromkeys([group for bag in bags for group in bag]))
+            if new:
+                begin = len(self._places)
+                rows = self._model.sums(self._table, self._table, [self._expand(group) for group in new])
+                if begin + len(new) > len(self._kept):
+                    self._kept = np.zeros((begin + len(new), rows.shape[1]), np.float32)
+                self._kept[begin : begin + len(new)] = rows
+                self._places.update(zip(new, range(begin, begin + len(new)), strict=True))
+            places = [self._places[group] for bag in bags for group in bag]
+            starts = np.cumsum([0] + [len(bag) for bag in bags[:-1]])
+            return np.add.reduceat(self._kept[places], starts, axis=0)
+
+
+def read_model(data: bytes) -> Model:
+    """Reads a network's ``.npz``: its arrays, and the names of features and classes."""
+    with np.load(io.BytesIO(data), allow_pickle=False) as stored:
+        names = list(stored.files)
+        arrays = {name[2:]: _restored(stored, name[2:]) for name in names if name.startswith("a.")}
+        texts = {name[2:]: _lines(stored[name]) for name in names if name.startswith("t.")}
+    classes = texts.pop("classes", [])
+    features = {name: {feature: i for i, feature in enumerate(lines)} for name, lines in texts.items()}
+    return Model(features, arrays, classes)
+
+
+def _restored(stored: Any, name: str) -> Array:
+    array = stored["a." + name]
+    if name not in TABLES:
+        return array.astype(np.float32)
+    rows = array.astype(np.float32) * stored["s." + name]
+    return np.concatenate([rows, np.zeros((1, rows.shape[1]), np.float32)])
+
+
+def _lines(array: Array) -> list[str]:
+    return array.tobytes().decode().split("\n")

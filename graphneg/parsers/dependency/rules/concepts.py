@@ -17,10 +17,10 @@ from graphneg.parsers.dependency.rules.frames import (
     denies,
     positive,
     verb_concept,
+    write_noun,
 )
-from graphneg.parsers.dependency.rules.nouns import write_noun
 from graphneg.parsers.dependency.rules.state import RuleState
-from graphneg.parsers.dependency.words import Word
+from graphneg.parsers.dependency.text import Word
 
 CLOTHES = word_class("clothes")
 _ARTICLES = frozenset({"the", "a", "an"})

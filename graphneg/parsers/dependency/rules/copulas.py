@@ -10,7 +10,7 @@ from __future__ import annotations
 from graphneg.english.numbers import number_value
 from graphneg.parsers.dependency.lexicon import word_class, word_map
 from graphneg.parsers.dependency.rules.state import TIME_NOUNS, RuleState
-from graphneg.parsers.dependency.words import Word
+from graphneg.parsers.dependency.text import Word
 
 _PLACES = word_class("place-adverb")
 _PREDICATES = ("acomp", "attr", "oprd", "ccomp", "xcomp")

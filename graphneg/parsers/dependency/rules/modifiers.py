@@ -23,8 +23,7 @@ from graphneg.parsers.dependency.rules.roles import (
     used_roles,
 )
 from graphneg.parsers.dependency.rules.state import SPEECH, SUBJECTS, RuleState
-from graphneg.parsers.dependency.words import Word
-from graphneg.parsers.dependency.words import word_class as class_of
+from graphneg.parsers.dependency.text import Word, class_of
 
 _DEGREES = word_class("degree-adjective")
 _STANCES = frozenset({"sit", "stand", "lie", "kneel", "crouch", "wait"})

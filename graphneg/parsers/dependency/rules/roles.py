@@ -14,8 +14,7 @@ from typing import NamedTuple
 from graphneg.english.noun_kinds import is_frame
 from graphneg.parsers.dependency.lexicon import rows, word_class, word_map
 from graphneg.parsers.dependency.rules.state import TIME_NOUNS, RuleState
-from graphneg.parsers.dependency.words import Word, clause_form
-from graphneg.parsers.dependency.words import word_class as class_of
+from graphneg.parsers.dependency.text import Word, class_of, clause_form
 
 CORE_ROLES = frozenset(f"ARG{n}" for n in range(7))
 _SUBJECTS = frozenset({"nsubj", "nsubjpass", "csubj", "csubjpass"})

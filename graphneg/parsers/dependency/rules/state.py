@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from graphneg.parsers.dependency.draft import Draft
 from graphneg.parsers.dependency.lexicon import Lexicon, word_class
-from graphneg.parsers.dependency.words import Word
+from graphneg.parsers.dependency.text import Word
 
 SUBJECTS = ("nsubj", "nsubjpass")
 SPEECH = word_class("speech")

@@ -12,7 +12,7 @@ from graphneg.english.lemmas import lemma_of
 from graphneg.english.words import readings
 from graphneg.parsers.dependency.lexicon import word_class
 from graphneg.parsers.dependency.rules.state import QUOTES, SPEECH
-from graphneg.parsers.dependency.words import Word
+from graphneg.parsers.dependency.text import Word
 
 COLOURS = word_class("colour")
 _DETERMINERS = frozenset({"no", "a", "an", "some"})
