@@ -114,7 +114,7 @@ def _mended(node: tuple[str, list[Branch]], variables: set[str]) -> tuple[str, l
     seen: set[Branch] = set()
     for role, target in branches:
         if isinstance(target, tuple):
-            kept.append((_role(role), _mended(target, variables)))
+            kept.append((role if _ROLE.fullmatch(role) else ":mod", _mended(target, variables)))
         elif role == "/" or _stays(variable, role, target, seen, variables):
             seen.add(_key(role, target))
             kept.append((role, target))
@@ -135,10 +135,6 @@ def _stays(variable: str, role: str, target: str, seen: set[Branch], variables: 
 def _key(role: str, target: str) -> Branch:
     """What may stand under a node once."""
     return role, "" if role in _ONCE else target
-
-
-def _role(role: str) -> str:
-    return role if _ROLE.fullmatch(role) else ":mod"
 
 
 def _numbered(branches: list[Branch]) -> list[Branch]:

@@ -102,7 +102,8 @@ class CheckedParser:
         for i, answer in zip(worded, answers, strict=True):
             checked = self._checked(answer)
             if readable[i] != texts[i]:
-                warning = _unreadable(texts[i], readable[i])
+                count = sum(a != b for a, b in zip(texts[i], readable[i], strict=True))
+                warning = f"characters: {count} that are no text were read as U+FFFD"
                 checked = replace(checked, warnings=(*checked.warnings, warning))
             parsed[i] = checked
         return parsed
@@ -177,16 +178,10 @@ def readable_text(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    return "".join(_REPLACEMENT if _is_no_text(character) else character for character in text)
-
-
-def _is_no_text(character: str) -> bool:
-    return not character.isspace() and unicodedata.category(character) in _NO_TEXT
-
-
-def _unreadable(text: str, readable: str) -> str:
-    count = sum(a != b for a, b in zip(text, readable, strict=True))
-    return f"characters: {count} that are no text were read as U+FFFD"
+    no_text = {character for character in text if unicodedata.category(character) in _NO_TEXT}
+    return "".join(
+        _REPLACEMENT if character in no_text and not character.isspace() else character for character in text
+    )
 
 
 def parser_names() -> list[str]:

@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
-from typing import Any, Self
+from typing import Any
 
 from graphneg.amr.penman import format_graph
 from graphneg.ingest.rows import amr_id
@@ -59,28 +59,22 @@ UNPARSED = format_graph(AmrGraph("", (AmrNode(0, 0, "a", "amr-unintelligible", N
 Listener = Callable[[str, str], None]
 
 
+@dataclass(frozen=True)
 class ParserPool(AbstractContextManager["ParserPool"]):
     """A parser that is ready: its name and version, and batches of texts through it, in their order.
 
-    ``source`` is what graphs of the parser are marked with: ``dependency 1``. A few batches are read
-    ahead of their turn.
+    A few batches are read ahead of their turn.
     """
 
-    def __init__(
-        self,
-        name: str,
-        version: str,
-        parse: Callable[[Iterable[Texts]], Iterator[list[ParsedText]]],
-        close: Callable[[], None],
-    ) -> None:
-        self.name = name
-        self.version = version
-        self.source = f"{name} {version}".strip()
-        self.parse = parse
-        self.close = close
+    name: str
+    version: str
+    parse: Callable[[Iterable[Texts]], Iterator[list[ParsedText]]]
+    close: Callable[[], None]
 
-    def __enter__(self) -> Self:
-        return self
+    @property
+    def source(self) -> str:
+        """What graphs of the parser are marked with: ``dependency 1``."""
+        return f"{self.name} {self.version}".strip()
 
     def __exit__(self, *raised: object) -> None:
         self.close()
@@ -302,9 +296,6 @@ class _Run:
             return new
         self._report.warn(text.id, [f"too-large: a graph of {new.bytes / 1e6:.0f} MB is not written"])
         return None
-
-
-# Parsing a file of one text a line to PENMAN, without a store.
 
 
 def decoded_lines(stream: Iterable[bytes], progress: Progress) -> Iterator[str]:

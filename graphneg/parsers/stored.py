@@ -57,9 +57,6 @@ def _graph(penman: str, spans: Sequence[int] | None) -> AmrGraph:
     return replace(parse_graph(penman), spans=spans_by_node)
 
 
-# Which texts of a store need a graph.
-
-
 TextKind = Literal["utterances", "responses"]
 Existing = Literal["keep", "replace"]
 KINDS: tuple[TextKind, ...] = ("utterances", "responses")
@@ -137,9 +134,6 @@ def _pending(kind: TextKind, rows: list[list[Any]], scope: ParseScope, parser: s
         if not any(scope.keeps(source, parser) for _, source in graphs):
             yield PendingText(kind, id, text, tuple(sorted(amr for amr, _ in graphs)))
 
-
-# Writing. Where a graph takes the place of another parser's, the negatives that were made of its dialogue go
-# with the old one.
 
 _NODE_BYTES = 300
 _MEANINGS: dict[TextKind, str] = {"utterances": "load/meanings", "responses": "parse/response_meanings"}

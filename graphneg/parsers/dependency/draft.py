@@ -115,8 +115,6 @@ class Draft:
         self.arcs = [arc for arc in self.arcs if arc.head != node and arc.dep != node]
 
 
-# Repairs: labels that can be written, no doubled polarity or mode.
-
 _SINGLE = frozenset({"polarity", "mode", "wiki", "quant", "value"})
 _FORBIDDEN = re.compile(r'[\s"()/:~#\\]+')
 _VARIABLE = re.compile(r"[a-z]\d*")

@@ -19,32 +19,18 @@ from graphneg.parsers.dependency.assemble import assemble
 from graphneg.parsers.dependency.draft import Draft
 from graphneg.parsers.dependency.lexicon import Lexicon, load_lexicon
 from graphneg.parsers.dependency.revision import Reviser, learned_revisers, revise
-from graphneg.parsers.dependency.rules.clauses import (
-    write_modals,
-    write_moods,
-    write_negation,
-    write_question_words,
-    write_whys,
+from graphneg.parsers.dependency.rules import (
+    clauses,
+    concepts,
+    copulas,
+    entities,
+    frames,
+    linking,
+    modifiers,
+    quantities,
+    trees,
 )
-from graphneg.parsers.dependency.rules.concepts import write_concepts
-from graphneg.parsers.dependency.rules.copulas import resolve_copulas, resolve_futures
-from graphneg.parsers.dependency.rules.entities import write_entities, write_multiwords
-from graphneg.parsers.dependency.rules.frames import resolve_light_verbs
-from graphneg.parsers.dependency.rules.linking import (
-    join_speech,
-    merge_nouns,
-    merge_pronouns,
-    merge_reflexives,
-    merge_speakers,
-    write_consequence,
-    write_coordination,
-    write_openers,
-    write_shared,
-)
-from graphneg.parsers.dependency.rules.modifiers import write_roles
-from graphneg.parsers.dependency.rules.quantities import share_measured, write_degrees, write_nominals
 from graphneg.parsers.dependency.rules.state import RuleState
-from graphneg.parsers.dependency.rules.trees import correct_trees
 from graphneg.parsers.dependency.text import (
     Word,
     diagnostics,
@@ -134,33 +120,38 @@ def write_draft(text: str, words: Sequence[Word], lexicon: Lexicon | None = None
     ``text`` is the whole text that the words count characters in.
     """
     state = RuleState(Draft(text, words), words, lexicon or load_lexicon())
-    correct_trees(words)
+    trees.correct_trees(words)
     for rule in (
-        write_entities,
-        write_multiwords,
-        resolve_copulas,
-        resolve_futures,
-        resolve_light_verbs,
-        write_question_words,
-        write_concepts,
-        write_modals,
-        write_degrees,
-        write_negation,
-        write_nominals,
+        entities.write_entities,
+        entities.write_multiwords,
+        copulas.resolve_copulas,
+        copulas.resolve_futures,
+        frames.resolve_light_verbs,
+        clauses.write_question_words,
+        concepts.write_concepts,
+        clauses.write_modals,
+        quantities.write_degrees,
+        clauses.write_negation,
+        quantities.write_nominals,
     ):
         rule(state)
-    groups = write_coordination(state)
-    write_roles(state)
-    write_whys(state)
-    write_shared(state, groups)
-    share_measured(state)
+    groups = linking.write_coordination(state)
+    modifiers.write_roles(state)
+    clauses.write_whys(state)
+    linking.write_shared(state, groups)
+    quantities.share_measured(state)
     roots = [word for word in words if word.head == word.i]
     for root in roots:
-        write_moods(state, root)
-        write_consequence(state, root)
-        write_openers(state, root)
-    _write_tops(state, join_speech(state, roots))
-    for rule in (merge_speakers, merge_reflexives, merge_nouns, merge_pronouns):
+        clauses.write_moods(state, root)
+        linking.write_consequence(state, root)
+        linking.write_openers(state, root)
+    _write_tops(state, linking.join_speech(state, roots))
+    for rule in (
+        linking.merge_speakers,
+        linking.merge_reflexives,
+        linking.merge_nouns,
+        linking.merge_pronouns,
+    ):
         rule(state)
     return state.draft
 

@@ -29,6 +29,7 @@ from graphneg.parsers.dependency.rules.linking import PERSONAL
 from graphneg.parsers.dependency.rules.state import quoted_words
 
 _KEPT_ROLES = frozenset({"vocative", "polite"})
+_MARKS = _KEPT_ROLES | {"polarity"}
 _UNKNOWN = "amr-unknown"
 _ANSWERS = word_class("answer")
 _PERSONS = PERSONAL - {"it"}
@@ -93,11 +94,7 @@ def keep(draft: Draft) -> Kept:
         return [replace(arc) for arc in draft.arcs if condition(arc)]
 
     return Kept(
-        marks=copies(
-            lambda arc: (
-                arc.role in _KEPT_ROLES or arc.role == "polarity" or nodes[arc.dep].concept == _UNKNOWN
-            )
-        ),
+        marks=copies(lambda arc: arc.role in _MARKS or nodes[arc.dep].concept == _UNKNOWN),
         doubled=copies(lambda arc: arc.role.startswith("ARG") and times[arc.head, arc.dep] > 1),
         hortative=copies(lambda arc: arc.role.startswith("ARG") and arc.dep in us),
         persons=copies(
@@ -219,11 +216,11 @@ def _restore_person(draft: Draft, arc: DraftArc) -> None:
     if len(lost) != 1 or other is None or draft.nodes[other].concept is None:
         return
     if lost == [head]:
-        head, dep = head, other
+        dep = other
     elif arc.role in draft.roles(other):
         return
     else:
-        head, dep = other, dep
+        head = other
     draft.nodes[lost[0]].gone = False
     draft.link(head, arc.role, dep, arc.rule)
 

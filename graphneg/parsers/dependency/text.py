@@ -155,8 +155,6 @@ def class_of(word: Word) -> str:
     return first.lower() if first else word.tag.lower()
 
 
-# How an argument hangs on its predicate, in one word: ``nsubj``, ``prep_to``, ``poss``.
-
 _CLAUSAL = frozenset({"ccomp", "xcomp", "advcl", "acl", "pcomp"})
 _COPULAR = frozenset({"acomp", "attr", "oprd"})
 _SUBJECTS = frozenset({"nsubj", "nsubjpass", "csubj", "csubjpass", "expl"})
@@ -324,8 +322,6 @@ def pieces(text: str, longest: int = LONGEST) -> Iterator[tuple[int, str]]:
     if start < len(text) or not text:
         yield start, text[start:]
 
-
-# Diagnostics: a length that takes several pieces, another language.
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _FEWEST = 4

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -61,30 +60,14 @@ class ScoredArc(NamedTuple):
     role: str
 
 
-@dataclass(slots=True)
-class _Parts:
-    """Which nodes are connected: a union-find over node numbers."""
-
-    up: dict[int, int]
-
-    def find(self, i: int) -> int:
-        """The node that stands for the part that a node is of."""
-        while self.up[i] != i:
-            self.up[i] = self.up[self.up[i]]
-            i = self.up[i]
-        return i
-
-    def join(self, a: int, b: int) -> None:
-        """Makes one part of two."""
-        self.up[self.find(a)] = self.find(b)
-
-
 class _Taken:
     """The arcs taken so far, and what they rule out."""
 
     def __init__(self, nodes: Sequence[int], constants: frozenset[int]) -> None:
+        from networkx.utils import UnionFind
+
         self.arcs: list[ScoredArc] = []
-        self.parts = _Parts({i: i for i in nodes})
+        self.parts: Any = UnionFind(nodes)
         self._constants = constants
         self._roles: set[tuple[int, str]] = set()
         self._pairs: set[tuple[int, int]] = set()
@@ -93,16 +76,16 @@ class _Taken:
 
     def joins(self, arc: ScoredArc) -> bool:
         """Whether the arc would connect two parts."""
-        return self.parts.find(arc.head) != self.parts.find(arc.dep)
+        return self.parts[arc.head] != self.parts[arc.dep]
 
     def take(self, arc: ScoredArc) -> None:
         """Takes the arc unless one that stands forbids it."""
-        if (arc.head, arc.dep) in self._pairs or (arc.dep, arc.head) in self._pairs:
-            return
-        if arc.role in _ONCE and (arc.head, arc.role) in self._roles:
-            return
         single = arc.role == "polarity" or arc.dep in self._constants or arc.dep in self._asked
-        if single and arc.dep in self._headed:
+        if (
+            not self._pairs.isdisjoint({(arc.head, arc.dep), (arc.dep, arc.head)})
+            or (arc.role in _ONCE and (arc.head, arc.role) in self._roles)
+            or (single and arc.dep in self._headed)
+        ):
             return
         self.arcs.append(arc)
         self._roles.add((arc.head, arc.role))
@@ -110,7 +93,7 @@ class _Taken:
         self._headed.add(arc.dep)
         if arc.role == "polarity":
             self._asked.add(arc.dep)
-        self.parts.join(arc.head, arc.dep)
+        self.parts.union(arc.head, arc.dep)
 
 
 def decode(
@@ -134,7 +117,7 @@ def decode(
             taken.take(arc)
     members: dict[int, list[int]] = {}
     for i in nodes:
-        members.setdefault(taken.parts.find(i), []).append(i)
+        members.setdefault(taken.parts[i], []).append(i)
     largest = max(members.values(), key=len, default=[])
     given_up = {group[0] for group in members.values() if len(group) == 1 and group is not largest}
     for arc in ordered:

@@ -58,21 +58,19 @@ def candidates(
     word = words[i]
     letter = letter_of(word)
     sources: dict[str, list[str]] = {given: ["rules"]}
-    total = [0, 0]
-    for seen in meanings.seen.get(word_key(word), ()):
-        counts = _less(seen.counts, left_out.get(seen.fragment, _NO_COUNTS))
-        if counts != _NO_COUNTS:
-            total[0] += counts[0]
-            total[1] += counts[1]
-    for seen in meanings.seen.get(word_key(word), ()):
-        counts = _less(seen.counts, left_out.get(seen.fragment, _NO_COUNTS))
-        if counts == _NO_COUNTS or (given and not seen.fragment) or _is_large(seen.fragment):
-            continue
-        marks = sources.setdefault(seen.fragment, [])
+    seen = {
+        text: _less(counts, left_out.get(text, _NO_COUNTS))
+        for text, counts in meanings.seen.get(word_key(word), ())
+    }
+    total = [sum(counts[corpus] for counts in seen.values()) for corpus in (0, 1)]
+    for fragment, counts in seen.items():
+        large = fragment[:1] == "=" and len(fragment) > 3 and fragment[1:].isdigit()
+        if counts == _NO_COUNTS or (given and not fragment) or large:
+            continue  # A number of several digits is another sentence's *two billion*.
+        marks = sources.setdefault(fragment, [])
         for name, count, whole in zip("ab", counts, total, strict=True):
             if count:
-                marks.append(f"{name}{_share(count, whole)}")
-                marks.append(f"{name}n{_level(count)}")
+                marks += [f"{name}{_share(count, whole)}", f"{name}n{_level(count)}"]
     if letter:
         _add_senses(sources, meanings, words, word, letter)
         sources.setdefault(word.lemma, []).append("lemma")
@@ -141,11 +139,6 @@ def is_fixed(fragment: str) -> bool:
     )
 
 
-def _is_large(fragment: str) -> bool:
-    """Whether it is a number of several digits: another sentence's *two billion*."""
-    return fragment[:1] == "=" and len(fragment) > 3 and fragment[1:].isdigit()
-
-
 def _add_senses(
     sources: dict[str, list[str]], meanings: Meanings, words: Sequence[Word], word: Word, letter: str
 ) -> None:
@@ -153,13 +146,9 @@ def _add_senses(
         senses = meanings.senses.get(key, ())
         whole = sum(sense.examples for sense in senses)
         for n, sense in enumerate(senses):
-            if sense.letter != letter and not (
-                sense.letter == "v" and word.tag in {"VBG", "VBN", "NN", "JJ"}
-            ):
-                continue
-            marks = sources.setdefault(sense.frame, [])
-            marks.append(f"pb{min(n, 3)}{'+' if '_' in key else ''}{sense.letter}{letter}")
-            marks.append(f"pbx{_share(sense.examples, whole)}")
+            if sense.letter == letter or (sense.letter == "v" and word.tag in {"VBG", "VBN", "NN", "JJ"}):
+                mark = f"pb{min(n, 3)}{'+' if '_' in key else ''}{sense.letter}{letter}"
+                sources.setdefault(sense.frame, []).extend([mark, f"pbx{_share(sense.examples, whole)}"])
 
 
 def _add_variants(sources: dict[str, list[str]], given: str) -> None:
@@ -190,38 +179,33 @@ def _features(word: Word, text: str, marks: list[str], known: str, given: str) -
     fragment = read_fragment(text)
     shape = "+".join(_shape(label, word.lemma) for label in fragment.labels)
     sources = ",".join(sorted(mark for mark in marks if not mark.startswith(("an", "bn"))))
-    features = [*(f"m={mark}" for mark in marks), f"s={shape}", f"src={sources}", f"srck={sources},{known}"]
-    features += [
+    return [
+        *(f"m={mark}" for mark in marks), f"s={shape}", f"src={sources}", f"srck={sources},{known}",
         f"f={text}", f"fl={text},{word.lemma}", f"st={shape},{word.tag}", f"sd={shape},{word.dep}",
         f"rt={'rules' in marks},{word.tag},{word.dep}", f"g={given == ''},{text == ''},{known}",
     ]  # fmt: skip
-    return features
 
 
 def _shape(label: str, lemma: str) -> str:
     if label == lemma:
         return "L"
-    kind = kind_of(label[1:] if label[:1] == "=" else label)
-    same = stem_of(label) == lemma
-    return f"{kind}{'=' if same else ''}"
+    return kind_of(label.removeprefix("=")) + ("=" if stem_of(label) == lemma else "")
 
 
 def context_features(meanings: Meanings, words: Sequence[Word], i: int) -> list[str]:
     """What stands around a word, to be crossed with its candidates by the network."""
     word = words[i]
-    head = words[word.head]
+    head, before, after = word.parent, word.previous, word.following
     features = [
         f"l={word.lemma}", f"t={word.tag}", f"d={word.dep}", f"hl={head.lemma}", f"ht={head.tag}",
-        f"pl={words[i - 1].lower if i else '^'}", f"nl={words[i + 1].lower if i + 1 < len(words) else '$'}",
-        f"w={word.lower}", f"nt={words[i + 1].tag if i + 1 < len(words) else '$'}",
-        f"pt={words[i - 1].tag if i else '^'}",
+        f"pl={before.lower if before else '^'}", f"nl={after.lower if after else '$'}",
+        f"w={word.lower}", f"nt={after.tag if after else '$'}", f"pt={before.tag if before else '^'}",
     ]  # fmt: skip
     features += [f"g={n}" for n in meanings.clusters.get(word.lemma, ())]
     features += [f"hg={n}" for n in meanings.clusters.get(head.lemma, ())]
-    for kid in word.kids:
-        below = words[kid]
-        features.append(f"kd={below.dep}")
-        features += [f"kg={below.dep},{n}" for n in meanings.clusters.get(below.lemma, ())[:1]]
+    for below in word.children():
+        groups = meanings.clusters.get(below.lemma, ())[:1]
+        features += [f"kd={below.dep}", *(f"kg={below.dep},{n}" for n in groups)]
         features.append(f"kl={below.dep},{below.lemma}")
     return features
 

@@ -158,7 +158,8 @@ class DraftFeatures:
         self.mates: dict[int | None, list[int]] = {}
         for i in self.alive:
             self.mates.setdefault(draft.nodes[i].token, []).append(i)
-        by_word = sorted(self.alive, key=lambda i: (_token(draft.nodes[i]), i))
+        tokens = [-1 if node.token is None else node.token for node in draft.nodes]
+        by_word = sorted(self.alive, key=lambda i: (tokens[i], i))
         self.order = {i: n for n, i in enumerate(by_word)}
 
     def node(self, i: int) -> list[str]:
@@ -166,34 +167,25 @@ class DraftFeatures:
         node = self.draft.nodes[i]
         label = node.label
         stem, kind = stem_of(label), kind_of(label)
-        features = [
-            f"c={label}",
-            f"s={stem}",
-            f"k={kind}",
-            f"r={node.rule}",
-            f"gh={self.given_head.get(i, '')}",
-        ]
+        features = [f"c={label}", f"s={stem}", f"k={kind}", f"r={node.rule}"]
+        features.append(f"gh={self.given_head.get(i, '')}")
         features += [f"fr={tag}" for tag in self.frames.get(label, ())]
         coarse, fine = self.clusters[i]
         features += [f"g={coarse}", f"gf={fine}"]
         if node.token is None:
-            features.append("t=none")
-            return features
-        words = self.draft.words
-        word = words[node.token]
-        head = words[word.head]
+            return [*features, "t=none"]
+        word = self.draft.words[node.token]
+        head, before, after = word.parent, word.previous, word.following
         mates = self.mates[node.token]
         features += [
             f"l={word.lemma}", f"t={word.tag}", f"d={word.dep}", f"kd={kind},{word.dep}",
             f"kt={kind},{word.tag}", f"hl={head.lemma}", f"ht={head.tag}", f"hd={head.dep}",
             f"m={mates.index(i)}/{min(len(mates), 4)}",
-            f"pl={words[node.token - 1].lower if node.token else '^'}",
-            f"nl={words[node.token + 1].lower if node.token + 1 < len(words) else '$'}",
+            f"pl={before.lower if before else '^'}", f"nl={after.lower if after else '$'}",
         ]  # fmt: skip
         features += [f"st={step}" for step in self.steps[i].values()]
         features += [f"mc={self.draft.nodes[j].label}" for j in mates if j != i]
-        for kid in word.kids:
-            below = words[kid]
+        for below in word.children():
             features.append(f"kid={below.dep}")
             if below.tag in _LEXICAL or below.pos in {"AUX", "PART", "PUNCT"}:
                 features.append(f"kl={below.dep},{below.lemma}")
@@ -207,27 +199,23 @@ class DraftFeatures:
         hk, dk, ds = kind_of(hl), kind_of(dl), stem_of(dl)
         role, rule = self.rule_arcs.get((h, d), ("", ""))
         back = self.rule_arcs.get((d, h), ("", ""))[0]
+        hs = stem_of(hl)
         groups: list[Group] = [
             ("rule", role, rule, back, hk, dk),
             ("head", role, hl),
             ("dep", role, back, ds),
         ]
-        hs = stem_of(hl)
         single = [f"HD={hs},{ds}"]
         if not role and not back:
             from_head, from_dep = self.steps[h], self.steps[d]
             groups.append(("steps", min(len(from_head), 5), min(len(from_dep), 3), hk, dk))
             groups += [("over", from_head[x] + from_dep[x], hl) for x in from_head if x in from_dep]
         if head.token is None or dep.token is None:
-            groups.append(("wordless",))
-            return groups, single
+            return [*groups, ("wordless",)], single
         a, b = self._nearest(head, dep)
         labels, lexical, length = self.paths.between(a, b)
         gap, near = _bucket(b - a), _bucket(self.order[d] - self.order[h])
-        groups += [
-            ("path", labels, lexical, length, role, back, hk, dk),
-            ("gap", gap, near, hk, dk),
-        ]
+        groups += [("path", labels, lexical, length, role, back, hk, dk), ("gap", gap, near, hk, dk)]
         if gap == 0:
             groups.append(("same", hl, dl, self.rank[d] - self.rank[h]))
         else:
@@ -265,10 +253,6 @@ def _is_settled(head: str, dep: str, role: str) -> bool:
     if head == "date-interval":
         return role.startswith("op")
     return dep[:1] == '"' or role in _SETTLED_ROLES or (head.endswith("-entity") and role in _ENTITY_ROLES)
-
-
-def _token(node: DraftNode) -> int:
-    return -1 if node.token is None else node.token
 
 
 def _bucket(gap: int) -> int:

@@ -101,9 +101,6 @@ def sense_keys(word: Word) -> list[str]:
     return [word.lemma] + [f"{word.lemma}_{particle.lower}" for particle in particles]
 
 
-# Fragments.
-
-
 class Fragment(NamedTuple):
     """A fragment read: its labels, constants marked, and its arcs (head, role, argument)."""
 
@@ -263,7 +260,9 @@ def read_model(data: bytes) -> Model:
     with np.load(io.BytesIO(data), allow_pickle=False) as stored:
         names = list(stored.files)
         arrays = {name[2:]: _restored(stored, name[2:]) for name in names if name.startswith("a.")}
-        texts = {name[2:]: _lines(stored[name]) for name in names if name.startswith("t.")}
+        texts = {
+            name[2:]: stored[name].tobytes().decode().split("\n") for name in names if name.startswith("t.")
+        }
     classes = texts.pop("classes", [])
     features = {name: {feature: i for i, feature in enumerate(lines)} for name, lines in texts.items()}
     return Model(features, arrays, classes)
@@ -275,7 +274,3 @@ def _restored(stored: Any, name: str) -> Array:
         return array.astype(np.float32)
     rows = array.astype(np.float32) * stored["s." + name]
     return np.concatenate([rows, np.zeros((1, rows.shape[1]), np.float32)])
-
-
-def _lines(array: Array) -> list[str]:
-    return array.tobytes().decode().split("\n")

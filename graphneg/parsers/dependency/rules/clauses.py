@@ -69,9 +69,6 @@ def _put_over_head(state: RuleState, word: Word, concept: str) -> None:
         state.above(concept, word.i, proxy, "ARG1", "modal")
 
 
-# Moods: orders, thanks, *please*, and questions without a question word.
-
-
 def write_moods(state: RuleState, root: Word) -> None:
     """``:mode imperative`` with ``you``, ``:polarity (a / amr-unknown)`` for yes/no questions."""
     core = state.core_of(root)
@@ -212,8 +209,6 @@ def _inverts(root: Word, verb: Word) -> bool:
         return False
     return verb.tag == "MD" or verb.lower in MODALS or verb.lemma in {"do", "have", "be"}
 
-
-# Question words: ``amr-unknown`` in place, ``thing`` for what is no question, nothing for relatives.
 
 _PRONOUNS = word_class("wh-pronoun")
 _ADVERBS = frozenset({"where", "when", "why", "how"})

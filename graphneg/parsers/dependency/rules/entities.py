@@ -67,9 +67,6 @@ def _write_value(state: RuleState, word: Word, kind: str, role: str, value: str,
     return 1
 
 
-# Names.
-
-
 def _is_name(state: RuleState, word: Word) -> bool:
     """A capitalised word that no table knows as a common one."""
     if not word.text[:1].isupper() or word.lower in _NO_NAMES:
@@ -138,8 +135,6 @@ def _write_name(state: RuleState, kind: str, run: list[Word], texts: list[str]) 
         draft.link(name, f"op{n}", draft.constant(quoted(text), word.i, "name"), "name")
     draft.nodes[entity].token = state.cover(run, entity).i
 
-
-# Dates, hours, amounts of money, and numbers of several words.
 
 _CLOCK = re.compile(r"\d{1,2}[:.]\d{2}(?:[ap]\.?m\.?)?|\d{1,2}[ap]\.?m\.?", re.IGNORECASE)
 _PERIODS = word_map("day-period")

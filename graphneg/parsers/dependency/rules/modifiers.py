@@ -202,9 +202,6 @@ def _write_having(state: RuleState, edge: Dependency) -> bool:
     return True
 
 
-# Clauses: relative ones by their gap, adverbial ones by their mark.
-
-
 def _write_relative(state: RuleState, edge: Dependency) -> bool:
     """The noun takes the role of the gap in its relative clause."""
     draft, clause, kid = state.draft, edge.through, state.words[edge.dependent]

@@ -84,9 +84,6 @@ def _form(state: RuleState, through: Word, preposition: Word | None, below: Word
     return clause_form(through)
 
 
-# The rows of ``role_rules.tsv``, and the facts about a governor and a dependent that they name.
-
-
 def _yes(fact: bool) -> str:
     return "yes" if fact else "no"
 
@@ -168,8 +165,6 @@ def _rules_of(form: str) -> list[tuple[list[_Condition], dict[str, float]]]:
     ]
 
 
-# Weights of roles by counts.
-
 _FREE = frozenset({"intj", "det", "predet", "neg", "meta", "dep", "punct", "quantmod", "nummod", "appos"})
 _TEMPORAL = frozenset({"npadvmod", "prep_in", "prep_on", "prep_at", "prep_during"})
 
@@ -247,8 +242,6 @@ def is_vocative(state: RuleState, edge: Dependency) -> bool:
         before is None or before.tag in {",", ".", "``", ":"}
     )
 
-
-# The role itself: the heaviest that the governor can take and has free, else one by default.
 
 _CONSTANT = frozenset({"polarity", "mode", "wiki", "name", "value", "unit", "ord", "op2", "op3"})
 _OF_THINGS = frozenset({"domain", "consist-of", "poss", "quant", "name", "unit"})

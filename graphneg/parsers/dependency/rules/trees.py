@@ -35,9 +35,6 @@ def correct_trees(words: Sequence[Word]) -> None:
                 break
 
 
-# Edits of a tree: a word gets another head, or takes another's place.
-
-
 def reattach(word: Word, head: Word, dep: str) -> None:
     """Makes the word depend on another; one that is below the word takes the word's place first."""
     if is_below(head, word):
@@ -100,9 +97,6 @@ def _replace(over: Word, word: Word) -> None:
 
 def _retag(word: Word, tag: str, pos: str, lemma: str | None = None) -> None:
     word.tag, word.pos, word.lemma = tag, pos, lemma_of(word.lower, tag) if lemma is None else lemma
-
-
-# Existence: *There is no dog barking* says that no dog is barking, however *barking* was read.
 
 
 def _correct_existence(be: Word) -> None:
@@ -195,9 +189,6 @@ def _free_doing(noun: Word) -> None:
                 _retag(doing, "VBG", "VERB")
 
 
-# Quotations: what is said, and the verb that says it.
-
-
 def _correct_quotation(said: Word) -> None:
     _correct_inversion(said)
     _correct_aside(said)
@@ -269,9 +260,6 @@ def _correct_aside(said: Word) -> None:
         for kid in before:
             free = root.child(*_SUBJECTS) is None
             reattach(kid, root, "nsubj" if kid.dep == "npadvmod" and free else kid.dep)
-
-
-# Single words: *there*, *like*, *so*, *for*, *left*, colours, titles, question tags.
 
 
 def _correct_there(word: Word) -> None:
