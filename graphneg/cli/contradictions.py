@@ -99,7 +99,7 @@ def _contexts(
     import hashlib
 
     from graphneg.generators.base import ContextSelection, read_contexts
-    from graphneg.scorers.collection_files import read_dialogues_file
+    from graphneg.scorers.collection import read_dialogues_file
 
     if file is not None:
         found = read_dialogues_file(file)
@@ -142,8 +142,7 @@ def responses(
 ) -> None:
     """Let generators respond to the contexts. Stopped, the same command goes on."""
     from graphneg.nn.models import load_causal
-    from graphneg.scorers.collection import FileResponses, Replies, collect_responses
-    from graphneg.scorers.collection_files import read_contexts_file
+    from graphneg.scorers.collection import FileResponses, Replies, collect_responses, read_contexts_file
 
     if not (generator or lm or given):
         raise BadParameter("name who responds: --generator, --lm or --given")
@@ -188,7 +187,7 @@ def _installed(
 @job("graphneg contradictions sheet responses.jsonl -o labels.csv")
 def sheet(file: Responses, out: OutFile, overwrite: Overwrite = False) -> None:
     """Write a label sheet: a CSV table in which three annotators write 1 (contradictory) or 0."""
-    from graphneg.scorers.collection_files import read_responses_file
+    from graphneg.scorers.collection import read_responses_file
     from graphneg.scorers.label_sheets import write_sheet
 
     found = read_responses_file(file)
@@ -217,8 +216,7 @@ def export(file: Responses, sheets: Sheets, out: OutFile, overwrite: Overwrite =
 
     Two of three annotators make a response contradictory, none makes it not; the rest is dropped.
     """
-    from graphneg.scorers.collection import write_responses
-    from graphneg.scorers.collection_files import read_responses_file
+    from graphneg.scorers.collection import read_responses_file, write_responses
     from graphneg.scorers.label_sheets import agreement as agree
     from graphneg.scorers.label_sheets import labelled_responses, read_sheets
 

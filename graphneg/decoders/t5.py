@@ -6,35 +6,45 @@ In: edited graphs, each written on one line. Out: the best text of each that dif
 
 from __future__ import annotations
 
-import copy
 import hashlib
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple
 
 from graphneg.amr.penman import format_graph
 from graphneg.english.tokens import one_line
-from graphneg.errors import DecoderError, InputError, first_line
+from graphneg.errors import DecoderError, InputError, ModelError, first_line
 from graphneg.model import AmrGraph, Decoded, EditedUtterance
-from graphneg.nn.batching import in_batches
-from graphneg.nn.generation import GumbelNoise, Sampling, item_seed
+from graphneg.nn.batching import if_memory_suffices, padded
+from graphneg.nn.generation import Sampling, generate, item_seed, processors
 from graphneg.nn.models import (
     AMRLIB_MODELS,
     INSTALL,
+    SEQ2SEQ,
     ModelFolder,
-    choose_device,
+    ModelSource,
     find_amr_model,
     load_tokenizer,
+    load_weights,
+    on_device,
 )
 from graphneg.records.runs import atomic_folder
 
 Tokens = Sequence[int]
+Serialiser = Callable[[AmrGraph], str]
 
 NO_SAMPLING = "CTranslate2 can't be seeded for each text: use the torch backend for sampling, or beams"
+_LONGEST_INPUT = 512
+_LONGEST_OUTPUT = 256
+# Tokenizers without a limit of their own say so by a number of this size or more.
+_NO_LIMIT = 100_000
+_CONVERTED = "ctranslate2-int8"
+_NO_LETTER = re.compile(r"[\W_]+")
 
 
 class Output(NamedTuple):
@@ -44,12 +54,12 @@ class Output(NamedTuple):
     finished: bool
 
 
-class Backend(Protocol):
+class Backend(ABC):
     """Generates texts for a batch of graphs, each with its end token."""
 
+    @abstractmethod
     def beams(self, batch: Sequence[Tokens], width: int, longest: int) -> list[list[Output]]:
         """The ``width`` best texts of each graph, best first, of at most ``longest`` tokens."""
-        ...
 
     def draws(
         self, batch: Sequence[Tokens], sampling: Sampling, seeds: Sequence[int], longest: int
@@ -58,10 +68,7 @@ class Backend(Protocol):
 
         Raises `InputError` where the backend can't seed each text.
         """
-        ...
-
-
-Serialiser = Callable[[AmrGraph], str]
+        raise InputError(NO_SAMPLING)
 
 
 def flat_graph(graph: AmrGraph) -> str:
@@ -82,17 +89,9 @@ def flat_graph(graph: AmrGraph) -> str:
     return one_line(format_graph(bare))
 
 
-_LONGEST_INPUT = 512
-_LONGEST_OUTPUT = 256
-# Tokenizers without a limit of their own say so by a number of this size or more.
-_NO_LIMIT = 100_000
-_NO_LETTER = re.compile(r"[\W_]+")
-
-
 class _Item(NamedTuple):
-    """A graph on its way through the model; ``place`` is its number in the batch asked for."""
+    """A graph on its way through the model."""
 
-    place: int
     tokens: Tokens
     utterance: EditedUtterance
 
@@ -158,18 +157,19 @@ class T5Decoder:
         Reasons: ``truncated`` (graph or text longer than the model's limit), ``unchanged``
         (no text differs from the original), ``empty``, ``out-of-memory``.
         """
-        items = [self._item(index, utterance) for index, utterance in enumerate(batch)]
+        items = [self._item(utterance) for utterance in batch]
         answers = [self._too_long(item) for item in items]
-        pending = [item for item in items if answers[item.place] is None]
+        pending = [index for index, answer in enumerate(answers) if answer is None]
         for draw in range(self._sampling.draws if self._sampling else 1):
-            for item, outputs in self._run(pending, draw):
-                answers[item.place] = self._answer(item, outputs)
-            pending = [item for item in pending if not _is_settled(answers[item.place])]
+            outputs = self._run([items[index] for index in pending], draw)
+            for index, texts in zip(pending, outputs, strict=True):
+                answers[index] = self._answer(items[index], texts)
+            pending = [index for index in pending if not _is_settled(answers[index])]
         return [answer for answer in answers if answer is not None]
 
-    def _item(self, index: int, utterance: EditedUtterance) -> _Item:
+    def _item(self, utterance: EditedUtterance) -> _Item:
         text = self._prefix + self._serialise(utterance.after)
-        return _Item(index, self._tokenizer(text, verbose=False)["input_ids"], utterance)
+        return _Item(self._tokenizer(text, verbose=False)["input_ids"], utterance)
 
     def _too_long(self, item: _Item) -> Decoded | None:
         if len(item.tokens) <= self._max_input:
@@ -178,18 +178,17 @@ class T5Decoder:
             None, f"truncated: the graph has {len(item.tokens)} tokens, the model reads {self._max_input}"
         )
 
-    def _run(self, items: Sequence[_Item], draw: int) -> Iterator[tuple[_Item, list[Output] | None]]:
-        """Each item with its texts, best first. Longest graphs first: memory runs out early or never."""
-        longest_first = sorted(items, key=_by_length)
+    def _run(self, items: Sequence[_Item], draw: int) -> list[list[Output] | None]:
+        """Each item's texts, best first."""
 
-        def generate(batch: Sequence[_Item]) -> list[list[Output]]:
+        def run(batch: Sequence[_Item]) -> list[list[Output]]:
             tokens = [item.tokens for item in batch]
             if self._sampling is None:
                 return self.backend.beams(tokens, self._num_beams, self._max_output)
             seeds = [item_seed(self._seed, item.utterance.id, draw) for item in batch]
             return self.backend.draws(tokens, self._sampling, seeds, self._max_output)
 
-        return in_batches(longest_first, self._batch_size, generate)
+        return if_memory_suffices(items, lambda item: len(item.tokens), self._batch_size, run)
 
     def _answer(self, item: _Item, outputs: Sequence[Output] | None) -> Decoded:
         """The first text that can be used; where there is none, what was wrong with the best one."""
@@ -242,10 +241,6 @@ def _input_limit(folder: ModelFolder, tokenizer: Any) -> int:
     return limit if limit < _NO_LIMIT else _LONGEST_INPUT
 
 
-def _by_length(item: _Item) -> tuple[int, int]:
-    return -len(item.tokens), item.place
-
-
 def _is_settled(answer: Decoded | None) -> bool:
     """Whether drawing again is of no use."""
     return answer is not None and (
@@ -253,99 +248,51 @@ def _is_settled(answer: Decoded | None) -> bool:
     )
 
 
-class TorchBackend:
+class TorchBackend(Backend):
     """A model of transformers on one device (``auto``: a GPU where there is one).
 
-    ``model`` is the transformers model. Raises `DecoderError` where the folder holds none.
+    ``model`` is the transformers model. Raises `DecoderError` where the folder holds none, or the device
+    can't be used.
     """
 
     def __init__(self, folder: Path, tokenizer: Any, device: str) -> None:
-        model = _load(folder)
+        from transformers import AutoModelForSeq2SeqLM
+
         self._tokenizer = tokenizer
-        self._device = choose_device(device)
         try:
-            self.model = model.eval().to(self._device)
-        except (RuntimeError, AssertionError) as error:
-            raise DecoderError(f"device {device!r} can't be used ({first_line(error)}); try cpu") from error
+            model = load_weights(ModelSource(folder, None), AutoModelForSeq2SeqLM, SEQ2SEQ)
+            self.model = on_device(model, device)
+        except ModelError as error:
+            raise DecoderError(str(error)) from error
 
     def beams(self, batch: Sequence[Tokens], width: int, longest: int) -> list[list[Output]]:
-        outputs = self._generate(batch, longest, num_beams=width, num_return_sequences=width)
+        """See `Backend.beams`."""
+        outputs = self._generate(batch, longest, (), num_beams=width, num_return_sequences=width)
         return [outputs[start : start + width] for start in range(0, len(outputs), width)]
 
     def draws(
         self, batch: Sequence[Tokens], sampling: Sampling, seeds: Sequence[int], longest: int
     ) -> list[list[Output]]:
-        processors = [*_warpers(sampling), GumbelNoise(seeds)]
-        return [[output] for output in self._generate(batch, longest, processors)]
+        """See `Backend.draws`."""
+        chain = processors(sampling, seeds)
+        return [[output] for output in self._generate(batch, longest, chain, num_beams=1)]
 
     def _generate(
-        self, batch: Sequence[Tokens], longest: int, processors: Sequence[Any] = (), **search: int
+        self, batch: Sequence[Tokens], longest: int, chain: Sequence[Any], **search: int
     ) -> list[Output]:
-        import torch
-        from transformers import LogitsProcessorList
-
-        inputs = self._tokenizer.pad({"input_ids": [list(tokens) for tokens in batch]}, return_tensors="pt")
-        config = copy.deepcopy(self.model.generation_config)
-        settings = {"num_beams": 1, "num_return_sequences": 1, "max_length": None, **search}
-        # Stopping at the first finished beams prefers short texts that broke off.
-        config.update(max_new_tokens=longest, do_sample=False, early_stopping=False, **settings)
-        with torch.inference_mode():
-            sequences = self.model.generate(
-                input_ids=inputs["input_ids"].to(self._device),
-                attention_mask=inputs["attention_mask"].to(self._device),
-                generation_config=config,
-                logits_processor=LogitsProcessorList(processors),
-            )
-        return [self._output(sequence) for sequence in sequences.tolist()]
-
-    def _output(self, sequence: list[int]) -> Output:
-        """Cut off the start token, and the end token with the padding behind it."""
-        tokens, end = sequence[1:], self._tokenizer.eos_token_id
-        if end not in tokens:
-            return Output(tokens, finished=False)
-        return Output(tokens[: tokens.index(end)], finished=True)
+        rows = padded(batch, self._tokenizer.pad_token_id, "right", self.model.device)
+        sequences = generate(self.model, rows, chain, max_new_tokens=longest, **search)
+        return [_output(sequence[1:], self._tokenizer.eos_token_id) for sequence in sequences]
 
 
-def _load(folder: Path) -> Any:
-    from pickle import UnpicklingError
-
-    from safetensors import SafetensorError
-    from transformers import AutoModelForSeq2SeqLM
-
-    load: Any = AutoModelForSeq2SeqLM.from_pretrained
-    try:
-        model, found = load(folder, local_files_only=True, output_loading_info=True)
-    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError, UnpicklingError) as error:
-        raise DecoderError(
-            f"{folder}: no sequence-to-sequence model can be read from it ({first_line(error)})"
-        ) from error
-    if found["missing_keys"]:
-        names = sorted(found["missing_keys"])
-        raise DecoderError(
-            f"{folder}: {len(names)} weights are missing, {names[0]} first; fetch the model again"
-        )
-    return model
+def _output(tokens: list[int], end: int) -> Output:
+    """Without the end token and the padding behind it."""
+    if end not in tokens:
+        return Output(tokens, finished=False)
+    return Output(tokens[: tokens.index(end)], finished=True)
 
 
-def _warpers(sampling: Sampling) -> list[Any]:
-    from transformers.generation.logits_process import (
-        TemperatureLogitsWarper,
-        TopKLogitsWarper,
-        TopPLogitsWarper,
-    )
-
-    warpers: list[Any] = [TemperatureLogitsWarper(float(sampling.temperature))]
-    if sampling.top_k:
-        warpers.append(TopKLogitsWarper(sampling.top_k))
-    if sampling.top_p < 1:
-        warpers.append(TopPLogitsWarper(float(sampling.top_p)))
-    return warpers
-
-
-_CONVERTED = "ctranslate2-int8"
-
-
-class CTranslate2Backend:
+class CTranslate2Backend(Backend):
     """The same model with 8-bit weights, faster on CPUs (``auto``: CUDA where CTranslate2 finds it).
 
     A model is converted once. The result is kept beside it, in ``ctranslate2-int8``; where the folder can't
@@ -371,26 +318,17 @@ class CTranslate2Backend:
         self._tokenizer = tokenizer
 
     def beams(self, batch: Sequence[Tokens], width: int, longest: int) -> list[list[Output]]:
+        """See `Backend.beams`."""
         # With patience 1 the search stops at the first finished beams: short texts that broke off.
         return self._translate(batch, longest, beam_size=width, num_hypotheses=width, patience=2)
-
-    def draws(
-        self, batch: Sequence[Tokens], sampling: Sampling, seeds: Sequence[int], longest: int
-    ) -> list[list[Output]]:
-        """Always raises `InputError`: CTranslate2 seeds a thread once, not each text."""
-        raise InputError(NO_SAMPLING)
 
     def _translate(self, batch: Sequence[Tokens], longest: int, **search: int) -> list[list[Output]]:
         source = [self._tokenizer.convert_ids_to_tokens(list(tokens)) for tokens in batch]
         results = self._translator.translate_batch(
             source, max_input_length=0, max_decoding_length=longest, return_end_token=True, **search
         )
-        return [[self._output(hypothesis) for hypothesis in result.hypotheses] for result in results]
-
-    def _output(self, tokens: list[str]) -> Output:
-        finished = tokens[-1:] == [self._tokenizer.eos_token]
-        kept = tokens[:-1] if finished else tokens
-        return Output(self._tokenizer.convert_tokens_to_ids(kept), finished)
+        ids, end = self._tokenizer.convert_tokens_to_ids, self._tokenizer.eos_token_id
+        return [[_output(ids(tokens), end) for tokens in result.hypotheses] for result in results]
 
 
 def convert(folder: ModelFolder, tokenizer: Any) -> Path:

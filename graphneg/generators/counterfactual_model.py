@@ -31,8 +31,7 @@ from graphneg.generators.prompts import (
 )
 from graphneg.nn.batching import in_batches
 from graphneg.nn.fine_tuning import TrainingReport
-from graphneg.nn.generation import GumbelNoise, item_seed, posterior
-from graphneg.nn.keyword_bias import KeywordBias, forms_of
+from graphneg.nn.generation import GumbelNoise, KeywordBias, forms_of, item_seed, posterior
 from graphneg.nn.language_models import CausalLM, LanguageModel, Seq2SeqLM
 from graphneg.shift.candidates import all_replies
 from graphneg.store.connection import Store

@@ -78,12 +78,23 @@ def longest_first(
     Raises:
         ModelError: memory does not suffice for ``what`` an item is alone.
     """
-    order = sorted(range(len(items)), key=lambda index: (-length(items[index]), index))
-    results: dict[int, Result] = {}
-    for index, result in in_batches(order, size, lambda batch: run([items[i] for i in batch])):
+    results: list[Result] = []
+    for index, result in enumerate(if_memory_suffices(items, length, size, run)):
         if result is None:
             raise ModelError(f"memory does not suffice for {what} alone (number {index})")
-        results[index] = result
+        results.append(result)
+    return results
+
+
+def if_memory_suffices(
+    items: Sequence[Item],
+    length: Callable[[Item], int],
+    size: int,
+    run: Callable[[Sequence[Item]], Sequence[Result]],
+) -> list[Result | None]:
+    """As `longest_first`, but None for an item for which memory does not suffice alone."""
+    order = sorted(range(len(items)), key=lambda index: (-length(items[index]), index))
+    results = dict(in_batches(order, size, lambda batch: run([items[i] for i in batch])))
     return [results[index] for index in range(len(items))]
 
 

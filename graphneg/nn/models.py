@@ -34,7 +34,7 @@ _TOKENIZER_FILES = (
     "vocab.json",
 )
 _CAUSAL = "causal language model"
-_SEQ2SEQ = "sequence-to-sequence model"
+SEQ2SEQ = "sequence-to-sequence model"
 
 
 def check_packages() -> None:
@@ -186,7 +186,7 @@ def load_seq2seq(model: str | Path, *, device: str = "auto", offline: bool = Fal
     from transformers import AutoModelForSeq2SeqLM
     from transformers.models.auto.modeling_auto import MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES as KINDS
 
-    return Seq2SeqLM(_loaded(source, AutoModelForSeq2SeqLM, KINDS, _SEQ2SEQ, device))
+    return Seq2SeqLM(_loaded(source, AutoModelForSeq2SeqLM, KINDS, SEQ2SEQ, device))
 
 
 def load_either(
@@ -227,21 +227,23 @@ def _find(model: str | Path, gguf_file: str | None, offline: bool) -> ModelSourc
 
 
 def _loaded(source: ModelSource, auto: Any, kinds: Any, kind: str, device: str) -> Loaded:
+    import torch
+
     config = _config(source)
     _check_kind(source, config, kinds, kind)
     tokenizer = _tokenizer(source)
     return Loaded(
-        model=_on_device(_weights(source, auto, kind), device),
+        model=on_device(load_weights(source, auto, kind, dtype=torch.float32), device),
         tokenizer=tokenizer,
         path=source.path,
         direction=direction_of(config),
     )
 
 
-def _from_pretrained(auto: Any, source: ModelSource, **options: Any) -> Any:
+def _from_pretrained(auto: Any, source: ModelSource, what: str = "model", **options: Any) -> Any:
     if source.gguf_file is not None:
         options["gguf_file"] = source.gguf_file
-    with reading(source.path, "model"):
+    with reading(source.path, what):
         return auto.from_pretrained(str(source.folder), local_files_only=True, **options)
 
 
@@ -275,11 +277,14 @@ def _tokenizer(source: ModelSource) -> Any:
     return tokenizer
 
 
-def _weights(source: ModelSource, auto: Any, kind: str) -> Any:
-    import torch
+def load_weights(source: ModelSource, auto: Any, kind: str, **options: Any) -> Any:
+    """A whole model, read by transformers' ``auto`` class with ``options``; ``kind`` is what it should be.
 
+    Raises:
+        ModelError: it can't be read, or weights are missing.
+    """
     with _no_bar_of_gguf(source):
-        model, report = _from_pretrained(auto, source, dtype=torch.float32, output_loading_info=True)
+        model, report = _from_pretrained(auto, source, kind, output_loading_info=True, **options)
     if report["missing_keys"]:
         names = sorted(report["missing_keys"])
         raise ModelError(
@@ -316,7 +321,12 @@ def _forget_quantisation(model: Any) -> None:
     model.is_quantized = False
 
 
-def _on_device(model: Any, device: str) -> Any:
+def on_device(model: Any, device: str) -> Any:
+    """The model on a device, ready to be asked.
+
+    Raises:
+        ModelError: the device can't be used.
+    """
     try:
         return model.eval().to(choose_device(device))
     except (RuntimeError, AssertionError) as error:

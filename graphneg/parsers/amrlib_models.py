@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Protocol
 
 from graphneg.decoders.t5 import Output, Tokens
 from graphneg.errors import DecoderError, ParserError, first_line
-from graphneg.nn.batching import in_batches
+from graphneg.nn.batching import if_memory_suffices, in_batches
 from graphneg.nn.models import AMRLIB_MODELS, INSTALL, load_tokenizer, read_json, tokenizer_source
 
 SEQUENCE_TO_SEQUENCE = ("parse_xfm", "parse_t5")
@@ -183,19 +183,20 @@ class SequenceEngine:
     def propose(self, sentences: Sequence[str]) -> list[Proposal]:
         """Proposals in the order of the sentences; they are run longest first, in batches of like length."""
         tokens = [self._tokenizer(sentence, verbose=False)["input_ids"] for sentence in sentences]
-        order = sorted(range(len(sentences)), key=lambda i: (-len(tokens[i]), i))
 
-        def generate(rows: Sequence[int]) -> list[list[Output]]:
-            read = [self._read_part(tokens[i]) for i in rows]
-            return self._backend.beams(read, self._beams, self._model.max_output)
+        def generate(rows: Sequence[Tokens]) -> list[list[Output]]:
+            return self._backend.beams(list(map(self._read_part, rows)), self._beams, self._model.max_output)
 
-        proposals: dict[int, Proposal] = {}
-        for i, outputs in in_batches(order, self._batch, generate):
-            candidates = None if outputs is None else tuple(map(self._candidate, outputs))
-            proposals[i] = Proposal(
-                candidates, len(tokens[i]), max(0, len(tokens[i]) - self._model.max_input)
+        return [
+            Proposal(
+                None if outputs is None else tuple(map(self._candidate, outputs)),
+                len(row),
+                max(0, len(row) - self._model.max_input),
             )
-        return [proposals[i] for i in range(len(sentences))]
+            for row, outputs in zip(
+                tokens, if_memory_suffices(tokens, len, self._batch, generate), strict=True
+            )
+        ]
 
     def _read_part(self, tokens: Tokens) -> Tokens:
         """As much as the model reads, with the token that ends a text."""

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from transformers.utils.generic import ModelOutput
 
-from graphneg.nn.losses import pairs_in_step, weighted_cross_entropy
+from graphneg.nn.training import pairs_in_step, weighted_cross_entropy
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel

@@ -2,9 +2,8 @@
 
 A negative of the transforms ``negate``, ``oppose`` and ``contradict`` holds a sentence and its contradiction.
 Models contradict themselves in passing, in other words than they were told: so what is said and its
-contradiction are reworded (`graphneg.scorers.templates`), or said as other speakers say it, and stand beside
-something else. Of all that is denied in the dialogues, what is nearest to a contradiction mostly contradicts
-the same sentence; of all that is affirmed, what is nearest to the sentence mostly goes with it.
+contradiction are reworded, or said as other speakers say it (`graphneg.scorers.paraphrases`), and stand
+beside something else.
 
 Neither the response alone nor the words that it shares with the earlier utterance may tell the classes apart,
 so each contradictory response has a counterpart of about its length:
@@ -41,8 +40,7 @@ from graphneg.ingest.labelled import ANNOTATORS, Labelled
 from graphneg.model import Negative
 from graphneg.nn.embedders import Embedder
 from graphneg.records.tables import read_negatives
-from graphneg.scorers.paraphrase_retrieval import Contradiction, Paraphrases, paraphrases
-from graphneg.scorers.templates import denies, sides
+from graphneg.scorers.paraphrases import Contradiction, Paraphrases, denies, paraphrases, sides
 
 SOURCE = "graph"
 """Who graph-made responses are of, in place of a generator."""

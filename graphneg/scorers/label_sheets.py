@@ -15,7 +15,7 @@ from pathlib import Path
 from graphneg.errors import GraphnegError, InputError
 from graphneg.ingest.labelled import AGREED, ANNOTATORS, Labelled
 from graphneg.records.runs import write_atomically
-from graphneg.scorers.collection_files import Responded
+from graphneg.scorers.collection import Responded
 
 LABELS = tuple(f"label_{number}" for number in range(1, ANNOTATORS + 1))
 COLUMNS = ("id", "dialogue", "earlier", "response", *LABELS)

@@ -14,8 +14,7 @@ from graphneg.english.tokens import match_key
 from graphneg.errors import InputError
 from graphneg.hashing import number
 from graphneg.ingest.labelled import Labelled
-from graphneg.nn.losses import pairs_and_lists
-from graphneg.nn.training import IN_ORDER, check_epochs, fit, open_run
+from graphneg.nn.training import IN_ORDER, check_epochs, fit, open_run, pairs_and_lists
 from graphneg.progress import Progress
 from graphneg.scorers.contradiction import ContradictionDetector
 from graphneg.scorers.edited_contradictions import SOURCE

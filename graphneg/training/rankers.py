@@ -18,8 +18,7 @@ from graphneg.datasets.pair_sampler import Draws, Epochs, Mix, Pair, PairSampler
 from graphneg.datasets.pairs import Pairs
 from graphneg.errors import InputError
 from graphneg.hashing import number
-from graphneg.nn.losses import pairs_and_lists
-from graphneg.nn.training import IN_ORDER, check_epochs, fit, open_run
+from graphneg.nn.training import IN_ORDER, check_epochs, fit, open_run, pairs_and_lists
 from graphneg.progress import Progress
 from graphneg.rankers.base import Trainable
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphneg.nn.keyword_bias import DOUBLED, KeywordBias, next_tokens
+from graphneg.nn.generation import DOUBLED, KeywordBias, next_tokens
 
 tokens = st.lists(st.integers(0, 5), max_size=8)
 

@@ -151,7 +151,7 @@ class TestLoading:
             (tmp_path / "empty", "neither config.json nor a GGUF file"),
             (two, "2 GGUF files in it; choose one as gguf_file: a.gguf, b.gguf"),
             (changed("broken", "config.json", "{"), "no model can be read from it"),
-            (changed("weights", "model.safetensors", "none"), "no model can be read from it"),
+            (changed("weights", "model.safetensors", "none"), "no causal language model can be read from it"),
             (changed("kind", "config.json", json.dumps({"model_type": "vit"})), "which is no causal"),
         ]
         for folder, message in cases:

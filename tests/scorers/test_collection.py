@@ -22,15 +22,13 @@ from graphneg.scorers.collection import (
     ContextChoice,
     FileResponses,
     Replies,
+    Responded,
     collect_contexts,
     collect_responses,
-    write_responses,
-)
-from graphneg.scorers.collection_files import (
-    Responded,
     read_contexts_file,
     read_dialogues_file,
     read_responses_file,
+    write_responses,
 )
 from graphneg.scorers.followups import FollowUp, Scored, best, followups, fqness, written
 from graphneg.scorers.label_sheets import (

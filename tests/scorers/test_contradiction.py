@@ -21,7 +21,7 @@ from graphneg.model import Dialogue, Rejected, Response
 from graphneg.nn.embedders import get_embedder
 from graphneg.records.files import write_jsonl
 from graphneg.scorers.edited_contradictions import Sentences, graph_made, read_made
-from graphneg.scorers.templates import denies, sides
+from graphneg.scorers.paraphrases import denies, sides
 from tests.contradiction_samples import apart, labelled, responses
 from tests.negative_samples import EXAMPLE
 

@@ -3,7 +3,7 @@
 Requests (a prompt, and words that the text should have) go in, texts of one line come out. The solved
 examples before a request are the same for all of them. They are read once, and what the model keeps of them
 (its keys and values) stands before each batch; a prompt that several requests have is read once, too. So a
-text costs its own tokens. Words that are asked for are drawn in (`graphneg.nn.keyword_bias`), and a text ends
+text costs its own tokens. Words that are asked for are drawn in (`graphneg.nn.generation`), and a text ends
 with the sentence that holds them. Nothing here is about keywords of a context: whatever is asked of a model
 in this way can use it.
 """
@@ -21,8 +21,7 @@ from graphneg.english.tokens import words_of
 from graphneg.errors import InputError, ModelError
 from graphneg.generators.keywords.heuristics import says
 from graphneg.nn.batching import in_batches, padded
-from graphneg.nn.generation import Sampling, generate, item_seed, processors
-from graphneg.nn.keyword_bias import KeywordBias
+from graphneg.nn.generation import KeywordBias, Sampling, generate, item_seed, processors
 from graphneg.nn.language_models import CausalLM, Written
 
 Tokens = Sequence[int]
