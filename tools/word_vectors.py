@@ -17,7 +17,7 @@ _STEPS = 127
 _PLAIN = re.compile(r"[a-z]+")
 
 
-def shrink(source: StaticVectors, out: Path, words: int = WORDS) -> int:
+def quantize(source: StaticVectors, out: Path, words: int = WORDS) -> int:
     """Write the first ``words`` words of letters alone as whole numbers of one byte; returns how many.
 
     One scale serves all numbers, so cosines stay but for rounding; the largest thousandth is cut off.
@@ -38,7 +38,7 @@ def main() -> None:
     parser.add_argument("out", type=Path, help="the .npz file to write")
     parser.add_argument("--words", type=int, default=WORDS, help="how many words to keep")
     asked = parser.parse_args()
-    kept = shrink(StaticVectors(asked.source), asked.out, asked.words)
+    kept = quantize(StaticVectors(asked.source), asked.out, asked.words)
     print(f"{asked.out}: {kept:,} words")
 
 

@@ -281,6 +281,6 @@ def stored_replies(
         responses = read_responses(store, batch)
         for dialogue in read_dialogues(store, batch):
             yield from (turn.text for turn in dialogue.turns[1:])
-            yield from (each.text for each in responses.get(dialogue.id, ()) if each.label in labels)
+            yield from (item.text for item in responses.get(dialogue.id, ()) if item.label in labels)
         shown.advance(len(batch))
     shown.finish()

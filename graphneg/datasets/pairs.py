@@ -38,6 +38,13 @@ if TYPE_CHECKING:
 
 _ROWS = 1_000
 _SHARD = 1_000
+_COLUMNS = {
+    "context": "string",
+    "response": "string",
+    "label": "int64",
+    "category": "string",
+    "weight": "float64",
+}
 Row = dict[str, Any]
 
 
@@ -176,7 +183,7 @@ class Pairs:
             GraphnegError: datasets is not installed.
         """
         rows = (_row(pair, separator) for pair in self.epoch(epoch))
-        return _mapped(rows, _features(separator), self._dataset.folder)
+        return _mapped(rows, _features(_COLUMNS, separator), self._dataset.folder)
 
     def to_iterable_dataset(self, epoch: int = 0, separator: str | None = None) -> IterableDataset:
         """An epoch as a Hugging Face ``IterableDataset``, columns as in `to_dataset`.
@@ -186,7 +193,7 @@ class Pairs:
         Raises:
             GraphnegError: datasets is not installed.
         """
-        pairs, features = self.epoch(epoch), _features(separator)
+        pairs, features = self.epoch(epoch), _features(_COLUMNS, separator)
         from datasets import IterableDataset
 
         starts = list(range(0, len(pairs), _SHARD))
@@ -244,7 +251,7 @@ class Pairs:
     def _tuples(self, epoch: int, names: Sequence[str], separator: str) -> Dataset:
         """Rows of an anchor, a positive, and as many negatives as there are ``names`` for columns."""
         columns = ["anchor", "positive", *names]
-        features = _texts(columns)
+        features = _features(dict.fromkeys(columns, "string"), separator)
         sampler = self.sampler(epoch)
         left_out = 0
 
@@ -286,13 +293,8 @@ def _shards(pairs: EpochPairs, separator: str | None, starts: Sequence[int]) -> 
 
 
 def _row(pair: Pair, separator: str | None) -> Row:
-    return {
-        "context": list(pair.context) if separator is None else separator.join(pair.context),
-        "response": pair.response,
-        "label": pair.label,
-        "category": pair.category,
-        "weight": pair.weight,
-    }
+    context = list(pair.context) if separator is None else separator.join(pair.context)
+    return {name: getattr(pair, name) for name in _COLUMNS} | {"context": context}
 
 
 def _batch(pairs: Sequence[Pair]) -> Mapping[str, Any]:
@@ -306,23 +308,16 @@ def _batch(pairs: Sequence[Pair]) -> Mapping[str, Any]:
     }
 
 
-def _features(separator: str | None) -> Features:
-    features = _texts(["context", "response", "label", "category", "weight"])
-    from datasets import List, Value
-
-    if separator is None:
-        features["context"] = List(Value("string"))
-    features["label"] = Value("int64")
-    features["weight"] = Value("float64")
-    return features
-
-
-def _texts(columns: Sequence[str]) -> Features:
+def _features(columns: Mapping[str, str], separator: str | None) -> Features:
+    """Columns of those types; without a separator, a context is a list."""
     try:
-        from datasets import Features, Value
+        from datasets import Features, List, Value
     except ImportError as error:
         raise GraphnegError('a dataset needs datasets: pip install "graphneg[neural]"') from error
-    return Features({name: Value("string") for name in columns})
+    features = Features({name: Value(kind) for name, kind in columns.items()})
+    if separator is None:
+        features["context"] = List(Value("string"))
+    return features
 
 
 def _mapped(rows: Iterable[Row], features: Features, folder: Path) -> Dataset:

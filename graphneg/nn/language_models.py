@@ -293,7 +293,7 @@ class CausalLM(LanguageModel):
 
     def losses(self, batch: Sequence[Item]) -> list[float]:
         """See `LanguageModel.losses`."""
-        return [sum(each) / len(each) for each in self.token_losses(batch)]
+        return [sum(losses) / len(losses) for losses in self.token_losses(batch)]
 
     def token_losses(self, batch: Sequence[Item]) -> list[list[float]]:
         """The negative log-likelihood (nats) of each token of each target, given its source."""

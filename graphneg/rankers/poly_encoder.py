@@ -211,7 +211,9 @@ class PolyEncoder:
         import torch
 
         with torch.inference_mode():
-            sides = [torch.from_numpy(each).to(self.model.device) for each in (context[None], responses)]
+            sides = [
+                torch.from_numpy(vectors).to(self.model.device) for vectors in (context[None], responses)
+            ]
             return self.model.crossed_logits(*sides)[0].sigmoid().tolist()
 
     def digest(self) -> str:
@@ -263,8 +265,8 @@ class PolyEncoder:
         texts = {key: index for index, key in enumerate(dict.fromkeys(responses))}
         left = torch.from_numpy(self.context_vectors(list(turns)))
         right = torch.from_numpy(self.response_vectors(list(texts)))
-        rows = [turns[tuple(each)] for each in contexts]
-        columns = [texts[each] for each in responses]
+        rows = [turns[tuple(context)] for context in contexts]
+        columns = [texts[response] for response in responses]
         device = self.model.device
         with torch.inference_mode():
             logits = self.model.pair_logits(left[rows].to(device), right[columns].to(device))
@@ -280,7 +282,7 @@ class PolyEncoder:
         import torch
 
         def run(batch: Sequence[Any]) -> Sequence[Tensor]:
-            rows = [each.to(self.model.device) for each in tokens(batch).values()]
+            rows = [tensor.to(self.model.device) for tensor in tokens(batch).values()]
             with torch.inference_mode():
                 return list(read(*rows).float().cpu())
 

@@ -72,9 +72,9 @@ class Cutter:
     def windows(self, lengths: Sequence[int]) -> list[Window]:
         """Windows that hold all turns, in order; the last one reaches back as far as it has room.
 
-        >>> [(one.first, one.last) for one in Cutter(10).windows([4, 4, 4, 4, 4])]
+        >>> [(window.first, window.last) for window in Cutter(10).windows([4, 4, 4, 4, 4])]
         [(0, 2), (2, 4), (3, 5)]
-        >>> [(one.first, one.last) for one in Cutter(12, overlap=1).windows([4, 4, 4, 4, 4])]
+        >>> [(window.first, window.last) for window in Cutter(12, overlap=1).windows([4, 4, 4, 4, 4])]
         [(0, 3), (2, 5)]
         """
         result: list[Window] = []
@@ -94,7 +94,7 @@ class Cutter:
     def all(self, lengths: Sequence[int]) -> list[Window]:
         """Every window that can't be made longer, in order: one for a dialogue that is short enough.
 
-        >>> [(one.first, one.last) for one in Cutter(10).all([4, 4, 4, 4])]
+        >>> [(window.first, window.last) for window in Cutter(10).all([4, 4, 4, 4])]
         [(0, 2), (1, 3), (2, 4)]
         """
         result: list[Window] = []

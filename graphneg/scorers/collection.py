@@ -29,10 +29,10 @@ from graphneg.progress import NoProgress, Progress
 from graphneg.records.files import check_destination
 from graphneg.records.resumable import ResumableWriter
 from graphneg.records.runs import write_atomically
-from graphneg.scorers.followups import FollowUp, Likelihood, Scored, best, followups, fqness, written
+from graphneg.scorers.followups import FollowUp, Scored, best, followups, fqness, written
 
 if TYPE_CHECKING:
-    from graphneg.nn.language_models import CausalLM
+    from graphneg.nn.language_models import CausalLM, LanguageModel
 
 
 Text = Annotated[str, msgspec.Meta(pattern=r"\S")]
@@ -58,7 +58,7 @@ class ContextChoice:
 
 def collect_contexts(
     contexts: Iterable[Context],
-    model: Likelihood,
+    model: LanguageModel,
     out: str | Path,
     choice: ContextChoice | None = None,
     *,
@@ -314,9 +314,11 @@ def context_line(scored: Scored) -> str:
     return _written(_context_line(scored))
 
 
-def response_line(each: Responded) -> str:
+def response_line(response: Responded) -> str:
     """A response as one line of JSON."""
-    return _written(ResponseLine(each.id, each.generator, each.response, _context_line(each.scored)))
+    return _written(
+        ResponseLine(response.id, response.generator, response.response, _context_line(response.scored))
+    )
 
 
 def read_contexts_file(path: str | Path) -> list[Scored]:
@@ -376,7 +378,7 @@ def read_dialogues_file(path: str | Path) -> Iterator[Context]:
 
 def contexts_of(dialogue: Dialogue) -> Iterator[Context]:
     """The contexts of a dialogue: each but the first turn has the ones before it."""
-    turns = [Turn(each.speaker, each.text) for each in dialogue.utterances]
+    turns = [Turn(utterance.speaker, utterance.text) for utterance in dialogue.utterances]
     for index in range(1, len(turns)):
         yield Context(
             id=f"{dialogue.id}#{index}",

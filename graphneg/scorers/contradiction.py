@@ -5,24 +5,17 @@ It is any encoder with a classifier of one class on top: from 0 (goes with it) t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from graphneg.rankers.cross_encoder import CrossEncoder, First
 
 if TYPE_CHECKING:
-    from torch import Tensor
+    pass
 
 KIND = "contradiction"
 MAX_TOKENS = 128
-
-
-class SaidPair(NamedTuple):
-    """A response, and an earlier utterance of its speaker that it may contradict."""
-
-    response: str
-    earlier: str
 
 
 class _PairEncoder(CrossEncoder):
@@ -70,10 +63,6 @@ class ContradictionDetector:
         """For each (response, earlier utterance) how surely it is a contradiction, 0 to 1."""
         responses = [response for response, _ in pairs]
         return self.encoder.score([[earlier] for _, earlier in pairs], responses)
-
-    def encode(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> Mapping[str, Tensor]:
-        """Tokens of the pairs, each of shape (pairs, tokens); a context is the earlier utterance alone."""
-        return self.encoder.encode(contexts, responses)
 
     def save(self, folder: str | Path) -> None:
         """Write model and tokenizer into a folder that ``from_pretrained`` reads."""

@@ -11,29 +11,15 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from graphneg.english.tokens import one_line
 from graphneg.generators.base import Context, Turn
 
+if TYPE_CHECKING:
+    from graphneg.nn.language_models import LanguageModel
+
 _QUESTION = ("?", '?"', "?'", "?)", "?!", "!?")
-
-
-class Likelihood(Protocol):
-    """What FQness asks of a causal language model; `graphneg.nn.models.load_causal` gives one."""
-
-    @property
-    def longest(self) -> int | None:
-        """How many tokens it reads."""
-        ...
-
-    def score(self, texts: Sequence[str], given: Sequence[str] | None = None) -> list[float]:
-        """The mean negative log-likelihood of each text behind what is given."""
-        ...
-
-    def target_tokens(self, text: str) -> list[int]:
-        """The tokens of a text, its end token last."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +76,7 @@ def followups(contexts: Iterable[Context], furthest: int = 3) -> Iterator[Follow
             yield from (FollowUp(context, at) for at in reversed(own[-furthest:]))
 
 
-def fqness(model: Likelihood, some: Sequence[FollowUp]) -> list[Scored]:
+def fqness(model: LanguageModel, some: Sequence[FollowUp]) -> list[Scored]:
     """The FQness of follow-ups, in order (Sato et al. 2024).
 
     P(question | context without the turns between referent and question) over P(question | context without
@@ -143,7 +129,7 @@ def _spoken(text: str) -> str:
     return " " + one_line(text)
 
 
-def _tokens(model: Likelihood, text: str) -> int:
+def _tokens(model: LanguageModel, text: str) -> int:
     """How many tokens of the text the model's score is the mean of: all but the end token."""
     tokens = len(model.target_tokens(text)) - 1
     return tokens if model.longest is None else min(tokens, model.longest - 1)

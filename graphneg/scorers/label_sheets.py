@@ -52,11 +52,11 @@ def write_sheet(
     text = io.StringIO(newline="")
     table = csv.writer(text)
     table.writerow(COLUMNS)
-    for each in responses:
-        labels = (votes or {}).get(each.id, ("",) * ANNOTATORS)
-        context, referent = each.scored.followup.context, each.scored.followup.referent
+    for response in responses:
+        labels = (votes or {}).get(response.id, ("",) * ANNOTATORS)
+        context, referent = response.scored.followup.context, response.scored.followup.referent
         dialogue = "\n".join(f"{turn.speaker}: {turn.text}" for turn in context.turns)
-        table.writerow([each.id, dialogue, context.turns[referent].text, each.response, *labels])
+        table.writerow([response.id, dialogue, context.turns[referent].text, response.response, *labels])
     write_atomically(path, text.getvalue())
 
 
@@ -67,7 +67,7 @@ def read_sheets(paths: Sequence[str | Path]) -> Votes:
         InputError: a file can't be read or is no sheet, a label is not 0 or 1, two copies say different
             things, or a label is missing; file and line are named.
     """
-    places: dict[str, str] = {}
+    first_lines: dict[str, str] = {}
     result: dict[str, list[int | None]] = {}
     for path in map(Path, paths):
         seen: set[str] = set()
@@ -75,11 +75,11 @@ def read_sheets(paths: Sequence[str | Path]) -> Votes:
             if row["id"] in seen:
                 raise InputError(f"{where}: the id {row['id']!r} comes a second time in this sheet")
             seen.add(row["id"])
-            places.setdefault(row["id"], where)
+            first_lines.setdefault(row["id"], where)
             _fill(result.setdefault(row["id"], [None] * ANNOTATORS), row, where)
     if not result:
         raise InputError("no sheet with rows: name at least one")
-    return {id: _complete(labels, places[id]) for id, labels in result.items()}
+    return {id: _complete(labels, first_lines[id]) for id, labels in result.items()}
 
 
 def labelled_responses(responses: Sequence[Responded], votes: Votes) -> list[Labelled]:
@@ -88,13 +88,13 @@ def labelled_responses(responses: Sequence[Responded], votes: Votes) -> list[Lab
     Raises:
         InputError: a response has no votes, or votes are of no response.
     """
-    known = {each.id for each in responses}
+    known = {response.id for response in responses}
     for ids, others, what in ((known, votes, "no label"), (votes, known, "no response")):
         missing = sorted(id for id in ids if id not in others)
         if missing:
             raise InputError(f"{missing[0]!r}: {what} (and {len(missing) - 1:,} others alike)")
-    result = [_labelled(each, sum(votes[each.id])) for each in responses]
-    return [each for each in result if each.label is not None]
+    labelled = [_labelled(response, sum(votes[response.id])) for response in responses]
+    return [item for item in labelled if item.label is not None]
 
 
 def agreement(votes: Votes) -> Agreement:
@@ -109,14 +109,14 @@ def agreement(votes: Votes) -> Agreement:
     return Agreement(len(counts), fleiss_kappa(list(votes.values())), contradictory, none, dropped)
 
 
-def _labelled(each: Responded, votes: int) -> Labelled:
-    followup = each.scored.followup
+def _labelled(response: Responded, votes: int) -> Labelled:
+    followup = response.scored.followup
     return Labelled(
-        id=each.id,
-        utterances=(*(turn.text for turn in followup.context.turns), each.response),
+        id=response.id,
+        utterances=(*(turn.text for turn in followup.context.turns), response.response),
         speakers=(*(turn.speaker for turn in followup.context.turns), followup.context.speaker),
         earlier=followup.referent,
-        generator=each.generator,
+        generator=response.generator,
         votes=votes,
     )
 
@@ -154,7 +154,7 @@ def _fill(labels: list[int | None], row: Mapping[str, str], where: str) -> None:
 
 
 def _complete(labels: Sequence[int | None], where: str) -> tuple[int, ...]:
-    given = tuple(each for each in labels if each is not None)
+    given = tuple(label for label in labels if label is not None)
     if len(given) < ANNOTATORS:
         raise InputError(
             f"{where}: {LABELS[list(labels).index(None)]} is missing; all three must label a row"

@@ -16,6 +16,7 @@ from graphneg.ingest.rows import text_key
 from graphneg.nn.training import IN_ORDER, check_epochs, fit, open_run
 from graphneg.progress import Progress
 from graphneg.scorers.coherence import CoherenceScorer, Turns, Versions
+from graphneg.training.rankers import starting_point
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -85,16 +86,13 @@ def train_coherence(
     settings = {**SETTINGS, **arguments}
     sampler = WindowSampler(dialogues, mix or default_mix(dialogues), seed, held_out)
     picks = [pick for epoch in range(epochs) for pick in sampler.epoch(epoch)]
-    model: Any = scorer.model
-    learning = [name for name, item in model.named_parameters() if item.requires_grad]
-    start = [repr(model.config.to_dict()), scorer.max_tokens, learning]
-    facts = [epochs, seed, sorted(settings.items()), start]
+    facts = [epochs, seed, sorted(settings.items()), starting_point(scorer)]
     run = open_run(out, [*facts, *map(_fact, picks)], overwrite)
     scorer.categories = tuple(sorted({name for pick in picks for name in pick.categories}))
     scorer.cut_turns = 0
     trained = fit(
         run,
-        model,
+        scorer.model,
         picks,
         partial(_collate, scorer),
         scorer.save,

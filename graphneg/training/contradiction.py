@@ -18,6 +18,7 @@ from graphneg.nn.training import IN_ORDER, check_epochs, fit, open_run, pairs_an
 from graphneg.progress import Progress
 from graphneg.scorers.contradiction import ContradictionDetector
 from graphneg.scorers.edited_contradictions import SOURCE
+from graphneg.training.rankers import labelled_batch, starting_point
 
 SETTINGS: Mapping[str, Any] = {"per_device_train_batch_size": 16, "learning_rate": 5e-5}
 
@@ -45,7 +46,7 @@ def pairs_of(labelled: Iterable[Labelled], weights: Mapping[str, float] | None =
             item.response,
             item.label,
             item.generator,
-            weight=_of(weights, item.generator),
+            weight=(weights or {}).get(item.generator, 1.0),
         )
         for item in labelled
         if item.label is not None
@@ -78,14 +79,20 @@ def train_detector(
     kept = _allowed(pairs, held_out)
     check_epochs(epochs, arguments)
     settings = {**SETTINGS, **arguments}
-    facts = [epochs, seed, sorted(settings.items()), _start(detector), [_fact(item) for item in kept]]
+    facts = [
+        epochs,
+        seed,
+        sorted(settings.items()),
+        starting_point(detector.encoder),
+        [_fact(pair) for pair in kept],
+    ]
     run = open_run(out, facts, overwrite)
     rows = [item for epoch in range(epochs) for item in _shuffled(kept, seed, epoch)]
     trained = fit(
         run,
         detector.model,
         rows,
-        partial(_collate, detector),
+        partial(labelled_batch, detector.encoder, _together, 1.0),
         detector.save,
         seed=seed,
         arguments={**settings, **IN_ORDER},
@@ -117,26 +124,5 @@ def _together(item: Pair) -> tuple[str, ...]:
     return (item.id.rpartition("/")[0],) if item.source == SOURCE else (item.id, item.response)
 
 
-def _start(detector: ContradictionDetector) -> list[Any]:
-    """What a run starts from: the model's settings, and which weights learn."""
-    config = detector.model.config
-    learning = [name for name, item in detector.model.named_parameters() if item.requires_grad]
-    return [str(config.to_dict()), config.name_or_path, detector.encoder.max_tokens, learning]
-
-
-def _fact(item: Pair) -> tuple[Any, ...]:
-    return item.context, item.response, item.label, item.weight
-
-
-def _collate(detector: ContradictionDetector, pairs: Sequence[Pair]) -> Mapping[str, Any]:
-    """Tokens, and ``labels`` of shape (pairs, 3): label, weight, number of what stays together."""
-    import torch
-
-    groups = {group: index for index, group in enumerate(dict.fromkeys(map(_together, pairs)))}
-    rows = detector.encode([pair.context for pair in pairs], [pair.response for pair in pairs])
-    labels = [(float(pair.label), pair.weight, float(groups[_together(pair)])) for pair in pairs]
-    return {**rows, "labels": torch.tensor(labels)}
-
-
-def _of(weights: Mapping[str, float] | None, name: str) -> float:
-    return (weights or {}).get(name, 1.0)
+def _fact(pair: Pair) -> tuple[Any, ...]:
+    return pair.context, pair.response, pair.label, pair.weight

@@ -7,9 +7,10 @@ learned sooner where the context is the same. A part of the contexts may be held
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -134,12 +135,12 @@ def train_ranker(
     facts = [repr(mix), epochs, seed, sorted(held_out), sorted(settings.items()), repr(validation)]
     if validation is not None:
         settings = validation.arguments(rows.first, settings)
-    run = open_run(out, [*facts, _start(ranker), rows.facts()], overwrite)
+    run = open_run(out, [*facts, starting_point(ranker), rows.facts()], overwrite)
     trained = fit(
         run,
         ranker.model,
         rows,
-        partial(_collate, ranker, rows.balance),
+        partial(labelled_batch, ranker, attrgetter("context"), rows.balance),
         ranker.save,
         seed=seed,
         arguments={**settings, **IN_ORDER},
@@ -177,26 +178,31 @@ def _parts(
     return learned.drawn, PairSampler(data, mix, seed, held_out, validation.holds_back).drawn
 
 
-def _start(ranker: Trainable) -> list[Any]:
-    """What a run starts from: the kind of ranker, its settings, and which weights learn.
+def starting_point(learner: Any) -> list[Any]:
+    """What a run starts from: the kind of learner, its settings, and which weights learn.
 
     The weights themselves are left out, so that a run that was stopped goes on with the object that it
     has trained so far, too.
     """
-    config: Any = getattr(ranker.model, "config", None)
-    learning = [name for name, item in ranker.model.named_parameters() if item.requires_grad]
+    config: Any = getattr(learner.model, "config", None)
+    learning = [name for name, weights in learner.model.named_parameters() if weights.requires_grad]
     settings = (config.to_dict(), config.name_or_path) if config is not None else None
-    return [type(ranker).__name__, repr(settings), getattr(ranker, "max_tokens", None), learning]
+    return [type(learner).__name__, repr(settings), getattr(learner, "max_tokens", None), learning]
 
 
-def _collate(ranker: Trainable, balance: float, pairs: Sequence[Pair]) -> Mapping[str, Any]:
-    """Tokens, and ``labels`` of shape (pairs, 3): label, weight, the context's number in the batch."""
+def labelled_batch(
+    learner: Trainable, group: Callable[[Pair], Hashable], balance: float, pairs: Sequence[Pair]
+) -> Mapping[str, Any]:
+    """Tokens, and ``labels`` of shape (pairs, 3): label, weight, the number of the pair's group in the batch.
+
+    A right pair weighs ``balance`` times as much.
+    """
     import torch
 
-    contexts = {context: index for index, context in enumerate(dict.fromkeys(item.context for item in pairs))}
-    rows = ranker.encode([pair.context for pair in pairs], [pair.response for pair in pairs])
+    numbers = {key: index for index, key in enumerate(dict.fromkeys(map(group, pairs)))}
+    rows = learner.encode([pair.context for pair in pairs], [pair.response for pair in pairs])
     labels = [
-        (float(item.label), item.weight * (balance if item.label else 1.0), float(contexts[item.context]))
-        for item in pairs
+        (float(pair.label), pair.weight * (balance if pair.label else 1.0), float(numbers[group(pair)]))
+        for pair in pairs
     ]
     return {**rows, "labels": torch.tensor(labels)}
