@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from statistics import median
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 from graphneg.datasets.groups import REFERENCE, Answer, HeldOut, ResponseGroup
 from graphneg.english.tokens import match_key
@@ -35,6 +35,7 @@ _TRIES = 20
 _RIGHT = "positive"
 _AT_ONCE = 500
 _WINDOW = 16
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,10 +205,9 @@ class PairSampler:
     def _turns(
         self, id: str, name: str, answers: Sequence[tuple[int, Answer]], amount: int, epoch: int
     ) -> list[int]:
-        """``amount`` of the answers, the next ones in each epoch, round and round."""
+        """The places of ``amount`` of the answers."""
         order = sorted(answers, key=lambda item: number(self._seed, "answer", id, name, item[1].text))
-        start = epoch * amount
-        return [order[(start + i) % len(order)][0] for i in range(min(amount, len(order)))]
+        return [slot for slot, _ in in_turn(order, amount, epoch)]
 
     def _random(self, index: int, group: ResponseGroup, amount: int, epoch: int) -> Iterator[Draw]:
         """Right responses of other contexts, none that fits this one too."""
@@ -246,6 +246,15 @@ class PairSampler:
             if name not in known and name != RANDOM:
                 there = ", ".join(sorted(known - {""})) or "none"
                 raise InputError(f"no negatives of {name!r}; there are: {there}")
+
+
+def in_turn(items: Sequence[Item], amount: int, epoch: int) -> list[Item]:
+    """``amount`` of the items, or all if there are fewer: the next ones in each epoch, round and round.
+
+    >>> in_turn("abc", 2, 0), in_turn("abc", 2, 1)
+    (['a', 'b'], ['c', 'a'])
+    """
+    return [items[(epoch * amount + i) % len(items)] for i in range(min(amount, len(items)))]
 
 
 class EpochPairs(Sequence[Pair]):

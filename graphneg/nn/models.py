@@ -141,9 +141,6 @@ def _weights_of(id: str) -> list[str]:
     return [pattern for ending, pattern in _WEIGHTS.items() if ending in endings][:1]
 
 
-# Language models
-
-
 @dataclass(frozen=True, slots=True)
 class ModelSource:
     """A language model on this machine: its folder, and the GGUF file in it that holds all, if any."""
@@ -331,9 +328,6 @@ def on_device(model: Any, device: str) -> Any:
         return model.eval().to(choose_device(device))
     except (RuntimeError, AssertionError) as error:
         raise ModelError(f"device {device!r} can't be used ({first_line(error)}); try cpu") from error
-
-
-# Models of amrlib, and others that read or write AMR
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphneg.datasets.groups import HeldOut
+from graphneg.datasets.pair_sampler import in_turn
 from graphneg.errors import InputError
 from graphneg.hashing import number
 from graphneg.ingest.rows import text_key
@@ -143,7 +144,7 @@ class WindowSampler:
         self._dialogues = [item for item in (_without(item, texts) for item in some) if item.edited]
         if not self._dialogues:
             raise InputError("no dialogue is left to learn from: all of them share turns with held-out ones")
-        before, after = (sum(len(item.edited) for item in each) for each in (some, self._dialogues))
+        before, after = (sum(len(item.edited) for item in items) for items in (some, self._dialogues))
         self.shortfall = VersionShortfall(held_out=before - after)
         self._mix = mix
         self._seed = seed
@@ -161,8 +162,7 @@ class WindowSampler:
             if len(some) < amount:
                 self.shortfall.dialogues[name] += 1
                 self.shortfall.versions[name] += amount - len(some)
-            for i in range(min(amount, len(some))):
-                drawn = some[(epoch * amount + i) % len(some)]
+            for i, drawn in enumerate(in_turn(some, amount, epoch)):
                 draw = number(self._seed, "window", drawn.id, name, str(epoch), str(i))
                 yield Pick(drawn.turns, drawn.edited, 0, drawn.recipe, drawn.categories, draw)
                 yield Pick(item.original, drawn.edited, 1, ORIGINAL, (), draw)
