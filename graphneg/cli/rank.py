@@ -284,13 +284,14 @@ def _thresholds(
     seed: int,
 ) -> Thresholds:
     """Those that are given; what is not given, from the validation file."""
-    from graphneg.generators.selection import Thresholds, learn_thresholds, read_records
+    from graphneg.generators.selection import Thresholds, learn_thresholds
+    from graphneg.records.tables import read_negatives
 
     forward, backward = given
     if forward is None or backward is None:
         assert validation is not None
         with messages().status("learning thresholds"):
-            learned = learn_thresholds(read_records(validation), scorer, quantile=quantile, seed=seed)
+            learned = learn_thresholds(read_negatives(validation), scorer, quantile=quantile, seed=seed)
         for name, one in zip(("forward", "backward"), learned, strict=True):
             say(
                 f"{name} perplexity up to {one.threshold:.1f}: {one.right_kept:.0%} of right pairs, "

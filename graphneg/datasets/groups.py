@@ -16,8 +16,7 @@ from graphneg.errors import InputError
 from graphneg.hashing import number
 from graphneg.model import Negative
 from graphneg.progress import NoProgress, Progress
-from graphneg.records.files import read_jsonl
-from graphneg.records.tables import read_parquet
+from graphneg.records.tables import read_located
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import (
     Selection,
@@ -160,10 +159,8 @@ def read_entries(path: str | Path) -> Iterator[Entry]:
     Raises:
         InputError: the file can't be read, or is none of negatives, or a label is neither 0 nor 1.
     """
-    file = Path(path)
-    read, unit = (read_parquet, "row") if file.suffix == ".parquet" else (read_jsonl, "line")
-    for line_number, record in enumerate(read(file), 1):
-        yield entry_of(record, f"{file}, {unit} {line_number}")
+    for address, record in read_located(path):
+        yield entry_of(record, address)
 
 
 def entry_of(record: Negative, where: str) -> Entry:

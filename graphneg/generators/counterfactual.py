@@ -27,9 +27,16 @@ from graphneg.generators.counterfactual_model import (
     examples_for,
     spaced_words,
 )
-from graphneg.generators.keywords.heuristics import REASONS, Limits, alike, broken, shares_run
-from graphneg.generators.perplexity_filter import Bounds, PerplexityFilter
 from graphneg.generators.prompts import Exchange
+from graphneg.generators.text_filters import (
+    REASONS,
+    Bounds,
+    Limits,
+    PerplexityFilter,
+    alike,
+    broken,
+    shares_run,
+)
 from graphneg.hashing import number
 from graphneg.nn.language_models import CausalLM, Seq2SeqLM
 from graphneg.nn.models import load_causal, load_either

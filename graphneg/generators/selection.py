@@ -26,9 +26,8 @@ from graphneg.model import Negative
 from graphneg.nn.fine_tuning import Example, TrainingReport, fine_tune
 from graphneg.nn.language_models import LanguageModel
 from graphneg.progress import NoProgress, Progress
-from graphneg.records.files import read_jsonl
 from graphneg.records.resumable import Finished, NegativeStream, Written
-from graphneg.records.tables import read_parquet
+from graphneg.records.tables import read_negatives
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import Selection
 
@@ -271,7 +270,7 @@ class Selected(NegativeStream):
     def run(self, skip: int, written: Written) -> Iterator[Finished]:
         """The batches of contexts behind the first ``skip``, each with the records that are kept."""
         self._progress.start("selection", None, "contexts")
-        contexts = islice(contexts_of(read_records(self._path)), skip, None)
+        contexts = islice(contexts_of(read_negatives(self._path)), skip, None)
         done = skip
         self._progress.advance(skip)
         while part := list(islice(contexts, self._batch)):
@@ -329,15 +328,6 @@ class Selected(NegativeStream):
         if reason is not None:
             self.summary.skip(reason, record.id)
         return reason is None
-
-
-def read_records(path: str | Path) -> Iterator[Negative]:
-    """The records of a .jsonl or .parquet file, one by one.
-
-    Raises:
-        InputError: the file can't be read, or a line is no record; the message names it.
-    """
-    return read_parquet(path) if Path(path).suffix == ".parquet" else read_jsonl(path)
 
 
 def contexts_of(records: Iterable[Negative]) -> Iterator[list[Negative]]:

@@ -118,8 +118,19 @@ def read_negatives(*paths: str | Path) -> Iterator[Negative]:
 
     Raises `InputError` with file and line or row where one can't be read.
     """
-    for path in map(Path, paths):
-        yield from read_parquet(path) if path.suffix == ".parquet" else read_jsonl(path)
+    for path in paths:
+        yield from (negative for _, negative in read_located(path))
+
+
+def read_located(path: str | Path) -> Iterator[tuple[str, Negative]]:
+    """The negatives of a file, each behind its address, ``negatives.jsonl, line 3``.
+
+    Raises `InputError` as `read_negatives` does.
+    """
+    file = Path(path)
+    read, unit = (read_parquet, "row") if file.suffix == ".parquet" else (read_jsonl, "line")
+    for number, negative in enumerate(read(file), 1):
+        yield f"{file}, {unit} {number}", negative
 
 
 def to_row(negative: Negative) -> Record:

@@ -12,7 +12,6 @@ from graphneg.dialogue_graph import DialogueGraph
 from graphneg.english.tokens import words_of
 from graphneg.errors import GeneratorError, InputError, ModelError
 from graphneg.generators.base import Context, ContextSelection, Turn, get_generator, read_contexts
-from graphneg.generators.keywords.heuristics import Limits, mentions, refusal
 from graphneg.generators.keywords.requests import (
     Amount,
     Histories,
@@ -24,6 +23,7 @@ from graphneg.generators.keywords.requests import (
 )
 from graphneg.generators.keywords.writing import Style, TextRequest, Writer
 from graphneg.generators.prompts import example_texts, reply_examples, reply_request, sentence_examples
+from graphneg.generators.text_filters import Limits, mentions, refusal
 from graphneg.nn.generation import Sampling
 from graphneg.nn.models import load_causal
 from graphneg.records.files import read_jsonl

@@ -25,8 +25,7 @@ from graphneg.hashing import HashSample, number
 from graphneg.ingest.rows import mood_of, person_of
 from graphneg.model import Negative
 from graphneg.progress import NoProgress, Progress
-from graphneg.records.files import read_jsonl
-from graphneg.records.tables import read_parquet
+from graphneg.records.tables import read_located
 from graphneg.statistics import roc_auc
 
 RESPONSE, TURN = "response", "dialogue"
@@ -70,13 +69,10 @@ def read_measured(path: Path) -> Iterator[MeasuredRecord]:
     Raises:
         InputError: the file can't be read, a record is no negative, or a label is neither 0 nor 1.
     """
-    parquet = path.suffix == ".parquet"
-    records: Iterable[Negative] = read_parquet(path) if parquet else read_jsonl(path)
-    for line_number, one in enumerate(records, 1):
-        if one.label not in (0, 1):
-            place = f"{path}, {'row' if parquet else 'line'} {line_number}"
-            raise InputError(f"{place}: the label of {one.id} is {one.label}; 1 fits, 0 does not")
-        yield measured(one)
+    for address, record in read_located(path):
+        if record.label not in (0, 1):
+            raise InputError(f"{address}: the label of {record.id} is {record.label}; 1 fits, 0 does not")
+        yield measured(record)
 
 
 def measured(one: Negative) -> MeasuredRecord:

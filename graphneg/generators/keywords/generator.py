@@ -22,7 +22,6 @@ from graphneg.english.detokenize import spaced_as
 from graphneg.english.tokens import words_of
 from graphneg.errors import GeneratorError, InputError
 from graphneg.generators.base import SLOW_BATCH, UNRELATED, Candidate, Context, Shortfall, Turn
-from graphneg.generators.keywords.heuristics import REASONS, Limits, alike, refusal
 from graphneg.generators.keywords.requests import (
     Amount,
     Attempt,
@@ -33,7 +32,6 @@ from graphneg.generators.keywords.requests import (
     with_neighbours,
 )
 from graphneg.generators.keywords.writing import Style, TextRequest, Writer
-from graphneg.generators.perplexity_filter import Bounds, PerplexityFilter, TextLosses
 from graphneg.generators.prompts import (
     REPLY_WITH_WORDS,
     example_texts,
@@ -42,6 +40,15 @@ from graphneg.generators.prompts import (
     reply_request,
     sentence_examples,
     sentence_request,
+)
+from graphneg.generators.text_filters import (
+    REASONS,
+    Bounds,
+    Limits,
+    PerplexityFilter,
+    TextLosses,
+    alike,
+    refusal,
 )
 from graphneg.nn.generation import Sampling
 from graphneg.nn.language_models import CausalLM

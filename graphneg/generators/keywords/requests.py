@@ -18,7 +18,8 @@ from typing import Any, NamedTuple, Protocol
 from graphneg.english.detokenize import closed_up
 from graphneg.errors import InputError, ModelError
 from graphneg.generators.base import Context, Turn
-from graphneg.generators.keywords.heuristics import (
+from graphneg.generators.prompts import REPLY_WITH_WORDS, reply_request, train_for
+from graphneg.generators.text_filters import (
     FUNCTION_WORDS,
     WORDS_OF_TALK,
     Limits,
@@ -26,7 +27,6 @@ from graphneg.generators.keywords.heuristics import (
     lemmas,
     refusal,
 )
-from graphneg.generators.prompts import REPLY_WITH_WORDS, reply_request, train_for
 from graphneg.hashing import number, shuffled
 from graphneg.ingest.rows import utterance_id
 from graphneg.nn.fine_tuning import Example, TrainingReport

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from graphneg.english.tokens import words_of
 from graphneg.errors import InputError, ModelError
-from graphneg.generators.keywords.heuristics import says
+from graphneg.generators.text_filters import says
 from graphneg.nn.batching import in_batches, padded
 from graphneg.nn.generation import KeywordBias, Sampling, generate, item_seed, processors
 from graphneg.nn.language_models import CausalLM, Written

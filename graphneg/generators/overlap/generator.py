@@ -13,6 +13,7 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from graphneg.english.words import word_class
 from graphneg.generators.base import UNRELATED, Candidate, Context
 from graphneg.generators.overlap.noun_substitution import NounSubstitution, found_text
 from graphneg.generators.overlap.pool import Pool, pool_dialogues, words_key
@@ -34,7 +35,6 @@ from graphneg.generators.overlap.target_profile import (
     terms_of,
 )
 from graphneg.generators.retrieval import embedder_of
-from graphneg.generators.word_lists import word_list
 from graphneg.model import Negative
 from graphneg.progress import NoProgress, Progress
 from graphneg.store.connection import Store
@@ -54,7 +54,7 @@ SETTINGS: Mapping[str, Any] = {
     "least_words": 6,
     "least_content": 4,
     "most_words": 22,
-    "openings": tuple(words for words in OPENINGS if words not in word_list("no reply")),
+    "openings": tuple(words for words in OPENINGS if words not in word_class("no-reply")),
     "overlap": (0.0, 0.05, 0.35, 0.6),
     "last_turn": 0.4,
     "most_last": 1,

@@ -13,16 +13,15 @@ from dataclasses import replace
 from graphneg.amr.overlay import apply_edits
 from graphneg.decoders.base import get_decoder
 from graphneg.english.tokens import tokenize
-from graphneg.english.words import readings
+from graphneg.english.words import readings, word_class
 from graphneg.errors import TransformError
 from graphneg.generators.base import UNRELATED, Candidate, Context
-from graphneg.generators.word_lists import word_list
 from graphneg.hashing import number, shuffled
 from graphneg.model import AmrGraph, AmrNode, Edit, EditedUtterance, Negative
 from graphneg.parsers.base import get_parser
 
 _ARGUMENTS = frozenset({"ARG0", "ARG1", "ARG2"})
-_LIGHT = word_list("light noun")
+_LIGHT = word_class("light-nouns")
 _FOUND = "found"
 _SCALE = 2**64
 

@@ -16,12 +16,15 @@ from itertools import accumulate
 from typing import Any
 
 from graphneg.english.lemmas import content_lemmas
+from graphneg.english.words import word_class, word_list
 from graphneg.errors import GeneratorError
 from graphneg.generators.base import Context
-from graphneg.generators.word_lists import phrase_list, word_list
 from graphneg.hashing import number
 
-OPENINGS = (*sorted(word_list("opening")), *phrase_list("aside"))
+OPENINGS = (
+    *sorted(word_class("reply-openings")),
+    *(words.replace("_", " ") for words in word_list("asides")),
+)
 """First words, in lower case, of what sounds like a reply or points back; two of them before a comma."""
 
 _SHARES = (

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import pytest
 
+from graphneg.english.words import word_class, word_list
 from graphneg.generators.overlap.target_profile import OPENINGS
-from graphneg.generators.word_lists import phrase_list, word_list
 
 
-@pytest.mark.parametrize("name", ["function", "talk", "opening", "no reply", "light noun"])
+@pytest.mark.parametrize(
+    "name", ["function-words", "words-of-talk", "reply-openings", "no-reply", "light-nouns"]
+)
 def test_words_are_single_and_in_lower_case(name: str) -> None:
-    words = word_list(name)
+    words = word_class(name)
     assert words and all(word == word.lower() and " " not in word for word in words)
 
 
 def test_openings_are_words_then_phrases() -> None:
-    phrases = phrase_list("aside")
+    phrases = [words.replace("_", " ") for words in word_list("asides")]
     assert OPENINGS[-len(phrases) :] == tuple(phrases)
-    assert word_list("no reply") <= set(OPENINGS)
+    assert word_class("no-reply") <= set(OPENINGS)

@@ -10,11 +10,10 @@ from graphneg.english.detokenize import closed_up, spaced_as
 from graphneg.errors import InputError
 from graphneg.generators.base import Context, Turn
 from graphneg.generators.keywords.generator import KeywordGenerator, Rules
-from graphneg.generators.keywords.heuristics import Limits
 from graphneg.generators.keywords.requests import Amount, Material
 from graphneg.generators.keywords.writing import SentenceEnd, Style, TextRequest, Writer, ends_sentence
-from graphneg.generators.perplexity_filter import Bounds, PerplexityFilter
 from graphneg.generators.prompts import sentence_request
+from graphneg.generators.text_filters import Bounds, Limits, PerplexityFilter
 from graphneg.nn.generation import Nucleus
 from graphneg.nn.language_models import CausalLM, Written
 from graphneg.nn.models import load_causal
