@@ -6,7 +6,7 @@ of `Candidate` comes out; ``graphneg.generators.generated`` makes negatives of t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Literal, NamedTuple, Protocol
@@ -155,6 +155,15 @@ def settings_of(generator: Generator) -> dict[str, object]:
     """What the generator says that its output depends on; empty where it says nothing."""
     settings = getattr(generator, "settings", dict[str, object])
     return dict(settings())
+
+
+def check_options(name: str, options: Iterable[str], known: Sequence[str]) -> None:
+    """Raises `GeneratorError` where one of the ``options`` is none that the generator ``name`` knows."""
+    strange = [option for option in options if option not in known]
+    if strange:
+        raise GeneratorError(
+            f"generator {name} takes no option {' or '.join(map(repr, strange))}; it takes {', '.join(known)}"
+        )
 
 
 PLUGINS = Plugins("generator", "graphneg.generators", GeneratorError)

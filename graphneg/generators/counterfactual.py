@@ -14,8 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, chain, zip_longest
 from operator import itemgetter
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from graphneg.english.tokens import words_of
 from graphneg.errors import InputError
@@ -27,10 +26,10 @@ from graphneg.generators.counterfactual_model import (
     examples_for,
     spaced_words,
 )
+from graphneg.generators.keywords.writing import WritingOptions, options_of
 from graphneg.generators.prompts import Exchange
 from graphneg.generators.text_filters import (
     REASONS,
-    Bounds,
     Limits,
     PerplexityFilter,
     alike,
@@ -38,15 +37,14 @@ from graphneg.generators.text_filters import (
     shares_run,
 )
 from graphneg.hashing import number
-from graphneg.nn.language_models import CausalLM, Seq2SeqLM
-from graphneg.nn.models import load_causal, load_either
+from graphneg.nn.language_models import CausalLM
+from graphneg.nn.models import load_either
 from graphneg.shift.candidates import Reach, Reply, posts, replies_of
 from graphneg.shift.graphs import Shifts
 from graphneg.shift.prediction import get_predictor
 from graphneg.shift.substitutes import Prediction, substitutes_of
 from graphneg.store.connection import Store
 
-PULL = 3.0
 PURPOSES = ("negatives", "positives")
 _LEAST_WORDS = 3
 _DRAWS = 8
@@ -60,23 +58,9 @@ _REASONS = {
 }
 
 
-class SubstituteSource(Protocol):
-    """Where substitutes are from. ``name`` is the option ``purpose``; ``label`` and ``categories`` are those
-    of the responses."""
-
-    name: str
-    label: int
-    categories: tuple[str, ...]
-
-    def substitutes(self, replies: Sequence[Reply], most: int, seed: int) -> list[list[str]]:
-        """At most ``most`` other perspectives for each reply, the best first."""
-        ...
-
-
 class RelatedPerspectives:
     """New right replies: the perspective becomes one that another keyword before the reply leads to."""
 
-    name = "positives"
     label = 1
     categories: tuple[str, ...] = ()
 
@@ -97,7 +81,6 @@ class UnrelatedPerspectives:
     without what was said before it or in it.
     """
 
-    name = "negatives"
     label = 0
     categories: tuple[str, ...] = (UNRELATED,)
 
@@ -127,17 +110,39 @@ class UnrelatedPerspectives:
 
 
 @dataclass(frozen=True, slots=True)
-class Trials:
-    """How replies are decoded: ``temperature``, and substitutes that are tried for each candidate.
+class CounterfactualOptions(WritingOptions):
+    """What the generator takes beside `WritingOptions`; best is a ``model`` that `train_replies` trained.
 
-    ``pull`` draws the substitute in; None is `PULL` for a model that was not trained, else 0. A reply is
-    refused that has more than ``words`` words.
+    ``purpose`` is ``negatives`` or ``positives``; for positives, ``predictor`` with its options chooses among
+    what keywords of the last ``turns`` turns lead to in ``hops`` hops. ``tries`` substitutes are tried for
+    each candidate, ``batch_size`` at a time; a reply is refused that has more than ``words`` words.
+
+    Raises:
+        InputError: another purpose, or a number out of range.
     """
 
-    temperature: float = 0.7
+    purpose: str = "negatives"
+    predictor: str = "frequency"
+    predictor_options: Mapping[str, Any] | None = None
+    turns: int = 3
+    hops: int = 1
     tries: int = 8
-    pull: float | None = None
     words: int = 30
+    batch_size: int = 16
+
+    def __post_init__(self) -> None:
+        if self.purpose not in PURPOSES:
+            raise InputError(f"purpose {self.purpose!r}: choose one of {', '.join(PURPOSES)}")
+        if self.temperature <= 0 or self.tries < 1 or self.batch_size < 1 or (self.pull or 0.0) < 0:
+            raise InputError("temperature must be above 0, tries and batch_size at least 1, pull not below 0")
+        if self.words < 1:
+            raise InputError("words must be at least 1")
+        _ = self.bounds, self.reach
+
+    @property
+    def reach(self) -> Reach:
+        """Where new perspectives are looked for."""
+        return Reach(turns=self.turns, hops=self.hops)
 
 
 @dataclass(slots=True)
@@ -166,23 +171,23 @@ class CounterfactualGenerator(Shortfall):
     name = "counterfactual"
     batch = SLOW_BATCH
 
-    def __init__(
-        self,
-        store: Store,
-        model: CausalLM | Seq2SeqLM,
-        source: SubstituteSource,
-        trials: Trials | None = None,
-        judge: PerplexityFilter | None = None,
-    ) -> None:
+    def __init__(self, store: Store, options: CounterfactualOptions) -> None:
         super().__init__(_REASONS)
         self.refused: Counter[str] = Counter()
         self._store = store
-        self._model = model
-        self._source = source
-        self._trials = trials or Trials()
-        self._judge = judge or (PerplexityFilter(model) if isinstance(model, CausalLM) else None)
-        untrained = PULL if examples_for(model) else 0.0
-        self._pull = untrained if self._trials.pull is None else self._trials.pull
+        self._options = options
+        shifts = Shifts(store)
+        self._source: RelatedPerspectives | UnrelatedPerspectives = UnrelatedPerspectives(shifts)
+        if options.purpose == "positives":
+            predictor = get_predictor(options.predictor, **(options.predictor_options or {}))
+            self._source = RelatedPerspectives(shifts, Prediction(predictor, options.reach))
+        self._model = load_either(
+            options.model or "", gguf_file=options.gguf_file, device=options.device, offline=options.offline
+        )
+        self._model.batch_size = options.batch_size
+        reader = options.load_judge() or self._model
+        self._judge = PerplexityFilter(reader, options.bounds) if isinstance(reader, CausalLM) else None
+        self._pull = options.pull_of(trained=not examples_for(self._model))
 
     def generate(
         self, contexts: Sequence[Context], per_context: int, seed: int
@@ -193,20 +198,20 @@ class CounterfactualGenerator(Shortfall):
             InputError: the store has no shift graph.
             ModelError: memory does not suffice for one reply.
         """
-        asked = self._asked(contexts, per_context * self._trials.tries, seed)
+        asked = self._asked(contexts, per_context * self._options.tries, seed)
         pairs = [(each, question) for each in asked for question in each.questions]
         replies = counterfactuals(
             self._model,
             [question for _, question in pairs],
             examples=examples_for(self._model),
             seed=seed,
-            temperature=self._trials.temperature,
+            temperature=self._options.temperature,
             pull=self._pull,
         )
         whole = [
             (each, question, reply)
             for (each, question), reply in zip(pairs, replies, strict=True)
-            if self._passes(each, _refusal(each.context, question, reply, self._trials))
+            if self._passes(each, _refusal(each.context, question, reply, self._options.words))
         ]
         for each, question, reply in self._likeliest(whole):
             if len(each.candidates) < per_context:
@@ -219,13 +224,13 @@ class CounterfactualGenerator(Shortfall):
         """See `graphneg.generators.base.Generator`."""
         return {
             "model": str(self._model.path),
-            "purpose": self._source.name,
-            "temperature": self._trials.temperature,
-            "tries": self._trials.tries,
+            "purpose": self._options.purpose,
+            "temperature": self._options.temperature,
+            "tries": self._options.tries,
             "pull": self._pull,
             "judge": None if self._judge is None else str(self._judge.model.path),
             "bounds": None if self._judge is None else repr(self._judge.bounds),
-            "words": self._trials.words,
+            "words": self._options.words,
         }
 
     def _asked(self, contexts: Sequence[Context], most: int, seed: int) -> list[_Asked]:
@@ -283,61 +288,15 @@ class CounterfactualGenerator(Shortfall):
         )
 
 
-def counterfactual(
-    store: Store,
-    *,
-    model: str | Path | None = None,
-    purpose: str = "negatives",
-    predictor: str = "frequency",
-    predictor_options: Mapping[str, Any] | None = None,
-    turns: int = 3,
-    hops: int = 1,
-    temperature: float = 0.7,
-    tries: int = 8,
-    pull: float | None = None,
-    judge: str | Path | None = None,
-    surprise: float = 14.0,
-    alone: float = 40.0,
-    worst: float = 11.0,
-    words: int = 30,
-    gguf_file: str | None = None,
-    device: str = "auto",
-    batch_size: int = 16,
-    offline: bool = False,
-) -> CounterfactualGenerator:
-    """The generator ``counterfactual``.
-
-    ``model`` is the folder or hub id of a causal or sequence-to-sequence model, best one that
-    `train_replies` trained. ``purpose`` is ``negatives`` or ``positives``; for positives, ``predictor``
-    with its options chooses among what keywords of the last ``turns`` turns lead to in ``hops`` hops.
-    ``tries`` is how many substitutes are tried for each candidate, ``pull`` how strongly a
-    missing one is drawn in (where not given, only for a model that was not trained); ``surprise``, ``alone``
-    and ``worst`` say which replies are refused (`Bounds`) of what the ``judge`` finds, another causal
-    language model by path or id, and ``words`` which are too long.
+def counterfactual(store: Store, **options: Any) -> CounterfactualGenerator:
+    """The generator ``counterfactual``, with `CounterfactualOptions`.
 
     Raises:
-        InputError: no model is named, another purpose, or a number out of range.
+        GeneratorError: no model is named, or there is no such option.
+        InputError: another purpose, or a number out of range.
         ModelError: the model or the predictor can't be had.
     """
-    if model is None:
-        raise InputError("counterfactual needs a model: give a folder or a hub id as the option model")
-    if purpose not in PURPOSES:
-        raise InputError(f"purpose {purpose!r}: choose one of {', '.join(PURPOSES)}")
-    if temperature <= 0 or tries < 1 or batch_size < 1 or (pull or 0.0) < 0:
-        raise InputError("temperature must be above 0, tries and batch_size at least 1, pull not below 0")
-    if words < 1:
-        raise InputError("words must be at least 1")
-    trials, bounds = Trials(temperature, tries, pull, words), Bounds(surprise, alone, worst)
-    shifts = Shifts(store)
-    source: SubstituteSource = UnrelatedPerspectives(shifts)
-    if purpose == "positives":
-        chosen = get_predictor(predictor, **(predictor_options or {}))
-        source = RelatedPerspectives(shifts, Prediction(chosen, Reach(turns=turns, hops=hops)))
-    loaded = load_either(model, gguf_file=gguf_file, device=device, offline=offline)
-    loaded.batch_size = batch_size
-    reader = loaded if judge is None else load_causal(judge, device=device, offline=offline)
-    filter = PerplexityFilter(reader, bounds) if isinstance(reader, CausalLM) else None
-    return CounterfactualGenerator(store, loaded, source, trials, filter)
+    return CounterfactualGenerator(store, options_of(CounterfactualOptions, "counterfactual", options))
 
 
 def _observed(store: Store, contexts: Sequence[Context]) -> list[list[Reply]]:
@@ -361,12 +320,12 @@ def _in_turn(lists: Sequence[Sequence[Question]]) -> list[Question]:
     return list({question.substitute: question for question in reversed(mixed)}.values())[::-1]
 
 
-def _refusal(context: Context, question: Question, reply: CounterfactualReply, trials: Trials) -> str | None:
+def _refusal(context: Context, question: Question, reply: CounterfactualReply, most: int) -> str | None:
     """Why a reply is none to keep, as a name; None where it may be kept."""
     words = words_of(reply.text)
     if not reply.finished:
         return "unfinished"
-    limits = Limits(least=_LEAST_WORDS, most=trials.words)
+    limits = Limits(least=_LEAST_WORDS, most=most)
     reason = broken(reply.text, [question.substitute.split()], limits)
     if reason is not None:
         return reason

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -31,7 +31,7 @@ from graphneg.generators.keywords.requests import (
     Slot,
     with_neighbours,
 )
-from graphneg.generators.keywords.writing import Style, TextRequest, Writer
+from graphneg.generators.keywords.writing import Style, TextRequest, Writer, WritingOptions, options_of
 from graphneg.generators.prompts import (
     REPLY_WITH_WORDS,
     example_texts,
@@ -43,7 +43,6 @@ from graphneg.generators.prompts import (
 )
 from graphneg.generators.text_filters import (
     REASONS,
-    Bounds,
     Limits,
     PerplexityFilter,
     TextLosses,
@@ -59,8 +58,6 @@ from graphneg.store.connection import Store
 if TYPE_CHECKING:
     from graphneg.nn.vectors import StaticVectors
 
-PULL = 3.0
-"""How strongly keywords are drawn in by a model that was not trained to reply with given words."""
 _REASONS = {
     **REASONS,
     "no-keywords": "the context has no keyword to write about",
@@ -255,64 +252,41 @@ def _candidate(text: _Text, apart: float | None, context: Context) -> Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
-    """What all generators of this kind take.
+class KeywordOptions(WritingOptions):
+    """What all generators of this kind take beside `WritingOptions`.
 
-    ``model`` is the path or id of a causal language model (``gguf_file``, ``device`` and ``offline``
-    as `graphneg.nn.models.load_causal` takes them); ``keywords`` the extractor, for a ``language``,
-    with a ``spacy_model``. ``least`` and ``most`` keywords go into a text, which has at most ``words``
-    words. ``temperature``, ``top_p`` and ``pull`` (how strongly keywords are drawn in; None: not at all
-    for a trained model, else by `PULL`) say how texts are drawn, ``drafts``, ``draws`` and ``apart`` which of
-    them are kept (`Rules`), as do ``surprise``, ``alone`` and ``worst`` (`Bounds`) of what the ``judge``
-    finds, another causal language model by path or id.
-
-    Raises:
-        InputError: a number is out of range: before a model is read, which may take a minute.
+    ``keywords`` is the extractor, for a ``language``, with a ``spacy_model``. ``least`` and ``most`` keywords
+    go into a text, which has at most ``words`` words. ``top_p`` bounds what is drawn from; ``drafts``,
+    ``draws`` and ``apart`` say which texts are kept (`Rules`).
     """
 
-    model: str | Path | None = None
-    gguf_file: str | None = None
-    device: str = "auto"
-    offline: bool = False
     keywords: str = "rake"
     language: str = "en"
     spacy_model: str | None = None
     least: int = 1
     most: int = 1
     words: int = 24
-    temperature: float = 0.7
     top_p: float = 0.9
-    pull: float | None = None
     drafts: int = 8
     draws: int = 4
-    judge: str | Path | None = None
-    surprise: float = 14.0
-    alone: float = 40.0
-    worst: float = 11.0
     apart: float = 0.3
 
     def __post_init__(self) -> None:
-        _ = self.rules, self.bounds, self.style(PULL), Amount(self.least, self.most)
+        _ = self.rules, self.bounds, self.style(False), Amount(self.least, self.most)
 
     @property
     def rules(self) -> Rules:
         """Which texts are kept."""
         return Rules(Limits(most=self.words), self.drafts, self.draws, self.apart)
 
-    @property
-    def bounds(self) -> Bounds:
-        """Which losses of a text pass."""
-        return Bounds(self.surprise, self.alone, self.worst)
-
-    def style(self, pull: float) -> Style:
-        """How texts are drawn; with this pull where none is given."""
-        search = Sampling(self.temperature, top_p=self.top_p)
-        return Style(search, pull if self.pull is None else self.pull)
+    def style(self, trained: bool) -> Style:
+        """How texts are drawn from a model that was trained for its task, or was not."""
+        return Style(Sampling(self.temperature, top_p=self.top_p), self.pull_of(trained))
 
 
 def key_context(store: Store, **options: Any) -> KeywordGenerator:
     """``key-context``: a reply with keywords of the context, for the history of another dialogue."""
-    return _replies("key-context", store, _checked("key-context", options), None)
+    return _replies("key-context", store, options_of(KeywordOptions, "key-context", options), None)
 
 
 def key_sem(store: Store, *, vectors: str | Path | None = None, **options: Any) -> KeywordGenerator:
@@ -320,7 +294,7 @@ def key_sem(store: Store, *, vectors: str | Path | None = None, **options: Any) 
 
     ``vectors`` is a file or folder of static word vectors, GloVe's in the paper.
     """
-    chosen = _checked("key-sem", options)
+    chosen = options_of(KeywordOptions, "key-sem", options)
     if vectors is None:
         raise GeneratorError("key-sem needs word vectors: option vectors=PATH, a GloVe file for example")
     from graphneg.nn.vectors import StaticVectors
@@ -330,9 +304,9 @@ def key_sem(store: Store, *, vectors: str | Path | None = None, **options: Any) 
 
 def key_sentence(store: Store, **options: Any) -> KeywordGenerator:
     """``key-sentence``: an everyday sentence with one or two keywords of the context, no reply at all."""
-    chosen = _checked("key-sentence", options)
+    chosen = options_of(KeywordOptions, "key-sentence", options)
     judge, model = _models(chosen)
-    writer = Writer(model, sentence_examples(), chosen.style(PULL))
+    writer = Writer(model, sentence_examples(), chosen.style(False))
     return KeywordGenerator(
         "key-sentence",
         _material(chosen),
@@ -343,13 +317,15 @@ def key_sentence(store: Store, **options: Any) -> KeywordGenerator:
     )
 
 
-def _replies(name: str, store: Store, chosen: Options, vectors: StaticVectors | None) -> KeywordGenerator:
+def _replies(
+    name: str, store: Store, chosen: KeywordOptions, vectors: StaticVectors | None
+) -> KeywordGenerator:
     judge, model = _models(chosen)
-    examples = "" if is_trained(model, REPLY_WITH_WORDS) else reply_examples()
+    trained = is_trained(model, REPLY_WITH_WORDS)
     return KeywordGenerator(
         name,
         _material(chosen, Histories(store), None if vectors is None else partial(with_neighbours, vectors)),
-        Writer(model, examples, chosen.style(PULL if examples else 0.0)),
+        Writer(model, "" if trained else reply_examples(), chosen.style(trained)),
         reply_request,
         judge=judge,
         rules=chosen.rules,
@@ -357,31 +333,20 @@ def _replies(name: str, store: Store, chosen: Options, vectors: StaticVectors | 
     )
 
 
-def _checked(name: str, options: Mapping[str, Any]) -> Options:
-    known = [field.name for field in fields(Options)]
-    strange = [option for option in options if option not in known]
-    if strange:
-        raise GeneratorError(
-            f"generator {name} takes no option {' or '.join(map(repr, strange))}; it takes {', '.join(known)}"
-        )
-    if not options.get("model"):
-        raise GeneratorError(f"{name} needs a language model: option model=PATH_OR_ID")
-    return Options(**options)
-
-
-def _models(chosen: Options) -> tuple[PerplexityFilter, CausalLM]:
+def _models(chosen: KeywordOptions) -> tuple[PerplexityFilter, CausalLM]:
     """The judge and the writer, which reads its own texts where no judge is named.
 
     The judge is loaded first: the writer may be a large model, to be read in vain where there is no judge.
     """
-    where: dict[str, Any] = {"device": chosen.device, "offline": chosen.offline}
-    judge = None if chosen.judge is None else load_causal(chosen.judge, **where)
-    model = load_causal(chosen.model or "", gguf_file=chosen.gguf_file, **where)
+    judge = chosen.load_judge()
+    model = load_causal(
+        chosen.model or "", gguf_file=chosen.gguf_file, device=chosen.device, offline=chosen.offline
+    )
     return PerplexityFilter(judge or model, chosen.bounds), model
 
 
 def _material(
-    chosen: Options, histories: Histories | None = None, replacing: Replacing | None = None
+    chosen: KeywordOptions, histories: Histories | None = None, replacing: Replacing | None = None
 ) -> Material:
     extractor = get_extractor(chosen.keywords, chosen.language, chosen.spacy_model)
     return Material(extractor, Amount(chosen.least, chosen.most), histories, replacing, chosen.language)

@@ -13,16 +13,19 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
 
 from graphneg.english.tokens import words_of
-from graphneg.errors import InputError, ModelError
-from graphneg.generators.text_filters import says
+from graphneg.errors import GeneratorError, InputError, ModelError
+from graphneg.generators.base import check_options
+from graphneg.generators.text_filters import Bounds, says
 from graphneg.nn.batching import in_batches, padded
 from graphneg.nn.generation import KeywordBias, Sampling, generate, item_seed, processors
 from graphneg.nn.language_models import CausalLM, Written
+from graphneg.nn.models import load_causal
 
 Tokens = Sequence[int]
 Decode = Callable[[Tokens], str]
@@ -30,9 +33,66 @@ Decode = Callable[[Tokens], str]
 _SENTENCE_END = re.compile(r"[^\W\d_][.!?][\"”]?$")
 _ABBREVIATED = frozenset({"mr", "mrs", "ms", "dr", "st", "prof", "no", "vs", "etc", "a.m", "p.m"})
 BATCH = 32
+PULL = 3.0
+"""How strongly words are drawn in by a model that was not trained to reply with them."""
 END = "\n"
 """What ends a text: requests ask for one line."""
 _NO_LIMIT = 100_000
+
+
+Options = TypeVar("Options", bound="WritingOptions")
+
+
+@dataclass(frozen=True, slots=True)
+class WritingOptions:
+    """What all generators take that let a language model write.
+
+    ``model`` is the path or id of a language model (``gguf_file``, ``device`` and ``offline`` as
+    `graphneg.nn.models.load_causal` takes them). ``temperature`` and ``pull`` (how strongly words that are
+    asked for are drawn in; None: by 3, or not at all for a model that was trained for it) say how texts are
+    drawn; ``surprise``, ``alone`` and ``worst`` which are kept (`Bounds`) of what the ``judge`` finds,
+    another causal language model by path or id.
+    """
+
+    model: str | Path | None = None
+    gguf_file: str | None = None
+    device: str = "auto"
+    offline: bool = False
+    temperature: float = 0.7
+    pull: float | None = None
+    judge: str | Path | None = None
+    surprise: float = 14.0
+    alone: float = 40.0
+    worst: float = 11.0
+
+    @property
+    def bounds(self) -> Bounds:
+        """Which losses of a text pass."""
+        return Bounds(self.surprise, self.alone, self.worst)
+
+    def pull_of(self, trained: bool) -> float:
+        """How strongly words are drawn in where a model was trained for its task, or was not."""
+        untrained = 0.0 if trained else PULL
+        return untrained if self.pull is None else self.pull
+
+    def load_judge(self) -> CausalLM | None:
+        """The model that reads what was written, where another one than the writer is named."""
+        if self.judge is None:
+            return None
+        return load_causal(self.judge, device=self.device, offline=self.offline)
+
+
+def options_of(kind: type[Options], name: str, options: Mapping[str, Any]) -> Options:
+    """The options of the generator ``name``.
+
+    Raises:
+        GeneratorError: there is no such option, or no model is named.
+        InputError: a number is out of range: before a model is read, which may take a minute.
+    """
+    check_options(name, options, [field.name for field in fields(kind)])
+    if not options.get("model"):
+        raise GeneratorError(f"{name} needs a model: option model=PATH_OR_ID, a language model")
+    return kind(**options)
 
 
 class SentenceEnd:

@@ -164,16 +164,16 @@ class OverlapGenerator:
         for part, samples in ahead(lambda part: (part[0], pool.read(part[1])), parts, PARTS_AT_ONCE):
             pool.keep(samples)
             asked += part
-            for one in part:
-                shortlists = self._shortlists(one, pool)
+            for query in part:
+                shortlists = self._shortlists(query, pool)
                 if compared:
                     lists.append(list(map(list, shortlists)))
                 else:
-                    given.append(self._given(one, shortlists))
+                    given.append(self._given(query, shortlists))
         pool.forget_oldest()
         if compared:
             lists = self._by_similarity(asked, self._without_likeliest(asked, lists))
-            given = [self._given(one, listed) for one, listed in zip(asked, lists, strict=True)]
+            given = [self._given(query, listed) for query, listed in zip(asked, lists, strict=True)]
         if self._substitution is not None:
             self._substitution.apply(contexts, given, seed)
         return given
@@ -183,9 +183,9 @@ class OverlapGenerator:
     ) -> Iterator[tuple[list[_Asked], list[str]]]:
         """Some contexts at a time, with the terms whose samples are to be read for them."""
         for start in range(0, len(contexts), PART):
-            part = [self._asked(one, pool, per_context, seed) for one in contexts[start : start + PART]]
+            part = [self._asked(query, pool, per_context, seed) for query in contexts[start : start + PART]]
             self._learn_successors(part)
-            terms = (term for one in part for profile in one.profiles for term in profile.query_terms)
+            terms = (term for query in part for profile in query.profiles for term in profile.query_terms)
             yield part, pool.claim(terms)
 
     def _pool_of(self, seed: int) -> Pool:
@@ -210,7 +210,7 @@ class OverlapGenerator:
         return [
             shortlist(context, terms, profile, sentences, said, self.conditions, usual)
             for profile in profiles
-            for sentences in [(one for term in profile.query_terms for one in pool.sentences(term))]
+            for sentences in [(sentence for term in profile.query_terms for sentence in pool.sentences(term))]
         ]
 
     def _learn_successors(self, asked: Sequence[_Asked]) -> None:
@@ -218,7 +218,7 @@ class OverlapGenerator:
         least = self.conditions.usual_shift
         if least is None:
             return
-        terms = sorted({term for one in asked for term in one.terms.last} - self._successors.keys())
+        terms = sorted({term for query in asked for term in query.terms.last} - self._successors.keys())
         for row in self._store.read(cypher_text("overlap/successors"), terms=terms, least=least):
             self._successors[row["term"]] = frozenset(row["successors"])
         for term in terms:
@@ -229,9 +229,9 @@ class OverlapGenerator:
     ) -> list[list[list[Listed]]]:
         if self._denoiser is None:
             return lists
-        gone = likeliest(self._denoiser, [one.context for one in asked], lists, self.conditions.likeliest)
+        gone = likeliest(self._denoiser, [query.context for query in asked], lists, self.conditions.likeliest)
         return [
-            [[one for one in each if one.key not in keys] for each in some]
+            [[item for item in each if item.key not in keys] for each in some]
             for some, keys in zip(lists, gone, strict=True)
         ]
 
@@ -240,10 +240,10 @@ class OverlapGenerator:
     ) -> list[list[list[Listed]]]:
         if self._similarity is None:
             return lists
-        reordered = self._similarity.preferring([one.context for one in asked], lists)
+        reordered = self._similarity.preferring([query.context for query in asked], lists)
         return [
-            [reordered(at, profile.draw, each) for profile, each in zip(one.profiles, some, strict=True)]
-            for at, (one, some) in enumerate(zip(asked, lists, strict=True))
+            [reordered(at, profile.draw, each) for profile, each in zip(query.profiles, some, strict=True)]
+            for at, (query, some) in enumerate(zip(asked, lists, strict=True))
         ]
 
     def _given(self, asked: _Asked, lists: Sequence[Iterable[Listed]]) -> list[Candidate]:
@@ -251,27 +251,27 @@ class OverlapGenerator:
         found: dict[str, Candidate] = {}
         most = self.conditions.most_uses
         for listed in lists:
-            for one in chain(listed, _nearest_first(lists)):
-                key = one.key
+            for item in chain(listed, _nearest_first(lists)):
+                key = item.key
                 if key not in found and (most is None or self._uses[key] < most):
                     self._uses[key] += 1
-                    found[key] = _candidate(one, asked.terms)
+                    found[key] = _candidate(item, asked.terms)
                     break
         return list(found.values())
 
 
 def _nearest_first(lists: Sequence[Iterable[Listed]]) -> Iterator[Listed]:
-    yield from sorted(chain.from_iterable(lists), key=lambda one: (one.distance, one.chance))
+    yield from sorted(chain.from_iterable(lists), key=lambda item: (item.distance, item.chance))
 
 
-def _candidate(one: Listed, terms: ContextTerms) -> Candidate:
-    scores = {"shared": float(len(one.shared)), "shared_last": float(len(one.shared & terms.last))}
-    if one.cosine is not None:
-        scores["cosine"] = round(one.cosine, 4)
-    details = {"source": one.sentence.id}
-    if one.shared:
-        details["shared"] = ", ".join(sorted(one.shared))
-    return Candidate(one.sentence.text, (UNRELATED,), scores, details)
+def _candidate(item: Listed, terms: ContextTerms) -> Candidate:
+    scores = {"shared": float(len(item.shared)), "shared_last": float(len(item.shared & terms.last))}
+    if item.cosine is not None:
+        scores["cosine"] = round(item.cosine, 4)
+    details = {"source": item.sentence.id}
+    if item.shared:
+        details["shared"] = ", ".join(sorted(item.shared))
+    return Candidate(item.sentence.text, (UNRELATED,), scores, details)
 
 
 class HardGenerator(OverlapGenerator):

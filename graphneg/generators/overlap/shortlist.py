@@ -63,9 +63,9 @@ class Shortlist:
 
     def __iter__(self) -> Iterator[Listed]:
         yield from self._found
-        for one in self._items:
-            self._found.append(one)
-            yield one
+        for listed in self._items:
+            self._found.append(listed)
+            yield listed
 
 
 def said_in(context: Context) -> frozenset[str]:
@@ -89,43 +89,53 @@ def shortlist(
     dialogue or in a right response, nor nearly so, none that mentions a usual shift, and few enough words
     of the last turn.
     """
-    informative, of_last = terms.informative, terms.informative & terms.last
     ranked: list[tuple[float, int, PoolSentence]] = []
-    for one in sentences:
-        if (one.question and not profile.question) or one.dialogue == context.dialogue:
-            continue
-        if conditions.most_last is not None and len(one.terms & terms.last) > conditions.most_last:
-            continue
-        common = one.terms & informative
-        distance = 4.0 * abs(min(len(common), MOST_SHARED) - profile.shared)
-        if common and of_last.isdisjoint(common) == profile.last:
-            distance += 2.0
-        if one.first_person != profile.first_person:
-            distance += 1.0
-        if profile.question and not one.question:
-            distance += 1.5
-        ranked.append((distance, ((one.rank ^ profile.order) * _MIX) & _MASK, one))
+    for sentence in sentences:
+        if sentence.dialogue != context.dialogue:
+            distance = _distance(sentence, terms, profile, conditions.most_last)
+            if distance is not None:
+                chance = ((sentence.rank ^ profile.order) * _MIX) & _MASK
+                ranked.append((distance, chance, sentence))
     ranked.sort()
 
     def fitting() -> Iterator[Listed]:
-        found: set[str] = set()
-        for distance, chance, one in ranked:
-            key = words_key(one.text)
-            if key not in said and key not in found and _may_follow(one, terms, usual, conditions.likeness):
-                found.add(key)
-                yield Listed(distance, chance, one.terms & terms.terms, key, one)
+        listed: set[str] = set()
+        for distance, chance, sentence in ranked:
+            key = words_key(sentence.text)
+            if key in said or key in listed:
+                continue
+            if _may_follow(sentence, terms, usual, conditions.likeness):
+                listed.add(key)
+                yield Listed(distance, chance, sentence.terms & terms.terms, key, sentence)
 
     return Shortlist(islice(fitting(), SHORTLIST))
 
 
-def _may_follow(one: PoolSentence, terms: ContextTerms, usual: frozenset[str], likeness: float) -> bool:
+def _distance(
+    sentence: PoolSentence, terms: ContextTerms, profile: TargetProfile, most_last: int | None
+) -> float | None:
+    """How far a sentence is from a profile; None where it is a question too many, or near the last turn."""
+    if sentence.question and not profile.question:
+        return None
+    if most_last is not None and len(sentence.terms & terms.last) > most_last:
+        return None
+    common = sentence.terms & terms.informative
+    distance = 4.0 * abs(min(len(common), MOST_SHARED) - profile.shared)
+    if common and terms.last.isdisjoint(common) == profile.last:
+        distance += 2.0
+    if sentence.first_person != profile.first_person:
+        distance += 1.0
+    return distance + 1.5 * (profile.question and not sentence.question)
+
+
+def _may_follow(sentence: PoolSentence, terms: ContextTerms, usual: frozenset[str], likeness: float) -> bool:
     """Whether it mentions no usual shift, and no right response says nearly the same."""
-    if usual and not usual.isdisjoint(one.terms - terms.terms):
+    if usual and not usual.isdisjoint(sentence.terms - terms.terms):
         return False
-    most = likeness * len(one.terms)
-    if len(one.terms & terms.answered) <= most:
+    most = likeness * len(sentence.terms)
+    if len(sentence.terms & terms.answered) <= most:
         return True
-    return all(len(one.terms & answer) <= most for answer in terms.answers)
+    return all(len(sentence.terms & answer) <= most for answer in terms.answers)
 
 
 class Similarity:
@@ -145,20 +155,20 @@ class Similarity:
 
         What it returns takes the index of the context, the draw of a profile (0 to 1) and a list.
         """
-        texts = sorted({one.sentence.text for some in lists for each in some for one in each})
-        places = {text: place for place, text in enumerate(texts)}
+        texts = sorted({listed.sentence.text for some in lists for each in some for listed in each})
+        indexes = {text: index for index, text in enumerate(texts)}
         sentences = self._embed(texts)
         meant = self._embed([context.text for context in contexts])
 
         def reordered(at: int, draw: float, listed: Sequence[Listed]) -> list[Listed]:
             target = self._drawn(draw)
             kept: list[Listed] = []
-            for one in listed:
-                cosine = float(meant[at] @ sentences[places[one.sentence.text]])
+            for item in listed:
+                cosine = float(meant[at] @ sentences[indexes[item.sentence.text]])
                 if cosine < self._most:
                     beside = 0.0 if target is None else abs(cosine - target)
-                    kept.append(one._replace(distance=one.distance + WEIGHT * beside, cosine=cosine))
-            return sorted(kept, key=lambda one: (one.distance, one.chance, one.sentence.id))
+                    kept.append(item._replace(distance=item.distance + WEIGHT * beside, cosine=cosine))
+            return sorted(kept, key=lambda item: (item.distance, item.chance, item.sentence.id))
 
         return reordered
 
@@ -166,8 +176,8 @@ class Similarity:
         """Cosines of contexts with their first right responses, in ascending order."""
         if not contexts:
             return []
-        meant = self._embed([one.text for one in contexts])
-        answers = self._embed([one.positives[0] for one in contexts])
+        meant = self._embed([context.text for context in contexts])
+        answers = self._embed([context.positives[0] for context in contexts])
         return sorted(float(a @ b) for a, b in zip(meant, answers, strict=True))
 
     def _embed(self, texts: Sequence[str]) -> NDArray[float32]:
@@ -179,19 +189,19 @@ class Similarity:
 
     def _drawn(self, draw: float) -> float | None:
         """The cosine of a right response, below the most; none where too few are known."""
-        usual = [one for one in self._usual if one < self._most]
+        usual = [cosine for cosine in self._usual if cosine < self._most]
         return usual[int(draw * len(usual))] if len(usual) >= FEWEST else None
 
 
 def _answered(store: Store) -> list[Context]:
     """The first contexts of a store that have a right response."""
-    contexts: Iterable[Context] = (one for one in read_contexts(store, ContextSelection()) if one.positives)
-    return list(islice(contexts, CALIBRATION))
+    contexts = read_contexts(store, ContextSelection())
+    return list(islice((context for context in contexts if context.positives), CALIBRATION))
 
 
 def _mean(embedder: Embedder, contexts: Sequence[Context]) -> NDArray[float32] | float:
     """The mean vector of contexts and of their first right responses, shape (dimensions,); 0 of none."""
-    texts = [text for one in contexts for text in (one.text, one.positives[0])]
+    texts = [text for context in contexts for text in (context.text, context.positives[0])]
     return embedder.embed(texts).mean(axis=0) if texts else 0.0
 
 

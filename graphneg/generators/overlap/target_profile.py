@@ -18,7 +18,7 @@ from typing import Any
 from graphneg.english.lemmas import content_lemmas
 from graphneg.english.words import word_class, word_list
 from graphneg.errors import GeneratorError
-from graphneg.generators.base import Context
+from graphneg.generators.base import Context, check_options
 from graphneg.hashing import number
 
 OPENINGS = (
@@ -137,13 +137,7 @@ def conditions_of(options: Mapping[str, Any]) -> Conditions:
     Raises:
         GeneratorError: there is no such condition, or a value is not what it takes.
     """
-    known = [field.name for field in fields(Conditions)]
-    strange = [name for name in options if name not in known]
-    if strange:
-        raise GeneratorError(
-            f"generator overlap takes no option {' or '.join(map(repr, strange))}; it takes embedder, "
-            f"denoiser, {', '.join(known)}"
-        )
+    check_options("overlap", options, ("embedder", "denoiser", *(field.name for field in fields(Conditions))))
     return Conditions(**options)
 
 
@@ -204,6 +198,7 @@ def target_profiles(
     ranked = _ranked(context, frequency, hub, seed)
     of_last = [term for term in ranked if term in context.last]
     before = [term for term in ranked if term not in context.last]
+    far = [term for term in elsewhere if term not in context.terms]
     used = {True: 0, False: 0}
     profiles: list[TargetProfile] = []
     for slot in map(str, range(amount)):
@@ -211,24 +206,22 @@ def target_profiles(
         draws = [((bits >> (_BITS * at)) & 0xFFFF) / 0x10000 for at in range(4)]
         shared = _drawn(conditions.overlap, draws[0]) if ranked else 0
         last = bool(of_last) and (not before or draws[1] < conditions.last_turn)
-        own, others = (of_last, before) if last else (before, of_last)
-        if not shared:
-            own, others = [term for term in elsewhere if term not in context.terms], []
         many = _MANY_QUERY_TERMS if shared > 2 else _QUERY_TERMS
-        start = bits % max(len(own), 1) if not shared else used[last]
-        used[last] += bool(shared)
-        terms = [own[(start + i) % len(own)] for i in range(min(many, len(own)))]
-        profile = TargetProfile(
-            shared=shared,
-            last=last,
-            first_person=draws[2] < conditions.first_person,
-            question=draws[3] < conditions.questions,
-            query_terms=tuple((terms + others)[:many]),
-            order=number(seed, "order", context.id, slot),
-            draw=number(seed, "draw", context.id, slot) / 2**64,
-        )
-        profiles.append(profile)
+        if shared:
+            own, others = (of_last, before) if last else (before, of_last)
+            terms = (_around(own, used[last], many) + others)[:many]
+            used[last] += 1
+        else:
+            terms = _around(far, bits, many)
+        person, question = draws[2] < conditions.first_person, draws[3] < conditions.questions
+        order, draw = number(seed, "order", context.id, slot), number(seed, "draw", context.id, slot) / 2**64
+        profiles.append(TargetProfile(shared, last, person, question, tuple(terms), order, draw))
     return profiles
+
+
+def _around(terms: Sequence[str], start: int, most: int) -> list[str]:
+    """At most so many terms from an index on, once round."""
+    return [terms[(start + step) % len(terms)] for step in range(min(most, len(terms)))]
 
 
 def _ranked(context: ContextTerms, frequency: Callable[[str], int], hub: float, seed: int) -> list[str]:
