@@ -342,7 +342,9 @@ class _NearestIndex:
         while given < len(self._entries):
             cosines, indexes = self._index.search(vector, most)
             rounded = [round(float(cosine), _DIGITS) for cosine in cosines[0]]
-            ranked = sorted(zip(rounded, indexes[0].tolist(), strict=True), key=lambda one: (-one[0], one[1]))
+            ranked = sorted(
+                zip(rounded, indexes[0].tolist(), strict=True), key=lambda item: (-item[0], item[1])
+            )
             # The last of equals may be cut off from the rest: what is as near as the last comes next time.
             last = len(ranked) if most >= len(self._entries) else rounded.index(ranked[-1][0])
             for cosine, at in ranked[given:last]:

@@ -49,6 +49,7 @@ _TAKEN = "another run is removing the shift graph of this store; build it again 
 
 Existing = Literal["keep", "replace"]
 TextKind = Literal["utterances", "responses"]
+KINDS: tuple[TextKind, ...] = get_args(TextKind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,7 @@ class ShiftReport:
         """Count these dialogues."""
         self.dialogues += len(written)
         for dialogue in written:
-            self.pairs += dialogue.pairs
+            self.pairs += len(dialogue.pairs)
             self.shifts += sum(map(len, dialogue.shifts.values()))
             self.mentions += sum(map(len, dialogue.mentions.values()))
             self.skipped.update(dialogue.skipped)
@@ -106,23 +107,22 @@ class DialogueText:
     kind: TextKind
 
 
-@dataclass(frozen=True, slots=True)
-class DialoguePairs:
-    """The texts of a dialogue, in order, and its pairs of a post and a reply to it."""
-
-    id: str
-    texts: tuple[DialogueText, ...]
-    pairs: tuple[tuple[DialogueText, DialogueText], ...]
+def _by_kind() -> dict[TextKind, list[Row]]:
+    return {kind: [] for kind in KINDS}
 
 
 @dataclass(slots=True)
 class DialogueShifts:
-    """What is to be written of one dialogue: rows of the statements in ``cypher/shift/``, by kind."""
+    """A dialogue: its texts in order, its pairs of a post and a reply to it, and what is to be written of it.
+
+    ``mentions`` and ``shifts`` are rows of the statements in ``cypher/shift/``, by the kind of the text.
+    """
 
     id: str
-    pairs: int
-    mentions: dict[TextKind, list[Row]] = field(default_factory=dict[TextKind, list[Row]])
-    shifts: dict[TextKind, list[Row]] = field(default_factory=dict[TextKind, list[Row]])
+    texts: tuple[DialogueText, ...]
+    pairs: tuple[tuple[DialogueText, DialogueText], ...]
+    mentions: dict[TextKind, list[Row]] = field(default_factory=_by_kind)
+    shifts: dict[TextKind, list[Row]] = field(default_factory=_by_kind)
     skipped: Counter[str] = field(default_factory=Counter[str])
 
 
@@ -167,11 +167,10 @@ def build_shifts(
     _check_replies(store, selection, amount["dialogues"])
     method = Method(extractor.name, embedder.name)
     report = ShiftReport(method.keywords, method.embedder, notes=extractor.notes)
-    pending = amount["pending"]
-    if existing == "replace" or _is_being_removed(store, method):
+    anew = existing == "replace" or _is_being_removed(store, method)
+    if anew:
         _forget(store, method, progress)
-        pending = amount["dialogues"]
-    progress.start("shift graph", pending, "dialogues")
+    progress.start("shift graph", amount["dialogues" if anew else "pending"], "dialogues")
     ids = _pending_dialogues(store, selection)
     batches = iter(lambda: list(islice(ids, BATCH)), [])
     try:
@@ -197,23 +196,22 @@ def shifts_of(pairs: Sequence[KeywordPair], embedder: Embedder) -> list[Shift]:
     texts = {pair.text: None for pair in pairs}
     texts |= {word.text: None for pair in pairs for word in (*pair.post, *pair.reply)}
     vectors = dict(zip(texts, embedder.embed(list(texts)), strict=True)) if texts else {}
-    found: list[Shift] = []
-    for pair in pairs:
-        focus = _closest(pair.post, vectors, pair.text)
-        found.append(Shift(focus, _closest(pair.reply, vectors, focus)))
-    return found
+    foci = [_closest(pair.post, vectors, pair.text) for pair in pairs]
+    return [
+        Shift(focus, _closest(pair.reply, vectors, focus)) for pair, focus in zip(pairs, foci, strict=True)
+    ]
 
 
 def method_of(store: Store) -> Method | None:
     """How the store's shift graph was made; None where there is none."""
-    found = store.read(cypher_text("shift/method"))
-    return Method(found[0]["keywords"], found[0]["embedder"]) if found else None
+    rows = store.read(cypher_text("shift/method"))
+    return Method(rows[0]["keywords"], rows[0]["embedder"]) if rows else None
 
 
-def _pairs_of(store: Store, ids: Sequence[str]) -> list[DialoguePairs]:
+def _pairs_of(store: Store, ids: Sequence[str]) -> list[DialogueShifts]:
     """The texts and pairs of these dialogues, in order: a reply is the next turn, or a right response."""
     responses = read_responses(store, ids)
-    found: list[DialoguePairs] = []
+    dialogues: list[DialogueShifts] = []
     for dialogue in read_dialogues(store, ids):
         posts = {
             turn.turn: DialogueText(utterance_id(dialogue.id, turn.turn), turn.text, "utterances")
@@ -225,8 +223,8 @@ def _pairs_of(store: Store, ids: Sequence[str]) -> list[DialoguePairs]:
             if response.label == 1
         ]
         texts = (*posts.values(), *(answer for _, answer in answers))
-        found.append(DialoguePairs(dialogue.id, texts, (*pairwise(posts.values()), *answers)))
-    return found
+        dialogues.append(DialogueShifts(dialogue.id, texts, (*pairwise(posts.values()), *answers)))
+    return dialogues
 
 
 def _conditions(selection: Selection) -> dict[str, Any]:
@@ -265,28 +263,23 @@ def _batch(
     dialogues = _pairs_of(store, ids)
     texts = list(dict.fromkeys(text.text for dialogue in dialogues for text in dialogue.texts))
     keywords = dict(zip(texts, extractor.extract(texts), strict=True))
-    found = [_mentions(dialogue, keywords) for dialogue in dialogues]
     pairs: list[KeywordPair] = []
     replies: list[tuple[DialogueShifts, DialogueText]] = []
-    for dialogue, shifts in zip(dialogues, found, strict=True):
+    for dialogue in dialogues:
+        for text in dialogue.texts:
+            dialogue.mentions[text.kind] += [
+                {"id": text.id, "text": word.text, "score": word.score} for word in keywords[text.text]
+            ]
         for post, reply in dialogue.pairs:
             if keywords[post.text] and keywords[reply.text]:
                 pairs.append(KeywordPair(keywords[post.text], reply.text, keywords[reply.text]))
-                replies.append((shifts, reply))
+                replies.append((dialogue, reply))
             else:
-                shifts.skipped[NO_REPLY_KEYWORDS if keywords[post.text] else NO_POST_KEYWORDS] += 1
-    for (shifts, reply), shift in zip(replies, shifts_of(pairs, embedder), strict=True):
+                dialogue.skipped[NO_REPLY_KEYWORDS if keywords[post.text] else NO_POST_KEYWORDS] += 1
+    for (dialogue, reply), shift in zip(replies, shifts_of(pairs, embedder), strict=True):
         row = {"id": reply.id, "focus": shift.focus, "perspective": shift.perspective}
-        shifts.shifts.setdefault(reply.kind, []).append(row)
-    return found
-
-
-def _mentions(dialogue: DialoguePairs, keywords: Mapping[str, Sequence[Keyword]]) -> DialogueShifts:
-    found = DialogueShifts(dialogue.id, len(dialogue.pairs))
-    for text in dialogue.texts:
-        rows = [{"id": text.id, "text": word.text, "score": word.score} for word in keywords[text.text]]
-        found.mentions.setdefault(text.kind, []).extend(rows)
-    return found
+        dialogue.shifts[reply.kind].append(row)
+    return dialogues
 
 
 def _closest(keywords: Sequence[Keyword], vectors: Mapping[str, NDArray[float32]], to: str) -> str:
@@ -295,7 +288,7 @@ def _closest(keywords: Sequence[Keyword], vectors: Mapping[str, NDArray[float32]
 
     cosines: list[float] = (numpy.stack([vectors[word.text] for word in keywords]) @ vectors[to]).tolist()
     ranked = zip(keywords, cosines, strict=True)
-    return min(ranked, key=lambda one: (-round(one[1], _DIGITS), -one[0].score, one[0].text))[0].text
+    return min(ranked, key=lambda item: (-round(item[1], _DIGITS), -item[0].score, item[0].text))[0].text
 
 
 def _transactions(dialogues: Sequence[DialogueShifts]) -> Iterator[list[DialogueShifts]]:
@@ -325,19 +318,18 @@ def _write(
     _refuse_other(state, method)
     if state["forgetting"]:
         raise InputError(_TAKEN)
-    claimed = {row["id"] for row in run(tx, "shift/claim", ids=sorted(one.id for one in dialogues))}
+    claimed = {row["id"] for row in run(tx, "shift/claim", ids=sorted(dialogue.id for dialogue in dialogues))}
     mine = [dialogue for dialogue in dialogues if dialogue.id in claimed]
-    kinds: tuple[TextKind, ...] = get_args(TextKind)
-    mentions = {kind: _rows([dialogue.mentions for dialogue in mine], kind) for kind in kinds}
-    shifts = {kind: _rows([dialogue.shifts for dialogue in mine], kind) for kind in kinds}
+    mentions = {kind: _rows([dialogue.mentions for dialogue in mine], kind) for kind in KINDS}
+    shifts = {kind: _rows([dialogue.shifts for dialogue in mine], kind) for kind in KINDS}
     counts = Counter((row["focus"], row["perspective"]) for rows in shifts.values() for row in rows)
     edges = [{"focus": f, "perspective": p, "count": counts[f, p]} for f, p in sorted(counts)]
     lexicon = lexicon_in(tx)
     for terms in _chunks(sorted({row["text"] for rows in mentions.values() for row in rows})):
         finish(write_terms(tx, terms, lexicon))
     for statement, rows in (
-        *((f"shift/mentions_of_{kind}", mentions[kind]) for kind in kinds),
-        *((f"shift/shifts_of_{kind}", shifts[kind]) for kind in kinds),
+        *((f"shift/mentions_of_{kind}", mentions[kind]) for kind in KINDS),
+        *((f"shift/shifts_of_{kind}", shifts[kind]) for kind in KINDS),
         ("shift/counts", edges),
     ):
         for some in _chunks(rows):
@@ -346,7 +338,7 @@ def _write(
 
 
 def _rows(parts: Sequence[Mapping[TextKind, Sequence[Row]]], kind: TextKind) -> list[Row]:
-    return sorted((row for part in parts for row in part.get(kind, ())), key=itemgetter("id"))
+    return sorted((row for part in parts for row in part[kind]), key=itemgetter("id"))
 
 
 def _chunks(rows: Sequence[Any]) -> Iterator[list[Any]]:
@@ -360,10 +352,10 @@ def _is_being_removed(store: Store, method: Method) -> bool:
     Raises:
         InputError: the store's shift graph was made another way.
     """
-    found = store.read(cypher_text("shift/method"))
-    if found:
-        _refuse_other(found[0], method)
-    return bool(found and found[0]["forgetting"])
+    rows = store.read(cypher_text("shift/method"))
+    if rows:
+        _refuse_other(rows[0], method)
+    return bool(rows and rows[0]["forgetting"])
 
 
 def _forget(store: Store, method: Method, progress: Progress) -> None:

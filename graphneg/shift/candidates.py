@@ -83,7 +83,7 @@ class Splitting:
         """
         amount = max(1, len(candidates) // self.size)
         mixed = shuffled(candidates, self.seed, "substitutes", focus)
-        ends = [len(mixed) * place // amount for place in range(amount + 1)]
+        ends = [len(mixed) * part // amount for part in range(amount + 1)]
         parts = [mixed[start:end] for start, end in pairwise(ends)]
         return [tuple(part) for part in parts if part]
 
@@ -134,7 +134,7 @@ class Post:
 def posts(shifts: Shifts, replies: Sequence[Reply], reach: Reach) -> list[Post]:
     """The post of each reply with its foci and their candidates; the reply's own perspective is none."""
     salient = [_salience(reply, reach.turns) for reply in replies]
-    known = shifts.likelihoods({text for one in salient for text in one}, reach.hops)
+    known = shifts.likelihoods({text for keywords in salient for text in keywords}, reach.hops)
     return [
         Post(reply.turns, _foci(keywords, known, reply.perspective, reach.most), keywords)
         for reply, keywords in zip(replies, salient, strict=True)
@@ -148,14 +148,14 @@ def replies_of(store: Store, dialogues: Sequence[str]) -> list[Reply]:
         keywords = {text: float(score) for text, score in row["keywords"] if text is not None}
         turns.setdefault(row["dialogue"], {})[row["turn"]] = (row["text"], keywords)
     rows = store.read(cypher_text("shift/candidates_replies"), ids=list(dialogues))
-    place = {id: at for at, id in enumerate(dialogues)}
-    rows.sort(key=lambda row: (place[row["dialogue"]], row["turn"], natural_order(row["reply"])))
-    found: list[Reply] = []
+    order = {id: at for at, id in enumerate(dialogues)}
+    rows.sort(key=lambda row: (order[row["dialogue"]], row["turn"], natural_order(row["reply"])))
+    replies: list[Reply] = []
     for row in rows:
         before = [turns[row["dialogue"]][at] for at in sorted(turns[row["dialogue"]]) if at <= row["turn"]]
         texts, keywords = tuple(text for text, _ in before), tuple(some for _, some in before)
-        found.append(Reply(row["reply"], row["text"], row["focus"], row["perspective"], texts, keywords))
-    return found
+        replies.append(Reply(row["reply"], row["text"], row["focus"], row["perspective"], texts, keywords))
+    return replies
 
 
 def all_replies(store: Store, selection: Selection, skip: int = 0) -> Iterator[tuple[int, list[Reply]]]:
@@ -188,10 +188,10 @@ def written_reply(extractor: KeywordExtractor, post: str, perspective: str | Non
     Raises:
         InputError: the post has no keywords.
     """
-    [found] = extractor.extract([post])
-    if not found:
+    [keywords] = extractor.extract([post])
+    if not keywords:
         raise InputError(f"the post {post!r} has no keywords, so there is nothing to attend to")
-    return Reply("", "", None, perspective, (post,), ({one.text: one.score for one in found},))
+    return Reply("", "", None, perspective, (post,), ({word.text: word.score for word in keywords},))
 
 
 def _salience(reply: Reply, turns: int) -> dict[str, float]:
@@ -210,7 +210,7 @@ def _foci(
     for text, salience in keywords.items():
         if text in known:
             likely = known[text]
-            candidates = [one for one in likely.ranked[: most + 1] if one != observed][:most]
+            candidates = [other for other in likely.ranked[: most + 1] if other != observed][:most]
             if candidates:
                 found.append(Focus(text, salience, tuple(candidates), likely))
     return tuple(found)

@@ -167,7 +167,7 @@ class Shifts:
             weight = STRENGTH * share * counts[way] / taken / sum(leads.values())
             for text, count in leads.items():
                 mass[text] = mass.get(text, 0.0) + weight * count
-        known = {text: one / (total + STRENGTH) + rest * prior.get(text, 0.0) for text, one in mass.items()}
+        known = {text: own / (total + STRENGTH) + rest * prior.get(text, 0.0) for text, own in mass.items()}
         ranked = tuple(sorted(known, key=lambda text: (-known[text], text)))
         return Likelihoods(counts, known, ranked, rest, prior)
 
@@ -213,13 +213,13 @@ def _write(out: Path, suffix: str, edges: Sequence[Edge]) -> None:
 
 def _ordered(shifts: list[list[Any]]) -> dict[str, int]:
     """Perspectives with their counts, the commonest first."""
-    return {text: int(count) for text, count in sorted(shifts, key=lambda one: (-one[1], one[0]))}
+    return {text: int(count) for text, count in sorted(shifts, key=lambda shift: (-shift[1], shift[0]))}
 
 
 def _keep(kept: OrderedDict[Key, Kept], used: Mapping[Key, Kept], room: int) -> None:
     """Keep what was used last."""
-    for key, one in used.items():
-        kept[key] = one
+    for key, value in used.items():
+        kept[key] = value
         kept.move_to_end(key)
     while len(kept) > room:
         kept.popitem(last=False)

@@ -165,17 +165,11 @@ def figure_item(around: Neighbourhood) -> dict[str, Any]:
     return drawing_item(_figure(around))
 
 
-def _figure(around: Neighbourhood) -> figure:
-    """The curves, with a dot and a label at each one's end, around the topic; lines and dots can be chosen.
-
-    Labels have a source of their own, or they would fade with what is not chosen. The figure has no ground of
-    its own: the page's shows through.
-    """
-    from bokeh.core.properties import value
-    from bokeh.models import ColumnDataSource, HoverTool, Range1d, TapTool
+def _empty_figure(curves: Sequence[Curve]) -> figure:
+    """A figure as high as the curves need, without a ground of its own: the page's shows through."""
+    from bokeh.models import Range1d
     from bokeh.plotting import figure
 
-    curves = layout(around)
     top = max([abs(curve.end[1]) + 0.8 for curve in curves] + [LOOP_HEIGHT + 0.7])
     drawing = figure(
         height=max(LEAST_PIXELS, round(2 * top * ROW_PIXELS)),
@@ -191,6 +185,19 @@ def _figure(around: Neighbourhood) -> figure:
     )
     drawing.axis.visible = False
     drawing.grid.visible = False
+    return drawing
+
+
+def _figure(around: Neighbourhood) -> figure:
+    """The curves, with a dot and a label at each one's end, around the topic; lines and dots can be chosen.
+
+    Labels have a source of their own, or they would fade with what is not chosen.
+    """
+    from bokeh.core.properties import value
+    from bokeh.models import ColumnDataSource, HoverTool, TapTool
+
+    curves = layout(around)
+    drawing = _empty_figure(curves)
     source = ColumnDataSource(data=_columns(curves), name="shifts")
     lines = drawing.multi_line(
         "xs", "ys", source=source, line_color="colour", line_width="width", line_cap="round",

@@ -169,7 +169,7 @@ class EmbeddingPredictor:
 
     def choose(self, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]) -> list[Choice]:
         """See `Predictor.choose`."""
-        candidates = [one for subset in subsets for one in subset]
+        candidates = [text for subset in subsets for text in subset]
         cosines = self._embedder.embed(candidates) @ self._vector(post.keywords)
         scores = {text: self._weight * float(cos) for text, cos in zip(candidates, cosines, strict=True)}
         return [best_of(post, {text: scores[text] for text in subset}, 1.0) for subset in subsets]
@@ -248,7 +248,7 @@ def _paired(replies: Sequence[Reply]) -> Iterator[tuple[Reply, str, str]]:
 
 def _some(found: list[tuple[str, Example]], limit: int | None, seed: int) -> list[Example]:
     if limit is not None and limit < len(found):
-        mixed = sorted(found, key=lambda one: (number(seed, "examples", one[0]), one[0]))
+        mixed = sorted(found, key=lambda item: (number(seed, "examples", item[0]), item[0]))
         found = mixed[:limit]
     return [example for _, example in found]
 
@@ -321,7 +321,7 @@ class CausalPredictor:
             first = read.logits[0, -1].float().log_softmax(-1)
             scores = {text: float(first[tokens[0]]) for text, tokens in targets.items()}
             longer = sorted(
-                (text for text in targets if len(targets[text]) > 1), key=lambda one: len(targets[one])
+                (text for text in targets if len(targets[text]) > 1), key=lambda text: len(targets[text])
             )
             for start in range(0, len(longer), self._batch):
                 some = longer[start : start + self._batch]

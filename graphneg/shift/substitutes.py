@@ -135,7 +135,7 @@ def ranked_substitutes(post: Post, predictor: Predictor, splitting: Splitting) -
             before = best.get(choice.text)
             if before is None or choice.score > before.score:
                 best[choice.text] = Substitute(focus.text, choice.text, choice.score)
-    return tuple(sorted(best.values(), key=lambda one: (-one.score, one.text)))
+    return tuple(sorted(best.values(), key=lambda substitute: (-substitute.score, substitute.text)))
 
 
 class SubstituteFinder:

@@ -103,8 +103,8 @@ class Pool:
             sources=self._sources,
             **self._conditions.parameters(),
         )
-        found = {row["term"]: row["sentences"] for row in rows}
-        return {term: found.get(term, ()) for term in terms}
+        samples = {row["term"]: row["sentences"] for row in rows}
+        return {term: samples.get(term, ()) for term in terms}
 
     def keep(self, samples: Samples) -> None:
         """Take in what was read, but for sentences with a word that is not everyday."""
@@ -219,7 +219,7 @@ def _sentences(store: Store, ids: Sequence[str]) -> Iterator[Sentence | Rejected
     responses = read_responses(store, ids)
     for dialogue in read_dialogues(store, ids):
         texts = [(utterance_id(dialogue.id, turn.turn), turn.text) for turn in dialogue.turns]
-        texts += [(one.id, one.text) for one in responses.get(dialogue.id, ()) if one.label == 1]
+        texts += [(answer.id, answer.text) for answer in responses.get(dialogue.id, ()) if answer.label == 1]
         for id, text in texts:
             for index, part in enumerate(sentences(joined_tokens(text))):
                 name = f"{id}.{index}"
