@@ -25,11 +25,6 @@ from graphneg.cli.terminal import (
 if TYPE_CHECKING:
     from graphneg.nn.fine_tuning import TrainingReport
 
-HeldOutContexts = Annotated[
-    list[Path] | None,
-    Option(metavar="FILE", help="Contexts (as evaluate ranker reads) whose responses are left out."),
-]
-
 
 @job(
     "graphneg train lm --model gpt2 -o forward --corpus dailydialog",
