@@ -150,7 +150,6 @@ class Outputs:
                     own,
                     {source: graphs[source] for source in sources},
                     {source: said[source].text for source in sources},
-                    {source: said[source].speaker for source in sources},
                 )
             )
         return found
