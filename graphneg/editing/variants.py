@@ -216,7 +216,6 @@ def edited_utterances(dialogue: StoredDialogue, variant: Variant) -> dict[int, E
             edited.edits,
             sources,
             {source: said[source].text for source in sources},
-            {source: said[source].speaker for source in sources},
         )
     return dict(sorted(found.items()))
 
