@@ -28,9 +28,8 @@ from graphneg.progress import NoProgress, Progress
 from graphneg.shift.calls import ShiftCalls
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import GraphCache, Selection
-from graphneg.store.named_queries import Info, explore, info_of
 from graphneg.store.opening import open_store
-from graphneg.store.rows import Rows
+from graphneg.store.queries import Info, Rows, explore, info_of
 
 if TYPE_CHECKING:
     from graphneg.datasets.negative_dataset import Source

@@ -1,6 +1,6 @@
 """`dialogues`: dialogues of one's own, as JSON Lines or as a table (CSV, TSV).
 
-JSON Lines: one dialogue a line, as ``graphneg/schemas/dialogue.schema.json`` describes it;
+JSON Lines: one dialogue a line, as ``dialogue.schema.json`` beside this file describes it;
 keys that the schema does not name are kept as attributes. Tables: one utterance a row, with
 the columns ``dialogue``, ``turn`` (from 0), ``speaker`` and ``text``, and optionally ``split``
 and ``amr``; the rows of a dialogue stand together.
@@ -130,5 +130,5 @@ def _fault(error: JsonSchemaValueException) -> str:
 def _validator() -> Callable[[Any], Any]:
     import fastjsonschema
 
-    schema = files("graphneg.schemas").joinpath("dialogue.schema.json").read_text("utf-8")
+    schema = files("graphneg.loaders").joinpath("dialogue.schema.json").read_text("utf-8")
     return fastjsonschema.compile(json.loads(schema), use_default=False)

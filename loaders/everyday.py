@@ -26,7 +26,7 @@ class Loader:
         """Dialogues, graphs, opposites and frames."""
         if paths:
             raise InputError(f"the loader 'everyday' comes with its files and takes no path, not {paths[0]}")
-        with as_file(files("graphneg.data").joinpath("everyday")) as folder:
+        with as_file(files("graphneg").joinpath("data/everyday")) as folder:
             yield from _corpus(folder, options)
 
 

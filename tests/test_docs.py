@@ -28,7 +28,7 @@ import pytest
 import graphneg
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.generators import generator_names
-from graphneg.store.named_queries import named_queries
+from graphneg.store.queries import named_queries
 from tests.servers import Neo4jServer, wipe
 from tools.docs_pages import commands_page, pages
 from tools.docstrings import markdown

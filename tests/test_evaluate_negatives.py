@@ -24,8 +24,7 @@ from graphneg.evaluation.negatives.sampling import (
 )
 from graphneg.evaluation.negatives.statistics import FEWEST, CategoryLine, Models, words_cue_auc
 from graphneg.model import Negative
-from graphneg.records.files import write_jsonl
-from graphneg.records.tables import write_parquet
+from graphneg.records.files import write_jsonl, write_parquet
 from tests.negative_samples import EXAMPLE
 
 ASKED = ({"speaker": "A", "text": "Did you feed the cat?"},)

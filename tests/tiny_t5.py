@@ -29,7 +29,7 @@ class TinyT5:
 
 def pairs_to_learn() -> list[tuple[AmrGraph, str]]:
     """The first short bundled graphs with their sentences."""
-    text = (files("graphneg.data.everyday") / "graphs.amr").read_text(encoding="utf-8")
+    text = (files("graphneg") / "data/everyday/graphs.amr").read_text(encoding="utf-8")
     graphs = [parse_graph(block, first_line=line) for line, block in iter_blocks(text)]
     short = [graph for graph in graphs if len(flat_graph(graph)) <= LONGEST_GRAPH]
     return [(graph, metadata(graph.metadata)["snt"]) for graph in short[:GRAPHS]]

@@ -103,7 +103,7 @@ def generator_options_page() -> str:
 
 def queries_page() -> str:
     """The named queries: what each finds, its parameters and columns, and an example."""
-    from graphneg.store.named_queries import named_query
+    from graphneg.store.queries import named_query
 
     def documented(match: re.Match[str]) -> str:
         query = named_query(match[1])

@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from graphneg.editing.transforms import Transform
-    from graphneg.store.named_queries import NamedQuery, QueryParameter
-    from graphneg.store.rows import Rows
+    from graphneg.store.queries import NamedQuery, QueryParameter, Rows
 
 
 @command(
@@ -84,7 +83,7 @@ def cypher(
 def _list_named(console: Console) -> None:
     from rich.markup import escape
 
-    from graphneg.store.named_queries import named_queries
+    from graphneg.store.queries import named_queries
 
     table = plain_table("name", "parameters", "what it finds")
     for query in named_queries().values():
@@ -105,7 +104,7 @@ def _named_parameters(name: str, given: Sequence[str]) -> dict[str, Any]:
 
     A wrong use of it (no such query, a parameter that is missing or unknown) ends with 2.
     """
-    from graphneg.store.named_queries import named_queries, named_query
+    from graphneg.store.queries import named_queries, named_query
 
     try:
         query = named_query(name)
@@ -166,7 +165,7 @@ def _print_csv(rows: Rows) -> None:
 
 
 def _cells(rows: Rows) -> Iterator[list[Any]]:
-    from graphneg.store.rows import plain
+    from graphneg.store.queries import plain
 
     return ([plain(row[column]) for column in rows.columns] for row in rows)
 

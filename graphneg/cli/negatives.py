@@ -154,7 +154,7 @@ def _tell(made: Any, out: str, show: int) -> None:
 
 
 def _written(out: str) -> Iterator[Negative]:
-    from graphneg.records.tables import read_negatives
+    from graphneg.records.files import read_negatives
 
     return read_negatives(out)
 

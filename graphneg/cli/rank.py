@@ -285,7 +285,7 @@ def _thresholds(
 ) -> Thresholds:
     """Those that are given; what is not given, from the validation file."""
     from graphneg.generators.selection import Thresholds, learn_thresholds
-    from graphneg.records.tables import read_negatives
+    from graphneg.records.files import read_negatives
 
     forward, backward = given
     if forward is None or backward is None:

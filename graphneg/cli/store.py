@@ -18,7 +18,7 @@ from graphneg.errors import InputError
 if TYPE_CHECKING:
     from graphneg.ingest.loader import LoadReport
     from graphneg.model import Rejected
-    from graphneg.store.named_queries import Info
+    from graphneg.store.queries import Info
 
 SHOWN_REJECTIONS = 20
 KINDS = {

@@ -16,7 +16,7 @@ from graphneg.errors import InputError
 from graphneg.hashing import number
 from graphneg.model import Negative
 from graphneg.progress import NoProgress, Progress
-from graphneg.records.tables import read_located
+from graphneg.records.files import read_located
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import (
     Selection,

@@ -14,9 +14,8 @@ from graphneg.errors import InputError
 from graphneg.ingest.rows import GOLD
 from graphneg.model import AmrGraph, Negative
 from graphneg.progress import Progress
-from graphneg.records.files import write_jsonl
+from graphneg.records.files import write_jsonl, write_parquet
 from graphneg.records.runs import atomic_file
-from graphneg.records.tables import write_parquet
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import (
     Selection,

@@ -26,8 +26,8 @@ from graphneg.model import Negative
 from graphneg.nn.fine_tuning import Example, TrainingReport, fine_tune
 from graphneg.nn.language_models import LanguageModel
 from graphneg.progress import NoProgress, Progress
+from graphneg.records.files import read_negatives
 from graphneg.records.resumable import Finished, NegativeStream, Written
-from graphneg.records.tables import read_negatives
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import Selection
 

@@ -2,8 +2,8 @@
 
 In: a path; the file is plain or gzip, told apart by its first bytes. Out: lines or decoded items, one by one,
 in flat memory. What can't be read is yielded as `Rejected` at its line, and reading goes on behind it: with
-the next line, or the next item of the document. (``ijson`` streams too, but knows no lines and ends at the
-first fault.)
+the next line, or the next item of the document. (``ijson`` streams too, but its interface gives no
+line numbers and ends at the first fault.)
 """
 
 from __future__ import annotations

@@ -89,7 +89,7 @@ class StaticVectors:
 
 
 def _bundled() -> Path:
-    return Path(str(resources.files("graphneg.data.vectors").joinpath(f"{BUNDLED}.npz")))
+    return Path(str(resources.files("graphneg").joinpath(f"data/vectors/{BUNDLED}.npz")))
 
 
 _Read = tuple[list[str], "NDArray[float32]", list[Path]]

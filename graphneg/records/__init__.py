@@ -11,12 +11,15 @@ from graphneg.records.files import (
     negative_from_json,
     negative_to_json,
     read_jsonl,
+    read_parquet,
+    to_dataset,
+    to_pandas,
     write_jsonl,
+    write_parquet,
 )
 from graphneg.records.resumable import NegativeStream, ResumableWriter, Resumed
 from graphneg.records.runs import RunNote, atomic_file, atomic_folder, write_atomically
 from graphneg.records.summary import Summary
-from graphneg.records.tables import read_parquet, to_dataset, to_pandas, write_parquet
 
 __all__ = [
     "NegativeStream",

@@ -1,36 +1,49 @@
-"""Negatives as records: their shape outside Python, JSON Lines, and where they are written.
+"""Negatives as records: their shape outside Python, in JSON Lines, Parquet, pandas and Hugging Face datasets.
 
-In: `Negative`s, or the lines of a file. Out: lines and plain dicts with the keys in the documented order, or
-`Negative`s; an error names the file and the line, or the negative, and the field.
+In: `Negative`s, or a file of them. Out: a file, a table or plain dicts with the keys in the documented order,
+or `Negative`s; an error names the file and the line, or the negative, and the field.
+
+Parquet has no objects with free keys, so two fields become lists of structs there and in datasets: ``amr`` is
+``[{turn, before, after}]`` in the order of turns, ``scores`` is ``[{name, value}]`` by name. `read_parquet`
+turns them back. pandas, pyarrow and datasets are imported by the functions that need them.
 """
 
 from __future__ import annotations
 
+import atexit
 import json
 import math
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
+from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal, cast
 
 import msgspec
 from msgspec import Meta
 
-from graphneg.errors import InputError
+from graphneg.errors import GraphnegError, InputError
 from graphneg.model import Negative
 from graphneg.records.runs import atomic_file
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from datasets import Dataset
 
 FIELDS = tuple(field.name for field in fields(Negative))
 STANDARD_OUTPUT = "-"
 SUFFIXES = (".jsonl", ".parquet")
+ROWS_PER_GROUP = 2_000
 Record = dict[str, Any]
 
 _Int64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 _TurnNumber = Annotated[str, Meta(pattern=r"^(0|[1-9][0-9]{0,8})$")]
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
+_ARROW_FILE = "negatives.arrow"
 
 
 class _Turn(msgspec.Struct, forbid_unknown_fields=True):
@@ -88,8 +101,8 @@ def to_record(negative: Negative) -> Record:
     return _checked({name: getattr(negative, name) for name in FIELDS}, f"negative {negative.id!r}")
 
 
-def from_record(record: object, place: str = "record") -> Negative:
-    """The negative that a record describes. ``place`` is named in errors.
+def from_record(record: object, where: str = "record") -> Negative:
+    """The negative that a record describes. ``where`` is named in errors.
 
     Sequences become tuples, so that reading back what was written compares equal to a
     negative made of tuples.
@@ -97,7 +110,7 @@ def from_record(record: object, place: str = "record") -> Negative:
     Raises:
         InputError: the record is no negative.
     """
-    values = _checked(record, place)
+    values = _checked(record, where)
     original = values["original"]
     if original["context"] is not None:
         original["context"] = tuple(original["context"])
@@ -106,35 +119,35 @@ def from_record(record: object, place: str = "record") -> Negative:
     return Negative(**values)
 
 
-def _checked(values: object, place: str) -> Record:
+def _checked(values: object, where: str) -> Record:
     try:
         record: Record = msgspec.to_builtins(msgspec.convert(values, _Shape))
     except (msgspec.ValidationError, TypeError) as error:
         reason, _, path = str(error).partition(" - at ")
         field = path.replace("`", "").replace("$.", "")
-        raise InputError(f"{place}{f', {field}' if field else ''}: {reason}") from error
-    _refuse_unwritable(record, place)
+        raise InputError(f"{where}{f', {field}' if field else ''}: {reason}") from error
+    _refuse_unwritable(record, where)
     record["amr"] = {turn: record["amr"][turn] for turn in sorted(record["amr"], key=int)}
     record["scores"] = dict(sorted(record["scores"].items()))
     return record
 
 
-def _refuse_unwritable(value: Any, place: str) -> None:
+def _refuse_unwritable(value: Any, where: str) -> None:
     """Refuse what Python holds and no file can: halves of surrogate pairs, NaN and infinity."""
     if isinstance(value, str):
         if not value.isascii() and _SURROGATE.search(value):
             raise InputError(
-                f"{place}: half of a surrogate pair, which no file can hold; repair the input's encoding"
+                f"{where}: half of a surrogate pair, which no file can hold; repair the input's encoding"
             )
     elif isinstance(value, dict):
         for key, item in cast(Record, value).items():
-            _refuse_unwritable(key, place)
-            _refuse_unwritable(item, f"{place}, {key}")
+            _refuse_unwritable(key, where)
+            _refuse_unwritable(item, f"{where}, {key}")
     elif isinstance(value, list):
         for number, item in enumerate(cast("list[Any]", value)):
-            _refuse_unwritable(item, f"{place}[{number}]")
+            _refuse_unwritable(item, f"{where}[{number}]")
     elif isinstance(value, float) and not math.isfinite(value):
-        raise InputError(f"{place}: {value} is not a number that JSON can hold")
+        raise InputError(f"{where}: {value} is not a number that JSON can hold")
 
 
 def check_destination(out: str | Path) -> Path | None:
@@ -178,10 +191,10 @@ def negative_to_json(negative: Negative) -> str:
     return json.dumps(to_record(negative), ensure_ascii=False, allow_nan=False, separators=(", ", ": "))
 
 
-def negative_from_json(line: str, place: str = "record") -> Negative:
+def negative_from_json(line: str, where: str = "record") -> Negative:
     """Read what `negative_to_json` wrote; sequences become tuples.
 
-    ``place`` is named in errors.
+    ``where`` is named in errors.
 
     Raises:
         InputError: the line is anything else than a negative.
@@ -189,8 +202,8 @@ def negative_from_json(line: str, place: str = "record") -> Negative:
     try:
         record = json.loads(line, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{place}: not JSON: {error}") from error
-    return from_record(record, place)
+        raise InputError(f"{where}: not JSON: {error}") from error
+    return from_record(record, where)
 
 
 def write_jsonl(negatives: Iterable[Negative], out: str | Path) -> int:
@@ -200,12 +213,17 @@ def write_jsonl(negatives: Iterable[Negative], out: str | Path) -> int:
     """
     path = check_destination(out)
     if path is None:
-        return _print(negatives)
+        return _write_lines(negatives, sys.stdout.buffer)
+    with atomic_file(path) as unfinished, open(unfinished, "wb") as file:
+        return _write_lines(negatives, file)
+
+
+def _write_lines(negatives: Iterable[Negative], file: BinaryIO) -> int:
     count = 0
-    with atomic_file(path) as unfinished, open(unfinished, "w", encoding="utf-8", newline="\n") as file:
-        for negative in negatives:
-            file.write(negative_to_json(negative) + "\n")
-            count += 1
+    for negative in negatives:
+        file.write(negative_to_json(negative).encode() + b"\n")
+        count += 1
+    file.flush()
     return count
 
 
@@ -229,14 +247,163 @@ def read_jsonl(path: str | Path) -> Iterator[Negative]:
             raise InputError(f"{file_path}, after line {number}: not UTF-8: {error.reason}") from error
 
 
-def _print(negatives: Iterable[Negative]) -> int:
+def _refuse_constant(name: str) -> float:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+def schema() -> Any:
+    """The columns and their types (a ``pyarrow.Schema``), in the order of the JSON form's keys."""
+    import pyarrow as pa
+
+    text, number = pa.string(), pa.int64()
+    turns = pa.list_(pa.struct({"speaker": text, "text": text}))
+    edit = {"turn": number, "transform": text, "category": text, "node": text, "before": text, "after": text}
+    types: dict[str, Any] = {
+        "turn": number,
+        "context": turns,
+        "label": pa.int8(),
+        "original": pa.struct({"context": turns, "response": text}),
+        "categories": pa.list_(text),
+        "seed": number,
+        "edits": pa.list_(pa.struct(edit)),
+        "amr": pa.list_(pa.struct({"turn": number, "before": text, "after": text})),
+        "scores": pa.list_(pa.struct({"name": text, "value": pa.float64()})),
+    }
+    return pa.schema([(name, types.get(name, text)) for name in FIELDS])
+
+
+def write_parquet(negatives: Iterable[Negative], out: str | Path) -> int:
+    """Write negatives to a Parquet file; returns how many.
+
+    At most `ROWS_PER_GROUP` of them are held in memory. The file appears, or is replaced,
+    only when all are written. Raises `InputError` for a destination that can't be written.
+    """
+    path = check_destination(out)
+    if path is None:
+        raise InputError(f"{STANDARD_OUTPUT}: Parquet can't be written to standard output; name a file")
+    with atomic_file(path) as unfinished:
+        return write_rows(negatives, unfinished)
+
+
+def write_rows(negatives: Iterable[Negative], path: Path) -> int:
+    """Write straight to ``path``, whatever its name. The same negatives give the same bytes."""
+    import pyarrow.parquet as pq
+
     count = 0
-    for negative in negatives:
-        sys.stdout.buffer.write(negative_to_json(negative).encode() + b"\n")
-        count += 1
-    sys.stdout.buffer.flush()
+    with pq.ParquetWriter(path, schema(), compression="zstd") as writer:
+        for batch in row_batches(negatives):
+            writer.write_batch(batch)
+            count += batch.num_rows
     return count
 
 
-def _refuse_constant(name: str) -> float:
-    raise ValueError(f"{name} is not a JSON number")
+def row_batches(negatives: Iterable[Negative]) -> Iterator[Any]:
+    """Negatives as ``pyarrow.RecordBatch``es of at most `ROWS_PER_GROUP` rows."""
+    import pyarrow as pa
+
+    columns = schema()
+    remaining = iter(negatives)
+    while rows := [to_row(negative) for negative in islice(remaining, ROWS_PER_GROUP)]:
+        yield pa.RecordBatch.from_pylist(rows, schema=columns)
+
+
+def read_parquet(path: str | Path) -> Iterator[Negative]:
+    """The negatives of a file, one row group in memory at a time.
+
+    Raises `InputError` where the file is not Parquet or a row is no negative.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    file_path = Path(path)
+    try:
+        file = pq.ParquetFile(file_path)
+    except (OSError, pa.ArrowInvalid) as error:
+        raise InputError(f"{file_path}: can't be read as Parquet: {error}") from error
+    with file:
+        number = 0
+        for batch in file.iter_batches(batch_size=ROWS_PER_GROUP):
+            for row in batch.to_pylist():
+                number += 1
+                yield from_row(row, f"{file_path}, row {number}")
+
+
+def read_negatives(*paths: str | Path) -> Iterator[Negative]:
+    """The negatives of files (.jsonl, .parquet), one by one.
+
+    Raises `InputError` with file and line or row where one can't be read.
+    """
+    for path in paths:
+        yield from (negative for _, negative in read_located(path))
+
+
+def read_located(path: str | Path) -> Iterator[tuple[str, Negative]]:
+    """The negatives of a file, each behind its address, ``negatives.jsonl, line 3``.
+
+    Raises `InputError` as `read_negatives` does.
+    """
+    file = Path(path)
+    read, unit = (read_parquet, "row") if file.suffix == ".parquet" else (read_jsonl, "line")
+    for number, negative in enumerate(read(file), 1):
+        yield f"{file}, {unit} {number}", negative
+
+
+def to_row(negative: Negative) -> Record:
+    """The record with its free keys as lists."""
+    row = to_record(negative)
+    row["amr"] = [{"turn": int(turn), **graphs} for turn, graphs in row["amr"].items()]
+    row["scores"] = [{"name": name, "value": value} for name, value in row["scores"].items()]
+    return row
+
+
+def from_row(row: Mapping[str, Any], where: str = "row") -> Negative:
+    """The negative of one row, of Parquet or of a Hugging Face dataset."""
+    record = dict(row)
+    if not isinstance(record.get("amr"), list) or not isinstance(record.get("scores"), list):
+        raise InputError(
+            f"{where}: the columns amr and scores are not lists, as in files that graphneg writes"
+        )
+    record["amr"] = {
+        str(graphs["turn"]): {"before": graphs["before"], "after": graphs["after"]}
+        for graphs in record["amr"]
+    }
+    record["scores"] = {score["name"]: score["value"] for score in record["scores"]}
+    return from_record(record, where)
+
+
+def to_pandas(negatives: Iterable[Negative]) -> pd.DataFrame:
+    """One row a negative, one column a field; lists and dicts as in the JSON form."""
+    import pandas as pd
+
+    table = pd.DataFrame.from_records([to_record(negative) for negative in negatives], columns=list(FIELDS))
+    return table.astype({"turn": "int64", "label": "int64", "seed": "int64"})
+
+
+def to_dataset(negatives: Iterable[Negative], folder: str | Path | None = None) -> Dataset:
+    """A Hugging Face ``Dataset`` with typed features, those of the Parquet columns.
+
+    The negatives are streamed to an Arrow file, which the dataset maps into memory:
+    they need not fit in it. The file is kept in ``folder``, else in a temporary folder
+    that goes with the process; ``Dataset.save_to_disk`` keeps it too.
+
+    Raises `GraphnegError` where the datasets package is missing.
+    """
+    try:
+        from datasets import Dataset, Features
+    except ImportError as error:
+        raise GraphnegError('to_dataset needs datasets: pip install "graphneg[neural]"') from error
+    import pyarrow as pa
+
+    path = (_temporary_folder() if folder is None else Path(folder)) / _ARROW_FILE
+    columns = Features.from_arrow_schema(schema()).arrow_schema
+    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_stream(file, columns) as stream:
+        for batch in row_batches(negatives):
+            stream.write_batch(batch.cast(columns))
+    return Dataset.from_file(str(path))
+
+
+def _temporary_folder() -> Path:
+    """A folder that is removed when the process ends: a dataset made from another maps its file."""
+    folder = tempfile.TemporaryDirectory(prefix="graphneg-", ignore_cleanup_errors=True)
+    atexit.register(folder.cleanup)
+    return Path(folder.name)

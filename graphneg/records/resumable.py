@@ -27,11 +27,13 @@ from graphneg.records.files import (
     check_destination,
     negative_to_json,
     read_jsonl,
+    to_dataset,
+    to_pandas,
     write_jsonl,
+    write_rows,
 )
 from graphneg.records.runs import atomic_file, replace, write_atomically
 from graphneg.records.summary import Summary
-from graphneg.records.tables import to_dataset, to_pandas, write_rows
 
 if TYPE_CHECKING:
     import datasets

@@ -22,7 +22,7 @@ from graphneg.nn.encoders import load_classifier, positions
 from graphneg.nn.models import check_packages, choose_device, locate, read_config
 from graphneg.progress import NoProgress, Progress
 from graphneg.rankers.cross_encoder import CrossEncoder
-from graphneg.records.tables import read_negatives
+from graphneg.records.files import read_negatives
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -36,10 +36,10 @@ from graphneg.english.tokens import one_line, typed_sentences
 from graphneg.errors import InputError
 from graphneg.generators.base import Turn
 from graphneg.hashing import number, shuffled
-from graphneg.ingest.labelled import ANNOTATORS, Labelled
+from graphneg.loaders.rgm_contradiction import ANNOTATORS, Labelled
 from graphneg.model import Negative
 from graphneg.nn.embedders import Embedder
-from graphneg.records.tables import read_negatives
+from graphneg.records.files import read_negatives
 from graphneg.scorers.paraphrases import Contradiction, Paraphrases, denies, paraphrases, sides
 
 SOURCE = "graph"

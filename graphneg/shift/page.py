@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphneg.pages import FONT, drawing_item, render, require_bokeh, write
 from graphneg.store.connection import Store
-from graphneg.store.named_queries import explore
+from graphneg.store.queries import explore
 
 if TYPE_CHECKING:
     from bokeh.models import DataRenderer

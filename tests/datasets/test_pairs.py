@@ -17,7 +17,7 @@ from graphneg.datasets.pair_sampler import Mix, Pair, PairSampler
 from graphneg.datasets.pairs import Pairs, read_pairs
 from graphneg.errors import InputError
 from graphneg.model import Negative
-from graphneg.records.tables import write_parquet
+from graphneg.records.files import write_parquet
 from tests.pair_samples import anyhow, right, some, written, wrong
 
 seeds, epochs = st.integers(0, 99), st.integers(0, 5)

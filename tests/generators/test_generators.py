@@ -21,9 +21,8 @@ from graphneg.generators.base import (
 from graphneg.generators.generated import Generated
 from graphneg.model import Negative
 from graphneg.progress import Progress
-from graphneg.records.files import read_jsonl
+from graphneg.records.files import read_jsonl, read_parquet
 from graphneg.records.resumable import Finished
-from graphneg.records.tables import read_parquet
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import Selection
 from tests.cli_runs import Run

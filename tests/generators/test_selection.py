@@ -26,8 +26,7 @@ from graphneg.generators.selection import (
 )
 from graphneg.model import Negative
 from graphneg.nn.models import load_causal
-from graphneg.records.files import read_jsonl, write_jsonl
-from graphneg.records.tables import write_parquet
+from graphneg.records.files import read_jsonl, write_jsonl, write_parquet
 from tests.cli_runs import Run
 from tests.negative_samples import EXAMPLE
 from tests.smol import SMOL
@@ -291,7 +290,7 @@ def test_a_real_model_tells_right_replies_from_random_ones() -> None:
     from importlib.resources import files
     from json import loads
 
-    text = (files("graphneg.data.everyday") / "dialogues.jsonl").read_text(encoding="utf-8")
+    text = (files("graphneg") / "data/everyday/dialogues.jsonl").read_text(encoding="utf-8")
     dialogues = [loads(line) for line in text.splitlines()[:24]]
     right = [
         replace(record(place, one["turns"][1]["text"], label=1), context=(one["turns"][0],))

@@ -15,13 +15,17 @@ from graphneg.errors import InputError
 from graphneg.model import Negative
 from graphneg.records.files import (
     check_destination,
+    from_row,
     negative_from_json,
     negative_to_json,
     read_jsonl,
+    read_parquet,
+    to_dataset,
+    to_pandas,
     write_jsonl,
+    write_parquet,
 )
 from graphneg.records.resumable import ResumableWriter
-from graphneg.records.tables import from_row, read_parquet, to_dataset, to_pandas, write_parquet
 from tests.negative_samples import EXAMPLE, in_one_folder, negatives, some
 
 # JSON

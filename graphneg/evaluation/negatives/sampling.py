@@ -25,7 +25,7 @@ from graphneg.hashing import HashSample, number
 from graphneg.ingest.rows import mood_of, person_of
 from graphneg.model import Negative
 from graphneg.progress import NoProgress, Progress
-from graphneg.records.tables import read_located
+from graphneg.records.files import read_located
 from graphneg.statistics import roc_auc
 
 RESPONSE, TURN = "response", "dialogue"

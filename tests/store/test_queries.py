@@ -10,7 +10,7 @@ import pytest
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.errors import InputError
 from graphneg.store.connection import Store, refuse_writes
-from graphneg.store.named_queries import named_queries, named_query, near_topics, parse_query
+from graphneg.store.queries import named_queries, named_query, near_topics, parse_query
 from graphneg.store.statements import cypher_text
 from tests.explore_samples import write_samples
 from tests.servers import wipe

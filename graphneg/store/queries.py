@@ -1,6 +1,7 @@
-"""Named queries, the Cypher files of ``cypher/explore/`` with their parameters; and what a store holds.
+"""What users ask a store: the rows of a query, the named queries with their parameters, what the store holds.
 
-In: a query's name and the values of its parameters. Out: rows, or an error that names what is spelled alike.
+In: a query's result; or the name of a query (a file of ``cypher/explore/``) and the values of its parameters.
+Out: `Rows`, also as a data frame or a networkx graph; or an error that names what is spelled alike.
 
 A file ``NAME.cypher`` opens with comment lines: ``// NAME: what it finds``, one line for each parameter,
 ``// $limit (20): rows at most``, and ``// Columns:`` with what the columns hold. The value in brackets is the
@@ -11,19 +12,23 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+from neo4j import EagerResult
+from neo4j.graph import Node, Path, Relationship
+
 from graphneg.errors import InputError
 from graphneg.store.connection import Store
 from graphneg.store.statements import cypher_text, read_header
 
 if TYPE_CHECKING:
-    from graphneg.store.rows import Rows
+    import networkx
+    import pandas
 
 
 FOLDER = "explore"
@@ -144,8 +149,6 @@ def explore(store: Store, name: str, parameters: Mapping[str, Any]) -> Rows:
             topic is not in the shift graph; then the message names topics that are spelled alike.
         StoreError: the store is gone, or a value is not of the kind that the query takes.
     """
-    from graphneg.store.rows import Rows
-
     query = named_query(name)
     values = query.values(parameters)
     rows = Rows(store.query_read(query.text, values))
@@ -211,3 +214,84 @@ def info_of(store: Store) -> Info:
     counts = {row["kind"]: row["amount"] for row in store.read(cypher_text("read/info"))}
     corpora = [(r["corpus"], r["split"], r["dialogues"]) for r in store.read(cypher_text("read/corpora"))]
     return Info(store.description, counts, corpora)
+
+
+class Rows(Sequence[dict[str, Any]]):
+    """The rows of a query, each a dict by column. Nodes and relationships are the driver's objects."""
+
+    def __init__(self, result: EagerResult) -> None:
+        self.columns: list[str] = list(result.keys)
+        self.summary = result.summary
+        self._rows = [{key: record[key] for key in self.columns} for record in result.records]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._rows[index]
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self._rows)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A data frame with the query's columns; nodes and relationships become dicts of properties."""
+        import pandas
+
+        rows = [[plain(row[column]) for column in self.columns] for row in self._rows]
+        return pandas.DataFrame(rows, columns=self.columns)
+
+    def to_networkx(self) -> networkx.MultiDiGraph[str]:
+        """The nodes and relationships that the rows hold, as a graph.
+
+        A node is keyed by its ``id`` or ``text``, with ``labels`` and its properties; an edge's
+        key is the relationship's type, with its properties.
+        """
+        import networkx
+
+        graph: networkx.MultiDiGraph[str] = networkx.MultiDiGraph()
+        for row in self._rows:
+            for value in row.values():
+                _add(graph, value)
+        return graph
+
+
+def plain(value: Any) -> Any:
+    """A value without the driver's classes: what JSON and data frames hold."""
+    if isinstance(value, Node):
+        return {"labels": sorted(value.labels), **dict(value.items())}
+    if isinstance(value, Relationship):
+        return {"type": value.type, **dict(value.items())}
+    if isinstance(value, Path):
+        return [
+            plain(part)
+            for pair in zip(value.nodes, (*value.relationships, None), strict=True)
+            for part in pair
+            if part
+        ]
+    if isinstance(value, list | tuple):
+        return [plain(part) for part in value]
+    if isinstance(value, dict):
+        return {key: plain(part) for key, part in value.items()}
+    return value
+
+
+def _add(graph: networkx.MultiDiGraph[str], value: Any) -> None:
+    if isinstance(value, Node):
+        graph.add_node(_key(value), labels=sorted(value.labels), **dict(value.items()))
+    elif isinstance(value, Relationship):
+        ends = [node for node in (value.start_node, value.end_node) if node is not None]
+        for node in ends:
+            if _key(node) not in graph:
+                _add(graph, node)
+        graph.add_edge(*map(_key, ends), key=value.type, **dict(value.items()))
+    elif isinstance(value, Path):
+        for part in (*value.nodes, *value.relationships):
+            _add(graph, part)
+    elif isinstance(value, list | tuple):
+        for part in value:
+            _add(graph, part)
+
+
+def _key(node: Node) -> str:
+    """``id`` or ``text``, else the server's own number, which means nothing outside this result."""
+    return str(node.get("id") or node.get("text") or node.element_id)

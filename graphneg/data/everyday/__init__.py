@@ -1,1 +1,0 @@
-"""`everyday`: dialogues with gold AMR graphs, opposites and frames, written for graphneg."""

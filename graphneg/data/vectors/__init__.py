@@ -1,1 +1,0 @@
-"""Small word vectors that come with graphneg; see NOTICE."""
