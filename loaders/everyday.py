@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import csv
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import as_file, files
 from pathlib import Path
 
 from graphneg.errors import InputError
 from graphneg.ingest.loader import LoadOptions
-from graphneg.ingest.reading import json_lines, text_lines
+from graphneg.ingest.reading import json_lines, read_text
 from graphneg.ingest.validation import DialogueValidator
 from graphneg.loaders.dialogues import dialogue
 from graphneg.loaders.penman import graph_texts
-from graphneg.model import Frame, Opposite, Record, Rejected
-from graphneg.progress import Progress
+from graphneg.model import Frame, Opposite, Record
 
 
 class Loader:
@@ -37,8 +37,8 @@ def _corpus(folder: Path, options: LoadOptions) -> Iterator[Record]:
         items, lambda item: dialogue(item.value, options, corpus, "train")
     )
     yield from graph_texts(folder / "graphs.amr", progress)
-    yield from _table(folder / "opposites.tsv", ("start", "end", "relation"), _opposite, progress)
-    yield from _table(folder / "frames.tsv", ("id", "lemma", "roles", "descriptions"), _frame, progress)
+    yield from map(_opposite, _rows(folder / "opposites.tsv"))
+    yield from map(_frame, _rows(folder / "frames.tsv"))
 
 
 def _opposite(row: Mapping[str, str]) -> Opposite:
@@ -50,22 +50,5 @@ def _frame(row: Mapping[str, str]) -> Frame:
     return Frame(row["id"], row["lemma"], tuple(filter(None, roles)), tuple(filter(None, descriptions)))
 
 
-def _table(
-    path: Path, columns: tuple[str, ...], make: Callable[[Mapping[str, str]], Record], progress: Progress
-) -> Iterator[Record]:
-    """A record for each row of a table with tabs, whose header names at least ``columns``."""
-    header: list[str] = []
-    for line in text_lines(path, progress):
-        if isinstance(line, Rejected):
-            yield line
-            continue
-        cells = [cell.strip() for cell in line.text.split("\t")]
-        if not header:
-            header = cells
-            missing = [name for name in columns if name not in header]
-            if missing:
-                raise InputError(f"{path}:1: the header lacks {', '.join(missing)}")
-        elif len(cells) == len(header):
-            yield make(dict(zip(header, cells, strict=True)))
-        elif line.text.strip():
-            yield Rejected(f"{path}:{line.number}", f"{len(cells)} cells where the header has {len(header)}")
+def _rows(path: Path) -> Iterator[dict[str, str]]:
+    return csv.DictReader(read_text(path).splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)

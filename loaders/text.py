@@ -8,7 +8,7 @@ from pathlib import Path
 from graphneg.english.tokens import sentences
 from graphneg.ingest.formats import checked
 from graphneg.ingest.loader import LoadOptions
-from graphneg.ingest.reading import corpus_of, input_files, text_lines
+from graphneg.ingest.reading import Line, corpus_of, each_line, input_files
 from graphneg.ingest.rows import sentence
 from graphneg.model import Record, Rejected, Sentence
 
@@ -27,9 +27,9 @@ class Loader:
 
 def _sentences(path: Path, options: LoadOptions) -> Iterator[Sentence | Rejected]:
     source = options.corpus or corpus_of(path)
-    for line in text_lines(path, options.progress):
-        if isinstance(line, Rejected):
-            yield line
-            continue
+
+    def of_line(place: str, line: Line) -> Iterator[Sentence | Rejected]:
         for number, text in enumerate(sentences(line.text)):
-            yield sentence(f"{source}/{line.number}.{number}", text, source, f"{path}:{line.number}")
+            yield sentence(f"{source}/{line.number}.{number}", text, source, place)
+
+    return each_line(path, options.progress, of_line)

@@ -15,7 +15,7 @@ from graphneg.english.tokens import one_line
 from graphneg.errors import InputError
 from graphneg.ingest.formats import checked
 from graphneg.ingest.loader import LoadOptions
-from graphneg.ingest.reading import input_paths, text_lines
+from graphneg.ingest.reading import Line, Refused, each_line, input_paths
 from graphneg.ingest.rows import as_sentence, sentence
 from graphneg.model import Record, Rejected, Sentence
 
@@ -49,16 +49,15 @@ def _data_files(path: Path) -> list[Path]:
 def _examples(path: Path, options: LoadOptions) -> Iterator[Sentence | Rejected]:
     """The examples of a file; a licence, in lines that begin with a space, comes before its synsets."""
     source = options.corpus or Loader.name
-    for line in text_lines(path, options.progress):
-        if isinstance(line, Rejected):
-            yield line
-        elif line.text.strip() and not line.text.startswith("  "):
-            place = f"{path}:{line.number}"
-            synset = _SYNSET.match(line.text)
-            gloss = line.text.partition("| ")[2]
-            if synset is None or not gloss:
-                yield Rejected(place, "no synset with a gloss, as wndb(5WN) describes it")
-                continue
-            for number, example in enumerate(_EXAMPLE.findall(gloss)):
-                id = f"{source}/{path.name}/{synset[1]}.{number}"
-                yield sentence(id, as_sentence(one_line(example)), source, place)
+
+    def of_line(place: str, line: Line) -> Iterator[Sentence | Rejected]:
+        if line.text.startswith("  "):
+            return
+        synset, gloss = _SYNSET.match(line.text), line.text.partition("| ")[2]
+        if synset is None or not gloss:
+            raise Refused("no synset with a gloss, as wndb(5WN) describes it")
+        for number, example in enumerate(_EXAMPLE.findall(gloss)):
+            id = f"{source}/{path.name}/{synset[1]}.{number}"
+            yield sentence(id, as_sentence(one_line(example)), source, place)
+
+    return each_line(path, options.progress, of_line)

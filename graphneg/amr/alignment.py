@@ -18,8 +18,9 @@ from collections.abc import Callable, Sequence
 from itertools import takewhile
 from typing import Any, NamedTuple
 
-from graphneg.amr.concept_words import NEGATIVE_PREFIX, concept_keys, concept_lemma, value_keys
+from graphneg.amr.concept_words import NEGATIVE_PREFIX, concept_keys, value_keys
 from graphneg.amr.penman import format_graph
+from graphneg.english.noun_kinds import lexeme
 from graphneg.english.numbers import NUMBERS, value_of
 from graphneg.english.words import lemmas, readings, stems
 from graphneg.errors import DecoderError
@@ -194,7 +195,7 @@ class _Alignment:
 
     def _concept_candidates(self, node: AmrNode, concept: str) -> list[_Candidate]:
         candidates: list[_Candidate] = []
-        lemma = concept_lemma(concept)
+        lemma = lexeme(concept)
         parts = lemma.split(" ")
         if len(parts) > 1 or "-" in concept:
             candidates += [_Candidate(span, 11.0) for span in self._part_spans(parts)]

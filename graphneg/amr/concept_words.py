@@ -14,6 +14,7 @@ import re
 from functools import lru_cache
 from importlib.resources import files
 
+from graphneg.english.noun_kinds import lexeme
 from graphneg.english.numbers import MONTHS, NUMBERS, ORDINALS, WEEKDAYS
 from graphneg.english.words import american
 from graphneg.model import AmrGraph, AmrNode
@@ -40,8 +41,8 @@ _ROLE_WORDS = {"polarity", "mode", "polite", "wiki"}
 def concept_keys(concept: str) -> tuple[tuple[str, float], ...]:
     """Lemmas that a concept may show as, with weights."""
     if concept in PRONOUNS:
-        return tuple((form, 10.0 - 0.1 * place) for place, form in enumerate(PRONOUNS[concept]))
-    lemma = concept_lemma(concept)
+        return tuple((form, 10.0 - 0.1 * rank) for rank, form in enumerate(PRONOUNS[concept]))
+    lemma = lexeme(concept)
     known = _TABLE.get(concept)
     if known is not None and (concept.endswith("-91") or not known):
         return tuple((word, 6.0) for word in known)
@@ -51,15 +52,9 @@ def concept_keys(concept: str) -> tuple[tuple[str, float], ...]:
         keys[american(head)] = 7.0
         keys[lemma.replace(" ", "-")] = 10.0
         keys[lemma.replace(" ", "")] = 10.0
-    for place, word in enumerate(known or ()):
-        keys.setdefault(word, 8.0 - 0.1 * place)
+    for rank, word in enumerate(known or ()):
+        keys.setdefault(word, 8.0 - 0.1 * rank)
     return tuple(keys.items())
-
-
-@lru_cache(maxsize=65536)
-def concept_lemma(concept: str) -> str:
-    """``take-away-05`` is ``take away``; lower case, no sense."""
-    return re.sub(r"-\d+$", "", concept).replace("-", " ").replace("_", " ").lower().strip('"') or concept
 
 
 def value_keys(graph: AmrGraph, node: AmrNode) -> tuple[tuple[str, float], ...]:
@@ -67,9 +62,7 @@ def value_keys(graph: AmrGraph, node: AmrNode) -> tuple[tuple[str, float], ...]:
     value = (node.value or "").strip('"')
     parent = graph.nodes[node.up] if node.up is not None else None
     if node.role == "polarity":
-        return (
-            tuple((word, 9.0 - 0.1 * place) for place, word in enumerate(NEGATIVES)) if value == "-" else ()
-        )
+        return tuple((word, 9.0 - 0.1 * rank) for rank, word in enumerate(NEGATIVES)) if value == "-" else ()
     if node.role in _ROLE_WORDS or not value:
         return ()
     keys = [(american(value.lower()), 10.0)]

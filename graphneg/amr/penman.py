@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from operator import itemgetter
 from typing import Any
 
@@ -189,27 +190,19 @@ class _GraphReader:
         return self._renumbered(mentioned)
 
     def _renumbered(self, mentioned: set[int]) -> AmrGraph:
-        number: dict[int, int] = {}
-        for old in range(len(self._nodes)):
-            if old not in mentioned:
-                number[old] = len(number)
-        skipped = 0
-        before: list[int] = []
-        for old in range(len(self._nodes)):
-            skipped += old in mentioned
-            before.append(skipped)
+        """The graph without the atoms that are mentions: each node's number less those before it."""
+        skipped = list(accumulate(old in mentioned for old in range(len(self._nodes))))
         nodes: list[AmrNode] = []
         mentions: list[Mention] = []
         for old, (_, last, var, concept, value, up, role, pos, align, role_align) in enumerate(self._nodes):
-            above = None if up is None else number[up]
+            above = None if up is None else up - skipped[up]
             if old in mentioned:
-                target = number[self._variables[value]]
+                target = self._variables[value]
+                target -= skipped[target]
                 mentions.append(Mention(above or 0, role, pos, target, align, role_align))
             else:
-                k = number[old]
-                nodes.append(
-                    AmrNode(k, last - before[last], var, concept, value, above, role, pos, align, role_align)
-                )
+                k, last = old - skipped[old], last - skipped[last]
+                nodes.append(AmrNode(k, last, var, concept, value, above, role, pos, align, role_align))
         return self._graph_of(nodes, mentions)
 
     def _graph_of(self, nodes: list[AmrNode], mentions: list[Mention]) -> AmrGraph:

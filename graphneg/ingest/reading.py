@@ -13,13 +13,15 @@ import gzip
 import json
 import re
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any, NamedTuple, NoReturn, cast
+from typing import IO, Any, NamedTuple, NoReturn, TypeVar, cast
 
 from graphneg.errors import InputError
 from graphneg.model import Rejected
 from graphneg.progress import NoProgress, Progress
+
+T = TypeVar("T")
 
 CHUNK = 1 << 18
 LARGEST_ITEM = 4 << 20
@@ -223,19 +225,28 @@ def decoded(data: bytes) -> str:
     return text.removesuffix("\r")
 
 
-def json_lines(path: Path, progress: Progress) -> Iterator[Item | Rejected]:
-    """The values of a file with one JSON value a line; blank lines are passed over."""
+def each_line(
+    path: Path, progress: Progress, make: Callable[[str, Line], Iterable[T]]
+) -> Iterator[T | Rejected]:
+    """What ``make`` gives for ``FILE:LINE`` and each line that is not blank; what it refuses is rejected."""
     for line in text_lines(path, progress):
         if isinstance(line, Rejected):
             yield line
-            continue
-        if not line.text.strip():
-            continue
-        place = f"{path}:{line.number}"
-        try:
-            yield Item(place, line.number - 1, "", parse_json(line.text))
-        except Refused as reason:
-            yield Rejected(place, str(reason))
+        elif line.text.strip():
+            place = f"{path}:{line.number}"
+            try:
+                yield from make(place, line)
+            except Refused as reason:
+                yield Rejected(place, str(reason))
+
+
+def json_lines(path: Path, progress: Progress) -> Iterator[Item | Rejected]:
+    """The values of a file with one JSON value a line; blank lines are passed over."""
+    return each_line(path, progress, _json_item)
+
+
+def _json_item(place: str, line: Line) -> list[Item]:
+    return [Item(place, line.number - 1, "", parse_json(line.text))]
 
 
 def parse_json(text: str) -> Any:
@@ -246,21 +257,21 @@ def parse_json(text: str) -> Any:
     """
     try:
         return DECODER.decode(text)
-    except json.JSONDecodeError as error:
-        raise Refused(f"not JSON: {fault(error)} at column {error.colno}") from error
-    except ValueError as error:
-        raise Refused(f"not JSON: {error}") from error
-    except RecursionError as error:
-        raise Refused("the JSON nests too deeply") from error
+    except (ValueError, RecursionError) as error:
+        column = f" at column {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
+        raise Refused(fault(error) + column) from error
 
 
-def fault(error: json.JSONDecodeError) -> str:
-    """What is wrong with a JSON text, without the word that the decoder puts before its place.
+def fault(error: ValueError | RecursionError) -> str:
+    """What is wrong with a JSON text, without the word that the decoder puts before its position.
 
     >>> fault(json.JSONDecodeError("Unterminated string starting at", '["', 1))
-    'Unterminated string'
+    'not JSON: Unterminated string'
     """
-    return error.msg.removesuffix(" at").removesuffix(" starting")
+    if isinstance(error, RecursionError):
+        return "the JSON nests too deeply"
+    message = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
+    return f"not JSON: {message.removesuffix(' at').removesuffix(' starting')}"
 
 
 def _no_constant(name: str) -> NoReturn:
@@ -331,13 +342,9 @@ class _Window:
         while True:
             try:
                 value, end = DECODER.raw_decode(self._text, self._at)
-            except json.JSONDecodeError as error:
+            except (ValueError, RecursionError) as error:
                 if not self._may_be_cut(error) or not self._more(2 * (len(self._text) - self._at)):
-                    raise Refused(f"not JSON: {fault(error)}") from error
-            except ValueError as error:
-                raise Refused(f"not JSON: {error}") from error
-            except RecursionError as error:
-                raise Refused("the JSON nests too deeply") from error
+                    raise Refused(fault(error)) from error
             else:
                 if end < len(self._text) or isinstance(value, dict | list | str) or not self._more(1):
                     self._at = end
@@ -366,8 +373,10 @@ class _Window:
                 return match.end() if depth == 0 else match.start()
         return None
 
-    def _may_be_cut(self, error: json.JSONDecodeError) -> bool:
+    def _may_be_cut(self, error: Exception) -> bool:
         """Whether the text may be invalid only because the window ends too early."""
+        if not isinstance(error, json.JSONDecodeError):
+            return False
         return error.msg.startswith("Unterminated") or error.pos > len(self._text) - _LONGEST_TOKEN
 
     def _more(self, wanted: int) -> bool:

@@ -124,7 +124,9 @@ def read_responses(store: Store, ids: Sequence[str]) -> dict[str, list[StoredRes
     """By dialogue, its responses in the order of turns and numbers: ``d#3/r10`` stands behind ``d#3/r9``."""
     records = store.read(cypher_text("read/responses"), ids=list(ids))
     rows = {row["id"]: [StoredResponse(*response) for response in row["responses"]] for row in records}
-    return {id: sorted(some, key=lambda one: (one.turn, len(one.id), one.id)) for id, some in rows.items()}
+    return {
+        id: sorted(some, key=lambda given: (given.turn, len(given.id), given.id)) for id, some in rows.items()
+    }
 
 
 class GraphCache:
@@ -231,18 +233,8 @@ def _written_order(mention: Mention) -> tuple[int, int]:
 def _node(row: list[Any]) -> AmrNode:
     """A node whose words are shared with those of other graphs."""
     k, last, var, concept, value, up, role, pos, align, role_align, _, _ = row
-    return AmrNode(
-        k,
-        last,
-        var and intern(var),
-        concept and intern(concept),
-        value and intern(value),
-        up,
-        role and intern(role),
-        pos,
-        align,
-        role_align,
-    )
+    var, concept, value, role = (word and intern(word) for word in (var, concept, value, role))
+    return AmrNode(k, last, var, concept, value, up, role, pos, align, role_align)
 
 
 def _mention(row: list[Any]) -> Mention:
