@@ -278,7 +278,7 @@ class TorchBackend(Backend):
         return [[output] for output in self._generate(batch, longest, chain, num_beams=1)]
 
     def _generate(
-        self, batch: Sequence[Tokens], longest: int, chain: Sequence[Any], **search: int
+        self, batch: Sequence[Tokens], longest: int, chain: Sequence[Any], **search: Any
     ) -> list[Output]:
         rows = padded(batch, self._tokenizer.pad_token_id, "right", self.model.device)
         sequences = generate(self.model, rows, chain, max_new_tokens=longest, **search)

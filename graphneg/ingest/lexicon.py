@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 
-from neo4j import ManagedTransaction
+from neo4j import ManagedTransaction, Record
 
 from graphneg.english.antonyms import judge
 from graphneg.english.lexicon import Lexicon, english
@@ -35,7 +35,7 @@ def lexicon_in(tx: ManagedTransaction) -> Lexicon:
     return _extended(run(tx, "lexicon/entries"))
 
 
-def _extended(rows: Sequence[Row]) -> Lexicon:
+def _extended(rows: Sequence[Record]) -> Lexicon:
     if not rows:
         return english()
     return english().extended(LexiconEntry(row["table"], tuple(row["cells"])) for row in rows)
