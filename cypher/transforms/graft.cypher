@@ -23,9 +23,8 @@ WITH d.id AS id, t.amr AS amr, t.turn AS turn, tops, [n IN nouns WHERE n.turn < 
 WITH id, amr, turn, nouns, [s IN [s IN tops | {amr: s.amr, k: s.k, open: [o IN s.open
        WHERE any(n IN nouns WHERE o.open IN n.kinds)]}] WHERE size(s.open) > 0] AS given
 UNWIND [j IN [0, 1, 2] WHERE j < size(given) | given[(turn * 3 + j) % size(given)]] AS s
-WITH id, amr, turn, nouns, s, s.open[0] AS a, s.open[1] AS b
-WITH id, amr, turn, nouns, s, a, b, [n IN nouns WHERE a.open IN n.kinds AND n.word <> a.word] AS fit
-WHERE size(fit) > 0
+WITH id, amr, turn, nouns, s, s.open[0] AS a, s.open[1] AS b, [n IN nouns
+       WHERE s.open[0].open IN n.kinds AND n.word <> s.open[0].word] AS fit WHERE size(fit) > 0
 WITH id, amr, turn, nouns, s, a, b, fit[(turn + a.k) % size(fit)].word AS word
 WITH id, amr, turn, s, a, b, word,
      [n IN nouns WHERE b.open IN n.kinds AND NOT n.word IN [word, b.word] | n.word] AS fit
@@ -34,8 +33,9 @@ WITH id, amr, s, a, b, word, (turn + s.k) % 2 = 0 AND b.kind <> 'person' AS shif
 OPTIONAL MATCH (:Term {text: replace(coalesce(other, ''), '-', ' ')})-[h:SHIFTS_TO]->(x:Term)
 WHERE shifts AND x.kind = b.kind AND x.form <> 'phrase' AND x.text <> word
 WITH id, amr, s, a, b, word, other, x.text AS text, h.count AS n ORDER BY id, amr, n DESC, text
-WITH id, amr, s, a, b, word, coalesce(collect(text)[0], other) AS other
+WITH id, amr, s, a, b, word, other, collect(text)[0] AS shifted
 UNWIND [{amr: amr, k: 0, op: 'graft', from_amr: s.amr, from_k: s.k},
     {amr: amr, k: a.k, op: 'set', concept: word, copy_of: s.amr}]
-  + [o IN [other] WHERE o <> '' | {amr: amr, k: b.k, op: 'set', concept: o, copy_of: s.amr}] AS e
+  + [o IN [coalesce(shifted, other)] WHERE o <> ''
+      | {amr: amr, k: b.k, op: 'set', concept: o, copy_of: s.amr}] AS e
 RETURN id AS dialogue, collect(e {.*, site: amr + '<' + s.amr + '.' + toString(s.k)}) AS edits
