@@ -35,9 +35,11 @@ class Guarded:
 
     @property
     def name(self) -> str:
+        """The name of the decoder that is guarded."""
         return self._decoder.name
 
     def decode(self, batch: Sequence[EditedUtterance]) -> list[Decoded]:
+        """The decoder's answers, one for each item; raises `DecoderError` where their number differs."""
         answers = self._decoder.decode(batch)
         if len(answers) != len(batch):
             raise DecoderError(

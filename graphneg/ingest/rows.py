@@ -40,10 +40,12 @@ _RESERVED = frozenset(
 
 
 def utterance_id(dialogue: str, turn: int) -> str:
+    """The id of an utterance: ``dailydialog/test/12#3``."""
     return f"{dialogue}#{turn}"
 
 
 def amr_id(utterance: str, source: str) -> str:
+    """The id of an utterance's graph by its source: ``dailydialog/test/12#3@penman``."""
     return f"{utterance}@{source}"
 
 
@@ -53,6 +55,7 @@ def text_key(text: str) -> str:
 
 
 def digest(value: Any) -> str:
+    """24 hexadecimal digits of a text, or of a value as sorted JSON."""
     written = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
     return hashlib.blake2b(written.encode(), digest_size=12).hexdigest()
 
@@ -115,6 +118,7 @@ class DialogueRows:
     responses: list[Row] = field(default_factory=list[Row])
 
     def add(self, dialogue: Dialogue) -> None:
+        """Add the rows of a dialogue, its utterances and its responses."""
         place = len(self.dialogues)
         row: Row = {
             "more": attributes_row(dialogue.attributes),
@@ -207,6 +211,7 @@ class GraphRows:
         self.roles.append({"from": first + start, "to": first + end, "inverted": inverted, **properties})
 
     def lexeme_rows(self) -> list[Row]:
+        """The terms of the batch, each with the nodes that say it."""
         return [
             {"text": text, "kind": kind_of(text), "nodes": self.lexemes[text]}
             for text in sorted(self.lexemes)
@@ -214,6 +219,7 @@ class GraphRows:
 
 
 def opposite_row(opposite: Opposite, lexicon: Lexicon) -> Row:
+    """A pair of opposites, with what it is said of and the kinds of its ends."""
     return {
         "start": opposite.start,
         "end": opposite.end,
@@ -242,6 +248,7 @@ def move_rows(texts: Iterable[str], lexicon: Lexicon) -> list[Row]:
 
 
 def frame_row(frame: Frame, lexicon: Lexicon) -> Row:
+    """A frame, tied to the term of its lemma, with its classes."""
     properties: Row = {"id": frame.id, "lemma": frame.lemma, "roles": list(frame.roles)}
     properties["classes"] = sorted(lexicon.of(frame.id))
     if frame.descriptions:

@@ -94,10 +94,12 @@ class Batch:
         self.graph_rows = GraphRows(self.lexicon)
 
     def add_dialogue(self, dialogue: Dialogue) -> None:
+        """Add a dialogue and its rows."""
         self.dialogues.append(dialogue)
         self.dialogue_rows.add(dialogue)
 
     def add_graph(self, graph: ReadGraph) -> None:
+        """Add a graph that a corpus brings, and its rows."""
         self.graphs.append(graph)
         self.graph_rows.add(graph.graph, graph.utterance, GOLD, graph.digest, graph.text)
 
@@ -106,6 +108,7 @@ class Batch:
         return not self.rows or (self.rows + rows <= most_rows and self.bytes + size <= most_bytes)
 
     def grow(self, rows: int, size: int) -> None:
+        """Count what was added: its rows, and its size in bytes."""
         self.rows += rows
         self.bytes += size
 
@@ -119,6 +122,7 @@ class Outcome:
         self.rejected: list[tuple[str, str]] = []
 
     def count(self, kind: str, new: int, given: int) -> None:
+        """Count records of a kind: ``new`` of the ``given`` were written, the rest was there."""
         self.written[kind] += new
         self.present[kind] += given - new
 
