@@ -30,8 +30,8 @@ from graphneg.evaluation.cross_validation import (
     cross_validate,
 )
 from graphneg.evaluation.detection import MEASURES
+from graphneg.ingest.labelled import Labelled, read_labelled
 from graphneg.ingest.rows import digest
-from graphneg.loaders.rgm_contradiction import Labelled, read_labelled
 from graphneg.nn.embedders import get_embedder
 from graphneg.records.files import read_jsonl
 from graphneg.scorers.edited_contradictions import graph_made

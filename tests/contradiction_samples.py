@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from graphneg.generators.base import Context, Turn
-from graphneg.loaders.rgm_contradiction import Labelled
+from graphneg.ingest.labelled import Labelled
 from graphneg.scorers.followups import FollowUp
 
 QUESTIONS = ("where is the cat", "who ate the bread", "shall we swim", "when is now")

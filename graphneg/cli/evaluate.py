@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from graphneg.evaluation.detection import Detection
     from graphneg.evaluation.ranking import Ranked
     from graphneg.evaluation.smatch_files import Evaluation
-    from graphneg.loaders.rgm_contradiction import Labelled
+    from graphneg.ingest.labelled import Labelled
 
 SHOWN_UNREADABLE = 20
 UNCHANGED = "nothing was changed"
@@ -399,7 +399,7 @@ def contradiction(
     """
     from graphneg.evaluation.cross_validation import DetectorSettings
     from graphneg.evaluation.detection import detection
-    from graphneg.loaders.rgm_contradiction import read_labelled
+    from graphneg.ingest.labelled import read_labelled
 
     if sum(one is not None for one in (model, scores, encoder)) != 1:
         raise BadParameter("give one of --model, --scores and --encoder")

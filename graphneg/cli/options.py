@@ -24,7 +24,7 @@ from graphneg.errors import InputError
 
 if TYPE_CHECKING:
     from graphneg.dialogue_graph import DialogueGraph
-    from graphneg.loaders.rgm_contradiction import Labelled
+    from graphneg.ingest.labelled import Labelled
     from graphneg.store.dialogues import Selection
 
 

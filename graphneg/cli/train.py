@@ -386,7 +386,7 @@ def contradiction(
     one that transformers and sentence-transformers read. Stopped, the same command goes on.
     """
     from graphneg.evaluation.cross_validation import tested_texts
-    from graphneg.loaders.rgm_contradiction import read_labelled
+    from graphneg.ingest.labelled import read_labelled
     from graphneg.scorers.contradiction import ContradictionDetector
     from graphneg.training.contradiction import pairs_of, train_detector
 

@@ -18,7 +18,7 @@ from graphneg.english.tokens import match_key
 from graphneg.errors import InputError
 from graphneg.evaluation.detection import Detection, check_classes, detection
 from graphneg.hashing import fingerprint
-from graphneg.loaders.rgm_contradiction import Labelled
+from graphneg.ingest.labelled import Labelled
 from graphneg.progress import Progress
 from graphneg.records.runs import RunNote, noted_fingerprint
 from graphneg.scorers.contradiction import MAX_TOKENS, ContradictionDetector

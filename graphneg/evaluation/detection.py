@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphneg.errors import InputError
-from graphneg.loaders.rgm_contradiction import Labelled
+from graphneg.ingest.labelled import Labelled
 from graphneg.statistics import THRESHOLD, percentile_interval, resampled_items, roc_auc
 
 if TYPE_CHECKING:

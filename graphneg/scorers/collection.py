@@ -21,9 +21,9 @@ import msgspec
 from graphneg.errors import GeneratorError, InputError
 from graphneg.generators.base import Candidate, Context, Generator, Turn, settings_of
 from graphneg.hashing import fingerprint
+from graphneg.ingest.labelled import Labelled, labelled_lines
 from graphneg.ingest.loader import LoadOptions, get_loader
 from graphneg.ingest.reading import json_lines
-from graphneg.loaders.rgm_contradiction import Labelled, labelled_lines
 from graphneg.model import Dialogue, Rejected
 from graphneg.progress import NoProgress, Progress
 from graphneg.records.files import check_destination

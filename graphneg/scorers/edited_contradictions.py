@@ -36,7 +36,7 @@ from graphneg.english.tokens import one_line, typed_sentences
 from graphneg.errors import InputError
 from graphneg.generators.base import Turn
 from graphneg.hashing import number, shuffled
-from graphneg.loaders.rgm_contradiction import ANNOTATORS, Labelled
+from graphneg.ingest.labelled import ANNOTATORS, Labelled
 from graphneg.model import Negative
 from graphneg.nn.embedders import Embedder
 from graphneg.records.files import read_negatives

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from graphneg.errors import GraphnegError, InputError
-from graphneg.loaders.rgm_contradiction import AGREED, ANNOTATORS, Labelled
+from graphneg.ingest.labelled import AGREED, ANNOTATORS, Labelled
 from graphneg.records.runs import write_atomically
 from graphneg.scorers.collection import Responded
 

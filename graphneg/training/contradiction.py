@@ -13,7 +13,7 @@ from graphneg.datasets.pair_sampler import Pair
 from graphneg.english.tokens import match_key
 from graphneg.errors import InputError
 from graphneg.hashing import number
-from graphneg.loaders.rgm_contradiction import Labelled
+from graphneg.ingest.labelled import Labelled
 from graphneg.nn.training import IN_ORDER, check_epochs, fit, open_run, pairs_and_lists
 from graphneg.progress import Progress
 from graphneg.scorers.contradiction import ContradictionDetector

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from graphneg.errors import InputError
 from graphneg.generators.base import Candidate, Context
-from graphneg.loaders.rgm_contradiction import read_labelled
+from graphneg.ingest.labelled import read_labelled
 from graphneg.nn.language_models import CausalLM
 from graphneg.nn.models import load_causal
 from graphneg.scorers.collection import (

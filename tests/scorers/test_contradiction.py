@@ -15,8 +15,8 @@ from graphneg.english.tokens import match_key
 from graphneg.errors import InputError
 from graphneg.evaluation.cross_validation import leave_one_out
 from graphneg.evaluation.detection import detection
+from graphneg.ingest.labelled import Labelled, labelled_lines, read_labelled
 from graphneg.ingest.loader import LoadOptions, get_loader
-from graphneg.loaders.rgm_contradiction import Labelled, labelled_lines, read_labelled
 from graphneg.model import Dialogue, Rejected, Response
 from graphneg.nn.embedders import get_embedder
 from graphneg.records.files import write_jsonl

@@ -10,7 +10,7 @@ import pytest
 
 from graphneg.errors import InputError, ModelError
 from graphneg.evaluation.cross_validation import DetectorSettings, cross_validate
-from graphneg.loaders.rgm_contradiction import Labelled, labelled_lines
+from graphneg.ingest.labelled import Labelled, labelled_lines
 from graphneg.nn.training import pairs_and_lists
 from graphneg.scorers.contradiction import ContradictionDetector
 from graphneg.training.contradiction import pairs_of, train_detector
