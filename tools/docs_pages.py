@@ -140,11 +140,13 @@ def _default(parameter: Any) -> str:
 
 def _shared_options() -> Iterator[tuple[str, Any]]:
     """Options that several generators take, as dataclasses."""
-    from graphneg.generators.keywords.generator import Options
+    from graphneg.generators.counterfactual import CounterfactualOptions
+    from graphneg.generators.keywords.generator import KeywordOptions
     from graphneg.generators.overlap import Conditions
 
     yield "Conditions of overlap and hard", Conditions
-    yield "Options of key-context, key-sem and key-sentence", Options
+    yield "Options of key-context, key-sem and key-sentence", KeywordOptions
+    yield "Options of counterfactual", CounterfactualOptions
 
 
 def _options_text(title: str, factory: Any) -> str:
