@@ -69,7 +69,6 @@ def decoded(store: Store, one: StoredDialogue, edits: tuple[Edit, ...]) -> tuple
         edits,
         {id: graphs[id] for id in sources},
         {id: said[id].text for id in sources},
-        {id: said[id].speaker for id in sources},
     )
     return DECODER.decode([item])[0].text or "", after
 
