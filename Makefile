@@ -43,7 +43,7 @@ golden: $(VENV)/.dev
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.golden_outputs
 
 docs: $(VENV)/.dev
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
 
 pages: $(VENV)/.dev
 	$(BIN)/python -m benchmarks.report
