@@ -28,15 +28,15 @@ from graphneg.evaluation.comparison.comparison import (
     RECALL,
     Comparison,
     ComparisonPlan,
-    Figure,
     SourceResult,
+    compare,
     compared,
-    trained,
 )
 from graphneg.evaluation.comparison.data import BankFile, read_data
 from graphneg.evaluation.comparison.runs import RankerRun, RankerSettings
 from graphneg.evaluation.comparison.sources import source_of
 from graphneg.generators.base import generator_names
+from graphneg.statistics import Estimate
 
 ROOT = Path(__file__).parent.parent
 DATA = ROOT.parent / "shared" / "data"
@@ -64,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     torch.set_num_threads(THREADS)
     data = read_data(asked.data / CONTEXTS)
     rest = asked.names or (_rest() if asked.all else [])
-    runs: dict[str, dict[int, RankerRun]] = {}
+    runs: dict[str, Mapping[int, RankerRun]] = {}
     missing: list[tuple[str, str]] = []
     for name, seeds in [*((one, asked.seeds) for one in MAIN), *((one, 1) for one in rest)]:
         if name in runs:
@@ -72,7 +72,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         try:
             with Bars() as bars:
                 chosen = plan(name, seeds, asked.data)
-                runs |= trained(data, chosen, asked.work, open_graph=open, progress=bars, on_run=_tell)
+                done = compare(data, chosen, asked.work, open_graph=open, progress=bars, on_run=_tell)
+                runs.update(done.runs)
         except GraphnegError as error:
             print(f"{name}: {error}", file=sys.stderr, flush=True)
             missing.append((name, str(error)))
@@ -145,7 +146,7 @@ def _cells(row: SourceResult) -> tuple[str, ...]:
     return (row.source, str(len(row.seeds)), *figures, *(_share(row, one) for one in (RECALL, BALANCED)))
 
 
-def _shown(one: Figure) -> str:
+def _shown(one: Estimate) -> str:
     return f"{one.value:.3f} ({one.low:.2f}-{one.high:.2f})"
 
 

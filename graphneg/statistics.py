@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -12,6 +12,14 @@ COVERAGE = 95
 """Percent of the resamples that an interval holds."""
 THRESHOLD = 0.5
 """A score from here on is taken for the positive class."""
+
+
+class Estimate(NamedTuple):
+    """A figure, and the ends of its 95% bootstrap interval."""
+
+    value: float
+    low: float
+    high: float
 
 
 def roc_auc(

@@ -13,8 +13,9 @@ from graphneg.cli.options import Json, Offline, job, named_values, panel, traini
 from graphneg.cli.terminal import counted, figures_table, print_json, results, say, working
 
 if TYPE_CHECKING:
-    from graphneg.evaluation.comparison.comparison import Comparison, Figure, SourceResult
+    from graphneg.evaluation.comparison.comparison import Comparison, SourceResult
     from graphneg.evaluation.comparison.runs import RankerRun
+    from graphneg.statistics import Estimate
 
 _of_ranker = panel("The ranker")
 _of_negatives = panel("Negatives that are made")
@@ -175,7 +176,7 @@ def _table(compared: Comparison) -> Table:
     return table
 
 
-def _shown(one: Figure) -> str:
+def _shown(one: Estimate) -> str:
     return f"{one.value:.3f}\n{one.low:.2f}-{one.high:.2f}"
 
 

@@ -8,8 +8,7 @@ how one scorer compares with another on the same items.
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
 from pathlib import Path
@@ -22,13 +21,13 @@ from graphneg.statistics import interval, resampled_items
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-
 Level = Literal["turn", "dialogue"]
+LEVELS: tuple[Level, ...] = ("turn", "dialogue")
 
 _ANNOTATIONS = "_anno.json"
 _CONTEXTS = "_ctx.txt"
 _RESPONSES = "_res.txt"
-_UNRATED = ("N/A", "")
+_UNRATED = (None, "N/A", "", [])
 
 
 class RatedTurn(NamedTuple):
@@ -73,10 +72,10 @@ def read_ratings(paths: Sequence[str | Path]) -> list[Rated]:
     Raises:
         InputError: a file can't be read or is none of these; file and place are named.
     """
-    found = [one for path in map(Path, paths) for one in _read(path)]
-    if not found:
+    rated = [item for path in map(Path, paths) for item in _read(path)]
+    if not rated:
         raise InputError("no ratings: name at least one file that holds some")
-    return found
+    return rated
 
 
 def turn_texts(paths: Sequence[Path]) -> list[str]:
@@ -85,90 +84,47 @@ def turn_texts(paths: Sequence[Path]) -> list[str]:
 
     texts: list[str] = []
     for path in paths:
-        if path.suffix == ".json":
-            texts += [text for one in read_ratings([path]) for _, text in one.said]
-        else:
-            texts += [text for turns in originals_of([path]) for _, text in turns]
+        rated = path.suffix == ".json"
+        dialogues = [item.said for item in read_ratings([path])] if rated else originals_of([path])
+        texts += [text for turns in dialogues for _, text in turns]
     return texts
 
 
 def _read(path: Path) -> Iterator[Rated]:
-    value = _json(path)
-    if not isinstance(value, list) or not value:
-        raise InputError(f"{path}: expected a JSON list of rated dialogues, found {type(value).__name__}")
-    if path.name.endswith(_ANNOTATIONS) and not any(
-        isinstance(one, dict) and "context" in one for one in value
-    ):
-        return _aligned(path, value)
-    return (_object(one, f"{path}:{number}") for number, one in enumerate(value, 1))
-
-
-def _json(path: Path) -> Any:
     try:
-        return json.loads(read_text(path))
+        value: Any = json.loads(read_text(path))
     except ValueError as error:
         raise InputError(f"{path}: not a JSON list of rated dialogues: {error}") from error
+    if not isinstance(value, list) or not value:
+        raise InputError(f"{path}: expected a JSON list of rated dialogues, found {type(value).__name__}")
+    places = [(f"{path}:{number}", item) for number, item in enumerate(value, 1)]
+    contexts = any(isinstance(item, dict) and "context" in item for item in value)
+    if path.name.endswith(_ANNOTATIONS) and not contexts:
+        return _aligned(path, places)
+    return (_object(item, place) for place, item in places)
 
 
 def _object(value: Any, place: str) -> Rated:
     """One object of DSTC9 or FED; ``place`` is FILE:NUMBER, counted from 1."""
     if not isinstance(value, dict) or not isinstance(value.get("context"), str):
         raise InputError(f'{place}: expected an object with a "context" of lines')
-    turns = tuple(_lines(value["context"]))
+    turns = tuple(_turn(line.strip(), "") for line in value["context"].splitlines() if line.strip())
     if not turns:
         raise InputError(f'{place}: the "context" has no turns')
     response = value.get("response")
     if response is not None and not isinstance(response, str):
         raise InputError(f'{place}: "response" is no text')
-    ratings = _ratings(value, place)
-    said = None if response is None else RatedTurn(*_speaker(response, "System"))
-    return Rated(place, turns, said, ratings)
-
-
-def _ratings(value: Mapping[str, Any], place: str) -> Mapping[str, float]:
-    annotations = value.get("annotations")
-    if annotations is None:
-        found = {name: one for name, one in value.items() if _is_rating(one)}
-    elif isinstance(annotations, dict):
-        found = annotations
-    else:
+    ratings = value.get("annotations")
+    if ratings is None:
+        ratings = {name: item for name, item in value.items() if _is_number(item)}
+    elif not isinstance(ratings, dict):
         raise InputError(f'{place}: "annotations" is no object of ratings by quality')
-    means = {name: _mean(one, f'{place}: "{name}"') for name, one in found.items() if _rated(one)}
-    if not means:
-        raise InputError(f"{place}: no quality is rated")
-    return means
+    return Rated(
+        place, turns, None if response is None else _turn(response, "System"), _means(ratings, place)
+    )
 
 
-def _is_rating(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
-
-
-def _rated(value: Any) -> bool:
-    return value is not None and value not in _UNRATED and value != []
-
-
-def _mean(value: Any, place: str) -> float:
-    """The mean of an annotation: a number, or a list of them of which some may say nothing."""
-    numbers = [one for one in (value if isinstance(value, list) else [value]) if _rated(one)]
-    if not numbers or not all(_is_rating(one) for one in numbers):
-        raise InputError(f"{place}: expected numbers, found {value!r:.60}")
-    return sum(numbers) / len(numbers)
-
-
-def _lines(context: str) -> Iterator[RatedTurn]:
-    for line in context.splitlines():
-        if line.strip():
-            yield RatedTurn(*_speaker(line.strip(), ""))
-
-
-def _speaker(line: str, default: str) -> tuple[str, str]:
-    for speaker in ("User", "System"):
-        if line.startswith(f"{speaker}:"):
-            return speaker, line[len(speaker) + 1 :].strip()
-    return default, line
-
-
-def _aligned(path: Path, annotations: Sequence[Any]) -> Iterator[Rated]:
+def _aligned(path: Path, annotations: Sequence[tuple[str, Any]]) -> Iterator[Rated]:
     base = path.name.removesuffix(_ANNOTATIONS)
     contexts, responses = (
         read_text(path.with_name(base + end)).splitlines() for end in (_CONTEXTS, _RESPONSES)
@@ -178,13 +134,37 @@ def _aligned(path: Path, annotations: Sequence[Any]) -> Iterator[Rated]:
             f"{path}: {len(annotations)} ratings, {len(contexts)} contexts and {len(responses)} responses; "
             f"there must be as many lines in {base}{_CONTEXTS} and {base}{_RESPONSES}"
         )
-    for number, (said, answer, rated) in enumerate(zip(contexts, responses, annotations, strict=True), 1):
-        place = f"{path}:{number}"
-        if not isinstance(rated, dict):
-            raise InputError(f"{place}: expected an object of ratings by quality, found {rated!r:.60}")
-        yield Rated(
-            place, (RatedTurn("", said),), RatedTurn("", answer), _ratings({"annotations": rated}, place)
-        )
+    for context, response, (place, ratings) in zip(contexts, responses, annotations, strict=True):
+        if not isinstance(ratings, dict):
+            raise InputError(f"{place}: expected an object of ratings by quality, found {ratings!r:.60}")
+        yield Rated(place, (RatedTurn("", context),), RatedTurn("", response), _means(ratings, place))
+
+
+def _turn(line: str, speaker: str) -> RatedTurn:
+    """A line; ``speaker`` said it where it begins with nobody's name."""
+    named, colon, text = line.partition(":")
+    return (
+        RatedTurn(named, text.strip()) if colon and named in ("User", "System") else RatedTurn(speaker, line)
+    )
+
+
+def _means(ratings: Mapping[str, Any], place: str) -> Mapping[str, float]:
+    """The mean of each quality: of a number, or of a list of them of which some may say nothing."""
+    means: dict[str, float] = {}
+    for name, value in ratings.items():
+        if value in _UNRATED:
+            continue
+        numbers = [item for item in (value if isinstance(value, list) else [value]) if item not in _UNRATED]
+        if not numbers or not all(map(_is_number, numbers)):
+            raise InputError(f'{place}: "{name}": expected numbers, found {value!r:.60}')
+        means[name] = sum(numbers) / len(numbers)
+    if not means:
+        raise InputError(f"{place}: no quality is rated")
+    return means
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
 
 
 def only(rated: Sequence[Rated], names: Sequence[str]) -> list[Rated]:
@@ -197,17 +177,15 @@ def only(rated: Sequence[Rated], names: Sequence[str]) -> list[Rated]:
     for name in names:
         if name not in known:
             raise InputError(f"no quality is called {name!r}; there are: {', '.join(known)}")
-    if not names:
-        return list(rated)
     return [
-        replace(one, ratings={name: value for name, value in one.ratings.items() if name in names})
-        for one in rated
+        replace(item, ratings={name: item.ratings[name] for name in item.ratings if name in (names or known)})
+        for item in rated
     ]
 
 
 def qualities(rated: Iterable[Rated]) -> list[str]:
     """The names of all qualities that are rated, in the order in which they come up."""
-    return list(dict.fromkeys(name for one in rated for name in one.ratings))
+    return list(dict.fromkeys(name for item in rated for name in item.ratings))
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,10 +236,19 @@ def correlate(
     Raises:
         InputError: another number of scores than of ratings, or too few to correlate.
     """
-    return [
-        _correlation(one, resampled_items(len(one.people), resamples, seed))
-        for one in _columns([scores], rated)
-    ]
+    from scipy import stats
+
+    tests: Any = ((_pearson, stats.pearsonr), (_spearman, stats.spearmanr), (_kendall, stats.kendalltau))
+    found: list[Correlation] = []
+    for quality, level, people, [own] in _resampled([scores], rated, resamples, seed):
+        varied = not (_constant(own[0]) or _constant(people[0]))
+        coefficients: list[Coefficient] = []
+        for statistic, test in tests:
+            values = statistic(own, people)
+            p = float(test(own[0], people[0]).pvalue) if varied else 1.0
+            coefficients.append(Coefficient(float(values[0]), *interval(values[1:]), p))
+        found.append(Correlation(quality, level, people.shape[1], *coefficients))
+    return found
 
 
 def compare(
@@ -277,81 +264,45 @@ def compare(
     Raises:
         InputError: another number of scores than of ratings, or too few to correlate.
     """
-    return [
-        _difference(one, resampled_items(len(one.people), resamples, seed))
-        for one in _columns([first, second], rated)
-    ]
+    import numpy as np
+
+    differences: list[Difference] = []
+    for quality, level, people, [own, other] in _resampled([first, second], rated, resamples, seed):
+        truth = _ranks(people)
+        value, *gaps = (_pearson(_ranks(own), truth) - _pearson(_ranks(other), truth)).tolist()
+        against = float(np.mean([(gap <= 0) if value > 0 else (gap >= 0) for gap in gaps])) if gaps else 1.0
+        p = min(1.0, 2 * against)
+        differences.append(Difference(quality, level, people.shape[1], value, *interval(gaps), p))
+    return differences
 
 
-@dataclass(frozen=True, slots=True)
-class _Columns:
-    """What people gave in one quality, and what each scorer gave the same items."""
+def _resampled(
+    scores: Sequence[Sequence[float]], rated: Sequence[Rated], resamples: int, seed: int
+) -> Iterator[tuple[str, Level, NDArray[Any], list[NDArray[Any]]]]:
+    """Each quality and level in which three items or more are rated: what people and scorers gave them.
 
-    quality: str
-    level: Level
-    people: NDArray[Any]
-    scores: Sequence[NDArray[Any]]
-
-
-def _columns(scores: Sequence[Sequence[float]], rated: Sequence[Rated]) -> list[_Columns]:
-    """One for each quality and level in which three items or more are rated."""
+    Arrays are of shape (1 + resamples, items): all items first, then the draws of them.
+    """
     import numpy as np
 
     for column in scores:
         if len(column) != len(rated):
             raise InputError(f"{len(column)} scores for {len(rated)} ratings: give one for each, in order")
-    found: list[_Columns] = []
-    levels: tuple[Level, ...] = ("turn", "dialogue")
+    few = True
     for name in qualities(rated):
-        for level in levels:
-            at = [i for i, one in enumerate(rated) if one.level == level and name in one.ratings]
+        for level in LEVELS:
+            at = [i for i, item in enumerate(rated) if item.level == level and name in item.ratings]
             if len(at) >= 3:
-                people = np.array([rated[i].ratings[name] for i in at], dtype=float)
-                columns = [np.array(column, dtype=float)[at] for column in scores]
-                found.append(_Columns(name, level, people, columns))
-    if not found:
+                rows = np.vstack([np.arange(len(at)), resampled_items(len(at), resamples, seed)])
+                people = np.array([rated[i].ratings[name] for i in at], dtype=float)[rows]
+                columns = [np.array(column, dtype=float)[at][rows] for column in scores]
+                few = False
+                yield name, level, people, columns
+    if few:
         raise InputError("too few ratings: at least three items must be rated in one quality")
-    return found
 
 
-def _correlation(of: _Columns, draws: NDArray[Any]) -> Correlation:
-    from scipy import stats
-
-    [scores], people = of.scores, of.people
-    ranks = _pearson_rows(_ranks(scores[draws]), _ranks(people[draws]))
-    taus = [_tau(scores[draw], people[draw]) for draw in draws]
-    return Correlation(
-        of.quality,
-        of.level,
-        len(people),
-        Coefficient(
-            float(_pearson_rows(scores, people)),
-            *interval(_pearson_rows(scores[draws], people[draws])),
-            _p(stats.pearsonr, scores, people),
-        ),
-        Coefficient(_spearman(scores, people), *interval(ranks), _p(stats.spearmanr, scores, people)),
-        Coefficient(_tau(scores, people), *interval(taus), _p(stats.kendalltau, scores, people)),
-    )
-
-
-def _difference(of: _Columns, draws: NDArray[Any]) -> Difference:
-    import numpy as np
-
-    (first, second), people = of.scores, of.people
-    truth = _ranks(people[draws])
-    gaps = _pearson_rows(_ranks(first[draws]), truth) - _pearson_rows(_ranks(second[draws]), truth)
-    value = _spearman(first, people) - _spearman(second, people)
-    against = float(np.mean(gaps <= 0) if value > 0 else np.mean(gaps >= 0)) if len(gaps) else 1.0
-    return Difference(of.quality, of.level, len(people), value, *interval(gaps), min(1.0, 2 * against))
-
-
-def _ranks(rows: NDArray[Any]) -> NDArray[Any]:
-    from scipy.stats import rankdata
-
-    return rankdata(rows, axis=-1)
-
-
-def _pearson_rows(first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
+def _pearson(first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
     """Pearson's r of each pair of rows; 0 where one does not vary."""
     import numpy as np
 
@@ -362,23 +313,24 @@ def _pearson_rows(first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
     return np.divide(product, spread, out=np.zeros_like(product), where=spread > 0)
 
 
-def _spearman(scores: NDArray[Any], people: NDArray[Any]) -> float:
-    return float(_pearson_rows(_ranks(scores), _ranks(people)))
+def _spearman(first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
+    return _pearson(_ranks(first), _ranks(second))
 
 
-def _tau(scores: NDArray[Any], people: NDArray[Any]) -> float:
+def _kendall(first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
+    """Kendall's tau-b of each pair of rows; 0 where one does not vary."""
+    import numpy as np
     from scipy import stats
 
-    if _constant(scores) or _constant(people):
-        return 0.0
-    found: Any = stats.kendalltau(scores, people)
-    return float(found.statistic)
+    tau: Any = stats.kendalltau
+    pairs = zip(first, second, strict=True)
+    return np.array([0.0 if _constant(a) or _constant(b) else tau(a, b).statistic for a, b in pairs])
 
 
-def _p(test: Callable[..., Any], scores: NDArray[Any], people: NDArray[Any]) -> float:
-    if _constant(scores) or _constant(people):
-        return 1.0
-    return float(test(scores, people).pvalue)
+def _ranks(rows: NDArray[Any]) -> NDArray[Any]:
+    from scipy.stats import rankdata
+
+    return rankdata(rows, axis=-1)
 
 
 def _constant(values: NDArray[Any]) -> bool:
@@ -392,20 +344,18 @@ def read_scores(path: str | Path, expected: int) -> list[float]:
         InputError: the file can't be read, a line holds no number, or there are not as many as ``expected``.
     """
     path = Path(path)
-    lines = read_text(path).splitlines()
-    found = [_score(line, f"{path}:{number}") for number, line in enumerate(lines, 1) if line.strip()]
-    if len(found) != expected:
-        raise InputError(f"{path}: {len(found)} scores where {expected} are needed, one for each, in order")
-    return found
-
-
-def _score(line: str, place: str) -> float:
-    try:
-        value: Any = json.loads(line)
-    except ValueError:
-        value = None
-    if isinstance(value, dict):
-        value = value.get("score")
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise InputError(f'{place}: expected a number, or an object with a number as "score"')
-    return float(value)
+    scores: list[float] = []
+    for number, line in enumerate(read_text(path).splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            value: Any = json.loads(line)
+        except ValueError:
+            value = None
+        value = value.get("score") if isinstance(value, dict) else value
+        if not _is_number(value):
+            raise InputError(f'{path}:{number}: expected a number, or an object with a number as "score"')
+        scores.append(float(value))
+    if len(scores) != expected:
+        raise InputError(f"{path}: {len(scores)} scores where {expected} are needed, one for each, in order")
+    return scores

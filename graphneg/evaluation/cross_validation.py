@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -45,38 +46,34 @@ def leave_one_out(labelled: Sequence[Labelled]) -> list[Fold]:
     Raises:
         InputError: there are fewer than two generators, or a fold has only one class to train on.
     """
-    generators = sorted({one.generator for one in labelled})
+    generators = sorted({response.generator for response in labelled})
     if len(generators) < 2:
         raise InputError(
             f"responses of {len(generators)} generator; to leave one out, two or more are needed"
         )
-    folds = [_fold(name, labelled) for name in generators]
-    for fold in folds:
-        if {one.label for one in fold.train} != {0, 1}:
-            raise InputError(f"without {fold.generator} there are not both classes of responses to train on")
+    folds: list[Fold] = []
+    for name in generators:
+        test = tuple(response for response in labelled if response.generator == name)
+        others = [response for response in labelled if response.generator != name]
+        texts, contexts = tested_texts(test), set(map(_context, test))
+        train = tuple(
+            response
+            for response in others
+            if _context(response) not in contexts and not texts & tested_texts([response])
+        )
+        if {response.label for response in train} != {0, 1}:
+            raise InputError(f"without {name} there are not both classes of responses to train on")
+        folds.append(Fold(name, train, test, len(others) - len(train)))
     return folds
 
 
-def _fold(generator: str, labelled: Sequence[Labelled]) -> Fold:
-    test = tuple(one for one in labelled if one.generator == generator)
-    others = [one for one in labelled if one.generator != generator]
-    tested = tested_texts(test)
-    contexts = {_context(one) for one in test}
-    train = tuple(one for one in others if _context(one) not in contexts and not tested & _texts(one))
-    return Fold(generator, train, test, len(others) - len(train))
-
-
 def tested_texts(test: Iterable[Labelled]) -> frozenset[str]:
-    """The earlier utterances and responses of these, as `plain` compares them."""
-    return frozenset(text for one in test for text in _texts(one))
+    """The earlier utterances and responses of these, as `match_key` compares them."""
+    return frozenset(match_key(text) for response in test for text in (response.said, response.response))
 
 
-def _texts(one: Labelled) -> frozenset[str]:
-    return frozenset((match_key(one.said), match_key(one.response)))
-
-
-def _context(one: Labelled) -> tuple[str, ...]:
-    return tuple(map(match_key, one.context))
+def _context(response: Labelled) -> tuple[str, ...]:
+    return tuple(map(match_key, response.context))
 
 
 TrainingSource = Literal["labelled", "made", "both"]
@@ -140,85 +137,66 @@ def cross_validate(
         raise InputError(f"source {source!r} needs graph-made responses")
     check_classes(labelled)
     folds = leave_one_out(labelled)
-    detectors = _Detectors(Path(folder), settings or DetectorSettings(), seed, progress)
+    settings = settings or DetectorSettings()
+    trained = partial(_trained, Path(folder), settings, seed, progress)
     start: str | Path = encoder
     if source != "labelled":
-        start = detectors.trained(
-            start, pairs_of(made), detectors.settings.made_epochs, "made", tested_texts(labelled)
-        )
+        start = trained("made", start, pairs_of(made), settings.made_epochs, tested_texts(labelled))
     scores: list[float] = []
     for fold in folds:
         last: str | Path = start
         if source != "made":
-            name = f"{source}-{_file_name(fold.generator)}"
-            last = detectors.trained(
-                start,
-                pairs_of(fold.train),
-                detectors.settings.epochs,
-                name,
+            # A name that any file system takes, one for each generator.
+            name = (
+                f"{re.sub(r'[^A-Za-z0-9-]+', '-', fold.generator)[:40]}.{fingerprint([fold.generator])[:6]}"
             )
-        detector = detectors.read(last)
-        scores += detector.score([(one.response, one.said) for one in fold.test])
-    tested = [one for fold in folds for one in fold.test]
+            last = trained(f"{source}-{name}", start, pairs_of(fold.train), settings.epochs)
+        detector = ContradictionDetector.from_pretrained(last, device=settings.device)
+        scores += detector.score([(response.response, response.said) for response in fold.test])
+    tested = [response for fold in folds for response in fold.test]
     figures = detection(tested, scores, resamples=resamples, seed=seed)
     return CrossValidation(source, folds, tested, scores, figures)
 
 
-@dataclass(frozen=True, slots=True)
-class _Detectors:
-    """Trains detectors in folders, and finds again those that it has trained."""
-
-    folder: Path
-    settings: DetectorSettings
-    seed: int
-    progress: Progress | None
-
-    def trained(
-        self, start: str | Path, pairs: Sequence[Pair], epochs: int, name: str, held_out: Collection[str] = ()
-    ) -> Path:
-        """The folder of a detector that went on from ``start`` with these pairs."""
-        out, settings = self.folder / name, self.settings
-        facts = [
-            str(start),
-            noted_fingerprint(Path(start) / _DONE),
-            epochs,
-            self.seed,
-            repr(settings),
-            sorted(held_out),
-        ]
-        examples = [[*one.context, one.response, one.label, one.weight] for one in pairs]
-        done = RunNote(out / _DONE, fingerprint([*facts, examples]))
-        if done.state == "same":
-            return out
-        done.remove()
-        detector = ContradictionDetector.new(
-            start,
-            seed=self.seed,
-            max_tokens=settings.max_tokens,
-            frozen=settings.frozen,
-            dropout=settings.dropout,
-            device=settings.device,
-            offline=settings.offline,
-        )
-        train_detector(
-            detector,
-            pairs,
-            out,
-            epochs=epochs,
-            held_out=held_out,
-            seed=self.seed,
-            overwrite=True,
-            progress=self.progress,
-            **settings.arguments,
-        )
-        done.write()
+def _trained(
+    folder: Path,
+    settings: DetectorSettings,
+    seed: int,
+    progress: Progress | None,
+    name: str,
+    start: str | Path,
+    pairs: Sequence[Pair],
+    epochs: int,
+    held_out: Collection[str] = (),
+) -> Path:
+    """The folder of a detector that went on from ``start`` with these pairs, trained if it is not there."""
+    out = folder / name
+    noted = noted_fingerprint(Path(start) / _DONE)
+    examples = [[*pair.context, pair.response, pair.label, pair.weight] for pair in pairs]
+    facts = [str(start), noted, epochs, seed, repr(settings), sorted(held_out), examples]
+    done = RunNote(out / _DONE, fingerprint(facts))
+    if done.state == "same":
         return out
-
-    def read(self, folder: str | Path) -> ContradictionDetector:
-        """The detector of a folder."""
-        return ContradictionDetector.from_pretrained(folder, device=self.settings.device)
-
-
-def _file_name(generator: str) -> str:
-    """A name that any file system takes, one for each generator."""
-    return f"{re.sub(r'[^A-Za-z0-9-]+', '-', generator)[:40]}.{fingerprint([generator])[:6]}"
+    done.remove()
+    detector = ContradictionDetector.new(
+        start,
+        seed=seed,
+        max_tokens=settings.max_tokens,
+        frozen=settings.frozen,
+        dropout=settings.dropout,
+        device=settings.device,
+        offline=settings.offline,
+    )
+    train_detector(
+        detector,
+        pairs,
+        out,
+        epochs=epochs,
+        held_out=held_out,
+        seed=seed,
+        overwrite=True,
+        progress=progress,
+        **settings.arguments,
+    )
+    done.write()
+    return out

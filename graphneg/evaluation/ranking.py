@@ -60,66 +60,57 @@ def rank(
     Raises:
         InputError: scores do not fit the responses, or there is nothing to rank.
     """
-    for one, some in zip(contexts, scores, strict=True):
-        if len(some) != len(one.responses):
-            raise InputError(f"{one.id}: {len(some)} scores for {len(one.responses)} responses")
-    kinds = dict.fromkeys(kind for one in contexts for kind in one.negatives)
-    found = [_ranked(kind, list(_of_kind(kind, contexts, scores)), threshold) for kind in kinds]
-    ranked = [one for one in found if one is not None]
-    if not ranked:
+    for context, own in zip(contexts, scores, strict=True):
+        if len(own) != len(context.responses):
+            raise InputError(f"{context.id}: {len(own)} scores for {len(context.responses)} responses")
+    ranked = [_ranked(kind, contexts, scores, threshold) for kind in kinds_of(contexts)]
+    if not any(ranked):
         raise InputError("nothing to rank: no context has both right and wrong responses")
-    return ranked
+    return [figures for figures in ranked if figures is not None]
 
 
-@dataclass(frozen=True, slots=True)
-class _Rivals:
-    """One context's positives and negatives of one kind: their scores and lengths in words."""
-
-    right: NDArray[Any]
-    wrong: NDArray[Any]
-    right_words: NDArray[Any]
-    wrong_words: NDArray[Any]
+def kinds_of(contexts: Iterable[Choices]) -> list[str]:
+    """The kinds of wrong responses, in the order in which they come up."""
+    return list(dict.fromkeys(kind for context in contexts for kind in context.negatives))
 
 
-def _of_kind(kind: str, contexts: Sequence[Choices], scores: Sequence[Sequence[float]]) -> Iterator[_Rivals]:
+def scores_of_kind(context: Choices, scores: Sequence[float], kind: str) -> tuple[NDArray[Any], NDArray[Any]]:
+    """A context's scores of right responses, and of wrong ones of a kind; none if either is missing."""
     import numpy as np
 
-    for one, some in zip(contexts, scores, strict=True):
-        wrong = one.negatives.get(kind, ())
-        if not one.positives or not wrong:
-            continue
-        at = len(one.positives)
-        for other, texts in one.negatives.items():
-            if other == kind:
-                break
-            at += len(texts)
-        yield _Rivals(
-            np.array(some[: len(one.positives)], dtype=float),
-            np.array(some[at : at + len(wrong)], dtype=float),
-            _words(one.positives),
-            _words(wrong),
-        )
+    start = len(context.positives)
+    for other, texts in context.negatives.items():
+        if other == kind and texts and context.positives:
+            columns = scores[: len(context.positives)], scores[start : start + len(texts)]
+            return np.array(columns[0], dtype=float), np.array(columns[1], dtype=float)
+        start += len(texts)
+    return np.zeros(0), np.zeros(0)
 
 
-def _words(texts: Iterable[str]) -> NDArray[Any]:
+def _ranked(
+    kind: str, contexts: Sequence[Choices], scores: Sequence[Sequence[float]], threshold: float
+) -> Ranked | None:
     import numpy as np
 
-    return np.array([len(text.split()) for text in texts])
-
-
-def _ranked(kind: str, rivals: Sequence[_Rivals], threshold: float) -> Ranked | None:
-    import numpy as np
-
-    if not rivals:
+    parts: list[tuple[NDArray[Any], ...]] = []
+    for context, own in zip(contexts, scores, strict=True):
+        right, wrong = scores_of_kind(context, own, kind)
+        if len(right):
+            # A positive's place among the negatives is from 1 on, behind those that score the same.
+            places = (wrong >= right[:, None]).sum(axis=1) + 1
+            lengths = (
+                np.array([len(text.split()) for text in texts])
+                for texts in (context.positives, context.negatives[kind])
+            )
+            nearest = np.abs(np.subtract.outer(*lengths)).argmin(axis=0)
+            parts.append((right, wrong, places, right[nearest] > wrong))
+    if not parts:
         return None
-    right = np.concatenate([one.right for one in rivals])
-    wrong = np.concatenate([one.wrong for one in rivals])
-    places = np.concatenate([_places(one) for one in rivals])
-    matched = np.concatenate([_matched(one) for one in rivals])
+    right, wrong, places, matched = (np.concatenate(column) for column in zip(*parts, strict=True))
     held, refused = (right > threshold), (wrong < threshold)
     return Ranked(
         kind=kind,
-        contexts=len(rivals),
+        contexts=len(parts),
         positives=len(right),
         negatives=len(wrong),
         accuracy=float((held.sum() + refused.sum()) / (len(right) + len(wrong))),
@@ -129,19 +120,6 @@ def _ranked(kind: str, rivals: Sequence[_Rivals], threshold: float) -> Ranked | 
         mrr=float((1 / places).mean()),
         matched_accuracy=float(matched.mean()),
     )
-
-
-def _places(one: _Rivals) -> NDArray[Any]:
-    """Each positive's place among the negatives, from 1; behind those that score the same."""
-    return (one.wrong[None, :] >= one.right[:, None]).sum(axis=1) + 1
-
-
-def _matched(one: _Rivals) -> NDArray[Any]:
-    """Whether each negative scores lower than the positive nearest in length (the first of several)."""
-    import numpy as np
-
-    nearest = np.abs(one.right_words[None, :] - one.wrong_words[:, None]).argmin(axis=1)
-    return one.right[nearest] > one.wrong
 
 
 FORM = "dailydialog_pp"
@@ -158,11 +136,11 @@ def read_choices(paths: Sequence[str | Path], limit: int | None = None) -> list[
             response, or there is no context.
     """
     choices: list[Choices] = []
-    for place, one in placed_choices(paths, limit):
-        if not (one.positives and one.negatives):
-            lacking = "wrong" if one.positives else "right"
-            raise InputError(f"{place}: context {one.id} has no {lacking} response")
-        choices.append(one)
+    for place, context in placed_choices(paths, limit):
+        if not (context.positives and context.negatives):
+            missing = "wrong" if context.positives else "right"
+            raise InputError(f"{place}: context {context.id} has no {missing} response")
+        choices.append(context)
     if not choices:
         raise InputError(f"{', '.join(map(str, paths))}: there is no context")
     return choices
@@ -174,44 +152,35 @@ def placed_choices(paths: Sequence[str | Path], limit: int | None = None) -> Ite
     Raises:
         InputError: a file can't be read, or a line is not in that shape.
     """
-    if not paths:
-        return
-    records = get_loader(FORM).read([Path(path) for path in paths], LoadOptions())
+    records = get_loader(FORM).read([Path(path) for path in paths], LoadOptions()) if paths else ()
     for record in islice(records, limit):
         if isinstance(record, Rejected):
             raise InputError(f"{record.place}: {record.reason}")
         if isinstance(record, Dialogue):
-            yield record.place or record.id, _choices(record)
+            right = tuple(response.text for response in record.responses if response.label == 1)
+            wrong: dict[str, tuple[str, ...]] = {}
+            for response in record.responses:
+                if response.label == 0:
+                    wrong[response.source] = (*wrong.get(response.source, ()), response.text)
+            turns = tuple(utterance.text for utterance in record.utterances)
+            yield record.place or record.id, Choices(record.id, turns, right, wrong)
 
 
 def response_texts(paths: Sequence[str | Path]) -> list[str]:
     """The right and wrong responses of such files, in order."""
-    return [text for _, one in placed_choices(paths) for text in one.responses]
-
-
-def _choices(dialogue: Dialogue) -> Choices:
-    kinds = dict.fromkeys(one.source for one in dialogue.responses if one.label == 0)
-    return Choices(
-        dialogue.id,
-        tuple(one.text for one in dialogue.utterances),
-        tuple(one.text for one in dialogue.responses if one.label == 1),
-        {
-            kind: tuple(one.text for one in dialogue.responses if one.label == 0 and one.source == kind)
-            for kind in kinds
-        },
-    )
+    return [text for _, context in placed_choices(paths) for text in context.responses]
 
 
 def scored(ranker: Ranker, choices: Sequence[Choices], progress: Progress | None = None) -> list[list[float]]:
     """For each context the scores of its ``responses``, in order."""
     bar = progress or NoProgress()
     bar.start("scoring", len(choices), "contexts")
-    found: list[list[float]] = []
+    scores: list[list[float]] = []
     for start in range(0, len(choices), _STEP):
         some = choices[start : start + _STEP]
-        pairs = [(one.turns, text) for one in some for text in one.responses]
+        pairs = [(context.turns, text) for context in some for text in context.responses]
         flat = iter(ranker.score([turns for turns, _ in pairs], [text for _, text in pairs]))
-        found += [[next(flat) for _ in one.responses] for one in some]
+        scores += [[next(flat) for _ in context.responses] for context in some]
         bar.advance(len(some))
     bar.finish()
-    return found
+    return scores

@@ -16,17 +16,15 @@ from __future__ import annotations
 import io
 import random
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 
 from graphneg.errors import InputError
 from graphneg.hashing import number
-from graphneg.statistics import interval, resampled_counts
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+from graphneg.statistics import percentile_interval, resampled_counts
 
 SMATCH, UNLABELLED, NO_SENSES = "Smatch", "unlabelled", "no senses"
 CONCEPTS, NAMES, NEGATION = "concepts", "named entities", "negation"
@@ -37,8 +35,8 @@ Triple = tuple[str, str, str]
 
 _SENSE = re.compile(r"-\d+$")
 _MODIFIER = re.compile(r":mod(?![\w-])")
-_MODIFIER_KEPT = ":mod-kept"
 _TOP = "TOP"
+_CHUNK = 100
 
 
 class Tally(NamedTuple):
@@ -60,9 +58,9 @@ class GraphPair(NamedTuple):
 class Triples(NamedTuple):
     """A graph as the package sees it: (instance, node, concept), (role, node, value), (role, node, node)."""
 
-    instances: Sequence[Triple]
-    attributes: Sequence[Triple]
-    relations: Sequence[Triple]
+    instances: Sequence[Triple] = ()
+    attributes: Sequence[Triple] = ()
+    relations: Sequence[Triple] = ()
 
     @property
     def size(self) -> int:
@@ -73,10 +71,6 @@ class Triples(NamedTuple):
     def concepts(self) -> Mapping[str, str]:
         """The concept of each node."""
         return {node: concept for _, node, concept in self.instances}
-
-
-NOTHING = Triples((), (), ())
-"""What a prediction that is missing has."""
 
 
 class Compared(NamedTuple):
@@ -113,10 +107,11 @@ class _Package:
                 "pip install 'graphneg[evaluation]'"
             ) from error
         self._seed = seed
-        self._draws = _Draws()
+        self._random = random.Random()
         self._smatch: Any = smatch
         self._amr: Any = amr.AMR
-        self._smatch.random = self._draws
+        # The package asks to be seeded by the clock: nothing is done then.
+        self._smatch.random = SimpleNamespace(seed=lambda: None, randint=self._random.randint)
         self._log = io.StringIO()
         for module in (amr, smatch):
             vars(module)["ERROR_LOG"] = self._log
@@ -124,33 +119,21 @@ class _Package:
     def compared(self, pair: GraphPair) -> Compared:
         """The pair's tallies; a predicted graph that can't be read counts as one without triples."""
         try:
-            gold = self._read(pair.gold)
+            gold = self._readings(pair.gold)
         except ValueError as error:
             return Compared(pair.number, None, {"gold": str(error)})
-        if pair.predicted is None:
-            return Compared(pair.number, self._tallies(pair, NOTHING, gold), {})
+        predicted, unread = (Triples(), Triples()), dict[str, str]()
         try:
-            predicted = self._read(pair.predicted)
+            if pair.predicted is not None:
+                predicted = self._readings(pair.predicted)
         except ValueError as error:
-            return Compared(pair.number, self._tallies(pair, NOTHING, gold), {"predicted": str(error)})
-        return Compared(pair.number, self._tallies(pair, predicted, gold), {})
+            unread["predicted"] = str(error)
+        tallies = {name: self._tally(pair.number, name, predicted, gold) for name in MEASURES}
+        return Compared(pair.number, tallies, unread)
 
-    def _tallies(self, pair: GraphPair, predicted: Triples, gold: Triples) -> dict[str, Tally]:
-        with_modifiers = (
-            self._read(_keep_modifiers(pair.predicted)) if pair.predicted and predicted.size else NOTHING,
-            self._read(_keep_modifiers(pair.gold)),
-        )
-        compared = {
-            SMATCH: (predicted, gold),
-            UNLABELLED: (unlabelled(predicted), unlabelled(gold)),
-            NO_SENSES: (without_senses(predicted), without_senses(gold)),
-            REENTRANCY: (reentrancies(with_modifiers[0]), reentrancies(with_modifiers[1])),
-            SRL: (arguments(predicted), arguments(gold)),
-        }
-        found = {name: self._matched(pair, name, *graphs) for name, graphs in compared.items()}
-        for name, labels in ((CONCEPTS, all_concepts), (NAMES, named), (NEGATION, negated)):
-            found[name] = _shared(labels(predicted), labels(gold))
-        return {name: found[name] for name in MEASURES}
+    def _readings(self, line: str) -> tuple[Triples, Triples]:
+        """The graph as the package reads it, and with ``mod`` as a role of its own."""
+        return self._read(line), self._read(_MODIFIER.sub(":mod-kept", line))
 
     def _read(self, line: str) -> Triples:
         """Raises ValueError where the package can't make a graph of the line."""
@@ -158,44 +141,33 @@ class _Package:
         self._log.truncate()
         graph = self._amr.parse_AMR_line(line)
         if graph is None:
-            said = self._log.getvalue().splitlines()
-            raise ValueError(said[0] if said else "the package smatch makes no graph of it")
+            logged = self._log.getvalue().splitlines()
+            raise ValueError(logged[0] if logged else "the package smatch makes no graph of it")
         return Triples(*(tuple(map(tuple, triples)) for triples in graph.get_triples()))
 
-    def _matched(self, pair: GraphPair, measure: str, predicted: Triples, gold: Triples) -> Tally:
-        if not predicted.size or not gold.size:
-            return Tally(0, predicted.size, gold.size)
+    def _tally(
+        self, pair: int, measure: str, predicted: tuple[Triples, Triples], gold: tuple[Triples, Triples]
+    ) -> Tally:
+        reading = measure == REENTRANCY
+        if measure in _LABELS:
+            labels, others = (_LABELS[measure](graphs[reading]) for graphs in (predicted, gold))
+            return Tally(len(labels & others), len(labels), len(others))
+        ours, theirs = (_PARTS[measure](graphs[reading]) for graphs in (predicted, gold))
+        if not ours.size or not theirs.size:
+            return Tally(0, ours.size, theirs.size)
         self._smatch.match_triple_dict.clear()
-        self._draws.seed_with(number(self._seed, str(pair.number), measure))
+        self._random.seed(number(self._seed, str(pair), measure))
         _, matched = self._smatch.get_best_match(
-            *_renamed(predicted, "a"), *_renamed(gold, "b"), prefix1="a", prefix2="b"
+            *_renamed(ours, "a"), *_renamed(theirs, "b"), prefix1="a", prefix2="b"
         )
-        return Tally(matched, predicted.size, gold.size)
-
-
-class _Draws:
-    """What the package uses of ``random``; it asks to be seeded by the clock, and is not."""
-
-    def __init__(self) -> None:
-        self._random = random.Random()
-
-    def seed(self) -> None:
-        """The package would seed by the clock: nothing is done."""
-
-    def seed_with(self, seed: int) -> None:
-        """Begin the draws of one pair anew."""
-        self._random.seed(seed)
-
-    def randint(self, low: int, high: int) -> int:
-        """A whole number between the two, ends included."""
-        return self._random.randint(low, high)
+        return Tally(matched, ours.size, theirs.size)
 
 
 def unlabelled(graph: Triples) -> Triples:
     """The graph with one role for all; what then stands there twice counts once. The top stays marked."""
-    attributes = [(role if role == _TOP else "role", node, value) for role, node, value in graph.attributes]
-    relations = [("role", source, target) for _, source, target in graph.relations]
-    return Triples(graph.instances, _unique(attributes), _unique(relations))
+    attributes = ((role if role == _TOP else "role", node, value) for role, node, value in graph.attributes)
+    relations = (("role", source, target) for _, source, target in graph.relations)
+    return Triples(graph.instances, [*dict.fromkeys(attributes)], [*dict.fromkeys(relations)])
 
 
 def without_senses(graph: Triples) -> Triples:
@@ -206,20 +178,13 @@ def without_senses(graph: Triples) -> Triples:
 
 def reentrancies(graph: Triples) -> Triples:
     """The relations that lead to nodes with more than one, and the nodes at both of their ends."""
-    leading: dict[str, int] = {}
-    for _, _, target in graph.relations:
-        leading[target] = leading.get(target, 0) + 1
-    return _part(graph, [one for one in graph.relations if leading[one[2]] > 1])
+    parents = Counter(target for _, _, target in graph.relations)
+    return _part(graph, [relation for relation in graph.relations if parents[relation[2]] > 1])
 
 
 def arguments(graph: Triples) -> Triples:
     """The relations ``ARG0``, ``ARG1``, ... and the nodes at both of their ends."""
-    return _part(graph, [one for one in graph.relations if one[0].startswith("ARG")])
-
-
-def all_concepts(graph: Triples) -> set[str]:
-    """Every concept, once."""
-    return set(graph.concepts.values())
+    return _part(graph, [relation for relation in graph.relations if relation[0].startswith("ARG")])
 
 
 def named(graph: Triples) -> set[str]:
@@ -233,17 +198,23 @@ def negated(graph: Triples) -> set[str]:
     return {graph.concepts[source] for role, source, _ in branches if role == "polarity"}
 
 
+_PARTS: Mapping[str, Callable[[Triples], Triples]] = {
+    SMATCH: lambda graph: graph,
+    UNLABELLED: unlabelled,
+    NO_SENSES: without_senses,
+    REENTRANCY: reentrancies,
+    SRL: arguments,
+}
+_LABELS: Mapping[str, Callable[[Triples], set[str]]] = {
+    CONCEPTS: lambda graph: set(graph.concepts.values()),
+    NAMES: named,
+    NEGATION: negated,
+}
+
+
 def _part(graph: Triples, relations: Sequence[Triple]) -> Triples:
     ends = {node for _, source, target in relations for node in (source, target)}
-    return Triples([one for one in graph.instances if one[1] in ends], (), relations)
-
-
-def _unique(triples: Iterable[Triple]) -> list[Triple]:
-    return list(dict.fromkeys(triples))
-
-
-def _shared(predicted: set[str], gold: set[str]) -> Tally:
-    return Tally(len(predicted & gold), len(predicted), len(gold))
+    return Triples([instance for instance in graph.instances if instance[1] in ends], (), relations)
 
 
 def _renamed(graph: Triples, prefix: str) -> Iterable[list[Triple]]:
@@ -252,13 +223,6 @@ def _renamed(graph: Triples, prefix: str) -> Iterable[list[Triple]]:
     yield [(kind, names[node], concept) for kind, node, concept in graph.instances]
     yield [(role, names[node], value) for role, node, value in graph.attributes]
     yield [(role, names[source], names[target]) for role, source, target in graph.relations]
-
-
-def _keep_modifiers(line: str) -> str:
-    return _MODIFIER.sub(_MODIFIER_KEPT, line)
-
-
-_CHUNK = 100
 
 
 class Score(NamedTuple):
@@ -300,35 +264,29 @@ def score(tally: Tally) -> Score:
 def measured(tallies: Sequence[Tally], resamples: int, seed: int) -> MeasureScores:
     """The scores of many pairs, with intervals from ``resamples`` draws of as many pairs."""
     present = [tally for tally in tallies if tally.predicted or tally.gold]
-    singles = [score(tally) for tally in present]
-    total = Tally(*(sum(column) for column in zip(*present, strict=True))) if present else Tally(0, 0, 0)
-    mean = [sum(column) / len(present) for column in zip(*singles, strict=True)] or [0.0, 0.0, 0.0]
-    micro, macro = _intervals(tallies, resamples, seed)
-    return MeasureScores(len(present), score(total), Score(*mean), micro, macro)
+    total = Tally(*map(sum, zip((0, 0, 0), *present, strict=True)))
+    columns = zip((0.0, 0.0, 0.0), *map(score, present), strict=True)
+    mean = Score(*(sum(column) / max(1, len(present)) for column in columns))
+    return MeasureScores(len(present), score(total), mean, *_intervals(tallies, resamples, seed))
 
 
 def _intervals(
     tallies: Sequence[Tally], resamples: int, seed: int
 ) -> tuple[tuple[float, float], tuple[float, float]]:
+    """The intervals of micro and macro F1; a chunk of resamples at a time keeps memory flat."""
     import numpy as np
 
     if not tallies or not resamples:
         return (0.0, 0.0), (0.0, 0.0)
-    counts = np.array(tallies, dtype=float)
-    found = np.array([tally.predicted + tally.gold > 0 for tally in tallies], dtype=float)
-    singles = np.array([score(tally).f1 for tally in tallies])
+    counts = [(2 * t.matched, score(t).f1, t.predicted + t.gold, t.predicted + t.gold > 0) for t in tallies]
+    table = np.array(counts, dtype=float)
     random = np.random.default_rng(seed)
-    micro: list[Any] = []
-    macro: list[Any] = []
-    for start in range(0, resamples, _CHUNK):
-        drawn = resampled_counts(len(tallies), min(_CHUNK, resamples - start), random).astype(float)
-        sums = drawn @ counts
-        micro.append(_ratio(2 * sums[:, 0], sums[:, 1] + sums[:, 2]))
-        macro.append(_ratio(drawn @ (singles * found), drawn @ found))
-    return interval(np.concatenate(micro)), interval(np.concatenate(macro))
-
-
-def _ratio(above: NDArray[Any], below: NDArray[Any]) -> NDArray[Any]:
-    import numpy as np
-
-    return np.divide(above, below, out=np.full_like(above, np.nan), where=below > 0)
+    sums = np.concatenate(
+        [
+            resampled_counts(len(tallies), min(_CHUNK, resamples - start), random) @ table
+            for start in range(0, resamples, _CHUNK)
+        ]
+    )
+    below = sums[:, 2:]
+    low, high = percentile_interval(np.divide(sums[:, :2], below, out=below * np.nan, where=below > 0))
+    return (float(low[0]), float(high[0])), (float(low[1]), float(high[1]))

@@ -7,7 +7,7 @@ scores by measure, and the graphs that can't be read.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,19 @@ from graphneg.errors import InputError, PenmanError
 from graphneg.evaluation.smatch import MEASURES, Compared, GraphPair, MeasureScores, Tally, measured
 from graphneg.progress import NoProgress, Progress
 from graphneg.workers import Workers
+
+RESAMPLES = 1000
+_CHUNK = 8
+_MATCHER = "graphneg.evaluation.smatch:matcher"
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A graph that can't be read: ``place`` is FILE:LINE."""
+
+    place: str
+    id: str | None
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +44,31 @@ class FileGraph:
 
 
 @dataclass(frozen=True, slots=True)
-class Pairing:
-    """Gold graphs, each with the graph predicted for it; ``by`` is ``id`` or ``order``."""
+class Evaluation:
+    """Scores by measure, in the order of ``MEASURES``.
 
-    pairs: Sequence[tuple[FileGraph, FileGraph]]
-    by: str
+    ``paired_by`` is ``id`` or ``order``. A predicted graph that can't be read counts as one without
+    triples; a pair whose gold graph can't be read is left out.
+    """
+
+    pairs: int
+    paired_by: str
+    seed: int
+    resamples: int
+    measures: Mapping[str, MeasureScores]
+    unreadable: Sequence[Unreadable]
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as plain values, for JSON."""
+        measures = {
+            name: {
+                "pairs": scores.pairs,
+                "micro": {**scores.micro._asdict(), "interval": list(scores.micro_interval)},
+                "macro": {**scores.macro._asdict(), "interval": list(scores.macro_interval)},
+            }
+            for name, scores in self.measures.items()
+        }
+        return {**asdict(self), "measures": measures}
 
 
 def read_graphs(path: str | Path) -> list[FileGraph]:
@@ -56,39 +89,8 @@ def read_graphs(path: str | Path) -> list[FileGraph]:
     return graphs
 
 
-def paired(gold: str | Path, predicted: str | Path) -> Pairing:
-    """The graphs of two files in pairs.
-
-    They are paired by id where every graph has one of its own and both files have the same;
-    by order where they have none in common, and are as many.
-
-    Raises:
-        InputError: a file can't be read, or the files do not fit each other.
-    """
-    left, right = read_graphs(gold), read_graphs(predicted)
-    left_ids, right_ids = _ids(left), _ids(right)
-    if left_ids and right_ids and left_ids.keys() & right_ids.keys():
-        for ids, others, has, lacks in (
-            (left_ids, right_ids, gold, predicted),
-            (right_ids, left_ids, predicted, gold),
-        ):
-            missing = [id for id in ids if id not in others]
-            if missing:
-                raise InputError(
-                    f"{lacks}: {len(missing):,} of {len(ids):,} ids of {has} are not in it, "
-                    f"{missing[0]!r} first: both files must hold graphs of the same sentences"
-                )
-        return Pairing([(graph, right_ids[id]) for id, graph in left_ids.items()], "id")
-    if len(left) != len(right):
-        raise InputError(
-            f"{gold} has {len(left):,} graphs and {predicted} {len(right):,}: without ids in common "
-            "graphs are paired by their order, and there must be as many"
-        )
-    return Pairing(list(zip(left, right, strict=True)), "order")
-
-
 def _graph(path: str | Path, line: int, block: str) -> FileGraph:
-    keys = metadata([one for one in block.splitlines() if one.startswith("#")])
+    keys = metadata([comment for comment in block.splitlines() if comment.startswith("#")])
     id = keys.get("id", "").split(" ")[0] or None
     try:
         return FileGraph(f"{path}:{line}", id, flat_graph(parse_graph(block, first_line=line)))
@@ -96,46 +98,35 @@ def _graph(path: str | Path, line: int, block: str) -> FileGraph:
         return FileGraph(f"{path}:{error.line}", id, None, str(error))
 
 
-def _ids(graphs: Sequence[FileGraph]) -> dict[str, FileGraph]:
-    """The graphs by id; none where a graph has no id of its own."""
-    found = {graph.id: graph for graph in graphs if graph.id is not None}
-    return found if len(found) == len(graphs) else {}
+def paired(gold: str | Path, predicted: str | Path) -> tuple[list[tuple[FileGraph, FileGraph]], str]:
+    """Gold graphs, each with the graph predicted for it, and by what they are paired.
 
+    That is ``id`` where every graph has one of its own and both files have the same, ``order`` where they
+    have none in common, and are as many.
 
-RESAMPLES = 1000
-_CHUNK = 8
-_MATCHER = "graphneg.evaluation.smatch:matcher"
-
-
-@dataclass(frozen=True, slots=True)
-class Unreadable:
-    """A graph that can't be read: ``place`` is FILE:LINE."""
-
-    place: str
-    id: str | None
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Evaluation:
-    """Scores by measure, in the order of ``MEASURES``.
-
-    ``paired_by`` is ``id`` or ``order``. A predicted graph that can't be read counts as one without
-    triples; a pair whose gold graph can't be read is left out.
+    Raises:
+        InputError: a file can't be read, or the files do not fit each other.
     """
-
-    pairs: int
-    paired_by: str
-    seed: int
-    resamples: int
-    measures: Mapping[str, MeasureScores]
-    unreadable: Sequence[Unreadable]
-
-    def as_dict(self) -> dict[str, Any]:
-        """All of it as plain values, for JSON."""
-        plain = asdict(self)
-        plain["measures"] = {name: _plain(one) for name, one in self.measures.items()}
-        return plain
+    left, right = read_graphs(gold), read_graphs(predicted)
+    left_ids, right_ids = ({graph.id: graph for graph in graphs if graph.id} for graphs in (left, right))
+    every = (len(left_ids), len(right_ids)) == (len(left), len(right))
+    if every and left_ids.keys() & right_ids.keys():
+        for ids, others, has, lacks in (
+            (left_ids, right_ids, gold, predicted),
+            (right_ids, left_ids, predicted, gold),
+        ):
+            if missing := [id for id in ids if id not in others]:
+                raise InputError(
+                    f"{lacks}: {len(missing):,} of {len(ids):,} ids of {has} are not in it, "
+                    f"{missing[0]!r} first: both files must hold graphs of the same sentences"
+                )
+        return [(graph, right_ids[id]) for id, graph in left_ids.items()], "id"
+    if len(left) != len(right):
+        raise InputError(
+            f"{gold} has {len(left):,} graphs and {predicted} {len(right):,}: without ids in common "
+            "graphs are paired by their order, and there must be as many"
+        )
+    return list(zip(left, right, strict=True)), "order"
 
 
 def evaluate_smatch(
@@ -156,52 +147,31 @@ def evaluate_smatch(
         InputError: a file can't be read, they do not fit each other, or ``smatch`` is not installed.
     """
     bar = progress or NoProgress()
-    pairing = paired(gold, predicted)
+    graphs, paired_by = paired(gold, predicted)
     unreadable = [
         Unreadable(graph.place, graph.id, graph.reason)
-        for pair in pairing.pairs
+        for pair in graphs
         for graph in pair
         if graph.penman is None
     ]
     pairs = [
         GraphPair(i, ours.penman, theirs.penman)
-        for i, (theirs, ours) in enumerate(pairing.pairs)
+        for i, (theirs, ours) in enumerate(graphs)
         if theirs.penman is not None
     ]
+    chunks = (pairs[start : start + _CHUNK] for start in range(0, len(pairs), _CHUNK))
+    count = max(1, min(processes or os.cpu_count() or 1, len(pairs) // _CHUNK))
     bar.start("matching", len(pairs), "pairs")
     tallies: list[Mapping[str, Tally]] = []
-    with Workers[Sequence[GraphPair], list[Compared]](
-        _MATCHER, (seed,), _processes(processes, len(pairs))
-    ) as workers:
-        for chunk in workers.map(_chunks(pairs)):
+    with Workers[Sequence[GraphPair], list[Compared]](_MATCHER, (seed,), count) as workers:
+        for chunk in workers.map(chunks):
             for compared in chunk:
-                unreadable.extend(_unreadable(pairing.pairs[compared.number], compared))
+                for side, reason in compared.unread.items():
+                    graph = graphs[compared.number][side == "predicted"]
+                    unreadable.append(Unreadable(graph.place, graph.id, reason))
                 if compared.tallies is not None:
                     tallies.append(compared.tallies)
             bar.advance(len(chunk))
     bar.finish()
-    measures = {name: measured([one[name] for one in tallies], resamples, seed) for name in MEASURES}
-    return Evaluation(len(tallies), pairing.by, seed, resamples, measures, unreadable)
-
-
-def _processes(asked: int | None, pairs: int) -> int:
-    return max(1, min(asked or os.cpu_count() or 1, pairs // _CHUNK))
-
-
-def _chunks(pairs: Sequence[GraphPair]) -> Iterator[Sequence[GraphPair]]:
-    return (pairs[start : start + _CHUNK] for start in range(0, len(pairs), _CHUNK))
-
-
-def _unreadable(pair: tuple[FileGraph, FileGraph], compared: Compared) -> Iterator[Unreadable]:
-    graphs: dict[str, FileGraph] = dict(zip(("gold", "predicted"), pair, strict=True))
-    return (
-        Unreadable(graphs[side].place, graphs[side].id, reason) for side, reason in compared.unread.items()
-    )
-
-
-def _plain(one: MeasureScores) -> dict[str, Any]:
-    return {
-        "pairs": one.pairs,
-        "micro": {**one.micro._asdict(), "interval": list(one.micro_interval)},
-        "macro": {**one.macro._asdict(), "interval": list(one.macro_interval)},
-    }
+    measures = {name: measured([pair[name] for pair in tallies], resamples, seed) for name in MEASURES}
+    return Evaluation(len(tallies), paired_by, seed, resamples, measures, unreadable)

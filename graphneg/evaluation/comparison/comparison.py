@@ -8,31 +8,30 @@ for all runs, and as many seeds of each source as it has.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphneg.datasets.groups import Choices, Group
 from graphneg.datasets.pair_sampler import RANDOM
 from graphneg.errors import InputError
-from graphneg.evaluation.comparison.data import ADVERSARIAL, BankFile, Data
-from graphneg.evaluation.comparison.runs import RankerRun, RankerSettings, Runs
+from graphneg.evaluation.comparison.data import ADVERSARIAL, Data
+from graphneg.evaluation.comparison.runs import ComparisonPlan, RankerRun, Runs
 from graphneg.evaluation.comparison.sources import (
     HUMAN,
-    Budget,
     NegativeCache,
-    NegativeRequest,
     NegativeSource,
     OpenGraph,
+    groups_at_hand,
     groups_of_file,
-    human_groups,
-    plain_groups,
 )
+from graphneg.evaluation.ranking import kinds_of, scores_of_kind
 from graphneg.hashing import fingerprint, number
 from graphneg.progress import NoProgress, Progress
 from graphneg.records.runs import RunNote
-from graphneg.statistics import THRESHOLD, interval, resampled_counts
+from graphneg.statistics import THRESHOLD, Estimate, interval, resampled_counts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,15 +39,11 @@ if TYPE_CHECKING:
 
 RECALL, BALANCED, AUC = "recall_at_1", "balanced_accuracy", "auc"
 MEASURES = (RECALL, BALANCED, AUC)
+GAPS = (RECALL, BALANCED)
+"""Measures of which the share of the gap is told."""
 RESAMPLES = 1000
-
-
-class Figure(NamedTuple):
-    """A value, and the ends of its interval."""
-
-    value: float
-    low: float
-    high: float
+_NOTE = "comparison.json"
+_PARTS = ("results", "models", "negatives")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +69,9 @@ class Draws(NamedTuple):
     whole: float
     drawn: NDArray[Any]
 
-    def figure(self) -> Figure:
+    def figure(self) -> Estimate:
         """The figure with its interval."""
-        return Figure(self.whole, *interval(self.drawn))
+        return Estimate(self.whole, *interval(self.drawn))
 
 
 def tallies(
@@ -88,22 +83,19 @@ def tallies(
     """What scores come to for one kind of wrong responses; contexts without any of it do not count."""
     import numpy as np
 
-    pairs = [_scores_of(one, some, kind) for one, some in zip(contexts, scores, strict=True)]
-    wrong = [right_and_wrong[1] for right_and_wrong in pairs]
-    flat = np.concatenate(wrong)
-    ends = np.cumsum([len(some) for some in wrong])
+    pairs = [scores_of_kind(context, own, kind) for context, own in zip(contexts, scores, strict=True)]
+    flat = np.concatenate([wrong for _, wrong in pairs])
+    ends = np.cumsum([0, *(len(wrong) for _, wrong in pairs)])
     wins = np.zeros((len(pairs), len(pairs)), dtype=np.int32)
-    firsts = np.zeros(len(pairs))
-    for at, (right, own) in enumerate(pairs):
+    for at, (right, _) in enumerate(pairs):
         won = (2 * (right[:, None] > flat) + (right[:, None] == flat)).sum(axis=0)
-        wins[at] = np.diff(np.concatenate([[0], np.cumsum(won)])[np.concatenate([[0], ends])])
-        firsts[at] = sum(bool((one > own).all()) for one in right)
+        wins[at] = np.diff(np.concatenate([[0], np.cumsum(won)])[ends])
     return Tallies(
         right=np.array([len(right) for right, _ in pairs]),
-        wrong=np.array([len(some) for some in wrong]),
-        firsts=firsts,
+        wrong=np.diff(ends),
+        firsts=np.array([(right[:, None] > wrong).all(axis=1).sum() for right, wrong in pairs], dtype=float),
         held=np.array([(right > threshold).sum() for right, _ in pairs]),
-        refused=np.array([(some < threshold).sum() for some in wrong]),
+        refused=np.array([(wrong < threshold).sum() for _, wrong in pairs]),
         wins=wins,
     )
 
@@ -123,97 +115,34 @@ class Bootstrap:
         """The mean over seeds of a measure; ``runs`` has the tallies of one source by seed."""
         import numpy as np
 
-        each = np.stack([_measured(measure, one, self._weights) for one in runs.values()])
+        each = np.stack([self._values(measure, of) for of in runs.values()])
         seeds = resampled_counts(len(runs), self._resamples, number(self._seed, "seeds"))
         drawn = (each[:, 1:] * seeds.T).sum(axis=0) / len(runs)
         return Draws(float(each[:, 0].mean()), drawn)
 
+    def _values(self, measure: str, of: Tallies) -> NDArray[Any]:
+        """A measure over all contexts, then for each draw; NaN where a draw has none."""
+        import numpy as np
 
-def closed(draws: Draws, nothing: Draws, everything: Draws) -> Figure | None:
+        weights = self._weights
+        right, wrong = weights @ of.right, weights @ of.wrong
+        with np.errstate(invalid="ignore"):
+            if measure == RECALL:
+                return (weights @ of.firsts) / right
+            if measure == BALANCED:
+                return ((weights @ of.held) / right + (weights @ of.refused) / wrong) / 2
+            return ((weights @ of.wins) * weights).sum(axis=1) / 2 / (right * wrong)
+
+
+def closed(draws: Draws, nothing: Draws, everything: Draws) -> Estimate | None:
     """The share of the gap between two sources that a third closes; none where there is no gap."""
-    import numpy as np
-
     if everything.whole <= nothing.whole:
         return None
     gap = everything.drawn - nothing.drawn
     there = gap > 0
     shares = (draws.drawn - nothing.drawn)[there] / gap[there]
     whole = (draws.whole - nothing.whole) / (everything.whole - nothing.whole)
-    return Draws(whole, np.asarray(shares)).figure()
-
-
-def kinds_of(contexts: Iterable[Choices]) -> list[str]:
-    """The kinds of wrong responses, in the order in which they come up."""
-    return list(dict.fromkeys(kind for one in contexts for kind in one.negatives))
-
-
-def _scores_of(one: Choices, scores: Sequence[float], kind: str) -> tuple[NDArray[Any], NDArray[Any]]:
-    """A context's scores of right responses, and of wrong ones of a kind; none of both where it has none."""
-    import numpy as np
-
-    at = len(one.positives)
-    for other, texts in one.negatives.items():
-        if other == kind and texts and one.positives:
-            return np.array(scores[: len(one.positives)]), np.array(scores[at : at + len(texts)])
-        at += len(texts)
-    return np.zeros(0), np.zeros(0)
-
-
-def _measured(measure: str, of: Tallies, weights: NDArray[Any]) -> NDArray[Any]:
-    """A measure for each row of ``weights``, of shape (draws, contexts); NaN where a draw has none."""
-    import numpy as np
-
-    right, wrong = weights @ of.right, weights @ of.wrong
-    with np.errstate(invalid="ignore"):
-        if measure == RECALL:
-            return (weights @ of.firsts) / right
-        if measure == BALANCED:
-            return ((weights @ of.held) / right + (weights @ of.refused) / wrong) / 2
-        return ((weights @ of.wins) * weights).sum(axis=1) / 2 / (right * wrong)
-
-
-HeldOut = Literal["right", "nothing"]
-HELD_OUT: tuple[HeldOut, ...] = ("right", "nothing")
-GAPS = (RECALL, BALANCED)
-"""Measures of which the share of the gap is told."""
-_NOTE = "comparison.json"
-_PARTS = ("results", "models", "negatives")
-
-
-@dataclass(frozen=True, slots=True)
-class ComparisonPlan:
-    """What is compared: sources and seeds, the ranker and what it sees, and what negatives are made with.
-
-    ``options`` are those of generators and recipes, by source; ``banks`` what they may retrieve from beside
-    the contexts to learn from. ``held_out`` says which texts are never learned from: those of the ``right``
-    responses of test contexts, or ``nothing``, where what people say everywhere ("Yes, sure.") may stay.
-    """
-
-    sources: Sequence[NegativeSource]
-    ranker: RankerSettings
-    seeds: Sequence[int] = (0,)
-    budget: Budget = field(default_factory=Budget)
-    banks: Sequence[BankFile] = ()
-    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
-    held_out: HeldOut = "right"
-    keep_models: bool = False
-
-    def __post_init__(self) -> None:
-        names = [source.name for source in self.sources]
-        if not names or not self.seeds:
-            raise InputError("a comparison needs at least one source and one seed")
-        if self.held_out not in HELD_OUT:
-            raise InputError(f"held out {self.held_out!r}: choose one of {', '.join(HELD_OUT)}")
-        for name in names:
-            if names.count(name) > 1:
-                raise InputError(f"source {name} is named twice")
-        for name in self.options:
-            if name not in names:
-                raise InputError(f"options are given for {name!r}, which is no source of this comparison")
-
-    def facts(self) -> list[object]:
-        """What two comparisons of one folder have in common; sources and seeds may come later."""
-        return [self.ranker.facts(), asdict(self.budget), self.held_out]
+    return Draws(whole, shares).figure()
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,22 +155,37 @@ class SourceResult:
 
     source: str
     seeds: tuple[int, ...]
-    figures: Mapping[str, Mapping[str, Figure]]
-    closed: Mapping[str, Figure]
+    figures: Mapping[str, Mapping[str, Estimate]]
+    closed: Mapping[str, Estimate]
     shortfall: int
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Rows in the order of the sources, over so many contexts each."""
+    """Rows in the order of the sources, over so many contexts each; ``runs`` by source and seed."""
 
     train: int
     test: int
     rows: Sequence[SourceResult]
+    runs: Mapping[str, Mapping[int, RankerRun]] = field(repr=False)
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it as plain values, for JSON."""
-        return {"train": self.train, "test": self.test, "rows": [_plain(row) for row in self.rows]}
+        """The rows as plain values, for JSON."""
+        rows = [
+            {
+                "source": row.source,
+                "seeds": list(row.seeds),
+                "figures": {kind: _plain(figures) for kind, figures in row.figures.items()},
+                "closed": _plain(row.closed),
+                "lacking": row.shortfall,
+            }
+            for row in self.rows
+        ]
+        return {"train": self.train, "test": self.test, "rows": rows}
+
+
+def _plain(figures: Mapping[str, Estimate]) -> dict[str, Any]:
+    return {measure: figure._asdict() for measure, figure in figures.items()}
 
 
 def compare(
@@ -266,98 +210,72 @@ def compare(
             negatives can't be made.
         ModelError: there is no such encoder.
     """
-    runs = trained(
-        data, plan, out, open_graph=open_graph, overwrite=overwrite, progress=progress, on_run=on_run
-    )
-    return compared(data, runs)
-
-
-def trained(
-    data: Data,
-    plan: ComparisonPlan,
-    out: str | Path,
-    *,
-    open_graph: OpenGraph | None = None,
-    overwrite: bool = False,
-    progress: Progress | None = None,
-    on_run: Callable[[RankerRun], None] | None = None,
-) -> dict[str, dict[int, RankerRun]]:
-    """The runs of `compare`, by source and seed."""
-    folder = Path(out)
+    folder, bar = Path(out), progress or NoProgress()
     _open(RunNote(folder / _NOTE, fingerprint([data.fingerprint, plan.facts()])), overwrite)
-    held_out = data.tested if plan.held_out == "right" else ()
-    runs = Runs(folder, data, plan.ranker, plan.budget, held_out, plan.keep_models)
-    bar = progress or NoProgress()
+    runs = Runs(folder, data, plan)
     done: dict[str, dict[int, RankerRun]] = {}
-    wanted = NegativeRequest(plan.budget.of_each_context, 0, plan.options)
-    with NegativeCache(folder / "negatives", data, plan.banks, wanted, open_graph, bar) as cache:
+    with ExitStack() as stores:
+        cache = NegativeCache(
+            folder / "negatives",
+            data,
+            plan.budget.of_each_context,
+            stores,
+            banks=plan.banks,
+            options=plan.options,
+            open_graph=open_graph,
+            progress=bar,
+        )
         for source, groups in _groups(data, plan, cache):
             for seed in plan.seeds:
                 run, new = runs.of(source, groups, seed, bar)
                 done.setdefault(source.name, {})[seed] = run
                 if new and on_run is not None:
                     on_run(run)
-    return done
-
-
-def compared(data: Data, runs: Mapping[str, Mapping[int, RankerRun]]) -> Comparison:
-    """The table of runs, by source and seed."""
-    kinds = kinds_of(data.test)
-    bootstrap = Bootstrap(len(data.test))
-    draws = {
-        name: {
-            kind: _draws(bootstrap, {at: tallies(data.test, run.scores, kind) for at, run in some.items()})
-            for kind in kinds
-        }
-        for name, some in runs.items()
-    }
-    rows = [
-        SourceResult(
-            name,
-            tuple(some),
-            {kind: {measure: one.figure() for measure, one in draws[name][kind].items()} for kind in kinds},
-            dict(_closed(name, draws)),
-            max(sum(run.shortfall.values()) for run in some.values()),
-        )
-        for name, some in runs.items()
-    ]
-    return Comparison(len(data.train), len(data.test), rows)
+    return compared(data, done)
 
 
 def _groups(
     data: Data, plan: ComparisonPlan, cache: NegativeCache
 ) -> Iterator[tuple[NegativeSource, list[Group]]]:
     """What is learned from of each source; files are read first, so that a wrong one is told at once."""
-    ready = {source.name: _at_hand(data, source) for source in plan.sources}
+    ready = {source.name: groups_at_hand(data.train, source) for source in plan.sources}
     for source in plan.sources:
         groups = ready.pop(source.name)
         yield source, groups or groups_of_file(data.train, source, cache.made(source))
 
 
-def _at_hand(data: Data, source: NegativeSource) -> list[Group] | None:
-    """The groups of a source that need not be made."""
-    if source.kind == "random":
-        return plain_groups(data.train)
-    if source.kind == "human":
-        return human_groups(data.train)
-    return groups_of_file(data.train, source, source.path) if source.path is not None else None
-
-
-def _draws(bootstrap: Bootstrap, runs: Mapping[int, Tallies]) -> dict[str, Draws]:
-    return {measure: bootstrap.measured(measure, runs) for measure in MEASURES}
+def compared(data: Data, runs: Mapping[str, Mapping[int, RankerRun]]) -> Comparison:
+    """The table of runs, by source and seed."""
+    kinds = kinds_of(data.test)
+    bootstrap = Bootstrap(len(data.test))
+    draws: dict[str, dict[str, dict[str, Draws]]] = {}
+    for name, seeds in runs.items():
+        draws[name] = {}
+        for kind in kinds:
+            of = {seed: tallies(data.test, run.scores, kind) for seed, run in seeds.items()}
+            draws[name][kind] = {measure: bootstrap.measured(measure, of) for measure in MEASURES}
+    rows = [
+        SourceResult(
+            name,
+            tuple(seeds),
+            {kind: {measure: one.figure() for measure, one in draws[name][kind].items()} for kind in kinds},
+            dict(_closed(name, {source: by_kind.get(ADVERSARIAL) for source, by_kind in draws.items()})),
+            max(sum(run.shortfall.values()) for run in seeds.values()),
+        )
+        for name, seeds in runs.items()
+    ]
+    return Comparison(len(data.train), len(data.test), rows, runs)
 
 
 def _closed(
-    name: str, draws: Mapping[str, Mapping[str, Mapping[str, Draws]]]
-) -> Iterator[tuple[str, Figure]]:
-    if name in (RANDOM, HUMAN) or RANDOM not in draws or HUMAN not in draws:
-        return
-    if ADVERSARIAL not in draws[name]:
+    name: str, adversarial: Mapping[str, Mapping[str, Draws] | None]
+) -> Iterator[tuple[str, Estimate]]:
+    """Shares of the gap that a source closes, by measure; ``adversarial`` has draws by source and measure."""
+    own, nothing, everything = (adversarial.get(source) for source in (name, RANDOM, HUMAN))
+    if name in (RANDOM, HUMAN) or own is None or nothing is None or everything is None:
         return
     for measure in GAPS:
-        of = {one: draws[one][ADVERSARIAL][measure] for one in (name, RANDOM, HUMAN)}
-        share = closed(of[name], of[RANDOM], of[HUMAN])
-        if share is not None:
+        if (share := closed(own[measure], nothing[measure], everything[measure])) is not None:
             yield measure, share
 
 
@@ -371,30 +289,17 @@ def _open(note: RunNote, overwrite: bool) -> None:
     try:
         if state == "none" and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise InputError(f"{folder}: there is something else in it; choose another folder")
-        if state != "none" and overwrite:
-            for part in _PARTS:
-                shutil.rmtree(folder / part, ignore_errors=True)
-            note.remove()
-        elif state == "other":
+        if state == "other" and not overwrite:
             raise InputError(
                 f"{folder}: another comparison is in it, of other contexts, ranker or budget; "
                 "choose another folder, or begin anew with --overwrite"
             )
+        if overwrite:
+            note.remove()
         for part in _PARTS:
+            if overwrite:
+                shutil.rmtree(folder / part, ignore_errors=True)
             (folder / part).mkdir(parents=True, exist_ok=True)
         note.write()
     except OSError as error:
         raise InputError(f"{folder}: can't be used as a folder for results ({error})") from error
-
-
-def _plain(row: SourceResult) -> dict[str, Any]:
-    return {
-        "source": row.source,
-        "seeds": list(row.seeds),
-        "figures": {
-            kind: {measure: one._asdict() for measure, one in some.items()}
-            for kind, some in row.figures.items()
-        },
-        "closed": {measure: one._asdict() for measure, one in row.closed.items()},
-        "lacking": row.shortfall,
-    }

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 
 from graphneg.datasets.groups import Choices
@@ -36,23 +36,23 @@ class Data:
     @property
     def tested(self) -> list[str]:
         """The right responses of the contexts to be tested on, each once."""
-        return sorted({text for one in self.test for text in one.positives})
+        return sorted({text for context in self.test for text in context.positives})
 
     @property
     def forbidden(self) -> frozenset[str]:
-        """What no bank may hold, as `plain` texts: responses of test contexts, and `written_wrong`."""
-        return self.written_wrong | {match_key(text) for one in self.test for text in one.responses}
+        """What no bank may hold, as `match_key` has them: responses of test contexts, and `written_wrong`."""
+        return self.written_wrong | {match_key(text) for context in self.test for text in context.responses}
 
     @property
     def written_wrong(self) -> frozenset[str]:
-        """What people wrote to be wrong, as `plain` texts."""
-        contexts = (*self.train, *self.test)
-        return frozenset(match_key(text) for one in contexts for text in one.negatives.get(ADVERSARIAL, ()))
+        """What people wrote to be wrong, as `match_key` has them."""
+        written = [context.negatives.get(ADVERSARIAL, ()) for context in (*self.train, *self.test)]
+        return frozenset(match_key(text) for texts in written for text in texts)
 
     @property
     def fingerprint(self) -> str:
         """The same for the same contexts."""
-        return fingerprint([_facts(self.train), _facts(self.test)])
+        return fingerprint([[astuple(context) for context in part] for part in (self.train, self.test)])
 
 
 def read_data(
@@ -70,15 +70,16 @@ def read_data(
         return _checked(Data(tuple(_read(train)), tuple(_read(test))), f"{train} and {test}")
     if not 0 < split < 1:
         raise InputError(f"split {split}: a share of the contexts, between 0 and 1")
-    order = sorted(_read(train), key=lambda one: number(split_seed, _name(one)))
+    order = [(context.id.split("/", 2)[2], context) for context in _read(train)]
+    order.sort(key=lambda named: number(split_seed, named[0]))
     border = int(split * len(order))
     if not 0 < border < len(order):
         raise InputError(f"{train}: {len(order)} contexts can't be split at {split}")
     parts = (
-        [_of_split(one, "train") for one in order[:border]],
-        [_of_split(one, "test") for one in order[border:]],
+        tuple(replace(context, id=f"{FORM}/{part}/{name}") for name, context in some)
+        for part, some in (("train", order[:border]), ("test", order[border:]))
     )
-    return _checked(Data(tuple(parts[0]), tuple(parts[1])), str(train))
+    return _checked(Data(*parts), str(train))
 
 
 def context_key(turns: Sequence[str]) -> tuple[str, ...]:
@@ -87,47 +88,26 @@ def context_key(turns: Sequence[str]) -> tuple[str, ...]:
 
 
 def _read(path: str | Path) -> list[Choices]:
-    found: list[Choices] = []
-    for place, one in placed_choices([path]):
-        if not one.positives:
-            raise InputError(f"{place}: context {one.id} has no right response")
-        found.append(one)
-    if not found:
+    contexts: list[Choices] = []
+    for place, context in placed_choices([path]):
+        if not context.positives:
+            raise InputError(f"{place}: context {context.id} has no right response")
+        contexts.append(context)
+    if not contexts:
         raise InputError(f"{path}: there are no contexts in it")
-    return found
+    return contexts
 
 
 def _checked(data: Data, place: str) -> Data:
-    for one in data.test:
-        if not one.negatives:
-            raise InputError(f"{place}: context {one.id} has no wrong response to be tested on")
-    known = {context_key(one.turns): one.id for one in data.train}
-    for one in data.test:
-        if (other := known.get(context_key(one.turns))) is not None:
+    known = {context_key(context.turns): context.id for context in data.train}
+    for context in data.test:
+        if not context.negatives:
+            raise InputError(f"{place}: context {context.id} has no wrong response to be tested on")
+        if (other := known.get(context_key(context.turns))) is not None:
             raise InputError(
-                f"{place}: context {one.id} is to be tested on, and {other} to learn from is the same"
+                f"{place}: context {context.id} is to be tested on, and {other} to learn from is the same"
             )
     return data
-
-
-def _name(one: Choices) -> str:
-    return one.id.split("/", 2)[2]
-
-
-def _of_split(one: Choices, split: str) -> Choices:
-    return replace(one, id=f"{FORM}/{split}/{_name(one)}")
-
-
-def _facts(choices: Sequence[Choices]) -> list[object]:
-    return [
-        [
-            one.id,
-            list(one.turns),
-            list(one.positives),
-            {kind: list(some) for kind, some in one.negatives.items()},
-        ]
-        for one in choices
-    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +120,7 @@ class BankFile:
     def facts(self) -> list[object]:
         """What tells it from another: its loader, and its files with their sizes."""
         files = sorted(self.path.rglob("*")) if self.path.is_dir() else [self.path]
-        return [self.loader, [[one.name, one.stat().st_size] for one in files if one.is_file()]]
+        return [self.loader, [[file.name, file.stat().st_size] for file in files if file.is_file()]]
 
 
 def bank_of(text: str) -> BankFile:
@@ -160,30 +140,24 @@ def bank_of(text: str) -> BankFile:
 
 def context_dialogues(train: Iterable[Choices]) -> Iterator[Dialogue]:
     """Contexts as dialogues: the first right response is the last turn, the others answer in its place."""
-    for one in train:
-        corpus, split, _ = one.id.split("/", 2)
-        first, *others = one.positives
-        last = len(one.turns) - 1
+    for context in train:
+        corpus, split, _ = context.id.split("/", 2)
+        first, *others = context.positives
         yield Dialogue(
-            id=one.id,
+            id=context.id,
             corpus=corpus,
             split=split,
-            utterances=alternating([*one.turns, first]),
-            responses=tuple(Response(last, text, 1, "human") for text in others),
+            utterances=alternating([*context.turns, first]),
+            responses=tuple(Response(len(context.turns) - 1, text, 1, "human") for text in others),
         )
 
 
 def response_dialogues(train: Iterable[Choices]) -> Iterator[Dialogue]:
     """Contexts as dialogues to be edited: each right response is the last turn of one of its own."""
-    for one in train:
-        corpus, split, _ = one.id.split("/", 2)
-        for at, response in enumerate(one.positives):
-            yield Dialogue(
-                id=f"{one.id}/{at}" if at else one.id,
-                corpus=corpus,
-                split=split,
-                utterances=alternating([*one.turns, response]),
-            )
+    for context in train:
+        for at, response in enumerate(context.positives):
+            id = f"{context.id}/{at}" if at else context.id
+            yield from context_dialogues([replace(context, id=id, positives=(response,))])
 
 
 @dataclass(slots=True)
@@ -216,20 +190,17 @@ class LeakageFilter:
         if dialogue.id in self.known:
             self.left_out["contexts that are learned from"] += 1
             return None
-        end = next(
-            (at for at, one in enumerate(dialogue.utterances) if not self._allows(one.text, "turns")),
-            len(dialogue.utterances),
+        said = dialogue.utterances
+        end = next((at for at, turn in enumerate(said) if not self._allows(turn.text, "turns")), len(said))
+        # Right responses alone: wrong ones of a corpus were written by people, or are no responses.
+        responses = tuple(
+            response
+            for response in dialogue.responses
+            if response.label == 1 and response.turn < end and self._allows(response.text, "responses")
         )
-        responses = tuple(self._responses(dialogue.responses, end))
         if end < 2 and not (end and responses):
             return None
-        return replace(dialogue, utterances=dialogue.utterances[:end], responses=responses)
-
-    def _responses(self, responses: Sequence[Response], end: int) -> Iterator[Response]:
-        """Right ones alone: wrong ones of a corpus were written by people, or are no responses."""
-        for one in responses:
-            if one.label == 1 and one.turn < end and self._allows(one.text, "responses"):
-                yield one
+        return replace(dialogue, utterances=said[:end], responses=responses)
 
     def _allows(self, text: str, kind: str) -> bool:
         if match_key(text) not in self.forbidden:

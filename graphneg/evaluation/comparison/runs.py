@@ -1,4 +1,4 @@
-"""One run of a comparison: a ranker trained on one source with one seed, and how it scores the test."""
+"""The plan of a comparison, and its runs: a ranker trained on a source with a seed, and its scores."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from graphneg import __version__
 from graphneg.errors import InputError
-from graphneg.evaluation.comparison.data import Data
+from graphneg.evaluation.comparison.data import BankFile, Data
 from graphneg.evaluation.comparison.sources import Budget, NegativeSource
 from graphneg.evaluation.ranking import scored
 from graphneg.hashing import fingerprint
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from graphneg.datasets.groups import Group
 
 
+HeldOut = Literal["right", "nothing"]
+HELD_OUT: tuple[HeldOut, ...] = ("right", "nothing")
 _WEIGHTS = ("*.safetensors", "pytorch_model*.bin")
 
 
@@ -52,16 +54,42 @@ class RankerSettings:
         started = model_name(folder.name, files)
         return [self.kind, started, sorted(self.options.items()), sorted(self.arguments.items())]
 
-    def new(self, seed: int) -> Any:
-        """A `Ranker` that has learned nothing yet, and is `Trainable`.
 
-        Raises:
-            ModelError: there is no such encoder.
-            InputError: there is no such kind, or it does not take the options.
-        """
-        from graphneg.rankers.base import new_ranker
+@dataclass(frozen=True, slots=True)
+class ComparisonPlan:
+    """What is compared: sources and seeds, the ranker and what it sees, and what negatives are made with.
 
-        return new_ranker(self.kind, self.model, seed=seed, offline=self.offline, **self.options)
+    ``options`` are those of generators and recipes, by source; ``banks`` what they may retrieve from beside
+    the contexts to learn from. ``held_out`` says which texts are never learned from: those of the ``right``
+    responses of test contexts, or ``nothing``, where what people say everywhere ("Yes, sure.") may stay.
+    Models of the runs are kept if ``keep_models`` is set.
+    """
+
+    sources: Sequence[NegativeSource]
+    ranker: RankerSettings
+    seeds: Sequence[int] = (0,)
+    budget: Budget = field(default_factory=Budget)
+    banks: Sequence[BankFile] = ()
+    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+    held_out: HeldOut = "right"
+    keep_models: bool = False
+
+    def __post_init__(self) -> None:
+        names = [source.name for source in self.sources]
+        if not names or not self.seeds:
+            raise InputError("a comparison needs at least one source and one seed")
+        if self.held_out not in HELD_OUT:
+            raise InputError(f"held out {self.held_out!r}: choose one of {', '.join(HELD_OUT)}")
+        for name in names:
+            if names.count(name) > 1:
+                raise InputError(f"source {name} is named twice")
+        for name in self.options:
+            if name not in names:
+                raise InputError(f"options are given for {name!r}, which is no source of this comparison")
+
+    def facts(self) -> list[object]:
+        """What two comparisons of one folder have in common; sources and seeds may come later."""
+        return [self.ranker.facts(), asdict(self.budget), self.held_out]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,42 +113,37 @@ class Runs:
     """The runs of a comparison in their folders: done ones are read, stopped ones go on.
 
     A result is a small JSON file of ``results``, named by source, seed and a fingerprint of all that it
-    depends on. No text of ``held_out`` is learned from. Models stay in ``models`` if ``keep_models`` is set.
+    depends on. Models lie in ``models`` while they are needed, or for good if the plan keeps them.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        data: Data,
-        ranker: RankerSettings,
-        budget: Budget,
-        held_out: Sequence[str] = (),
-        keep_models: bool = False,
-    ) -> None:
-        self._results = folder / "results"
-        self._models = folder / "models"
-        self._data = data
-        self._ranker = ranker
-        self._budget = budget
-        self._held_out = held_out
-        self._keeps = keep_models
-        facts = [__version__, data.fingerprint, ranker.facts(), asdict(budget), list(held_out)]
-        self._facts = fingerprint(facts)
+    def __init__(self, folder: Path, data: Data, plan: ComparisonPlan) -> None:
+        self._folder, self._data, self._plan = folder, data, plan
+        self._held_out = data.tested if plan.held_out == "right" else []
+        facts = [data.fingerprint, plan.ranker.facts(), asdict(plan.budget), self._held_out]
+        self._facts = fingerprint([__version__, *facts])
 
     def of(
         self, source: NegativeSource, groups: Sequence[Group], seed: int, progress: Progress | None = None
     ) -> tuple[RankerRun, bool]:
         """The run of a source and seed, and whether it is new; trained where it is not there."""
-        mark = fingerprint([self._facts, source.drawn_as, seed, _learned(groups)])
+        learned = [
+            [
+                group.id,
+                [answer.text for answer in group.positives],
+                [[answer.text, answer.category, answer.context] for answer in group.negatives],
+            ]
+            for group in groups
+        ]
+        mark = fingerprint([self._facts, source.drawn_as, seed, fingerprint(learned)])
         name = f"{source.name}-{seed}-{mark[:12]}"
-        place = self._results / f"{name}.json"
-        if (found := _read(place, mark)) is not None:
-            return found, False
-        run = self._trained(source, groups, seed, mark, self._models / name, progress or NoProgress())
-        self._results.mkdir(parents=True, exist_ok=True)
-        write_atomically(place, json.dumps(asdict(run)))
-        if not self._keeps:
-            shutil.rmtree(self._models / name)
+        result, model = self._folder / "results" / f"{name}.json", self._folder / "models" / name
+        if (run := _read(result, mark)) is not None:
+            return run, False
+        run = self._trained(source, groups, seed, mark, model, progress or NoProgress())
+        result.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(result, json.dumps(asdict(run)))
+        if not self._plan.keep_models:
+            shutil.rmtree(model)
         return run, True
 
     def _trained(
@@ -132,22 +155,25 @@ class Runs:
         folder: Path,
         progress: Progress,
     ) -> RankerRun:
+        from graphneg.rankers.base import new_ranker
         from graphneg.training.rankers import train_ranker
 
         began = time.monotonic()
         if (folder / "config.json").is_file() and not (folder / "checkpoints").exists():
             shutil.rmtree(folder)  # trained, and stopped before its result was written
-        ranker = self._ranker.new(seed)
+        settings, budget = self._plan.ranker, self._plan.budget
+        options = {"seed": seed, "offline": settings.offline, **settings.options}
+        ranker = new_ranker(settings.kind, settings.model, **options)
         report = train_ranker(
             ranker,
             groups,
             folder,
-            mix=self._budget.mix(source),
-            epochs=self._budget.epochs,
+            mix=budget.mix(source),
+            epochs=budget.epochs,
             held_out=self._held_out,
             seed=seed,
             progress=progress,
-            **self._ranker.arguments,
+            **settings.arguments,
         )
         return RankerRun(
             source=source.name,
@@ -161,29 +187,16 @@ class Runs:
         )
 
 
-def _learned(groups: Sequence[Group]) -> str:
-    return fingerprint(
-        [
-            [one.id, [answer.text for answer in one.positives], [_answer(answer) for answer in one.negatives]]
-            for one in groups
-        ]
-    )
-
-
-def _answer(answer: Any) -> list[Any]:
-    return [answer.text, answer.category, answer.context]
-
-
-def _read(place: Path, mark: str) -> RankerRun | None:
+def _read(result: Path, mark: str) -> RankerRun | None:
     """The result that is there; none where there is none.
 
     Raises:
         InputError: it can't be read.
     """
-    if not place.is_file():
+    if not result.is_file():
         return None
     try:
-        run = RankerRun(**json.loads(place.read_text(encoding="utf-8")))
+        run = RankerRun(**json.loads(result.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError) as error:
-        raise InputError(f"{place}: this result can't be read; remove it, and it is made again") from error
+        raise InputError(f"{result}: this result can't be read; remove it, and it is made again") from error
     return run if run.fingerprint == mark else None

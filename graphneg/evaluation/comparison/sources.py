@@ -7,12 +7,11 @@ Those of generators and recipes are made by a `NegativeCache`, in stores of its 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 from graphneg import __version__
 from graphneg.datasets.groups import (
@@ -46,7 +45,7 @@ from graphneg.ingest.validation import Grouping
 from graphneg.ingest.writing import write_records
 from graphneg.model import Dialogue, Negative
 from graphneg.progress import NoProgress, Progress
-from graphneg.records.files import write_jsonl
+from graphneg.records.files import read_jsonl, write_jsonl
 from graphneg.records.resumable import NegativeStream
 from graphneg.records.runs import RunNote
 
@@ -56,6 +55,13 @@ OpenGraph = Callable[[Path], Any]
 HUMAN = "human"
 _SUFFIXES = (".jsonl", ".parquet")
 _TAKEN = (RANDOM, HUMAN, ADVERSARIAL, REFERENCE)
+_SEED = 0
+# Edits replace the last turn of a dialogue, so each right response gets a dialogue; generators read all the
+# right responses of a context at once.
+_DIALOGUES: Mapping[SourceKind, Callable[[Iterable[Choices]], Iterator[Dialogue]]] = {
+    "generator": context_dialogues,
+    "recipe": response_dialogues,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,39 +111,53 @@ def source_of(text: str) -> NegativeSource:
     Raises:
         InputError: it is none of these.
     """
-    name, equals, path = text.partition("=")
+    name, equals, file = text.partition("=")
+    path = Path(file)
     if equals:
-        return _file(name, Path(path), text)
-    if name == RANDOM:
-        return NegativeSource(name, "random")
-    if name == HUMAN:
-        return NegativeSource(name, "human")
-    if name in RECIPES or name in load_transforms():
-        return NegativeSource(name, "recipe")
-    if name in generator_names() or name in GENERATED:
-        return NegativeSource(name, "generator")
-    generators = ", ".join(one for one in generator_names() if one not in (RANDOM, *GENERATED))
+        if not name or name in _TAKEN or "/" in name:
+            raise InputError(
+                f"source {text!r}: give the file a name of its own, NAME=FILE, none of {', '.join(_TAKEN)}"
+            )
+        if path.suffix not in _SUFFIXES:
+            raise InputError(f"source {text!r}: a file of negatives ends in {' or '.join(_SUFFIXES)}")
+        if not path.is_file():
+            raise InputError(f"source {text!r}: there is no such file")
+        return NegativeSource(name, "file", path)
+    generators = generator_names()
+    kinds: Mapping[SourceKind, Container[str]] = {
+        "random": (RANDOM,),
+        "human": (HUMAN,),
+        "recipe": {*RECIPES, *load_transforms()},
+        "generator": (*generators, *GENERATED),
+    }
+    for kind, names in kinds.items():
+        if name in names:
+            return NegativeSource(name, kind)
+    others = ", ".join(name for name in generators if name not in (RANDOM, *GENERATED))
     raise InputError(
         f"no source {text!r}; choose {RANDOM}, {HUMAN}, NAME=FILE, "
-        f"a recipe ({', '.join(RECIPE_NAMES)}), a transform or a generator ({generators})"
+        f"a recipe ({', '.join(RECIPE_NAMES)}), a transform or a generator ({others})"
     )
 
 
-def human_groups(train: Sequence[Choices]) -> list[Group]:
-    """Contexts with what people wrote to be wrong.
+def groups_at_hand(train: Sequence[Choices], source: NegativeSource) -> list[Group] | None:
+    """The groups of a source that need not be made; None of a generator or a recipe.
 
     Raises:
-        InputError: there is none of it.
+        InputError: nobody wrote wrong responses, or the file can't be read or is about other contexts.
     """
-    groups = groups_of_choices(_only(train, ADVERSARIAL))
-    if not any(one.negatives for one in groups):
+    if source.path is not None:
+        return groups_of_file(train, source, source.path)
+    if source.kind == "random":
+        return _right_groups(train)
+    if source.kind != "human":
+        return None
+    groups = groups_of_choices(
+        replace(context, negatives={ADVERSARIAL: context.negatives.get(ADVERSARIAL, ())}) for context in train
+    )
+    if not any(group.negatives for group in groups):
         raise InputError("source human: no context to learn from has adversarial responses; leave it out")
     return groups
-
-
-def plain_groups(train: Sequence[Choices]) -> list[Group]:
-    """Contexts with their right responses alone."""
-    return groups_of_choices(_only(train))
 
 
 def groups_of_file(train: Sequence[Choices], source: NegativeSource, path: Path) -> list[Group]:
@@ -147,85 +167,50 @@ def groups_of_file(train: Sequence[Choices], source: NegativeSource, path: Path)
         InputError: the file can't be read, or is about other contexts.
     """
     wrong: dict[tuple[str, ...], list[Answer]] = {}
-    for one in read_groups([path]):
-        wrong.setdefault(context_key(one.context), []).extend(one.negatives)
-    groups = plain_groups(train)
+    for given in read_groups([path]):
+        wrong.setdefault(context_key(given.context), []).extend(given.negatives)
+    groups = _right_groups(train)
     for group in groups:
-        found = wrong.get(context_key(group.context), ())
-        group.negatives = list(dict.fromkeys(replace(one, source=source.drawn_as) for one in found))
-    if not any(one.negatives for one in groups):
+        answers = wrong.get(context_key(group.context), ())
+        group.negatives = list(dict.fromkeys(replace(answer, source=source.drawn_as) for answer in answers))
+    if not any(group.negatives for group in groups):
         raise InputError(f"source {source.name}: {path} has no negative of a context to learn from")
     return groups
 
 
-def _only(train: Iterable[Choices], *kinds: str) -> list[Choices]:
-    return [replace(one, negatives=_of_kinds(one.negatives, kinds)) for one in train]
+def _right_groups(train: Iterable[Choices]) -> list[Group]:
+    return groups_of_choices(replace(context, negatives={}) for context in train)
 
 
-def _of_kinds(negatives: Mapping[str, tuple[str, ...]], kinds: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    return {kind: texts for kind, texts in negatives.items() if kind in kinds}
-
-
-def _file(name: str, path: Path, text: str) -> NegativeSource:
-    if not name or name in _TAKEN or "/" in name:
-        raise InputError(
-            f"source {text!r}: give the file a name of its own, NAME=FILE, none of {', '.join(_TAKEN)}"
-        )
-    if path.suffix not in _SUFFIXES:
-        raise InputError(f"source {text!r}: a file of negatives ends in {' or '.join(_SUFFIXES)}")
-    if not path.is_file():
-        raise InputError(f"source {text!r}: there is no such file")
-    return NegativeSource(name, "file", path)
-
-
-_PERSPECTIVE = "perspective"
-_SHIFTING = ("counterfactual",)
-_LOADED = "loaded.json"
-_STORE = "graph"
-# Edits replace the last turn of a dialogue, so each right response gets a dialogue; generators read all the
-# right responses of a context at once.
-_DIALOGUES: Mapping[SourceKind, Callable[[Iterable[Choices]], Iterator[Dialogue]]] = {
-    "generator": context_dialogues,
-    "recipe": response_dialogues,
-}
-# Of each right response so many edits more than its share: not every slot of a recipe finds a site.
-_SPARE = 1
-
-
-@dataclass(frozen=True, slots=True)
-class NegativeRequest:
-    """How many wrong responses of each context are made, by which seed; ``options`` are by source."""
-
-    amount: int
-    seed: int = 0
-    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
-
-
+@dataclass
 class NegativeCache:
     """Makes the negatives of sources into files of ``folder``, and remembers what it has made.
 
-    Stores in there hold the contexts to learn from and the banks, one for generators and one for recipes;
-    each is opened when something is to be made. Stopped at any moment, the next one goes on.
+    ``amount`` wrong responses of each context are made; ``options`` are by source. Stores in the folder hold
+    the contexts to learn from and the banks, one for generators and one for recipes; each is opened when
+    something is to be made, and closed with ``stores``. Stopped at any moment, the next one goes on.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        data: Data,
-        banks: Sequence[BankFile],
-        wanted: NegativeRequest,
-        open_graph: OpenGraph | None = None,
-        progress: Progress | None = None,
-    ) -> None:
-        self._folder = folder
-        self._data = data
-        self._banks = banks
-        self._wanted = wanted
-        self._open_graph = open_graph
-        self._progress = progress or NoProgress()
-        self._open = ExitStack()
+    folder: Path
+    data: Data
+    amount: int
+    stores: ExitStack
+    banks: Sequence[BankFile] = ()
+    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+    open_graph: OpenGraph | None = None
+    progress: Progress = field(default_factory=NoProgress)
+
+    def __post_init__(self) -> None:
         self._graphs: dict[SourceKind, Any] = {}
-        self._filled = fingerprint([__version__, data.fingerprint, [bank.facts() for bank in banks]])
+        facts = [__version__, self.data.fingerprint, [bank.facts() for bank in self.banks]]
+        self._loaded = fingerprint(facts)
+        ids = [context.id.split("/", 2) for context in self.data.train]
+        # Corpus and split of the contexts to learn from: of banks nothing is made.
+        self._chosen = {
+            "corpora": sorted({id[0] for id in ids}),
+            "splits": sorted({id[1] for id in ids}),
+            "progress": self.progress,
+        }
 
     def made(self, source: NegativeSource) -> Path:
         """The file of a source's negatives, made where it is not there yet.
@@ -233,110 +218,73 @@ class NegativeCache:
         Raises:
             InputError: it can't be made, and why; the name of the source is said.
         """
-        out = self._folder / f"{source.name}.jsonl"
-        wanted = self._wanted
-        options = dict(wanted.options.get(source.name, {}))
-        facts = [self._digest(source.kind), source.name, wanted.amount, wanted.seed]
-        note = RunNote(out.with_suffix(".json"), fingerprint([*facts, repr(sorted(options.items()))]))
+        out = self.folder / f"{source.name}.jsonl"
+        options = dict(self.options.get(source.name, {}))
+        facts = [self._digest(source.kind), source.name, self.amount, _SEED, repr(sorted(options.items()))]
+        note = RunNote(out.with_suffix(".json"), fingerprint(facts))
         if out.is_file() and note.state == "same":
             return out
+        raw = out.with_name(f"{source.name}.raw.jsonl")
         try:
-            self._make(source, options, out)
+            self._stream(source, options).to_jsonl(raw)
+            write_jsonl(self._allowed(raw), out)
         except GraphnegError as error:
             raise InputError(f"source {source.name}: {error}") from error
+        raw.unlink()
         note.write()
         return out
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._open.close()
-        self._graphs.clear()
-
-    def _make(self, source: NegativeSource, options: dict[str, Any], out: Path) -> None:
-        graph = self._opened(source.kind)
-        raw = out.with_name(f"{source.name}.raw.jsonl")
-        self._stream(graph, source, options).to_jsonl(raw)
-        write_jsonl(self._allowed(raw), out)
-        raw.unlink()
-
-    def _stream(self, graph: Any, source: NegativeSource, options: dict[str, Any]) -> NegativeStream:
-        corpora, splits = self._contexts()
-        chosen: dict[str, Any] = {"corpora": corpora, "splits": splits, "progress": self._progress}
+    def _stream(self, source: NegativeSource, options: Mapping[str, Any]) -> NegativeStream:
+        """What makes a source's negatives, in the store of its kind."""
+        graph, given = self._opened(source.kind), {"seed": _SEED, **self._chosen, **options}
         if source.kind == "generator":
-            if source.name in _SHIFTING:
-                self._shifted(graph)
-            return graph.generate(
-                source.name, per_context=self._wanted.amount, seed=self._wanted.seed, **chosen, **options
-            )
+            if source.name == "counterfactual":
+                graph.shift(**self._chosen)
+            return graph.generate(source.name, per_context=self.amount, **given)
         recipe = RECIPES[source.name] if source.name in RECIPES else recipe_of([source.name])
-        graph.parse(corpora=corpora, splits=splits, progress=self._progress)
-        if _PERSPECTIVE in recipe.transforms:
-            self._shifted(graph)
-        return graph.negatives(
-            recipe,
-            per_dialogue=self._edits_of_a_response() * max(len(one.turns) for one in self._data.train),
-            seed=self._wanted.seed,
-            target="response",
-            **chosen,
-            **options,
-        )
-
-    def _edits_of_a_response(self) -> int:
-        """So many that the fewest right responses of a context give enough; a recipe edits a dialogue's turns
-        one after another, and only the last one is the response."""
-        fewest = min(len(one.positives) for one in self._data.train)
-        return -(-self._wanted.amount // fewest) + _SPARE
-
-    def _shifted(self, graph: Any) -> None:
-        corpora, splits = self._contexts()
-        graph.shift(corpora=corpora, splits=splits, progress=self._progress)
+        graph.parse(**self._chosen)
+        if "perspective" in recipe.transforms:
+            graph.shift(**self._chosen)
+        # So many edits of each right response that the context with the fewest gets enough, and one to spare:
+        # not every slot finds a site. A recipe edits one turn after another; only the last is the response.
+        of_each = -(-self.amount // min(len(context.positives) for context in self.data.train)) + 1
+        most = of_each * max(len(context.turns) for context in self.data.train)
+        return graph.negatives(recipe, per_dialogue=most, target="response", **given)
 
     def _allowed(self, raw: Path) -> Iterator[Negative]:
         """What is about a context to learn from, no right response of it or of the test, and was not written
         to be wrong."""
-        from graphneg.records.files import read_jsonl
-
-        never = self._data.written_wrong | {match_key(text) for text in self._data.tested}
-        right = {context_key(one.turns): set(map(match_key, one.positives)) for one in self._data.train}
-        for one in read_jsonl(raw):
-            entry, response = entry_of(one, one.id), match_key(one.response)
+        never = self.data.written_wrong | {match_key(text) for text in self.data.tested}
+        right = {context_key(one.turns): set(map(match_key, one.positives)) for one in self.data.train}
+        for negative in read_jsonl(raw):
+            entry, response = entry_of(negative, negative.id), match_key(negative.response)
             context = context_key(entry.context)
             if context not in right or response in never:
                 continue
             if entry.own != entry.context or response not in right[context]:
-                yield one
+                yield negative
 
     def _digest(self, kind: SourceKind) -> str:
         """Of what a store holds."""
-        return self._filled if kind == "generator" else fingerprint([self._filled, kind])
+        return self._loaded if kind == "generator" else fingerprint([self._loaded, kind])
 
     def _opened(self, kind: SourceKind) -> Any:
-        if self._open_graph is None:
+        if self.open_graph is None:
             raise InputError("its negatives are made in a store: compare with open_graph=graphneg.open")
         if kind not in self._graphs:
-            folder = self._folder / f"store-{self._digest(kind)[:12]}"
+            folder = self.folder / f"store-{self._digest(kind)[:12]}"
             folder.mkdir(parents=True, exist_ok=True)
-            graph = self._graphs[kind] = self._open.enter_context(self._open_graph(folder / _STORE))
-            if not (folder / _LOADED).exists():
-                left_out = self._fill(graph, list(_DIALOGUES[kind](self._data.train)))
-                (folder / _LOADED).write_text(json.dumps(left_out), encoding="utf-8")
+            graph = self._graphs[kind] = self.stores.enter_context(self.open_graph(folder / "graph"))
+            if not (folder / "loaded.json").exists():
+                left_out = self._load(graph, list(_DIALOGUES[kind](self.data.train)))
+                (folder / "loaded.json").write_text(json.dumps(left_out), encoding="utf-8")
         return self._graphs[kind]
 
-    def _fill(self, graph: Any, contexts: Sequence[Dialogue]) -> Mapping[str, int]:
+    def _load(self, graph: Any, contexts: Sequence[Dialogue]) -> Mapping[str, int]:
         """Load the contexts and the banks; returns what the banks were not allowed to hold, by kind."""
         write_records(graph.store, iter(contexts), LoadReport("contexts"), Grouping("contexts", "all", 1))
-        leakage = LeakageFilter(self._data.forbidden, {one.id for one in contexts})
-        for bank in self._banks:
-            records = leakage.read(bank, self._progress)
-            report = LoadReport(bank.loader)
-            write_records(graph.store, records, report, Grouping(bank.path.stem, "all", 8))
+        leakage = LeakageFilter(self.data.forbidden, {dialogue.id for dialogue in contexts})
+        for bank in self.banks:
+            records = leakage.read(bank, self.progress)
+            write_records(graph.store, records, LoadReport(bank.loader), Grouping(bank.path.stem, "all", 8))
         return dict(leakage.left_out)
-
-    def _contexts(self) -> tuple[list[str], list[str]]:
-        """Corpus and split of the contexts to learn from: of banks nothing is made."""
-        ids = [one.id.split("/", 2) for one in self._data.train]
-        return sorted({id[0] for id in ids}), sorted({id[1] for id in ids})

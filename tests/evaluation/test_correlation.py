@@ -22,7 +22,7 @@ from graphneg.evaluation.correlation import (
 from tests.cli_runs import Run
 from tests.tiny_ranker import encoder_folder
 
-DATA = Path(__file__).parent.parent.parent / "shared" / "data"
+DATA = Path(__file__).parent.parent.parent.parent / "shared" / "data"
 DIALOGUE = "User: Hi.\nSystem: Hello there.\n"
 
 
