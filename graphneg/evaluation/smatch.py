@@ -283,7 +283,7 @@ def _intervals(
     random = np.random.default_rng(seed)
     sums = np.concatenate(
         [
-            resampled_counts(len(tallies), min(_CHUNK, resamples - start), random) @ table
+            resampled_counts(len(tallies), min(_CHUNK, resamples - start), random).astype(float) @ table
             for start in range(0, resamples, _CHUNK)
         ]
     )

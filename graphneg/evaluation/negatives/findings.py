@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from typing import Literal
@@ -37,65 +37,50 @@ def findings(
 
     ``reference`` gives the right responses that a line is compared with.
     """
-    found = [one for line in lines for one in _of_line(line, reference(line))]
+    found = [
+        Finding(level, line.name, sentence)
+        for line in lines
+        for level, sentence in _faults(line, reference(line))
+    ]
     order: tuple[Level, ...] = ("wrong", "suspicious", "note", "good")
-    return sorted(found, key=lambda one: order.index(one.level))
+    return sorted(found, key=lambda finding: order.index(finding.level))
 
 
-def _of_line(line: CategoryLine, right: Figures | None) -> Iterator[Finding]:
-    if line.figures.texts < FEWEST:
-        faults = [*_wrong(line)]
-        rest = ("note", f"only {line.figures.texts:,} texts: too few to say much")
-    else:
-        faults = [*_wrong(line), *_repeats(line), *_cues(line, right), *_judged(line, right)]
-        rest = _rest(line, faults, right)
-    for level, sentence in (*faults, *([rest] if rest else [])):
-        yield Finding(level, line.name, sentence)
-
-
-def _rest(line: CategoryLine, faults: Sequence[_Fault], right: Figures | None) -> _Fault | None:
-    if right is None:
-        return "note", "nothing to compare with: add a file of right responses (graphneg export)"
-    if any(level != "note" for level, _ in faults):
-        return None
-    return "good", f"no single cue tells them from {line.compared_with}"
-
-
-def _wrong(line: CategoryLine) -> Iterator[_Fault]:
-    if line.equal_to_right:
-        yield (
-            "wrong",
-            f"{line.equal_to_right:,} of {line.figures.texts:,} are right responses of their own contexts, "
-            "word for word: a ranker would learn to refuse what fits",
-        )
-
-
-def _repeats(line: CategoryLine) -> Iterator[_Fault]:
+def _faults(line: CategoryLine, right: Figures | None) -> list[_Fault]:
+    """What is to be said of a line, the good among it."""
     texts = line.figures.texts
+    faults: list[_Fault] = []
+    if line.equal_to_right:
+        sentence = (
+            f"{line.equal_to_right:,} of {texts:,} are right responses of their own contexts, "
+            "word for word: a ranker would learn to refuse what fits"
+        )
+        faults.append(("wrong", sentence))
+    if texts < FEWEST:
+        return [*faults, ("note", f"only {texts:,} texts: too few to say much")]
     if line.again > AGAIN * texts:
-        yield (
-            "suspicious",
-            f"{line.again / texts:.0%} repeat a negative of the same context: they teach nothing new",
-        )
+        sentence = f"{line.again / texts:.0%} repeat a negative of the same context: they teach nothing new"
+        faults.append(("suspicious", sentence))
     if line.elsewhere > ELSEWHERE * texts:
-        yield (
-            "suspicious",
+        sentence = (
             f"{line.elsewhere / texts:.0%} stand under more than one context: a ranker can learn these "
-            "texts by heart",
+            "texts by heart"
         )
+        faults.append(("suspicious", sentence))
+    faults += [*_cues(line, right), *_judged(line, right)]
+    if right is None:
+        faults.append(("note", "nothing to compare with: add a file of right responses (graphneg export)"))
+    elif all(level == "note" for level, _ in faults):
+        faults.append(("good", f"no single cue tells them from {line.compared_with}"))
+    return faults
 
 
 def _cues(line: CategoryLine, right: Figures | None) -> Iterator[_Fault]:
     if right is None:
         return
-    sentences = {"length": _length, "overlap": _overlap, "similarity": _similarity, "fluency": _fluency}
-    for cue, sentence in {**sentences, "words": _words}.items():
-        area = line.cue_auc.get(cue)
-        if (
-            area is not None
-            and area >= SUSPICIOUS_AUC
-            and area - 0.5 >= SURE * _error(line.figures, right, cue)
-        ):
+    for cue, sentence in _SENTENCES.items():
+        area = line.cue_auc.get(cue) or 0.0
+        if area >= SUSPICIOUS_AUC and area - 0.5 >= SURE * _error(line.figures, right, cue):
             yield "suspicious", f"{sentence(line, right)} (AUC {area:.2f})"
     if abs(line.figures.questions - right.questions) > QUESTIONS:
         yield (
@@ -127,7 +112,7 @@ def _overlap(line: CategoryLine, right: Figures) -> str:
 
 
 def _similarity(line: CategoryLine, right: Figures) -> str:
-    mean, usual = (one.to_context.mean if one.to_context else 0.0 for one in (line.figures, right))
+    mean, usual = (of.to_context.mean if of.to_context else 0.0 for of in (line.figures, right))
     return (
         f"they are {'closer to' if mean > usual else 'further from'} their contexts (cosine {mean:.2f}) than "
         f"{line.compared_with} ({usual:.2f}): a ranker can tell them by topic"
@@ -149,6 +134,15 @@ def _words(line: CategoryLine, right: Figures) -> str:
     )
 
 
+_SENTENCES: Mapping[str, Callable[[CategoryLine, Figures], str]] = {
+    "length": _length,
+    "overlap": _overlap,
+    "similarity": _similarity,
+    "fluency": _fluency,
+    "words": _words,
+}
+
+
 def _times(ratio: float) -> str:
     return f"{ratio:.1f} times" if ratio >= 1 else f"{ratio:.2f} times"
 
@@ -168,5 +162,5 @@ def _judged(line: CategoryLine, right: Figures | None) -> Iterator[_Fault]:
 def _error(figures: Figures, right: Figures, cue: str) -> float:
     """The standard error of an area of no cue at all (Hanley and McNeil 1982, the area 0.5)."""
     counted = cue in ("length", "overlap")
-    wrong, true = (one.texts if counted else one.sampled for one in (figures, right))
+    wrong, true = (of.texts if counted else of.sampled for of in (figures, right))
     return sqrt((wrong + true + 1) / (12 * wrong * true)) if wrong and true else 1.0

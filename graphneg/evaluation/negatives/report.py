@@ -7,14 +7,14 @@ from right responses, and sentences on what is good and what is suspicious; the 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphneg.errors import InputError
 from graphneg.evaluation.negatives.findings import SUSPICIOUS_AUC, Finding, findings
-from graphneg.evaluation.negatives.sampling import ALL, Distribution, Key, Repeated, TextCounts, count_texts
+from graphneg.evaluation.negatives.sampling import ALL, Distribution, Key, Repeated, count_texts
 from graphneg.evaluation.negatives.statistics import (
     THRESHOLD,
     CategoryLine,
@@ -22,11 +22,9 @@ from graphneg.evaluation.negatives.statistics import (
     Models,
     NegativeExample,
     Sampled,
-    cue_auc,
+    cue_aucs,
     cue_words,
-    sampled,
     score,
-    words_cue_auc,
 )
 from graphneg.nn.embedders import BUNDLED, get_embedder
 from graphneg.pages import FONT, drawing_item, render, require_bokeh, write
@@ -38,7 +36,27 @@ if TYPE_CHECKING:
 
 
 SAMPLE, EXAMPLES = 1000, 3
+REFERENCE = {"response": "right responses", "dialogue": "turns as they were"}
+LEVELS = {"wrong": "wrong", "suspicious": "suspicious", "note": "to know", "good": "good"}
+CUES = {
+    "length": "#d97b29",
+    "overlap": "#2f80d0",
+    "similarity": "#8a63c9",
+    "fluency": "#2a9d6f",
+    "words": "#c94f7c",
+}
+RIGHT, WRONG, QUIET, ALARM = "#2a9d6f", "#2f80d0", "#7a8694", "#d64545"
+_MARKERS = ("circle", "square", "triangle", "diamond", "inverted_triangle")
+_ROW, _FRAME = 26, 70
 _TURNS_SHOWN = 3
+_READING = "The bar is the middle half of the texts, the line the median, the dot the mean."
+_SPREADS: Sequence[tuple[str, str, Callable[[Figures], Distribution | None]]] = (
+    ("words", "Words a text", lambda figures: figures.words),
+    ("shared", "Content words shared with the context", lambda figures: figures.shared),
+    ("to-context", "Cosine with the context", lambda figures: figures.to_context),
+    ("to-right", "Cosine with the right response", lambda figures: figures.to_right),
+    ("perplexity", "Perplexity", lambda figures: figures.perplexity),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,17 +111,17 @@ def measure(
     """
     asked = models or Models(get_embedder(BUNDLED))
     counts = count_texts([Path(path) for path in paths], sample, seed, progress)
-    pools = {**counts.wrong, **counts.right}
-    scores = score([text for pool in pools.values() for text in pool.sample.items()], asked, progress)
-    right = {target: sampled(pool, scores) for target, pool in counts.right.items()}
-    reference = {
-        target: figures for target, one in right.items() if (figures := one.figures(threshold)) is not None
-    }
-    lines = tuple(
-        line
-        for key, pool in counts.wrong.items()
-        if (line := _line(key, sampled(pool, scores), counts, right.get(key.target), threshold, examples))
-    )
+    pools = [*counts.wrong.values(), *counts.right.values()]
+    scores = score([text for pool in pools for text in pool.sample.items()], asked, progress)
+    right = {target: Sampled(pool, scores) for target, pool in counts.right.items()}
+    figures = {target: texts.figures(threshold) for target, texts in right.items()}
+    reference = {target: of for target, of in figures.items() if of is not None}
+    lines: list[CategoryLine] = []
+    for key, pool in counts.wrong.items():
+        wrong = Sampled(pool, scores)
+        if (of := wrong.figures(threshold)) is not None:
+            compared = (right.get(key.target), reference.get(key.target))
+            lines.append(_line(key, wrong, of, counts.repeated[key], *compared, examples))
     return Report(
         files=tuple(map(str, paths)),
         records=counts.records,
@@ -114,19 +132,25 @@ def measure(
         judge=asked.judge_name if asked.judge is not None else None,
         seed=seed,
         reference=reference,
-        lines=lines,
+        lines=tuple(lines),
         findings=tuple(findings(lines, lambda line: reference.get(line.target))),
     )
 
 
 def _line(
-    key: Key, wrong: Sampled, counts: TextCounts, right: Sampled | None, threshold: float, examples: int
-) -> CategoryLine | None:
-    figures = wrong.figures(threshold)
-    if figures is None:
-        return None
-    repeated: Repeated = counts.repeated[key]
-    true = None if right is None else right.figures(threshold)
+    key: Key,
+    wrong: Sampled,
+    figures: Figures,
+    repeated: Repeated,
+    right: Sampled | None,
+    reference: Figures | None,
+    examples: int,
+) -> CategoryLine:
+    def ratio(of: Callable[[Figures], Distribution | None]) -> float | None:
+        """Of the means of wrong and right texts, where there are both."""
+        ours, theirs = of(figures), None if reference is None else of(reference)
+        return None if ours is None or theirs is None or not theirs.mean else ours.mean / theirs.mean
+
     return CategoryLine(
         *key,
         negatives=wrong.pool.records,
@@ -134,49 +158,15 @@ def _line(
         again=repeated.again,
         elsewhere=repeated.elsewhere,
         equal_to_right=repeated.right,
-        words_ratio=_ratio(figures.words.mean, true.words.mean if true else 0.0),
-        perplexity_ratio=_perplexity_ratio(figures, true),
+        words_ratio=ratio(lambda of: of.words),
+        perplexity_ratio=ratio(lambda of: of.perplexity),
         cue_words=() if right is None else cue_words(wrong.texts, right.texts),
-        cue_auc={} if right is None else _cue_aucs(wrong, right),
+        cue_auc={} if right is None else cue_aucs(wrong, right),
         examples=tuple(
             NegativeExample(text.id, text.context[-_TURNS_SHOWN:], text.text, text.right)
             for text in wrong.texts[:examples]
         ),
     )
-
-
-def _cue_aucs(wrong: Sampled, right: Sampled) -> dict[str, float | None]:
-    cues = {
-        "length": cue_auc(wrong.pool.words, right.pool.words),
-        "overlap": cue_auc(wrong.pool.shared, right.pool.shared),
-        "similarity": cue_auc(wrong.to_context, right.to_context),
-        "fluency": cue_auc(wrong.loss, right.loss),
-        "words": words_cue_auc(wrong.texts, right.texts),
-    }
-    return {cue: None if area is None else round(area, 4) for cue, area in cues.items()}
-
-
-def _ratio(value: float, right: float) -> float | None:
-    return value / right if right else None
-
-
-def _perplexity_ratio(figures: Figures, right: Figures | None) -> float | None:
-    if figures.perplexity is None or right is None or right.perplexity is None:
-        return None
-    return figures.perplexity.mean / right.perplexity.mean
-
-
-REFERENCE = {"response": "right responses", "dialogue": "turns as they were"}
-CUES = {
-    "length": "#d97b29",
-    "overlap": "#2f80d0",
-    "similarity": "#8a63c9",
-    "fluency": "#2a9d6f",
-    "words": "#c94f7c",
-}
-RIGHT, WRONG, QUIET, ALARM = "#2a9d6f", "#2f80d0", "#7a8694", "#d64545"
-_MARKERS = ("circle", "square", "triangle", "diamond", "inverted_triangle")
-_ROW, _FRAME = 26, 70
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,60 +179,44 @@ class Drawing:
     figure: figure
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    name: str
-    colour: str
-    figures: Figures
-
-
 def drawings(report: Report) -> list[Drawing]:
     """All figures that the report has numbers for."""
-    rows = list(_rows(report))
-    found = [_told(report)] if any(_areas(report, cue) for cue in CUES) else []
+    rows = [(REFERENCE[target], RIGHT, figures) for target, figures in report.reference.items()]
+    rows += [(line.name, WRONG, line.figures) for line in report.lines]
+    drawn = [_cues(report)] if any(_areas(report, cue) for cue in CUES) else []
     for id, heading, of in _SPREADS:
-        if any(of(row.figures) for row in rows):
-            found.append(Drawing(id, heading, _READING, _spreads(rows, of)))
-    return found
-
-
-_READING = "The bar is the middle half of the texts, the line the median, the dot the mean."
-_SPREADS: Sequence[tuple[str, str, Callable[[Figures], Distribution | None]]] = (
-    ("words", "Words a text", lambda one: one.words),
-    ("shared", "Content words shared with the context", lambda one: one.shared),
-    ("to-context", "Cosine with the context", lambda one: one.to_context),
-    ("to-right", "Cosine with the right response", lambda one: one.to_right),
-    ("perplexity", "Perplexity", lambda one: one.perplexity),
-)
-
-
-def _rows(report: Report) -> Iterator[_Row]:
-    for target, figures in report.reference.items():
-        yield _Row(REFERENCE[target], RIGHT, figures)
-    for line in report.lines:
-        yield _Row(line.name, WRONG, line.figures)
+        spreads = [(name, colour, of(figures)) for name, colour, figures in rows]
+        present = [(name, colour, spread) for name, colour, spread in spreads if spread is not None]
+        if present:
+            drawn.append(Drawing(id, heading, _READING, _spreads(present)))
+    return drawn
 
 
 def _areas(report: Report, cue: str) -> Mapping[str, float]:
-    found = {line.name: line.cue_auc.get(cue) for line in report.lines}
-    return {name: area for name, area in found.items() if area is not None}
+    areas = {line.name: line.cue_auc.get(cue) for line in report.lines}
+    return {name: area for name, area in areas.items() if area is not None}
 
 
-def _told(report: Report) -> Drawing:
-    from bokeh.models import BoxAnnotation, HoverTool, Range1d
+def _cues(report: Report) -> Drawing:
+    """What each cue tells of each line, a marker each."""
+    from bokeh.models import BoxAnnotation, ColumnDataSource, HoverTool, Range1d
 
-    names = [line.name for line in report.lines if any(one is not None for one in line.cue_auc.values())]
+    names = [line.name for line in report.lines if any(area is not None for area in line.cue_auc.values())]
     drawing = _canvas(names, Range1d(start=0.44, end=1.02), legend_rows=1)
     drawing.add_layout(
         BoxAnnotation(left=SUSPICIOUS_AUC, right=1.02, fill_color=ALARM, fill_alpha=0.08, line_color=None)
     )
     for (cue, colour), marker in zip(CUES.items(), _MARKERS, strict=True):
-        areas = _areas(report, cue)
-        if areas:
+        if areas := _areas(report, cue):
+            columns: dict[str, Any] = {
+                "name": list(areas),
+                "area": list(areas.values()),
+                "cue": [cue] * len(areas),
+            }
             drawing.scatter(
                 "area",
                 "name",
-                source=_source(name=list(areas), area=list(areas.values()), cue=[cue] * len(areas)),
+                source=ColumnDataSource(columns),
                 marker=marker,
                 size=11,
                 color=colour,
@@ -263,19 +237,16 @@ def _told(report: Report) -> Drawing:
     )
 
 
-def _spreads(rows: Sequence[_Row], of: Callable[[Figures], Distribution | None]) -> figure:
-    from bokeh.models import DataRange1d, HoverTool
+def _spreads(rows: Sequence[tuple[str, str, Distribution]]) -> figure:
+    """Bars of distributions, each with its name and colour."""
+    from bokeh.models import ColumnDataSource, DataRange1d, HoverTool
 
-    drawn = [(row, spread) for row in rows if (spread := of(row.figures)) is not None]
-    drawing = _canvas([row.name for row, _ in drawn], DataRange1d(), legend_rows=0)
-    source = _source(
-        name=[row.name for row, _ in drawn],
-        colour=[row.colour for row, _ in drawn],
-        mean=[one.mean for _, one in drawn],
-        lower=[one.lower for _, one in drawn],
-        median=[one.median for _, one in drawn],
-        upper=[one.upper for _, one in drawn],
-    )
+    names, colours, spreads = zip(*rows, strict=True)
+    drawing = _canvas(names, DataRange1d(), legend_rows=0)
+    columns = {
+        part: [getattr(spread, part) for spread in spreads] for part in ("mean", "lower", "median", "upper")
+    }
+    source: Any = ColumnDataSource({"name": list(names), "colour": list(colours), **columns})
     bars = drawing.hbar(
         y="name", left="lower", right="upper", height=0.5, source=source, color="colour", alpha=0.35
     )
@@ -312,15 +283,6 @@ def _canvas(names: Sequence[str], x_range: Range, legend_rows: int) -> figure:
     return drawing
 
 
-def _source(**columns: list[Any]) -> Any:
-    from bokeh.models import ColumnDataSource
-
-    return ColumnDataSource(data=columns)
-
-
-LEVELS = {"wrong": "wrong", "suspicious": "suspicious", "note": "to know", "good": "good"}
-
-
 def page(report: Report) -> str:
     """The page's HTML.
 
@@ -329,19 +291,24 @@ def page(report: Report) -> str:
     """
     require_bokeh()
     drawn = drawings(report)
+    verdicts: dict[str, list[tuple[str, str]]] = {}
+    for finding in report.findings:
+        verdicts.setdefault(finding.line, []).append((finding.level, finding.sentence))
+    # Each line counts under its worst level, which comes first.
+    counts = Counter(verdict[0][0] for verdict in verdicts.values())
     return render(
         "graphneg.evaluation.negatives",
         "page.html",
         report=report,
-        verdicts=_verdicts(report),
+        verdicts=verdicts,
         levels=LEVELS,
-        summary=_summary(report),
+        summary=[(level, counts[level]) for level in LEVELS if counts[level]],
         cues=list(CUES),
         alarm=SUSPICIOUS_AUC,
         names=REFERENCE,
         files=[Path(file).name for file in report.files],
         drawings=drawn,
-        items={one.id: drawing_item(one.figure) for one in drawn},
+        items={drawing.id: drawing_item(drawing.figure) for drawing in drawn},
     )
 
 
@@ -367,20 +334,3 @@ def write_page(report: Report, out: str | Path) -> None:
         InputError: Bokeh is not installed, or the file can't be written.
     """
     write(page(report), out)
-
-
-def _summary(report: Report) -> list[tuple[str, int]]:
-    """How many lines there are of each level, each line under its worst."""
-    worst: dict[str, str] = {}
-    for one in report.findings:
-        worst.setdefault(one.line, one.level)
-    counts = Counter(worst.values())
-    return [(level, counts[level]) for level in LEVELS if counts[level]]
-
-
-def _verdicts(report: Report) -> dict[str, list[tuple[str, str]]]:
-    """Levels and sentences of each line, the lines with the worst first."""
-    found: dict[str, list[tuple[str, str]]] = {}
-    for one in report.findings:
-        found.setdefault(one.line, []).append((one.level, one.sentence))
-    return found

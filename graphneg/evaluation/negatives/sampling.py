@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,6 +33,10 @@ RESPONSE, TURN = "response", "dialogue"
 """Targets, as records name them."""
 UNNAMED = "unnamed"
 """The source of negatives whose records name none."""
+ALL = "all"
+"""The category of a line that holds all of a source's."""
+_STEP = 0.01
+_SHOWN_EVERY = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,59 +80,42 @@ def read_measured(path: Path) -> Iterator[MeasuredRecord]:
         yield measured(record)
 
 
-def measured(one: Negative) -> MeasuredRecord:
-    """What is measured of a record: the response, or the turns of a dialogue that are not as they were."""
-    after = (*(turn["text"] for turn in one.context), one.response)
-    if one.label:
-        return MeasuredRecord(one.recipe, one.target, (), (), (_said(one.id, RESPONSE, after),), 1)
-    unedited = one.original["context"]
-    known = one.original["response"] is not None or unedited is not None
+def measured(negative: Negative) -> MeasuredRecord:
+    """What is measured of a record: the response, or the turns of a dialogue that are not as they were.
+
+    Turns that were changed or put in have a text; of a turn that was only taken away there is none.
+    """
+    id, target, categories = negative.id, negative.target, tuple(negative.categories)
+    after = (*(turn["text"] for turn in negative.context), negative.response)
+    if negative.label:
+        right = Text(id, RESPONSE, after[:-1], after[:-1], negative.response)
+        return MeasuredRecord(negative.recipe, target, (), (), (right,), 1)
+    context, response = negative.original["context"], negative.original["response"]
+    known = context is not None or response is not None
     before = (
-        *(turn["text"] for turn in (one.context if unedited is None else unedited)),
-        one.response if one.original["response"] is None else one.original["response"],
+        *(turn["text"] for turn in (negative.context if context is None else context)),
+        negative.response if response is None else response,
     )
-    if one.target == RESPONSE:
-        right = (_said(one.id, RESPONSE, before),) if known else ()
-        text = _response(one, before, after, before[-1] if known else None)
-        wrong = (text,)
-    else:
-        wrong = tuple(_edited_turns(one, before, after))
-        right = tuple(_said(one.id, TURN, (*text.place, text.right)) for text in wrong if text.right)
-    return MeasuredRecord(one.recipe or UNNAMED, one.target, tuple(one.categories), wrong, right, 0)
-
-
-def _said(id: str, target: str, turns: Sequence[str]) -> Text:
-    return Text(id, target, tuple(turns[:-1]), tuple(turns[:-1]), turns[-1])
-
-
-def _response(one: Negative, before: Sequence[str], after: Sequence[str], right: str | None) -> Text:
-    return Text(
-        one.id,
-        RESPONSE,
-        place=tuple(before[:-1]),
-        context=tuple(after[:-1]),
-        text=one.response,
-        categories=tuple(one.categories),
-        right=right,
-    )
-
-
-def _edited_turns(one: Negative, before: Sequence[str], after: Sequence[str]) -> Iterator[Text]:
-    """Turns that were changed or put in; of a turn that was only taken away there is no text."""
-    for old, new in _paired(before, after):
-        by_turn = (str(edit["category"]) for edit in one.edits if edit["turn"] == new and edit["category"])
-        yield Text(
-            one.id,
-            TURN,
-            place=tuple(before[:new] if old is None else before[:old]),
-            context=tuple(after[:new]),
+    last = [(len(before) - 1, len(after) - 1)]
+    wrong: list[Text] = []
+    for old, new in last if target == RESPONSE else _edited_turns(before, after):
+        edits = negative.edits if target == TURN else ()
+        by_turn = (str(edit["category"]) for edit in edits if edit["turn"] == new and edit["category"])
+        text = Text(
+            id,
+            target,
+            place=before[:new] if old is None else before[:old],
+            context=after[:new],
             text=after[new],
-            categories=tuple(dict.fromkeys(by_turn)) or tuple(one.categories),
-            right=None if old is None else before[old],
+            categories=tuple(dict.fromkeys(by_turn)) or categories,
+            right=before[old] if known and old is not None else None,
         )
+        wrong.append(text)
+    rights = tuple(Text(id, target, text.place, text.place, text.right) for text in wrong if text.right)
+    return MeasuredRecord(negative.recipe or UNNAMED, target, categories, tuple(wrong), rights, 0)
 
 
-def _paired(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[int | None, int]]:
+def _edited_turns(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[int | None, int]]:
     """Places of turns that are new or other, each with the one that it replaces where there is one."""
     if len(before) == len(after):
         yield from ((at, at) for at in range(len(after)) if before[at] != after[at])
@@ -137,7 +125,6 @@ def _paired(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[int |
             yield from ((a + at - c if a + at - c < b else None, at) for at in range(c, d))
 
 
-_HELD = 10_000
 _TABLES = """
 CREATE TABLE wrong (line INTEGER, place INTEGER, text INTEGER);
 CREATE TABLE right (place INTEGER, text INTEGER, PRIMARY KEY (place, text)) WITHOUT ROWID;
@@ -173,35 +160,25 @@ class Repeats:
     def __init__(self) -> None:
         self._rows = sqlite3.connect("")  # a file without a name: SQLite keeps it, and removes it
         self._rows.executescript(_TABLES)
-        self._held: list[tuple[int, int, int]] = []
 
     def add_wrong(self, lines: Sequence[int], text: Text) -> None:
         """A wrong text, under each of the lines that it counts for."""
-        place, said = _digest(*text.place), _digest(text.text)
-        self._held += [(line, place, said) for line in lines]
-        if len(self._held) >= _HELD:
-            self._flush()
+        row = (_digest(*text.place), _digest(text.text))
+        self._rows.executemany("INSERT INTO wrong VALUES (?, ?, ?)", [(line, *row) for line in lines])
 
     def add_right(self, text: Text) -> bool:
         """A right text; whether it is new for its context."""
         row = (_digest(*text.place), _digest(text.text))
         return self._rows.execute("INSERT OR IGNORE INTO right VALUES (?, ?)", row).rowcount > 0
 
-    def counted(self) -> dict[int, Repeated]:
-        """What was found, by line."""
-        self._flush()
-        again, elsewhere, right = (
-            dict(self._rows.execute(query).fetchall()) for query in (_AGAIN, _ELSEWHERE, _RIGHT)
-        )
-        return {line: Repeated(again[line], elsewhere.get(line, 0), right.get(line, 0)) for line in again}
+    def counted(self, lines: int) -> list[Repeated]:
+        """What was found, by line: they are numbered from 0."""
+        counts = [dict(self._rows.execute(query).fetchall()) for query in (_AGAIN, _ELSEWHERE, _RIGHT)]
+        return [Repeated(*(of.get(line, 0) for of in counts)) for line in range(lines)]
 
     def close(self) -> None:
         """Remove the file of digests."""
         self._rows.close()
-
-    def _flush(self) -> None:
-        self._rows.executemany("INSERT INTO wrong VALUES (?, ?, ?)", self._held)
-        self._held.clear()
 
 
 def _digest(*texts: str) -> int:
@@ -236,33 +213,25 @@ class Histogram:
         self.total += 1
         self._sum += value
 
-    @property
-    def mean(self) -> float:
-        """0 where there is no value."""
-        return self._sum / self.total if self.total else 0.0
-
-    def share(self, value: float) -> float:
-        """How many of all have this value, 0 to 1."""
-        return self.counts[round(value / self.step)] / self.total if self.total else 0.0
-
     def quantile(self, part: float) -> float:
         """The smallest value that at least ``part`` of all do not exceed (0 to 1).
 
         >>> Histogram([1, 2, 3, 10]).quantile(0.5)
         2.0
         """
-        wanted, seen = part * self.total, 0
-        for place in sorted(self.counts):
-            seen += self.counts[place]
-            if seen >= wanted:
-                return round(place * self.step, 6)
+        least, seen = part * self.total, 0
+        for value in sorted(self.counts):
+            seen += self.counts[value]
+            if seen >= least:
+                return round(value * self.step, 6)
         return 0.0
 
     def spread(self) -> Distribution | None:
         """Mean and quartiles; nothing of no values."""
         if not self.total:
             return None
-        return Distribution(self.mean, self.quantile(0.25), self.quantile(0.5), self.quantile(0.75))
+        quartiles = (self.quantile(part) for part in (0.25, 0.5, 0.75))
+        return Distribution(self._sum / self.total, *quartiles)
 
 
 def histogram_auc(more: Histogram, less: Histogram) -> float:
@@ -276,12 +245,6 @@ def histogram_auc(more: Histogram, less: Histogram) -> float:
     )
 
 
-ALL = "all"
-"""The category of a line that holds all of a source's."""
-_STEP = 0.01
-_TOLD_EVERY = 200
-
-
 class Key(NamedTuple):
     """Which texts a line is about."""
 
@@ -291,9 +254,13 @@ class Key(NamedTuple):
 
 
 class TextPool:
-    """Counts of texts: words, content words shared with their contexts, moods, persons; and a sample."""
+    """Counts of texts: words, content words shared with their contexts, moods, persons; and a sample.
 
-    def __init__(self, sample: int, seed: int) -> None:
+    ``line`` is its number among the lines of negatives.
+    """
+
+    def __init__(self, sample: int, seed: int, line: int = 0) -> None:
+        self.line = line
         self.records = 0
         self.words = Histogram()
         self.shared = Histogram()
@@ -305,12 +272,12 @@ class TextPool:
 
     def add(self, text: Text) -> None:
         """Count one more."""
-        said = _content(text.text)
+        content = _content(text.text)
         self.words.add(word_count(text.text))
-        self.shared.add(len(said & _content_of(text.context)))
+        self.shared.add(len(content & frozenset[str]().union(*map(_content, text.context))))
         if text.right is not None:
             right = _content(text.right)
-            self.like_right.add(len(said & right) / len(said | right) if said | right else 1.0)
+            self.like_right.add(len(content & right) / len(content | right) if content | right else 1.0)
         self.questions += mood_of(text.text) == "question"
         self.persons[person_of(text.text)] += 1
         draw = number(self._seed, "sample", text.id, str(len(text.context)), text.text)
@@ -322,16 +289,67 @@ class TextPool:
         return self.words.total
 
 
-@dataclass(frozen=True, slots=True)
-class TextCounts:
-    """What a pass found: ``right`` texts by target; ``empty`` counts negatives without a text."""
+@lru_cache(maxsize=1 << 14)
+def _content(text: str) -> frozenset[str]:
+    return frozenset(content_lemmas(text))
 
-    wrong: dict[Key, TextPool]
-    right: dict[str, TextPool]
-    repeated: dict[Key, Repeated]
-    records: int
-    negatives: int
-    empty: int
+
+class TextCounts:
+    """What a pass over records finds, lines in the order of a report.
+
+    ``wrong`` has the texts of negatives by line, ``right`` those that fit by target, ``repeated`` what comes
+    up again by line; ``empty`` counts negatives without a text.
+    """
+
+    def __init__(self, records: Iterable[MeasuredRecord], sample: int, seed: int) -> None:
+        self.records = self.negatives = self.empty = 0
+        self.wrong: dict[Key, TextPool] = {}
+        self.right: dict[str, TextPool] = {}
+        self._sample = (sample, seed)
+        repeats = Repeats()
+        try:
+            for record in records:
+                self._add(record, repeats)
+            counted = repeats.counted(len(self.wrong))
+        finally:
+            repeats.close()
+        # All of a source first, then its categories.
+        order = sorted(
+            self.wrong, key=lambda key: (key.source, key.target, key.category != ALL, key.category)
+        )
+        self.wrong = {key: self.wrong[key] for key in order if not self._is_counted_twice(key)}
+        self.right = {target: self.right[target] for target in (RESPONSE, TURN) if target in self.right}
+        self.repeated = {key: counted[pool.line] for key, pool in self.wrong.items()}
+
+    def _add(self, record: MeasuredRecord, repeats: Repeats) -> None:
+        self.records += 1
+        for text in record.right:
+            if repeats.add_right(text):
+                self.right.setdefault(text.target, TextPool(*self._sample)).add(text)
+        if record.label:
+            return
+        self.negatives += 1
+        self.empty += not record.wrong
+        lines: dict[str, TextPool] = {}
+        for category in (ALL, *record.categories):
+            key = Key(record.source, category, record.target)
+            if key not in self.wrong:
+                self.wrong[key] = TextPool(*self._sample, line=len(self.wrong))
+            lines[category] = self.wrong[key]
+            lines[category].records += 1
+        for text in record.wrong:
+            pools = [pool for category, pool in lines.items() if category in (ALL, *text.categories)]
+            for pool in pools:
+                pool.add(text)
+            repeats.add_wrong([pool.line for pool in pools], text)
+
+    def _is_counted_twice(self, key: Key) -> bool:
+        """Whether it is the line of all of a source whose negatives are of one and the same category."""
+        same = [other for other in self.wrong if other[::2] == key[::2] and other.category != ALL]
+        if key.category != ALL or len(same) != 1:
+            return False
+        pool, part = self.wrong[key], self.wrong[same[0]]
+        return (part.records, part.texts) == (pool.records, pool.texts)
 
 
 def count_texts(paths: Sequence[Path], size: int, seed: int, progress: Progress | None = None) -> TextCounts:
@@ -341,93 +359,22 @@ def count_texts(paths: Sequence[Path], size: int, seed: int, progress: Progress 
         InputError: a file can't be read, a label is neither 0 nor 1, or no record is a negative.
     """
     bar = progress or NoProgress()
+
+    def records() -> Iterator[MeasuredRecord]:
+        every = chain.from_iterable(map(read_measured, paths))
+        for count, record in enumerate(every, 1):
+            yield record
+            if count % _SHOWN_EVERY == 0:
+                bar.advance(_SHOWN_EVERY)
+
     bar.start("reading", None, "records")
-    counter = _TextCounter(size, seed)
     try:
-        for path in paths:
-            for one in read_measured(path):
-                counter.add(one)
-                if counter.records % _TOLD_EVERY == 0:
-                    bar.advance(_TOLD_EVERY)
-        if not counter.negatives:
-            raise InputError(
-                f"{', '.join(map(str, paths))}: no negative among {counter.records} records; "
-                "a negative has the label 0"
-            )
-        return counter.found()
+        counts = TextCounts(records(), size, seed)
     finally:
-        counter.repeats.close()
         bar.finish()
-
-
-class _TextCounter:
-    def __init__(self, sample: int, seed: int) -> None:
-        self.records = self.negatives = self._empty = 0
-        self.repeats = Repeats()
-        self._sample = (sample, seed)
-        self._wrong: dict[Key, TextPool] = {}
-        self._numbers: dict[Key, int] = {}
-        self._right: dict[str, TextPool] = {}
-
-    def add(self, one: MeasuredRecord) -> None:
-        """Count one more."""
-        self.records += 1
-        self.negatives += not one.label
-        self._empty += not one.label and not one.wrong
-        for text in one.right:
-            if self.repeats.add_right(text):
-                self._right.setdefault(text.target, TextPool(*self._sample)).add(text)
-        keys = [Key(one.source, category, one.target) for category in (ALL, *one.categories)]
-        for key in keys if not one.label else ():
-            self._pool(key).records += 1
-        for text in one.wrong:
-            told = [key for key in keys if key.category in (ALL, *text.categories)]
-            for key in told:
-                self._pool(key).add(text)
-            self.repeats.add_wrong([self._numbers[key] for key in told], text)
-
-    def _pool(self, key: Key) -> TextPool:
-        if key not in self._wrong:
-            self._wrong[key] = TextPool(*self._sample)
-            self._numbers[key] = len(self._numbers)
-        return self._wrong[key]
-
-    def found(self) -> TextCounts:
-        """What was counted, lines in the order of a report."""
-        counted = self.repeats.counted()
-        kept = sorted((key for key in self._wrong if not self._is_said_twice(key)), key=_in_order)
-        nothing = Repeated(0, 0, 0)
-        return TextCounts(
-            wrong={key: self._wrong[key] for key in kept},
-            right={target: self._right[target] for target in (RESPONSE, TURN) if target in self._right},
-            repeated={key: counted.get(self._numbers[key], nothing) for key in kept},
-            records=self.records,
-            negatives=self.negatives,
-            empty=self._empty,
+    if not counts.negatives:
+        raise InputError(
+            f"{', '.join(map(str, paths))}: no negative among {counts.records} records; "
+            "a negative has the label 0"
         )
-
-    def _is_said_twice(self, key: Key) -> bool:
-        """Whether it is the line of all of a source whose negatives are of one and the same category."""
-        if key.category != ALL:
-            return False
-        pool = self._wrong[key]
-        parts = [
-            some
-            for other, some in self._wrong.items()
-            if (other.source, other.target) == (key.source, key.target) and other.category != ALL
-        ]
-        return len(parts) == 1 and (parts[0].records, parts[0].texts) == (pool.records, pool.texts)
-
-
-def _in_order(key: Key) -> tuple[str, str, bool, str]:
-    """All of a source first, then its categories."""
-    return key.source, key.target, key.category != ALL, key.category
-
-
-def _content_of(turns: Iterable[str]) -> frozenset[str]:
-    return frozenset[str]().union(*(_content(turn) for turn in turns))
-
-
-@lru_cache(maxsize=1 << 14)
-def _content(text: str) -> frozenset[str]:
-    return frozenset(content_lemmas(text))
+    return counts

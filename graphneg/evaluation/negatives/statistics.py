@@ -8,12 +8,11 @@ that is trained on negatives which one cue tells apart learns that cue. Words as
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from math import exp
+from dataclasses import astuple, dataclass, field
+from math import exp, isfinite, log
 
 from graphneg.evaluation.negatives.sampling import (
     ALL,
@@ -30,8 +29,18 @@ from graphneg.nn.language_models import LanguageModel
 from graphneg.progress import NoProgress, Progress
 from graphneg.rankers.base import Ranker
 
+FEWEST, CUE_WORDS = 20, 5
+"""Texts on either side without which a cue says nothing, and words that a report names."""
+THRESHOLD = 0.5
+"""A judge's score from here on says: right."""
 _CHUNK = 64
-_Values = Mapping[Text, float]
+_STEP = 0.01
+_TOKEN = re.compile(r"\w+(?:['’]\w+)?|[^\w\s]")
+
+_Asked = Callable[[Sequence[Text]], Sequence[float]]
+Scores = Mapping[str, Mapping[Text, float]]
+"""By name, then by text: cosines ``to_context`` and ``to_right``, the ``loss`` (nats a token), the judge's
+score (``judged``). A text is left out where there is nothing to compare it with, or nobody to ask."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,19 +77,6 @@ def load_models(embedder: str, lm: str | None, judge: str | None, offline: bool 
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Scores:
-    """By text: cosines with the context and with what is right there, nats a token, the judge's score.
-
-    A text is left out where there is nothing to compare it with, or nobody to ask.
-    """
-
-    to_context: _Values = field(default_factory=dict[Text, float])
-    to_right: _Values = field(default_factory=dict[Text, float])
-    loss: _Values = field(default_factory=dict[Text, float])
-    judged: _Values = field(default_factory=dict[Text, float])
-
-
 def score(texts: Sequence[Text], models: Models, progress: Progress | None = None) -> Scores:
     """Ask the models about each text once.
 
@@ -93,52 +89,40 @@ def score(texts: Sequence[Text], models: Models, progress: Progress | None = Non
     with_right = [text for text in every if text.right is not None]
     embedder, lm, judge = models.embedder, models.lm, models.judge
 
-    def to_context(some: Sequence[Text]) -> list[float]:
-        return _cosines(embedder, some, [" ".join(text.context) for text in some])
+    def cosines(some: Sequence[Text], others: Sequence[str]) -> list[float]:
+        return (embedder.embed([text.text for text in some]) * embedder.embed(others)).sum(axis=1).tolist()
 
-    def to_right(some: Sequence[Text]) -> list[float]:
-        return _cosines(embedder, some, [text.right or "" for text in some])
+    def ask(label: str, texts: list[Text], model: _Asked) -> dict[Text, float]:
+        bar.start(label, len(texts), "texts")
+        answers: dict[Text, float] = {}
+        for start in range(0, len(texts), _CHUNK):
+            some = texts[start : start + _CHUNK]
+            answers.update(zip(some, model(some), strict=True))
+            bar.advance(len(some))
+        bar.finish()
+        return {text: answer for text, answer in answers.items() if isfinite(answer)}
 
-    scores = Scores(
-        _asked("closeness to contexts", in_context, to_context, bar),
-        _asked("closeness to right responses", with_right, to_right, bar),
-    )
+    scores = {
+        "to_context": ask(
+            "closeness to contexts",
+            in_context,
+            lambda some: cosines(some, [" ".join(text.context) for text in some]),
+        ),
+        "to_right": ask(
+            "closeness to right responses",
+            with_right,
+            lambda some: cosines(some, [text.right or "" for text in some]),
+        ),
+    }
     if lm is not None:
-        losses = _asked("fluency", every, lambda some: lm.score([text.text for text in some]), bar)
-        of_words = {text: loss for text, loss in losses.items() if math.isfinite(loss)}
-        scores = replace(scores, loss=of_words)
+        scores["loss"] = ask("fluency", every, lambda some: lm.score([text.text for text in some]))
     if judge is not None:
-        judged = _asked(
+        scores["judged"] = ask(
             "judging",
             in_context,
             lambda some: judge.score([text.context for text in some], [text.text for text in some]),
-            bar,
         )
-        scores = replace(scores, judged=judged)
     return scores
-
-
-def _asked(
-    label: str, texts: Sequence[Text], ask: Callable[[Sequence[Text]], Sequence[float]], bar: Progress
-) -> dict[Text, float]:
-    """What ``ask`` says of each text, some at a time."""
-    bar.start(label, len(texts), "texts")
-    answers: dict[Text, float] = {}
-    for at in range(0, len(texts), _CHUNK):
-        some = texts[at : at + _CHUNK]
-        answers.update(zip(some, ask(some), strict=True))
-        bar.advance(len(some))
-    bar.finish()
-    return answers
-
-
-def _cosines(embedder: Embedder, some: Sequence[Text], others: Sequence[str]) -> list[float]:
-    return (embedder.embed([text.text for text in some]) * embedder.embed(others)).sum(axis=1).tolist()
-
-
-_STEP = 0.01
-THRESHOLD = 0.5
-"""A judge's score from here on says: right."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,33 +197,35 @@ class CategoryLine:
         return "right responses" if self.target == RESPONSE else "the turns as they were"
 
 
-@dataclass(frozen=True, slots=True)
 class Sampled:
-    """A pool with the distributions of its sample's scores."""
+    """A pool, the ``texts`` of its sample, and histograms of their scores by name."""
 
-    pool: TextPool
-    texts: tuple[Text, ...]
-    to_context: Histogram
-    to_right: Histogram
-    loss: Histogram
-    judged: tuple[float, ...]
+    def __init__(self, pool: TextPool, scores: Scores) -> None:
+        self.pool = pool
+        self.texts = tuple(pool.sample.items())
+        values = {name: [of[text] for text in self.texts if text in of] for name, of in scores.items()}
+        self._judged = values.get("judged", [])
+        self.histograms = {
+            name: Histogram(values.get(name, ()), _STEP) for name in ("to_context", "to_right", "loss")
+        }
 
     def figures(self, threshold: float) -> Figures | None:
         """The figures; nothing of no texts."""
         pool, words, shared = self.pool, self.pool.words.spread(), self.pool.shared.spread()
         if words is None or shared is None:
             return None
-        right = sum(one >= threshold for one in self.judged)
+        loss = self.histograms["loss"].spread()
+        right = sum(judged >= threshold for judged in self._judged)
         return Figures(
             texts=pool.texts,
             sampled=len(self.texts),
             words=words,
             shared=shared,
             like_right=pool.like_right.spread(),
-            to_context=self.to_context.spread(),
-            to_right=self.to_right.spread(),
-            perplexity=_perplexity(self.loss.spread()),
-            judged_right=right / len(self.judged) if self.judged else None,
+            to_context=self.histograms["to_context"].spread(),
+            to_right=self.histograms["to_right"].spread(),
+            perplexity=None if loss is None else Distribution(*map(exp, astuple(loss))),
+            judged_right=right / len(self._judged) if self._judged else None,
             questions=pool.questions / pool.texts,
             first_person=pool.persons[1] / pool.texts,
             second_person=pool.persons[2] / pool.texts,
@@ -247,40 +233,23 @@ class Sampled:
         )
 
 
-def sampled(pool: TextPool, scores: Scores) -> Sampled:
-    """The pool's sample with its scores."""
-    texts = tuple(pool.sample.items())
-    return Sampled(
-        pool,
-        texts,
-        _histogram(texts, scores.to_context),
-        _histogram(texts, scores.to_right),
-        _histogram(texts, scores.loss),
-        tuple(scores.judged[text] for text in texts if text in scores.judged),
-    )
+def cue_aucs(wrong: Sampled, right: Sampled) -> dict[str, float | None]:
+    """How well each cue alone tells wrong from right texts, to four digits; none of too few texts.
 
-
-def _histogram(texts: tuple[Text, ...], values: Mapping[Text, float]) -> Histogram:
-    return Histogram((values[text] for text in texts if text in values), _STEP)
-
-
-def _perplexity(loss: Distribution | None) -> Distribution | None:
-    if loss is None:
-        return None
-    return Distribution(exp(loss.mean), exp(loss.lower), exp(loss.median), exp(loss.upper))
-
-
-FEWEST, CUE_WORDS = 20, 5
-"""Texts on either side without which a cue says nothing, and words that a report names."""
-_TOKEN = re.compile(r"\w+(?:['’]\w+)?|[^\w\s]")
-
-
-def cue_auc(wrong: Histogram, right: Histogram) -> float | None:
-    """How well one number tells wrong from right texts, whichever has more of it; none of too few texts."""
-    if min(wrong.total, right.total) < FEWEST:
-        return None
-    above = histogram_auc(wrong, right)
-    return max(above, 1 - above)
+    That is an area under the ROC curve: of one number whichever side has more of it.
+    """
+    pairs = {
+        "length": (wrong.pool.words, right.pool.words),
+        "overlap": (wrong.pool.shared, right.pool.shared),
+        "similarity": (wrong.histograms["to_context"], right.histograms["to_context"]),
+        "fluency": (wrong.histograms["loss"], right.histograms["loss"]),
+    }
+    areas: dict[str, float | None] = {}
+    for cue, (ours, theirs) in pairs.items():
+        above = histogram_auc(ours, theirs) if min(ours.total, theirs.total) >= FEWEST else None
+        areas[cue] = None if above is None else round(max(above, 1 - above), 4)
+    words = words_cue_auc(wrong.texts, right.texts)
+    return {**areas, "words": None if words is None else round(words, 4)}
 
 
 def words_cue_auc(wrong: Sequence[Text], right: Sequence[Text], seed: int = 0) -> float | None:
@@ -291,14 +260,14 @@ def words_cue_auc(wrong: Sequence[Text], right: Sequence[Text], seed: int = 0) -
     """
     if min(len(wrong), len(right)) < FEWEST:
         return None
-    wrong_halves, right_halves = _halves(wrong, seed), _halves(right, seed)
-    wrong_scores, right_scores = Histogram(step=_STEP), Histogram(step=_STEP)
+    sides = [_halves(texts, seed) for texts in (wrong, right)]
+    scores = [Histogram(step=_STEP) for _ in sides]
     for held, learned in ((0, 1), (1, 0)):
-        weights = _Weights(wrong_halves[learned], right_halves[learned])
-        for scores, halves in ((wrong_scores, wrong_halves), (right_scores, right_halves)):
+        odds = _log_odds(*(halves[learned] for halves in sides))
+        for histogram, halves in zip(scores, sides, strict=True):
             for words in halves[held]:
-                scores.add(weights.of(words))
-    return histogram_auc(wrong_scores, right_scores)
+                histogram.add(odds(words))
+    return histogram_auc(*scores)
 
 
 def cue_words(wrong: Sequence[Text], right: Sequence[Text], most: int = CUE_WORDS) -> tuple[str, ...]:
@@ -315,19 +284,17 @@ def cue_words(wrong: Sequence[Text], right: Sequence[Text], most: int = CUE_WORD
     return tuple(word for word in ordered[:most] if more[word] > 0)
 
 
-class _Weights:
-    """Log odds of a word in wrong against right texts, one text of each added."""
+def _log_odds(*sides: Sequence[frozenset[str]]) -> Callable[[Iterable[str]], float]:
+    """A function of the words of a text: the log odds of wrong against right, one text of each added."""
+    counts = [Counter(word for words in texts for word in words) for texts in sides]
 
-    def __init__(self, *sides: Sequence[frozenset[str]]) -> None:
-        self._counts = [Counter(word for words in texts for word in words) for texts in sides]
-        self._texts = [len(texts) for texts in sides]
+    def odds(words: Iterable[str]) -> float:
+        return sum(of(0, word) - of(1, word) for word in words)
 
-    def of(self, words: Iterable[str]) -> float:
-        """The log odds of a text with these words."""
-        return sum(self._odds(0, word) - self._odds(1, word) for word in words)
+    def of(side: int, word: str) -> float:
+        return log((counts[side][word] + 0.5) / (len(sides[side]) + 1))
 
-    def _odds(self, side: int, word: str) -> float:
-        return math.log((self._counts[side][word] + 0.5) / (self._texts[side] + 1))
+    return odds
 
 
 def _halves(texts: Sequence[Text], seed: int) -> tuple[list[frozenset[str]], list[frozenset[str]]]:
