@@ -1,152 +1,43 @@
 """The amrlib parser: an utterance's sentences through a model, their graphs mended, aligned and joined.
 
-In: texts. Out: for each, one graph of its sentences under ``multi-sentence``, with spans over its tokens, and
-warnings about what was cut, broken off or mended.
+In: texts, and the folder of a parse model. Out: for each text one graph of its sentences under
+``multi-sentence``, with spans over its tokens, and warnings about what was cut, broken off or mended.
 """
 
 from __future__ import annotations
 
+import hashlib
+import importlib
+import logging
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import penman
 from penman.tree import Tree
 
-from graphneg.amr.alignment import Aligner, get_aligner
+from graphneg.amr.alignment import get_aligner
 from graphneg.amr.penman import is_inverted, parse_graph, tree_node
 from graphneg.amr.wellformed import check
+from graphneg.decoders.t5 import Output, TorchBackend
 from graphneg.english.tokens import SentenceSpan, tokenize, typed_sentences
-from graphneg.errors import ParserError, PenmanError
+from graphneg.errors import DecoderError, ParserError, PenmanError, first_line
 from graphneg.model import AmrGraph, AmrNode, Mention
-from graphneg.parsers.amrlib_models import Candidate, Proposal, make_engine, read_model
-from graphneg.parsers.base import EMPTY, Parsed
-
-
-def joined(graphs: Sequence[AmrGraph]) -> AmrGraph:
-    """The graphs as ``:snt1``, ``:snt2``, ... of one, variables made unique; one graph as it is.
-
-    ``spans`` are kept as they are: they must count in the tokens of the whole text.
-
-    >>> from graphneg.amr.penman import format_graph, parse_graph
-    >>> print(format_graph(joined([parse_graph("(g / go-02)"), parse_graph("(g / good)")])))
-    (m / multi-sentence
-       :snt1 (g / go-02)
-       :snt2 (g2 / good))
-    """
-    if len(graphs) == 1:
-        return graphs[0]
-    total = 1 + sum(len(graph.nodes) for graph in graphs)
-    nodes = [AmrNode(0, total - 1, "m", "multi-sentence", None, None, None, 0)]
-    mentions: list[Mention] = []
-    spans: dict[int, tuple[int, int]] = {}
-    taken = {"m"}
-    for number, graph in enumerate(graphs):
-        first = len(nodes)
-        for node in graph.nodes:
-            placed = node._replace(k=node.k + first, last=node.last + first, var=_unique(node.var, taken))
-            if node.up is None:
-                nodes.append(placed._replace(up=0, role=f"snt{number + 1}", pos=number))
-            else:
-                nodes.append(placed._replace(up=node.up + first))
-        mentions += [
-            mention._replace(up=mention.up + first, target=mention.target + first)
-            for mention in graph.mentions
-        ]
-        spans |= {k + first: span for k, span in graph.spans.items()}
-    return AmrGraph("", tuple(nodes), tuple(mentions), (), spans)
-
-
-def _unique(variable: str | None, taken: set[str]) -> str | None:
-    if variable is None:
-        return None
-    stem = variable.rstrip("0123456789") or "x"
-    name = variable
-    for number in count(2):
-        if name not in taken:
-            break
-        name = f"{stem}{number}"
-    taken.add(name)
-    return name
-
-
-_ONCE = frozenset({":polarity", ":mode"})
-_NUMBERED = re.compile(r":(op|snt)(\d+)")
-_ROLE = re.compile(r":[A-Za-z][A-Za-z0-9-]*")
-_VARIABLE = re.compile(r"[a-z]\d*")
-
-Branch = tuple[str, Any]
-
-
-def mended(graph: AmrGraph) -> AmrGraph | None:
-    """The graph without the defects that can be taken out of it; None where some are left.
-
-    What goes: a role that leads twice to one node, or from a node to itself; a second polarity or
-    mode; a value that is no role's, or that nothing introduces; names without words get one.
-    ``:opN`` and ``:sntN`` are numbered anew.
-
-    >>> from graphneg.amr.penman import format_graph
-    >>> graph = parse_graph("(a / and :op1 (b / be) :op3 (c / cat :polarity - :polarity -))")
-    >>> print(format_graph(mended(graph)))
-    (a / and
-       :op1 (b / be)
-       :op2 (c / cat
-               :polarity -))
-    """
-    if not check(graph):
-        return graph
-    variables = {node.var for node in graph.nodes if node.var is not None}
-    tree = _mended(tree_node(graph), variables)
-    try:
-        again = parse_graph(penman.format(Tree(tree)))
-    except PenmanError:
-        return None
-    return None if check(again) else again
-
-
-def _mended(node: tuple[str, list[Branch]], variables: set[str]) -> tuple[str, list[Branch]]:
-    variable, branches = node
-    kept: list[Branch] = []
-    seen: set[Branch] = set()
-    for role, target in branches:
-        if isinstance(target, tuple):
-            kept.append((role if _ROLE.fullmatch(role) else ":mod", _mended(target, variables)))
-        elif role == "/" or _stays(variable, role, target, seen, variables):
-            seen.add(_key(role, target))
-            kept.append((role, target))
-    if ("/", "name") in kept and not any(role.startswith(":op") for role, _ in kept):
-        kept.append((":op1", '"?"'))
-    return variable, _numbered(kept)
-
-
-def _stays(variable: str, role: str, target: str, seen: set[Branch], variables: set[str]) -> bool:
-    """Whether a branch to a constant, or to a node that is introduced elsewhere, does no harm."""
-    if not _ROLE.fullmatch(role) or _key(role, target) in seen:
-        return False
-    if target in variables:
-        return target != variable
-    return not is_inverted(role[1:]) and not _VARIABLE.fullmatch(target)
-
-
-def _key(role: str, target: str) -> Branch:
-    """What may stand under a node once."""
-    return role, "" if role in _ONCE else target
-
-
-def _numbered(branches: list[Branch]) -> list[Branch]:
-    """The branches with their ``:opN`` and ``:sntN`` numbered without gaps, in the order that they have."""
-    matches = ((_NUMBERED.fullmatch(role), i) for i, (role, _) in enumerate(branches))
-    numbered = sorted((match[1], int(match[2]), i) for match, i in matches if match)
-    numbers: dict[str, int] = {}
-    roles: dict[int, str] = {}
-    for kind, _, i in numbered:
-        numbers[kind] = numbers.get(kind, 0) + 1
-        roles[i] = f":{kind}{numbers[kind]}"
-    return [(roles.get(i, role), target) for i, (role, target) in enumerate(branches)]
+from graphneg.nn.batching import if_memory_suffices
+from graphneg.nn.models import (
+    AMRLIB_MODELS,
+    INSTALL,
+    choose_device,
+    load_tokenizer,
+    read_json,
+    tokenizer_source,
+)
+from graphneg.parsers.base import WORDLESS, Parsed
 
 
 class AmrlibParser:
@@ -178,7 +69,7 @@ class AmrlibParser:
         if batch < 1 or beams < 1:
             raise ParserError(f"batch {batch}, beams {beams}: both must be at least 1")
         checkpoint = read_model(model)
-        self._engine = make_engine(checkpoint, device or "auto", batch, beams, offline=offline)
+        self._propose = load_engine(checkpoint, device or "auto", batch, beams, offline=offline)
         self._max_output = checkpoint.max_output
         self._align = get_aligner("rbw" if find_spec("amrlib") else "rules")
         self.version = f"{checkpoint.version}.{beams}"
@@ -187,32 +78,46 @@ class AmrlibParser:
         """A graph for each text, in order, or the reason why there is none."""
         split = [typed_sentences(text) for text in texts]
         different = sorted({sentence.text for sentences in split for sentence in sentences})
-        proposals = dict(zip(different, self._engine.propose(different), strict=True))
-        return [
-            self._parsed(text, sentences, proposals) for text, sentences in zip(texts, split, strict=True)
-        ]
+        proposals = dict(zip(different, self._propose(different), strict=True))
+        return [self._parsed(sentences, proposals) for sentences in split]
 
-    def _parsed(self, text: str, sentences: Sequence[SentenceSpan], proposals: dict[str, Proposal]) -> Parsed:
+    def _parsed(self, sentences: Sequence[SentenceSpan], proposals: Mapping[str, Proposal]) -> Parsed:
         if not sentences:
-            return Parsed(EMPTY, ("empty: the text has no words",))
+            return WORDLESS
         graphs: list[AmrGraph] = []
         warnings: list[str] = []
         for number, sentence in enumerate(sentences, 1):
             parsed = chosen(proposals[sentence.text], number, self._max_output)
             warnings += parsed.warnings
             if parsed.graph is not None:
-                graphs.append(_aligned(parsed.graph, sentence, self._align))
-        if not graphs:
-            return Parsed(None, tuple(warnings))
-        return Parsed(joined(graphs), tuple(warnings))
+                graphs.append(self._aligned(parsed.graph, sentence))
+        return Parsed(joined(graphs) if graphs else None, tuple(warnings))
+
+    def _aligned(self, graph: AmrGraph, sentence: SentenceSpan) -> AmrGraph:
+        """The graph with spans over the tokens of the whole text."""
+        spans = self._align(replace(graph, spans={}), [token.text for token in tokenize(sentence.text)])
+        first = sentence.first_token
+        return replace(graph, spans={k: (first + start, first + end) for k, (start, end) in spans.items()})
 
 
-@dataclass(frozen=True, slots=True)
-class _Usable:
-    graph: AmrGraph
-    repairs: int
-    finished: bool
-    rank: int
+class Candidate(NamedTuple):
+    """A proposed graph; ``penman`` is None where none can be read from what the model wrote.
+
+    ``repairs`` counts what was ill-formed and mended in reading, ``finished`` says whether the model came
+    to an end.
+    """
+
+    penman: str | None
+    repairs: int = 0
+    finished: bool = True
+
+
+class Proposal(NamedTuple):
+    """A sentence's candidates, none where memory did not suffice; ``cut`` tokens of it were not read."""
+
+    candidates: tuple[Candidate, ...] | None
+    tokens: int = 0
+    cut: int = 0
 
 
 def chosen(proposal: Proposal, number: int, longest: int) -> Parsed:
@@ -223,38 +128,320 @@ def chosen(proposal: Proposal, number: int, longest: int) -> Parsed:
         warnings.append(f"truncated: {where}: {proposal.cut} of {proposal.tokens} tokens were not read")
     if proposal.candidates is None:
         return Parsed(None, (*warnings, f"out-of-memory: {where} does not fit alone"))
-    usable = [
-        graph for rank, candidate in enumerate(proposal.candidates, 1) if (graph := _usable(candidate, rank))
-    ]
-    best = next((graph for graph in usable if graph.finished), usable[0] if usable else None)
-    if best is None:
-        count = len(proposal.candidates)
-        return Parsed(None, (*warnings, f"no-graph: {where}: none of {count} proposals is well formed"))
-    if not best.finished:
+    usable: list[tuple[bool, int, int, AmrGraph]] = []
+    for rank, candidate in enumerate(proposal.candidates, 1):
+        graph, repairs = _repaired(candidate)
+        if graph is not None:
+            usable.append((not candidate.finished, rank, repairs, graph))
+    if not usable:
+        tried = len(proposal.candidates)
+        return Parsed(None, (*warnings, f"no-graph: {where}: none of {tried} proposals is well formed"))
+    broken_off, rank, repairs, graph = min(usable, key=lambda candidate: candidate[:2])
+    if broken_off:
         warnings.append(f"broken-off: {where}: its graph was not finished after {longest} tokens")
-    if best.repairs or best.rank > 1:
-        warnings.append(
-            f"repaired: {where}: {best.repairs} defects mended in the model's proposal {best.rank}"
-        )
-    return Parsed(best.graph, tuple(warnings))
+    if repairs or rank > 1:
+        warnings.append(f"repaired: {where}: {repairs} defects mended in the model's proposal {rank}")
+    return Parsed(graph, tuple(warnings))
 
 
-def _usable(candidate: Candidate, rank: int) -> _Usable | None:
-    if candidate.penman is None:
-        return None
+def _repaired(candidate: Candidate) -> tuple[AmrGraph | None, int]:
+    """The candidate's graph if it can be made well-formed, and how often it was mended."""
     try:
-        graph = parse_graph(candidate.penman)
+        graph = replace(parse_graph(candidate.penman or ""), metadata=())
+    except PenmanError:
+        return None, 0
+    whole = mended(graph)
+    changed = whole is not None and (whole.nodes != graph.nodes or whole.mentions != graph.mentions)
+    return whole, candidate.repairs + changed
+
+
+def joined(graphs: Sequence[AmrGraph]) -> AmrGraph:
+    """The graphs as ``:snt1``, ``:snt2``, ... of one, variables made unique; one graph as it is.
+
+    ``spans`` are kept as they are: they must count in the tokens of the whole text.
+
+    >>> from graphneg.amr.penman import format_graph, parse_graph
+    >>> print(format_graph(joined([parse_graph("(g / go-02)"), parse_graph("(g / good)")])))
+    (m / multi-sentence
+       :snt1 (g / go-02)
+       :snt2 (g2 / good))
+    """
+    if len(graphs) == 1:
+        return graphs[0]
+    total = 1 + sum(len(graph.nodes) for graph in graphs)
+    nodes = [AmrNode(0, total - 1, "m", "multi-sentence", None, None, None, 0)]
+    mentions: list[Mention] = []
+    spans: dict[int, tuple[int, int]] = {}
+    taken = {"m"}
+    for number, graph in enumerate(graphs):
+        first = len(nodes)
+        for node in graph.nodes:
+            moved = node._replace(k=node.k + first, last=node.last + first, var=_unique(node.var, taken))
+            if node.up is None:
+                nodes.append(moved._replace(up=0, role=f"snt{number + 1}", pos=number))
+            else:
+                nodes.append(moved._replace(up=node.up + first))
+        for mention in graph.mentions:
+            mentions.append(mention._replace(up=mention.up + first, target=mention.target + first))
+        spans |= {k + first: span for k, span in graph.spans.items()}
+    return AmrGraph("", tuple(nodes), tuple(mentions), (), spans)
+
+
+def _unique(variable: str | None, taken: set[str]) -> str | None:
+    if variable is None:
+        return None
+    stem = variable.rstrip("0123456789") or "x"
+    names = chain([variable], (f"{stem}{number}" for number in count(2)))
+    name = next(name for name in names if name not in taken)
+    taken.add(name)
+    return name
+
+
+_ONCE = frozenset({":polarity", ":mode"})
+_NUMBERED = re.compile(r":(op|snt)(\d+)")
+_ROLE = re.compile(r":[A-Za-z][A-Za-z0-9-]*")
+_VARIABLE = re.compile(r"[a-z]\d*")
+Branch = tuple[str, Any]
+
+
+def mended(graph: AmrGraph) -> AmrGraph | None:
+    """The graph without the defects that can be taken out of it; None where some are left.
+
+    What goes: a role that leads twice to one node, or from a node to itself; a second polarity or
+    mode; a value that is no role's, or that nothing introduces; names without words get one.
+    ``:opN`` and ``:sntN`` are numbered anew.
+
+    >>> from graphneg.amr.penman import format_graph
+    >>> graph = parse_graph("(a / and :op1 (b / be) :op3 (c / cat :polarity - :polarity -))")
+    >>> print(format_graph(mended(graph)))
+    (a / and
+       :op1 (b / be)
+       :op2 (c / cat
+               :polarity -))
+    """
+    if not check(graph):
+        return graph
+    tree = _mended(tree_node(graph), {node.var for node in graph.nodes if node.var is not None})
+    try:
+        again = parse_graph(penman.format(Tree(tree)))
     except PenmanError:
         return None
-    whole = mended(replace(graph, metadata=()))
-    if whole is None:
-        return None
-    repairs = candidate.repairs + (whole.nodes != graph.nodes or whole.mentions != graph.mentions)
-    return _Usable(whole, repairs, candidate.finished, rank)
+    return None if check(again) else again
 
 
-def _aligned(graph: AmrGraph, sentence: SentenceSpan, align: Aligner) -> AmrGraph:
-    """The graph with spans over the tokens of the whole text."""
-    spans = align(replace(graph, spans={}), [token.text for token in tokenize(sentence.text)])
-    first = sentence.first_token
-    return replace(graph, spans={k: (first + start, first + end) for k, (start, end) in spans.items()})
+def _mended(node: tuple[str, list[Branch]], variables: set[str]) -> tuple[str, list[Branch]]:
+    variable, branches = node
+    kept: list[Branch] = []
+    seen: set[Branch] = set()
+    for role, target in branches:
+        key = role, "" if role in _ONCE or isinstance(target, tuple) else target
+        if isinstance(target, tuple):
+            kept.append((role if _ROLE.fullmatch(role) else ":mod", _mended(target, variables)))
+        elif role == "/" or (key not in seen and _stays(variable, role, target, variables)):
+            seen.add(key)
+            kept.append((role, target))
+    if ("/", "name") in kept and not any(role.startswith(":op") for role, _ in kept):
+        kept.append((":op1", '"?"'))
+    return variable, _numbered(kept)
+
+
+def _stays(variable: str, role: str, target: str, variables: set[str]) -> bool:
+    """Whether a branch to a constant, or to a node that is introduced elsewhere, does no harm."""
+    if not _ROLE.fullmatch(role):
+        return False
+    if target in variables:
+        return target != variable
+    return not is_inverted(role[1:]) and not _VARIABLE.fullmatch(target)
+
+
+def _numbered(branches: list[Branch]) -> list[Branch]:
+    """The branches with their ``:opN`` and ``:sntN`` numbered without gaps, in the order that they have."""
+    matches = ((_NUMBERED.fullmatch(role), i) for i, (role, _) in enumerate(branches))
+    numbers: Counter[str] = Counter()
+    roles: dict[int, str] = {}
+    for kind, _, i in sorted((match[1], int(match[2]), i) for match, i in matches if match):
+        numbers[kind] += 1
+        roles[i] = f":{kind}{numbers[kind]}"
+    return [(roles.get(i, role), target) for i, (role, target) in enumerate(branches)]
+
+
+SEQUENCE_TO_SEQUENCE = ("parse_xfm", "parse_t5")
+"""amrlib's modules for T5, BART and any other sequence-to-sequence model of transformers."""
+
+_TASKS = ("parse_amr", "translation_amr_to_text")
+"""Where training noted its settings: the first released model did so under another task's name."""
+_SAMPLE = 1 << 20
+_WEIGHTS = (".safetensors", ".bin", ".pt")
+
+
+@dataclass(frozen=True, slots=True)
+class ParseModel:
+    """A folder that amrlib can parse with. Limits are in tokens.
+
+    ``family`` is the module of amrlib that runs it (``parse_xfm``), ``version`` tells its weights
+    from others', ``tokenizer`` is the folder or hub id of its tokenizer.
+    """
+
+    path: Path
+    family: str
+    version: str
+    tokenizer: str = ""
+    max_input: int = 0
+    max_output: int = 0
+
+
+def read_model(model: str | Path | None) -> ParseModel:
+    """What is in a model's folder.
+
+    Raises:
+        ParserError: there is no such folder, it holds no amrlib model, or one for another task.
+    """
+    if model is None:
+        raise ParserError(
+            "the amrlib parser needs --model DIR, the directory of a parse model; "
+            f"get one from {AMRLIB_MODELS}"
+        )
+    path = Path(model).expanduser()
+    if not path.is_dir():
+        raise ParserError(
+            f"{model}: there is no such directory; download a parse model from {AMRLIB_MODELS} and unpack it"
+        )
+    meta = read_json(path / "amrlib_meta.json", ParserError)
+    if not meta:
+        raise ParserError(
+            f"{path}: no amrlib_meta.json in it, so it is no directory of an amrlib model; "
+            f"parse models are at {AMRLIB_MODELS}"
+        )
+    if meta.get("model_type") != "stog":
+        raise ParserError(
+            f"{path}: an amrlib model of type {meta.get('model_type')!r}, which does not parse text "
+            f"(gtos is for the decoder t5); parse models are of type 'stog', see {AMRLIB_MODELS}"
+        )
+    family = str(meta.get("inference_module", "")).strip(".").partition(".")[0]
+    whole = ParseModel(path, family, f"{meta.get('version', '0')}-{_digest(path)}")
+    if family not in SEQUENCE_TO_SEQUENCE:
+        return whole
+    tasks = read_json(path / "config.json", ParserError).get("task_specific_params") or {}
+    task: Mapping[str, Any] | None = next((tasks[name] for name in _TASKS if tasks.get(name)), None)
+    if task is None:
+        raise ParserError(
+            f"{path}: config.json has no task_specific_params for parse_amr, which amrlib's training notes "
+            "there; fetch the model again"
+        )
+    limits = int(task.get("max_in_len") or 100), int(task.get("max_out_len") or 512)
+    return replace(whole, tokenizer=tokenizer_source(path, task), max_input=limits[0], max_output=limits[1])
+
+
+def _digest(path: Path) -> str:
+    """Tells weights apart without reading gigabytes: names, sizes, the beginnings and ends of files."""
+    seen = hashlib.blake2b(digest_size=4)
+    for file in sorted(entry for entry in path.iterdir() if entry.suffix in _WEIGHTS):
+        size = file.stat().st_size
+        seen.update(f"{file.name} {size}".encode())
+        with file.open("rb") as stream:
+            seen.update(stream.read(_SAMPLE))
+            stream.seek(max(0, size - _SAMPLE))
+            seen.update(stream.read(_SAMPLE))
+    return seen.hexdigest()
+
+
+Engine = Callable[[Sequence[str]], list[Proposal]]
+"""Proposes graphs for sentences, best first; they are run longest first, in batches of like length."""
+
+
+def load_engine(model: ParseModel, device: str, batch: int, beams: int, *, offline: bool) -> Engine:
+    """What runs the model.
+
+    Raises:
+        ParserError: its weights, its tokenizer or a package is missing, or the device can't be used.
+    """
+    try:
+        if model.family in SEQUENCE_TO_SEQUENCE:
+            return _sequence_engine(model, device, batch, beams, offline=offline)
+        return _amrlib_engine(model, device, batch, beams)
+    except ImportError as error:
+        raise ParserError(
+            f"the amrlib parser needs a package that is missing ({error}): {INSTALL}"
+        ) from error
+    except DecoderError as error:
+        raise ParserError(str(error)) from error
+
+
+def _sequence_engine(model: ParseModel, device: str, batch: int, beams: int, *, offline: bool) -> Engine:
+    """T5, BART and others: generation by graphneg, the reading of what was generated by amrlib.
+
+    amrlib's own inference says of a sentence that it was clipped in a log only, and of a graph that
+    broke off not at all.
+    """
+    reader = importlib.import_module("amrlib.models.parse_xfm.penman_serializer")
+    tokenizer = load_tokenizer(model.tokenizer, offline=offline)
+    backend = TorchBackend(model.path, tokenizer, device)
+    # BART's own setting, made for summaries: graphs repeat themselves.
+    backend.model.generation_config.no_repeat_ngram_size = 0
+
+    def generate(rows: Sequence[Sequence[int]]) -> list[list[Output]]:
+        """As much of each row as the model reads, with the token that ends a text."""
+        last = model.max_input - 1
+        read = [[*row[:last], row[-1]] if len(row) > model.max_input else list(row) for row in rows]
+        return backend.beams(read, beams, model.max_output)
+
+    def candidate(output: Output) -> Candidate:
+        written = tokenizer.decode(output.tokens, skip_special_tokens=True)
+        return Candidate(*_read_graph(reader, written), output.finished)
+
+    def propose(sentences: Sequence[str]) -> list[Proposal]:
+        rows: list[list[int]] = [tokenizer(sentence, verbose=False)["input_ids"] for sentence in sentences]
+        written = if_memory_suffices(rows, len, batch, generate)
+        return [
+            Proposal(
+                None if outputs is None else tuple(map(candidate, outputs)),
+                len(row),
+                max(0, len(row) - model.max_input),
+            )
+            for row, outputs in zip(rows, written, strict=True)
+        ]
+
+    return propose
+
+
+def _read_graph(reader: Any, text: str) -> tuple[str | None, int]:
+    """The PENMAN text by amrlib's reader of what models write, and how often it complained on the way.
+
+    It names nodes by their concepts, and its brackets need not match.
+    """
+    complaints: list[str] = []
+
+    def note(record: logging.LogRecord) -> bool:
+        if record.levelno >= logging.WARNING:
+            complaints.append(record.getMessage())
+        return False
+
+    log = logging.getLogger(reader.__name__)
+    log.addFilter(note)
+    try:
+        return reader.PenmanDeSerializer(text).get_graph_string(), len(complaints)
+    finally:
+        log.removeFilter(note)
+
+
+def _amrlib_engine(model: ParseModel, device: str, batch: int, beams: int) -> Engine:
+    """Models of amrlib's other families (SPRING, GSII), by its own inference: one candidate or none."""
+    factory = importlib.import_module("amrlib.models.model_factory")
+    try:
+        inference: Any = factory.load_inference_model(
+            str(model.path), device=choose_device(device), num_beams=beams
+        )
+    except (OSError, ValueError, KeyError, RuntimeError, AttributeError, TypeError) as error:
+        raise ParserError(
+            f"{model.path}: amrlib can't load it ({first_line(error)}); models of the families "
+            f"{' and '.join(SEQUENCE_TO_SEQUENCE)} work with transformers 5"
+        ) from error
+
+    def parse(sentences: Sequence[str]) -> list[str | None]:
+        return inference.parse_sents(list(sentences), add_metadata=False)
+
+    def propose(sentences: Sequence[str]) -> list[Proposal]:
+        written = if_memory_suffices(sentences, len, batch, parse)
+        return [Proposal(None if penman is None else (Candidate(penman),)) for penman in written]
+
+    return propose

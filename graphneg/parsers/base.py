@@ -23,7 +23,7 @@ _NO_TEXT = frozenset({"Cc", "Cs"})
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A text's graph, or none, and what went wrong on the way.
+    """A text's graph, or none, and what went wrong on the way; when checked, also its PENMAN text.
 
     A warning starts with a stable code, a colon and a sentence: ``truncated: ...``. Where there
     is no graph, a warning says why. ``graph.spans`` are ranges over the tokens of
@@ -32,16 +32,11 @@ class Parsed:
 
     graph: AmrGraph | None
     warnings: tuple[str, ...] = ()
+    penman: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedText:
-    """A text's graph with its PENMAN text, or neither; and what went wrong."""
-
-    graph: AmrGraph | None
-    penman: str | None
-    warnings: tuple[str, ...]
-
+WORDLESS = Parsed(EMPTY, ("empty: the text has no words",), format_graph(EMPTY))
+"""What any parser gives for a text without words."""
 
 Answer = AmrGraph | str | Parsed | None
 """What a parser may give for a text: a graph, its PENMAN text, either with warnings, or nothing."""
@@ -98,7 +93,7 @@ class CheckedParser:
                 f"parser {self.name} answered {len(answers)} of {len(worded)} texts; "
                 "it must give one answer for each, in order"
             )
-        parsed = [Parsed(EMPTY, ("empty: the text has no words",))] * len(texts)
+        parsed = [WORDLESS] * len(texts)
         for i, answer in zip(worded, answers, strict=True):
             checked = self._checked(answer)
             if readable[i] != texts[i]:
@@ -109,21 +104,35 @@ class CheckedParser:
         return parsed
 
     def _checked(self, answer: Any) -> Parsed:
-        if answer is None:
-            return Parsed(None, ("no-graph: the parser gave none",))
         if isinstance(answer, str):
-            return checked_penman(answer)
-        if isinstance(answer, AmrGraph):
-            return checked_graph(answer)
-        if not isinstance(answer, Parsed):
+            try:
+                answer = parse_graph(answer)
+            except PenmanError as error:
+                return Parsed(None, (f"ill-formed: {error}",))
+        parsed = Parsed(answer) if answer is None or isinstance(answer, AmrGraph) else answer
+        if not isinstance(parsed, Parsed):
             raise ParserError(
                 f"parser {self.name} answered with a {type(answer).__name__}; "
                 "an answer is an AmrGraph, a PENMAN text, a Parsed, or None"
             )
-        if answer.graph is None:
-            return answer if answer.warnings else self._checked(None)
-        checked = checked_graph(answer.graph)
-        return Parsed(checked.graph, (*answer.warnings, *checked.warnings))
+        if parsed.graph is None:
+            return parsed if parsed.warnings else Parsed(None, ("no-graph: the parser gave none",))
+        return _well_formed(parsed.graph, parsed.warnings)
+
+
+def _well_formed(graph: AmrGraph, warnings: tuple[str, ...]) -> Parsed:
+    """The graph if it can be written, read back as it is, and is well formed; else the reason."""
+    try:
+        penman = format_graph(graph)
+        again = parse_graph(penman)
+    except (PenmanError, LookupError, RecursionError) as error:
+        return Parsed(None, (*warnings, f"ill-formed: the graph can't be written ({error})"))
+    if again.nodes != graph.nodes or again.mentions != graph.mentions:
+        return Parsed(None, (*warnings, "ill-formed: the graph reads back as another one"))
+    defects = check(graph)
+    if defects:
+        return Parsed(None, (*warnings, f"ill-formed: {defects[0].message} [{defects[0].code}]"))
+    return Parsed(graph, warnings, penman)
 
 
 def checked(parser: Parser | CheckedParser) -> CheckedParser:
@@ -144,32 +153,6 @@ def checked(parser: Parser | CheckedParser) -> CheckedParser:
     return CheckedParser(parser)
 
 
-def checked_penman(text: str) -> Parsed:
-    """A PENMAN text as a graph, or the reason why it is none."""
-    try:
-        return _well_formed(parse_graph(text))
-    except PenmanError as error:
-        return Parsed(None, (f"ill-formed: {error}",))
-
-
-def checked_graph(graph: AmrGraph) -> Parsed:
-    """The graph if it can be written, read back as it is, and is well formed; else the reason."""
-    try:
-        again = parse_graph(format_graph(graph))
-    except (PenmanError, LookupError, RecursionError) as error:
-        return Parsed(None, (f"ill-formed: the graph can't be written ({error})",))
-    if again.nodes != graph.nodes or again.mentions != graph.mentions:
-        return Parsed(None, ("ill-formed: the graph reads back as another one",))
-    return _well_formed(graph)
-
-
-def _well_formed(graph: AmrGraph) -> Parsed:
-    defects = check(graph)
-    if defects:
-        return Parsed(None, (f"ill-formed: {defects[0].message} [{defects[0].code}]",))
-    return Parsed(graph)
-
-
 def readable_text(text: str) -> str:
     """The text with each character that is none as U+FFFD.
 
@@ -178,10 +161,8 @@ def readable_text(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    no_text = {character for character in text if unicodedata.category(character) in _NO_TEXT}
-    return "".join(
-        _REPLACEMENT if character in no_text and not character.isspace() else character for character in text
-    )
+    no_text = {c for c in text if unicodedata.category(c) in _NO_TEXT and not c.isspace()}
+    return "".join(_REPLACEMENT if character in no_text else character for character in text)
 
 
 def parser_names() -> list[str]:
@@ -198,8 +179,7 @@ def get_parser(name: str, **options: Any) -> CheckedParser:
         ParserError: no such parser, it does not take these options, its model is missing, or
             it can't be imported.
     """
-    made: Parser = PLUGINS.make(name, options)
-    return checked(made)
+    return checked(PLUGINS.make(name, options))
 
 
 def warning_code(warning: str) -> str:

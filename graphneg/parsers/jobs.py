@@ -14,33 +14,22 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 from graphneg.amr.penman import format_graph
-from graphneg.ingest.rows import amr_id
+from graphneg.ingest.rows import amr_id, digest
 from graphneg.model import AmrGraph, AmrNode
+from graphneg.parsers import stored
 from graphneg.parsers.base import (
     PLUGINS,
-    CheckedParser,
-    ParsedText,
+    Parsed,
     Parser,
     checked,
     get_parser,
     readable_text,
     warning_code,
 )
-from graphneg.parsers.stored import (
-    NewGraph,
-    ParseScope,
-    PendingText,
-    count_pending,
-    fits,
-    parse_row,
-    read_parses,
-    read_pending,
-    text_id,
-    write_graphs,
-)
+from graphneg.parsers.stored import NewGraph, ParseScope, PendingText
 from graphneg.progress import Progress
 from graphneg.store.connection import Store
 from graphneg.workers import Workers
@@ -49,7 +38,7 @@ MOST_PROCESSES = 8
 """Where no number is given: more are pending before the one process that writes."""
 
 Texts = Sequence[str]
-_TRIAL = "Hello."
+Kept = TypeVar("Kept")
 BATCH = 100
 """Texts that a worker gets at a time."""
 KEPT_EXAMPLES = 3
@@ -68,13 +57,25 @@ class ParserPool(AbstractContextManager["ParserPool"]):
 
     name: str
     version: str
-    parse: Callable[[Iterable[Texts]], Iterator[list[ParsedText]]]
+    parse: Callable[[Iterable[Texts]], Iterator[list[Parsed]]]
     close: Callable[[], None]
 
     @property
     def source(self) -> str:
         """What graphs of the parser are marked with: ``dependency 1``."""
         return f"{self.name} {self.version}".strip()
+
+    def parse_beside(self, batches: Iterable[tuple[Kept, Texts]]) -> Iterator[tuple[Kept, list[Parsed]]]:
+        """As ``parse``; each batch comes back with what was given beside it."""
+        ahead: deque[Kept] = deque()
+
+        def texts() -> Iterator[Texts]:
+            for kept, batch in batches:
+                ahead.append(kept)
+                yield batch
+
+        for answers in self.parse(texts()):
+            yield ahead.popleft(), answers
 
     def __exit__(self, *raised: object) -> None:
         self.close()
@@ -93,14 +94,13 @@ def open_pool(
     """
     if not isinstance(parser, str):
         given = checked(parser)
-        parse = partial(map, partial(_parse, given))
-        return ParserPool(given.name, given.version, parse, lambda: None)
-    parallel = bool(getattr(PLUGINS.find(parser), "parallel", False))
-    workers: Workers[Texts | None, Any] = Workers(
-        "graphneg.parsers.jobs:parser_worker",
-        (parser, dict(options or {})),
-        processes or (_cores() if parallel else 1),
-    )
+        return ParserPool(given.name, given.version, partial(map, given.parse_batch), lambda: None)
+    if processes is None:
+        usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        parallel = bool(getattr(PLUGINS.find(parser), "parallel", False))
+        processes = min(usable, MOST_PROCESSES) if parallel else 1
+    target = "graphneg.parsers.jobs:parser_worker"
+    workers: Workers[Texts | None, Any] = Workers(target, (parser, dict(options or {})), processes)
     try:
         name, version = workers.ask(None)
     except BaseException:
@@ -117,24 +117,12 @@ def parser_worker(name: str, options: Mapping[str, Any]) -> Callable[[Texts | No
     parser = get_parser(name, **options)
 
     def answer(texts: Texts | None) -> Any:
-        if texts is None:
-            parser.parse_batch([_TRIAL])
-            return parser.name, parser.version
-        return _parse(parser, texts)
+        if texts is not None:
+            return parser.parse_batch(texts)
+        parser.parse_batch(["Hello."])
+        return parser.name, parser.version
 
     return answer
-
-
-def _parse(parser: CheckedParser, texts: Texts) -> list[ParsedText]:
-    return [
-        ParsedText(parsed.graph, format_graph(parsed.graph) if parsed.graph else None, parsed.warnings)
-        for parsed in parser.parse_batch(texts)
-    ]
-
-
-def _cores() -> int:
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(usable, MOST_PROCESSES)
 
 
 @dataclass(slots=True)
@@ -194,108 +182,84 @@ def sentences_of(graph: AmrGraph) -> int:
     return max(1, sum((node.role or "").startswith("snt") for node in graph.children(0)))
 
 
+class _Batch(NamedTuple):
+    """Texts with their keys: what the store remembers of them, and the keys that this batch parses."""
+
+    pending: Sequence[tuple[str, PendingText]]
+    remembered: Mapping[str, Parsed]
+    asked: Sequence[str]
+    new: Sequence[str]
+
+
 def parse_store(
     store: Store, pool: ParserPool, scope: ParseScope, report: ParseReport, progress: Progress
 ) -> ParseReport:
     """Parse the pending texts of a store, and count in ``report`` what became of them.
 
-    What is written stays, whenever the run is stopped; the next one goes on from there.
+    What is written stays, whenever the run is stopped; the next one goes on from there. Batches are read
+    ahead of the parser, and written in the order in which they were read.
 
     Raises:
         StoreError: the store is gone.
         ParserError: the parser does not answer as parsers do.
     """
     began = time.monotonic()
-    progress.start("parse", count_pending(store, scope, report.source), "utterances")
+    progress.start("parse", stored.count_pending(store, scope, report.source), "utterances")
+    # How many batches on their way ask for a text, so that none is parsed twice at a time, and its parse.
+    uses: Counter[str] = Counter()
+    parses: dict[str, Parsed] = {}
     try:
-        for done in _Run(store, pool, scope, report).batches():
-            progress.advance(done)
+        for batch, answers in pool.parse_beside(_read(store, pool, scope, uses)):
+            parses.update(zip(batch.new, answers, strict=True))
+            report.parsed += len(batch.new)
+            report.reused += len(batch.pending) - len(batch.new)
+            _write(store, pool, batch, parses, report)
+            uses.subtract(batch.asked)
+            for key in batch.asked:
+                if not uses[key]:
+                    del uses[key], parses[key]
+            progress.advance(len(batch.pending))
     finally:
         report.seconds = time.monotonic() - began
     progress.finish()
     return report
 
 
-@dataclass(frozen=True, slots=True)
-class _Batch:
-    """Texts with their keys: what the store remembers of them, and the keys that this batch parses."""
+def _read(
+    store: Store, pool: ParserPool, scope: ParseScope, uses: Counter[str]
+) -> Iterator[tuple[_Batch, Texts]]:
+    pending = stored.read_pending(store, scope, pool.source)
+    while page := list(islice(pending, BATCH)):
+        keyed = [(digest([pool.source, text.text]), text) for text in page]
+        texts = {key: text.text for key, text in keyed}
+        # Nothing of a parser without a version is remembered: it may have changed.
+        remembered = stored.read_parses(store, texts) if pool.version else {}
+        asked = [key for key in texts if key not in remembered]
+        new = [key for key in asked if not uses[key]]
+        uses.update(asked)
+        yield _Batch(keyed, remembered, asked, new), [texts[key] for key in new]
 
-    pending: Sequence[tuple[str, PendingText]]
-    remembered: dict[str, ParsedText]
-    asked: Sequence[str]
-    new: Sequence[str]
 
-
-class _Run:
-    """One run. Batches are read ahead of the parser, and written in the order in which they were read.
-
-    ``_uses`` counts the batches on their way that ask for a text, by key, so that none is parsed twice at a
-    time; ``_answers`` are the parser's, as long as a batch asks for them.
-    """
-
-    def __init__(self, store: Store, pool: ParserPool, scope: ParseScope, report: ParseReport) -> None:
-        self._store = store
-        self._pool = pool
-        self._scope = scope
-        self._report = report
-        self._uses: Counter[str] = Counter()
-        self._answers: dict[str, ParsedText] = {}
-        self._ahead: deque[_Batch] = deque()
-
-    def batches(self) -> Iterator[int]:
-        """How many texts each batch had, once it is written."""
-        for answers in self._pool.parse(self._read()):
-            batch = self._ahead.popleft()
-            self._answers.update(zip(batch.new, answers, strict=True))
-            self._report.parsed += len(batch.new)
-            self._report.reused += len(batch.pending) - len(batch.new)
-            self._write(batch)
-            self._uses.subtract(batch.asked)
-            for key in batch.asked:
-                if not self._uses[key]:
-                    del self._uses[key], self._answers[key]
-            yield len(batch.pending)
-
-    def _read(self) -> Iterator[Texts]:
-        pending = read_pending(self._store, self._scope, self._pool.source)
-        while page := list(islice(pending, BATCH)):
-            keyed = [(text_id(self._pool.source, text.text), text) for text in page]
-            texts = {key: text.text for key, text in keyed}
-            # Nothing of a parser without a version is remembered: it may have changed.
-            remembered = read_parses(self._store, texts) if self._pool.version else {}
-            asked = [key for key in texts if key not in remembered]
-            new = [key for key in asked if not self._uses[key]]
-            self._uses.update(asked)
-            self._ahead.append(_Batch(keyed, remembered, asked, new))
-            yield [texts[key] for key in new]
-
-    def _write(self, batch: _Batch) -> None:
-        graphs: list[NewGraph] = []
-        for key, text in batch.pending:
-            parsed = batch.remembered.get(key) or self._answers[key]
-            self._report.warn(text.id, parsed.warnings)
-            graph = self._new_graph(key, text, parsed)
-            if graph is None:
-                self._report.failed += 1
-            else:
-                graphs.append(graph)
-                self._report.sentences += sentences_of(graph.graph)
-        for written in write_graphs(self._store, graphs, self._pool.source):
-            self._report.graphs += written.graphs
-            self._report.replaced += written.replaced
-
-    def _new_graph(self, key: str, text: PendingText, parsed: ParsedText) -> NewGraph | None:
-        if parsed.graph is None or parsed.penman is None:
-            return None
-        graph = replace(parsed.graph, id=amr_id(text.id, self._pool.name))
-        note = parse_row(key, self._pool.source, parsed) if self._pool.version else None
-        new = NewGraph(
-            text.kind, text.id, graph, parsed.penman, parsed.warnings, text.replaces, note, text.text
-        )
-        if fits(new):
-            return new
-        self._report.warn(text.id, [f"too-large: a graph of {new.bytes / 1e6:.0f} MB is not written"])
-        return None
+def _write(
+    store: Store, pool: ParserPool, batch: _Batch, parses: Mapping[str, Parsed], report: ParseReport
+) -> None:
+    graphs: list[NewGraph] = []
+    for key, text in batch.pending:
+        parsed = batch.remembered.get(key) or parses[key]
+        report.warn(text.id, parsed.warnings)
+        if parsed.graph is not None:
+            graph = replace(parsed.graph, id=amr_id(text.id, pool.name))
+            note = stored.parse_row(key, pool.source, parsed) if pool.version else None
+            new = NewGraph(graph, text, parsed, note)
+            if new.fits:
+                graphs.append(new)
+                report.sentences += sentences_of(graph)
+                continue
+            report.warn(text.id, [f"too-large: a graph of {new.bytes / 1e6:.0f} MB is not written"])
+        report.failed += 1
+    for written, replaced in stored.write_graphs(store, graphs, pool.source):
+        report.graphs += written
+        report.replaced += replaced
 
 
 def decoded_lines(stream: Iterable[bytes], progress: Progress) -> Iterator[str]:
@@ -315,16 +279,10 @@ def parse_lines(pool: ParserPool, lines: Iterable[str], report: ParseReport) -> 
         ParserError: the parser does not answer as parsers do.
     """
     began = time.monotonic()
-    ahead: deque[Texts] = deque()
-
-    def batches() -> Iterator[Texts]:
-        rest = iter(lines)
-        while texts := list(islice(rest, BATCH)):
-            ahead.append(texts)
-            yield texts
-
-    for answers in pool.parse(batches()):
-        for text, parsed in zip(ahead.popleft(), answers, strict=True):
+    rest = iter(lines)
+    batches = iter(lambda: list(islice(rest, BATCH)), list[str]())
+    for texts, answers in pool.parse_beside((texts, texts) for texts in batches):
+        for text, parsed in zip(texts, answers, strict=True):
             report.parsed += 1
             report.warn(f"line {report.parsed}", parsed.warnings)
             report.graphs += parsed.graph is not None
@@ -334,7 +292,7 @@ def parse_lines(pool: ParserPool, lines: Iterable[str], report: ParseReport) -> 
         report.seconds = time.monotonic() - began
 
 
-def _block(text: str, parsed: ParsedText) -> str:
+def _block(text: str, parsed: Parsed) -> str:
     comments = [f"# ::snt {' '.join(readable_text(text).split())}".rstrip()]
     comments += [f"# ::warning {' '.join(readable_text(warning).split())}" for warning in parsed.warnings]
     return "\n".join([*comments, parsed.penman or UNPARSED]) + "\n"

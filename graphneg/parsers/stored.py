@@ -20,41 +20,32 @@ from graphneg.ingest.lexicon import finish, lexicon_in, write_terms
 from graphneg.ingest.rows import GOLD, GraphRows, Row, digest
 from graphneg.ingest.writing import MAX_BYTES, MAX_DIALOGUE_BYTES, MAX_ROWS
 from graphneg.model import AmrGraph
-from graphneg.parsers.base import ParsedText
+from graphneg.parsers.base import Parsed
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import Selection, count_dialogues, dialogue_ids
 from graphneg.store.statements import cypher_text, run
 
 
-def text_id(source: str, text: str) -> str:
-    """The key of a text as parsed by ``source``."""
-    return digest([source, text])
+def read_parses(store: Store, keys: Iterable[str]) -> dict[str, Parsed]:
+    """What the store remembers of texts, by key."""
+    rows = store.read(cypher_text("parse/remembered"), ids=sorted(set(keys)))
+    return {row["id"]: _remembered(**row) for row in rows}
 
 
-def read_parses(store: Store, ids: Iterable[str]) -> dict[str, ParsedText]:
-    """What the store remembers, by key."""
-    return {
-        row["id"]: ParsedText(
-            _graph(row["penman"], row["spans"]), row["penman"], tuple(row["warnings"] or ())
-        )
-        for row in store.read(cypher_text("parse/remembered"), ids=sorted(set(ids)))
-    }
+def _remembered(penman: str, spans: Sequence[int] | None, warnings: Sequence[str] | None, **_: Any) -> Parsed:
+    numbers = iter(spans or ())
+    by_node = {k: (start, end) for k, start, end in zip(numbers, numbers, numbers, strict=True)}
+    return Parsed(replace(parse_graph(penman), spans=by_node), tuple(warnings or ()), penman)
 
 
-def parse_row(id: str, source: str, parsed: ParsedText) -> Row:
+def parse_row(key: str, source: str, parsed: Parsed) -> Row:
     """A row of ``parse/remember``."""
-    row: Row = {"id": id, "source": source, "penman": parsed.penman}
+    row: Row = {"id": key, "source": source, "penman": parsed.penman}
     if parsed.graph is not None and parsed.graph.spans:
         row["spans"] = [number for k, span in sorted(parsed.graph.spans.items()) for number in (k, *span)]
     if parsed.warnings:
         row["warnings"] = list(parsed.warnings)
     return row
-
-
-def _graph(penman: str, spans: Sequence[int] | None) -> AmrGraph:
-    numbers: Sequence[int] = spans or ()
-    spans_by_node = {numbers[i]: (numbers[i + 1], numbers[i + 2]) for i in range(0, len(numbers), 3)}
-    return replace(parse_graph(penman), spans=spans_by_node)
 
 
 TextKind = Literal["utterances", "responses"]
@@ -82,10 +73,6 @@ class ParseScope:
             raise InputError(f"parse {', '.join(self.kinds) or 'nothing'}: choose of {', '.join(KINDS)}")
         if self.existing not in EXISTING:
             raise InputError(f"existing graphs {self.existing!r}: choose one of {', '.join(EXISTING)}")
-
-    def keeps(self, source: str, parser: str) -> bool:
-        """Whether a graph of that source stays, and its text needs no other."""
-        return self.existing == "keep" or source in (GOLD, parser)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,14 +112,16 @@ def read_pending(store: Store, scope: ParseScope, parser: str) -> Iterator[Pendi
 
 
 def _pending(kind: TextKind, rows: list[list[Any]], scope: ParseScope, parser: str) -> Iterator[PendingText]:
-    texts: dict[tuple[int, str, str], list[Sequence[Any]]] = {}
+    """The texts of a dialogue, in the order of its turns, that have no graph that stays."""
+    texts: dict[tuple[int, str, str], dict[str, str]] = {}
     for turn, id, text, amr, source in rows:
-        graphs = texts.setdefault((turn, id, text), [])
+        graphs = texts.setdefault((turn, id, text), {})
         if amr is not None:
-            graphs.append((amr, source))
-    for (_, id, text), graphs in sorted(texts.items()):
-        if not any(scope.keeps(source, parser) for _, source in graphs):
-            yield PendingText(kind, id, text, tuple(sorted(amr for amr, _ in graphs)))
+            graphs[amr] = source
+    for (_, id, text), graphs in sorted(texts.items(), key=lambda item: item[0]):
+        stays = graphs if scope.existing == "keep" else {GOLD, parser} & set(graphs.values())
+        if not stays:
+            yield PendingText(kind, id, text, tuple(sorted(graphs)))
 
 
 _NODE_BYTES = 300
@@ -141,16 +130,12 @@ _MEANINGS: dict[TextKind, str] = {"utterances": "load/meanings", "responses": "p
 
 @dataclass(frozen=True, slots=True)
 class NewGraph:
-    """A graph to write: ``of`` is the utterance or response, ``note`` the row that remembers its text."""
+    """A graph to write, the text that it is of, and the row that remembers the parse, if one is to."""
 
-    kind: TextKind
-    of: str
     graph: AmrGraph
-    penman: str
-    warnings: tuple[str, ...]
-    replaces: tuple[str, ...]
+    of: PendingText
+    parsed: Parsed
     note: Row | None
-    text: str = ""
 
     @property
     def rows(self) -> int:
@@ -160,24 +145,20 @@ class NewGraph:
     @property
     def bytes(self) -> int:
         """How much memory its transaction takes, about."""
-        return 3 * len(self.penman) + _NODE_BYTES * self.rows
+        return 3 * len(self.parsed.penman or "") + _NODE_BYTES * self.rows
+
+    @property
+    def fits(self) -> bool:
+        """Whether it fits in a transaction."""
+        return self.bytes <= MAX_DIALOGUE_BYTES
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
-    """What a transaction did: new graphs, and how many of them took another's place."""
+def write_graphs(store: Store, graphs: Sequence[NewGraph], source: str) -> Iterator[tuple[int, int]]:
+    """Write graphs that are marked with ``source``.
 
-    graphs: int
-    replaced: int
-
-
-def fits(new: NewGraph) -> bool:
-    """Whether the graph fits in a transaction."""
-    return new.bytes <= MAX_DIALOGUE_BYTES
-
-
-def write_graphs(store: Store, graphs: Sequence[NewGraph], source: str) -> Iterator[Written]:
-    """Write graphs that are marked with ``source``; yields what each transaction did, once it is done."""
+    Yields for each transaction, once it is done, how many graphs are new and how many of them took another's
+    place.
+    """
     for batch in _batches(graphs):
         yield store.write(lambda tx, batch=batch: _write(tx, batch, source))
 
@@ -195,21 +176,21 @@ def _batches(graphs: Sequence[NewGraph]) -> Iterator[list[NewGraph]]:
         yield batch
 
 
-def _write(tx: ManagedTransaction, batch: Sequence[NewGraph], source: str) -> Written:
+def _write(tx: ManagedTransaction, batch: Sequence[NewGraph], source: str) -> tuple[int, int]:
     """One transaction; what another attempt or process wrote stays."""
     stored = run(tx, "load/stored_graphs", ids=[new.graph.id for new in batch])
-    there = {row["id"] for row in stored} - {id for new in batch for id in new.replaces}
+    there = {row["id"] for row in stored} - {id for new in batch for id in new.of.replaces}
     missing = [new for new in batch if new.graph.id not in there]
-    replacing = [new for new in missing if new.replaces]
-    if replacing:
-        _forget(tx, sorted({id for new in replacing for id in new.replaces}))
+    replaced = sum(bool(new.of.replaces) for new in missing)
+    if replaced:
+        _forget(tx, sorted({id for new in missing for id in new.of.replaces}))
     lexicon = lexicon_in(tx)
     rows, by_kind = GraphRows(lexicon), dict[TextKind, list[Row]]()
     for new in missing:
-        rows.add(new.graph, new.of, source, digest(new.penman), new.text)
-        if new.warnings:
-            rows.amrs[-1]["properties"]["warnings"] = list(new.warnings)
-        by_kind.setdefault(new.kind, []).append(rows.amrs[-1])
+        rows.add(new.graph, new.of.id, source, digest(new.parsed.penman), new.of.text)
+        if new.parsed.warnings:
+            rows.amrs[-1]["properties"]["warnings"] = list(new.parsed.warnings)
+        by_kind.setdefault(new.of.kind, []).append(rows.amrs[-1])
     if missing:
         lexemes = rows.lexeme_rows()
         finish(write_terms(tx, rows.lexemes, lexicon))
@@ -221,7 +202,7 @@ def _write(tx: ManagedTransaction, batch: Sequence[NewGraph], source: str) -> Wr
     notes = {new.note["id"]: new.note for new in batch if new.note is not None}
     if notes:
         run(tx, "parse/remember", parses=[notes[id] for id in sorted(notes)])
-    return Written(len(missing), len(replacing))
+    return len(missing), replaced
 
 
 def _forget(tx: ManagedTransaction, amrs: Sequence[str]) -> None:

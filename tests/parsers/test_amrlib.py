@@ -18,8 +18,7 @@ from graphneg.amr.wellformed import check
 from graphneg.english.tokens import tokenize, typed_sentences
 from graphneg.errors import ParserError
 from graphneg.model import AmrGraph
-from graphneg.parsers.amrlib import chosen, joined, mended
-from graphneg.parsers.amrlib_models import Candidate, Proposal
+from graphneg.parsers.amrlib import Candidate, Proposal, chosen, joined, mended
 from graphneg.parsers.base import CheckedParser, Parsed, get_parser
 from tests.tiny_amrlib import MAX_INPUT, MAX_OUTPUT, TinyParser, describe, train
 

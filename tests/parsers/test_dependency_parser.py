@@ -10,7 +10,7 @@ pytest.importorskip("spacy", reason="the dependency parser needs spaCy")
 
 from graphneg.amr.penman import format_graph
 from graphneg.english.tokens import tokenize
-from graphneg.parsers.dependency.assemble import assemble
+from graphneg.parsers.dependency.draft import assemble
 from graphneg.parsers.dependency.parser import DependencyParser, write_draft
 from graphneg.parsers.dependency.text import load_model, read_words
 

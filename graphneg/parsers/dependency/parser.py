@@ -14,9 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from graphneg.parsers.base import EMPTY, Parsed
-from graphneg.parsers.dependency.assemble import assemble
-from graphneg.parsers.dependency.draft import Draft
+from graphneg.parsers.base import WORDLESS, Parsed
+from graphneg.parsers.dependency.draft import Draft, assemble
 from graphneg.parsers.dependency.lexicon import Lexicon, load_lexicon
 from graphneg.parsers.dependency.revision import Reviser, learned_revisers, revise
 from graphneg.parsers.dependency.rules import (
@@ -106,7 +105,7 @@ def _draft(text: str, words: Sequence[Word], revisers: Sequence[Reviser]) -> Dra
 
 def _parsed(text: str, drafts: Sequence[Draft]) -> Parsed:
     if not drafts:
-        return Parsed(EMPTY, ("empty: the text has no words",))
+        return WORDLESS
     warnings = [warning for draft in drafts for warning in draft.warnings]
     graph = assemble(drafts, text)
     if readable(text) != text:

@@ -14,12 +14,10 @@ from graphneg.parsers.dependency.lexicon import word_class
 from graphneg.parsers.dependency.rules.state import QUOTES, SPEECH
 from graphneg.parsers.dependency.text import Word
 
-COLOURS = word_class("colour")
+_COLOURS = word_class("colour")
 _DETERMINERS = frozenset({"no", "a", "an", "some"})
 _TITLE_DETERMINERS = word_class("title-determiner")
-_LOOSE = ("attr", "advcl", "acomp", "xcomp", "ccomp")
 _SUBJECTS = ("nsubj", "nsubjpass", "csubj", "expl")
-_ASIDE = frozenset({"parataxis", "ccomp", "advcl", "dep"})
 _LONGEST_ASIDE = 9
 _TAGS = frozenset({"right", "huh", "eh", "okay", "ok", "yeah"})
 _AUXILIARIES = word_class("auxiliary")
@@ -35,15 +33,28 @@ def correct_trees(words: Sequence[Word]) -> None:
                 break
 
 
+def _hang(word: Word, head: Word, dep: str) -> None:
+    """Makes the word depend on another, or be a root, where that is the word itself."""
+    if word.head != word.i:
+        word.parent.kids.remove(word.i)
+    word.head, word.dep = head.i, dep
+    if head is not word:
+        head.kids = sorted({*head.kids, word.i})
+
+
+def _replace(over: Word, word: Word) -> None:
+    """Lets ``word`` hang where ``over`` hangs."""
+    if over.head == over.i:
+        _hang(word, word, "ROOT")
+    else:
+        _hang(word, over.parent, over.dep)
+
+
 def reattach(word: Word, head: Word, dep: str) -> None:
     """Makes the word depend on another; one that is below the word takes the word's place first."""
     if is_below(head, word):
-        _detach(head)
         _replace(word, head)
-    else:
-        _detach(word)
-    word.head, word.dep = head.i, dep
-    head.kids = sorted({*head.kids, word.i})
+    _hang(word, head, dep)
 
 
 def promote(word: Word, over: Word) -> None:
@@ -51,23 +62,16 @@ def promote(word: Word, over: Word) -> None:
 
     A word that stands above ``over`` stays where it is.
     """
-    if is_below(over, word):
-        return
-    _detach(word)
-    _replace(over, word)
-    for kid in over.children():
-        kid.head = word.i
-    word.kids = sorted({*word.kids, *over.kids, over.i} - {word.i})
-    over.kids = []
-    over.head = word.i
+    if not is_below(over, word):
+        _replace(over, word)
+        for kid in (*over.children(), over):
+            _hang(kid, word, kid.dep)
 
 
 def make_root(word: Word, former: Word, dep: str) -> None:
     """Makes ``word`` the root; the former root depends on it."""
-    _detach(word)
-    word.head, word.dep = word.i, "ROOT"
-    former.head, former.dep = word.i, dep
-    word.kids = sorted({*word.kids, former.i})
+    _hang(word, word, "ROOT")
+    _hang(former, word, dep)
 
 
 def is_below(word: Word, above: Word) -> bool:
@@ -77,22 +81,6 @@ def is_below(word: Word, above: Word) -> bool:
         if word is above:
             return True
     return False
-
-
-def _detach(word: Word) -> None:
-    if word.head != word.i:
-        word.parent.kids.remove(word.i)
-
-
-def _replace(over: Word, word: Word) -> None:
-    """Lets ``word`` hang where ``over`` hung."""
-    if over.head == over.i:
-        word.head, word.dep = word.i, "ROOT"
-    else:
-        above = over.parent
-        above.kids.remove(over.i)
-        word.head, word.dep = over.head, over.dep
-        above.kids = sorted({*above.kids, word.i})
 
 
 def _retag(word: Word, tag: str, pos: str, lemma: str | None = None) -> None:
@@ -119,19 +107,15 @@ def _verbs_of(be: Word, noun: Word) -> Iterator[Word]:
     for kid in noun.children("acl"):
         if kid.tag == "VBG" or any(aux.lower == "being" for aux in kid.children()):
             yield kid
-    for kid in be.children(*_LOOSE):
+    for kid in be.children("attr", "advcl", "acomp", "xcomp", "ccomp"):
         apart = any(between.tag in {",", ":"} for between in be.tree[noun.i : kid.i])
         if kid.i > noun.i and kid.tag == "VBG" and not apart:
             yield kid
     if any(kid.lower == "no" for kid in noun.children()):
         for word in noun.subtree():
             above = word.parent
-            if (
-                word.tag == "VBG"
-                and word.dep == "acl"
-                and above.dep == "pobj"
-                and above.parent.head == noun.i
-            ):
+            inside = above.dep == "pobj" and above.parent.head == noun.i
+            if (word.tag, word.dep) == ("VBG", "acl") and inside:
                 yield word
 
 
@@ -160,18 +144,15 @@ def _is_doing(word: Word) -> bool:
 def _split_compound(be: Word, doing: Word) -> None:
     """*no panda climbing*: the panda is no kind of climbing, but climbs."""
     noun = doing.tree[doing.i - 1]
-    if noun.head != doing.i and not (noun.head == be.i and noun.dep == "attr"):
+    beside = noun.head == doing.i or (noun.head == be.i and noun.dep == "attr")
+    if not beside or noun.tag[:2] != "NN":
         return
-    determined = any(
-        kid.lower in _DETERMINERS and kid.i < noun.i for kid in doing.children() + noun.children()
-    )
-    if noun.tag[:2] != "NN" or not determined:
-        return
-    for kid in doing.children():
-        if kid.i < noun.i:
-            reattach(kid, noun, kid.dep)
-    _retag(doing, "VBG", "VERB")
-    _make_subject(be, noun, doing)
+    if any(kid.lower in _DETERMINERS and kid.i < noun.i for kid in doing.children() + noun.children()):
+        for kid in doing.children():
+            if kid.i < noun.i:
+                reattach(kid, noun, kid.dep)
+        _retag(doing, "VBG", "VERB")
+        _make_subject(be, noun, doing)
 
 
 def _free_doing(noun: Word) -> None:
@@ -181,7 +162,7 @@ def _free_doing(noun: Word) -> None:
             location = doing.tree[doing.i - 1]
             inner = [kid for kid in doing.children() if kid.i < location.i]
             named = location.tag[:2] == "NN" and any(kid.dep in {"det", "poss"} for kid in inner)
-            if _is_doing(doing) and location.head == doing.i and (named or location.lower in COLOURS):
+            if _is_doing(doing) and location.head == doing.i and (named or location.lower in _COLOURS):
                 for kid in inner:
                     reattach(kid, location, kid.dep)
                 reattach(location, preposition, "pobj")
@@ -215,22 +196,25 @@ def _correct_inversion(said: Word) -> None:
             late.dep = "nsubj"
 
 
+def _is_quoted(words: Sequence[Word]) -> bool:
+    return any(word.text in QUOTES for word in words)
+
+
 def _join_resumed(said: Word, content: Word) -> None:
     """*"…", he said, "and …"*: the second clause is joined to the first, not to *said*."""
     for kid in said.children("conj", "parataxis", "ccomp"):
-        if kid.i > said.i and kid.tag[:2] in {"VB", "MD"}:
-            first = min([kid.i, *kid.kids])
-            if any(mark.text in QUOTES for mark in said.tree[said.i + 1 : first + 1]):
-                reattach(kid, content, "conj")
-                for conjunction in said.children("cc"):
-                    if conjunction.i > said.i:
-                        reattach(conjunction, content, "cc")
+        between = said.tree[said.i + 1 : min([kid.i, *kid.kids]) + 1]
+        if kid.i > said.i and kid.tag[:2] in {"VB", "MD"} and _is_quoted(between):
+            reattach(kid, content, "conj")
+            for conjunction in said.children("cc"):
+                if conjunction.i > said.i:
+                    reattach(conjunction, content, "cc")
 
 
 def _take_rest(said: Word) -> None:
     """*"Yes," he said, "but I can come."*: what is joined to *said* behind the next mark is what he said."""
     for kid in said.children("conj"):
-        quoted = any(mark.text in QUOTES for mark in said.tree[said.i + 1 : kid.i])
+        quoted = _is_quoted(said.tree[said.i + 1 : kid.i])
         if kid.child(*_SUBJECTS) is not None and quoted and kid.tag[:2] in {"VB", "MD"}:
             kid.dep = "ccomp"
             for conjunction in said.children("cc"):
@@ -241,7 +225,7 @@ def _take_rest(said: Word) -> None:
 
 def _correct_aside(said: Word) -> None:
     """*"This man," he said, "is busy."*: he said all of it, which the parser took for the main clause."""
-    if said.dep not in _ASIDE or said.tag not in {"VBD", "VBZ", "VBP"}:
+    if said.dep not in {"parataxis", "ccomp", "advcl", "dep"} or said.tag not in {"VBD", "VBZ", "VBP"}:
         return
     words = said.tree
     subject = next((kid for kid in reversed(said.children()) if kid.dep in _SUBJECTS), None)
@@ -305,21 +289,18 @@ def _correct_for(word: Word) -> None:
     if subject is None or any(later.tag[:2] == "VB" or later.tag in {".", ":"} for later in between):
         return
     verb = subject.parent
-    if verb.tag[:2] != "VB" or verb.i < subject.i or any(kid.tag == "TO" for kid in verb.children()):
-        return
-    if verb.dep == "conj":
-        verb.dep = "advcl"
-    reattach(word, verb, "mark")
+    if verb.tag[:2] == "VB" and verb.i >= subject.i and not any(kid.tag == "TO" for kid in verb.children()):
+        if verb.dep == "conj":
+            verb.dep = "advcl"
+        reattach(word, verb, "mark")
 
 
 def _correct_direction(left: Word) -> None:
     """*Turn left*: left is where to, and nobody leaves."""
-    if left.dep == "amod" or not left.i:
-        return
     turn = left.tree[left.i - 1]
     verb = lemma_of(turn.lower, "VBD")
     named = turn.child("det", "poss", "amod", "compound") is not None
-    if verb not in _TURNS or turn.tag[:2] not in {"VB", "NN"} or named:
+    if left.dep == "amod" or not left.i or verb not in _TURNS or turn.tag[:2] not in {"VB", "NN"} or named:
         return
     if turn.tag[:2] == "NN":
         _retag(turn, "VB", "VERB", verb)
@@ -335,8 +316,7 @@ def _correct_direction(left: Word) -> None:
 
 def _correct_joined_verb(word: Word) -> None:
     """*can sing or dance*: a bare word joined to an infinitive is another one."""
-    first = word.parent
-    known = readings(word.lower)
+    first, known = word.parent, readings(word.lower)
     if word.i - 2 != first.i or first.tag != "VB" or "VERB" not in known:
         return
     if not (word.tag == "JJ" and "ADJ" in known) and first.child("aux") is not None:
@@ -366,7 +346,7 @@ def _correct_tag(mark: Word) -> None:
 def _correct_colours(word: Word) -> None:
     """*black and white dog*: each colour is the dog's."""
     first = word.parent
-    if first.lower in COLOURS and first.dep == "amod":
+    if first.lower in _COLOURS and first.dep == "amod":
         for kid in first.children("cc", "conj"):
             reattach(kid, first.parent, "amod" if kid.dep == "conj" else "punct")
 
@@ -377,10 +357,9 @@ def _correct_result(so: Word) -> None:
     if result.head != result.i or so.i > result.i or result.tag[:2] not in {"VB", "MD"}:
         return
     before = next((kid for kid in result.children("ccomp") if kid.i < so.i), None)
-    if before is None or any(mark.text in QUOTES for mark in so.tree[before.i : so.i]):
-        return
-    _make_main(before, result)
-    result.dep, so.dep, so.tag = "advcl", "mark", "IN"
+    if before is not None and not _is_quoted(so.tree[before.i : so.i]):
+        _make_main(before, result)
+        result.dep, so.dep, so.tag = "advcl", "mark", "IN"
 
 
 def _make_main(clause: Word, root: Word) -> None:
@@ -396,7 +375,7 @@ _CORRECTIONS: tuple[tuple[Callable[[Word], bool], Callable[[Word], None]], ...] 
     (lambda word: word.lemma in SPEECH and word.tag[:2] == "VB", _correct_quotation),
     (lambda word: word.lower == "like" and word.tag == "IN", _correct_like),
     (lambda word: word.lemma == "be" and word.tag[:2] == "VB", _correct_existence),
-    (lambda word: word.dep == "conj" and word.lower in COLOURS, _correct_colours),
+    (lambda word: word.dep == "conj" and word.lower in _COLOURS, _correct_colours),
     (lambda word: word.lower == "so" and word.tag in {"RB", "IN", "CC"}, _correct_result),
     (lambda word: word.lower == "left" and word.tag[:2] in {"VB", "JJ"}, _correct_direction),
     (lambda word: word.dep == "conj" and word.tag in {"NN", "JJ"} and not word.kids, _correct_joined_verb),
