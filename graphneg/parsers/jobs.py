@@ -16,9 +16,8 @@ from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple, TypeVar
 
-from graphneg.amr.penman import format_graph
 from graphneg.ingest.rows import amr_id, digest
-from graphneg.model import AmrGraph, AmrNode
+from graphneg.model import AmrGraph
 from graphneg.parsers import stored
 from graphneg.parsers.base import (
     PLUGINS,
@@ -42,7 +41,7 @@ Kept = TypeVar("Kept")
 BATCH = 100
 """Texts that a worker gets at a time."""
 KEPT_EXAMPLES = 3
-UNPARSED = format_graph(AmrGraph("", (AmrNode(0, 0, "a", "amr-unintelligible", None, None, None, 0),)))
+UNPARSED = "(a / amr-unintelligible)"
 """What stands for a text without a graph, so that graphs and lines keep one count (AMR guidelines 1.2.6)."""
 
 Listener = Callable[[str, str], None]

@@ -4,8 +4,7 @@ The rules write drafts, the learned parts revise them. A draft is not yet a tree
 arcs (always head to argument, never an inverse role) and the top of each sentence.
 
 >>> draft = Draft("", [])
->>> boy = draft.concept("boy", None, "noun")
->>> sleep = draft.concept("sleep-01", None, "verb", ARG0=boy)
+>>> sleep = draft.concept("sleep-01", None, "verb", ARG0="boy")
 >>> [(draft.nodes[arc.head].label, arc.role, draft.nodes[arc.dep].label) for arc in draft.arcs]
 [('sleep-01', 'ARG0', 'boy')]
 
@@ -85,13 +84,17 @@ class Draft:
         rule: str,
         sentence: int = 0,
         last: int | None = None,
-        **arguments: int,
+        **arguments: int | str,
     ) -> int:
-        """Adds a concept for the words ``token`` to ``last``, with arguments by role; returns its number."""
-        number = self._add(DraftNode(concept, None, token, -1, -1, sentence, rule), last)
-        for role, argument in arguments.items():
-            self.link(number, role, argument, rule)
-        return number
+        """Adds a concept for the words ``token`` to ``last``, with its arguments; returns its number.
+
+        An argument is the number of a node, or the name of a new concept, which stands for the same word.
+        """
+        head = self._add(DraftNode(concept, None, token, -1, -1, sentence, rule), last)
+        for role, dep in arguments.items():
+            number = dep if isinstance(dep, int) else self.concept(dep, token, rule, sentence)
+            self.link(head, role, number, rule)
+        return head
 
     def constant(
         self, value: str, token: int | None, rule: str, sentence: int = 0, last: int | None = None

@@ -47,15 +47,22 @@ class Lexicon(FrameTable):
             known = self.roles.setdefault((kind, key, form), {})
             known[role] = known.get(role, 0) + int(count)
 
-    def best_concept(self, lemma: str, kind: str) -> str | None:
-        """The concept that the word most often became, ``-`` where it mostly had none; else ``None``."""
-        known = self.known(lemma, kind)
-        return max(known, key=lambda concept: known[concept]) if known else None
-
     def known(self, lemma: str, kind: str) -> Counts:
         """How often the word became what; what stands for several words or for structure is left out."""
         counts = self.concepts.get((lemma, kind), {})
         return {concept: count for concept, count in counts.items() if _is_of(concept, lemma)}
+
+    def best_concept(self, lemma: str, kind: str) -> str | None:
+        """The concept that the word most often became, ``-`` where it mostly had none; else ``None``."""
+        known = self.known(lemma, kind)
+        return max(known, key=known.__getitem__, default=None)
+
+    def written_concepts(self, lemma: str, kind: str) -> list[str]:
+        """The concepts that the word became where it had one, the most frequent first."""
+        known = self.known(lemma, kind)
+        return sorted(
+            (concept for concept in known if concept != DELETED), key=lambda concept: -known[concept]
+        )
 
     def role_scores(self, head: str, kind: str, form: str, dependent: str) -> dict[str, float]:
         """The weight of each role seen with these, by a product of smoothed ratios to the general one."""

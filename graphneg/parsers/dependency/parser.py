@@ -23,10 +23,8 @@ from graphneg.parsers.dependency.rules import (
     concepts,
     copulas,
     entities,
-    frames,
     linking,
     modifiers,
-    quantities,
     trees,
 )
 from graphneg.parsers.dependency.rules.state import RuleState
@@ -125,20 +123,20 @@ def write_draft(text: str, words: Sequence[Word], lexicon: Lexicon | None = None
         entities.write_multiwords,
         copulas.resolve_copulas,
         copulas.resolve_futures,
-        frames.resolve_light_verbs,
+        concepts.resolve_light_verbs,
         clauses.write_question_words,
         concepts.write_concepts,
         clauses.write_modals,
-        quantities.write_degrees,
+        entities.write_degrees,
         clauses.write_negation,
-        quantities.write_nominals,
+        entities.write_nominals,
     ):
         rule(state)
     groups = linking.write_coordination(state)
     modifiers.write_roles(state)
     clauses.write_whys(state)
     linking.write_shared(state, groups)
-    quantities.share_measured(state)
+    entities.share_measured(state)
     roots = [word for word in words if word.head == word.i]
     for root in roots:
         clauses.write_moods(state, root)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from graphneg.parsers.dependency.rules.concepts import write_concepts
-from graphneg.parsers.dependency.rules.entities import write_multiwords
-from graphneg.parsers.dependency.rules.frames import resolve_light_verbs
-from graphneg.parsers.dependency.rules.quantities import write_nominals
+from graphneg.parsers.dependency.rules.concepts import resolve_light_verbs, write_concepts
+from graphneg.parsers.dependency.rules.entities import write_multiwords, write_nominals
 from tests.parsers.rules.trees import arcs, labels, state_of
 
 

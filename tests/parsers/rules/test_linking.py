@@ -7,8 +7,8 @@ import pytest
 from graphneg.parsers.dependency.parser import write_draft
 from graphneg.parsers.dependency.rules.concepts import write_concepts
 from graphneg.parsers.dependency.rules.copulas import resolve_copulas, resolve_futures
+from graphneg.parsers.dependency.rules.entities import write_degrees
 from graphneg.parsers.dependency.rules.linking import groups, write_coordination
-from graphneg.parsers.dependency.rules.quantities import write_degrees
 from graphneg.parsers.dependency.rules.state import RuleState, head_of, quoted_words
 from tests.parsers.rules.trees import arcs, labels, state_of, tree
 

@@ -14,26 +14,22 @@ from graphneg.parsers.dependency.text import Word
 MODALS = word_pairs("modal")
 _SPEECH_MARKS = frozenset({":", '"', "``", "\u201c"})
 _WISHED = frozenset({"like", "love", "prefer", "say", "think"})
-_INNER_NEGATION = word_class("inner-negation")
-"""Modals whose *not* belongs to the verb: *must not* obliges one not to, *should not* advises one not to."""
-_AMOUNTS = frozenset({"very", "much", "many", "altogether", "entirely", "completely", "all"})
-_DEGREES = frozenset({"so", "too", "as", "that", "quite", "really"})
-_COUNTING = frozenset({"every", "all", "even", "everyone", "everybody", "everything"})
 
 
 def write_modals(state: RuleState) -> None:
     """``possible-01``, ``obligate-01``, ``recommend-01`` over the verb of a modal."""
     for word in state.words:
+        verb = word.child("xcomp")
+        follows = verb is not None and state.core_of(verb) is not None
         if word.tag == "MD" and word.dep == "aux" and word.lemma in MODALS:
-            proxy = state.proxy(word.head)
-            wish = word.lower == "should" and word.parent.lemma in _WISHED
-            if proxy in state.outer and not wish:
-                concept, role = MODALS[word.lemma]
-                state.above(concept, word.i, proxy, role, "modal")
+            if not (word.lower == "should" and word.parent.lemma in _WISHED):
+                _put_over_head(state, word, *MODALS[word.lemma])
         elif word.i not in state.core:
             continue
         elif word.lemma == "have":
-            _write_have_to(state, word)
+            # *You have to go*; *You have a book to read* is none.
+            if verb is not None and verb.is_infinitive and word.child("dobj") is None and follows:
+                _rename(state, word, "obligate-01", "modal")
         elif word.lower in {"maybe", "perhaps"}:
             if word.dep == "advmod" and state.proxy(word.head) != word.i:
                 _put_over_head(state, word, "possible-01")
@@ -41,19 +37,8 @@ def write_modals(state: RuleState) -> None:
             had = any(aux.lower in {"'d", "had"} and aux.i < word.i for aux in word.parent.children("aux"))
             if had and word.i < word.head:
                 _put_over_head(state, word, "recommend-01")
-        elif word.lower == "able":
-            verb = word.child("xcomp")
-            if verb is not None and state.core_of(verb) is not None:
-                _rename(state, word, "possible-01", "able")
-
-
-def _write_have_to(state: RuleState, word: Word) -> None:
-    """*You have to go*: ``obligate-01``; *You have a book to read* is none."""
-    verb = word.child("xcomp")
-    if verb is None or not verb.is_infinitive or word.child("dobj") is not None:
-        return
-    if state.core_of(verb) is not None:
-        _rename(state, word, "obligate-01", "modal")
+        elif word.lower == "able" and follows:
+            _rename(state, word, "possible-01", "able")
 
 
 def _rename(state: RuleState, word: Word, concept: str, rule: str) -> None:
@@ -61,12 +46,13 @@ def _rename(state: RuleState, word: Word, concept: str, rule: str) -> None:
     node.concept, node.rule = concept, rule
 
 
-def _put_over_head(state: RuleState, word: Word, concept: str) -> None:
-    """*Maybe he left*, *You'd better stay*: the adverb's node stands over the clause."""
+def _put_over_head(state: RuleState, word: Word, concept: str, role: str = "ARG1") -> None:
+    """*Maybe he left*, *You'd better stay*: what the word means stands over the clause."""
     proxy = state.proxy(word.head)
     if proxy in state.outer:
-        state.erase(word.i)
-        state.above(concept, word.i, proxy, "ARG1", "modal")
+        if word.i in state.core:
+            state.erase(word.i)
+        state.above(concept, word.i, proxy, role, "modal")
 
 
 def write_moods(state: RuleState, root: Word) -> None:
@@ -74,7 +60,12 @@ def write_moods(state: RuleState, root: Word) -> None:
     core = state.core_of(root)
     if core is None:
         return
-    _write_thanks(state, root, core)
+    if root.lower in {"thank", "thanks"} and state.draft.nodes[core].concept == "thank-01":
+        known = state.draft.roles(core)
+        for role, concept in (("ARG0", "i"), ("ARG1", "you")):
+            if role not in known:
+                person = state.draft.concept(concept, None, "imperative", root.sentence)
+                state.draft.link(core, role, person, "thanks")
     orders = [kid for kid in root.children("ccomp", "conj", "parataxis") if kid.tag == "VB"]
     for word in (root, *(kid for kid in orders if kid.dep != "conj" or _is_imperative(root))):
         _write_order(state, word)
@@ -86,26 +77,14 @@ def write_moods(state: RuleState, root: Word) -> None:
 
 
 def _write_order(state: RuleState, word: Word) -> None:
-    core = state.core_of(word)
+    core, nodes = state.core_of(word), state.draft.nodes
     if core is None or not _is_imperative(word):
         return
-    mode = state.mark(core, "mode", "imperative", None, "imperative")
-    state.draft.nodes[mode].token = word.i
+    nodes[state.mark(core, "mode", "imperative", None, "imperative")].token = word.i
     if word.i not in state.proxies and "ARG0" not in state.draft.roles(core):
         you = state.draft.concept("you", None, "imperative", word.sentence)
-        state.draft.nodes[you].token = word.i
+        nodes[you].token = word.i
         state.draft.link(core, "ARG0", you, "imperative")
-
-
-def _write_thanks(state: RuleState, root: Word, node: int) -> None:
-    """*Thank you*, *Thanks*: I thank you."""
-    if root.lower not in {"thank", "thanks"} or state.draft.nodes[node].concept != "thank-01":
-        return
-    known = state.draft.roles(node)
-    for role, concept in (("ARG0", "i"), ("ARG1", "you")):
-        if role not in known:
-            person = state.draft.concept(concept, None, "imperative", root.sentence)
-            state.draft.link(node, role, person, "thanks")
 
 
 def _is_imperative(word: Word) -> bool:
@@ -121,40 +100,34 @@ def _is_imperative(word: Word) -> bool:
 
 
 def _write_question(state: RuleState, root: Word) -> None:
-    """A question that expects agreement asks for it; another asks for the polarity."""
-    tagged = any(word.dep == "tag" and word.sentence == root.sentence for word in state.words)
-    if not tagged and not _asks(state, root):
+    """A question that expects agreement asks for it (*Don't you see?*); another asks for the polarity."""
+    members = [word for word in state.words if word.sentence == root.sentence]
+    tagged = any(word.dep == "tag" for word in members)
+    if not tagged and not _asks(root, members):
         return
     draft, asked = state.draft, root
-    if tagged or _drop_negation(state, state.core[state.proxy(root.i)]):
-        node = draft.concept("request-confirmation-91", None, "question", root.sentence)
-        draft.link(node, "ARG1", state.outer[state.proxy(root.i)], "question")
+    core, outer = state.core[state.proxy(root.i)], state.outer[state.proxy(root.i)]
+    denials = (arc.dep for arc in draft.arcs if arc.head == core and arc.role == "polarity")
+    denial = next((dep for dep in denials if draft.nodes[dep].value == "-"), None)
+    if not tagged and denial is not None:
+        draft.drop(denial)
+    if tagged or denial is not None:
+        draft.concept("request-confirmation-91", None, "question", root.sentence, ARG1=outer)
         return
     if root.lemma in SPEECH and root.tag[:2] == "VB" and root.child("aux") is None:
-        quote = root.child("ccomp")
-        if quote is None or state.core_of(quote) is None:
+        asked = root.child("ccomp")
+        if asked is None or state.core_of(asked) is None:
             return
-        asked = quote
+        core, outer = state.core[state.proxy(asked.i)], state.outer[state.proxy(asked.i)]
     unknown = draft.concept("amr-unknown", None, "question", root.sentence)
-    core, outer = state.core[state.proxy(asked.i)], state.outer[state.proxy(asked.i)]
     draft.link(outer if draft.nodes[outer].rule == "modal" else core, "polarity", unknown, "question")
-    for word in state.words:
-        if word.sentence == root.sentence and word.text.startswith("?"):
+    for word in members:
+        if word.text.startswith("?"):
             draft.nodes[unknown].token = word.i
 
 
-def _drop_negation(state: RuleState, node: int) -> bool:
-    """*Don't you see?* asks for agreement: its negation goes; tells whether there was one."""
-    for arc in state.draft.arcs:
-        if arc.head == node and arc.role == "polarity" and state.draft.nodes[arc.dep].value == "-":
-            state.draft.drop(arc.dep)
-            return True
-    return False
-
-
-def _asks(state: RuleState, root: Word) -> bool:
+def _asks(root: Word, members: list[Word]) -> bool:
     """A question mark, or an auxiliary or *be* before the subject, and no question word."""
-    members = [word for word in state.words if word.sentence == root.sentence]
     if not any(word.text.startswith("?") for word in members[-3:]) and not opens_question(root):
         return False
     return not any(_is_main(word, root) for word in members if word.tag in {"WP", "WRB", "WDT", "WP$"})
@@ -194,10 +167,9 @@ def opens_question(root: Word) -> bool:
     if words[verb].lower == "may" and subject.lower not in {"i", "we"}:
         return False
     members = [word for word in words if word.sentence == root.sentence]
-    if any(word.text.startswith("!") for word in members[-2:]):
-        return False
     before = [word for word in members if word.i < verb]
-    if before and before[-1].lower == "so" and verb == root.i:
+    so = before and before[-1].lower == "so" and verb == root.i
+    if so or any(word.text.startswith("!") for word in members[-2:]):
         return False
     return all(word.lower in _LEADS or word.tag in _MARKS or word.tag in {"UH", "JJ"} for word in before)
 
@@ -268,26 +240,20 @@ def _write_measure(state: RuleState, how: Word, concept: str, rule: str) -> None
 
 
 def write_whys(state: RuleState) -> None:
-    """*Why …?*: ``cause-01 :ARG0 (a / amr-unknown)`` over the clause."""
+    """*Why …?*: ``cause-01 :ARG0 (a / amr-unknown)`` over the clause; *Why?* and *Why not?* stand alone."""
     for word in state.words:
-        if word.lower == "why" and word.i in state.done and word.i not in state.core:
-            clause = clause_of(word)
-            proxy = state.proxy(clause.i)
-            if clause.i == word.i or (clause.lower == "not" and clause.head == clause.i):
-                _write_bare_why(state, word)
-            elif clause.dep not in {"relcl", "advcl"} and proxy in state.core:
-                node = state.above("cause-01", word.i, proxy, "ARG1", "why")
-                concept = "amr-unknown" if _is_asked(clause) else "thing"
-                state.draft.link(node, "ARG0", state.draft.concept(concept, word.i, "why"), "why")
-
-
-def _write_bare_why(state: RuleState, word: Word) -> None:
-    """*Why?*, *Why not?*"""
-    node = state.add("cause-01", word.i, "why")
-    state.draft.link(node, "ARG0", state.draft.concept("amr-unknown", word.i, "why"), "why")
-    after = word.following
-    if after is not None and after.lower == "not" and after.i not in state.core:
-        state.mark(node, "polarity", "-", after.i, "negation")
+        if word.lower != "why" or word.i not in state.done or word.i in state.core:
+            continue
+        clause, after = clause_of(word), word.following
+        proxy = state.proxy(clause.i)
+        if clause.i == word.i or (clause.lower == "not" and clause.head == clause.i):
+            node = state.add("cause-01", word.i, "why", ARG0="amr-unknown")
+            if after is not None and after.lower == "not" and after.i not in state.core:
+                state.mark(node, "polarity", "-", after.i, "negation")
+        elif clause.dep not in {"relcl", "advcl"} and proxy in state.core:
+            node = state.above("cause-01", word.i, proxy, "ARG1", "why")
+            concept = "amr-unknown" if _is_asked(clause) else "thing"
+            state.draft.link(node, "ARG0", state.draft.concept(concept, word.i, "why"), "why")
 
 
 def clause_of(word: Word) -> Word:
@@ -295,9 +261,8 @@ def clause_of(word: Word) -> Word:
     asking = word
     while word.head != word.i:
         fronted = word.dep in {"ccomp", "xcomp"} and asking.i < word.head
-        if word.dep in _CLAUSES and not fronted:
-            break
-        if word.tag[:2] == "VB" and word.dep in {"conj", "pobj"}:
+        joined = word.tag[:2] == "VB" and word.dep in {"conj", "pobj"}
+        if joined or (word.dep in _CLAUSES and not fronted):
             break
         word = word.parent
     return word
@@ -316,6 +281,13 @@ def _is_asked(clause: Word) -> bool:
     return any("?" in word.text for word in rest if word.sentence == clause.sentence)
 
 
+_INNER_NEGATION = word_class("inner-negation")
+"""Modals whose *not* belongs to the verb: *must not* obliges one not to, *should not* advises one not to."""
+_AMOUNTS = frozenset({"very", "much", "many", "altogether", "entirely", "completely", "all"})
+_DEGREES = frozenset({"so", "too", "as", "that", "quite", "really"})
+_COUNTING = frozenset({"every", "all", "even", "everyone", "everybody", "everything"})
+
+
 def write_negation(state: RuleState) -> None:
     """``:polarity -`` for each negative word that is no concept of its own."""
     for word in state.words:
@@ -328,12 +300,17 @@ def write_negation(state: RuleState) -> None:
 
 def _denied_by(state: RuleState, word: Word) -> tuple[int | None, str]:
     """The node that a word denies, and the rule that says so."""
+    after = word.following
     if word.lemma in {"not", "n't", "nt"} and word.tag in {"RB", "CC", "DT"} and word.i not in state.core:
-        after = word.following
         if after is not None and after.lower in {"only", "merely"}:
             return None, ""
-        measure = _measure(state, word)
-        return (_denied_clause(state, word) if measure is None else measure), "negation"
+        if after is not None and after.lower in _AMOUNTS and after.i in state.core:
+            # *not very good*, *not many people*: less than that, not its contrary.
+            over = after.parent
+            beside = after.dep in {"advmod", "amod", "nummod"} and over.tag[:2] in {"JJ", "RB", "NN"}
+            if beside and over.i > after.i:
+                return state.core[after.i], "negation"
+        return _denied_clause(state, word), "negation"
     if word.lower == "never" and word.i in state.core:
         return _denied_clause(state, word), "never"
     if word.lower == "no" and word.i not in state.core and word.i not in state.done:
@@ -344,27 +321,15 @@ def _denied_by(state: RuleState, word: Word) -> tuple[int | None, str]:
     return (None if inner is None else state.core_of(inner)), "without"
 
 
-def _measure(state: RuleState, word: Word) -> int | None:
-    """*not very good*, *not many people*: less than that, not its contrary."""
-    after = word.following
-    if after is None or after.lower not in _AMOUNTS or after.i not in state.core:
-        return None
-    over = after.parent
-    beside = after.dep in {"advmod", "amod", "nummod"} and over.tag[:2] in {"JJ", "RB", "NN"}
-    return state.core[after.i] if beside and over.i > after.i else None
-
-
 def _denied_clause(state: RuleState, word: Word) -> int | None:
     """The modal where that is what *not* denies, else the predicate."""
-    head = word.parent
+    head, after = word.parent, word.following
     if head.lower in _DEGREES and head.dep == "advmod":
         head = head.parent
     ought = head.child("xcomp") if head.lemma == "ought" else None
-    after = word.following
-    counts = after is not None and after.lower in _COUNTING
     if ought is not None:
         head = ought
-    elif head.dep in SUBJECTS and head.i > word.i and counts:
+    elif head.dep in SUBJECTS and head.i > word.i and after is not None and after.lower in _COUNTING:
         head = head.parent
     proxy = state.proxy(head.i)
     if proxy == word.i:
@@ -395,9 +360,7 @@ def _denied_by_no(state: RuleState, word: Word) -> int | None:
         while head.lower in {"more", "less"} and head.parent.tag[:2] in {"JJ", "RB"}:
             head = head.parent
         return state.core_of(head)
-    if word.tag == "DT" and word.dep in {"det", "neg"}:
-        return _denied_by_phrase(state, head)
-    return None
+    return _denied_by_phrase(state, head) if word.tag == "DT" and word.dep in {"det", "neg"} else None
 
 
 def _denied_by_phrase(state: RuleState, noun: Word) -> int | None:

@@ -1,29 +1,26 @@
-"""One concept for each word that has one: closed classes by list, open ones by table and frame.
+"""One concept for each word that has one: closed classes by list, open ones by table and PropBank frame.
 
 In: a `RuleState` with entities, expressions and copulas settled. Out: a node for each word that is neither
-done nor silent: *she*: ``she``, *painter*: ``person :ARG0-of paint-01``, *unhappy*: ``happy-01 :polarity -``.
+done nor silent: *she*: ``she``, *unhappy*: ``happy-01 :polarity -``. A verb's sense is the one that fits its
+arguments, what was seen in annotated graphs, and PropBank's order: *I used to run*: ``use-02``. Nouns may
+become several nodes: *decision*: ``decide-01``; *painter*: ``(p / person :ARG0-of (p2 / paint-01))``;
+*my aunt*: ``(p / person :ARG0-of (h / have-rel-role-91 :ARG2 (a / aunt)))``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+from graphneg.english.lemmas import lemma_of
+from graphneg.english.noun_kinds import is_frame
 from graphneg.english.numbers import number_value
+from graphneg.english.words import readings
 from graphneg.parsers.dependency.lexicon import DELETED, word_class, word_map
 from graphneg.parsers.dependency.rules.clauses import MODALS
-from graphneg.parsers.dependency.rules.frames import (
-    adjective_concept,
-    denied_frame,
-    denies,
-    positive,
-    verb_concept,
-    write_noun,
-)
 from graphneg.parsers.dependency.rules.state import RuleState
-from graphneg.parsers.dependency.text import Word
+from graphneg.parsers.dependency.text import Word, signature
 
-CLOTHES = word_class("clothes")
-_ARTICLES = frozenset({"the", "a", "an"})
+_CLOTHES = word_class("clothes")
 _PRONOUNS = word_map("pronoun")
 _INDEFINITE = word_map("indefinite")
 _WH_WORDS = word_class("wh-word")
@@ -36,6 +33,28 @@ _PARTS_OF_DAYS = frozenset({"day", "morning", "evening", "afternoon", "night"})
 """*one day* is some day, not an amount."""
 _NO_ADVERBS = frozenset({"family", "early", "likely", "lonely", "daily", "friendly"})
 _IN_LE = frozenset({"gently", "simply", "humbly", "subtly", "idly", "nobly"})
+_PREFIXES = ("un", "im", "in", "ir", "il", "dis")
+_NO_ARGUMENTS = frozenset({"punct", "aux", "cc", "conj", "neg", "mark", "auxpass"})
+_LIGHT_VERBS = {verb: word_class(f"light-verb {verb}") for verb in ("make", "take", "give", "have", "do")}
+"""The nouns that speak for a verb: *take a look* (AMR guidelines 1.2.6)."""
+_RELATIVES = word_map("relative")
+_AGENT_NOUNS = word_class("agent-noun")
+_EVENT_ENDINGS = ("tion", "sion", "ment", "ance", "ence", "al", "ing", "ure")
+
+
+def resolve_light_verbs(state: RuleState) -> None:
+    """Lets the object stand for its light verb where the object has a frame of a verb's."""
+    lexicon = state.lexicon
+    for word in state.words:
+        nouns = _LIGHT_VERBS.get(word.lemma) if word.tag[:2] == "VB" else None
+        noun = word.child("dobj") if nouns is not None else None
+        if nouns is None or noun is None or noun.lemma not in nouns or noun.i in state.done:
+            continue
+        counts = lexicon.concepts.get((noun.lemma, "n"), {})
+        frames = _verbal_frames(state, noun.lemma, "n") or lexicon.candidates(noun.lemma, "v")
+        if frames:
+            state.add(max(frames, key=lambda frame: counts.get(frame, 0)), noun.i, "light-verb")
+            state.proxies[word.i] = noun.i
 
 
 def write_concepts(state: RuleState) -> None:
@@ -48,10 +67,12 @@ def write_concepts(state: RuleState) -> None:
 def _write(state: RuleState, word: Word) -> None:
     tag = word.tag
     please = word.lower == "please" and tag in {"UH", "RB", "VB"} and not word.kids
-    if please or tag in _SILENT_TAGS or word.lower in _ARTICLES:
+    if please or tag in _SILENT_TAGS or word.lower in {"the", "a", "an"}:
         return
-    if lacked(word.lower) is not None:
-        _write_lack(state, word)
+    if word.lower.endswith("less") and word.lower[:-4] in _CLOTHES:
+        # *a shirtless man*: one who has no shirt.
+        having = state.add("have-03", word.i, "lack", ARG1=word.lower[:-4])
+        state.mark(having, "polarity", "-", word.i, "negative")
     elif tag in _ELSEWHERE or (word.lower in _WH_WORDS and tag[:2] not in {"IN", "VB", "MD", "PR"}):
         return
     elif tag in _WRITERS:
@@ -61,10 +82,77 @@ def _write(state: RuleState, word: Word) -> None:
 
 
 def _write_verb(state: RuleState, word: Word) -> None:
-    lexical = word.lemma != "be" and any(character.isalpha() for character in word.text)
-    if word.dep not in {"aux", "auxpass"} and lexical:
-        concept, rule, last = verb_concept(state, word)
-        state.add(concept, word.i, rule, last)
+    """The verb's frame, with its particle's where there is one: *give up*."""
+    if word.dep in {"aux", "auxpass"} or word.lemma == "be" or not any(map(str.isalpha, word.text)):
+        return
+    lexicon = state.lexicon
+    particle = word.child("prt")
+    if particle is None:
+        particle = next((kid for kid in word.children("advmod", "prep") if kid.tag == "RP"), None)
+    frames = lexicon.candidates(f"{word.lemma}_{particle.lower}", "v") if particle is not None else []
+    if particle is not None and frames:
+        state.done.add(particle.i)
+        last = particle.i if particle.i == word.i + 1 else None
+        state.add(_best_sense(state, word, frames), word.i, "particle", last)
+        return
+    frames = [frame for frame in lexicon.candidates(word.lemma, "v") if "_" not in frame]
+    known = lexicon.written_concepts(word.lemma, "v")
+    if known:
+        frames = list(dict.fromkeys([*frames[:12], *known]))
+    rule = "table" if known else "frame" if frames else "unknown"
+    state.add(_best_sense(state, word, frames or [f"{word.lemma}-01"]), word.i, rule)
+
+
+def _best_sense(state: RuleState, word: Word, frames: list[str]) -> str:
+    """The sense that fits the verb's arguments, what was seen in graphs, and PropBank's order."""
+    if len(frames) == 1:
+        return frames[0]
+    if word.lower == "used" and word.child("xcomp") and not word.child("dobj"):
+        return "use-02"
+    if word.lemma in {"like", "love"}:
+        wished = word.child_word("aux", "would", "should", "'d") is not None
+        return f"{word.lemma}-02" if wished else f"{word.lemma}-01"
+    for lemma, deps in (("look", ("acomp", "oprd")), ("make", ("ccomp", "xcomp", "oprd"))):
+        if word.lemma == lemma and f"{lemma}-02" in frames and word.child(*deps) is not None:
+            return f"{lemma}-02"
+    counts, forms = state.lexicon.concepts.get((word.lemma, "v"), {}), _forms(word)
+    total = sum(counts.values())
+    best, best_score = frames[0], -1.0
+    for rank, frame in enumerate(frames):
+        entry = state.lexicon.frames.get(frame)
+        prior = 0.5 / (1 + rank) + 0.02 * min(0 if entry is None else entry.examples, 10)
+        score = (counts.get(frame, 0) + 2 * prior) / (total + 2)
+        if entry is not None and {"dobj", "nsubj"} <= set(forms):
+            # Little for a frame with fewer roles than the verb has subject and object.
+            score *= 0.3 if len(entry.functions) < 2 or "0" not in entry.functions else 1.0
+        for form in forms:
+            score *= _fit(state, frame, form)
+        if score > best_score:
+            best, best_score = frame, score
+    return best
+
+
+def _forms(word: Word) -> list[str]:
+    """The signatures of a verb's arguments."""
+    forms: list[str] = []
+    for kid in word.children():
+        target: Word | None = None
+        if kid.dep in {"prep", "dative"} and kid.tag in {"IN", "TO"}:
+            target = kid.child("pobj", "pcomp")
+        form = signature(word, target or kid)
+        if form is not None and kid.dep not in _NO_ARGUMENTS:
+            forms.append(form)
+    return forms
+
+
+def _fit(state: RuleState, frame: str, form: str) -> float:
+    """How often the frame takes the form: 0.3 for never, 1.3 for always."""
+    entry = state.lexicon.frames.get(frame)
+    graphs = state.lexicon.roles.get(("F", frame, form), {})
+    seen = sum(count for role, count in (entry.seen.get(form, {}) if entry else {}).items() if role != "M")
+    examples = entry.examples if entry else 0
+    trained = state.lexicon.totals.get(frame, 0)
+    return 0.3 + min((seen + 0.5 * sum(graphs.values()) + 0.15) / (examples + 0.5 * trained + 1.0), 1.0)
 
 
 def _write_modal(state: RuleState, word: Word) -> None:
@@ -78,24 +166,68 @@ def _write_pronoun(state: RuleState, word: Word) -> None:
         state.add(_PRONOUNS[word.lower], word.i, "pronoun")
 
 
-def _write_common_noun(state: RuleState, word: Word) -> None:
+def _write_noun(state: RuleState, word: Word) -> None:
+    lemma = word.lemma
+    owned = word.child("poss") is not None or word.child_word("prep", "of") is not None
     if word.lower in _INDEFINITE:
         state.add(_INDEFINITE[word.lower], word.i, "indefinite")
+    elif lemma in _RELATIVES and (lemma == "friend" or owned):
+        person = state.add("person", word.i, "relation")
+        state.draft.concept("have-rel-role-91", word.i, "relation", ARG0=person, ARG2=_RELATIVES[lemma])
+    elif known := state.lexicon.written_concepts(lemma, "n"):
+        _write_known(state, word, known[0])
+    elif lemma in _AGENT_NOUNS:
+        _write_agent(state, word, "person")
     else:
-        write_noun(state, word)
+        frames = _verbal_frames(state, lemma, "n") if lemma.endswith(_EVENT_ENDINGS) else []
+        state.add(frames[0] if frames else lemma, word.i, "nominal" if frames else "word")
 
 
-def lacked(word: str) -> str | None:
-    """What somebody *shirtless* has none of: a thing to wear."""
-    stem = word[:-4]
-    return stem if word.endswith("less") and stem in CLOTHES else None
+def _write_known(state: RuleState, word: Word, concept: str) -> None:
+    """A noun that was mostly this concept in annotated graphs; of *bookseller* the book is what is sold."""
+    lemma = word.lemma
+    tail = next((lemma[k:] for k in range(len(lemma)) if _does(lemma[k:], concept)), None)
+    first = "" if tail is None else lemma.removesuffix(tail)
+    if tail is not None and (tail == lemma or "NOUN" in readings(first)):
+        _write_doer(state, word, state.add("person", word.i, "agent"), concept)
+        if tail != lemma:
+            thing = state.draft.concept(first, word.i, "agent")
+            state.draft.link(state.core[word.i], "ARG1", thing, "agent")
+    elif concept in {"person", "thing"} and lemma != concept:
+        _write_agent(state, word, concept)
+    else:
+        state.add(concept, word.i, "table")
 
 
-def _write_lack(state: RuleState, word: Word) -> None:
-    """*a shirtless man*: one who has no shirt."""
-    having = state.add("have-03", word.i, "lack")
-    state.draft.link(having, "ARG1", state.draft.concept(word.lower[:-4], word.i, "lack"), "lack")
-    state.mark(having, "polarity", "-", word.i, "negative")
+def _does(noun: str, concept: str) -> bool:
+    """Whether the noun is who does what the frame says.
+
+    >>> _does("player", "play-01"), _does("order", "order-01"), _does("swimmer", "swim-01")
+    (True, False, True)
+    """
+    verb = concept.rpartition("-")[0]
+    return noun.endswith(("er", "or")) and is_frame(concept) and verb != noun and noun.startswith(verb[:-1])
+
+
+def _write_agent(state: RuleState, word: Word, concept: str) -> None:
+    """*painter*: ``(person :ARG0-of paint-01)`` where the verb has a frame."""
+    node = state.add(concept, word.i, "agent")
+    if word.lemma.endswith(("er", "or", "ist")) and concept == "person":
+        for stem in (word.lemma[:-2], word.lemma[:-1], word.lemma[:-3]):
+            frames = state.lexicon.candidates(stem, "v")
+            if frames:
+                _write_doer(state, word, node, frames[0])
+                return
+
+
+def _write_doer(state: RuleState, word: Word, person: int, frame: str) -> None:
+    state.core[word.i] = state.draft.concept(frame, word.i, "agent", ARG0=person)
+    state.persons[word.i] = person
+
+
+def _verbal_frames(state: RuleState, lemma: str, kind: str) -> list[str]:
+    """The frames of a noun or an adjective that are also a verb's."""
+    return [frame for frame in state.lexicon.candidates(lemma, kind) if state.lexicon.frames[frame].verbal]
 
 
 def _write_adjective(state: RuleState, word: Word) -> None:
@@ -105,43 +237,88 @@ def _write_adjective(state: RuleState, word: Word) -> None:
             state.forms[kid.i] = "age"
             state.add("age-01", word.i, "age")
             return
-    concept, rule = adjective_concept(state, word)
+    concept, rule = _adjective_concept(state, word)
     node = state.add(concept, word.i, rule)
     if rule == "negative":
         state.mark(node, "polarity", "-", word.i, rule)
 
 
+def _adjective_concept(state: RuleState, word: Word) -> tuple[str, str]:
+    """The adjective's frame where it was seen as one or comes from a verb, else its lemma."""
+    lexicon, lemma = state.lexicon, word.lemma
+    if word.lower in {"much", "many", "little", "few"}:
+        return word.lower, "table"
+    known = lexicon.written_concepts(lemma, "j")
+    if known:
+        return known[0], "negative" if _denies(lemma, known[0]) else "table"
+    base = _denied_concept(state, lemma)
+    if base is not None:
+        return base, "negative"
+    frames = _verbal_frames(state, lemma, "j") or lexicon.candidates(lemma, "j")
+    if frames:
+        return frames[0], "frame"
+    if lemma.endswith(("ed", "ing")):
+        verb = lemma_of(word.lower, "VBN" if lemma.endswith("ed") else "VBG")
+        frames = lexicon.candidates(verb, "v")
+        if frames and verb != word.lower:
+            return frames[0], "participle"
+    return lemma, "word"
+
+
+def _denies(word: str, concept: str) -> bool:
+    """Whether the word is the concept's with a negative prefix or *-less*.
+
+    >>> _denies("unhappy", "happy-01"), _denies("untie", "untie-01")
+    (True, False)
+    """
+    stem = concept.rpartition("-")[0] if concept[-1].isdigit() else concept
+    lacks = word.endswith("less") and not stem.endswith("less") and word[:4] == stem[:4]
+    return lacks or any(word == f"{prefix}{stem}" for prefix in _PREFIXES)
+
+
+def _denied_concept(state: RuleState, lemma: str) -> str | None:
+    """What an adjective in *un-* or *im-* denies, where that has a frame, or one in *-less*: *fearless*."""
+    lexicon = state.lexicon
+    for prefix in _PREFIXES:
+        stem = lemma[len(prefix) :]
+        own = prefix != "un" and ("j", lemma) in lexicon.aliases
+        if lemma.startswith(prefix) and len(stem) > 3 and not own:
+            known, frames = lexicon.best_concept(stem, "j"), lexicon.candidates(stem, "j")
+            if known not in {None, DELETED}:
+                return known
+            if frames:
+                return frames[0]
+    verbs = lexicon.candidates(lemma[:-4], "v") if lemma.endswith("less") and len(lemma) > 6 else []
+    return (lexicon.best_concept(lemma[:-4], "v") or verbs[0]) if verbs else None
+
+
 def _write_adverb(state: RuleState, word: Word) -> None:
     if word.lemma in {"not", "n't"} or (word.dep == "neg" and word.lower != "never"):
         return
+    lexicon, stem = state.lexicon, _adverb_stem(word.lower)
+    known = "so" if word.lower == "so" else lexicon.best_concept(word.lemma, "r")
     if word.lower == "never":
         state.add("ever", word.i, "never")
-        return
-    lexicon, stem = state.lexicon, adverb_stem(word.lower)
-    known = "so" if word.lower == "so" else lexicon.best_concept(word.lemma, "r")
-    if known == DELETED:
-        return
-    denied = False
-    if known is not None:
+    elif known is not None and known != DELETED:
         node = state.add(known, word.i, "table")
-        denied = denies(stem, known)
-    elif stem == word.lower:
-        node = state.add(word.lemma, word.i, "adverb")
-    else:
-        base = denied_frame(state, stem) or positive(state, stem)
+        if _denies(stem, known):
+            state.mark(node, "polarity", "-", word.i, "negative")
+    elif known is None and stem == word.lower:
+        state.add(word.lemma, word.i, "adverb")
+    elif known is None:
+        base = _denied_concept(state, stem)
         concept = base or lexicon.best_concept(stem, "j")
         if concept in {None, DELETED}:
             concept = next(iter(lexicon.candidates(stem, "j")), stem)
         node = state.add(concept or stem, word.i, "adverb")
-        denied = base is not None
-    if denied:
-        state.mark(node, "polarity", "-", word.i, "negative")
+        if base is not None:
+            state.mark(node, "polarity", "-", word.i, "negative")
 
 
-def adverb_stem(word: str) -> str:
+def _adverb_stem(word: str) -> str:
     """The adjective of a regular adverb.
 
-    >>> adverb_stem("happily"), adverb_stem("gently"), adverb_stem("really"), adverb_stem("only")
+    >>> _adverb_stem("happily"), _adverb_stem("gently"), _adverb_stem("really"), _adverb_stem("only")
     ('happy', 'gentle', 'real', 'only')
     """
     if not word.endswith("ly") or len(word) < 6 or word in _NO_ADVERBS:
@@ -209,7 +386,7 @@ _WRITERS_BY_TAGS: dict[str, Callable[[RuleState, Word], None]] = {
     "VB VBD VBG VBN VBP VBZ": _write_verb,
     "MD": _write_modal,
     "PRP PRP$": _write_pronoun,
-    "NN NNS": _write_common_noun,
+    "NN NNS": _write_noun,
     "JJ JJR JJS": _write_adjective,
     "RB RBR RBS": _write_adverb,
     "CD": _write_number,

@@ -1,9 +1,13 @@
-"""Words that are one thing together: names, dates, times, money, numbers, addresses, fixed expressions.
+"""Words that are one thing together, and how much of something there is.
 
-In: a `RuleState` at its beginning. Out: a node for each entity, which all its words stand for (*Little
-Prince*: ``(p / person :name (n / name :op1 "Little" :op2 "Prince"))``); one for each expression of
-``expressions.tsv`` (*of course*, *in front of*), for each amount (*a lot of money*: ``(money :quant
-(lot))``), and for each compound with a hyphen that the tables know.
+`write_entities` and `write_multiwords` come first. Out: a node for each name, date, time, sum of money,
+number and address, which all its words stand for (*Little Prince*: ``(p / person :name (n / name :op1
+"Little" :op2 "Prince"))``); one for each expression of ``expressions.tsv`` (*of course*), for each amount (*a
+lot of money*: ``(money :quant (lot))``), and for each compound with a hyphen that the tables know.
+
+`write_nominals` and `write_degrees` read words that have their concepts. Out: *five years*:
+``temporal-quantity :quant 5 :unit year``; *my friend*: ``have-rel-role-91 :ARG1 i``; *taller than Tom*:
+``have-degree-91`` with the adjective as ``ARG2``, ``more`` as ``ARG3`` and Tom as ``ARG4``.
 """
 
 from __future__ import annotations
@@ -21,11 +25,21 @@ from graphneg.parsers.dependency.text import Word
 _ADDRESS = re.compile(r"(?:https?://|www\.)\S+|\S+@\S+\.\w+")
 _ORDINAL_DAY = re.compile(r"(?:[12]?\d|3[01])(?:st|nd|rd|th)")
 _YEAR = re.compile(r"1[0-9]{3}|20[0-9]{2}")
+_CLOCK = re.compile(r"\d{1,2}[:.]\d{2}(?:[ap]\.?m\.?)?|\d{1,2}[ap]\.?m\.?", re.IGNORECASE)
 _PROPER = frozenset({"NNP", "NNPS"})
 _NOMINAL = frozenset({"JJ", "NNP", "NNPS", "NNS", "NN"})
 _NO_NAMES = word_class("no-name")
 """Words that taggers take for names where they begin a sentence that no full stop goes before."""
 _OFFICES = word_class("office")
+_KINDS_OF_NAMES = (
+    ("city", known.CITIES), ("state", known.STATES), ("continent", known.CONTINENTS),
+    ("festival", known.FESTIVALS), ("language", known.LANGUAGES),
+)  # fmt: skip
+_KNOWN_NAMES = word_map("known-name")
+_LAST_NAMES = word_map("last-name")
+_PERIODS = word_map("day-period")
+_COUNTING = word_class("counting")
+_AFTER_HOURS = frozenset({".", ",", "IN", "CC", "RB", "''"})
 _MODIFIED = frozenset({"DT", "JJ", "WDT", "WP", "PRP$", "CD"})
 
 
@@ -55,8 +69,7 @@ def _write_entity(state: RuleState, word: Word) -> int:
     nation = known.NATIONALITIES.get(word.lower) if word.tag in _NOMINAL and word.text[:1].isupper() else None
     spoken = word.lower in known.LANGUAGES and word.dep in {"dobj", "pobj", "nsubj"}
     if nation is not None and not spoken:
-        _write_name(state, "country", [word], [nation])
-        return 1
+        return _write_name(state, "country", [word], [nation])
     return _write_proper(state, word) if word.tag in _PROPER and _is_name(state, word) else 0
 
 
@@ -65,6 +78,13 @@ def _write_value(state: RuleState, word: Word, kind: str, role: str, value: str,
     state.mark(state.add(kind, word.i, rule), role, value, word.i, rule)
     state.done.add(word.i)
     return 1
+
+
+def _write_run(state: RuleState, run: Sequence[Word], concept: str, rule: str) -> int:
+    """One concept for several words; returns its number."""
+    node = state.draft.concept(concept, run[0].i, rule, last=run[-1].i)
+    state.draft.nodes[node].token = state.cover(run, node).i
+    return node
 
 
 def _is_name(state: RuleState, word: Word) -> bool:
@@ -83,29 +103,18 @@ def _is_name(state: RuleState, word: Word) -> bool:
 
 def _write_proper(state: RuleState, word: Word) -> int:
     run = [word]
-    after = word.following
-    while after is not None:
+    for after in word.tree[word.i + 1 :]:
         named = after.tag in _PROPER and after.text[:1].isupper() and after.lower not in _NO_NAMES
         numbered = after.tag == "CD" and after.head in {part.i for part in run} and len(run) < 4
         if not (named and after.sentence == word.sentence) and not numbered:
             break
         run.append(after)
-        after = after.following
     kind, before = _kind_of_name(run), word.previous
     if before is not None and before.tag == "NN" and run[0].i <= before.head <= run[-1].i:
         kind = before.lemma
         state.done.add(before.i)
         state.proxies[before.i] = head_of(run).i
-    _write_name(state, kind, run, [part.text for part in run])
-    return len(run)
-
-
-_KINDS_OF_NAMES = (
-    ("city", known.CITIES), ("state", known.STATES), ("continent", known.CONTINENTS),
-    ("festival", known.FESTIVALS), ("language", known.LANGUAGES),
-)  # fmt: skip
-_KNOWN_NAMES = word_map("known-name")
-_LAST_NAMES = word_map("last-name")
+    return _write_name(state, kind, run, [part.text for part in run])
 
 
 def _kind_of_name(run: list[Word]) -> str:
@@ -126,40 +135,31 @@ def _kind_of_name(run: list[Word]) -> str:
     return "person"
 
 
-def _write_name(state: RuleState, kind: str, run: list[Word], texts: list[str]) -> None:
-    draft = state.draft
-    entity = draft.concept(kind, run[0].i, "name", last=run[-1].i)
+def _write_name(state: RuleState, kind: str, run: list[Word], texts: list[str]) -> int:
+    draft, entity = state.draft, _write_run(state, run, kind, "name")
     name = draft.concept("name", run[0].i, "name", last=run[-1].i)
     draft.link(entity, "name", name, "name")
     for n, (text, word) in enumerate(zip(texts, run, strict=True), 1):
         draft.link(name, f"op{n}", draft.constant(quoted(text), word.i, "name"), "name")
-    draft.nodes[entity].token = state.cover(run, entity).i
-
-
-_CLOCK = re.compile(r"\d{1,2}[:.]\d{2}(?:[ap]\.?m\.?)?|\d{1,2}[ap]\.?m\.?", re.IGNORECASE)
-_PERIODS = word_map("day-period")
-_COUNTING = word_class("counting")
-_AFTER_HOURS = frozenset({".", ",", "IN", "CC", "RB", "''"})
+    return len(run)
 
 
 def _write_date(state: RuleState, word: Word) -> int:
     """*Monday*, *June 12*, *June 12, 1990*."""
-    node = state.add("date-entity", word.i, "date")
     state.done.add(word.i)
     if word.lower in known.WEEKDAYS:
-        state.draft.link(node, "weekday", state.draft.concept(word.lower, word.i, "date"), "date")
+        state.add("date-entity", word.i, "date", weekday=word.lower)
         return 1
+    node = state.add("date-entity", word.i, "date")
     state.mark(node, "month", str(known.MONTHS[word.lower]), word.i, "date")
     taken = 1
     for after in state.words[word.i + 1 : word.i + 4]:
         number = after.lower if after.lower.isdigit() else ordinal_value(after.lower)
-        if after.tag == "," and taken == 2:
-            taken += 1
-            continue
-        if number is None or after.sentence != word.sentence:
-            break
-        state.mark(node, "year" if _YEAR.fullmatch(number) else "day", number, after.i, "date")
-        state.defer([after], word)
+        if after.tag != "," or taken != 2:
+            if number is None or after.sentence != word.sentence:
+                break
+            state.mark(node, "year" if _YEAR.fullmatch(number) else "day", number, after.i, "date")
+            state.defer([after], word)
         taken += 1
     return taken
 
@@ -210,12 +210,11 @@ def _hour(word: Word) -> str | None:
 
 def _write_hours(state: RuleState, word: Word) -> int:
     run = state.words[word.i : word.i + 3]
-    interval = state.draft.concept("date-interval", word.i, "time", last=run[-1].i)
+    interval = _write_run(state, run, "date-interval", "time")
     for n, part in enumerate((run[0], run[-1]), 1):
         hour = state.draft.concept("date-entity", part.i, "time")
         state.mark(hour, "time", quoted(f"{_hour(part)}:00"), part.i, "time")
         state.draft.link(interval, f"op{n}", hour, "time")
-    state.draft.nodes[interval].token = state.cover(run, interval).i
     return len(run)
 
 
@@ -251,19 +250,19 @@ def _write_clock(state: RuleState, word: Word, after: Word | None) -> int:
     node = state.add("date-entity", word.i, "time")
     state.mark(node, "time", quoted(hour), word.i, "time")
     state.done.add(word.i)
-    taken = 1
+    run = [word]
     period = next((name for suffix, name in _PERIODS.items() if word.lower.endswith(suffix)), None)
     if after is not None and after.lower in {"o'clock", *_PERIODS}:
         period = _PERIODS.get(after.lower, period)
-        head, other = (word, after) if after.head == word.i else (after, word)
+        run.append(after)
+        head = after if after.head != word.i else word
         state.core.pop(word.i)
         state.outer.pop(word.i)
         state.set_node(head.i, node)
-        state.defer([head, other], head)
-        taken = 2
+        state.defer(run, head)
     if period is not None:
         state.draft.link(node, "dayperiod", state.draft.concept(period, word.i, "time"), "time")
-    return taken
+    return len(run)
 
 
 def write_multiwords(state: RuleState) -> None:
@@ -279,13 +278,21 @@ def write_multiwords(state: RuleState) -> None:
         )
 
 
+def _expressions_at(state: RuleState, i: int, kind: str = "") -> list[tuple[Sequence[Word], str]]:
+    """The words of each expression that begins here, and its concept; the longest first."""
+    return [
+        (state.words[i : i + len(forms)], concept)
+        for forms, concept in expressions(kind).get(state.words[i].lower, ())
+        if tuple(word.lower for word in state.words[i : i + len(forms)]) == forms
+    ]
+
+
 def _write_phrase(state: RuleState, i: int) -> int:
     """*in front of the house*: ``(in-front-of :op1 house)``."""
-    for forms, concept in expressions("preposition").get(state.words[i].lower, ()):
-        run = state.words[i : i + len(forms)]
+    for run, concept in _expressions_at(state, i, "preposition"):
         inner = run[-1].child("pobj", "pcomp")
-        if _matches(run, forms) and inner is not None:
-            _write_run(state, run, concept)
+        if inner is not None:
+            _write_run(state, run, concept, "multiword")
             state.forms[inner.i] = "pobj"
             return len(run)
     return 0
@@ -302,26 +309,20 @@ def _defer_none(state: RuleState, i: int) -> int:
 
 
 def _write_expression(state: RuleState, i: int) -> int:
-    words = state.words
-    if i in state.done:
-        return 0
-    for forms, concept in expressions().get(words[i].lower, ()):
-        run = words[i : i + len(forms)]
-        if not _matches(run, forms) or run[-1].sentence != run[0].sentence:
+    for run, concept in _expressions_at(state, i) if i not in state.done else ():
+        before = state.words[i - 1].tag if i else ""
+        noun = run[-1].child("pobj") if run[-1].lower == "of" else None
+        measures = concept in {"lot", "plenty"} and run[-1].lower == "of"
+        kind = concept in {"kind-of", "sort-of"} and before in _MODIFIED
+        if run[-1].sentence != run[0].sentence or kind or (measures and noun is None):
             continue
         if concept == DELETED:
             return 0
-        before = words[i - 1].tag if i else ""
-        noun = run[-1].child("pobj") if run[-1].lower == "of" else None
-        if concept in {"kind-of", "sort-of"} and before in _MODIFIED:
-            continue
-        if concept in {"lot", "plenty"} and run[-1].lower == "of" and noun is None:
-            continue
-        if concept in {"lot", "plenty"} and noun is not None:
+        if measures and noun is not None:
             state.amounts[noun.i] = state.draft.concept(concept, i, "multiword", last=run[-1].i)
             state.defer(run, noun)
         else:
-            _write_run(state, run, concept)
+            _write_run(state, run, concept, "multiword")
         return len(run)
     return 0
 
@@ -340,10 +341,158 @@ def _write_hyphenated(state: RuleState, i: int) -> int:
     return 3
 
 
-def _matches(run: Sequence[Word], forms: tuple[str, ...]) -> bool:
-    return tuple(word.lower for word in run) == forms
+_WEIGHTS = frozenset({"pound", "ounce"})
+_WEIGHED = word_class("weighed")
+_SINGLE_UNITS = frozenset({"minute", "hour", "week", "month", "year", "decade", "century"})
+_BARE = word_class("bare-degree")
+_MARKERS = word_map("degree-marker")
 
 
-def _write_run(state: RuleState, run: Sequence[Word], concept: str, rule: str = "multiword") -> None:
-    node = state.draft.concept(concept, run[0].i, rule, last=run[-1].i)
-    state.draft.nodes[node].token = state.cover(run, node).i
+def write_nominals(state: RuleState) -> None:
+    """Quantities of units, and whose kin somebody is."""
+    for noun, amount in state.amounts.items():
+        if noun in state.core:
+            state.draft.link(state.core[noun], "quant", amount, "amount")
+    for word in state.words:
+        if word.tag in {"NN", "NNS"} and word.i in state.core and word.i not in state.done:
+            every = word.child_word("det", "every", "each")
+            if word.lemma in known.QUANTITY_KINDS and _is_amount(state, word):
+                _write_quantity(state, word)
+            elif word.lemma in known.TEMPORAL_UNITS and word.dep == "npadvmod" and every is not None:
+                _write_rate(state, word, every)
+            elif state.concept_of(word.i) == "person":
+                _write_kin(state, word)
+
+
+def _object_of(word: Word, preposition: str) -> Word | None:
+    """What the first such preposition below the word leads to."""
+    phrase = word.child_word("prep", preposition)
+    return phrase.child("pobj") if phrase is not None else None
+
+
+def _is_amount(state: RuleState, word: Word) -> bool:
+    """Whether a number counts it; *one day* is no amount."""
+    if word.lemma in _SINGLE_UNITS and word.child_word("det", "a", "an") is not None:
+        over = word.parent.lower if word.dep == "pobj" else ""
+        return word.dep in {"npadvmod", "ROOT"} or over in {"for", "in", "within"}
+    if word.dep == "npadvmod" and word.child_word("nummod", "one") is not None:
+        return False
+    return any(number.tag == "CD" and number.i in state.core for number in word.children("nummod"))
+
+
+def _write_quantity(state: RuleState, word: Word) -> None:
+    """*five years*: ``temporal-quantity :quant 5 :unit year``; pounds weigh, or are a price."""
+    draft, unit = state.draft, state.core[word.i]
+    draft.nodes[unit].concept = word.lemma
+    measured, over = _object_of(word, "of"), word.parent
+    if measured is not None and measured.i not in state.core:
+        measured = None
+    if over.tag == "IN":
+        over = over.parent
+    weighed = over.i != word.i and over.lemma in _WEIGHED
+    weighs = word.lemma in _WEIGHTS and (measured is not None or weighed)
+    concept = "mass-quantity" if weighs else known.QUANTITY_KINDS[word.lemma]
+    quantity = draft.concept(concept, word.i, "quantity", unit=unit)
+    state.set_node(word.i, quantity)
+    if concept in {"mass-quantity", "volume-quantity"} and measured is not None:
+        draft.link(state.core[measured.i], "quant", quantity, "amount")
+        state.outer[word.i] = state.outer[measured.i]
+        state.attached.add(measured.i)
+    article = word.child_word("det", "a", "an")
+    if article is not None:
+        state.mark(quantity, "quant", "1", article.i, "quantity")
+
+
+def _write_rate(state: RuleState, word: Word, every: Word) -> None:
+    """*every day*: ``rate-entity-91 :ARG3 (temporal-quantity :quant 1 :unit day)``."""
+    quantity = state.draft.concept("temporal-quantity", word.i, "rate", unit=state.core[word.i])
+    state.mark(quantity, "quant", "1", every.i, "rate")
+    if every.i in state.core:
+        state.erase(every.i)
+    state.add("rate-entity-91", word.i, "rate", ARG3=quantity)
+    state.forms[word.i] = "rate"
+
+
+def _write_kin(state: RuleState, word: Word) -> None:
+    """*my friend*: ``person :ARG0-of (have-rel-role-91 :ARG1 i :ARG2 friend)``."""
+    draft, person = state.draft, state.core[word.i]
+    role = next((arc.head for arc in draft.arcs if arc.dep == person and arc.role == "ARG0"), None)
+    owner = word.child("poss") or _object_of(word, "of")
+    node = state.outer_of(owner) if owner is not None else None
+    related = role is not None and draft.nodes[role].concept == "have-rel-role-91"
+    if role is not None and related and owner is not None and node is not None:
+        draft.link(role, "ARG1", node, "relation")
+        state.attached.add(state.proxy(owner.i))
+
+
+def write_degrees(state: RuleState) -> None:
+    """Puts ``have-degree-91`` over each adjective that is compared or measured."""
+    for word in state.words:
+        if word.tag[:2] == "JJ" and word.i in state.core and word.lower not in _BARE:
+            degree = _degree(word)
+            if degree is not None:
+                _write_degree(state, word, *degree)
+
+
+def _degree(word: Word) -> tuple[str, Word] | None:
+    """The degree of an adjective, and the word that says so."""
+    if word.tag in {"JJR", "JJS"}:
+        return ("more" if word.tag == "JJR" else "most"), word
+    again = any(kid.lower == "as" and kid.i > word.i for kid in word.children("prep", "advcl"))
+    for marker in word.children("advmod"):
+        if marker.lower in _MARKERS and marker.i < word.i and (marker.lower != "as" or again):
+            return _MARKERS[marker.lower], marker
+        if marker.lower == "so":
+            if any(clause.child_word("mark", "that") for clause in word.children("ccomp", "advcl")):
+                return "so", marker
+            denials = [kid for above in (word, word.parent) for kid in above.children("neg")]
+            if marker.i < word.i and again and any(kid.lemma in {"not", "n't"} for kid in denials):
+                return "equal", marker
+    return None
+
+
+def _write_degree(state: RuleState, word: Word, kind: str, marker: Word) -> None:
+    draft = state.draft
+    degree = draft.concept("have-degree-91", marker.i, "degree", ARG2=state.core[word.i])
+    if marker.i in state.core and marker.i != word.i:
+        node = state.core[marker.i]
+        draft.nodes[node].concept = kind
+    else:
+        node = draft.concept(kind, marker.i, "degree")
+    draft.link(degree, "ARG3", node, "degree")
+    if marker.i != word.i:
+        state.attached.add(marker.i)
+    state.set_node(word.i, degree)
+    for kid in word.children("prep", "advcl", "ccomp", "xcomp"):
+        _write_standard(state, kid, degree, kind)
+
+
+def _write_standard(state: RuleState, kid: Word, degree: int, kind: str) -> None:
+    """What it is compared with (``ARG4``), among what (``ARG5``), or what follows from it (``ARG6``)."""
+    target: Word | None = kid
+    if kid.dep == "prep":
+        target = kid.child("pobj", "pcomp")
+        role = {"than": "ARG4", "as": "ARG4"}.get(kid.lower, "ARG5")
+        if kid.lower not in {"than", "as", "of", "in"} or (role == "ARG5" and kind != "most"):
+            return
+    elif kid.child_word("mark", "than", "as") is not None:
+        role = "ARG4"
+    elif kind in {"too", "so"}:
+        role = "ARG6"
+    else:
+        return
+    node = state.outer_of(target) if target is not None else None
+    if target is not None and node is not None:
+        state.draft.link(degree, role, node, "degree")
+        state.attached.add(state.proxy(target.i))
+
+
+def share_measured(state: RuleState) -> None:
+    """What is measured by *have-degree-91* is also an argument of the measure, where that is a frame."""
+    arcs = state.draft.arcs
+    for degree in [arc for arc in arcs if arc.role == "ARG2" and arc.rule == "degree"]:
+        entry = state.lexicon.frames.get(state.draft.nodes[degree.dep].concept or "")
+        whole = next((arc.dep for arc in arcs if arc.head == degree.head and arc.role == "ARG1"), None)
+        free = "ARG1" not in state.draft.roles(degree.dep)
+        if free and whole is not None and entry is not None and "1" in entry.functions:
+            state.draft.link(degree.dep, "ARG1", whole, "degree")
