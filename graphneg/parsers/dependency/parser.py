@@ -24,7 +24,7 @@ from graphneg.parsers.dependency.rules import (
     copulas,
     entities,
     linking,
-    modifiers,
+    roles,
     trees,
 )
 from graphneg.parsers.dependency.rules.state import RuleState
@@ -133,7 +133,7 @@ def write_draft(text: str, words: Sequence[Word], lexicon: Lexicon | None = None
     ):
         rule(state)
     groups = linking.write_coordination(state)
-    modifiers.write_roles(state)
+    roles.write_roles(state)
     clauses.write_whys(state)
     linking.write_shared(state, groups)
     entities.share_measured(state)

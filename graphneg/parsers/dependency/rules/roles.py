@@ -1,26 +1,34 @@
-"""Which word governs which, and which role a dependent takes.
+"""Links each word's node to its governor's: modifiers and clauses by rules of their own, the rest by role.
 
-In: a `RuleState` whose words have their nodes. Out: a `Dependency` for each word with a governor, and weights
-of roles for it: by the first row of ``role_rules.tsv`` that fits, else by counts of annotated graphs. Of
-*Tom* in *Tom sleeps*: ``{"ARG0": 0.9, "ARG1": 0.1}``; `best_role` takes the heaviest that is free.
+In: a `RuleState` whose words have their nodes. Out: the arcs between them; *a man in a hat*: ``wear-01 :ARG0
+man :ARG1 hat``; *He left because it rained*: ``cause-01`` over both. A role is chosen by weights (*Tom sleeps*:
+``{"ARG0": 0.9, "ARG1": 0.1}``): of the first row of ``role_rules.tsv`` that fits, else of counts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from fnmatch import fnmatchcase
 from functools import cache
 from typing import NamedTuple
 
+from graphneg.amr.penman import is_inverted
 from graphneg.english.noun_kinds import is_frame
+from graphneg.english.numbers import ordinal_value
 from graphneg.parsers.dependency.lexicon import rows, word_class, word_map
-from graphneg.parsers.dependency.rules.state import TIME_NOUNS, RuleState
+from graphneg.parsers.dependency.rules.state import SPEECH, SUBJECTS, TIME_NOUNS, RuleState
 from graphneg.parsers.dependency.text import Word, class_of, clause_form
 
 CORE_ROLES = frozenset(f"ARG{n}" for n in range(7))
-_SUBJECTS = frozenset({"nsubj", "nsubjpass", "csubj", "csubjpass"})
 _OUTER = frozenset({"because", "instead", "due", "out", "such", "despite"})
 """Prepositions that count although another stands below them: *out of*, *because of*."""
-_PREPOSITIONS = frozenset({"prep", "agent", "dative", "pcomp"})
+_SKIPPED = frozenset({"conj", "preconj", "cc", "punct", "aux", "auxpass", "expl"})
+_DEGREES = word_class("degree-adjective")
+_STANCES = frozenset({"sit", "stand", "lie", "kneel", "crouch", "wait"})
+_CLOTHES = word_class("clothes")
+_OWNERS = word_class("owner")
+_MARK_ROLES = word_map("mark-role")
+_QUESTION_ROLES = word_map("question-role")
 
 
 class Dependency(NamedTuple):
@@ -53,7 +61,7 @@ def dependency(state: RuleState, dependent: int) -> Dependency | None:
             form = _form(state, through, preposition, below, copular)
             return Dependency(proxy, dependent, through, form, preposition)
         counts = preposition is None or head.lower in _OUTER
-        if counts and head.dep in _PREPOSITIONS and head.tag in {"IN", "TO", "RP"}:
+        if counts and head.dep in {"prep", "agent", "dative", "pcomp"} and head.tag in {"IN", "TO", "RP"}:
             preposition = head
     return None
 
@@ -76,33 +84,235 @@ def _form(state: RuleState, through: Word, preposition: Word | None, below: Word
         return state.forms[through.i]
     if preposition is not None:
         return "agent" if preposition.dep == "agent" else f"prep_{preposition.lower}"
-    copular = copular or through.parent.tag[:2] == "JJ"
-    if copular and through.dep in _SUBJECTS and through.i == below.i:
-        return "cop_subj"
     if through.i != below.i:
         return below.dep if below.dep not in {"punct", "ROOT"} else through.dep
-    return clause_form(through)
+    copular = copular or through.parent.tag[:2] == "JJ"
+    subject = through.dep in {*SUBJECTS, "csubj", "csubjpass"}
+    return "cop_subj" if copular and subject else clause_form(through)
 
 
-def _yes(fact: bool) -> str:
-    return "yes" if fact else "no"
+def write_roles(state: RuleState) -> None:
+    """Links each word's node to its governor's."""
+    pending: dict[int, list[Dependency]] = {}
+    for i in list(state.outer):
+        if i in state.done and state.words[i].dep == "conj":
+            continue
+        edge = dependency(state, i)
+        if edge is not None and not _write_modifier(state, edge):
+            pending.setdefault(edge.governor, []).append(edge)
+    for governor, edges in pending.items():
+        _write_group(state, governor, edges)
 
 
-def head_concept(state: RuleState, edge: Dependency) -> str:
+def _write_group(state: RuleState, governor: int, edges: list[Dependency]) -> None:
+    """Gives the dependents of a word their roles, the surest first, no core role twice."""
+    head, nodes, link = state.core[governor], state.draft.nodes, state.draft.link
+    concept = nodes[head].concept or ""
+    used = _used_roles(state, head)
+    scored = [(edge, role_weights(state, edge)) for edge in edges]
+    scored.sort(key=lambda pair: (pair[0].form not in SUBJECTS, -max(pair[1].values(), default=0.0)))
+    for edge, scores in scored:
+        role = best_role(state, concept, scores, used) or default_role(state, concept, edge, used)
+        if role in CORE_ROLES:
+            used.add(role)
+        head, dep = state.head(governor, edge.form), state.outer[edge.dependent]
+        if nodes[head].concept is None:
+            if nodes[dep].concept is not None:
+                link(dep, "mod", head, "constant")
+        elif role == "domain":
+            link(dep, "mod", head, edge.form)
+        elif is_inverted(role):
+            link(dep, role.removesuffix("-of"), head, edge.form)
+        else:
+            link(head, role, dep, edge.form)
+
+
+def _write_modifier(state: RuleState, edge: Dependency) -> bool:
+    """Writes what needs no choice of role; tells whether it did."""
+    form, kid, preposition, draft = edge.form, state.words[edge.dependent], edge.preposition, state.draft
+    head, dep = state.head(edge.governor, form), state.outer[edge.dependent]
+    linked = any((arc.head, arc.dep) in {(head, dep), (dep, head)} for arc in draft.arcs)
+    if edge.through.dep in _SKIPPED or head == dep or linked:
+        return True
+    if form.startswith(("relcl", "acl")):
+        return _write_relative(state, edge, head)
+    if _write_argument(state, edge, head, dep):
+        return True
+    if form.startswith("advcl"):
+        return _write_adverbial(state, edge, head, dep)
+    judging = form == "advmod" and kid.tag[:2] in {"JJ", "RB"} and _is_judgement(state, kid)
+    if judging or (form == "amod" and kid.tag[:2] in {"JJ", "VB"}):
+        return _write_adjective(state, edge, head, dep)
+    if form in {"prep_in", "prep_with", "prep_without"} and _write_having(state, edge, head, dep):
+        return True
+    if form == "prep_near" and draft.nodes[head].concept not in {None, "near-02"}:
+        return _write_near(state, edge, head, dep)
+    if preposition is None:
+        return False
+    if preposition.lower == "because":
+        draft.concept("cause-01", preposition.i, "cause", ARG0=dep, ARG1=head)
+    elif preposition.lower == "like" and state.words[edge.governor].tag[:2] == "NN":
+        draft.concept("resemble-01", preposition.i, "like", ARG1=head, ARG2=dep)
+    else:
+        return False
+    return True
+
+
+def _write_argument(state: RuleState, edge: Dependency, head: int, dep: int) -> bool:
+    """What a modal, *able* or *used* takes, and who is *shirtless*."""
+    draft, node, infinitive = state.draft, state.draft.nodes[head], edge.form.startswith("xcomp")
+    if draft.nodes[dep].rule == "lack":
+        draft.link(dep, "ARG0", head, "lack")
+    elif node.rule in {"able", "modal"} and infinitive:
+        draft.link(head, "ARG1" if node.concept == "possible-01" else "ARG2", dep, node.rule)
+    elif infinitive and node.concept == "use-02":
+        draft.link(head, "ARG1", dep, "used")
+    else:
+        return node.rule == "able" and edge.through.dep in {"nsubj", "csubj"}
+    return True
+
+
+def _is_judgement(state: RuleState, adverb: Word) -> bool:
+    """Whether an adverb has a frame whose first role is what it judges: *slowly*, *well*, no *happily*."""
+    concept = state.concept_of(adverb.i)
+    if adverb.tag[:2] == "RB" and adverb.parent.lemma in SPEECH:
+        return False
+    return is_frame(concept) and (adverb.tag[:2] == "JJ" or _judges(state, concept))
+
+
+def _write_near(state: RuleState, edge: Dependency, head: int, dep: int) -> bool:
+    """*a tree near the house* is near it; *he sits near the door*: so is he, and that is where he sits."""
+    node = state.draft.concept("near-02", edge.preposition.i if edge.preposition else None, "near", ARG2=dep)
+    verb = state.words[edge.governor]
+    located: int | None = head
+    if verb.tag[:2] == "VB":
+        state.draft.link(head, "ARG2" if verb.lemma in _STANCES else "location", node, "near")
+        subject = verb.child("nsubj")
+        located = state.outer_of(subject) if subject is not None else None
+    if located is not None:
+        state.draft.link(node, "ARG1", located, "near")
+    return True
+
+
+def _write_adjective(state: RuleState, edge: Dependency, head: int, dep: int) -> bool:
+    """``(woman :ARG1-of (beautiful-02))``, ``(book :ord (ordinal-entity :value 2))``, else ``:mod``."""
+    draft, kid = state.draft, state.words[edge.dependent]
+    number = ordinal_value(kid.lower)
+    if number is not None and kid.tag[:2] == "JJ":
+        node = state.core[kid.i]
+        draft.nodes[node].concept = "ordinal-entity"
+        state.mark(node, "value", number, kid.i, "ordinal")
+        draft.link(head, "ord", node, "ordinal")
+        return True
+    concept = draft.nodes[dep].concept or ""
+    if not is_frame(concept):
+        degree = kid.lemma in _DEGREES and is_frame(draft.nodes[head].concept or "")
+        if degree:
+            draft.link(head, "degree", dep, "modifier")
+        return degree
+    role: str | None = "ARG1"
+    if edge.form != "advmod":
+        lemma = state.words[edge.governor].lemma
+        scores = state.lexicon.role_scores(concept, class_of(kid), "up_amod", lemma)
+        role = best_role(state, concept, scores, set())
+        if role not in CORE_ROLES:
+            role = "ARG0" if kid.tag == "VBG" else _lowest_role(state, concept, "ARG1")
+    draft.link(dep, role or "ARG1", head, "modifier")
+    return True
+
+
+def _write_having(state: RuleState, edge: Dependency, head: int, dep: int) -> bool:
+    """*a man in a hat*, *a dog with a ball*: ``wear-01``, ``have-03``."""
+    owner, thing = state.words[edge.governor], state.words[edge.dependent]
+    if owner.tag not in {"NN", "NNS"} or edge.preposition is None or is_frame(state.concept_of(owner.i)):
+        return False
+    lacks = edge.form == "prep_without" and owner.lemma not in {"day", "life", "world", "time"}
+    wears = thing.lemma in _CLOTHES and not lacks
+    if not wears and not lacks and (edge.form == "prep_in" or owner.lemma not in _OWNERS):
+        return False
+    frame = "wear-01" if wears else "have-03"
+    node = state.draft.concept(frame, edge.preposition.i, "having", ARG0=head, ARG1=dep)
+    for arc in state.draft.arcs:
+        if arc.head == state.core[thing.i] and arc.rule in {"no", "without"}:
+            arc.head = node
+    return True
+
+
+def _write_relative(state: RuleState, edge: Dependency, head: int) -> bool:
+    """The noun takes the role of the gap in its relative clause."""
+    draft, clause, kid = state.draft, edge.through, state.words[edge.dependent]
+    verb = state.core[kid.i]
+    concept = draft.nodes[verb].concept or ""
+    form = _gap(state, clause)
+    if form in {"location", "time"}:
+        draft.link(verb, form, head, "relative")
+        return True
+    if clause.i != kid.i and form in SUBJECTS:
+        form = "cop_subj"
+    scores = state.lexicon.role_scores(concept, class_of(kid), form, state.words[edge.governor].lemma)
+    role = best_role(state, concept, scores, _used_roles(state, verb)) or _DEFAULTS.get(form, "ARG1")
+    if role == "domain" or (form == "cop_subj" and not is_frame(concept)):
+        draft.link(head, "mod", verb, "relative")
+    else:
+        draft.link(verb, role, head, "relative")
+    return True
+
+
+def _gap(state: RuleState, clause: Word) -> str:
+    """What the relative pronoun is in its clause; without one, what is missing."""
+    for kid in clause.children():
+        relative = kid.tag in {"WP", "WDT"} or (kid.lower == "that" and kid.tag in {"DT", "IN"})
+        if relative and kid.i not in state.core and kid.dep in {"nsubj", "nsubjpass", "dobj", "attr"}:
+            return kid.dep
+        if kid.tag == "WRB" and kid.lower in {"where", "when"}:
+            return _QUESTION_ROLES[kid.lower]
+        if kid.dep == "prep" and any(inner.tag in {"WP", "WDT"} for inner in kid.children("pobj")):
+            return f"prep_{kid.lower}"
+    if clause.dep == "acl":
+        return {"VBN": "nsubjpass", "VBG": "nsubj"}.get(clause.tag, "dobj")
+    if clause.is_infinitive and clause.child("dobj") is None:
+        return "dobj"
+    bare = next((kid for kid in clause.children("prep") if not kid.kids), None)
+    if bare is not None:
+        return f"prep_{bare.lower}"
+    return "dobj" if clause.child(*SUBJECTS) is not None else "nsubj"
+
+
+def _write_adverbial(state: RuleState, edge: Dependency, head: int, dep: int) -> bool:
+    """Conditions, causes, concessions, times, purposes."""
+    draft, clause = state.draft, edge.through
+    marks = [kid for kid in clause.children("mark", "advmod") if kid.tag in {"IN", "WRB", "RB"}]
+    mark = next((kid for kid in marks if kid.lower in _MARK_ROLES), None)
+    if mark is None or (mark.lower == "for" and clause.is_infinitive):
+        role = "purpose" if clause.is_infinitive else ("manner" if clause.tag == "VBG" else "time")
+        draft.link(head, "mod" if clause.tag in {"VBD", "VBZ", "VBP"} else role, dep, "adverbial")
+    elif mark.lower == "so" and not any(kid.lower == "that" for kid in marks):
+        draft.concept("cause-01", mark.i, "cause", ARG0=head, ARG1=dep)
+    elif _MARK_ROLES[mark.lower] == "cause":
+        draft.concept("cause-01", mark.i, "cause", ARG0=dep, ARG1=head)
+    elif mark.lower in {"before", "after", "until", "till"}:
+        draft.link(head, "time", draft.concept(mark.lower, mark.i, "mark", op1=dep), "mark")
+    else:
+        draft.link(head, _MARK_ROLES[mark.lower], dep, "adverbial")
+    return True
+
+
+def _head_concept(state: RuleState, edge: Dependency) -> str:
     """The concept of the node that takes a dependent."""
     return state.draft.nodes[state.head(edge.governor, edge.form)].concept or ""
 
 
-_Fact = Callable[[RuleState, Dependency], str]
+_Fact = Callable[[RuleState, Dependency], str | bool]
+_Condition = Callable[[RuleState, Dependency], bool]
 _GOVERNOR: dict[str, _Fact] = {
     "lemma": lambda state, edge: state.words[edge.governor].lemma,
     "tag": lambda state, edge: state.words[edge.governor].tag,
     "class": lambda state, edge: class_of(state.words[edge.governor]),
-    "concept": head_concept,
+    "concept": _head_concept,
     "rule": lambda state, edge: state.rule_of(edge.governor),
-    "frame": lambda state, edge: _yes(is_frame(head_concept(state, edge))),
-    "transitive": lambda state, edge: _yes(_is_transitive(state, edge)),
-    "content": lambda state, edge: _yes(state.words[edge.governor].child("ccomp") is not None),
+    "frame": lambda state, edge: is_frame(_head_concept(state, edge)),
+    "transitive": lambda state, edge: _is_transitive(state, edge),
+    "content": lambda state, edge: state.words[edge.governor].child("ccomp") is not None,
 }
 _DEPENDENT: dict[str, _Fact] = {
     "lemma": lambda state, edge: state.words[edge.dependent].lemma,
@@ -110,59 +320,40 @@ _DEPENDENT: dict[str, _Fact] = {
     "tag": lambda state, edge: state.words[edge.dependent].tag,
     "concept": lambda state, edge: state.concept_of(edge.dependent),
     "rule": lambda state, edge: state.rule_of(edge.dependent),
-    "after": lambda state, edge: _yes(edge.dependent > edge.governor),
-    "assigned": lambda state, edge: _yes(edge.dependent in state.forms),
-    "vocative": lambda state, edge: _yes(is_vocative(state, edge)),
-    "quality": lambda state, edge: _yes(judges(state, state.concept_of(edge.dependent))),
+    "after": lambda state, edge: edge.dependent > edge.governor,
+    "assigned": lambda state, edge: edge.dependent in state.forms,
+    "vocative": lambda state, edge: is_vocative(state, edge),
+    "quality": lambda state, edge: _judges(state, state.concept_of(edge.dependent)),
 }
 
 
-class _Condition(NamedTuple):
-    """A fact and the values that it may have: some in full, some by their beginning or end."""
+def _condition(cell: str, facts: dict[str, _Fact]) -> _Condition:
+    """``tag=NN*,@class``: whether the fact has one of the values, in full or by its beginning or end."""
+    name, _, choices = cell.partition("=")
+    fact, values = facts[name], choices.split(",")
+    listed = {*values, *(word for value in values if value[0] == "@" for word in word_class(value[1:]))}
+    prefixes = tuple(value[:-1] for value in values if value.endswith("*"))
+    suffixes = tuple(value[1:] for value in values if value.startswith("*"))
 
-    fact: _Fact
-    values: frozenset[str]
-    prefixes: tuple[str, ...]
-    suffixes: tuple[str, ...]
+    def holds(state: RuleState, edge: Dependency) -> bool:
+        told = fact(state, edge)
+        value = told if isinstance(told, str) else ("yes" if told else "no")
+        return value in listed or value.startswith(prefixes) or value.endswith(suffixes)
 
-    def holds(self, state: RuleState, edge: Dependency) -> bool:
-        """Whether the fact about a dependency has one of the values."""
-        value = self.fact(state, edge)
-        return value in self.values or value.startswith(self.prefixes) or value.endswith(self.suffixes)
-
-
-def _conditions(text: str, facts: dict[str, _Fact]) -> list[_Condition]:
-    conditions: list[_Condition] = []
-    for name, _, choices in (cell.partition("=") for cell in text.split() if cell != "-"):
-        values = choices.split(",")
-        listed = {word for value in values if value[0] == "@" for word in word_class(value[1:])}
-        prefixes = tuple(value[:-1] for value in values if value.endswith("*"))
-        suffixes = tuple(value[1:] for value in values if value.startswith("*"))
-        conditions.append(_Condition(facts[name], frozenset({*values, *listed}), prefixes, suffixes))
-    return conditions
-
-
-@cache
-def _rules() -> list[tuple[list[str], list[_Condition], dict[str, float]]]:
-    """The rows of the table: relations, conditions, and the weights of roles."""
-    return [
-        (
-            relations.split(","),
-            _conditions(governor, _GOVERNOR) + _conditions(dependent, _DEPENDENT),
-            {role: float(weight or 1) for role, _, weight in (cell.partition(":") for cell in roles.split())},
-        )
-        for relations, governor, dependent, roles in rows("role_rules")
-    ]
+    return holds
 
 
 @cache
 def _rules_of(form: str) -> list[tuple[list[_Condition], dict[str, float]]]:
-    """What the rows say about a relation, in their order."""
-    return [
-        (conditions, weights)
-        for relations, conditions, weights in _rules()
-        if any(form == name or (name[-1] == "*" and form.startswith(name[:-1])) for name in relations)
-    ]
+    """What the rows of the table say about a relation, in their order: conditions, and weights of roles."""
+    rules: list[tuple[list[_Condition], dict[str, float]]] = []
+    for relations, governor, dependent, roles in rows("role_rules"):
+        if any(fnmatchcase(form, name) for name in relations.split(",")):
+            conditions = [_condition(cell, _GOVERNOR) for cell in governor.split() if cell != "-"]
+            conditions += [_condition(cell, _DEPENDENT) for cell in dependent.split() if cell != "-"]
+            weights = (cell.partition(":") for cell in roles.split())
+            rules.append((conditions, {role: float(weight or 1) for role, _, weight in weights}))
+    return rules
 
 
 _FREE = frozenset({"intj", "det", "predet", "neg", "meta", "dep", "punct", "quantmod", "nummod", "appos"})
@@ -172,10 +363,10 @@ _TEMPORAL = frozenset({"npadvmod", "prep_in", "prep_on", "prep_at", "prep_during
 def role_weights(state: RuleState, edge: Dependency) -> dict[str, float]:
     """The weight of each role that a dependent may take."""
     for conditions, weights in _rules_of(edge.form):
-        if all(condition.holds(state, edge) for condition in conditions):
+        if all(holds(state, edge) for holds in conditions):
             return dict(weights)
     form, kid, governor = edge.form, state.words[edge.dependent], state.words[edge.governor]
-    concept = head_concept(state, edge)
+    concept = _head_concept(state, edge)
     scores = state.lexicon.role_scores(concept, class_of(governor), form, kid.lemma)
     if concept == "be-located-at-91" and (form.startswith("prep_") or form in {"acomp", "attr"}):
         scores["ARG2"] = scores.get("ARG2", 0.0) + 1.0
@@ -195,7 +386,7 @@ def role_weights(state: RuleState, edge: Dependency) -> dict[str, float]:
     return scores
 
 
-def judges(state: RuleState, concept: str) -> bool:
+def _judges(state: RuleState, concept: str) -> bool:
     """Whether a concept is a frame whose first role is what it judges: ``slow-05``, ``good-02``."""
     entry = state.lexicon.frames.get(concept)
     return entry is not None and min(entry.functions, default="") == "1"
@@ -203,7 +394,7 @@ def judges(state: RuleState, concept: str) -> bool:
 
 def _is_transitive(state: RuleState, edge: Dependency) -> bool:
     """Whether a verb has a subject and one object, and its frame an agent and what it acts on."""
-    verb, concept = state.words[edge.governor], head_concept(state, edge)
+    verb, concept = state.words[edge.governor], _head_concept(state, edge)
     entry = state.lexicon.frames.get(concept)
     objects = verb.children("dobj")
     if entry is None or not {"0", "1"} <= set(entry.functions) or len(objects) != 1:
@@ -226,9 +417,7 @@ def _fitting(state: RuleState, concept: str, form: str, scores: dict[str, float]
 
 
 _ADDRESSES = word_class("address")
-_LOOSE = frozenset(
-    ["npadvmod", "dep", "intj", "appos", "advmod", "nmod", "oprd", "attr", "dobj", "conj", "pobj"]
-)
+_LOOSE = word_class("vocative-relation")
 
 
 def is_vocative(state: RuleState, edge: Dependency) -> bool:
@@ -238,9 +427,8 @@ def is_vocative(state: RuleState, edge: Dependency) -> bool:
     if not (name or word.lower in _ADDRESSES) or edge.form not in _LOOSE:
         return False
     after, before = word.following, word.tree[min((word.i, *word.kids))].previous
-    return (after is None or after.tag in {",", ".", "''"}) and (
-        before is None or before.tag in {",", ".", "``", ":"}
-    )
+    closed = after is None or after.tag in {",", ".", "''"}
+    return closed and (before is None or before.tag in {",", ".", "``", ":"})
 
 
 _CONSTANT = frozenset({"polarity", "mode", "wiki", "name", "value", "unit", "ord", "op2", "op3"})
@@ -269,7 +457,7 @@ def _is_allowed(state: RuleState, concept: str, role: str) -> bool:
     return is_frame(concept) and (entry is None or role[3:] in entry.functions)
 
 
-def lowest_role(state: RuleState, concept: str, default: str) -> str:
+def _lowest_role(state: RuleState, concept: str, default: str) -> str:
     """The role if the frame has it, else the first that it has."""
     entry = state.lexicon.frames.get(concept)
     if entry is None or not entry.functions or default[3:] in entry.functions:
@@ -280,14 +468,13 @@ def lowest_role(state: RuleState, concept: str, default: str) -> str:
 def default_role(state: RuleState, concept: str, edge: Dependency, used: set[str]) -> str:
     """The role where no count tells one: by the preposition, or by the relation."""
     if edge.preposition is not None:
-        role = _PREPOSITION_ROLES.get(edge.preposition.lower, "mod")
-        return role if role != "prep-as" else "mod"
+        return _PREPOSITION_ROLES.get(edge.preposition.lower, "mod")
     role = "ARG1" if edge.form.startswith(("ccomp", "xcomp")) else _DEFAULTS.get(edge.form, "mod")
     if role not in CORE_ROLES:
         return role
     if not is_frame(concept):
         return "mod"
-    role = lowest_role(state, concept, role)
+    role = _lowest_role(state, concept, role)
     if role in used:
         entry = state.lexicon.frames.get(concept)
         free = [f"ARG{n}" for n in sorted(entry.functions)] if entry else ["ARG1", "ARG2"]
@@ -295,12 +482,7 @@ def default_role(state: RuleState, concept: str, edge: Dependency, used: set[str
     return role
 
 
-def default_form(form: str) -> str:
-    """The role of a relation that no table knows."""
-    return _DEFAULTS.get(form, "ARG1")
-
-
-def used_roles(state: RuleState, head: int) -> set[str]:
+def _used_roles(state: RuleState, head: int) -> set[str]:
     """The numbered roles that a node has."""
     return {arc.role for arc in state.draft.arcs if arc.head == head and arc.role in CORE_ROLES}
 
@@ -313,5 +495,5 @@ def subject_role(state: RuleState, verb: Word, form: str, lemma: str) -> str | N
         return None
     scores = state.lexicon.role_scores(concept, class_of(verb), form, lemma)
     role = best_role(state, concept, {k: v for k, v in scores.items() if k in CORE_ROLES}, set())
-    role = role or lowest_role(state, concept, "ARG0" if form == "nsubj" else "ARG1")
-    return None if role in used_roles(state, node) else role
+    role = role or _lowest_role(state, concept, "ARG0" if form == "nsubj" else "ARG1")
+    return None if role in _used_roles(state, node) else role
