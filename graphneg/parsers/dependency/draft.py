@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import count
@@ -131,6 +131,14 @@ class Draft:
             kept.mentions.append(gone.token)
         kept.mentions.extend(gone.mentions)
         self.tops = {sentence: new if top == old else top for sentence, top in self.tops.items()}
+
+    def merge(self, key: Callable[[DraftNode], object]) -> None:
+        """Makes one node of those with the same key, the first of them; a key of None stands alone."""
+        first: dict[object, int] = {}
+        for k, node in enumerate(self.nodes):
+            same = None if node.gone else key(node)
+            if same is not None and first.setdefault(same, k) != k:
+                self.redirect(k, first[same])
 
     def drop(self, node: int) -> None:
         """Deletes a node and its arcs; other nodes keep their numbers."""

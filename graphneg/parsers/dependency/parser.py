@@ -140,7 +140,6 @@ def write_draft(text: str, words: Sequence[Word], lexicon: Lexicon | None = None
     roots = [word for word in words if word.head == word.i]
     for root in roots:
         clauses.write_moods(state, root)
-        linking.write_consequence(state, root)
         linking.write_openers(state, root)
     _write_tops(state, linking.join_speech(state, roots))
     for rule in (

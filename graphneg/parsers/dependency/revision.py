@@ -57,7 +57,7 @@ def revise(draft: Draft, revisers: Sequence[Reviser]) -> Draft:
         reviser.revise(draft)
     if revisers:
         restore(draft, kept)
-    share_pronouns(draft)
+    draft.merge(lambda node: node.concept if node.concept in PERSONAL else None)
     return draft
 
 
@@ -234,16 +234,6 @@ def _living(draft: Draft, node: int) -> int | None:
         return draft.tops.get(old.sentence)
     alive = (k for k, other in enumerate(draft.nodes) if other.token == old.token and not other.gone)
     return next((k for k in alive if draft.nodes[k].concept is not None), None)
-
-
-def share_pronouns(draft: Draft) -> None:
-    """One node for all mentions of a pronoun in the text, the first one."""
-    first: dict[str, int] = {}
-    for k, node in enumerate(draft.nodes):
-        if not node.gone and node.concept in PERSONAL:
-            same = first.setdefault(node.concept or "", k)
-            if same != k:
-                draft.redirect(k, same)
 
 
 class LearnedReviser:

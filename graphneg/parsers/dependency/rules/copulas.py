@@ -13,13 +13,10 @@ from graphneg.parsers.dependency.rules.state import TIME_NOUNS, RuleState
 from graphneg.parsers.dependency.text import Word
 
 _PLACES = word_class("place-adverb")
-_PREDICATES = ("acomp", "attr", "oprd", "ccomp", "xcomp")
 _LIGHT = word_class("light-adverb")
 _SEEMING = frozenset({"seem", "appear", "happen"})
 _AFFECTING = word_class("affecting")
 _PLACED = word_map("place-preposition")
-_NAMING = frozenset({"like", "near"})
-"""Prepositions that the frame is called after."""
 _LOCATIVE = word_class("locative") | {"like"}
 
 
@@ -59,19 +56,19 @@ def _resolve(state: RuleState, be: Word) -> None:
         exists = be.child("expl") is not None and predicate.child("acl") is None
         if exists and location is not None and location.tag != "WRB":
             state.add("be-located-at-91", be.i, "copula")
-            return
-        if subject is not None and _is_number(state, predicate):
+        elif subject is not None and _is_number(state, predicate):
             state.proxies[be.i] = subject.i
             state.forms[predicate.i] = "value"
-            return
-        state.proxies[be.i] = predicate.i
-        _resolve_extraposed(state, be, predicate)
-        owner = subject.child("poss") if subject is not None and subject.lemma == "name" else None
-        if subject is not None and owner is not None and predicate.i in state.core:
-            state.proxies[subject.i] = owner.i  # *My name is Tom*: I am Tom.
+        else:
+            state.proxies[be.i] = predicate.i
+            _resolve_extraposed(state, be, predicate)
+            owner = subject.child("poss") if subject is not None and subject.lemma == "name" else None
+            if subject is not None and owner is not None and predicate.i in state.core:
+                state.proxies[subject.i] = owner.i  # *My name is Tom*: I am Tom.
     elif location is not None:
         node = state.add(_PLACED.get(location.lower, "be-located-at-91"), be.i, "copula")
-        if location.lower in _NAMING:
+        if location.lower in {"like", "near"}:
+            # The frame is called after the preposition.
             named = state.draft.nodes[node]
             named.token, named.start, named.end = location.i, location.start, location.end
     else:
@@ -118,7 +115,7 @@ def _is_content(clause: Word) -> bool:
 
 
 def _predicate(be: Word) -> Word | None:
-    for dep in _PREDICATES:
+    for dep in ("acomp", "attr", "oprd", "ccomp", "xcomp"):
         for kid in be.children(dep):
             if kid.tag != "WRB" and not (kid.lower in _PLACES and dep == "acomp"):
                 return kid
@@ -128,25 +125,20 @@ def _predicate(be: Word) -> Word | None:
 def _location(be: Word) -> Word | None:
     """The preposition or adverb that says where."""
     source = be.child_word("prep", "from")
-    if source is not None and _has_origin(be, source):
-        return source
+    if source is not None:
+        # *is from Oslo*, *Where is she from?*, but not *is from six to eight*.
+        inner = source.child("pobj")
+        if inner is None and be.child_word("advmod", "where") is not None:
+            return source
+        if inner is not None and inner.lemma not in TIME_NOUNS and inner.tag != "CD":
+            return source
     for kid in be.children("prep", "advmod", "acomp"):
-        if kid.dep != "prep":
-            if kid.lower in _PLACES:
-                return kid
-        elif kid.lower in _LOCATIVE:
-            inner = kid.child("pobj")
-            if inner is not None and inner.lemma not in TIME_NOUNS:
-                return kid
+        inner = kid.child("pobj") if kid.dep == "prep" and kid.lower in _LOCATIVE else None
+        if inner is not None and inner.lemma not in TIME_NOUNS:
+            return kid
+        if kid.dep != "prep" and kid.lower in _PLACES:
+            return kid
     return None
-
-
-def _has_origin(be: Word, source: Word) -> bool:
-    """*is from Oslo*, *Where is she from?*, but not *is from six to eight*."""
-    inner = source.child("pobj")
-    if inner is None:
-        return be.child_word("advmod", "where") is not None
-    return inner.lemma not in TIME_NOUNS and inner.tag != "CD"
 
 
 def _other(be: Word) -> Word | None:

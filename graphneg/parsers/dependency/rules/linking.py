@@ -12,7 +12,7 @@ In: a `RuleState` whose words have their concepts (whose clauses are linked, for
 
 from __future__ import annotations
 
-from graphneg.parsers.dependency.draft import DraftArc
+from graphneg.parsers.dependency.draft import DraftArc, DraftNode
 from graphneg.parsers.dependency.lexicon import word_class, word_map, word_pairs
 from graphneg.parsers.dependency.rules.roles import subject_role
 from graphneg.parsers.dependency.rules.state import SPEECH, SUBJECTS, RuleState, quoted_words
@@ -73,12 +73,11 @@ def write_coordination(state: RuleState) -> dict[int, list[int]]:
 
 def _shared_modal(state: RuleState, members: list[int]) -> DraftArc | None:
     """The arc from a modal that holds for all conjuncts: *you should sit and wait*."""
-    outer = state.outer[members[0]]
-    if state.draft.nodes[outer].rule != "modal" or outer == state.core[members[0]]:
+    outer, others = state.outer[members[0]], [state.words[member] for member in members[1:]]
+    own = any(word.child("nsubj", "nsubjpass", "aux", "expl") for word in others)
+    bare = not own and all(word.tag in {"VB", "VBN"} for word in others)
+    if state.draft.nodes[outer].rule != "modal" or outer == state.core[members[0]] or not bare:
         return None
-    for word in (state.words[member] for member in members[1:]):
-        if word.tag not in {"VB", "VBN"} or word.child("nsubj", "nsubjpass", "aux", "expl") is not None:
-            return None
     return next((arc for arc in state.draft.arcs if arc.head == outer and arc.rule == "modal"), None)
 
 
@@ -95,21 +94,11 @@ def _conjunction(state: RuleState, group: list[int]) -> tuple[str, int | None]:
 
 
 def write_openers(state: RuleState, root: Word) -> None:
-    """*But …* and *And …* at the start of a sentence: ``contrast-01 :ARG2``, ``and :op2``."""
-    proxy = state.proxy(root.i)
-    if proxy not in state.outer:
-        return
-    conjunctions = root.children("cc")
-    if proxy != root.i:
-        conjunctions += state.words[proxy].children("cc")
-    for word in reversed(conjunctions):
-        if word.i < root.i and word.lower in _OPENERS and _opens(word):
-            concept, role = _OPENERS[word.lower]
-            state.above(concept, word.i, proxy, role, "opener")
+    """What a sentence that begins with a conjunction follows from, or is opposed or added to.
 
-
-def write_consequence(state: RuleState, root: Word) -> None:
-    """*So …*: ``cause-01 :ARG1``; *Because …* alone: ``cause-01 :ARG0``."""
+    *So …*: ``cause-01 :ARG1``; *Because …* alone: ``cause-01 :ARG0``; *But …* and *And …*: ``contrast-01
+    :ARG2``, ``and :op2``.
+    """
     proxy = state.proxy(root.i)
     if proxy not in state.outer:
         return
@@ -123,16 +112,17 @@ def write_consequence(state: RuleState, root: Word) -> None:
                 state.above("cause-01", word.i, proxy, "ARG1", "so")
         elif word.lower in {"because", "for"} and word.dep == "mark":
             state.above("cause-01", word.i, proxy, "ARG0", "because")
+    conjunctions = root.children("cc") + (state.words[proxy].children("cc") if proxy != root.i else [])
+    for word in reversed(conjunctions):
+        if word.i < root.i and word.lower in _OPENERS and _opens(word):
+            concept, role = _OPENERS[word.lower]
+            state.above(concept, word.i, proxy, role, "opener")
 
 
 def _opens(word: Word) -> bool:
     """Whether nothing but marks, interjections and other conjunctions stand before it."""
-    before = word.previous
-    while before is not None and before.sentence == word.sentence:
-        if before.tag not in _BEFORE_OPENERS:
-            return False
-        before = before.previous
-    return True
+    before = (other for other in word.tree[: word.i] if other.sentence == word.sentence)
+    return all(other.tag in _BEFORE_OPENERS for other in before)
 
 
 def write_shared(state: RuleState, written: dict[int, list[int]]) -> None:
@@ -212,12 +202,12 @@ def merge_reflexives(state: RuleState) -> None:
 
 def merge_pronouns(state: RuleState) -> None:
     """One node for all mentions of a pronoun in a sentence."""
-    first: dict[tuple[str, int], int] = {}
-    for k, node in enumerate(state.draft.nodes):
-        if not node.gone and node.concept in PERSONAL and node.rule in {"pronoun", "imperative"}:
-            same = first.setdefault((node.concept or "", node.sentence), k)
-            if same != k:
-                state.redirect(k, same)
+
+    def key(node: DraftNode) -> tuple[str | None, int] | None:
+        personal = node.concept in PERSONAL and node.rule in {"pronoun", "imperative"}
+        return (node.concept, node.sentence) if personal else None
+
+    state.draft.merge(key)
 
 
 def merge_nouns(state: RuleState) -> None:
@@ -239,17 +229,16 @@ def _antecedent(state: RuleState, pronoun: Word, named: list[Word]) -> Word | No
     kind, over = _REFERENCES[pronoun.lower], pronoun.parent
     if kind == "thing" and pronoun.dep == "nsubj" and over.lemma in _EXPLETIVE_VERBS:
         return None  # *it is late*, *it seems*, *it is good to …*
-    governor = over.head if pronoun.dep == "pobj" else over.i
-    best, score = None, 0.0
-    for noun in named:
-        if not _fits(state, noun, kind) or noun.head in (over.i, governor) or noun.i == over.i:
-            continue
-        weight = 1.0 / (1 + (pronoun.i - noun.i) / 10)
-        if noun.dep in {"nsubj", "nsubjpass", "dobj"}:
-            weight += 0.5
-        if weight > score:
-            best, score = noun, weight
-    return best
+    heads = {over.i, over.head if pronoun.dep == "pobj" else over.i}
+    fitting = [
+        noun for noun in named if _fits(state, noun, kind) and noun.head not in heads and noun.i != over.i
+    ]
+
+    def nearness(noun: Word) -> float:
+        argument = noun.dep in {"nsubj", "nsubjpass", "dobj"}
+        return 1.0 / (1 + (pronoun.i - noun.i) / 10) + (0.5 if argument else 0.0)
+
+    return max(fitting, key=nearness, default=None)
 
 
 def _fits(state: RuleState, noun: Word, kind: str) -> bool:
@@ -286,9 +275,9 @@ def _reports(word: Word) -> bool:
 
 def _reports_before(quote: Word, said: Word) -> bool:
     """Whether ``said`` is the *he asked* behind a quotation."""
+    opening, words = _first(said), said.tree
     if not _reports(said):
         return False
-    opening, words = _first(said), said.tree
     if opening.tag in _QUOTE_TAGS and opening.following is not None:
         opening = opening.following
         return opening.text[:1].islower() or opening.tag in {"NNP", "PRP"}
@@ -305,10 +294,7 @@ def _reports_after(said: Word, quote: Word) -> bool:
 
 def _first(root: Word) -> Word:
     """The first word of its sentence."""
-    first = root
-    while first.previous is not None and first.previous.sentence == root.sentence:
-        first = first.previous
-    return first
+    return next(word for word in root.tree if word.sentence == root.sentence)
 
 
 def _take(state: RuleState, said: Word, quote: Word) -> bool:

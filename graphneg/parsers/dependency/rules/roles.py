@@ -1,8 +1,8 @@
 """Links each word's node to its governor's: modifiers and clauses by rules of their own, the rest by role.
 
 In: a `RuleState` whose words have their nodes. Out: the arcs between them; *a man in a hat*: ``wear-01 :ARG0
-man :ARG1 hat``; *He left because it rained*: ``cause-01`` over both. A role is chosen by weights (*Tom sleeps*:
-``{"ARG0": 0.9, "ARG1": 0.1}``): of the first row of ``role_rules.tsv`` that fits, else of counts.
+man :ARG1 hat``; *He left because it rained*: ``cause-01`` over both. A role is chosen by weights (of *Tom* in
+*Tom sleeps*: ARG0 0.9, ARG1 0.1): those of the first row of ``role_rules.tsv`` that fits, else of counts.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ class RuleState:
 
     def add(self, concept: str, word: int, rule: str, last: int | None = None, **arguments: int | str) -> int:
         """Makes a concept the node of a word; arguments as those of :meth:`Draft.concept`."""
-        return self.set_node(word, self.draft.concept(concept, word, rule, last=last, **arguments))
+        return self.set_node(word, self.draft.concept(concept, word, rule, 0, last, **arguments))
 
     def set_node(self, word: int, node: int) -> int:
         """Lets a word have a node that is there; returns the node."""
@@ -78,8 +78,8 @@ class RuleState:
 
     def above(self, concept: str, anchor: int | None, under: int, role: str, rule: str) -> int:
         """Puts a new node over all that stands for word ``under`` so far."""
-        arguments = {role: self.outer[under]}
-        node = self.draft.concept(concept, anchor, rule, self.words[under].sentence, **arguments)
+        node = self.draft.concept(concept, anchor, rule, self.words[under].sentence)
+        self.draft.link(node, role, self.outer[under], rule)
         self.outer[under] = node
         return node
 
