@@ -12,14 +12,14 @@ spoken to, no *please*, hardly a sentence that is one word, and few texts of sev
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Protocol
 
-from graphneg.parsers.dependency.draft import Draft, DraftArc
+from graphneg.parsers.dependency.draft import Draft, DraftArc, DraftNode
 from graphneg.parsers.dependency.learned.arcs import link_nodes, move_negation
 from graphneg.parsers.dependency.learned.concepts import choose_concepts
 from graphneg.parsers.dependency.learned.features import expand
@@ -52,35 +52,23 @@ class Reviser(Protocol):
 
 def revise(draft: Draft, revisers: Sequence[Reviser]) -> Draft:
     """The draft after the revisers, in order, with what they are not to lose."""
-    kept = keep(draft)
+    kept, tops = _kept_arcs(draft), dict(draft.tops)
     for reviser in revisers:
         reviser.revise(draft)
     if revisers:
-        restore(draft, kept)
+        _restore(draft, kept, tops)
     draft.merge(lambda node: node.concept if node.concept in PERSONAL else None)
     return draft
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """What the rules wrote and revisers are not to lose: some arcs, and a node for each sentence.
+def _kept_arcs(draft: Draft) -> dict[str, list[DraftArc]]:
+    """Copies of the rules' arcs that revisers are not to lose.
 
     ``marks`` lead to polarities, to who is spoken to and to what is asked; ``hortative`` to who does what
     *let's* proposes; ``doubled`` to what is a frame's argument twice (*he hurt himself*); ``modals`` from a
     modal to all that it holds for (*you can't eat or drink*); ``persons`` link a personal pronoun, except
     in a quotation, where it may mean its speaker.
     """
-
-    marks: list[DraftArc]
-    doubled: list[DraftArc]
-    hortative: list[DraftArc]
-    persons: list[DraftArc]
-    modals: list[DraftArc]
-    tops: dict[int, int]
-
-
-def keep(draft: Draft) -> Kept:
-    """Notes, before revision, what is kept."""
     nodes, spoken = draft.nodes, quoted_words(draft.words)
     times = Counter((arc.head, arc.dep) for arc in draft.arcs if arc.role.startswith("ARG"))
     us = {
@@ -88,54 +76,51 @@ def keep(draft: Draft) -> Kept:
         for k, node in enumerate(nodes)
         if node.concept == "we" and node.token and draft.words[node.token - 1].lower in {"let", "lets"}
     }
-    persons = {k for k in range(len(nodes)) if _is_person(draft, k) and nodes[k].token not in spoken}
-
-    def copies(condition: Callable[[DraftArc], bool]) -> list[DraftArc]:
-        return [replace(arc) for arc in draft.arcs if condition(arc)]
-
-    return Kept(
-        marks=copies(lambda arc: arc.role in _MARKS or nodes[arc.dep].concept == _UNKNOWN),
-        doubled=copies(lambda arc: arc.role.startswith("ARG") and times[arc.head, arc.dep] > 1),
-        hortative=copies(lambda arc: arc.role.startswith("ARG") and arc.dep in us),
-        persons=copies(
-            lambda arc: (
-                (arc.head in persons or arc.dep in persons)
-                and (arc.role.startswith("ARG") or arc.role in {"mod", "poss"})
-            )
-        ),
-        modals=copies(lambda arc: nodes[arc.head].rule == "modal" and nodes[arc.dep].rule == "coordination"),
-        tops=dict(draft.tops),
-    )
+    persons = {k for k in range(len(nodes)) if _is_person(nodes[k]) and nodes[k].token not in spoken}
+    kept: dict[str, list[DraftArc]] = {}
+    for arc in draft.arcs:
+        is_argument = arc.role.startswith("ARG")
+        reasons = {
+            "marks": arc.role in _MARKS or nodes[arc.dep].concept == _UNKNOWN,
+            "hortative": is_argument and arc.dep in us,
+            "doubled": is_argument and times[arc.head, arc.dep] > 1,
+            "modals": nodes[arc.head].rule == "modal" and nodes[arc.dep].rule == "coordination",
+            "persons": (is_argument or arc.role in {"mod", "poss"}) and {arc.head, arc.dep} & persons,
+        }
+        for reason, holds in reasons.items():
+            if holds:
+                kept.setdefault(reason, []).append(replace(arc))
+    return kept
 
 
-def _is_person(draft: Draft, k: int) -> bool:
-    return draft.nodes[k].concept in _PERSONS and draft.nodes[k].rule == "pronoun"
+def _is_person(node: DraftNode) -> bool:
+    return node.concept in _PERSONS and node.rule == "pronoun"
 
 
-def restore(draft: Draft, kept: Kept) -> None:
-    """Puts back, after revision, what was kept."""
+def _restore(draft: Draft, kept: Mapping[str, Sequence[DraftArc]], tops: Mapping[int, int]) -> None:
+    """Puts back, after revision, the kept arcs, and a node of each sentence."""
     nodes = draft.nodes
     alive = {node.sentence for node in nodes if not node.gone and node.concept is not None}
-    for sentence, top in kept.tops.items():
+    for sentence, top in tops.items():
         if sentence not in alive:
             nodes[top].gone = False
             draft.tops[sentence] = top
     asked = {node.sentence for node in nodes if node.concept == _UNKNOWN and not node.gone}
-    for arc in kept.marks:
+    for arc in kept.get("marks", ()):
         node = nodes[arc.dep]
         lost = node.gone and (node.concept != _UNKNOWN or node.sentence not in asked)
         if lost or arc.role in _KEPT_ROLES:
             _restore_arc(draft, arc)
-    for arc in kept.hortative:
+    for arc in kept.get("hortative", ()):
         _restore_us(draft, arc)
-    for arc in kept.doubled:
+    for arc in kept.get("doubled", ()):
         if arc.role not in draft.roles(arc.head) and not nodes[arc.head].gone and not nodes[arc.dep].gone:
             draft.link(arc.head, arc.role, arc.dep, arc.rule)
     _free_units(draft)
     _drop_particles(draft)
-    for arc in kept.modals:
+    for arc in kept.get("modals", ()):
         _put_over(draft, arc)
-    for arc in kept.persons:
+    for arc in kept.get("persons", ()):
         _restore_person(draft, arc)
     for k, node in enumerate(nodes):
         answers = node.rule in {"interjection", "no"} and node.concept in _ANSWERS
@@ -147,9 +132,8 @@ def restore(draft: Draft, kept: Kept) -> None:
 def _restore_arc(draft: Draft, arc: DraftArc) -> None:
     """The arc leads from its head, or from what its word means now, and is the only one to its end."""
     node, head = draft.nodes[arc.dep], _living(draft, arc.head)
-    if head is None or head == arc.dep or draft.tops.get(node.sentence) == arc.dep:
-        return
-    if node.gone and arc.role == "vocative":
+    stands = head is None or head == arc.dep or draft.tops.get(node.sentence) == arc.dep
+    if head is None or stands or (node.gone and arc.role == "vocative"):
         return
     node.gone = False
     draft.arcs = [old for old in draft.arcs if old.dep != arc.dep and (old.head, old.dep) != (arc.dep, head)]
@@ -210,19 +194,14 @@ def _put_over(draft: Draft, arc: DraftArc) -> None:
 
 def _restore_person(draft: Draft, arc: DraftArc) -> None:
     """Somebody who was spoken of and is gone has again the role that the rules gave."""
-    head, dep = arc.head, arc.dep
-    lost = [k for k in (head, dep) if draft.nodes[k].gone and _is_person(draft, k)]
-    other = _living(draft, dep if lost == [head] else head)
+    lost = [k for k in (arc.head, arc.dep) if draft.nodes[k].gone and _is_person(draft.nodes[k])]
+    other = _living(draft, arc.dep if lost == [arc.head] else arc.head)
     if len(lost) != 1 or other is None or draft.nodes[other].concept is None:
         return
-    if lost == [head]:
-        dep = other
-    elif arc.role in draft.roles(other):
-        return
-    else:
-        head = other
-    draft.nodes[lost[0]].gone = False
-    draft.link(head, arc.role, dep, arc.rule)
+    head, dep = (arc.head, other) if lost == [arc.head] else (other, arc.dep)
+    if lost == [arc.head] or arc.role not in draft.roles(other):
+        draft.nodes[lost[0]].gone = False
+        draft.link(head, arc.role, dep, arc.rule)
 
 
 def _living(draft: Draft, node: int) -> int | None:
@@ -237,8 +216,7 @@ def _living(draft: Draft, node: int) -> int | None:
 
 
 class LearnedReviser:
-    """The learned parts in ``folder``: ``meanings.json.gz``, ``chooser.npz``, ``arcs.npz``, ``denial.npz``,
-    ``VERSION``."""
+    """The learned parts in ``folder``, whose version its file ``VERSION`` names."""
 
     def __init__(self, folder: Traversable) -> None:
         self._folder = folder
