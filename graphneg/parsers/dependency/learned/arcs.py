@@ -10,14 +10,14 @@ and parsers write both for *There is no man running*.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise, takewhile
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from graphneg.parsers.dependency.draft import Draft
-from graphneg.parsers.dependency.learned.features import DraftFeatures, Group, plain_role
+from graphneg.parsers.dependency.learned.features import DraftFeatures, plain_role
 from graphneg.parsers.dependency.learned.tables import GroupSums, Meanings, Model
 from graphneg.parsers.dependency.rules.state import SUBJECTS
 from graphneg.parsers.dependency.text import Word
@@ -60,70 +60,51 @@ class ScoredArc(NamedTuple):
     role: str
 
 
-class _Taken:
-    """The arcs taken so far, and what they rule out."""
-
-    def __init__(self, nodes: Sequence[int], constants: frozenset[int]) -> None:
-        from networkx.utils import UnionFind
-
-        self.arcs: list[ScoredArc] = []
-        self.parts: Any = UnionFind(nodes)
-        self._constants = constants
-        self._roles: set[tuple[int, str]] = set()
-        self._pairs: set[tuple[int, int]] = set()
-        self._headed: set[int] = set()
-        self._asked: set[int] = set()
-
-    def joins(self, arc: ScoredArc) -> bool:
-        """Whether the arc would connect two parts."""
-        return self.parts[arc.head] != self.parts[arc.dep]
-
-    def take(self, arc: ScoredArc) -> None:
-        """Takes the arc unless one that stands forbids it."""
-        single = arc.role == "polarity" or arc.dep in self._constants or arc.dep in self._asked
-        if (
-            not self._pairs.isdisjoint({(arc.head, arc.dep), (arc.dep, arc.head)})
-            or (arc.role in _ONCE and (arc.head, arc.role) in self._roles)
-            or (single and arc.dep in self._headed)
-        ):
-            return
-        self.arcs.append(arc)
-        self._roles.add((arc.head, arc.role))
-        self._pairs.add((arc.head, arc.dep))
-        self._headed.add(arc.dep)
-        if arc.role == "polarity":
-            self._asked.add(arc.dep)
-        self.parts.union(arc.head, arc.dep)
-
-
 def decode(
     nodes: Sequence[int], arcs: Sequence[ScoredArc], constants: frozenset[int], enough: float, loose: float
 ) -> tuple[list[ScoredArc], list[int]]:
     """The arcs to keep, and the single nodes that hang on nothing.
 
     Arcs that score ``enough`` are taken whatever they join; others only if they join two parts. A single node
-    that no arc above ``loose`` joins to the rest is given up.
+    that no arc above ``loose`` joins to the rest is given up. One that stands forbids others: between its
+    nodes, of a role that its head has once, to a constant or a polarity that it leads to.
     """
-    taken = _Taken(nodes, constants)
+    from networkx.utils import UnionFind
+
+    parts: Any = UnionFind(nodes)
+    taken: list[ScoredArc] = []
+    roles, pairs = set[tuple[int, str]](), set[tuple[int, int]]()
+    headed, asked = set[int](), set[int]()
+
+    def take(arcs: Iterable[ScoredArc]) -> None:
+        for arc in arcs:
+            single = arc.role == "polarity" or arc.dep in constants or arc.dep in asked
+            if (
+                not pairs.isdisjoint({(arc.head, arc.dep), (arc.dep, arc.head)})
+                or (arc.role in _ONCE and (arc.head, arc.role) in roles)
+                or (single and arc.dep in headed)
+            ):
+                continue
+            taken.append(arc)
+            roles.add((arc.head, arc.role))
+            pairs.add((arc.head, arc.dep))
+            headed.add(arc.dep)
+            if arc.role == "polarity":
+                asked.add(arc.dep)
+            parts.union(arc.head, arc.dep)
+
     ordered = sorted(arcs, key=lambda arc: (-arc.score, arc.head, arc.dep, arc.role))
-    for arc in ordered:
-        if arc.score < enough:
-            break
-        taken.take(arc)
-    for arc in ordered:
-        if arc.score < loose:
-            break
-        if taken.joins(arc):
-            taken.take(arc)
+    take(takewhile(lambda arc: arc.score >= enough, ordered))
+    likely = takewhile(lambda arc: arc.score >= loose, ordered)
+    take(arc for arc in likely if parts[arc.head] != parts[arc.dep])
     members: dict[int, list[int]] = {}
     for i in nodes:
-        members.setdefault(taken.parts[i], []).append(i)
+        members.setdefault(parts[i], []).append(i)
     largest = max(members.values(), key=len, default=[])
     given_up = {group[0] for group in members.values() if len(group) == 1 and group is not largest}
-    for arc in ordered:
-        if arc.head not in given_up and arc.dep not in given_up and taken.joins(arc):
-            taken.take(arc)
-    return taken.arcs, sorted(given_up)
+    rest = (arc for arc in ordered if given_up.isdisjoint({arc.head, arc.dep}))
+    take(arc for arc in rest if parts[arc.head] != parts[arc.dep])
+    return taken, sorted(given_up)
 
 
 ENOUGH = -0.9
@@ -141,13 +122,8 @@ def link_nodes(meanings: Meanings, model: Model, sums: GroupSums, draft: Draft) 
     """Links the draft's nodes anew, drops single nodes that hang on nothing, and chooses tops."""
     seen = DraftFeatures(draft, meanings)
     pairs = list(scored_pairs(seen))
-    rows = {i: n for n, i in enumerate(seen.alive)}
-    nodes = [seen.node(i) for i in seen.alive]
-    between = _between(model, sums, [seen.pair(h, d) for h, d in pairs])
-    ends = ([rows[h] for h, _ in pairs], [rows[d] for _, d in pairs])
-    odds, tops = _scores(model, nodes, between, ends)
-    _trust_rules(odds, seen, pairs, model.classes)
-    arcs = _possible(odds, pairs, model.classes)
+    odds, tops = _scores(model, sums, seen, pairs)
+    arcs = _possible(odds, seen, pairs, model.classes[1:])
     scored = [i for i in seen.alive if i not in seen.settled]
     kept = [arc for arc in draft.arcs if arc.dep in seen.settled]
     named = {arc.head for arc in kept}
@@ -158,58 +134,48 @@ def link_nodes(meanings: Meanings, model: Model, sums: GroupSums, draft: Draft) 
     for i in loose:
         if i not in named:
             draft.drop(i)
-    _choose_tops(draft, {i: float(tops[rows[i]]) for i in scored})
+    _choose_tops(draft, {i: tops[i] for i in scored})
 
 
-def _between(model: Model, sums: GroupSums, features: Sequence[tuple[list[Group], list[str]]]) -> Any:
-    """The sums of each pair's features; ``None`` without pairs."""
-    if not features:
-        return None
-    return sums.sums([groups for groups, _ in features]) + model.sums(
-        "pair", "pair", [single for _, single in features]
-    )
+def _scores(
+    model: Model, sums: GroupSums, seen: DraftFeatures, pairs: Sequence[tuple[int, int]]
+) -> tuple[Any, dict[int, float]]:
+    """Log odds of each role against none, float32 ``[len(pairs), roles]``; each node's score as the top."""
+    arrays, rows = model.arrays, {i: n for n, i in enumerate(seen.alive)}
+    nodes = model.sums("node", "node", [seen.node(i) for i in seen.alive])
+    states = np.maximum(nodes + arrays["node_bias"], 0)
+    tops = dict(zip(seen.alive, (states @ arrays["top"]).tolist(), strict=True))
+    if not pairs:
+        return np.zeros((0, len(model.classes) - 1), np.float32), tops
+    features = [seen.pair(h, d) for h, d in pairs]
+    between = sums.sums([groups for groups, _ in features])
+    between = between + model.sums("pair", "pair", [single for _, single in features])
+    heads, deps = states @ arrays["head"], states @ arrays["dep"]
+    hidden = heads[[rows[h] for h, _ in pairs]] + deps[[rows[d] for _, d in pairs]] + between + arrays["bias"]
+    logits = np.maximum(hidden, 0) @ arrays["out"] + arrays["out_bias"]
+    return np.clip(logits[:, 1:] - logits[:, :1], -30, 30), tops
 
 
-def _trust_rules(
+def _possible(
     odds: Any, seen: DraftFeatures, pairs: Sequence[tuple[int, int]], roles: Sequence[str]
-) -> None:
-    """Raises the log odds of the rules' own arcs, in place."""
-    number = {role: n for n, role in enumerate(roles[1:])}
+) -> list[ScoredArc]:
+    """The likeliest role of each pair, and others that are likely; the rules' own arcs are trusted more."""
+    if not pairs:
+        return []
+    number = {role: n for n, role in enumerate(roles)}
     for row, pair in enumerate(pairs):
         role = plain_role(seen.rule_arcs.get(pair, ("", ""))[0])
         if role in number:
             odds[row, number[role]] += TRUST
-
-
-def _possible(odds: Any, pairs: Sequence[tuple[int, int]], roles: Sequence[str]) -> list[ScoredArc]:
-    """The likeliest role of each pair, and others that are likely; ``roles`` has none first."""
-    if not pairs:
-        return []
-    best = odds.argmax(axis=1)
     likely = odds > _OTHERS
-    likely[np.arange(len(pairs)), best] = True
-    likely &= odds > _LEAST
-    rows, columns = np.nonzero(likely)
-    scores = odds[rows, columns].tolist()
+    likely[np.arange(len(pairs)), odds.argmax(axis=1)] = True
+    rows, columns = np.nonzero(likely & (odds > _LEAST))
     return [
-        ScoredArc(score, *pairs[row], roles[column + 1])
-        for score, row, column in zip(scores, rows.tolist(), columns.tolist(), strict=True)
+        ScoredArc(score, *pairs[row], roles[column])
+        for score, row, column in zip(
+            odds[rows, columns].tolist(), rows.tolist(), columns.tolist(), strict=True
+        )
     ]
-
-
-def _scores(
-    model: Model, nodes: list[list[str]], between: Any, ends: tuple[list[int], list[int]]
-) -> tuple[Any, Any]:
-    """Log odds of each role against none for each pair, and each node's score as the top."""
-    arrays = model.arrays
-    states = np.maximum(model.sums("node", "node", nodes) + arrays["node_bias"], 0)
-    tops = states @ arrays["top"]
-    if between is None:
-        return np.zeros((0, len(model.classes) - 1), np.float32), tops
-    heads, deps = states @ arrays["head"], states @ arrays["dep"]
-    hidden = heads[ends[0]] + deps[ends[1]] + between + arrays["bias"]
-    logits = np.maximum(hidden, 0) @ arrays["out"] + arrays["out_bias"]
-    return np.clip(logits[:, 1:] - logits[:, :1], -30, 30), tops
 
 
 def _write(draft: Draft, taken: Sequence[ScoredArc]) -> None:
@@ -230,12 +196,10 @@ def _write(draft: Draft, taken: Sequence[ScoredArc]) -> None:
 def _choose_tops(draft: Draft, scores: dict[int, float]) -> None:
     """The top of each sentence is its concept with the highest score; a sentence of none has no top."""
     best: dict[int, int] = {}
-    for i in sorted(scores):
+    for i in sorted(scores, key=lambda i: (-scores[i], i)):
         node = draft.nodes[i]
-        if node.gone or node.concept is None or node.sentence not in draft.tops:
-            continue
-        if node.sentence not in best or scores[i] > scores[best[node.sentence]]:
-            best[node.sentence] = i
+        if not node.gone and node.concept is not None and node.sentence in draft.tops:
+            best.setdefault(node.sentence, i)
     draft.tops = best
 
 
@@ -283,23 +247,32 @@ def denial_features(denial: NegatedSubject) -> list[str]:
 def move_negation(model: Model, draft: Draft) -> None:
     """Moves the polarity of each such *no* to where it most likely stands."""
     for denial in denials(draft.words):
-        noun, verb = _concept_at(draft, denial.noun), _concept_at(draft, denial.verb)
-        minuses = [k for k in _nodes_at(draft, denial.no) if draft.nodes[k].value == "-"]
-        if noun is None or verb is None or len(minuses) != 1:
-            continue
-        score = float(model.sums("denial", "denial", [denial_features(denial)])[0, 0])
-        known = f"v={denial.verb.lemma}" in model.features["denial"]
-        if abs(score) >= (SURE_DENIAL if known else SURE_OF_NEW_VERB):
-            _move_polarity(draft, minuses[0], noun, verb, score)
+        nos, nouns, verbs = (
+            [k for k, node in enumerate(draft.nodes) if node.token == word.i and not node.gone]
+            for word in denial
+        )
+        minuses = [k for k in nos if draft.nodes[k].value == "-"]
+        concepts = [[k for k in group if draft.nodes[k].concept] for group in (nouns, verbs)]
+        if [len(group) for group in (minuses, *concepts)] == [1, 1, 1]:
+            score = float(model.sums("denial", "denial", [denial_features(denial)])[0, 0])
+            known = f"v={denial.verb.lemma}" in model.features["denial"]
+            if abs(score) >= (SURE_DENIAL if known else SURE_OF_NEW_VERB):
+                _move_polarity(draft, minuses[0], concepts[0][0], concepts[1][0], score)
 
 
 def _move_polarity(draft: Draft, minus: int, noun: int, verb: int, score: float) -> None:
+    """To the verb, or to the noun; then the verbs that are joined to this one lose theirs by the rules."""
     chosen, other = (verb, noun) if score > 0 else (noun, verb)
     draft.arcs = [arc for arc in draft.arcs if arc.dep != minus]
     if "polarity" not in draft.roles(chosen):
         draft.link(chosen, "polarity", minus, "denial")
     if chosen == noun:
-        _drop_joined(draft, verb)
+        joint = _above(draft, verb)[-1]
+        group = {arc.dep for arc in draft.arcs if arc.head == joint and arc.role.startswith("op")}
+        for arc in list(draft.arcs):
+            node = draft.nodes[arc.dep]
+            if arc.role == "polarity" and arc.head in group and node.token is None and node.value == "-":
+                draft.drop(arc.dep)
     sentence = draft.nodes[verb].sentence
     if draft.tops.get(sentence) in _above(draft, other):
         draft.tops[sentence] = _above(draft, chosen)[-1]
@@ -309,22 +282,3 @@ def _above(draft: Draft, node: int) -> list[int]:
     """The node, and the conjunction that it is under."""
     over = [arc.head for arc in draft.arcs if arc.dep == node and arc.role.startswith("op")]
     return [node, *over[:1]]
-
-
-def _drop_joined(draft: Draft, verb: int) -> None:
-    """Drops the polarity that the rules gave the verbs that are joined to this one."""
-    joint = _above(draft, verb)[-1]
-    group = {arc.dep for arc in draft.arcs if arc.head == joint and arc.role.startswith("op")}
-    for arc in list(draft.arcs):
-        minus = draft.nodes[arc.dep]
-        if arc.role == "polarity" and arc.head in group and minus.token is None and minus.value == "-":
-            draft.drop(arc.dep)
-
-
-def _nodes_at(draft: Draft, word: Word) -> list[int]:
-    return [k for k, node in enumerate(draft.nodes) if node.token == word.i and not node.gone]
-
-
-def _concept_at(draft: Draft, word: Word) -> int | None:
-    nodes = [k for k in _nodes_at(draft, word) if draft.nodes[k].concept]
-    return nodes[0] if len(nodes) == 1 else None
