@@ -171,10 +171,16 @@ def _trained(
 ) -> Path:
     """The folder of a detector that went on from ``start`` with these pairs, trained if it is not there."""
     out = folder / name
-    noted = noted_fingerprint(Path(start) / _DONE)
+    facts = [
+        str(start),
+        noted_fingerprint(Path(start) / _DONE),
+        epochs,
+        seed,
+        repr(settings),
+        sorted(held_out),
+    ]
     examples = [[*pair.context, pair.response, pair.label, pair.weight] for pair in pairs]
-    facts = [str(start), noted, epochs, seed, repr(settings), sorted(held_out), examples]
-    done = RunNote(out / _DONE, fingerprint(facts))
+    done = RunNote(out / _DONE, fingerprint([*facts, examples]))
     if done.state == "same":
         return out
     done.remove()

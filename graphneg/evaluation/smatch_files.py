@@ -10,7 +10,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from graphneg.amr.penman import iter_blocks, metadata, parse_graph
 from graphneg.decoders.t5 import flat_graph
@@ -33,14 +33,17 @@ class Unreadable:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class FileGraph:
-    """A graph of a file, on one line; ``penman`` is None, with the reason, where it can't be read."""
+class FileGraph(NamedTuple):
+    """A graph of a file, at FILE:LINE; ``penman``, on one line, or the ``reason`` why it can't be read."""
 
     place: str
     id: str | None
     penman: str | None
     reason: str = ""
+
+    def unreadable(self, reason: str = "") -> Unreadable:
+        """What is told of it."""
+        return Unreadable(self.place, self.id, reason or self.reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,12 +151,7 @@ def evaluate_smatch(
     """
     bar = progress or NoProgress()
     graphs, paired_by = paired(gold, predicted)
-    unreadable = [
-        Unreadable(graph.place, graph.id, graph.reason)
-        for pair in graphs
-        for graph in pair
-        if graph.penman is None
-    ]
+    unreadable = [graph.unreadable() for pair in graphs for graph in pair if graph.penman is None]
     pairs = [
         GraphPair(i, ours.penman, theirs.penman)
         for i, (theirs, ours) in enumerate(graphs)
@@ -167,8 +165,7 @@ def evaluate_smatch(
         for chunk in workers.map(chunks):
             for compared in chunk:
                 for side, reason in compared.unread.items():
-                    graph = graphs[compared.number][side == "predicted"]
-                    unreadable.append(Unreadable(graph.place, graph.id, reason))
+                    unreadable.append(graphs[compared.number][side == "predicted"].unreadable(reason))
                 if compared.tallies is not None:
                     tallies.append(compared.tallies)
             bar.advance(len(chunk))

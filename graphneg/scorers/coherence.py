@@ -7,9 +7,11 @@ into windows that are each short enough for the encoder. It is trained on edited
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate
 from pathlib import Path
 from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -35,25 +37,12 @@ Over = Literal["mean", "minimum"]
 OVER: tuple[Over, ...] = ("mean", "minimum")
 KIND = "coherence"
 MAX_TOKENS = 256
-_MARKS = ascii_uppercase
 Turns = tuple[Turn, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
-    """The turns numbered ``first`` to ``last - 1``."""
-
-    first: int
-    last: int
-
-    def holds(self, turn: int) -> bool:
-        """Whether a turn is in the window."""
-        return self.first <= turn < self.last
-
-
-@dataclass(frozen=True, slots=True)
 class Cutter:
-    """Cuts dialogues into windows of at most ``room`` tokens; turns are never cut.
+    """Cuts dialogues into windows, ranges of turns, of at most ``room`` tokens; turns are never cut.
 
     ``lengths`` of turns count all that a turn adds, separator and all; none is longer than ``room``.
     A window repeats the last ``overlap`` turns of the one before it, as long as it gets further.
@@ -69,56 +58,45 @@ class Cutter:
         if self.overlap < 0:
             raise InputError(f"overlap {self.overlap}: windows share 0 turns or more")
 
-    def windows(self, lengths: Sequence[int]) -> list[Window]:
+    def windows(self, lengths: Sequence[int]) -> list[range]:
         """Windows that hold all turns, in order; the last one reaches back as far as it has room.
 
-        >>> [(window.first, window.last) for window in Cutter(10).windows([4, 4, 4, 4, 4])]
-        [(0, 2), (2, 4), (3, 5)]
-        >>> [(window.first, window.last) for window in Cutter(12, overlap=1).windows([4, 4, 4, 4, 4])]
-        [(0, 3), (2, 5)]
+        >>> Cutter(10).windows([4, 4, 4, 4, 4])
+        [range(0, 2), range(2, 4), range(3, 5)]
+        >>> Cutter(12, overlap=1).windows([4, 4, 4, 4, 4])
+        [range(0, 3), range(2, 5)]
         """
-        result: list[Window] = []
+        windows: list[range] = []
         first, last = 0, 0
         while last < len(lengths):
-            end = self._end(lengths, first)
+            end = first + self._fitting(lengths[first:])
             if end == last:  # the repeated turns leave no room for a new one
                 first += 1
                 continue
             last = end
-            result.append(Window(first, last))
+            windows.append(range(first, last))
             first = max(first + 1, last - self.overlap)
-        if result:
-            result[-1] = Window(min(result[-1].first, self._first(lengths)), len(lengths))
-        return result
+        if windows:
+            earliest = len(lengths) - self._fitting(lengths[::-1])
+            windows[-1] = range(min(windows[-1].start, earliest), len(lengths))
+        return windows
 
-    def all(self, lengths: Sequence[int]) -> list[Window]:
+    def all(self, lengths: Sequence[int]) -> list[range]:
         """Every window that can't be made longer, in order: one for a dialogue that is short enough.
 
-        >>> [(window.first, window.last) for window in Cutter(10).all([4, 4, 4, 4])]
-        [(0, 2), (1, 3), (2, 4)]
+        >>> Cutter(10).all([4, 4, 4, 4])
+        [range(0, 2), range(1, 3), range(2, 4)]
         """
-        result: list[Window] = []
+        windows: list[range] = []
         for first in range(len(lengths)):
-            last = self._end(lengths, first)
-            if not result or last > result[-1].last:
-                result.append(Window(first, last))
-        return result
+            last = first + self._fitting(lengths[first:])
+            if not windows or last > windows[-1].stop:
+                windows.append(range(first, last))
+        return windows
 
-    def _end(self, lengths: Sequence[int], first: int) -> int:
-        """Where the longest window from ``first`` on ends."""
-        used, last = 0, first
-        while last < len(lengths) and used + lengths[last] <= self.room:
-            used += lengths[last]
-            last += 1
-        return last
-
-    def _first(self, lengths: Sequence[int]) -> int:
-        """Where the longest window up to the end begins."""
-        used, first = 0, len(lengths)
-        while first and used + lengths[first - 1] <= self.room:
-            first -= 1
-            used += lengths[first]
-        return first
+    def _fitting(self, lengths: Sequence[int]) -> int:
+        """How many turns from the first on fit into a window."""
+        return bisect_right(list(accumulate(lengths)), self.room)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +173,12 @@ class CoherenceScorer:
         """
         check_packages()
         folder = locate(model, offline=offline)
-        noted = _noted(folder)
+        config = read_config(folder, "coherence scorer")
+        noted = config.get("graphneg") or {}
+        if noted.get("kind") != KIND:
+            tasks = ", ".join(map(str, config.get("architectures") or ()))
+            kind = noted.get("kind") or tasks or "another model"
+            raise ModelError(f"{folder}: {kind}, no coherence scorer; graphneg train coherence makes one")
         network, tokenizer = load_classifier(folder, "coherence scorer")
         network.to(choose_device(device))
         return cls(
@@ -214,6 +197,8 @@ class CoherenceScorer:
         Raises:
             InputError: a dialogue has no turns.
         """
+        import torch
+
         windows: list[tuple[int, list[int]]] = []
         for index, talk in enumerate(dialogues):
             if not talk:
@@ -224,11 +209,15 @@ class CoherenceScorer:
             windows += [(index, self.tokens(encoded, window)) for window in cuts]
         shown = progress or NoProgress()
         shown.start("coherence", len(windows), "windows")
+        self.model.eval()
 
         def run(batch: Sequence[tuple[int, list[int]]]) -> list[float]:
-            scores = self._scores([ids for _, ids in batch])
+            rows = self.batch_of([ids for _, ids in batch])
+            with torch.inference_mode():
+                on_device = {name: item.to(self.model.device) for name, item in rows.items()}
+                logits: Tensor = self.model(**on_device).logits.float()
             shown.advance(len(batch))
-            return scores
+            return logits[:, 0].sigmoid().tolist()
 
         scores: list[list[float]] = [[] for _ in dialogues]
         results = longest_first(windows, lambda window: len(window[1]), self.batch, run, "a window")
@@ -260,27 +249,18 @@ class CoherenceScorer:
         rows: list[list[int]] = self.tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]  # pyright: ignore[reportAssignmentType]
         return Encoded(tuple(tuple(row[:room]) for row in rows), sum(len(row) > room for row in rows))
 
-    def tokens(self, encoded: Encoded, window: Window) -> list[int]:
+    def tokens(self, encoded: Encoded, window: range) -> list[int]:
         """The model's input for some turns: separators between them, special tokens around."""
         before, after = self._frame
         ids = list(before)
-        for position in range(window.first, window.last):
-            ids += [*(self._separator if position > window.first else ()), *encoded.turns[position]]
+        for turn in window:
+            ids += [*(self._separator if turn > window.start else ()), *encoded.turns[turn]]
         return ids + list(after)
 
     def batch_of(self, rows: Sequence[list[int]]) -> dict[str, Tensor]:
         """``input_ids`` and ``attention_mask`` of shape (rows, tokens), padded to the longest."""
         padded: Any = self.tokenizer.pad({"input_ids": list(rows)}, return_tensors="pt")
         return {"input_ids": padded["input_ids"], "attention_mask": padded["attention_mask"]}
-
-    def _scores(self, rows: Sequence[list[int]]) -> list[float]:
-        import torch
-
-        self.model.eval()
-        with torch.inference_mode():
-            given = {name: item.to(self.model.device) for name, item in self.batch_of(rows).items()}
-            logits: Tensor = self.model(**given).logits.float()
-        return logits[:, 0].sigmoid().tolist()
 
     @cached_property
     def _separator(self) -> tuple[int, ...]:
@@ -306,19 +286,9 @@ def marks(talk: Talk) -> list[str]:
     """
     known: dict[str, str] = {}
     return [
-        known.setdefault(speaker, _MARKS[len(known) % len(_MARKS)]) if speaker else _MARKS[turn % 2]
+        known.setdefault(speaker, ascii_uppercase[len(known) % 26]) if speaker else "AB"[turn % 2]
         for turn, (speaker, _) in enumerate(talk)
     ]
-
-
-def _noted(folder: Path) -> dict[str, Any]:
-    """What training noted in the model's ``config.json``."""
-    config = read_config(folder, "coherence scorer")
-    noted = config.get("graphneg") or {}
-    if noted.get("kind") != KIND:
-        kinds = noted.get("kind") or ", ".join(map(str, config.get("architectures") or ())) or "another model"
-        raise ModelError(f"{folder}: {kinds}, no coherence scorer; graphneg train coherence makes one")
-    return noted
 
 
 @dataclass(frozen=True, slots=True)
@@ -386,7 +356,10 @@ def dialogues_of(records: Iterable[Negative]) -> EditedDialogues:
         id = f"{record.dialogue}#{record.turn}"
         dialogue = versions.setdefault(id, Versions(id, _original(record)))
         if record.label == 0:
-            dialogue.edited.append(_edited(record))
+            turns = _whole(record.context, record.response)
+            edited = frozenset(int(edit["turn"]) for edit in record.edits)
+            version = EditedDialogue(record.id, turns, edited, record.recipe, tuple(record.categories))
+            dialogue.edited.append(version)
     if not any(dialogue.edited for dialogue in versions.values()):
         raise InputError(
             "no edited dialogues in these files: make some with graphneg negatives --target dialogue, "
@@ -398,12 +371,6 @@ def dialogues_of(records: Iterable[Negative]) -> EditedDialogues:
 def _original(item: Negative) -> Turns:
     context, response = item.original.get("context"), item.original.get("response")
     return _whole(item.context if context is None else context, response or item.response)
-
-
-def _edited(item: Negative) -> EditedDialogue:
-    places = frozenset(int(edit["turn"]) for edit in item.edits)
-    turns = _whole(item.context, item.response)
-    return EditedDialogue(item.id, turns, places, item.recipe, tuple(item.categories))
 
 
 def _whole(context: Iterable[Mapping[str, str]], response: str) -> Turns:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 Text = Annotated[str, msgspec.Meta(pattern=r"\S")]
 Line = TypeVar("Line")
+Item = TypeVar("Item")
 BATCH = 16
 LONGEST = 64
 """Tokens of a language model's response, at most."""
@@ -74,25 +75,17 @@ def collect_contexts(
     Raises:
         InputError: ``out`` is there already, or can't be written; no context ends in a question.
     """
-    choice, bar = choice or ContextChoice(), progress or NoProgress()
+    choice = choice or ContextChoice()
     path = _destination(out, overwrite)
     scores = path.with_name(f"{path.stem}.scores.jsonl")
     settings = {"facts": dict(facts or {}), "furthest": choice.furthest}
+    bar = progress or NoProgress()
     bar.start("follow-ups", None, "questions")
-    with ResumableWriter(scores, fingerprint(settings)) as writer:
-        done = writer.resumed.dialogues
-        bar.advance(done)
-        rest = islice(followups(contexts, choice.furthest), done, None)
-        while some := list(islice(rest, BATCH)):
-            for item in fqness(model, some):
-                writer.write_line(context_line(item))
-            done += len(some)
-            writer.checkpoint(done)
-            bar.advance(len(some))
-        if not done:
-            writer.finish().unlink()
-            raise InputError("no context ends in a question to a speaker who said something before")
-        writer.finish()
+    asked = followups(contexts, choice.furthest)
+    done, _ = _collect(scores, settings, asked, lambda some: map(context_line, fqness(model, some)), bar)
+    if not done:
+        scores.unlink()
+        raise InputError("no context ends in a question to a speaker who said something before")
     bar.finish()
     chosen = best(read_contexts_file(scores), choice.top, choice.per_dialogue)
     _write(path, map(context_line, chosen))
@@ -122,7 +115,6 @@ def collect_responses(
     names = [item.name for item in generators]
     if not names or len(set(names)) < len(names):
         raise InputError(f"generators {', '.join(names) or '(none)'}: one or more, each once, please")
-    bar = progress or NoProgress()
     path = _destination(out, overwrite)
     settings = {
         "contexts": [context_line(item) for item in contexts],
@@ -130,20 +122,41 @@ def collect_responses(
         "per_context": per_context,
         "seed": seed,
     }
+
+    def lines(some: Sequence[Scored]) -> Iterator[str]:
+        return map(response_line, _responses(some, generators, per_context, seed))
+
+    bar = progress or NoProgress()
     bar.start("responses", len(contexts), "contexts")
+    _, written = _collect(path, settings, contexts, lines, bar)
+    bar.finish()
+    return written
+
+
+def _collect(
+    path: Path,
+    settings: Mapping[str, object],
+    items: Iterable[Item],
+    lines: Callable[[Sequence[Item]], Iterable[str]],
+    bar: Progress,
+) -> tuple[int, int]:
+    """Write the lines of all items, some at a time, where a stopped run of these settings ended.
+
+    Returns how many items and lines there are in all.
+    """
     with ResumableWriter(path, fingerprint(settings)) as writer:
         done, written = writer.resumed.dialogues, writer.resumed.negatives
         bar.advance(done)
-        while some := contexts[done : done + BATCH]:
-            for item in _responses(some, generators, per_context, seed):
-                writer.write_line(response_line(item))
+        rest = islice(items, done, None)
+        while some := list(islice(rest, BATCH)):
+            for line in lines(some):
+                writer.write_line(line)
                 written += 1
             done += len(some)
             writer.checkpoint(done)
             bar.advance(len(some))
         writer.finish()
-    bar.finish()
-    return written
+    return done, written
 
 
 def write_responses(labelled: Iterable[Labelled], out: str | Path, *, overwrite: bool = False) -> None:
@@ -174,12 +187,9 @@ def _responses(
             text = text.strip()
             if text and text not in texts:
                 texts.add(text)
-                yield Responded(f"{item.followup.context.id}~{_mark(text)}", item, name, text)
-
-
-def _mark(text: str) -> str:
-    """A name for a response that does not tell an annotator who made it."""
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
+                # The id does not tell an annotator who made the response.
+                digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
+                yield Responded(f"{item.followup.context.id}~{digest}", item, name, text)
 
 
 def _destination(out: str | Path, overwrite: bool) -> Path:
@@ -311,14 +321,22 @@ class Responded:
 
 def context_line(scored: Scored) -> str:
     """A scored context as one line of JSON."""
-    return _written(_context_line(scored))
+    return json.dumps(_context_fields(scored), ensure_ascii=False)
 
 
 def response_line(response: Responded) -> str:
     """A response as one line of JSON."""
-    return _written(
-        ResponseLine(response.id, response.generator, response.response, _context_line(response.scored))
-    )
+    context = _context_fields(response.scored)
+    names = {"id": response.id, "generator": response.generator, "response": response.response}
+    return json.dumps({**names, "context": context}, ensure_ascii=False)
+
+
+def _context_fields(scored: Scored) -> dict[str, object]:
+    """The values of a `ContextLine`, in its order."""
+    context, referent = scored.followup.context, scored.followup.referent
+    turns = [turn._asdict() for turn in context.turns]
+    values = {**asdict(context), "turns": turns, "referent": referent, "log_fqness": scored.log_fqness}
+    return {name: values[name] for name in ContextLine.__struct_fields__}
 
 
 def read_contexts_file(path: str | Path) -> list[Scored]:
@@ -373,32 +391,18 @@ def read_dialogues_file(path: str | Path) -> Iterator[Context]:
         if isinstance(record, Rejected):
             raise InputError(f"{record.place}: {record.reason}")
         if isinstance(record, Dialogue):
-            yield from contexts_of(record)
-
-
-def contexts_of(dialogue: Dialogue) -> Iterator[Context]:
-    """The contexts of a dialogue: each but the first turn has the ones before it."""
-    turns = [Turn(utterance.speaker, utterance.text) for utterance in dialogue.utterances]
-    for index in range(1, len(turns)):
-        yield Context(
-            id=f"{dialogue.id}#{index}",
-            corpus=dialogue.corpus,
-            split=dialogue.split,
-            dialogue=dialogue.id,
-            turn=index,
-            turns=tuple(turns[:index]),
-            speaker=turns[index].speaker,
-            positives=(turns[index].text,),
-        )
-
-
-def _context_line(scored: Scored) -> ContextLine:
-    context = scored.followup.context
-    return ContextLine(
-        context.id, context.corpus, context.split, context.dialogue, context.speaker, context.turn,
-        [TurnLine(turn.speaker, turn.text) for turn in context.turns],
-        list(context.positives), scored.followup.referent, scored.log_fqness,
-    )  # fmt: skip
+            turns = tuple(Turn(utterance.speaker, utterance.text) for utterance in record.utterances)
+            for at, turn in enumerate(turns[1:], 1):
+                yield Context(
+                    id=f"{record.id}#{at}",
+                    corpus=record.corpus,
+                    split=record.split,
+                    dialogue=record.id,
+                    turn=at,
+                    turns=turns[:at],
+                    speaker=turn.speaker,
+                    positives=(turn.text,),
+                )
 
 
 def _scored(line: ContextLine) -> Scored:
@@ -407,7 +411,3 @@ def _scored(line: ContextLine) -> Scored:
         line.id, line.corpus, line.split, line.dialogue, line.turn, turns, line.speaker, tuple(line.positives)
     )
     return Scored(FollowUp(context, line.referent), line.log_fqness)
-
-
-def _written(line: msgspec.Struct) -> str:
-    return json.dumps(msgspec.to_builtins(line), ensure_ascii=False)

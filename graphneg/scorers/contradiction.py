@@ -7,12 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from graphneg.rankers.cross_encoder import CrossEncoder, First
-
-if TYPE_CHECKING:
-    pass
 
 KIND = "contradiction"
 MAX_TOKENS = 128

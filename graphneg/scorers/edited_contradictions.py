@@ -28,6 +28,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
 from typing import Literal
 
@@ -40,7 +41,7 @@ from graphneg.ingest.labelled import ANNOTATORS, Labelled
 from graphneg.model import Negative
 from graphneg.nn.embedders import Embedder
 from graphneg.records.files import read_negatives
-from graphneg.scorers.paraphrases import Contradiction, Paraphrases, denies, paraphrases, sides
+from graphneg.scorers.paraphrases import Contradiction, Sides, denies, paraphrases, sides
 
 SOURCE = "graph"
 """Who graph-made responses are of, in place of a generator."""
@@ -105,16 +106,17 @@ def graph_made(
     denials = [c for c in sentences.contradictions if denies(c.sentence) != denies(c.contradiction)]
     denials = shuffled(denials, seed, "contradictions")
     others = paraphrases(denials, sentences.statements, embedder) if embedder else [None] * len(denials)
-    draws = _Draws(seed)
-    claims = [_claim(item, said, draws) for item, said in zip(denials, others, strict=True)]
+    claims = [_claim(item, said, seed) for item, said in zip(denials, others, strict=True)]
     labelled: list[Labelled] = []
     for claim in claims:
-        kind = kinds[number(seed, "kind", claim.source.id) % len(kinds)]
+        id = claim.source.id
+        kind = kinds[number(seed, "kind", id) % len(kinds)]
         other = _of_another_dialogue(claim, claims, seed)
-        wrong, right = (draws.longer(pair, claim, other) for pair in _responses(claim, other, kind, draws))
-        for label, (earlier, response), votes in ((1, wrong, ANNOTATORS), (0, right, 0)):
-            id = f"{claim.source.id}~{kind}/{label}"
-            labelled.append(Labelled(id, (earlier, response), ("A", "A"), 0, SOURCE, votes))
+        responses = _responses(claim, other, kind, seed)
+        for label, (earlier, response), votes in zip((1, 0), responses, (ANNOTATORS, 0), strict=True):
+            labelled.append(
+                Labelled(f"{id}~{kind}/{label}", (earlier, response), ("A", "A"), 0, SOURCE, votes)
+            )
     return labelled
 
 
@@ -127,9 +129,9 @@ class Sentences:
         contradictions: dict[tuple[str, str], Contradiction] = {}
         for negative in negatives:
             for turn in negative.original.get("context") or negative.context:
-                for sentence in _sentences(spelled(turn["text"])):
-                    if _speaks_of_oneself(sentence):
-                        self.statements.setdefault(sentence, negative.dialogue)
+                for sentence in typed_sentences(spelled(turn["text"])):
+                    if _speaks_of_oneself(sentence.text):
+                        self.statements.setdefault(sentence.text, negative.dialogue)
             for item in _contradictions(negative) if negative.label == 0 else ():
                 contradictions.setdefault((item.earlier, item.contradiction), item)
         self.contradictions = list(contradictions.values())
@@ -142,10 +144,6 @@ def spelled(text: str) -> str:
     "i don't sing, i hum."
     """
     return _GAP.sub("", _APART.sub(r"n\1t", one_line(text)))
-
-
-def _sentences(text: str) -> list[str]:
-    return [sentence.text for sentence in typed_sentences(text)]
 
 
 def _contradictions(negative: Negative) -> Iterator[Contradiction]:
@@ -171,7 +169,7 @@ def _of_turn(
     id: str, turn: int, before: Mapping[int, Turn], after: Mapping[int, Turn]
 ) -> Iterator[Contradiction]:
     """The contradiction that an edited turn holds: one new sentence, in place of one or added."""
-    old, new = _sentences(before[turn].text), _sentences(after[turn].text)
+    old, new = ([part.text for part in typed_sentences(said[turn].text)] for said in (before, after))
     gone, added = [text for text in old if text not in new], [text for text in new if text not in old]
     if len(added) != 1 or len(gone) > 1:
         return
@@ -186,10 +184,10 @@ def _said_before(contradiction: str, turn: int, before: Mapping[int, Turn]) -> t
     """The turn and the sentence of the same speaker that a contradiction shares most words with."""
     words = set(content_lemmas(contradiction))
     shared = [
-        (len(words & set(content_lemmas(sentence))), number, sentence)
-        for number, said in before.items()
-        if number < turn and said.speaker == before[turn].speaker
-        for sentence in _sentences(said.text)
+        (len(words & set(content_lemmas(sentence.text))), at, sentence.text)
+        for at, said in before.items()
+        if at < turn and said.speaker == before[turn].speaker
+        for sentence in typed_sentences(said.text)
     ]
     return max([(0, turn, ""), *shared], key=lambda item: item[0])[1:]
 
@@ -221,45 +219,23 @@ class _Claim:
     agreed: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Draws:
-    """Choices by hash of ``seed``, a name and an id."""
-
-    seed: int
-
-    def of(self, texts: Sequence[str], name: str, id: str) -> str:
-        """One of some texts."""
-        return texts[number(self.seed, name, id) % len(texts)]
-
-    def beside(self, text: str, other: str, id: str) -> str:
-        """Two texts in either order."""
-        return f"{text} {other}" if number(self.seed, "order", id) % 2 else f"{other} {text}"
-
-    def with_turn(self, text: str, claim: _Claim) -> str:
-        """Two in three times with another turn of the speaker beside it."""
-        source = claim.source
-        return (
-            self.beside(text, source.other, source.id) if number(self.seed, "alone", source.id) % 3 else text
-        )
-
-    def longer(self, pair: tuple[str, str], claim: _Claim, other: _Claim) -> tuple[str, str]:
-        """In every second another turn stands before or behind the earlier utterance."""
-        earlier, response = pair
-        if number(self.seed, "longer", claim.source.id) % 2:
-            return pair
-        return self.beside(earlier, other.source.other, f"{claim.source.id} longer"), response
-
-
-def _claim(item: Contradiction, others: Paraphrases | None, draws: _Draws) -> _Claim:
+def _claim(item: Contradiction, others: Sides | None, seed: int) -> _Claim:
     """In every tenth the utterance is the edited one."""
     said, contrary = _wordings(item)
     new_said, new_contrary = said[1:] or said, contrary
-    if others and number(draws.seed, "own words", item.id) % _OWN_WORDS:
+    if others and number(seed, "own words", item.id) % _OWN_WORDS:
         new_said, new_contrary = others.affirmed, others.denied
-    if number(draws.seed, "edited", item.id) % 10 or item.sentence not in item.earlier:
-        return _Claim(item, item.earlier, new_said, new_contrary, _saying(item, contrary))
-    edited = item.earlier.replace(item.sentence, item.contradiction, 1)
-    return _Claim(item, edited, new_contrary, new_said, _saying(item, said))
+
+    def saying(wordings: Sequence[str]) -> tuple[str, ...]:
+        """The earlier utterance with each wording in place of its sentence."""
+        return tuple(item.earlier.replace(item.sentence, text, 1) for text in wordings)
+
+    if item.sentence not in item.earlier:
+        return _Claim(item, item.earlier, new_said, new_contrary, ())
+    if number(seed, "edited", item.id) % 10:
+        return _Claim(item, item.earlier, new_said, new_contrary, saying(contrary))
+    [edited] = saying([item.contradiction])
+    return _Claim(item, edited, new_contrary, new_said, saying(said))
 
 
 def _wordings(item: Contradiction) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -273,32 +249,43 @@ def _wordings(item: Contradiction) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return tuple(dict.fromkeys((item.sentence, *said))), tuple(dict.fromkeys((item.contradiction, *contrary)))
 
 
-def _saying(item: Contradiction, wordings: Sequence[str]) -> tuple[str, ...]:
-    """The earlier utterance with each wording in place of its sentence."""
-    if item.sentence not in item.earlier:
-        return ()
-    return tuple(item.earlier.replace(item.sentence, text, 1) for text in wordings)
-
-
 def _responses(
-    claim: _Claim, other: _Claim, kind: Kind, draws: _Draws
+    claim: _Claim, other: _Claim, kind: Kind, seed: int
 ) -> tuple[tuple[str, str], tuple[str, str]]:
-    """A contradictory response and its counterpart, each behind the utterance that it goes with."""
-    id = claim.source.id
-    wrong, said = draws.of(claim.contrary, "wrong", id), draws.of(claim.said, "right", id)
-    elsewhere = draws.of(other.contrary, "wrong", other.source.id)
+    """A contradictory response and its counterpart, each behind the utterance that it goes with.
+
+    ``other`` is a claim of another dialogue. In every second another turn stands before or behind the
+    earlier utterance.
+    """
+
+    def drawn(texts: Sequence[str], name: str, id: str) -> str:
+        return texts[number(seed, name, id) % len(texts)]
+
+    def beside(text: str, more: str, id: str) -> str:
+        """Two texts in either order."""
+        return f"{text} {more}" if number(seed, "order", id) % 2 else f"{more} {text}"
+
+    source, id = claim.source, claim.source.id
+    earlier, agreeing = claim.earlier, claim.earlier
+    wrong, right = drawn(claim.contrary, "wrong", id), drawn(claim.said, "right", id)
+    elsewhere = drawn(other.contrary, "wrong", other.source.id)
     if kind == "later":
-        return (claim.earlier, wrong), (claim.earlier, claim.source.other)
-    earlier, right = claim.earlier, said
-    if kind == "agreed" and claim.agreed:
-        earlier, right = draws.of(claim.agreed, "agreed", id), wrong
+        right = source.other
+    elif kind == "agreed" and claim.agreed:
+        agreeing, right = drawn(claim.agreed, "agreed", id), wrong
     elif kind == "elsewhere":
         right = elsewhere
     elif kind == "crossed":
-        spoken = (draws.of(other.said, "right", other.source.id), elsewhere)
-        wrong = draws.beside(wrong, _balancing(wrong, spoken), f"{id} 1")
-        right = draws.beside(said, _balancing(said, spoken), f"{id} 0")
-    return (claim.earlier, draws.with_turn(wrong, claim)), (earlier, draws.with_turn(right, claim))
+        spoken = (drawn(other.said, "right", other.source.id), elsewhere)
+        wrong = beside(wrong, _balancing(wrong, spoken), f"{id} 1")
+        right = beside(right, _balancing(right, spoken), f"{id} 0")
+    if kind != "later" and number(seed, "alone", id) % 3:
+        wrong, right = beside(wrong, source.other, id), beside(right, source.other, id)
+    if number(seed, "longer", id) % 2 == 0:
+        longer = f"{id} longer"
+        earlier = beside(earlier, other.source.other, longer)
+        agreeing = beside(agreeing, other.source.other, longer)
+    return (earlier, wrong), (agreeing, right)
 
 
 def _balancing(text: str, spoken: Sequence[str]) -> str:
@@ -309,6 +296,6 @@ def _balancing(text: str, spoken: Sequence[str]) -> str:
 def _of_another_dialogue(claim: _Claim, claims: Sequence[_Claim], seed: int) -> _Claim:
     """A claim of another dialogue; where there is only one, the next."""
     start = number(seed, "elsewhere", claim.source.id) % len(claims)
-    rotated = (claims[(start + step) % len(claims)] for step in range(len(claims)))
+    rotated = chain(islice(claims, start, None), islice(claims, start))
     others = (item for item in rotated if item.source.dialogue != claim.source.dialogue)
     return next(others, None) or claims[(claims.index(claim) + 1) % len(claims)]

@@ -94,7 +94,10 @@ def fqness(model: LanguageModel, some: Sequence[FollowUp]) -> list[Scored]:
     losses = model.score(texts, given) if texts else []
     scored: list[Scored] = []
     for followup, text, near, far in zip(some, texts[::2], losses[::2], losses[1::2], strict=True):
-        scored.append(Scored(followup, _tokens(model, text) * (far - near) if math.isfinite(near) else 0.0))
+        # The model's loss is the mean over as many tokens as it reads, the end token left out.
+        tokens = len(model.target_tokens(text)) - 1
+        tokens = tokens if model.longest is None else min(tokens, model.longest - 1)
+        scored.append(Scored(followup, tokens * (far - near) if math.isfinite(near) else 0.0))
     return scored
 
 
@@ -113,7 +116,11 @@ def best(scored: Iterable[Scored], top: int, per_dialogue: int = 1) -> list[Scor
     """The ``top`` follow-ups by score, at most ``per_dialogue`` of one dialogue, one of each context."""
     taken: Counter[str] = Counter()
     chosen: dict[str, Scored] = {}
-    for candidate in sorted(scored, key=_rank):
+
+    def rank(item: Scored) -> tuple[float, str, int]:
+        return -item.log_fqness, item.followup.context.id, item.followup.referent
+
+    for candidate in sorted(scored, key=rank):
         context = candidate.followup.context
         if len(chosen) < top and context.id not in chosen and taken[context.dialogue] < per_dialogue:
             taken[context.dialogue] += 1
@@ -121,15 +128,5 @@ def best(scored: Iterable[Scored], top: int, per_dialogue: int = 1) -> list[Scor
     return list(chosen.values())
 
 
-def _rank(item: Scored) -> tuple[float, str, int]:
-    return -item.log_fqness, item.followup.context.id, item.followup.referent
-
-
 def _spoken(text: str) -> str:
     return " " + one_line(text)
-
-
-def _tokens(model: LanguageModel, text: str) -> int:
-    """How many tokens of the text the model's score is the mean of: all but the end token."""
-    tokens = len(model.target_tokens(text)) - 1
-    return tokens if model.longest is None else min(tokens, model.longest - 1)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from graphneg.errors import GraphnegError, InputError
 from graphneg.ingest.labelled import AGREED, ANNOTATORS, Labelled
+from graphneg.ingest.reading import read_text
 from graphneg.records.runs import write_atomically
 from graphneg.scorers.collection import Responded
 
@@ -72,14 +73,28 @@ def read_sheets(paths: Sequence[str | Path]) -> Votes:
     for path in map(Path, paths):
         seen: set[str] = set()
         for where, row in _rows(path):
-            if row["id"] in seen:
-                raise InputError(f"{where}: the id {row['id']!r} comes a second time in this sheet")
-            seen.add(row["id"])
-            first_lines.setdefault(row["id"], where)
-            _fill(result.setdefault(row["id"], [None] * ANNOTATORS), row, where)
+            id = row["id"]
+            if id in seen:
+                raise InputError(f"{where}: the id {id!r} comes a second time in this sheet")
+            seen.add(id)
+            first_lines.setdefault(id, where)
+            labels = result.setdefault(id, [None] * ANNOTATORS)
+            for at, name in enumerate(LABELS):
+                text = row[name].strip()
+                if text not in ("", "0", "1"):
+                    raise InputError(f"{where}: {name} is {text!r}; write 1 (contradictory) or 0 (not)")
+                if text and labels[at] not in (None, int(text)):
+                    raise InputError(f"{where}: {name} is {text} here and {labels[at]} in another sheet")
+                labels[at] = int(text) if text else labels[at]
     if not result:
         raise InputError("no sheet with rows: name at least one")
-    return {id: _complete(labels, first_lines[id]) for id, labels in result.items()}
+    votes: dict[str, tuple[int, ...]] = {}
+    for id, labels in result.items():
+        votes[id] = tuple(label for label in labels if label is not None)
+        if None in labels:
+            missing = LABELS[labels.index(None)]
+            raise InputError(f"{first_lines[id]}: {missing} is missing; all three must label a row")
+    return votes
 
 
 def labelled_responses(responses: Sequence[Responded], votes: Votes) -> list[Labelled]:
@@ -93,8 +108,21 @@ def labelled_responses(responses: Sequence[Responded], votes: Votes) -> list[Lab
         missing = sorted(id for id in ids if id not in others)
         if missing:
             raise InputError(f"{missing[0]!r}: {what} (and {len(missing) - 1:,} others alike)")
-    labelled = [_labelled(response, sum(votes[response.id])) for response in responses]
-    return [item for item in labelled if item.label is not None]
+    labelled: list[Labelled] = []
+    for response in responses:
+        followup = response.scored.followup
+        turns, speaker = followup.context.turns, followup.context.speaker
+        item = Labelled(
+            id=response.id,
+            utterances=(*(turn.text for turn in turns), response.response),
+            speakers=(*(turn.speaker for turn in turns), speaker),
+            earlier=followup.referent,
+            generator=response.generator,
+            votes=sum(votes[response.id]),
+        )
+        if item.label is not None:
+            labelled.append(item)
+    return labelled
 
 
 def agreement(votes: Votes) -> Agreement:
@@ -109,25 +137,9 @@ def agreement(votes: Votes) -> Agreement:
     return Agreement(len(counts), fleiss_kappa(list(votes.values())), contradictory, none, dropped)
 
 
-def _labelled(response: Responded, votes: int) -> Labelled:
-    followup = response.scored.followup
-    return Labelled(
-        id=response.id,
-        utterances=(*(turn.text for turn in followup.context.turns), response.response),
-        speakers=(*(turn.speaker for turn in followup.context.turns), followup.context.speaker),
-        earlier=followup.referent,
-        generator=response.generator,
-        votes=votes,
-    )
-
-
 def _rows(path: Path) -> Iterator[tuple[str, Mapping[str, str]]]:
     """Each row with its place, FILE:LINE (the line where it ends)."""
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: can't be read: {error}") from error
-    table = csv.DictReader(io.StringIO(text, newline=""), strict=True)
+    table = csv.DictReader(io.StringIO(read_text(path), newline=""), strict=True)
     missing = [name for name in ("id", *LABELS) if name not in (table.fieldnames or ())]
     if missing:
         raise InputError(f"{path}:1: no column {', '.join(missing)}; a label sheet has {', '.join(COLUMNS)}")
@@ -139,27 +151,6 @@ def _rows(path: Path) -> Iterator[tuple[str, Mapping[str, str]]]:
             yield where, row
     except csv.Error as error:
         raise InputError(f"{path}:{table.line_num}: no CSV: {error}") from error
-
-
-def _fill(labels: list[int | None], row: Mapping[str, str], where: str) -> None:
-    for at, name in enumerate(LABELS):
-        text = row[name].strip()
-        if text not in ("", "0", "1"):
-            raise InputError(f"{where}: {name} is {text!r}; write 1 (contradictory) or 0 (not)")
-        if not text:
-            continue
-        if labels[at] is not None and labels[at] != int(text):
-            raise InputError(f"{where}: {name} is {text} here and {labels[at]} in another sheet")
-        labels[at] = int(text)
-
-
-def _complete(labels: Sequence[int | None], where: str) -> tuple[int, ...]:
-    given = tuple(label for label in labels if label is not None)
-    if len(given) < ANNOTATORS:
-        raise InputError(
-            f"{where}: {LABELS[list(labels).index(None)]} is missing; all three must label a row"
-        )
-    return given
 
 
 def fleiss_kappa(ratings: Sequence[Sequence[Hashable]]) -> float:

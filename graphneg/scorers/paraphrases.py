@@ -56,7 +56,7 @@ _CANDIDATES = 64
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """Sentences that deny the same, and sentences that affirm it, if any; the plainest comes first."""
+    """Sentences that deny the same, and sentences that affirm it, if any; the plainest or nearest first."""
 
     denied: tuple[str, ...]
     affirmed: tuple[str, ...]
@@ -81,16 +81,16 @@ def sides(sentence: str) -> Sides | None:
     forms = _forms(denial)
     if forms is None:
         return None
-    meets = _meets(denial, forms["auxiliary"])
-    denied, affirmed = (
-        tuple(
-            _written(sentence, denial, template, forms)
-            for needs, template in _templates()[forms["auxiliary"], side]
-            if needs in meets
-        )
-        for side in ("denied", "affirmed")
-    )
-    return Sides(denied, () if _class("only denied").search(denial["rest"]) else affirmed)
+    start, meets = sentence[: denial.start()], _meets(denial, forms["auxiliary"])
+
+    def written(side: str) -> Iterator[str]:
+        for needs, template in _templates()[forms["auxiliary"], side]:
+            if needs in meets:
+                before, _, after = template.format(**forms).partition("+")
+                yield f"{start}{before}{denial['rest'].rstrip()}{after}{denial['end']}"
+
+    affirmed = () if _class("only denied").search(denial["rest"]) else written("affirmed")
+    return Sides(tuple(written("denied")), tuple(affirmed))
 
 
 def denies(sentence: str) -> bool:
@@ -131,11 +131,6 @@ def _meets(denial: re.Match[str], auxiliary: str) -> tuple[str, ...]:
     return ("nothing", "perfect", "wish")
 
 
-def _written(sentence: str, denial: re.Match[str], template: str, forms: Mapping[str, str]) -> str:
-    before, _, after = template.format(**forms).partition("+")
-    return f"{sentence[: denial.start()]}{before}{denial['rest'].rstrip()}{after}{denial['end']}"
-
-
 @cache
 def _class(name: str) -> re.Pattern[str]:
     """The words of a class."""
@@ -174,20 +169,11 @@ class Contradiction:
         return self.id.partition("#")[0]
 
 
-@dataclass(frozen=True, slots=True)
-class Paraphrases:
-    """What speakers of other dialogues say: denials like a contradiction, and affirmations like the sentence
-    that it contradicts, the nearest first."""
-
-    denied: tuple[str, ...]
-    affirmed: tuple[str, ...]
-
-
 def paraphrases(
     contradictions: Sequence[Contradiction], statements: Mapping[str, str], embedder: Embedder
-) -> list[Paraphrases | None]:
-    """For each contradiction what others say; None where nobody says either, or where
-    the contradiction is no denial of an affirmation.
+) -> list[Sides | None]:
+    """For each contradiction what speakers of other dialogues say: denials like the contradiction, and
+    affirmations like the sentence. None where nobody says either, or it is no denial of an affirmation.
 
     ``statements`` are sentences with their dialogues. A denial has a word in common with the sentence
     that few statements have, and is no nearer to it than to the contradiction.
@@ -196,8 +182,7 @@ def paraphrases(
         ModelError: FAISS is not installed.
     """
     queries = [item for item in contradictions if denies(item.contradiction) and not denies(item.sentence)]
-    denials = [text for text in statements if denies(text)]
-    affirmations = [text for text in statements if not denies(text)]
+    denials, affirmations = ([text for text in statements if denies(text) is side] for side in (True, False))
     if not (queries and denials and affirmations):
         return [None] * len(contradictions)
     contrary = embedder.embed([item.contradiction for item in queries])
@@ -205,13 +190,13 @@ def paraphrases(
     like_contrary = _like(contrary, denials, embedder, said)
     like_said = _like(said, affirmations, embedder)
     matters = _matters(statements)
-    by_id: dict[str, Paraphrases] = {}
+    by_id: dict[str, Sides] = {}
     for item, denied, affirmed in zip(queries, like_contrary, like_said, strict=True):
         matter = matters(item.sentence)
         others = [text for text in denied if statements[text] != item.dialogue and matter & matters(text)]
         same = [text for text in affirmed if statements[text] != item.dialogue]
         if others and same:
-            by_id[item.id] = Paraphrases(tuple(others[:_KEPT]), tuple(same[:_KEPT]))
+            by_id[item.id] = Sides(tuple(others[:_KEPT]), tuple(same[:_KEPT]))
     return [by_id.get(item.id) for item in contradictions]
 
 

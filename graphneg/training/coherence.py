@@ -179,7 +179,7 @@ def _tokens(scorer: CoherenceScorer, pick: Pick) -> list[int]:
     encoded = scorer.encode_turns(pick.turns)
     scorer.cut_turns += encoded.cut
     windows = scorer.cutter.all(scorer.lengths(encoded))
-    touched = [item for item in windows if any(map(item.holds, pick.places))] or windows
+    touched = [window for window in windows if not pick.places.isdisjoint(window)] or windows
     return scorer.tokens(encoded, touched[pick.number % len(touched)])
 
 

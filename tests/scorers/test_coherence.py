@@ -73,16 +73,16 @@ class TestWindows:
     @given(st.lists(st.integers(1, 10), min_size=1, max_size=30), st.integers(10, 40), st.integers(0, 4))
     def test_hold_all_turns_and_fit(self, lengths: list[int], room: int, overlap: int) -> None:
         windows = Cutter(room, overlap).windows(lengths)
-        assert windows[0].first == 0 and windows[-1].last == len(lengths)
-        assert all(sum(lengths[one.first : one.last]) <= room for one in windows)
+        assert windows[0].start == 0 and windows[-1].stop == len(lengths)
+        assert all(sum(lengths[turn] for turn in window) <= room for window in windows)
         for one, after in pairwise(windows):
-            assert one.first < after.first <= one.last < after.last
+            assert one.start < after.start <= one.stop < after.stop
 
     @given(st.lists(st.integers(1, 10), min_size=1, max_size=30), st.integers(10, 40))
     def test_that_can_be_made_longer_are_none_of_all(self, lengths: list[int], room: int) -> None:
-        for one in Cutter(room).all(lengths):
-            assert one.last == len(lengths) or sum(lengths[one.first : one.last + 1]) > room
-            assert sum(lengths[one.first : one.last]) <= room
+        for window in Cutter(room).all(lengths):
+            assert window.stop == len(lengths) or sum(lengths[window.start : window.stop + 1]) > room
+            assert sum(lengths[turn] for turn in window) <= room
 
     def test_of_a_short_dialogue_are_one(self) -> None:
         assert len(Cutter(30).windows([5] * 6)) == len(Cutter(30).all([5] * 6)) == 1
@@ -166,7 +166,7 @@ class TestScorer:
         assert len(windows) > 2 and scorer.cut_turns == 0
         assert all(len(scorer.tokens(encoded, one)) <= scorer.max_tokens == 24 for one in windows)
         worst = CoherenceScorer.from_pretrained(trained, over="minimum", batch=1)
-        parts = [scorer.score([turns[one.first : one.last]])[0] for one in windows]
+        parts = [scorer.score([turns[one.start : one.stop]])[0] for one in windows]
         assert worst.score([turns]) == [pytest.approx(min(parts), abs=1e-3)]
         assert scorer.score([turns]) == [pytest.approx(sum(parts) / len(parts), abs=1e-3)]
 

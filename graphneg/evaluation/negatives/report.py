@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphneg.errors import InputError
 from graphneg.evaluation.negatives.findings import SUSPICIOUS_AUC, Finding, findings
-from graphneg.evaluation.negatives.sampling import ALL, Distribution, Key, Repeated, count_texts
+from graphneg.evaluation.negatives.sampling import ALL, Distribution, count_texts
 from graphneg.evaluation.negatives.statistics import (
     THRESHOLD,
     CategoryLine,
@@ -118,10 +118,25 @@ def measure(
     reference = {target: of for target, of in figures.items() if of is not None}
     lines: list[CategoryLine] = []
     for key, pool in counts.wrong.items():
-        wrong = Sampled(pool, scores)
-        if (of := wrong.figures(threshold)) is not None:
-            compared = (right.get(key.target), reference.get(key.target))
-            lines.append(_line(key, wrong, of, counts.repeated[key], *compared, examples))
+        wrong, fitting, usual = Sampled(pool, scores), right.get(key.target), reference.get(key.target)
+        of = wrong.figures(threshold)
+        if of is None:
+            continue
+        line = CategoryLine(
+            *key,
+            pool.records,
+            of,
+            *counts.repeated[key],
+            words_ratio=_ratio(of.words, usual and usual.words),
+            perplexity_ratio=_ratio(of.perplexity, usual and usual.perplexity),
+            cue_words=() if fitting is None else cue_words(wrong.texts, fitting.texts),
+            cue_auc={} if fitting is None else cue_aucs(wrong, fitting),
+            examples=tuple(
+                NegativeExample(text.id, text.context[-_TURNS_SHOWN:], text.text, text.right)
+                for text in wrong.texts[:examples]
+            ),
+        )
+        lines.append(line)
     return Report(
         files=tuple(map(str, paths)),
         records=counts.records,
@@ -137,36 +152,9 @@ def measure(
     )
 
 
-def _line(
-    key: Key,
-    wrong: Sampled,
-    figures: Figures,
-    repeated: Repeated,
-    right: Sampled | None,
-    reference: Figures | None,
-    examples: int,
-) -> CategoryLine:
-    def ratio(of: Callable[[Figures], Distribution | None]) -> float | None:
-        """Of the means of wrong and right texts, where there are both."""
-        ours, theirs = of(figures), None if reference is None else of(reference)
-        return None if ours is None or theirs is None or not theirs.mean else ours.mean / theirs.mean
-
-    return CategoryLine(
-        *key,
-        negatives=wrong.pool.records,
-        figures=figures,
-        again=repeated.again,
-        elsewhere=repeated.elsewhere,
-        equal_to_right=repeated.right,
-        words_ratio=ratio(lambda of: of.words),
-        perplexity_ratio=ratio(lambda of: of.perplexity),
-        cue_words=() if right is None else cue_words(wrong.texts, right.texts),
-        cue_auc={} if right is None else cue_aucs(wrong, right),
-        examples=tuple(
-            NegativeExample(text.id, text.context[-_TURNS_SHOWN:], text.text, text.right)
-            for text in wrong.texts[:examples]
-        ),
-    )
+def _ratio(wrong: Distribution | None, right: Distribution | None) -> float | None:
+    """Of the means, where there are both."""
+    return None if wrong is None or right is None or not right.mean else wrong.mean / right.mean
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ import hashlib
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
@@ -154,36 +155,11 @@ class Repeated(NamedTuple):
     right: int
 
 
-class Repeats:
-    """Digests of texts and contexts. Case and white space do not count. Memory does not grow with them."""
-
-    def __init__(self) -> None:
-        self._rows = sqlite3.connect("")  # a file without a name: SQLite keeps it, and removes it
-        self._rows.executescript(_TABLES)
-
-    def add_wrong(self, lines: Sequence[int], text: Text) -> None:
-        """A wrong text, under each of the lines that it counts for."""
-        row = (_digest(*text.place), _digest(text.text))
-        self._rows.executemany("INSERT INTO wrong VALUES (?, ?, ?)", [(line, *row) for line in lines])
-
-    def add_right(self, text: Text) -> bool:
-        """A right text; whether it is new for its context."""
-        row = (_digest(*text.place), _digest(text.text))
-        return self._rows.execute("INSERT OR IGNORE INTO right VALUES (?, ?)", row).rowcount > 0
-
-    def counted(self, lines: int) -> list[Repeated]:
-        """What was found, by line: they are numbered from 0."""
-        counts = [dict(self._rows.execute(query).fetchall()) for query in (_AGAIN, _ELSEWHERE, _RIGHT)]
-        return [Repeated(*(of.get(line, 0) for of in counts)) for line in range(lines)]
-
-    def close(self) -> None:
-        """Remove the file of digests."""
-        self._rows.close()
-
-
-def _digest(*texts: str) -> int:
-    written = "\0".join(match_key(text) for text in texts).encode("utf-8", "surrogatepass")
-    return int.from_bytes(hashlib.blake2b(written, digest_size=8).digest(), "big", signed=True)
+def _digests(text: Text) -> tuple[int, ...]:
+    """Of a text's place and of itself; case and white space do not count."""
+    written = ("\0".join(map(match_key, texts)) for texts in (text.place, [text.text]))
+    hashes = (hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=8) for key in written)
+    return tuple(int.from_bytes(digest.digest(), "big", signed=True) for digest in hashes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,25 +282,26 @@ class TextCounts:
         self.wrong: dict[Key, TextPool] = {}
         self.right: dict[str, TextPool] = {}
         self._sample = (sample, seed)
-        repeats = Repeats()
-        try:
+        with closing(sqlite3.connect("")) as rows:  # a file without a name: SQLite keeps it, and removes it
+            rows.executescript(_TABLES)
             for record in records:
-                self._add(record, repeats)
-            counted = repeats.counted(len(self.wrong))
-        finally:
-            repeats.close()
+                self._add(record, rows)
+            counts = [dict(rows.execute(query).fetchall()) for query in (_AGAIN, _ELSEWHERE, _RIGHT)]
         # All of a source first, then its categories.
         order = sorted(
             self.wrong, key=lambda key: (key.source, key.target, key.category != ALL, key.category)
         )
         self.wrong = {key: self.wrong[key] for key in order if not self._is_counted_twice(key)}
         self.right = {target: self.right[target] for target in (RESPONSE, TURN) if target in self.right}
-        self.repeated = {key: counted[pool.line] for key, pool in self.wrong.items()}
+        self.repeated = {
+            key: Repeated(*(of.get(pool.line, 0) for of in counts)) for key, pool in self.wrong.items()
+        }
 
-    def _add(self, record: MeasuredRecord, repeats: Repeats) -> None:
+    def _add(self, record: MeasuredRecord, rows: sqlite3.Connection) -> None:
         self.records += 1
         for text in record.right:
-            if repeats.add_right(text):
+            new = rows.execute("INSERT OR IGNORE INTO right VALUES (?, ?)", _digests(text)).rowcount
+            if new:
                 self.right.setdefault(text.target, TextPool(*self._sample)).add(text)
         if record.label:
             return
@@ -341,7 +318,8 @@ class TextCounts:
             pools = [pool for category, pool in lines.items() if category in (ALL, *text.categories)]
             for pool in pools:
                 pool.add(text)
-            repeats.add_wrong([pool.line for pool in pools], text)
+            digests = _digests(text)
+            rows.executemany("INSERT INTO wrong VALUES (?, ?, ?)", [(pool.line, *digests) for pool in pools])
 
     def _is_counted_twice(self, key: Key) -> bool:
         """Whether it is the line of all of a source whose negatives are of one and the same category."""
