@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 pytest.importorskip("scipy", reason="correlations need the evaluation extra")
 
@@ -18,6 +21,8 @@ from graphneg.evaluation.correlation import (
     only,
     qualities,
     read_ratings,
+    read_scores,
+    turn_texts,
 )
 from tests.cli_runs import Run
 from tests.tiny_ranker import encoder_folder
@@ -177,3 +182,54 @@ def test_the_command_takes_one_level_of_a_file_that_has_both(tmp_path: Path, run
     only_whole = written(tmp_path, [value for value in values if "response" not in value])
     ended = run("evaluate", "correlation", only_whole, "--model", ranker, "--level", "turn")
     assert ended.status == 2 and "no turn is rated" in ended.err
+
+
+class TestFaults:
+    @pytest.mark.parametrize(
+        ("changed", "complaint"),
+        [
+            ({"response": 5}, '"response" is no text'),
+            ({"annotations": [1, 2]}, '"annotations" is no object'),
+            ({"annotations": {"fits": ["N/A", ""]}}, "expected numbers"),
+            ({"fits": True}, "no quality is rated"),
+        ],
+    )
+    def test_of_an_object_are_told_with_its_place(
+        self, tmp_path: Path, changed: dict[str, object], complaint: str
+    ) -> None:
+        with pytest.raises(InputError, match=rf"ratings\.json:1: .*{complaint}"):
+            read_ratings([written(tmp_path, [{"context": DIALOGUE, **changed}])])
+
+    def test_of_scores_are_told_with_their_line(self, tmp_path: Path) -> None:
+        path = tmp_path / "scores.jsonl"
+        path.write_text('1\n\n{"score": 0.5}\n')
+        assert read_scores(path, 2) == [1, 0.5]
+        path.write_text('1\n\n{"score": true}\n')
+        with pytest.raises(InputError, match=r"scores\.jsonl:3: expected a number"):
+            read_scores(path, 2)
+
+
+class TestTexts:
+    def test_all_that_is_said_in_rated_dialogues_comes_in_order(self, tmp_path: Path) -> None:
+        path = written(tmp_path, [{"context": DIALOGUE, "response": "Bye: now.", "annotations": {"fits": 1}}])
+        [rating] = read_ratings([path])
+        assert rating.said[-1] == RatedTurn("System", "Bye: now.")
+        assert turn_texts([path]) == ["Hi.", "Hello there.", "Bye: now."]
+
+
+class TestComparing:
+    @settings(deadline=None, max_examples=20)
+    @given(st.lists(st.integers(0, 5), min_size=5, max_size=12), st.integers(0, 99))
+    def test_the_other_way_round_is_the_opposite(self, people: list[int], seed: int) -> None:
+        first, second = [float(value) for value in people], [float(value % 3) for value in people]
+        [there] = compare(first, second, rated(*first), resamples=20, seed=seed)
+        [back] = compare(second, first, rated(*first), resamples=20, seed=seed)
+        assert there.value == -back.value
+        assert (there.low, there.high) == pytest.approx((-back.high, -back.low))
+        assert there.value == 0 or there.p == pytest.approx(back.p)
+
+    def test_turns_and_dialogues_are_told_apart(self) -> None:
+        whole = [replace(item, response=None) for item in rated(3, 2, 1)]
+        turn, dialogue = correlate([1, 2, 3, 1, 2, 3], [*rated(1, 2, 3), *whole], resamples=5)
+        assert (turn.level, dialogue.level) == ("turn", "dialogue")
+        assert turn.kendall.value == pytest.approx(1) and dialogue.kendall.value == pytest.approx(-1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -303,6 +304,17 @@ class TestComparing:
         (tmp_path / "mine" / "thesis.txt").touch()
         with pytest.raises(InputError, match="something else in it"):
             compare(data, other, tmp_path / "mine", overwrite=True)
+
+    def test_names_a_result_that_can_not_be_read(
+        self, folder: Path, data: Data, done: Done, tmp_path: Path
+    ) -> None:
+        out = tmp_path / "out"
+        shutil.copytree(done.out / "results", out / "results")
+        shutil.copy(done.out / "comparison.json", out)
+        [result] = (out / "results").glob("random-0-*.json")
+        result.write_text('{"source": "random"')
+        with pytest.raises(InputError, match="this result can't be read; remove it, and it is made again"):
+            compare(data, plan(folder, "random"), out)
 
     def test_wants_adversarial_responses_where_people_are_a_source(
         self, folder: Path, data: Data, tmp_path: Path

@@ -1,0 +1,91 @@
+"""Sources of wrong responses: budgets, plans that are refused, and groups from people and files."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphneg.datasets.groups import Choices
+from graphneg.errors import InputError
+from graphneg.evaluation.comparison.data import Data
+from graphneg.evaluation.comparison.runs import ComparisonPlan, RankerSettings
+from graphneg.evaluation.comparison.sources import (
+    Budget,
+    NegativeCache,
+    groups_at_hand,
+    source_of,
+)
+from graphneg.records.files import write_jsonl
+from tests.negative_samples import EXAMPLE
+
+TURNS = tuple(turn["text"] for turn in EXAMPLE.context)
+WRITTEN = {"adversarial": ("Fish.",), "random": ("Eggs.",)}
+CONTEXT = Choices("own/train/1", TURNS, ("I like it.",), WRITTEN)
+RECORD = replace(EXAMPLE, target="response")
+
+
+class TestBudgets:
+    def test_are_of_one_response_of_each_at_least(self) -> None:
+        with pytest.raises(InputError, match="at least one right, one random and one wrong"):
+            Budget(source=0)
+
+    def test_ask_a_source_for_others_in_each_epoch(self) -> None:
+        assert Budget(source=3, epochs=4).of_each_context == 12
+
+    def test_name_what_people_wrote_as_the_data_do(self) -> None:
+        assert set(Budget().mix(source_of("human")).negatives) == {"random", "adversarial"}
+        assert set(Budget().mix(source_of("bm25")).negatives) == {"random", "bm25"}
+
+
+class TestPlans:
+    @pytest.mark.parametrize(
+        ("names", "changes", "complaint"),
+        [
+            ([], {}, "at least one source and one seed"),
+            (["random"], {"seeds": ()}, "at least one source and one seed"),
+            (["bm25", "bm25"], {}, "source bm25 is named twice"),
+            (["bm25"], {"options": {"hard": {}}}, "options are given for 'hard'"),
+            (["bm25"], {"held_out": "all"}, "held out 'all': choose one of right, nothing"),
+        ],
+    )
+    def test_that_can_not_be_meant_are_refused(
+        self, names: list[str], changes: dict[str, Any], complaint: str
+    ) -> None:
+        with pytest.raises(InputError, match=complaint):
+            ComparisonPlan(list(map(source_of, names)), RankerSettings("none"), **changes)
+
+
+class TestGroups:
+    def test_of_chance_have_right_responses_alone(self) -> None:
+        [group] = groups_at_hand([CONTEXT], source_of("random")) or []
+        assert [answer.text for answer in group.positives] == ["I like it."] and not group.negatives
+
+    def test_of_people_have_what_they_wrote_to_be_wrong(self) -> None:
+        [group] = groups_at_hand([CONTEXT], source_of("human")) or []
+        assert [(answer.text, answer.source) for answer in group.negatives] == [("Fish.", "adversarial")]
+
+    def test_of_what_must_be_made_are_not_at_hand(self) -> None:
+        assert groups_at_hand([CONTEXT], source_of("bm25")) is None
+        assert groups_at_hand([CONTEXT], source_of("deam")) is None
+
+    def test_of_a_file_meet_by_what_is_said(self, tmp_path: Path) -> None:
+        write_jsonl([RECORD, RECORD], tmp_path / "own.jsonl")
+        source = source_of(f"mine={tmp_path / 'own.jsonl'}")
+        louder = replace(CONTEXT, turns=tuple(f" {text.upper()}" for text in TURNS))
+        [group] = groups_at_hand([louder], source) or []
+        assert [(answer.text, answer.source) for answer in group.negatives] == [("I don't like it.", "mine")]
+        with pytest.raises(InputError, match=r"source mine: .* has no negative of a context"):
+            groups_at_hand([replace(CONTEXT, turns=("Hm?",))], source)
+
+
+def test_what_is_made_needs_a_store(tmp_path: Path) -> None:
+    data = Data((CONTEXT,), (replace(CONTEXT, id="own/test/2", turns=("Hm?",)),))
+    with ExitStack() as stores:
+        cache = NegativeCache(tmp_path, data, 2, stores)
+        with pytest.raises(InputError, match="source bm25: its negatives are made in a store"):
+            cache.made(source_of("bm25"))
+    assert not list(tmp_path.iterdir())

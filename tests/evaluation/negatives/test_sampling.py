@@ -1,0 +1,82 @@
+"""What is measured of a record, and counts that do not depend on the order of records."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphneg.evaluation.negatives.sampling import Histogram, TextCounts, measured
+from graphneg.model import Negative
+from tests.negative_samples import EXAMPLE
+
+OWN = replace(EXAMPLE, target="response", edits=(), recipe="own")
+
+
+def records() -> list[Negative]:
+    responses = ("No.", "no.", "It is far.", "I like it.")
+    kinds = (("C-cont",), ("C-ent",), ("C-cont", "C-ent"), ())
+    wrong = [
+        replace(OWN, id=f"{at}~{kind}", response=text, categories=kind, dialogue=f"own/{at % 2}")
+        for at, text in enumerate(responses)
+        for kind in kinds
+    ]
+    return [*wrong, replace(OWN, label=1, response="Sure."), replace(OWN, recipe="", categories=())]
+
+
+class TestRecords:
+    def test_a_right_one_brings_its_response_after_its_context(self) -> None:
+        found = measured(replace(OWN, label=1))
+        [text] = found.right
+        assert (text.text, text.place, found.wrong) == (OWN.response, text.context, ())
+
+    def test_a_wrong_one_without_an_original_has_no_right_text(self) -> None:
+        found = measured(replace(OWN, original={"context": None, "response": None}))
+        assert found.right == () and found.wrong[0].right is None
+
+    def test_the_place_is_the_context_as_it_was(self) -> None:
+        edited = ({**EXAMPLE.context[0], "text": "Do you hate it?"}, EXAMPLE.context[1])
+        original = {"context": EXAMPLE.context, "response": None}
+        [text] = measured(replace(OWN, context=edited, original=original)).wrong
+        assert text.place[0] == EXAMPLE.context[0]["text"] and text.context[0] == "Do you hate it?"
+        assert text.right == OWN.response, "only the context was edited"
+
+
+class TestCounts:
+    @settings(deadline=None, max_examples=20)
+    @given(st.permutations(records()))
+    def test_do_not_depend_on_the_order(self, some: list[Negative]) -> None:
+        there, back = (TextCounts(map(measured, order), 3, 0) for order in (records(), some))
+        assert list(there.wrong) == list(back.wrong)
+        assert (there.repeated, there.records, there.negatives) == (back.repeated, 18, 17)
+        for key, pool in there.wrong.items():
+            assert pool.words.counts == back.wrong[key].words.counts
+            assert pool.sample.items() == back.wrong[key].sample.items()
+
+    def test_lines_of_a_source_begin_with_all_of_it(self) -> None:
+        counts = TextCounts(map(measured, records()), 3, 0)
+        names = [(key.source, key.category) for key in counts.wrong]
+        assert names == [("own", "all"), ("own", "C-cont"), ("own", "C-ent"), ("unnamed", "all")]
+        assert counts.repeated[next(iter(counts.wrong))].right == 4, "four times what is right there"
+
+    def test_a_source_of_one_category_has_one_line(self) -> None:
+        one = [replace(OWN, id=str(at), response=f"Text {at}") for at in range(3)]
+        assert [key.category for key in TextCounts(map(measured, one), 3, 0).wrong] == ["C-cont"]
+
+
+class TestHistograms:
+    @given(st.lists(st.integers(0, 50), min_size=1), st.floats(0.01, 1))
+    def test_a_quantile_is_that_of_the_inverted_distribution(self, values: list[int], part: float) -> None:
+        expected = np.quantile(values, part, method="inverted_cdf")
+        assert Histogram(values).quantile(part) == pytest.approx(expected)
+
+    @given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
+    def test_the_mean_is_exact_whatever_the_step(self, values: list[float]) -> None:
+        spread = Histogram(values, 0.25).spread()
+        assert spread is not None and spread.mean == pytest.approx(sum(values) / len(values))
+
+    def test_of_nothing_there_is_no_spread(self) -> None:
+        assert Histogram().spread() is None

@@ -1,0 +1,50 @@
+"""Leaving one generator out: what is refused before anything is trained, and what counts as tested."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphneg.errors import InputError
+from graphneg.evaluation import cross_validation
+from graphneg.evaluation.cross_validation import cross_validate, leave_one_out
+from tests.contradiction_samples import apart
+
+
+class TestWrongUse:
+    @pytest.mark.parametrize(
+        ("source", "complaint"),
+        [("people", "source 'people': choose one of labelled, made, both"), ("both", "needs graph-made")],
+    )
+    def test_of_sources_ends_it_before_a_model_is_looked_for(
+        self, tmp_path: Path, source: Any, complaint: str
+    ) -> None:
+        with pytest.raises(InputError, match=complaint):
+            cross_validate(apart(), tmp_path / "no encoder", tmp_path / "out", source=source)
+        assert not (tmp_path / "out").exists()
+
+    def test_of_a_generator_with_one_class_names_it(self, tmp_path: Path) -> None:
+        some = [replace(item, votes=0) if item.generator == "six" else item for item in apart()]
+        with pytest.raises(InputError, match="six: all responses are of one class"):
+            cross_validate(some, "no encoder", tmp_path)
+
+
+class TestFolds:
+    def test_tested_texts_are_compared_without_case_and_spaces(self) -> None:
+        [first, *_] = apart()
+        shouted = replace(first, utterances=tuple(f"  {text.upper()} " for text in first.utterances))
+        texts = cross_validation.tested_texts
+        assert texts([first]) == texts([shouted])
+
+    def test_a_response_that_a_tested_one_repeats_is_left_out(self) -> None:
+        some = apart()
+        tested = next(item for item in some if item.generator == "six")
+        other = next(item for item in some if item.generator == "eggs")
+        copy = replace(other, utterances=(*other.context, tested.response))
+        before, after = leave_one_out(some), leave_one_out([*some, copy])
+        lost = {fold.generator: fold.left_out for fold in after}
+        assert lost["six"] == 1 + next(fold.left_out for fold in before if fold.generator == "six")
+        assert lost["eggs"] == sum(item.response == tested.response for item in some)

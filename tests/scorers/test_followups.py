@@ -1,0 +1,42 @@
+"""Follow-up questions: what is around them, and which are the best."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from graphneg.generators.base import Turn
+from graphneg.scorers.followups import FollowUp, Scored, asks, best, followups
+from tests.contradiction_samples import followup
+
+
+@pytest.mark.parametrize("text", ["When?", '"Who?" he said.', "Oh (really?) yes.", "What?! No."])
+def test_a_question_anywhere_asks(text: str) -> None:
+    assert asks(text)
+    assert not asks(text.replace("?", "."))
+
+
+def test_what_is_left_out_of_a_context_is_the_referent_or_what_lies_between() -> None:
+    turns = followup().context.turns
+    nearest = replace(followup(), referent=2)
+    assert nearest.without_between == turns[:3] and nearest.without_referent == turns[:2]
+    assert followup().question == turns[-1]
+
+
+def test_nobody_is_asked_by_a_question_of_its_own() -> None:
+    context = followup().context
+    assert list(followups([replace(context, speaker="B")])) == []
+    assert list(followups([replace(context, turns=(*context.turns[:-1], Turn("B", "I see.")))])) == []
+
+
+def test_a_context_is_taken_once_by_its_best_referent_the_earlier_of_equals() -> None:
+    near, far = (replace(followup(), referent=at) for at in (2, 0))
+    [chosen] = best([Scored(near, 1.0), Scored(far, 1.0), Scored(near, 0.5)], 5, per_dialogue=9)
+    assert chosen == Scored(far, 1.0)
+
+
+def test_of_a_dialogue_no_more_are_taken_than_asked() -> None:
+    context = followup().context
+    scored = [Scored(FollowUp(replace(context, id=f"own/all/1#{at}"), 0), at) for at in range(5)]
+    assert [item.log_fqness for item in best(scored, 9, per_dialogue=2)] == [4, 3]
