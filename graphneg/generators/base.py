@@ -6,10 +6,10 @@ of `Candidate` comes out; ``graphneg.generators.generated`` makes negatives of t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from itertools import islice
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar
 
 from graphneg.errors import GeneratorError, InputError
 from graphneg.ingest.rows import utterance_id
@@ -24,6 +24,9 @@ from graphneg.store.dialogues import (
 )
 from graphneg.workers import ahead
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
 BATCH = 200
 """Dialogues whose contexts are read at a time."""
 SLOW_BATCH = 8
@@ -31,6 +34,7 @@ SLOW_BATCH = 8
 UNRELATED = "C-follow"
 """The category of responses that do not follow from their context."""
 
+Options = TypeVar("Options", bound="DataclassInstance")
 Places = Literal["last", "every"]
 PLACES: tuple[Places, ...] = ("last", "every")
 
@@ -157,13 +161,21 @@ def settings_of(generator: Generator) -> dict[str, object]:
     return dict(settings())
 
 
-def check_options(name: str, options: Iterable[str], known: Sequence[str]) -> None:
-    """Raises `GeneratorError` where one of the ``options`` is none that the generator ``name`` knows."""
+def options_of(
+    kind: type[Options], name: str, options: Mapping[str, Any], others: Sequence[str] = ()
+) -> Options:
+    """The options of the generator ``name`` as the dataclass ``kind``.
+
+    Raises:
+        GeneratorError: one of them is no field of it; ``others`` are what the generator takes beside.
+    """
+    known = [*others, *(field.name for field in fields(kind))]
     strange = [option for option in options if option not in known]
     if strange:
         raise GeneratorError(
             f"generator {name} takes no option {' or '.join(map(repr, strange))}; it takes {', '.join(known)}"
         )
+    return kind(**options)
 
 
 PLUGINS = Plugins("generator", "graphneg.generators", GeneratorError)

@@ -29,7 +29,7 @@ from graphneg.generators.prompts import (
     perspective_prompt,
     train_for,
 )
-from graphneg.nn.batching import in_batches
+from graphneg.nn.batching import longest_first
 from graphneg.nn.fine_tuning import TrainingReport
 from graphneg.nn.generation import GumbelNoise, KeywordBias, forms_of, item_seed, posterior
 from graphneg.nn.language_models import CausalLM, LanguageModel, Seq2SeqLM
@@ -67,20 +67,15 @@ class CounterfactualReply:
 
 @dataclass(frozen=True, slots=True)
 class _Sides:
-    """A question in tokens: the prompts with both perspectives, and the observed reply."""
+    """A question in tokens: the prompts with both perspectives, and the observed reply.
 
-    index: int
-    seed: int
+    The reply's last token ends replies: the model's own, or a line break behind examples.
+    """
+
+    question: Question
     actual: list[int]
     other: list[int]
     observed: list[int]
-    perspective: str
-    substitute: str
-
-    @property
-    def end(self) -> int:
-        """The token that ends replies: of the model, or a line break behind examples."""
-        return self.observed[-1]
 
 
 def counterfactuals(
@@ -109,69 +104,47 @@ def counterfactuals(
         raise InputError(f"temperature {temperature}: must be above 0")
     if pull < 0:
         raise InputError(f"pull {pull}: must not be below 0")
-    shown = _Shown(model, examples)
-    sides = [_sides(model, shown, index, question, seed, longer) for index, question in enumerate(questions)]
-    answers: list[CounterfactualReply] = [CounterfactualReply("", False, 0.0)] * len(sides)
+    pairs = map(perspective_example, examples)
+    text = "".join(f"{pair.source}{pair.target}\n" for pair in pairs)
+    shown = model.source_tokens(text) if examples else []
+    sides = [_sides(model, shown, question, longer) for question in questions]
 
-    def run(batch: Sequence[_Sides]) -> list[list[int]]:
-        return _side_by_side(model, batch, pull, temperature, longer)
+    def run(batch: Sequence[_Sides]) -> list[CounterfactualReply]:
+        written = _side_by_side(model, batch, seed, pull, temperature, longer)
+        return [_answer(model, item, tokens) for item, tokens in zip(batch, written, strict=True)]
 
-    for item, tokens in in_batches(sorted(sides, key=_by_length), model.batch_size, run):
-        if tokens is None:
-            raise ModelError(f"{model.path}: memory does not suffice for {questions[item.index].id} alone")
-        answers[item.index] = _answer(model, item, tokens)
-    return answers
+    def length(item: _Sides) -> int:
+        return len(item.actual) + len(item.observed)
 
-
-class _Shown:
-    """What stands before each prompt, in tokens, and how replies end behind it."""
-
-    def __init__(self, model: CausalLM | Seq2SeqLM, examples: Sequence[Exchange]) -> None:
-        self._model = model
-        pairs = map(perspective_example, examples)
-        text = "".join(f"{pair.source}{pair.target}\n" for pair in pairs)
-        self.tokens = model.source_tokens(text) if examples else []
-
-    def source(self, text: str, room: int) -> list[int]:
-        """The tokens of a prompt behind what is shown; it loses its beginning where there is no room."""
-        tokens = self._model.source_tokens(text)
-        return [*self.tokens, *tokens[-max(1, room - len(self.tokens)) :]]
-
-    def target(self, text: str) -> list[int]:
-        """The tokens of a reply, the one that ends it last."""
-        if not self.tokens:
-            return self._model.target_tokens(text)
-        return self._model.tokenizer(text + "\n", add_special_tokens=False)["input_ids"]
+    return longest_first(sides, length, model.batch_size, run, f"{model.path}: a question")
 
 
-def _sides(
-    model: CausalLM | Seq2SeqLM, shown: _Shown, index: int, question: Question, seed: int, longer: int
-) -> _Sides:
+def _sides(model: CausalLM | Seq2SeqLM, shown: list[int], question: Question, longer: int) -> _Sides:
+    """The question in tokens, ``shown`` before its prompts; one that is too long loses its beginning."""
     observed = question.observed
-    target = shown.target(answer(observed.response))
-    room = LONGEST_PROMPT + len(shown.tokens)
+    if shown:
+        target = model.tokenizer(answer(observed.response) + "\n", add_special_tokens=False)["input_ids"]
+    else:
+        target = model.target_tokens(answer(observed.response))
+    room = LONGEST_PROMPT
     if model.longest is not None:
-        room = min(room, model.longest - len(target) - longer)
-    if room <= len(shown.tokens):
+        room = min(room, model.longest - len(shown) - len(target) - longer)
+    if room < 1:
         raise ModelError(
             f"{model.path}: reads {model.longest} tokens, too few for {question.id}, "
             f"whose reply has {len(target)}"
         )
     actual, other = (
-        shown.source(perspective_prompt(observed.turns, perspective), room)
+        [*shown, *model.source_tokens(perspective_prompt(observed.turns, perspective))[-room:]]
         for perspective in (observed.perspective, question.substitute)
     )
-    own_seed = item_seed(seed, question.id, 0)
-    return _Sides(index, own_seed, actual, other, target, observed.perspective, question.substitute)
-
-
-def _by_length(sides: _Sides) -> tuple[int, int]:
-    return -len(sides.actual) - len(sides.observed), sides.index
+    return _Sides(question, actual, other, target)
 
 
 def _side_by_side(
     model: CausalLM | Seq2SeqLM,
     batch: Sequence[_Sides],
+    seed: int,
     pull: float,
     temperature: float,
     longer: int,
@@ -179,15 +152,16 @@ def _side_by_side(
     """The counterfactual tokens of each item, its end token too where it ended."""
     import torch
 
-    end = batch[0].end
+    end = batch[0].observed[-1]
     width = max(len(prompt) for item in batch for prompt in (item.actual, item.other))
     actual = model.steps([item.actual for item in batch], width)
     other = model.steps([item.other for item in batch], width)
-    gumbel = GumbelNoise([item.seed for item in batch], "float64")
-    to_observed = KeywordBias(model, [[item.perspective] for item in batch], _says, strength=pull, ends=[end])
-    to_substitute = KeywordBias(
-        model, [[item.substitute] for item in batch], _says, strength=pull, ends=[end]
-    )
+    questions = [item.question for item in batch]
+    gumbel = GumbelNoise([item_seed(seed, question.id, 0) for question in questions], "float64")
+    perspectives = [[question.observed.perspective] for question in questions]
+    to_observed = KeywordBias(model, perspectives, _says, strength=pull, ends=[end])
+    substitutes = [[question.substitute] for question in questions]
+    to_substitute = KeywordBias(model, substitutes, _says, strength=pull, ends=[end])
     told = max(len(item.observed) for item in batch)
     written: list[list[int]] = [[] for _ in batch]
     for step in range(told + longer):
@@ -201,7 +175,7 @@ def _side_by_side(
             noise = torch.where(known[:, None], abduced, noise)
         biased = to_substitute.biased(written, other.logits)
         chosen = (biased / temperature + noise).argmax(dim=-1)
-        if _all_ended(written, chosen.tolist(), batch, end, longer):
+        if not _goes_on(written, chosen.tolist(), batch, longer):
             break
         if step + 1 < told:
             actual.take(given)
@@ -209,24 +183,19 @@ def _side_by_side(
     return written
 
 
-def _all_ended(
-    written: list[list[int]], chosen: Sequence[int], batch: Sequence[_Sides], end: int, longer: int
-) -> bool:
-    """Write each item's token, unless the item has ended; True where all have."""
-    ended = True
+def _goes_on(written: list[list[int]], chosen: Sequence[int], batch: Sequence[_Sides], longer: int) -> bool:
+    """Write each item's token, unless the item has ended; whether one has not ended then."""
+    goes_on = False
     for tokens, token, item in zip(written, chosen, batch, strict=True):
-        if not _has_ended(tokens, item, end, longer):
+        end, most = item.observed[-1], len(item.observed) + longer
+        if tokens[-1:] != [end] and len(tokens) < most:
             tokens.append(token)
-        ended = ended and _has_ended(tokens, item, end, longer)
-    return ended
-
-
-def _has_ended(tokens: Sequence[int], item: _Sides, end: int, longer: int) -> bool:
-    return tokens[-1:] == [end] or len(tokens) >= len(item.observed) + longer
+            goes_on |= token != end and len(tokens) < most
+    return goes_on
 
 
 def _answer(model: CausalLM | Seq2SeqLM, sides: _Sides, tokens: list[int]) -> CounterfactualReply:
-    finished = tokens[-1:] == [sides.end]
+    finished = tokens[-1:] == sides.observed[-1:]
     same = sum(token == other for token, other in zip(sides.observed, tokens, strict=False))
     return CounterfactualReply(model.decode(tokens), finished, same / len(sides.observed))
 

@@ -41,6 +41,8 @@ REASONS = {
     "surprising": "the model itself finds the text unlikely",
 }
 """Why a written text is refused, by the code that counts it."""
+LENGTHS = range(5, 25)
+"""How many words a text may have where nobody says."""
 NEAR = 0.7
 """Texts are the same, for here, from this share of common words on (Jaccard index)."""
 
@@ -51,6 +53,8 @@ _POSSESSIVE = re.compile("['’]s?$")
 _LONG_WORD = 3
 _COPIED_RUN = 5
 _MANY_COMMAS = 4
+_SENTENCES = 2
+"""A small model that needs more to get to its keyword has lost its way."""
 
 FUNCTION_WORDS = word_class("function-words")
 """Words that a sentence may well have twice."""
@@ -69,16 +73,6 @@ def lemmas(word: str) -> frozenset[str]:
     return frozenset({lower, *(lemma.lower() for group in readings(lower).values() for lemma in group)})
 
 
-@lru_cache(maxsize=65536)
-def classes(word: str) -> frozenset[str]:
-    """The parts of speech that an English word may be of; none for names and what is no word.
-
-    >>> sorted(classes("return")), sorted(classes("Kenny"))
-    (['NOUN', 'VERB'], [])
-    """
-    return frozenset(readings(word.lower()))
-
-
 def says(text: str, keyword: str) -> bool:
     """Whether a text says all words of a keyword, in whatever form."""
     return mentions(words_of(text), keyword.split())
@@ -94,34 +88,20 @@ def mentions(words: Sequence[str], keyword: Sequence[str]) -> bool:
     return all(lemmas(word) & there for word in keyword)
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """``least`` and ``most`` words of a text, and how many ``sentences`` at most: a small model that
-    needs more to get to its keyword has lost its way. Raises `InputError` out of range."""
-
-    least: int = 5
-    most: int = 24
-    sentences: int = 2
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.least <= self.most:
-            raise InputError(f"words from {self.least} to {self.most}: the first must be 1 or more")
-
-
 def refusal(
     text: str,
     keywords: Sequence[Sequence[str]],
     context: Context,
-    limits: Limits,
+    lengths: range,
     examples: Iterable[str] = (),
 ) -> str | None:
     """Why a text is no response to offer, as a name; None where it is one.
 
-    ``keywords`` are the words of each keyword that must be there, in whatever form; ``examples`` texts
-    that the model was shown.
+    ``keywords`` are the words of each keyword that must be there, in whatever form; ``lengths`` how many
+    words a text may have; ``examples`` texts that the model was shown.
     """
     words = words_of(text)
-    reason = broken(text, keywords, limits)
+    reason = broken(text, keywords, lengths)
     if reason is not None:
         return reason
     if any(shares_run(words, words_of(example)) for example in examples):
@@ -133,16 +113,16 @@ def refusal(
     return None
 
 
-def broken(text: str, keywords: Sequence[Sequence[str]], limits: Limits) -> str | None:
+def broken(text: str, keywords: Sequence[Sequence[str]], lengths: range) -> str | None:
     """Why a text is none that anybody says, whatever it was written for, as a name; None where it is one."""
     words = words_of(text)
     if not text.endswith(_ENDINGS):
         return "unfinished"
     if _STRANGE.search(text) or text.count('"') % 2 or text[:1].islower():
         return "not-plain-text"
-    if not limits.least <= len(words) <= limits.most:
-        return "too-short" if len(words) < limits.least else "too-long"
-    if len(_SENTENCE_END.findall(text)) > limits.sentences:
+    if len(words) not in lengths:
+        return "too-short" if len(words) < lengths.start else "too-long"
+    if len(_SENTENCE_END.findall(text)) > _SENTENCES:
         return "rambles"
     if not all(mentions(words, keyword) for keyword in keywords):
         return "no-keyword"

@@ -13,7 +13,6 @@ from graphneg.english.tokens import words_of
 from graphneg.errors import GeneratorError, InputError, ModelError
 from graphneg.generators.base import Context, ContextSelection, Turn, get_generator, read_contexts
 from graphneg.generators.keywords.requests import (
-    Amount,
     Histories,
     drawn,
     keywords_of,
@@ -21,9 +20,9 @@ from graphneg.generators.keywords.requests import (
     train_replies,
     with_neighbours,
 )
-from graphneg.generators.keywords.writing import Style, TextRequest, Writer
+from graphneg.generators.keywords.writing import TextRequest, Writer
 from graphneg.generators.prompts import example_texts, reply_examples, reply_request, sentence_examples
-from graphneg.generators.text_filters import Limits, mentions, refusal
+from graphneg.generators.text_filters import LENGTHS, mentions, refusal
 from graphneg.nn.generation import Sampling
 from graphneg.nn.models import load_causal
 from graphneg.records.files import read_jsonl
@@ -85,8 +84,8 @@ class TestChoosing:
     )
 
     def test_keywords_are_drawn_by_place_and_share_no_word(self) -> None:
-        draws = [drawn(self.keywords, Amount(1, 3), 0, str(place)) for place in range(200)]
-        assert draws == [drawn(self.keywords, Amount(1, 3), 0, str(place)) for place in range(200)]
+        draws = [drawn(self.keywords, (1, 3), 0, str(place)) for place in range(200)]
+        assert draws == [drawn(self.keywords, (1, 3), 0, str(place)) for place in range(200)]
         assert {len(each) for each in draws} == {1, 2, 3}
         for each in draws:
             words = [word for keyword in each for word in keyword]
@@ -94,34 +93,31 @@ class TestChoosing:
 
     def test_names_keep_their_capitals(self) -> None:
         text = "We met at the lake on Sunday."
-        everything = drawn(self.keywords[2:], Amount(2, 2), 0, "x", text)
+        everything = drawn(self.keywords[2:], (2, 2), 0, "x", text)
         assert set(everything) == {("lake",), ("Sunday",)}
 
     def test_about_half_of_the_keywords_are_replaced_by_words_near_them(self) -> None:
-        class Near:
-            def neighbours(self, word: str, k: int) -> list[tuple[str, float]]:
-                return [(f"{word}s", 0.9), ("bus", 0.8), ("tram", 0.7)][:k]
+        def near(word: str, k: int) -> list[tuple[str, float]]:
+            return [(f"{word}s", 0.9), ("bus", 0.8), ("tram", 0.7)][:k]
 
-        found = [with_neighbours(Near(), [("early", "train")], 0, str(place))[0] for place in range(400)]
+        found = [with_neighbours(near, [("early", "train")], 0, str(place))[0] for place in range(400)]
         replaced = [words for words in found if words != ("early", "train")]
         assert 150 < len(replaced) < 250
         assert set(replaced) == {("early", "bus"), ("early", "tram")}
 
     def test_a_word_without_neighbours_stays(self) -> None:
-        class Nowhere:
-            def neighbours(self, word: str, k: int) -> list[tuple[str, float]]:
-                return []
+        def nowhere(word: str, k: int) -> list[tuple[str, float]]:
+            return []
 
-        assert all(with_neighbours(Nowhere(), [("tea",)], 0, str(n)) == (("tea",),) for n in range(20))
+        assert all(with_neighbours(nowhere, [("tea",)], 0, str(n)) == (("tea",),) for n in range(20))
 
     def test_names_and_words_of_another_class_are_no_neighbours(self) -> None:
-        class Mixed:
-            def neighbours(self, word: str, k: int) -> list[tuple[str, float]]:
-                return [("clark", 0.9), ("because", 0.8), ("coffee", 0.7)][:k]
+        def mixed(word: str, k: int) -> list[tuple[str, float]]:
+            return [("clark", 0.9), ("because", 0.8), ("coffee", 0.7)][:k]
 
-        found = {with_neighbours(Mixed(), [("tea",)], 0, str(n))[0] for n in range(40)}
+        found = {with_neighbours(mixed, [("tea",)], 0, str(n))[0] for n in range(40)}
         assert found == {("tea",), ("coffee",)}
-        assert {with_neighbours(Mixed(), [("Kent",)], 0, str(n))[0] for n in range(20)} == {("Kent",)}
+        assert {with_neighbours(mixed, [("Kent",)], 0, str(n))[0] for n in range(20)} == {("Kent",)}
 
     @pytest.mark.parametrize(
         ("text", "keywords"),
@@ -156,7 +152,7 @@ class TestHistories:
 class TestPrompts:
     def test_the_examples_are_themselves_texts_that_would_be_kept(self) -> None:
         for text in example_texts():
-            assert refusal(text, [], CONTEXT, Limits()) is None
+            assert refusal(text, [], CONTEXT, LENGTHS) is None
 
     def test_the_examples_hold_the_words_that_they_were_asked_for(self) -> None:
         for examples in (sentence_examples(), reply_examples()):
@@ -195,7 +191,7 @@ class TestPrompts:
 )
 def test_a_text_that_is_no_response_is_refused_by_name(text: str, reason: str | None) -> None:
     shown = ["My uncle fell off the ladder while he was painting."]
-    assert refusal(text, [("trains",)], CONTEXT, Limits(), shown) == reason
+    assert refusal(text, [("trains",)], CONTEXT, LENGTHS, shown) == reason
 
 
 class TestWriter:
@@ -204,7 +200,7 @@ class TestWriter:
     )
 
     def test_a_text_does_not_depend_on_the_other_requests(self, tiny_lms: TinyModels) -> None:
-        writer = Writer(load_causal(tiny_lms.llama), "Where is my coat?", Style(longest=12))
+        writer = Writer(load_causal(tiny_lms.llama), "Where is my coat?", longest=12)
         together = writer.write(self.requests, 0)
         alone = [writer.write([one], 0)[0].text for one in self.requests]
         assert alone == [one.text for one in together]
@@ -215,16 +211,16 @@ class TestWriter:
         self, tiny_lms: TinyModels, kind: str
     ) -> None:
         model = load_causal(getattr(tiny_lms, kind))
-        shown, style = "Where is my coat?", Style(longest=12)
+        shown = "Where is my coat?"
         before = [one._replace(prompt=shown + one.prompt) for one in self.requests]
-        once = Writer(model, shown, style).write(self.requests, 0)
-        each_time = Writer(model, "", style).write(before, 0)
+        once = Writer(model, shown, longest=12).write(self.requests, 0)
+        each_time = Writer(model, "", longest=12).write(before, 0)
         assert [one.text for one in once] == [one.text for one in each_time]
 
     def test_a_word_that_is_pulled_comes(self, tiny_lms: TinyModels) -> None:
         model = load_causal(tiny_lms.llama)
         wanted = [TextRequest("0", "Where is the coat?", ("garden", "kitchen"))]
-        pulled = Writer(model, "", Style(Sampling(1.0), pull=1e4, longest=24)).write(wanted, 0)[0]
+        pulled = Writer(model, "", Sampling(1.0), pull=1e4, longest=24).write(wanted, 0)[0]
         assert "garden" in pulled.text and "kitchen" in pulled.text
 
     def test_examples_that_fill_the_model_are_refused(self, tiny_lms: TinyModels) -> None:

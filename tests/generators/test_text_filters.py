@@ -9,15 +9,13 @@ import pytest
 from graphneg.english.detokenize import closed_up, spaced_as
 from graphneg.errors import InputError
 from graphneg.generators.base import Context, Turn
-from graphneg.generators.keywords.generator import KeywordGenerator, Rules
-from graphneg.generators.keywords.requests import Amount, Material
-from graphneg.generators.keywords.writing import SentenceEnd, Style, TextRequest, Writer, ends_sentence
+from graphneg.generators.keywords.generator import KeywordGenerator, KeywordOptions
+from graphneg.generators.keywords.writing import SentenceEnd, TextRequest, Writer, ends_sentence
 from graphneg.generators.prompts import sentence_request
-from graphneg.generators.text_filters import Bounds, Limits, PerplexityFilter
+from graphneg.generators.text_filters import Bounds, PerplexityFilter
 from graphneg.nn.generation import Nucleus
 from graphneg.nn.language_models import CausalLM, Written
 from graphneg.nn.models import load_causal
-from graphneg.shift.keywords import get_extractor
 from tests.tiny_lm import TinyModels
 
 OPEN = Bounds(surprise=1e30, alone=1e30, worst=1e3)
@@ -67,17 +65,13 @@ class TestBestOfSeveral:
         context = Context(
             "d#1", "d", "t", "d", 1, (Turn("A", "The coat? The garden? The kitchen?"),), "B", ()
         )
-        material = Material(get_extractor("rake"), Amount())
-        writer = self.Dictated(model, "", Style())
         judge = PerplexityFilter(model, OPEN)
-        rules = Rules(Limits(least=3), drafts=3, draws=8, apart=-1e3)
         generator = KeywordGenerator(
             "key-sentence",
-            material,
-            writer,
+            KeywordOptions(most=2, drafts=3, draws=8, apart=-1e3),
+            self.Dictated(model),
             lambda _, words: sentence_request(words),
             judge=judge,
-            rules=rules,
         )
         [[found]] = generator.generate([context], 1, 0)
         said = found.details["keywords"]
@@ -88,7 +82,7 @@ class TestBestOfSeveral:
 
     def test_no_drafts_at_all_are_refused(self):
         with pytest.raises(InputError, match="at least once"):
-            Rules(drafts=0)
+            KeywordOptions(drafts=0)
 
 
 class TestSentenceEnd:

@@ -11,27 +11,25 @@ unless it is likely after the context itself as well.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from graphneg.english.detokenize import spaced_as
 from graphneg.english.tokens import words_of
 from graphneg.errors import GeneratorError, InputError
-from graphneg.generators.base import SLOW_BATCH, UNRELATED, Candidate, Context, Shortfall, Turn
+from graphneg.generators.base import UNRELATED, Candidate, Context, Turn, options_of
 from graphneg.generators.keywords.requests import (
-    Amount,
-    Attempt,
     Histories,
-    Material,
-    Replacing,
-    Slot,
+    History,
+    Words,
+    drawn,
+    keywords_of,
     with_neighbours,
 )
-from graphneg.generators.keywords.writing import Style, TextRequest, Writer, WritingOptions, options_of
+from graphneg.generators.keywords.writing import Gap, TextRequest, Writer, WritingGenerator, WritingOptions
 from graphneg.generators.prompts import (
     REPLY_WITH_WORDS,
     example_texts,
@@ -41,25 +39,16 @@ from graphneg.generators.prompts import (
     sentence_examples,
     sentence_request,
 )
-from graphneg.generators.text_filters import (
-    REASONS,
-    Limits,
-    PerplexityFilter,
-    TextLosses,
-    alike,
-    refusal,
-)
+from graphneg.generators.text_filters import PerplexityFilter, TextLosses, alike, refusal
 from graphneg.nn.generation import Sampling
-from graphneg.nn.language_models import CausalLM
 from graphneg.nn.models import load_causal
-from graphneg.shift.keywords import get_extractor
+from graphneg.shift.keywords import Keyword, get_extractor
 from graphneg.store.connection import Store
 
 if TYPE_CHECKING:
     from graphneg.nn.vectors import StaticVectors
 
 _REASONS = {
-    **REASONS,
     "no-keywords": "the context has no keyword to write about",
     "no-history": "the store holds no other dialogue",
     "copies-example": "the text repeats what the model was shown",
@@ -72,72 +61,88 @@ Prompt = Callable[[Sequence[Turn], Sequence[str]], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
-    """Which texts are kept, and out of how many.
+class KeywordOptions(WritingOptions):
+    """What all generators of this kind take beside `WritingOptions`.
 
-    ``drafts`` texts are written at a time, all with the same keywords, and if none of them is kept as many
-    with others, ``draws`` times in all. A text must be within ``limits``, and its loss after the context
-    ``apart`` nats a token higher than after the history that it was written for.
+    ``keywords`` is the extractor, for a ``language``, with a ``spacy_model``. ``least`` and ``most`` keywords
+    go into a text; ``top_p`` bounds what is drawn from. ``drafts`` texts are written at a time, all with the
+    same keywords, and if none of them is kept as many with others, ``draws`` times in all. A text's loss
+    after the context must be ``apart`` nats a token higher than after the history that it was written for.
     """
 
-    limits: Limits = field(default_factory=Limits)
+    keywords: str = "rake"
+    language: str = "en"
+    spacy_model: str | None = None
+    least: int = 1
+    most: int = 1
+    top_p: float = 0.9
     drafts: int = 8
     draws: int = 4
     apart: float = 0.3
 
     def __post_init__(self) -> None:
+        """Refuse what is out of range."""
+        WritingOptions.__post_init__(self)
+        if not 1 <= self.least <= self.most:
+            raise InputError(f"keywords from {self.least} to {self.most}: the first must be 1 or more")
         if self.drafts < 1 or self.draws < 1:
             raise InputError(f"drafts {self.drafts}, draws {self.draws}: each text is written at least once")
+        _ = self.search
 
-
-class _Text(NamedTuple):
-    """A text that may be kept, what it was written with, and how likely it is."""
-
-    attempt: Attempt
-    text: str
-    losses: TextLosses
+    @property
+    def search(self) -> Sampling:
+        """How texts are drawn."""
+        return Sampling(self.temperature, top_p=self.top_p)
 
 
 @dataclass(slots=True)
-class _Gap:
-    """A slot that is not filled yet: the texts that may fill it, what does, or why the last text did not."""
+class _Slot(Gap):
+    """One response to be written for the context number ``at``, and its texts with the ``words`` of a draw.
 
-    slot: Slot
-    context: Context
-    texts: list[_Text] = field(default_factory=list[_Text])
-    candidate: Candidate | None = None
-    reason: str = ""
-
-
-class KeywordGenerator(Shortfall):
-    """Writes responses around keywords. ``refused`` counts texts by why they were refused.
-
-    ``prompt`` makes the request from a history and words. The ``judge`` reads what was written; where none is
-    given, the writer's own model does. ``made_of`` is what the output depends on beside rules.
+    ``texts`` are those that may be kept, the likeliest first.
     """
 
-    batch = SLOW_BATCH
+    id: str = ""
+    at: int = 0
+    keywords: Sequence[Keyword] = ()
+    history: History | None = None
+    words: tuple[Words, ...] = ()
+    texts: list[tuple[str, TextLosses]] = field(default_factory=list[tuple[str, TextLosses]])
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """Each keyword of the draw as a text."""
+        return tuple(" ".join(words) for words in self.words)
+
+
+class KeywordGenerator(WritingGenerator):
+    """Writes responses around keywords.
+
+    ``prompt`` makes the request from a history and words. The ``judge`` reads what was written; where none is
+    given, the writer's own model does. Without ``histories`` none is shown, without ``vectors`` keywords stay
+    as they are.
+    """
 
     def __init__(
         self,
         name: str,
-        material: Material,
+        options: KeywordOptions,
         writer: Writer,
         prompt: Prompt,
         *,
         judge: PerplexityFilter | None = None,
-        rules: Rules | None = None,
-        made_of: Mapping[str, object] | None = None,
+        histories: Histories | None = None,
+        vectors: StaticVectors | None = None,
     ) -> None:
         super().__init__(_REASONS)
         self.name = name
-        self.refused: Counter[str] = Counter()
-        self._material = material
+        self._options = options
         self._writer = writer
         self._prompt = prompt
-        self._judge = judge or PerplexityFilter(writer.model)
-        self._rules = rules or Rules()
-        self._made_of = dict(made_of or {})
+        self._judge = judge or PerplexityFilter(writer.model, options.bounds)
+        self._histories = histories
+        self._vectors = vectors
+        self._extractor = get_extractor(options.keywords, options.language, options.spacy_model)
 
     def generate(
         self, contexts: Sequence[Context], per_context: int, seed: int
@@ -148,145 +153,114 @@ class KeywordGenerator(Shortfall):
             ModelError: memory does not suffice for one text.
             StoreError: the store is gone.
         """
-        slots, missing = self._material.slots(contexts, per_context, seed)
-        for reason, at in missing:
-            self.leave_out(reason, contexts[at].id)
-        gaps = [_Gap(slot, contexts[slot.context]) for slot in slots]
-        for draw in range(self._rules.draws):
-            unfilled = [gap for gap in gaps if gap.candidate is None]
+        slots = self._slots(contexts, per_context, seed)
+        for draw in range(self._options.draws):
+            unfilled = [slot for slot in slots if not slot.candidates]
             self._write(unfilled, draw, seed)
-            self._fill(unfilled, gaps)
-        found: list[dict[str, Candidate]] = [{} for _ in contexts]
-        for gap in gaps:
-            if gap.candidate is None:
-                self.leave_out(gap.reason, gap.context.id)
-            else:
-                found[gap.slot.context][gap.slot.id] = gap.candidate
-        return [[candidate for _, candidate in sorted(some.items())] for some in found]
+            self._fill(unfilled, slots)
+        given: list[list[Candidate]] = [[] for _ in contexts]
+        for slot in slots:
+            given[slot.at] += slot.candidates
+            self.leave_out(slot.reason, slot.context.id, 1 - len(slot.candidates))
+        return given
 
     def settings(self) -> Mapping[str, object]:
         """See `graphneg.generators.base.Generator`."""
         return {
-            **self._made_of,
+            **self._options.settings(),
             "model": str(self._writer.model.path),
             "judge": str(self._judge.model.path),
-            "bounds": repr(self._judge.bounds),
             "examples": self._writer.examples,
-            "extractor": self._material.extractor.name,
-            "amount": repr(self._material.amount),
-            "rules": repr(self._rules),
-            "style": repr(self._writer.style),
+            "extractor": self._extractor.name,
+            "vectors": self._vectors and self._vectors.name,
+            "pull": self._writer.pull,
         }
 
-    def _refuse(self, gap: _Gap, reason: str) -> None:
-        self.refused[reason] += 1
-        gap.reason = reason
+    def _slots(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_Slot]:
+        """The responses that can be written; the others are left out."""
+        slots: list[_Slot] = []
+        texts = [context.text for context in contexts]
+        found = keywords_of(self._extractor, texts, self._options.language)
+        for at, (context, keywords) in enumerate(zip(contexts, found, strict=True)):
+            if not keywords:
+                self.leave_out("no-keywords", context.id, per_context)
+                continue
+            ids = [f"{context.id}/{n:03}" for n in range(per_context)]
+            slots += [_Slot(context, id=id, at=at, keywords=keywords) for id in ids]
+        if self._histories is None:
+            return slots
+        shown = self._histories.of([slot.context for slot in slots], [slot.id for slot in slots], seed)
+        for slot, history in zip(slots, shown, strict=True):
+            slot.history = history
+            self.leave_out("no-history", slot.context.id, int(history is None))
+        return [slot for slot in slots if slot.history is not None]
 
-    def _write(self, unfilled: Sequence[_Gap], draw: int, seed: int) -> None:
-        """Write texts for each slot; those that may be kept are its ``texts`` then, the likeliest first."""
-        attempts = [self._material.attempt(gap.slot, draw, seed) for gap in unfilled]
-        drafts = range(self._rules.drafts)
-        requests = [
-            TextRequest(f"{attempt.id}/{n}", prompt, attempt.words)
-            for attempt in attempts
-            for prompt in [self._prompt(attempt.slot.turns, attempt.words)]
-            for n in drafts
-        ]
+    def _write(self, slots: Sequence[_Slot], draw: int, seed: int) -> None:
+        """Write texts for each slot, and note those that may be kept, the likeliest first."""
+        requests: list[TextRequest] = []
+        amount = range(self._options.drafts)
+        for slot in slots:
+            slot.words = self._drawn(slot, f"{slot.id}/{draw}", seed)
+            prompt = self._prompt(slot.history.turns if slot.history else (), slot.said)
+            requests += [TextRequest(f"{slot.id}/{draw}/{n}", prompt, slot.said) for n in amount]
         written = iter(self._writer.write(requests, seed))
-        whole: dict[tuple[int, str], None] = {}
-        for at, (gap, attempt) in enumerate(zip(unfilled, attempts, strict=True)):
-            for _ in drafts:
-                text, finished = next(written)
-                shown = (attempt.keywords, gap.context, self._rules.limits, example_texts())
-                reason = refusal(text, *shown) if finished else "unfinished"
-                if reason is None:
-                    whole[at, text] = None
-                else:
-                    self._refuse(gap, reason)
-        histories = [attempts[at].slot.turns or None for at, _ in whole]
+        lengths = range(self._options.least_words, self._options.words + 1)
+        whole: dict[tuple[int, str], _Slot] = {}
+        for number, slot in enumerate(slots):
+            for text, finished in islice(written, len(amount)):
+                reason = refusal(text, slot.words, slot.context, lengths, example_texts())
+                if self.passes(slot, reason if finished else "unfinished"):
+                    whole[number, text] = slot
+        histories = [slot.history and slot.history.turns for slot in whole.values()]
         losses = self._judge.read([text for _, text in whole], histories)
-        for (at, text), found in zip(whole, losses, strict=True):
-            if found is None:
-                self._refuse(unfilled[at], "surprising")
-            else:
-                unfilled[at].texts.append(_Text(attempts[at], text, found))
-        for gap in unfilled:
-            gap.texts.sort(key=lambda text: text.losses.mean)
+        for ((_, text), slot), found in zip(whole.items(), losses, strict=True):
+            if self.passes(slot, None if found else "surprising") and found:
+                slot.texts.append((text, found))
+        for slot in slots:
+            slot.texts.sort(key=lambda draft: draft[1].mean)
 
-    def _fill(self, unfilled: Sequence[_Gap], gaps: Sequence[_Gap]) -> None:
+    def _drawn(self, slot: _Slot, id: str, seed: int) -> tuple[Words, ...]:
+        """The keywords of one draw: another draw has others, if there are any."""
+        amount = (self._options.least, self._options.most)
+        words = drawn(slot.keywords, amount, seed, id, slot.context.text)
+        return words if self._vectors is None else with_neighbours(self._vectors.neighbours, words, seed, id)
+
+    def _fill(self, unfilled: Sequence[_Slot], slots: Sequence[_Slot]) -> None:
         """Give each slot its likeliest text that does not fit its context, nor is like another slot's."""
-        while contenders := [gap for gap in unfilled if gap.texts]:
-            best = [gap.texts.pop(0) for gap in contenders]
-            for gap, text, apart in zip(contenders, best, self._apart(contenders, best), strict=True):
-                others = [
-                    words_of(other.candidate.text)
-                    for other in gaps
-                    if other.candidate is not None and other.slot.context == gap.slot.context
-                ]
-                if any(alike(words_of(text.text), other) for other in others):
-                    self._refuse(gap, "like-another")
-                elif apart is not None and apart < self._rules.apart:
-                    self._refuse(gap, "fits")
-                else:
-                    gap.candidate = _candidate(text, apart, gap.context)
-                    gap.texts.clear()
+        while contenders := [slot for slot in unfilled if slot.texts]:
+            best = [slot.texts.pop(0) for slot in contenders]
+            for slot, draft, apart in zip(contenders, best, self._apart(contenders, best), strict=True):
+                given = [one for other in slots if other.at == slot.at for one in other.candidates]
+                nearly = any(alike(words_of(draft[0]), words_of(candidate.text)) for candidate in given)
+                fits = apart is not None and apart < self._options.apart
+                if self.passes(slot, "like-another" if nearly else "fits" if fits else None):
+                    slot.candidates.append(_candidate(slot, *draft, apart))
+                    slot.texts.clear()
 
-    def _apart(self, contenders: Sequence[_Gap], texts: Sequence[_Text]) -> list[float | None]:
+    def _apart(
+        self, slots: Sequence[_Slot], drafts: Sequence[tuple[str, TextLosses]]
+    ) -> Sequence[float | None]:
         """By how much the loss of each text is higher after its context than after its history."""
-        if self._material.histories is None:
-            return [None] * len(texts)
-        after = self._judge.after([text.text for text in texts], [gap.context.turns for gap in contenders])
-        return [loss - text.losses.after for loss, text in zip(after, texts, strict=True)]
+        if self._histories is None:
+            return [None] * len(drafts)
+        after = self._judge.after([text for text, _ in drafts], [slot.context.turns for slot in slots])
+        return [loss - losses.after for loss, (_, losses) in zip(after, drafts, strict=True)]
 
 
-def _candidate(text: _Text, apart: float | None, context: Context) -> Candidate:
-    history = text.attempt.slot.history
-    details = {"keywords": ", ".join(text.attempt.words)}
-    scores = {"perplexity": text.losses.perplexity}
-    if history is not None:
-        details["source"] = history.id
+def _candidate(slot: _Slot, text: str, losses: TextLosses, apart: float | None) -> Candidate:
+    details = {"keywords": ", ".join(slot.said)}
+    scores = {"perplexity": losses.perplexity}
+    if slot.history is not None:
+        details["source"] = slot.history.id
     if apart is not None:
         scores["apart"] = apart
-    said = spaced_as(text.text, [turn.text for turn in context.turns])
-    return Candidate(said, (UNRELATED,), scores, details)
-
-
-@dataclass(frozen=True, slots=True)
-class KeywordOptions(WritingOptions):
-    """What all generators of this kind take beside `WritingOptions`.
-
-    ``keywords`` is the extractor, for a ``language``, with a ``spacy_model``. ``least`` and ``most`` keywords
-    go into a text, which has at most ``words`` words. ``top_p`` bounds what is drawn from; ``drafts``,
-    ``draws`` and ``apart`` say which texts are kept (`Rules`).
-    """
-
-    keywords: str = "rake"
-    language: str = "en"
-    spacy_model: str | None = None
-    least: int = 1
-    most: int = 1
-    words: int = 24
-    top_p: float = 0.9
-    drafts: int = 8
-    draws: int = 4
-    apart: float = 0.3
-
-    def __post_init__(self) -> None:
-        _ = self.rules, self.bounds, self.style(False), Amount(self.least, self.most)
-
-    @property
-    def rules(self) -> Rules:
-        """Which texts are kept."""
-        return Rules(Limits(most=self.words), self.drafts, self.draws, self.apart)
-
-    def style(self, trained: bool) -> Style:
-        """How texts are drawn from a model that was trained for its task, or was not."""
-        return Style(Sampling(self.temperature, top_p=self.top_p), self.pull_of(trained))
+    spaced = spaced_as(text, [turn.text for turn in slot.context.turns])
+    return Candidate(spaced, (UNRELATED,), scores, details)
 
 
 def key_context(store: Store, **options: Any) -> KeywordGenerator:
     """``key-context``: a reply with keywords of the context, for the history of another dialogue."""
-    return _replies("key-context", store, options_of(KeywordOptions, "key-context", options), None)
+    return _replies("key-context", store, options_of(KeywordOptions, "key-context", options))
 
 
 def key_sem(store: Store, *, vectors: str | Path | None = None, **options: Any) -> KeywordGenerator:
@@ -302,51 +276,25 @@ def key_sem(store: Store, *, vectors: str | Path | None = None, **options: Any) 
     return _replies("key-sem", store, chosen, StaticVectors(vectors))
 
 
+def _replies(
+    name: str, store: Store, chosen: KeywordOptions, vectors: StaticVectors | None = None
+) -> KeywordGenerator:
+    model, judge = chosen.load(name, load_causal)
+    trained = is_trained(model, REPLY_WITH_WORDS)
+    writer = Writer(model, "" if trained else reply_examples(), chosen.search, chosen.pull_of(trained))
+    judging = PerplexityFilter(judge, chosen.bounds)
+    histories = Histories(store)
+    return KeywordGenerator(
+        name, chosen, writer, reply_request, judge=judging, histories=histories, vectors=vectors
+    )
+
+
 def key_sentence(store: Store, **options: Any) -> KeywordGenerator:
     """``key-sentence``: an everyday sentence with one or two keywords of the context, no reply at all."""
     chosen = options_of(KeywordOptions, "key-sentence", options)
-    judge, model = _models(chosen)
-    writer = Writer(model, sentence_examples(), chosen.style(False))
+    model, judge = chosen.load("key-sentence", load_causal)
+    writer = Writer(model, sentence_examples(), chosen.search, chosen.pull_of(False))
+    judging = PerplexityFilter(judge, chosen.bounds)
     return KeywordGenerator(
-        "key-sentence",
-        _material(chosen),
-        writer,
-        lambda _, words: sentence_request(words),
-        judge=judge,
-        rules=chosen.rules,
+        "key-sentence", chosen, writer, lambda _, words: sentence_request(words), judge=judging
     )
-
-
-def _replies(
-    name: str, store: Store, chosen: KeywordOptions, vectors: StaticVectors | None
-) -> KeywordGenerator:
-    judge, model = _models(chosen)
-    trained = is_trained(model, REPLY_WITH_WORDS)
-    return KeywordGenerator(
-        name,
-        _material(chosen, Histories(store), None if vectors is None else partial(with_neighbours, vectors)),
-        Writer(model, "" if trained else reply_examples(), chosen.style(trained)),
-        reply_request,
-        judge=judge,
-        rules=chosen.rules,
-        made_of={} if vectors is None else {"vectors": vectors.name},
-    )
-
-
-def _models(chosen: KeywordOptions) -> tuple[PerplexityFilter, CausalLM]:
-    """The judge and the writer, which reads its own texts where no judge is named.
-
-    The judge is loaded first: the writer may be a large model, to be read in vain where there is no judge.
-    """
-    judge = chosen.load_judge()
-    model = load_causal(
-        chosen.model or "", gguf_file=chosen.gguf_file, device=chosen.device, offline=chosen.offline
-    )
-    return PerplexityFilter(judge or model, chosen.bounds), model
-
-
-def _material(
-    chosen: KeywordOptions, histories: Histories | None = None, replacing: Replacing | None = None
-) -> Material:
-    extractor = get_extractor(chosen.keywords, chosen.language, chosen.spacy_model)
-    return Material(extractor, Amount(chosen.least, chosen.most), histories, replacing, chosen.language)

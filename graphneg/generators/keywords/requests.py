@@ -1,32 +1,26 @@
 """What is asked of a writer for a context: keywords of it, neighbours in their place, another history.
 
-Contexts go in; a `Slot` for each response that can be written comes out, and for each draw an `Attempt`: the
-slot with its keywords. All choices are hashes of the seed and the response's address: they depend on nothing
-else. `train_replies` trains a model for such requests.
+Texts go in, their usable keywords and drawn ones come out; contexts go in, beginnings of other dialogues come
+out. All choices are hashes of the seed and the response's address: they depend on nothing else.
+`train_replies` trains a model for such requests.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from graphneg.english.detokenize import closed_up
+from graphneg.english.words import readings
 from graphneg.errors import InputError, ModelError
 from graphneg.generators.base import Context, Turn
 from graphneg.generators.prompts import REPLY_WITH_WORDS, reply_request, train_for
-from graphneg.generators.text_filters import (
-    FUNCTION_WORDS,
-    WORDS_OF_TALK,
-    Limits,
-    classes,
-    lemmas,
-    refusal,
-)
+from graphneg.generators.text_filters import FUNCTION_WORDS, LENGTHS, WORDS_OF_TALK, lemmas, refusal
 from graphneg.hashing import number, shuffled
 from graphneg.ingest.rows import utterance_id
 from graphneg.nn.fine_tuning import Example, TrainingReport
@@ -40,33 +34,16 @@ BEST = 8
 LONGEST_KEYWORD = 2
 """Longer ones are rarely repeated word for word, by people or models."""
 NEIGHBOURS = 10
+LEARNED = (1, 2)
+"""From so many keywords to so many a model learns to reply with."""
 _HALF = 2**63
 _SHORTEST_WORD = 3
 _BATCH = 500
 
 Words = tuple[str, ...]
 """The words of one keyword, as a text would have them."""
-Replacing = Callable[[Sequence[Words], int, str], tuple[Words, ...]]
-
-
-class WordVectors(Protocol):
-    """Knows words near a word: `graphneg.nn.vectors.StaticVectors`."""
-
-    def neighbours(self, word: str, k: int) -> list[tuple[str, float]]:
-        """The ``k`` words nearest to one, with their cosines."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Amount:
-    """From ``least`` to ``most`` keywords. Raises `InputError` where that is no range."""
-
-    least: int = 1
-    most: int = 2
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.least <= self.most:
-            raise InputError(f"keywords from {self.least} to {self.most}: the first must be 1 or more")
+Neighbours = Callable[[str, int], list[tuple[str, float]]]
+"""So many words near a word, with their cosines: `graphneg.nn.vectors.StaticVectors.neighbours`."""
 
 
 class History(NamedTuple):
@@ -74,36 +51,6 @@ class History(NamedTuple):
 
     id: str
     turns: tuple[Turn, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Slot:
-    """One response to be written: the index of its context, the keywords there, the history shown."""
-
-    id: str
-    context: int
-    text: str
-    keywords: tuple[Keyword, ...]
-    history: History | None
-
-    @property
-    def turns(self) -> tuple[Turn, ...]:
-        """The turns of the history that is shown; none where none is."""
-        return self.history.turns if self.history is not None else ()
-
-
-@dataclass(frozen=True, slots=True)
-class Attempt:
-    """A slot with the keywords that its texts shall have this time."""
-
-    slot: Slot
-    id: str
-    keywords: tuple[Words, ...]
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        """Each keyword as a text."""
-        return tuple(" ".join(words) for words in self.keywords)
 
 
 def keywords_of(
@@ -115,27 +62,44 @@ def keywords_of(
     little about *let* or *seem*.
     """
     return [
-        [word for word in found if _usable(word) and (language != "en" or _nominal(word, text))][:BEST]
+        [word for word in found if _is_usable(word) and (language != "en" or _is_nominal(word, text))][:BEST]
         for found, text in zip(extractor.extract(texts), texts, strict=True)
     ]
 
 
+def _is_usable(keyword: Keyword) -> bool:
+    words = [word.lower() for word in keyword.words]
+    return len(words) <= LONGEST_KEYWORD and all(
+        word.replace("-", "").isalpha()
+        and len(word) >= _SHORTEST_WORD
+        and word not in FUNCTION_WORDS
+        and word not in WORDS_OF_TALK
+        for word in words
+    )
+
+
+def _is_nominal(keyword: Keyword, text: str) -> bool:
+    last = keyword.words[-1]
+    return "NOUN" in readings(last.lower()) or truecased(last, text) != last.lower()
+
+
 def drawn(
-    keywords: Sequence[Keyword], amount: Amount, seed: int, id: str, text: str = ""
+    keywords: Sequence[Keyword], amount: tuple[int, int], seed: int, id: str, text: str = ""
 ) -> tuple[Words, ...]:
-    """Some of the keywords; fewer than ``amount.least`` only where there are not so many.
+    """Some of the keywords: from ``amount[0]`` to ``amount[1]``, fewer only where there are not so many.
 
     No two of them share a word. They are in lower case, but for names: words that ``text``, where the
     keywords are from, never writes small.
     """
-    most = amount.least + number(seed, "amount", id) % (amount.most - amount.least + 1)
+    least, most = amount
+    drawn_amount = least + number(seed, "amount", id) % (most - least + 1)
     by_key = {keyword.text: keyword for keyword in reversed(keywords)}
     chosen: list[Words] = []
     for key in shuffled(by_key, seed, "keywords", id):
         words = tuple(truecased(word, text) for word in by_key[key].words)
         if not any(set(words) & set(other) for other in chosen):
             chosen.append(words)
-        if len(chosen) == most:
+        if len(chosen) == drawn_amount:
             break
     return tuple(chosen)
 
@@ -150,16 +114,31 @@ def truecased(word: str, text: str) -> str:
     return word if inside else word.lower()
 
 
-def with_neighbours(vectors: WordVectors, keywords: Sequence[Words], seed: int, id: str) -> tuple[Words, ...]:
+def with_neighbours(near: Neighbours, keywords: Sequence[Words], seed: int, id: str) -> tuple[Words, ...]:
     """The keywords, each replaced with probability 0.5 by one that is near it (Gupta et al., 2021).
 
     The last word of a keyword is exchanged, for one that may be of the same part of speech. It stays where
     the vectors do not know it, and where it is a name.
     """
     return tuple(
-        _neighbour(words, vectors, seed, id) if number(seed, "replace", id, *words) < _HALF else words
+        _neighbour(words, near, seed, id) if number(seed, "replace", id, *words) < _HALF else words
         for words in keywords
     )
+
+
+def _neighbour(words: Words, near: Neighbours, seed: int, id: str) -> Words:
+    *first, last = words
+    classes = readings(last.lower()).keys()
+    fitting = [
+        word
+        for word, _ in (near(last, NEIGHBOURS) if last == last.lower() else ())
+        if word.isalpha() and len(word) >= _SHORTEST_WORD and not lemmas(word) & lemmas(last)
+        for others in [readings(word.lower()).keys()]
+        if classes & others or not (classes or others)
+    ]
+    if not fitting:
+        return words
+    return (*first, fitting[number(seed, "neighbour", id, *words) % len(fitting)])
 
 
 class Histories:
@@ -167,6 +146,14 @@ class Histories:
 
     def __init__(self, store: Store) -> None:
         self._store = store
+
+    @cached_property
+    def _ids(self) -> list[str]:
+        return list(dialogue_ids(self._store, Selection()))
+
+    @cached_property
+    def _indexes(self) -> dict[str, int]:
+        return {id: index for index, id in enumerate(self._ids)}
 
     def of(self, contexts: Sequence[Context], ids: Sequence[str], seed: int) -> list[History | None]:
         """For each context a history from another dialogue, drawn by its id in ``ids``; None where
@@ -179,70 +166,27 @@ class Histories:
         others = [self._other(context.dialogue, seed, id) for context, id in pairs]
         read = read_dialogues(self._store, sorted({other for other in others if other is not None}))
         known = {dialogue.id: dialogue for dialogue in read}
-        return [
-            _beginning(known[other], seed, id) if other in known else None
-            for other, id in zip(others, ids, strict=True)
-        ]
-
-    @cached_property
-    def _indexes(self) -> dict[str, int]:
-        return {id: index for index, id in enumerate(dialogue_ids(self._store, Selection()))}
-
-    @cached_property
-    def _dialogues(self) -> list[str]:
-        return list(self._indexes)
+        return [_beginning(known.get(other or ""), seed, id) for other, id in zip(others, ids, strict=True)]
 
     def _other(self, dialogue: str, seed: int, id: str) -> str | None:
-        known = self._dialogues
-        others = len(known) - (dialogue in self._indexes)
-        if others < 1:
+        """Another dialogue, each as likely as the others."""
+        own = self._indexes.get(dialogue, len(self._ids))
+        others = len(self._ids) - (dialogue in self._indexes)
+        if not others:
             return None
         index = number(seed, "history", id) % others
-        return known[index + (index >= self._indexes.get(dialogue, len(known)))]
+        return self._ids[index + (index >= own)]
 
 
-@dataclass(frozen=True, slots=True)
-class Material:
-    """Where keywords and histories are from: ``histories`` is None where no history is shown,
-    ``replacing`` where keywords stay as they are; ``language`` is that of the texts."""
-
-    extractor: KeywordExtractor
-    amount: Amount
-    histories: Histories | None = None
-    replacing: Replacing | None = None
-    language: str = "en"
-
-    def slots(
-        self, contexts: Sequence[Context], per_context: int, seed: int
-    ) -> tuple[list[Slot], list[tuple[str, int]]]:
-        """The responses that can be written, and for each other one why not and its context's index."""
-        texts = [context.text for context in contexts]
-        keywords = keywords_of(self.extractor, texts, self.language)
-        repeated = [at for at in range(len(contexts)) for _ in range(per_context)]
-        missing = [("no-keywords", at) for at in repeated if not keywords[at]]
-        usable = [at for at in repeated if keywords[at]]
-        ids = [f"{contexts[at].id}/{n % per_context:03}" for n, at in enumerate(usable)]
-        shown: Sequence[History | None] = [None] * len(usable)
-        if self.histories is not None:
-            shown = self.histories.of([contexts[at] for at in usable], ids, seed)
-        slots: list[Slot] = []
-        for at, id, history in zip(usable, ids, shown, strict=True):
-            if self.histories is not None and history is None:
-                missing.append(("no-history", at))
-            else:
-                slots.append(Slot(id, at, texts[at], tuple(keywords[at]), history))
-        return slots, missing
-
-    def attempt(self, slot: Slot, draw: int, seed: int) -> Attempt:
-        """The keywords of one draw: another draw has others, if there are any."""
-        id = f"{slot.id}/{draw}"
-        words = drawn(slot.keywords, self.amount, seed, id, slot.text)
-        return Attempt(slot, id, self.replacing(words, seed, id) if self.replacing else words)
+def _beginning(dialogue: StoredDialogue | None, seed: int, id: str) -> History | None:
+    if dialogue is None or not dialogue.turns:
+        return None
+    shown = dialogue.turns[: 1 + number(seed, "turn", id) % len(dialogue.turns)]
+    last = utterance_id(dialogue.id, shown[-1].turn)
+    return History(last, tuple(Turn(turn.speaker, turn.text) for turn in shown))
 
 
-def reply_pairs(
-    contexts: Iterable[Context], extractor: KeywordExtractor, amount: Amount | None = None, seed: int = 0
-) -> Iterator[Example]:
+def reply_pairs(contexts: Iterable[Context], extractor: KeywordExtractor, seed: int = 0) -> Iterator[Example]:
     """The request for each right response, with keywords of its own, and the response.
 
     Gupta et al. (2021, section 3.2) train on the right response, its own history and its own keywords; what
@@ -250,7 +194,6 @@ def reply_pairs(
     left out, and so is what would be refused of a model: what it should not write, it should not learn.
     Memory is flat.
     """
-    amount = amount or Amount()
     pairs = (
         (context, f"{context.id}/{n}", text)
         for context in contexts
@@ -259,9 +202,9 @@ def reply_pairs(
     while part := list(islice(pairs, _BATCH)):
         found = keywords_of(extractor, [text for _, _, text in part])
         for (context, id, text), keywords in zip(part, found, strict=True):
-            chosen = drawn(keywords, amount, seed, id, text)
+            chosen = drawn(keywords, LEARNED, seed, id, text)
             reply = closed_up(text)
-            if chosen and refusal(reply, chosen, replace(context, positives=()), Limits()) is None:
+            if chosen and refusal(reply, chosen, replace(context, positives=()), LENGTHS) is None:
                 words = [" ".join(each) for each in chosen]
                 yield Example(reply_request(context.turns, words), f" {reply}")
 
@@ -285,46 +228,7 @@ def train_replies(
     """
     if not isinstance(model, CausalLM):
         raise ModelError(f"{model.path}: key-context and key-sem need a causal language model")
-    examples = list(reply_pairs(contexts, extractor, seed=seed))
+    examples = list(reply_pairs(contexts, extractor, seed))
     if not examples:
         raise InputError("no context has a right response with a keyword, so there is nothing to learn")
     return train_for(REPLY_WITH_WORDS, model, examples, out, seed=seed, **arguments)
-
-
-def _beginning(dialogue: StoredDialogue, seed: int, id: str) -> History | None:
-    if not dialogue.turns:
-        return None
-    shown = dialogue.turns[: 1 + number(seed, "turn", id) % len(dialogue.turns)]
-    last = utterance_id(dialogue.id, shown[-1].turn)
-    return History(last, tuple(Turn(turn.speaker, turn.text) for turn in shown))
-
-
-def _usable(keyword: Keyword) -> bool:
-    words = [word.lower() for word in keyword.words]
-    return len(words) <= LONGEST_KEYWORD and all(
-        word.replace("-", "").isalpha()
-        and len(word) >= _SHORTEST_WORD
-        and word not in FUNCTION_WORDS
-        and word not in WORDS_OF_TALK
-        for word in words
-    )
-
-
-def _nominal(keyword: Keyword, text: str) -> bool:
-    last = keyword.words[-1]
-    return "NOUN" in classes(last) or truecased(last, text) != last.lower()
-
-
-def _neighbour(words: Words, vectors: WordVectors, seed: int, id: str) -> Words:
-    *first, last = words
-    if last != last.lower():
-        return words
-    near = [
-        word
-        for word, _ in vectors.neighbours(last, NEIGHBOURS)
-        if word.isalpha() and len(word) >= _SHORTEST_WORD and not lemmas(word) & lemmas(last)
-        if classes(word) & classes(last) or not classes(word) | classes(last)
-    ]
-    if not near:
-        return words
-    return (*first, near[number(seed, "neighbour", id, *words) % len(near)])

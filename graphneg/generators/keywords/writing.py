@@ -1,46 +1,46 @@
-"""Texts by a causal language model, one for each request.
+"""Texts by a causal language model, one for each request, and what generators share that let one write.
 
 Requests (a prompt, and words that the text should have) go in, texts of one line come out. The solved
 examples before a request are the same for all of them. They are read once, and what the model keeps of them
 (its keys and values) stands before each batch; a prompt that several requests have is read once, too. So a
 text costs its own tokens. Words that are asked for are drawn in (`graphneg.nn.generation`), and a text ends
-with the sentence that holds them. Nothing here is about keywords of a context: whatever is asked of a model
-in this way can use it.
+with the sentence that holds them.
 """
 
 from __future__ import annotations
 
 import copy
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from functools import cached_property
+from dataclasses import asdict, dataclass, field
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from graphneg.english.tokens import words_of
 from graphneg.errors import GeneratorError, InputError, ModelError
-from graphneg.generators.base import check_options
-from graphneg.generators.text_filters import Bounds, says
-from graphneg.nn.batching import in_batches, padded
+from graphneg.generators.base import SLOW_BATCH, Candidate, Context, Shortfall
+from graphneg.generators.text_filters import REASONS, Bounds, says
+from graphneg.nn.batching import longest_first, padded
 from graphneg.nn.generation import KeywordBias, Sampling, generate, item_seed, processors
-from graphneg.nn.language_models import CausalLM, Written
+from graphneg.nn.language_models import CausalLM, LanguageModel, Written
 from graphneg.nn.models import load_causal
 
 Tokens = Sequence[int]
-Decode = Callable[[Tokens], str]
+Model = TypeVar("Model", bound=LanguageModel)
 
 _SENTENCE_END = re.compile(r"[^\W\d_][.!?][\"”]?$")
 _ABBREVIATED = frozenset({"mr", "mrs", "ms", "dr", "st", "prof", "no", "vs", "etc", "a.m", "p.m"})
+_NO_LIMIT = 100_000
+_OF_MODELS = ("model", "gguf_file", "judge", "device", "offline", "batch_size")
 BATCH = 32
 PULL = 3.0
 """How strongly words are drawn in by a model that was not trained to reply with them."""
 END = "\n"
 """What ends a text: requests ask for one line."""
-_NO_LIMIT = 100_000
-
-
-Options = TypeVar("Options", bound="WritingOptions")
+LEAST_WORDS = 5
+"""A sentence that leaves a text fewer words does not end it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +50,14 @@ class WritingOptions:
     ``model`` is the path or id of a language model (``gguf_file``, ``device`` and ``offline`` as
     `graphneg.nn.models.load_causal` takes them). ``temperature`` and ``pull`` (how strongly words that are
     asked for are drawn in; None: by 3, or not at all for a model that was trained for it) say how texts are
-    drawn; ``surprise``, ``alone`` and ``worst`` which are kept (`Bounds`) of what the ``judge`` finds,
-    another causal language model by path or id.
+    drawn, and ``words`` how many they have at most; ``surprise``, ``alone`` and ``worst`` which are kept
+    (`Bounds`) of what the ``judge`` finds, another causal language model by path or id.
+
+    Raises:
+        InputError: a number is out of range.
     """
+
+    least_words: ClassVar[int] = LEAST_WORDS
 
     model: str | Path | None = None
     gguf_file: str | None = None
@@ -60,10 +65,23 @@ class WritingOptions:
     offline: bool = False
     temperature: float = 0.7
     pull: float | None = None
+    words: int = 24
     judge: str | Path | None = None
     surprise: float = 14.0
     alone: float = 40.0
     worst: float = 11.0
+
+    def __post_init__(self) -> None:
+        """Refuse what is out of range before a model is read, which may take a minute."""
+        if self.temperature <= 0 or (self.pull or 0.0) < 0:
+            raise InputError("temperature must be above 0, pull not below 0")
+        if self.words < self.least_words:
+            raise InputError(f"words {self.words}: a text has {self.least_words} words at least")
+        _ = self.bounds
+
+    def settings(self) -> dict[str, Any]:
+        """What the output depends on beside the models, by name."""
+        return {name: value for name, value in asdict(self).items() if name not in _OF_MODELS}
 
     @property
     def bounds(self) -> Bounds:
@@ -75,24 +93,48 @@ class WritingOptions:
         untrained = 0.0 if trained else PULL
         return untrained if self.pull is None else self.pull
 
-    def load_judge(self) -> CausalLM | None:
-        """The model that reads what was written, where another one than the writer is named."""
-        if self.judge is None:
-            return None
-        return load_causal(self.judge, device=self.device, offline=self.offline)
+    def load(self, name: str, load: Callable[..., Model]) -> tuple[Model, CausalLM | Model]:
+        """The writer of the generator ``name``, and what reads its texts: itself where no judge is named.
+
+        The judge is loaded first: the writer may be large, and would be read in vain where there is no judge.
+
+        Raises:
+            GeneratorError: no model is named.
+            ModelError: one of them can't be read.
+        """
+        if not self.model:
+            raise GeneratorError(f"{name} needs a model: option model=PATH_OR_ID, a language model")
+        judge = None
+        if self.judge is not None:
+            judge = load_causal(self.judge, device=self.device, offline=self.offline)
+        model = load(self.model, gguf_file=self.gguf_file, device=self.device, offline=self.offline)
+        return model, judge or model
 
 
-def options_of(kind: type[Options], name: str, options: Mapping[str, Any]) -> Options:
-    """The options of the generator ``name``.
+@dataclass(slots=True)
+class Gap:
+    """Candidates of a context that are still to be written: those there are, why the last text is none."""
 
-    Raises:
-        GeneratorError: there is no such option, or no model is named.
-        InputError: a number is out of range: before a model is read, which may take a minute.
-    """
-    check_options(name, options, [field.name for field in fields(kind)])
-    if not options.get("model"):
-        raise GeneratorError(f"{name} needs a model: option model=PATH_OR_ID, a language model")
-    return kind(**options)
+    context: Context
+    reason: str = ""
+    candidates: list[Candidate] = field(default_factory=list[Candidate])
+
+
+class WritingGenerator(Shortfall):
+    """The part of a generator that refuses what a model wrote: ``refused`` counts texts by why."""
+
+    batch = SLOW_BATCH
+
+    def __init__(self, reasons: Mapping[str, str]) -> None:
+        super().__init__({**REASONS, **reasons})
+        self.refused: Counter[str] = Counter()
+
+    def passes(self, gap: Gap, reason: str | None) -> bool:
+        """Whether there is no reason to refuse a text for a gap; a reason is counted."""
+        if reason is not None:
+            self.refused[reason] += 1
+            gap.reason = reason
+        return reason is None
 
 
 class SentenceEnd:
@@ -102,7 +144,9 @@ class SentenceEnd:
     tokens of each row that has ended so, None of the others.
     """
 
-    def __init__(self, keywords: Sequence[Sequence[str]], start: int, least: int, decode: Decode) -> None:
+    def __init__(
+        self, keywords: Sequence[Sequence[str]], start: int, least: int, decode: Callable[[Tokens], str]
+    ) -> None:
         self.lengths: list[int | None] = [None] * len(keywords)
         self._keywords = keywords
         self._start = start
@@ -114,9 +158,9 @@ class SentenceEnd:
         import torch
 
         for row, tokens in enumerate(input_ids):
-            text = tokens[self._start :].tolist()
-            if self.lengths[row] is None and self._complete(self._decode(text), self._keywords[row]):
-                self.lengths[row] = len(text)
+            written = tokens[self._start :].tolist()
+            if self.lengths[row] is None and self._complete(self._decode(written), self._keywords[row]):
+                self.lengths[row] = len(written)
         return torch.tensor([length is not None for length in self.lengths], device=input_ids.device)
 
     def _complete(self, text: str, keywords: Sequence[str]) -> bool:
@@ -143,37 +187,27 @@ class TextRequest(NamedTuple):
     words: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Style:
-    """How texts are drawn.
-
-    ``pull`` is what is added to the logit of a missing word's next token at first (0: words are not pulled),
-    ``longest`` the most tokens of a text, which ends with the first sentence that leaves it ``least`` words
-    or more, all that are wanted among them. Raises `InputError` for values out of range.
-    """
-
-    search: Sampling = field(default_factory=lambda: Sampling(temperature=0.8, top_p=0.9))
-    pull: float = 3.0
-    longest: int = 32
-    least: int = 5
-
-    def __post_init__(self) -> None:
-        if self.pull < 0:
-            raise InputError(f"pull {self.pull}: must not be below 0")
-        if self.longest < 1:
-            raise InputError(f"longest {self.longest}: a text has at least one token")
-
-
 class Writer:
     """Answers requests with texts of one line, drawn from a causal language model.
 
-    ``examples`` stand before each request; they may be empty.
+    ``examples`` stand before each request; they may be empty. ``pull`` is what is added to the logit of a
+    missing word's next token at first (0: words are not pulled), ``longest`` the most tokens of a text, which
+    ends with the first sentence that leaves it five words or more, all that are wanted among them.
     """
 
-    def __init__(self, model: CausalLM, examples: str = "", style: Style | None = None) -> None:
+    def __init__(
+        self,
+        model: CausalLM,
+        examples: str = "",
+        search: Sampling | None = None,
+        pull: float = PULL,
+        longest: int = 32,
+    ) -> None:
         self.model = model
         self.examples = examples
-        self.style = style or Style()
+        self.search = search or Sampling(temperature=0.8, top_p=0.9)
+        self.pull = pull
+        self.longest = longest
 
     def write(self, requests: Sequence[TextRequest], seed: int) -> list[Written]:
         """One text for each request, in order, up to the end of a line or of a sentence.
@@ -184,29 +218,15 @@ class Writer:
         Raises:
             ModelError: memory does not suffice for one request alone, or the examples fill the model.
         """
-        room = self._room()
-        items = [
-            _Item(place, request, self._tokens(request.prompt)[-room:])
-            for place, request in enumerate(requests)
-        ]
-        texts = [Written("", False)] * len(items)
-        longest_first = sorted(items, key=lambda item: (-len(item.tokens), item.place))
-        for item, text in in_batches(longest_first, BATCH, lambda batch: self._run(batch, seed)):
-            if text is None:
-                raise ModelError(f"{self.model.path}: memory does not suffice for request {item.request.id}")
-            texts[item.place] = text
-        return texts
-
-    def _room(self) -> int:
-        """Tokens that a request may have."""
-        if self.model.longest is None:
-            return _NO_LIMIT
-        room = self.model.longest - len(self._shown) - self.style.longest
+        room = (self.model.longest or _NO_LIMIT) - len(self._shown) - self.longest
         if room < 1:
             raise ModelError(
                 f"{self.model.path}: reads {self.model.longest} tokens, too few for the examples"
             )
-        return room
+        prompts = [self._tokens(request.prompt)[-room:] for request in requests]
+        run = partial(self._run, seed=seed)
+        items = list(zip(requests, prompts, strict=True))
+        return longest_first(items, lambda item: len(item[1]), BATCH, run, f"{self.model.path}: a request")
 
     @cached_property
     def _shown(self) -> list[int]:
@@ -219,71 +239,74 @@ class Writer:
             return list(self.model.tokenizer(text, add_special_tokens=False)["input_ids"])
         return self.model.source_tokens(text)
 
-    @cached_property
-    def _prefix(self) -> _Prefix:
-        import torch
-
-        if not self.examples:
-            return _Prefix([], None)
-        read = torch.tensor([self._shown], device=self.model.device)
-        with torch.inference_mode():
-            return _Prefix(self._shown, self.model.model(input_ids=read, use_cache=True).past_key_values)
-
-    def _run(self, batch: Sequence[_Item], seed: int) -> list[Written]:
-        rows, start = self._prompted(batch)
-        keywords = [item.request.words for item in batch]
-        seeds = [item_seed(seed, item.request.id, 0) for item in batch]
-        complete = SentenceEnd(keywords, start, self.style.least, self.model.decode)
-        found = generate(
+    def _run(self, batch: Sequence[tuple[TextRequest, Tokens]], seed: int) -> list[Written]:
+        rows = self._rows([prompt for _, prompt in batch])
+        start = rows["input_ids"].shape[1]
+        keywords = [request.words for request, _ in batch]
+        seeds = [item_seed(seed, request.id, 0) for request, _ in batch]
+        complete = SentenceEnd(keywords, start, LEAST_WORDS, self.model.decode)
+        ends = sorted(self._ends)
+        bias = KeywordBias(self.model, keywords, says, strength=self.pull, ends=ends, start=start)
+        sequences = generate(
             self.model.model,
             rows,
-            [*self._bias(keywords, start), *processors(self.style.search, seeds)],
+            [bias, *processors(self.search, seeds)],
             [complete],
-            max_new_tokens=self.style.longest,
-            eos_token_id=sorted(self._ends),
-            pad_token_id=self._pad,
+            max_new_tokens=self.longest,
+            eos_token_id=ends,
+            pad_token_id=self.model.tokenizer.pad_token_id,
         )
-        return [
-            self._text(sequence[start:], end) for sequence, end in zip(found, complete.lengths, strict=True)
-        ]
+        ended = zip(sequences, complete.lengths, strict=True)
+        return [self._text(sequence[start:], length) for sequence, length in ended]
 
-    def _prompted(self, batch: Sequence[_Item]) -> tuple[dict[str, Any], int]:
-        """The rows for ``generate``, with what the model keeps of them, and their number of tokens.
+    def _rows(self, prompts: Sequence[Tokens]) -> dict[str, Any]:
+        """What ``generate`` reads: examples and prompts, and what the model keeps of all but the last token.
 
-        Each prompt is read once, but for its last token, however many of the batch have it.
+        The examples are read once, and of a batch each prompt once, however many requests have it.
         """
         import torch
 
-        prompts = list(dict.fromkeys(tuple(item.tokens) for item in batch))
-        places = torch.tensor([prompts.index(tuple(item.tokens)) for item in batch], device=self.model.device)
-        read = self._prefix.before(padded(prompts, self._pad, "left", self.model.device))
-        ids, mask, past = read["input_ids"], read["attention_mask"], read.get("past_key_values")
-        done = 0 if past is None else len(self._prefix.tokens)
-        if ids.shape[1] > done + 1:
+        model, device = self.model.model, self.model.device
+        distinct = list(dict.fromkeys(map(tuple, prompts)))
+        read = padded(distinct, self.model.tokenizer.pad_token_id, "left", device)
+        shown = torch.tensor(self._shown, dtype=torch.long, device=device).expand(len(distinct), -1)
+        ids = torch.cat([shown, read["input_ids"]], 1)
+        mask = torch.cat([torch.ones_like(shown), read["attention_mask"]], 1)
+        past = copy.deepcopy(self._past)
+        if past is not None:
+            past.batch_repeat_interleave(len(distinct))
+        unread = slice(len(self._shown), -1)
+        if ids[:, unread].shape[1]:
             with torch.inference_mode():
-                past = self.model.model(
-                    input_ids=ids[:, done:-1],
+                past = model(
+                    input_ids=ids[:, unread],
                     attention_mask=mask[:, :-1],
-                    position_ids=(mask.cumsum(-1) - 1).clamp(min=0)[:, done:-1],
+                    position_ids=(mask.cumsum(-1) - 1).clamp(min=0)[:, unread],
                     past_key_values=past,
                     use_cache=True,
                 ).past_key_values
-        rows = {"input_ids": ids[places], "attention_mask": mask[places]}
-        if past is not None:
-            past.batch_select_indices(places)
-            rows["past_key_values"] = past
-        return rows, ids.shape[1]
+        which = torch.tensor([distinct.index(tuple(prompt)) for prompt in prompts], device=device)
+        rows = {"input_ids": ids[which], "attention_mask": mask[which]}
+        if past is None:
+            return rows
+        past.batch_select_indices(which)
+        return {**rows, "past_key_values": past}
 
-    def _bias(self, keywords: Sequence[Sequence[str]], start: int) -> list[KeywordBias]:
-        if not self.style.pull:
-            return []
-        ends = sorted(self._ends)
-        return [KeywordBias(self.model, keywords, says, strength=self.style.pull, ends=ends, start=start)]
+    @cached_property
+    def _past(self) -> Any:
+        """The model's keys and values of the examples (one row); None without examples."""
+        import torch
 
-    def _text(self, tokens: Sequence[int], end: int | None) -> Written:
+        if not self._shown:
+            return None
+        with torch.inference_mode():
+            read = torch.tensor([self._shown], device=self.model.device)
+            return self.model.model(input_ids=read, use_cache=True).past_key_values
+
+    def _text(self, tokens: Tokens, end: int | None) -> Written:
         """The text up to ``end``, or to the token that ends it; finished where there is one."""
         if end is None:
-            end = next((place + 1 for place, token in enumerate(tokens) if token in self._ends), None)
+            end = next((at + 1 for at, token in enumerate(tokens) if token in self._ends), None)
         return Written(" ".join(self.model.decode(tokens[:end]).split(END)[0].split()), end is not None)
 
     @cached_property
@@ -292,36 +315,3 @@ class Writer:
         tokenizer = self.model.tokenizer
         pieces = tokenizer.batch_decode([[number] for number in range(len(tokenizer))])
         return frozenset({tokenizer.eos_token_id, *(n for n, text in enumerate(pieces) if END in text)})
-
-    @property
-    def _pad(self) -> int:
-        return self.model.tokenizer.pad_token_id
-
-
-class _Item(NamedTuple):
-    place: int
-    request: TextRequest
-    tokens: list[int]
-
-
-class _Prefix(NamedTuple):
-    """The examples as tokens, and the model's keys and values of them (of one row)."""
-
-    tokens: list[int]
-    cache: Any
-
-    def before(self, rows: Mapping[str, Any]) -> dict[str, Any]:
-        """The rows with the examples before each, and a copy of what is known of them for all rows."""
-        import torch
-
-        if self.cache is None:
-            return dict(rows)
-        count = rows["input_ids"].shape[0]
-        own = torch.tensor([self.tokens], device=rows["input_ids"].device).expand(count, -1)
-        cache = copy.deepcopy(self.cache)
-        cache.batch_repeat_interleave(count)
-        return {
-            "input_ids": torch.cat([own, rows["input_ids"]], 1),
-            "attention_mask": torch.cat([torch.ones_like(own), rows["attention_mask"]], 1),
-            "past_key_values": cache,
-        }

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphneg.english.words import word_class
-from graphneg.generators.base import UNRELATED, Candidate, Context
+from graphneg.generators.base import UNRELATED, Candidate, Context, options_of
 from graphneg.generators.overlap.noun_substitution import NounSubstitution, found_text
 from graphneg.generators.overlap.pool import Pool, pool_dialogues, words_key
 from graphneg.generators.overlap.shortlist import (
@@ -28,9 +28,9 @@ from graphneg.generators.overlap.shortlist import (
 )
 from graphneg.generators.overlap.target_profile import (
     OPENINGS,
+    Conditions,
     ContextTerms,
     TargetProfile,
-    conditions_of,
     target_profiles,
     terms_of,
 )
@@ -97,7 +97,7 @@ class OverlapGenerator:
         denoiser: Denoiser | None = None,
         **conditions: Any,
     ) -> None:
-        self.conditions = conditions_of(conditions)
+        self.conditions = options_of(Conditions, "overlap", conditions, ("embedder", "denoiser"))
         self._store = store
         self._embedder = None if embedder is None else embedder_of(embedder)
         self._denoiser = denoiser

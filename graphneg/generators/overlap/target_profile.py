@@ -10,15 +10,15 @@ content words of the context in 13, 46, 32 and 9%, a third with its last turn.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from itertools import accumulate
 from typing import Any
 
 from graphneg.english.lemmas import content_lemmas
 from graphneg.english.words import word_class, word_list
 from graphneg.errors import GeneratorError
-from graphneg.generators.base import Context, check_options
+from graphneg.generators.base import Context
 from graphneg.hashing import number
 
 OPENINGS = (
@@ -129,16 +129,6 @@ class Conditions:
     def settings(self) -> dict[str, Any]:
         """All conditions, as JSON can hold them."""
         return asdict(self)
-
-
-def conditions_of(options: Mapping[str, Any]) -> Conditions:
-    """Conditions by name.
-
-    Raises:
-        GeneratorError: there is no such condition, or a value is not what it takes.
-    """
-    check_options("overlap", options, ("embedder", "denoiser", *(field.name for field in fields(Conditions))))
-    return Conditions(**options)
 
 
 @dataclass(frozen=True, slots=True)
