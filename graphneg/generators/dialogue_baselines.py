@@ -30,14 +30,6 @@ _REASONS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Manipulated:
-    """What is said turn by turn after an edit, and the edits."""
-
-    texts: tuple[str, ...]
-    edits: tuple[TurnEdit, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class ChanceEdit:
     """A whole dialogue, its last turn the context's first right response, and what decides by chance."""
 
@@ -55,11 +47,9 @@ class ChanceEdit:
         """A number from 0 to ``end - 1`` for a choice of that name."""
         return number(self.seed, choice, *self.names) % end
 
-    def source(self, turn: int) -> str:
-        """The id of a turn's utterance."""
-        return utterance_id(self.context.dialogue, turn)
 
-
+Manipulated = tuple[list[str], list[TurnEdit]]
+"""What is said turn by turn after an edit, and the edits."""
 Manipulation = Callable[[ChanceEdit], Manipulated | None]
 
 
@@ -92,17 +82,17 @@ class DialogueBaseline(Shortfall):
         seen = {_key(turn.text for turn in turns)}
         for k in range(per_context * _TRIES):
             made = self._manipulate(ChanceEdit(context, turns, seed, (self.name, context.id, str(k))))
-            if made is None or _key(made.texts) in seen:
+            if made is None or _key(made[0]) in seen:
                 continue
-            seen.add(_key(made.texts))
-            yield _candidate(turns, made)
+            seen.add(_key(made[0]))
+            yield _candidate(turns, *made)
             if len(seen) > per_context:
                 return
 
 
 def turn_shuffle(store: Store) -> DialogueBaseline:
     """The generator ``turn-shuffle``: all turns in another order (utterance ordering)."""
-    return DialogueBaseline("turn-shuffle", _shuffle_all)
+    return DialogueBaseline("turn-shuffle", lambda draw: _ordered(draw, range(len(draw.turns))))
 
 
 def speaker_swap(store: Store) -> DialogueBaseline:
@@ -121,18 +111,12 @@ def insertion(store: Store, *, utterance: str = "other") -> DialogueBaseline:
     """
     if utterance not in INSERTED:
         raise GeneratorError(f"insertion: utterance {utterance!r}: choose one of {', '.join(INSERTED)}")
-    return DialogueBaseline(
-        "insertion", _move if utterance == "own" else _OtherUtterance(store, replaces=False)
-    )
+    return DialogueBaseline("insertion", _move if utterance == "own" else _other_utterance(store))
 
 
 def replacement(store: Store) -> DialogueBaseline:
     """The generator ``replacement``: an utterance of another dialogue in place of one."""
-    return DialogueBaseline("replacement", _OtherUtterance(store, replaces=True))
-
-
-def _shuffle_all(draw: ChanceEdit) -> Manipulated:
-    return _ordered(draw, range(len(draw.turns)))
+    return DialogueBaseline("replacement", _other_utterance(store, replaced=1))
 
 
 def _shuffle_one_speaker(draw: ChanceEdit) -> Manipulated | None:
@@ -164,52 +148,45 @@ def _move(draw: ChanceEdit) -> Manipulated | None:
 def _reordered(draw: ChanceEdit, order: Sequence[int]) -> Manipulated:
     """``order`` has, for each turn, the one that its text is taken from."""
     said = draw.texts
-    edits = tuple(
-        TurnEdit(at, said[at], said[taken], draw.source(taken))
+    edits = [
+        TurnEdit(at, said[at], said[taken], utterance_id(draw.context.dialogue, taken))
         for at, taken in enumerate(order)
         if said[at] != said[taken]
-    )
-    return Manipulated(tuple(said[taken] for taken in order), edits)
+    ]
+    return [said[taken] for taken in order], edits
 
 
-class _OtherUtterance:
-    """Says an utterance of another dialogue of the corpus and split, in addition or in place of a turn."""
+def _other_utterance(store: Store, replaced: int = 0) -> Manipulation:
+    """Says an utterance of another dialogue of the corpus and split; so many turns are ``replaced`` by it."""
+    samples = UtteranceSamples(store, "read/utterances_between", size=64, most=256)
 
-    def __init__(self, store: Store, *, replaces: bool) -> None:
-        self._samples = UtteranceSamples(store, "read/utterances_between", size=64, most=256)
-        self._replaces = replaces
-
-    def __call__(self, draw: ChanceEdit) -> Manipulated | None:
-        said = draw.texts
-        at = draw.below(len(said), "place") + (not self._replaces)
-        behind = at + self._replaces
-        known = _key(said)
-        for source, text in self._others(draw):
-            if match_key(text) not in known:
-                edit = TurnEdit(at, said[at] if self._replaces else None, text, source)
-                return Manipulated((*said[:at], text, *said[behind:]), (edit,))
-        return None
-
-    def _others(self, draw: ChanceEdit) -> Iterator[tuple[str, str]]:
-        """Utterances of other dialogues, by id, in an order that the edit's seed and names decide."""
-        context = draw.context
-        rows = self._samples.draw(context.corpus, context.split, draw.seed, *draw.names)
-        texts = {
+    def say(draw: ChanceEdit) -> Manipulated | None:
+        context, said = draw.context, draw.texts
+        at = draw.below(len(said), "place") + 1 - replaced
+        rows = samples.draw(context.corpus, context.split, draw.seed, *draw.names)
+        others = {
             utterance_id(row["dialogue"], row["turn"]): row["text"]
             for row in rows
             if row["dialogue"] != context.dialogue
         }
-        for id in shuffled(texts, draw.seed, "stranger", *draw.names):
-            yield id, texts[id]
+        known = _key(said)
+        for source in shuffled(others, draw.seed, "stranger", *draw.names):
+            text = others[source]
+            if match_key(text) not in known:
+                edit = TurnEdit(at, said[at] if replaced else None, text, source)
+                return [*said[:at], text, *said[at + replaced :]], [edit]
+        return None
+
+    return say
 
 
-def _candidate(turns: Sequence[Turn], made: Manipulated) -> Candidate:
+def _candidate(turns: Sequence[Turn], texts: Sequence[str], edits: Sequence[TurnEdit]) -> Candidate:
     """The edited dialogue; a turn too many is said by who would speak next."""
     speakers = [turn.speaker for turn in turns]
-    if len(made.texts) > len(speakers):
+    if len(texts) > len(speakers):
         speakers.append(answering(turns))
-    said = tuple(map(Turn, speakers, made.texts))
-    return Candidate(said[-1].text, (UNRELATED,), context=said[:-1], turn_edits=made.edits)
+    said = tuple(map(Turn, speakers, texts))
+    return Candidate(said[-1].text, (UNRELATED,), context=said[:-1], turn_edits=tuple(edits))
 
 
 def _key(texts: Iterable[str]) -> tuple[str, ...]:

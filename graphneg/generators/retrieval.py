@@ -1,16 +1,16 @@
 """Responses of other contexts: drawn by chance, by BM25, or a little less close than the right one.
 
 A context goes in; right responses of other contexts of the store come out, which answer this one wrongly. All
-are taken from a `Bank`, and none is a right response of the context or said in it.
+are taken from a bank (`read_bank`), and none is a right response of the context or said in it.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphneg.english.detokenize import with_clitics
 from graphneg.english.tokens import WORD, match_key
@@ -24,7 +24,6 @@ from graphneg.store.connection import Store
 from graphneg.store.dialogues import Selection
 
 if TYPE_CHECKING:
-    from numpy import float32
     from numpy.typing import NDArray
 
     from graphneg.nn.embedders import Embedder
@@ -35,48 +34,43 @@ MOST_SEMI_HARD = 50_000
 """Vectors of 384 numbers: some 80 MB."""
 BY = ("context", "response")
 _FIRST_RANKED = 64
-"""How many of the best are looked at first; twice as many each time that these are not enough."""
-_FIRST_NEAREST = 256
+"""So many of the best are found without sorting all."""
 _DIGITS = 4
-"""Cosines are compared after rounding: an encoder's last bits depend on what shares its batch."""
-
-Prepared = TypeVar("Prepared")
+"""Scores are compared after rounding: an encoder's last bits depend on what shares its batch."""
 
 
 class Entry(NamedTuple):
-    """One right response. ``id`` is its address, in ``dialogue``."""
+    """One right response of a bank. ``id`` is its address, in ``dialogue``."""
 
     id: str
     text: str
     dialogue: str
 
 
-class Bank:
+Candidates = Callable[[Context, int, int], Iterator[Candidate]]
+"""The candidates of a context, the best first, of which so many are taken; the last number is the seed."""
+
+
+def read_bank(store: Store, most: int = MOST, corpora: Sequence[str] = ()) -> list[Entry]:
     """The right responses of a store, each text once, in an order that chance decides.
 
-    It holds at most ``most`` texts. Where a store has more, those are kept whose hash is lowest: the same on
+    They are at most ``most``. Where a store has more, those are kept whose hash is lowest: the same on
     every server, and in flat memory. ``corpora`` chooses whose; all, where empty.
 
     Raises:
-        GeneratorError: ``most`` is no amount, or the store has no right response.
+        GeneratorError: the store has no right response.
     """
-
-    def __init__(self, store: Store, most: int = MOST, corpora: Sequence[str] = ()) -> None:
-        check_amount("most", most)
-        self.entries = _lowest(_right_responses(store, corpora), most)
-        if not self.entries:
-            raise GeneratorError(
-                "no right response in the store to take wrong ones from; load dialogues with replies first"
-            )
-
-    def __len__(self) -> int:
-        return len(self.entries)
-
-    def around(self, start: int) -> Iterator[Entry]:
-        """All of them from an index on, once round."""
-        start %= len(self.entries)
-        yield from self.entries[start:]
-        yield from self.entries[:start]
+    sample = HashSample[Entry](most)
+    for context in read_contexts(store, ContextSelection(Selection(tuple(corpora)), "every")):
+        for text in context.positives:
+            if key := match_key(text):
+                sample.offer(number(0, "bank", key), Entry(context.id, text, context.dialogue))
+    entries = sample.items()
+    if not entries:
+        raise GeneratorError(
+            "no right response in the store to take wrong ones from; load dialogues with replies first"
+        )
+    return entries
 
 
 class NewTexts:
@@ -111,35 +105,33 @@ def check_amount(name: str, value: object) -> None:
         raise GeneratorError(f"{name} is a whole number from 1, not {value!r}")
 
 
-class BankGenerator(ABC, Generic[Prepared]):
-    """A generator that takes its candidates from a bank, which is read, and ``prepared``, when a run begins.
+class BankGenerator(ABC):
+    """A generator that takes its candidates from a bank, which is read when a run begins.
 
     ``most`` bounds how many responses there are to take from, ``corpora`` says whose.
+
+    Raises:
+        GeneratorError: ``most`` is no amount.
     """
 
     def __init__(self, store: Store, most: int, corpora: Sequence[str]) -> None:
+        check_amount("most", most)
         self._store = store
         self._most = most
         self._corpora = tuple(corpora)
-        self._prepared: Prepared | None = None
+        self._candidates: Candidates | None = None
 
     @abstractmethod
-    def prepare(self, bank: Bank) -> Prepared:
-        """What candidates are taken from: an index over the bank, or the bank itself."""
-
-    @abstractmethod
-    def candidates(
-        self, prepared: Prepared, context: Context, per_context: int, seed: int
-    ) -> Iterator[Candidate]:
-        """The candidates of a context, the best first; the first ``per_context`` are taken."""
+    def prepare(self, entries: Sequence[Entry]) -> Candidates:
+        """What gives the candidates of a context: over an index of the bank, or the bank itself."""
 
     def settings(self) -> Mapping[str, object]:
         """See `graphneg.generators.base.Generator`."""
         return {"most": self._most, "corpora": list(self._corpora)}
 
-    def begin(self, given: Iterable[Negative], progress: Progress) -> None:
+    def begin(self, given: Iterable[Negative] = (), progress: Progress | None = None) -> None:
         """A run begins: read the bank anew."""
-        self._prepared = self.prepare(Bank(self._store, self._most, self._corpora))
+        self._candidates = self.prepare(read_bank(self._store, self._most, self._corpora))
 
     def generate(
         self, contexts: Sequence[Context], per_context: int, seed: int
@@ -150,16 +142,14 @@ class BankGenerator(ABC, Generic[Prepared]):
             GeneratorError: the store has no right response.
             ModelError: a package is not installed.
         """
-        if self._prepared is None:
-            self._prepared = self.prepare(Bank(self._store, self._most, self._corpora))
-        prepared = self._prepared
-        return [
-            list(islice(self.candidates(prepared, context, per_context, seed), per_context))
-            for context in contexts
-        ]
+        if self._candidates is None:
+            self.begin()
+        assert self._candidates is not None
+        found = [self._candidates(context, per_context, seed) for context in contexts]
+        return [list(islice(candidates, per_context)) for candidates in found]
 
 
-class RandomGenerator(BankGenerator[Bank]):
+class RandomGenerator(BankGenerator):
     """Right responses of other contexts of the store, each as likely as the others.
 
     What rankers learn from where nobody looks for harder negatives, and a baseline of Gupta et al. (2021,
@@ -172,21 +162,20 @@ class RandomGenerator(BankGenerator[Bank]):
     def __init__(self, store: Store, most: int = MOST, corpora: Sequence[str] = ()) -> None:
         super().__init__(store, most, corpora)
 
-    def prepare(self, bank: Bank) -> Bank:
-        """The bank itself."""
-        return bank
-
-    def candidates(
-        self, prepared: Bank, context: Context, per_context: int, seed: int
-    ) -> Iterator[Candidate]:
+    def prepare(self, entries: Sequence[Entry]) -> Candidates:
         """From an entry that is drawn, the next that is fit."""
-        new = NewTexts(context)
-        for slot in range(per_context):
-            start = number(seed, self.name, context.id, str(slot))
-            yield from map(_candidate, islice(filter(new.take_entry, prepared.around(start)), 1))
+
+        def drawn(context: Context, per_context: int, seed: int) -> Iterator[Candidate]:
+            new = NewTexts(context)
+            for slot in range(per_context):
+                start = number(seed, self.name, context.id, str(slot))
+                around = (entries[(start + step) % len(entries)] for step in range(len(entries)))
+                yield from map(_candidate, islice(filter(new.take_entry, around), 1))
+
+        return drawn
 
 
-class Bm25Generator(BankGenerator["_Bm25Index"]):
+class Bm25Generator(BankGenerator):
     """The responses of other contexts that BM25 ranks first for the context, or for the right response.
 
     BM25 is Robertson and Zaragoza's (2009, "The Probabilistic Relevance Framework: BM25 and Beyond"),
@@ -219,25 +208,8 @@ class Bm25Generator(BankGenerator["_Bm25Index"]):
         """See `graphneg.generators.base.Generator`."""
         return {**super().settings(), "by": self._by, "weights": list(self._weights)}
 
-    def prepare(self, bank: Bank) -> _Bm25Index:
-        """The index over the bank's words."""
-        return _Bm25Index(bank, *self._weights)
-
-    def candidates(
-        self, prepared: _Bm25Index, context: Context, per_context: int, seed: int
-    ) -> Iterator[Candidate]:
+    def prepare(self, entries: Sequence[Entry]) -> Candidates:
         """The best first; none where no other response shares a word, or none is right."""
-        query, new = _query(context, self._by), NewTexts(context)
-        for entry, score in prepared.ranked(query or ""):
-            if new.take_entry(entry):
-                yield _candidate(entry, bm25=round(score, 4))
-
-
-class _Bm25Index:
-    """BM25 over a bank's texts."""
-
-    def __init__(self, bank: Bank, k1: float, b: float) -> None:
-        self._entries = bank.entries
         try:
             from bm25s import BM25
         except ImportError as error:
@@ -245,27 +217,23 @@ class _Bm25Index:
                 "bm25 needs the package bm25s: pip install 'graphneg[retrieval]'; graphneg[neural] has it too"
             ) from error
         make: Any = BM25
-        self._bm25 = make(k1=k1, b=b, method="lucene")
-        self._bm25.index([_words(entry.text) for entry in self._entries], show_progress=False)
+        k1, b = self._weights
+        index = make(k1=k1, b=b, method="lucene")
+        index.index([_words(entry.text) for entry in entries], show_progress=False)
 
-    def ranked(self, query: str) -> Iterator[tuple[Entry, float]]:
-        """Entries that share a word with the query and scores, best first; of equals, the bank's first."""
-        import numpy as np
-
-        known = sorted(set(_words(query)) & self._bm25.vocab_dict.keys())
-        if not known:
-            return
-        scores: NDArray[Any] = self._bm25.get_scores(known)
-        given, most = 0, _FIRST_RANKED
-        while given < len(self._entries):
-            for at in _top(np.round(scores, 4), most)[given:]:
-                if scores[at] <= 0:
+        def ranked(context: Context, per_context: int, seed: int) -> Iterator[Candidate]:
+            query, new = _query(context, self._by), NewTexts(context)
+            known = sorted(set(_words(query or "")) & index.vocab_dict.keys())
+            for at, score in _best_first(index.get_scores(known)) if known else ():
+                if score <= 0:
                     return
-                yield self._entries[at], float(scores[at])
-            given, most = most, 2 * most
+                if new.take_entry(entries[at]):
+                    yield _candidate(entries[at], bm25=round(score, _DIGITS))
+
+        return ranked
 
 
-class SemiHardGenerator(BankGenerator["_NearestIndex"]):
+class SemiHardGenerator(BankGenerator):
     """Responses of other contexts whose cosine is below the right response's, by ``margin`` at most.
 
     Semi-hard negatives are those of Schroff et al. (2015, "FaceNet", section 3.2): farther than the
@@ -306,50 +274,28 @@ class SemiHardGenerator(BankGenerator["_NearestIndex"]):
         own = {"embedder": self._embedder.name, "by": self._by, "margin": self._margin}
         return {**super().settings(), **own}
 
-    def prepare(self, bank: Bank) -> _NearestIndex:
-        """The index over the bank's vectors."""
-        return _NearestIndex(bank, self._embedder)
-
-    def candidates(
-        self, prepared: _NearestIndex, context: Context, per_context: int, seed: int
-    ) -> Iterator[Candidate]:
+    def prepare(self, entries: Sequence[Entry]) -> Candidates:
         """Those just below the right response, the nearest first, down to the margin."""
-        query = _query(context, self._by)
-        if query is None or not context.positives:
-            return
-        vector = self._embedder.embed([query])
-        right = round(float(vector[0] @ self._embedder.embed(context.positives[:1])[0]), _DIGITS)
-        new = NewTexts(context)
-        for entry, cosine in prepared.ranked(vector):
-            if cosine <= right - self._margin:
+        import numpy as np
+
+        vectors = self._embedder.embed([entry.text for entry in entries])
+
+        def below(context: Context, per_context: int, seed: int) -> Iterator[Candidate]:
+            query = _query(context, self._by)
+            if query is None or not context.positives:
                 return
-            if cosine < right and new.take_entry(entry):
-                yield _candidate(entry, cosine=cosine, right=right)
+            [vector] = self._embedder.embed([query])
+            [answer] = self._embedder.embed(context.positives[:1])
+            right = round(float(vector @ answer), _DIGITS)
+            cosines = np.round((vectors @ vector).astype(float), _DIGITS)
+            new = NewTexts(context)
+            for at, cosine in _best_first(np.where(cosines < right, cosines, -np.inf)):
+                if cosine <= right - self._margin:
+                    return
+                if new.take_entry(entries[at]):
+                    yield _candidate(entries[at], cosine=cosine, right=right)
 
-
-class _NearestIndex:
-    """A bank with its vectors."""
-
-    def __init__(self, bank: Bank, embedder: Embedder) -> None:
-        from graphneg.nn.vectors import Nearest
-
-        self._entries = bank.entries
-        self._index = Nearest(embedder.embed([entry.text for entry in bank.entries]))
-
-    def ranked(self, vector: NDArray[float32]) -> Iterator[tuple[Entry, float]]:
-        """Entries with their cosines, nearest first; of equals the bank's first. ``vector``: shape (1, n)."""
-        given, most = 0, _FIRST_NEAREST
-        while given < len(self._entries):
-            cosines, indexes = self._index.search(vector, most)
-            rounded = [round(float(cosine), _DIGITS) for cosine in cosines[0]]
-            ranked = sorted(
-                zip(rounded, indexes[0].tolist(), strict=True), key=lambda item: (-item[0], item[1])
-            )
-            # The last of equals may be cut off from the rest: what is as near as the last comes next time.
-            last = len(ranked) if most >= len(self._entries) else rounded.index(ranked[-1][0])
-            for cosine, at in ranked[given:last]:
-                yield self._entries[at], cosine
-            given, most = max(given, last), 2 * most
+        return below
 
 
 def embedder_of(embedder: str | Path | Embedder) -> Embedder:
@@ -365,21 +311,6 @@ def _candidate(entry: Entry, **scores: float) -> Candidate:
     return Candidate(entry.text, (UNRELATED,), scores, {"source": entry.id})
 
 
-def _right_responses(store: Store, corpora: Sequence[str]) -> Iterator[Entry]:
-    for context in read_contexts(store, ContextSelection(Selection(tuple(corpora)), "every")):
-        for text in context.positives:
-            yield Entry(context.id, text, context.dialogue)
-
-
-def _lowest(entries: Iterable[Entry], most: int) -> list[Entry]:
-    """The ``most`` texts of lowest hash, lowest first; of equal texts the first entry."""
-    sample = HashSample[Entry](most)
-    for entry in entries:
-        if key := match_key(entry.text):
-            sample.offer(number(0, "bank", key), entry)
-    return sample.items()
-
-
 def _query(context: Context, by: str) -> str | None:
     """The context's turns, or its first right response; none where it has none."""
     if by == "context":
@@ -393,16 +324,17 @@ def _checked_by(by: str) -> str:
     return by
 
 
-def _top(scores: NDArray[Any], most: int) -> list[int]:
-    """Indexes of the highest scores, highest first; of equals the earlier."""
+def _best_first(scores: NDArray[Any]) -> Iterator[tuple[int, float]]:
+    """Indexes with their scores, highest first; of equals (when rounded) the earlier."""
     import numpy as np
 
-    if most < len(scores):
-        least = np.partition(scores, -most)[-most]
-        indexes = np.flatnonzero(scores >= least)
-    else:
-        indexes = np.arange(len(scores))
-    return indexes[np.argsort(-scores[indexes], kind="stable")][:most].tolist()
+    rounded, near = np.round(scores, _DIGITS), np.arange(len(scores))
+    if len(scores) > _FIRST_RANKED:
+        near = np.flatnonzero(rounded >= np.partition(rounded, -_FIRST_RANKED)[-_FIRST_RANKED])
+    first = near[np.argsort(-rounded[near], kind="stable")].tolist()
+    yield from ((at, float(scores[at])) for at in first)
+    others = np.argsort(-rounded, kind="stable")[len(first) :].tolist()
+    yield from ((at, float(scores[at])) for at in others)
 
 
 def _words(text: str) -> list[str]:

@@ -50,7 +50,6 @@ FITS = "fits: neither perplexity is above its threshold"
 RANKED_OUT = "ranked-out: others of the same context have a lower backward perplexity"
 
 Keep = Literal["fitting", "unfitting"]
-KEEPS: tuple[Keep, ...] = get_args(Keep)
 Predicted = Literal["reply", "post"]
 
 
@@ -66,10 +65,6 @@ class Perplexities(NamedTuple):
 
     forward: float
     backward: float
-
-    def scores(self) -> Mapping[str, float]:
-        """As records hold them."""
-        return {FORWARD: self.forward, BACKWARD: self.backward}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,23 +85,19 @@ class Bidirectional:
         Raises:
             ModelError: memory does not suffice for one pair alone.
         """
-        responses = self.forward.score(
+        from_end = self.backward.direction == "backward"
+        forward = self.forward.score(
             [answer(pair.response) for pair in pairs], [context_prompt(pair.context) for pair in pairs]
         )
-        posts = self.backward.score(
+        backward = self.backward.score(
             [answer(pair.context[-1]) for pair in pairs],
-            [self._behind(pair.response) for pair in pairs],
+            [
+                f"\nB: {one_line(pair.response)}" if from_end else response_prompt(pair.response)
+                for pair in pairs
+            ],
         )
-        return [Perplexities(_perplexity(f), _perplexity(b)) for f, b in zip(responses, posts, strict=True)]
-
-    def _behind(self, response: str) -> str:
-        backward = self.backward.direction == "backward"
-        return f"\nB: {one_line(response)}" if backward else response_prompt(response)
-
-
-def _perplexity(loss: float) -> float:
-    """The exponential of a loss in nats a token, no larger than a file can hold."""
-    return exp(min(loss, _LARGEST_LOSS))
+        limited = ((exp(min(loss, _LARGEST_LOSS)) for loss in losses) for losses in (forward, backward))
+        return list(map(Perplexities, *limited))
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,9 +137,7 @@ def learn_thresholds(
         InputError: fewer than ten right pairs, or all of one dialogue.
     """
     right, others = map(scorer.score, pairs_to_learn(records, seed))
-    forward, backward = (
-        threshold([pair[at] for pair in right], [pair[at] for pair in others], quantile) for at in range(2)
-    )
+    forward, backward = map(threshold, zip(*right, strict=True), zip(*others, strict=True), [quantile] * 2)
     return forward, backward
 
 
@@ -168,8 +157,13 @@ def pairs_to_learn(
         )
     if len({record.dialogue for record in right}) == 1:
         raise InputError("all records for validation are of one dialogue: none can be put to another")
-    pairs = [pair_of(record) for record in right]
-    return pairs, [pair._replace(response=_other(right, at, seed).response) for at, pair in enumerate(pairs)]
+    turned = right + right
+    random: list[ContextResponse] = []
+    for own in right:
+        start = number(seed, "random pair", own.id) % len(right)
+        other = next(record for record in turned[start:] if record.dialogue != own.dialogue)
+        random.append(pair_of(own)._replace(response=other.response))
+    return [pair_of(record) for record in right], random
 
 
 def threshold(right: Sequence[float], random: Sequence[float], quantile: float | None = None) -> Separation:
@@ -186,31 +180,18 @@ def threshold(right: Sequence[float], random: Sequence[float], quantile: float |
     """
     if not right or not random:
         raise InputError("a threshold needs right pairs and random ones")
-    fitting, others = sorted(right), sorted(random)
-    if quantile is None:
-        tried = (_separation(value, fitting, others) for value in fitting)
-        return max(tried, key=lambda found: (found.balanced_accuracy, -found.threshold))
-    if not 0 < quantile <= 1:
+    if quantile is not None and not 0 < quantile <= 1:
         raise InputError(f"quantile {quantile}: must be above 0 and at most 1")
-    return _separation(fitting[ceil(quantile * len(fitting)) - 1], fitting, others)
+    fitting, others = sorted(right), sorted(random)
+    tried = fitting if quantile is None else [fitting[ceil(quantile * len(fitting)) - 1]]
+    kept = [[bisect_right(pairs, value) / len(pairs) for pairs in (fitting, others)] for value in tried]
+    separations = [Separation(value, *shares) for value, shares in zip(tried, kept, strict=True)]
+    return max(separations, key=lambda found: (found.balanced_accuracy, -found.threshold))
 
 
 def pair_of(record: Negative) -> ContextResponse:
     """A record's context and response."""
     return ContextResponse(tuple(turn["text"] for turn in record.context), record.response)
-
-
-def _separation(value: float, fitting: Sequence[float], others: Sequence[float]) -> Separation:
-    kept = bisect_right(fitting, value) / len(fitting)
-    return Separation(value, kept, bisect_right(others, value) / len(others))
-
-
-def _other(records: Sequence[Negative], at: int, seed: int) -> Negative:
-    """A record of another dialogue, by hash; the next such one, where the drawn record is of the same."""
-    own = records[at]
-    start = number(seed, "random pair", own.id) % len(records)
-    turned = (records[(start + step) % len(records)] for step in range(len(records)))
-    return next(record for record in turned if record.dialogue != own.dialogue)
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,20 +207,19 @@ class SelectionCriteria:
     per_context: int | None = None
 
     def __post_init__(self) -> None:
-        if self.keep not in KEEPS:
-            raise InputError(f"keep {self.keep!r}: choose one of {', '.join(KEEPS)}")
+        if self.keep not in get_args(Keep):
+            raise InputError(f"keep {self.keep!r}: choose one of {', '.join(get_args(Keep))}")
         if self.per_context is not None and self.per_context < 1:
             raise InputError(f"per_context {self.per_context}: at least one of each context, please")
 
     def refusal(self, record: Negative) -> str | None:
         """Why a scored record is dropped; None where it is kept."""
-        unlikely = record.scores[FORWARD] > self.thresholds.forward
-        unlikely_post = record.scores[BACKWARD] > self.thresholds.backward
+        reason = UNLIKELY_POST if record.scores[BACKWARD] > self.thresholds.backward else None
+        if record.scores[FORWARD] > self.thresholds.forward:
+            reason = UNLIKELY
         if self.keep == "unfitting":
-            return None if unlikely or unlikely_post else FITS
-        if unlikely:
-            return UNLIKELY
-        return UNLIKELY_POST if unlikely_post else None
+            return FITS if reason is None else None
+        return reason
 
 
 class Selected(NegativeStream):
@@ -295,48 +275,41 @@ class Selected(NegativeStream):
         }
 
     def _kept(self, contexts: Sequence[Sequence[Negative]]) -> Iterator[Negative]:
-        usable = [record for records in contexts for record in records if self._is_usable(record)]
+        """The records that are kept, those of a context by backward perplexity, the lowest first."""
+        usable = [
+            record for records in contexts for record in records if self._is_kept(record, _lack(record))
+        ]
         scores = self._scorer.score([pair_of(record) for record in usable])
         scored = [
-            replace(record, scores={**record.scores, **found.scores()})
+            replace(record, scores={**record.scores, FORWARD: found.forward, BACKWARD: found.backward})
             for record, found in zip(usable, scores, strict=True)
         ]
-        for _, records in groupby(scored, key=_context):
-            yield from self._best(list(records))
+        for records in contexts_of(scored):
+            fine = [record for record in records if self._is_kept(record, self._selection.refusal(record))]
+            fine.sort(key=lambda record: (record.scores[BACKWARD], record.id))
+            most = self._selection.per_context or len(fine)
+            for rank, record in enumerate(fine):
+                if self._is_kept(record, RANKED_OUT if rank >= most else None):
+                    self.summary.add(record)
+                    yield record
 
-    def _best(self, records: Sequence[Negative]) -> Iterator[Negative]:
-        """The records of one context that are kept, the lowest backward perplexity first."""
-        fine: list[Negative] = []
-        for record in records:
-            reason = self._selection.refusal(record)
-            if reason is None:
-                fine.append(record)
-            else:
-                self.summary.skip(reason, record.id)
-        fine.sort(key=lambda record: (record.scores[BACKWARD], record.id))
-        most = self._selection.per_context or len(fine)
-        for record in fine[most:]:
-            self.summary.skip(RANKED_OUT, record.id)
-        for record in fine[:most]:
-            self.summary.add(record)
-            yield record
-
-    def _is_usable(self, record: Negative) -> bool:
-        reason = None if record.context else NO_CONTEXT
-        if reason is None and not record.response.strip():
-            reason = NO_RESPONSE
+    def _is_kept(self, record: Negative, reason: str | None) -> bool:
+        """Whether there is no reason to drop a record; a reason is counted."""
         if reason is not None:
             self.summary.skip(reason, record.id)
         return reason is None
 
 
+def _lack(record: Negative) -> str | None:
+    """Why a record can't be scored; None where it can."""
+    if not record.context:
+        return NO_CONTEXT
+    return None if record.response.strip() else NO_RESPONSE
+
+
 def contexts_of(records: Iterable[Negative]) -> Iterator[list[Negative]]:
     """Records of one context that follow each other, together."""
-    return (list(group) for _, group in groupby(records, key=_context))
-
-
-def _context(record: Negative) -> tuple[str, int]:
-    return record.dialogue, record.turn
+    return (list(group) for _, group in groupby(records, key=lambda record: (record.dialogue, record.turn)))
 
 
 def train_scorer(

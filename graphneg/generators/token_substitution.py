@@ -5,23 +5,27 @@ A context with right responses goes in, *I like my new boat* comes out as *I lik
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from graphneg.english.lemmas import CLOSED, lemma_of
 from graphneg.english.tokens import WORD
-from graphneg.errors import GeneratorError, ModelError, first_line
+from graphneg.english.words import inflections, readings
+from graphneg.errors import GeneratorError, ModelError
 from graphneg.generators.base import Candidate, Context
-from graphneg.generators.retrieval import MOST, Bank, NewTexts, check_amount
+from graphneg.generators.retrieval import NewTexts, check_amount, read_bank
 from graphneg.hashing import number, shuffled
 from graphneg.model import Negative
-from graphneg.nn.models import check_packages, locate
+from graphneg.nn.models import check_packages, choose_device, locate, reading
 from graphneg.progress import Progress
 from graphneg.store.connection import Store
 
 CATEGORY = "C-ent"
+_PARTS = re.compile(f"({WORD.pattern})")
+"""Splits a text: words at odd indexes, and what stands before, between and behind them at even ones."""
 _SHORTEST = 3
 _READINGS_KEPT = 1 << 16
 _VOWELS = frozenset("aeiou")
@@ -30,12 +34,8 @@ Tags = frozenset[str]
 """All parts of speech that a form can have, by Penn Treebank's names: ``walks`` is {NNS, VBZ}."""
 
 
-class WordSource(Protocol):
-    """Gives words that may stand in place of another."""
-
-    def options(self, words: Sequence[str], at: int) -> Sequence[str]:
-        """Words in place of ``words[at]``, in a fixed order; ``words`` join to the text."""
-        ...
+WordSource = Callable[[Sequence[str], int], Sequence[str]]
+"""Words that may stand in place of ``words[at]``, in a fixed order; ``words`` join to the text."""
 
 
 class TokenSubstitutionGenerator:
@@ -71,10 +71,10 @@ class TokenSubstitutionGenerator:
         if least > most:
             raise GeneratorError(f"token-substitution: least {least} is over {most}, the most")
         self._store = store
-        self._model = None if model is None else MaskedWords(model, candidates, device, offline)
+        self._model = None if model is None else masked_words(model, candidates, device, offline)
         self._settings = {"model": model and str(model), **numbers}
         self._least, self._most = least, most
-        self._known: KnownWords | None = None
+        self._known: WordSource | None = None
 
     def settings(self) -> Mapping[str, object]:
         """See `graphneg.generators.base.Generator`."""
@@ -106,93 +106,79 @@ class TokenSubstitutionGenerator:
 
     def _replaced(self, text: str, seed: int, id: str) -> tuple[str, list[tuple[str, str]]]:
         """The text with some words replaced, and which by which."""
-        words, gaps = _cut(text)
+        parts = _PARTS.split(text)
         amount = self._least + number(seed, "substitutions", id) % (self._most - self._least + 1)
-        content = [at for at, word in enumerate(words) if _is_content(word)]
+        content = [n for n, word in enumerate(parts[1::2]) if _is_content(word)]
         replaced: list[tuple[str, str]] = []
-        for at in shuffled(content, seed, "places", id):
+        for at in (2 * n + 1 for n in shuffled(content, seed, "places", id)):
             if len(replaced) == amount:
                 break
-            options = self._source().options(_joined(words, gaps), 2 * at + 1)
-            other = _other(options, words[at].lower(), number(seed, "substitute", id, str(at)))
+            word = parts[at].lower()
+            other = _other(self._source()(parts, at), word, number(seed, "substitute", id, str(at // 2)))
             if other is None:
                 continue
-            replaced.append((words[at].lower(), other))
-            words[at] = _cased_like(words[at], other)
-            if at:
-                words[at - 1] = _article(words[at - 1], other)
-        return "".join(_joined(words, gaps)), replaced
+            replaced.append((word, other))
+            parts[at] = _cased_like(parts[at], other)
+            if at > 1:
+                parts[at - 2] = _article(parts[at - 2], other)
+        return "".join(parts), replaced
 
     def _source(self) -> WordSource:
         if self._model is not None:
             return self._model
         if self._known is None:
-            self._known = KnownWords(entry.text for entry in Bank(self._store, MOST).entries)
+            self._known = known_words(entry.text for entry in read_bank(self._store))
         return self._known
 
 
-class KnownWords:
-    """Words of some texts by the parts of speech that they can be."""
-
-    def __init__(self, texts: Iterable[str]) -> None:
-        words = {word.lower() for text in texts for word in WORD.findall(text) if _is_content(word)}
-        self._words: dict[Tags, list[str]] = {}
-        for word in sorted(words):
-            if tags := tags_of(word):
-                self._words.setdefault(tags, []).append(word)
-
-    def options(self, words: Sequence[str], at: int) -> Sequence[str]:
-        """Words that can be the same parts of speech in the same form, in alphabetical order."""
-        return self._words.get(tags_of(words[at].lower()), ())
+def known_words(texts: Iterable[str]) -> WordSource:
+    """Words of some texts that can be the same parts of speech in the same form, in alphabetical order."""
+    words = {word.lower() for text in texts for word in WORD.findall(text) if _is_content(word)}
+    by_tags: dict[Tags, list[str]] = {}
+    for word in sorted(words):
+        if tags := tags_of(word):
+            by_tags.setdefault(tags, []).append(word)
+    return lambda words, at: by_tags.get(tags_of(words[at].lower()), ())
 
 
-class MaskedWords:
-    """What a masked language model would put in a word's place."""
+def masked_words(model: str | Path, candidates: int, device: str | None, offline: bool) -> WordSource:
+    """The likeliest words in a word's place, by a masked language model.
 
-    def __init__(self, model: str | Path, candidates: int, device: str | None, offline: bool) -> None:
-        check_packages()
-        folder = locate(model, offline=offline)
-        from transformers import AutoModelForMaskedLM, AutoTokenizer
-        from transformers.utils.logging import disable_progress_bar
+    Texts are read one by one: a batch would change the last bits.
 
-        from graphneg.nn.models import choose_device
+    Raises:
+        ModelError: there is no such model, or it fills no masks.
+    """
+    check_packages()
+    folder = locate(model, offline=offline)
+    import torch
+    from transformers import AutoModelForMaskedLM, AutoTokenizer
 
-        disable_progress_bar()
-        try:
-            network: Any = AutoModelForMaskedLM.from_pretrained(
-                folder, local_files_only=True, dtype="float32"
-            )
-            tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-        except Exception as error:  # its loaders raise what the files' parsers and torch raise
-            raise ModelError(
-                f"{folder}: no masked model can be read from it ({first_line(error)})"
-            ) from error
-        if tokenizer.mask_token is None:
-            raise ModelError(f"{folder}: its tokenizer has no mask; token-substitution needs a masked model")
-        self._network = network.eval().to(choose_device(device or "auto"))
-        self._tokenizer = tokenizer
-        self._candidates = candidates
+    with reading(folder, "masked model"):
+        loaded: Any = AutoModelForMaskedLM.from_pretrained(folder, local_files_only=True, dtype="float32")
+        tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+    if tokenizer.mask_token is None:
+        raise ModelError(f"{folder}: its tokenizer has no mask; token-substitution needs a masked model")
+    network = loaded.eval().to(choose_device(device))
 
-    def options(self, words: Sequence[str], at: int) -> Sequence[str]:
-        """The likeliest words at a mask. Texts are read one by one: a batch would change the last bits."""
-        import torch
+    def word_of(token: int) -> str:
+        """The token as a word; nothing where it is a part of one, a sign, or a function word."""
+        piece = str(tokenizer.convert_ids_to_tokens(token))
+        word = str(tokenizer.decode([token])).strip().lower()
+        return word if not piece.startswith("##") and WORD.fullmatch(word) and _is_content(word) else ""
 
-        text = "".join([*words[:at], self._tokenizer.mask_token, *words[at + 1 :]])
-        rows = self._tokenizer(text, truncation=True, return_tensors="pt").to(self._network.device)
-        masked = (rows["input_ids"][0] == self._tokenizer.mask_token_id).nonzero()
+    def likeliest(words: Sequence[str], at: int) -> Sequence[str]:
+        text = "".join([*words[:at], tokenizer.mask_token, *words[at + 1 :]])
+        rows = tokenizer(text, truncation=True, return_tensors="pt").to(network.device)
+        masked = (rows["input_ids"][0] == tokenizer.mask_token_id).nonzero()
         if not len(masked):
             return ()
         with torch.inference_mode():
-            logits = self._network(**rows).logits[0, masked[0, 0]]
-        likeliest = logits.topk(min(4 * self._candidates, len(logits))).indices.tolist()
-        read = (self._word(token) for token in likeliest)
-        return list(dict.fromkeys(word for word in read if word))[: self._candidates]
+            logits = network(**rows).logits[0, masked[0, 0]]
+        tokens = logits.topk(min(4 * candidates, len(logits))).indices.tolist()
+        return list(dict.fromkeys(filter(None, map(word_of, tokens))))[:candidates]
 
-    def _word(self, token: int) -> str:
-        """The token as a word; nothing where it is a part of one, a sign, or a function word."""
-        piece = str(self._tokenizer.convert_ids_to_tokens(token))
-        word = str(self._tokenizer.decode([token])).strip().lower()
-        return word if not piece.startswith("##") and WORD.fullmatch(word) and _is_content(word) else ""
+    return likeliest
 
 
 @lru_cache(maxsize=_READINGS_KEPT)
@@ -202,14 +188,11 @@ def tags_of(word: str) -> Tags:
     >>> sorted(tags_of("walks")), sorted(tags_of("quickly"))
     (['NNS', 'VBZ'], ['RB'])
     """
-    from lemminflect import getAllInflections, getAllLemmas
-
-    readings: Mapping[str, Sequence[str]] = getAllLemmas(word)
     return frozenset(
         tag
-        for kind, lemmas in readings.items()
+        for upos, lemmas in readings(word).items()
         for lemma in lemmas
-        for tag, forms in getAllInflections(lemma, upos=kind).items()
+        for tag, forms in inflections(lemma, upos).items()
         if word in forms
     )
 
@@ -219,23 +202,6 @@ def _other(options: Sequence[str], word: str, draw: int) -> str | None:
     lemma = lemma_of(word)
     around = (options[(draw + step) % len(options)] for step in range(len(options)))
     return next((option for option in around if lemma_of(option) != lemma), None)
-
-
-def _cut(text: str) -> tuple[list[str], list[str]]:
-    """The words of a text, and what stands before, between and behind them."""
-    words: list[str] = []
-    gaps: list[str] = []
-    end = 0
-    for match in WORD.finditer(text):
-        gaps.append(text[end : match.start()])
-        words.append(match[0])
-        end = match.end()
-    return words, [*gaps, text[end:]]
-
-
-def _joined(words: Sequence[str], gaps: Sequence[str]) -> list[str]:
-    """Gaps and words in turn, so that word number n has index 2 n + 1."""
-    return [gaps[0], *(part for pair in zip(words, gaps[1:], strict=True) for part in pair)]
 
 
 def _is_content(word: str) -> bool:

@@ -16,12 +16,13 @@ from graphneg.english.lemmas import content_lemmas
 from graphneg.english.tokens import word_count
 from graphneg.errors import GeneratorError
 from graphneg.generators.base import Context, Turn, get_generator
-from graphneg.generators.overlap.pool import PoolSentence
-from graphneg.generators.overlap.shortlist import Shortlist, shortlist
 from graphneg.generators.overlap.target_profile import (
     Conditions,
     ContextTerms,
+    PoolSentence,
+    Shortlist,
     TargetProfile,
+    shortlist,
     target_profiles,
     terms_of,
 )

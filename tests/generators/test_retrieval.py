@@ -11,7 +11,7 @@ import pytest
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.errors import GeneratorError, ModelError
 from graphneg.generators.base import Candidate, Context, ContextSelection, get_generator, read_contexts
-from graphneg.generators.retrieval import Bank
+from graphneg.generators.retrieval import read_bank
 from graphneg.generators.token_substitution import tags_of
 from graphneg.hashing import number
 from graphneg.model import Negative
@@ -96,7 +96,7 @@ class TestEachBaseline:
     def test_says_when_there_is_nothing_to_take_from(self, embedded: Store) -> None:
         wipe(embedded)
         with pytest.raises(GeneratorError, match="no right response in the store"):
-            Bank(embedded)
+            read_bank(embedded)
 
 
 def test_random_draws_others_by_another_seed(town: DialogueGraph) -> None:
@@ -105,9 +105,9 @@ def test_random_draws_others_by_another_seed(town: DialogueGraph) -> None:
 
 
 def test_a_bank_keeps_the_texts_of_lowest_hash(town: DialogueGraph) -> None:
-    whole, part = Bank(town.store), Bank(town.store, most=5)
-    assert [one.text for one in part.entries] == [one.text for one in whole.entries][:5]
-    hashes = [number(0, "bank", one.text.casefold()) for one in whole.entries]
+    whole, part = read_bank(town.store), read_bank(town.store, most=5)
+    assert [one.text for one in part] == [one.text for one in whole][:5]
+    hashes = [number(0, "bank", one.text.casefold()) for one in whole]
     assert hashes == sorted(hashes)
 
 

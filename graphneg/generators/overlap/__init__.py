@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from graphneg.generators.overlap.generator import OverlapGenerator
-from graphneg.generators.overlap.shortlist import Denoiser
+from graphneg.generators.overlap.generator import Denoiser, OverlapGenerator
 from graphneg.generators.overlap.target_profile import Conditions
 
 __all__ = ["Conditions", "Denoiser", "OverlapGenerator"]

@@ -8,31 +8,35 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from dataclasses import asdict, dataclass
+from itertools import chain, islice
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Protocol
 
 from graphneg.english.words import word_class
-from graphneg.generators.base import UNRELATED, Candidate, Context, options_of
-from graphneg.generators.overlap.noun_substitution import NounSubstitution, found_text
-from graphneg.generators.overlap.pool import Pool, pool_dialogues, words_key
-from graphneg.generators.overlap.shortlist import (
-    Denoiser,
-    Listed,
-    Shortlist,
-    Similarity,
-    likeliest,
-    said_in,
-    shortlist,
+from graphneg.errors import GeneratorError
+from graphneg.generators.base import (
+    UNRELATED,
+    Candidate,
+    Context,
+    ContextSelection,
+    options_of,
+    read_contexts,
 )
+from graphneg.generators.overlap.noun_substitution import NounSubstitution, found_text
+from graphneg.generators.overlap.pool import Pool, pool_dialogues
 from graphneg.generators.overlap.target_profile import (
     OPENINGS,
     Conditions,
     ContextTerms,
+    Listed,
     TargetProfile,
+    said_in,
+    shortlist,
     target_profiles,
     terms_of,
+    words_key,
 )
 from graphneg.generators.retrieval import embedder_of
 from graphneg.model import Negative
@@ -42,6 +46,9 @@ from graphneg.store.statements import cypher_text
 from graphneg.workers import ahead
 
 if TYPE_CHECKING:
+    from numpy import float32
+    from numpy.typing import NDArray
+
     from graphneg.nn.embedders import Embedder
 
 SMALL = 5_000
@@ -49,6 +56,12 @@ SMALL = 5_000
 PART = 40
 """Contexts whose samples are read while the parts before are at work."""
 PARTS_AT_ONCE = 2
+CALIBRATION = 400
+"""Right responses whose cosines are taken as their distribution."""
+FEWEST = 30
+"""With fewer right responses, no cosine is drawn."""
+WEIGHT = 10.0
+"""Penalty per unit of distance from the sampled target cosine: 0.1 weighs as much as the wrong person."""
 
 SETTINGS: Mapping[str, Any] = {
     "least_words": 6,
@@ -70,12 +83,28 @@ a ranker would learn that. Without short sentences, or with *I* in more than rig
 and person alone would tell right from wrong."""
 
 
-class _Asked(NamedTuple):
-    """A context with its terms and the profiles of its negatives."""
+Lists = Sequence[Sequence[Sequence[Listed]]]
+"""The shortlists of each context."""
+
+
+class Denoiser(Protocol):
+    """Tells how likely a text is a right response; a ranker trained on random negatives does."""
+
+    name: str
+
+    def score(self, contexts: Sequence[Context], texts: Sequence[str]) -> Sequence[float]:
+        """One number for each context and its text, in order; higher: likelier a right response."""
+        ...
+
+
+@dataclass(slots=True)
+class _Asked:
+    """A context with its terms, the profiles of its negatives, and a shortlist for each of these."""
 
     context: Context
     terms: ContextTerms
     profiles: list[TargetProfile]
+    lists: Sequence[Iterable[Listed]] = ()
 
 
 class OverlapGenerator:
@@ -113,12 +142,8 @@ class OverlapGenerator:
 
     def settings(self) -> Mapping[str, object]:
         """See `graphneg.generators.base.Generator`."""
-        embedder, denoiser = self._embedder, self._denoiser
-        return {
-            **self.conditions.settings(),
-            "embedder": embedder and embedder.name,
-            "denoiser": denoiser and denoiser.name,
-        }
+        parts = {"embedder": self._embedder, "denoiser": self._denoiser}
+        return {**asdict(self.conditions), **{name: part and part.name for name, part in parts.items()}}
 
     def notes(self) -> Sequence[str]:
         """What to tell the user: a condition that is off, a pool that is small."""
@@ -157,23 +182,21 @@ class OverlapGenerator:
         pool = self._pool_of(seed)
         compared = self._denoiser is not None or self._similarity is not None
         asked: list[_Asked] = []
-        lists: list[list[list[Listed]]] = []
         given: list[list[Candidate]] = []
-        pool.release()
         parts = self._parts(contexts, pool, per_context, seed)
         for part, samples in ahead(lambda part: (part[0], pool.read(part[1])), parts, PARTS_AT_ONCE):
             pool.keep(samples)
-            asked += part
             for query in part:
-                shortlists = self._shortlists(query, pool)
+                self._list(query, pool)
                 if compared:
-                    lists.append(list(map(list, shortlists)))
+                    query.lists = [list(listed) for listed in query.lists]
+                    asked.append(query)
                 else:
-                    given.append(self._given(query, shortlists))
+                    given.append(self._given(query))
         pool.forget_oldest()
         if compared:
-            lists = self._by_similarity(asked, self._without_likeliest(asked, lists))
-            given = [self._given(query, listed) for query, listed in zip(asked, lists, strict=True)]
+            self._compare(asked)
+            given = list(map(self._given, asked))
         if self._substitution is not None:
             self._substitution.apply(contexts, given, seed)
         return given
@@ -182,11 +205,14 @@ class OverlapGenerator:
         self, contexts: Sequence[Context], pool: Pool, per_context: int, seed: int
     ) -> Iterator[tuple[list[_Asked], list[str]]]:
         """Some contexts at a time, with the terms whose samples are to be read for them."""
+        claimed: set[str] = set()
         for start in range(0, len(contexts), PART):
             part = [self._asked(query, pool, per_context, seed) for query in contexts[start : start + PART]]
             self._learn_successors(part)
-            terms = (term for query in part for profile in query.profiles for term in profile.query_terms)
-            yield part, pool.claim(terms)
+            terms = {term for query in part for profile in query.profiles for term in profile.query_terms}
+            missing = sorted(term for term in terms - claimed if term not in pool)
+            claimed.update(missing)
+            yield part, missing
 
     def _pool_of(self, seed: int) -> Pool:
         if not self._begun:
@@ -202,14 +228,13 @@ class OverlapGenerator:
         profiles = target_profiles(terms, self.conditions, pool.frequency, hub, pool.elsewhere, amount, seed)
         return _Asked(context, terms, profiles)
 
-    def _shortlists(self, asked: _Asked, pool: Pool) -> list[Shortlist]:
-        """A shortlist for each profile."""
-        context, terms, profiles = asked
-        said = said_in(context)
-        usual = frozenset[str]().union(*(self._successors.get(term, ()) for term in terms.last))
-        return [
-            shortlist(context, terms, profile, sentences, said, self.conditions, usual)
-            for profile in profiles
+    def _list(self, asked: _Asked, pool: Pool) -> None:
+        """Make a shortlist for each profile."""
+        said = said_in(asked.context)
+        usual = frozenset[str]().union(*(self._successors.get(term, ()) for term in asked.terms.last))
+        asked.lists = [
+            shortlist(asked.context, asked.terms, profile, sentences, said, self.conditions, usual)
+            for profile in asked.profiles
             for sentences in [(sentence for term in profile.query_terms for sentence in pool.sentences(term))]
         ]
 
@@ -219,39 +244,28 @@ class OverlapGenerator:
         if least is None:
             return
         terms = sorted({term for query in asked for term in query.terms.last} - self._successors.keys())
+        self._successors.update(dict.fromkeys(terms, frozenset[str]()))
         for row in self._store.read(cypher_text("overlap/successors"), terms=terms, least=least):
             self._successors[row["term"]] = frozenset(row["successors"])
-        for term in terms:
-            self._successors.setdefault(term, frozenset())
 
-    def _without_likeliest(
-        self, asked: Sequence[_Asked], lists: list[list[list[Listed]]]
-    ) -> list[list[list[Listed]]]:
-        if self._denoiser is None:
-            return lists
-        gone = likeliest(self._denoiser, [query.context for query in asked], lists, self.conditions.likeliest)
-        return [
-            [[item for item in each if item.key not in keys] for each in some]
-            for some, keys in zip(lists, gone, strict=True)
-        ]
+    def _compare(self, asked: Sequence[_Asked]) -> None:
+        """Drop from the shortlists what the denoiser likes best, and reorder them by similarity."""
+        contexts = [query.context for query in asked]
+        lists = [[list(listed) for listed in query.lists] for query in asked]
+        if self._denoiser is not None:
+            lists = without_likeliest(self._denoiser, contexts, lists, self.conditions.likeliest)
+        if self._similarity is not None:
+            draws = [[profile.draw for profile in query.profiles] for query in asked]
+            lists = self._similarity.reordered(contexts, draws, lists)
+        for query, some in zip(asked, lists, strict=True):
+            query.lists = some
 
-    def _by_similarity(
-        self, asked: Sequence[_Asked], lists: list[list[list[Listed]]]
-    ) -> list[list[list[Listed]]]:
-        if self._similarity is None:
-            return lists
-        reordered = self._similarity.preferring([query.context for query in asked], lists)
-        return [
-            [reordered(at, profile.draw, each) for profile, each in zip(query.profiles, some, strict=True)]
-            for at, (query, some) in enumerate(zip(asked, lists, strict=True))
-        ]
-
-    def _given(self, asked: _Asked, lists: Sequence[Iterable[Listed]]) -> list[Candidate]:
+    def _given(self, asked: _Asked) -> list[Candidate]:
         """The first of each list that is not used up; where all are, the first of another profile's list."""
         found: dict[str, Candidate] = {}
         most = self.conditions.most_uses
-        for listed in lists:
-            for item in chain(listed, _nearest_first(lists)):
+        for listed in asked.lists:
+            for item in chain(listed, _nearest_first(asked.lists)):
                 key = item.key
                 if key not in found and (most is None or self._uses[key] < most):
                     self._uses[key] += 1
@@ -285,3 +299,87 @@ class HardGenerator(OverlapGenerator):
 
     def __init__(self, store: Store, **options: Any) -> None:
         super().__init__(store, **{**SETTINGS, **options})
+
+
+class Similarity:
+    """The cosine condition, with the distribution of a store's right responses.
+
+    Similarity is the cosine of an embedder's vectors of the context's turns, joined, and of the sentence. Both
+    are taken from the mean of such texts: without that, means of static vectors are all close to one another
+    (Mu and Viswanath 2018, "All-but-the-Top", section 2). For each negative a cosine is drawn from those of
+    the store's right responses, so that similarity alone can't tell right from wrong.
+    """
+
+    def __init__(self, embedder: Embedder, store: Store, most: float | None) -> None:
+        with_answers = (context for context in read_contexts(store, ContextSelection()) if context.positives)
+        known = list(islice(with_answers, CALIBRATION))
+        said = [context.text for context in known]
+        answers = [context.positives[0] for context in known]
+        both = [text for pair in zip(said, answers, strict=True) for text in pair]
+        self._embedder = embedder
+        self._centre: NDArray[float32] | float = embedder.embed(both).mean(axis=0) if both else 0.0
+        self._most = 1.0 if most is None else most
+        pairs = zip(self._embed(said), self._embed(answers), strict=True) if both else ()
+        self._usual = sorted(float(a @ b) for a, b in pairs)
+
+    def reordered(
+        self, contexts: Sequence[Context], draws: Sequence[Sequence[float]], lists: Lists
+    ) -> list[list[list[Listed]]]:
+        """The lists of each context, nearest first by profile and meaning; ``draws`` draw cosines."""
+        texts = sorted({item.sentence.text for some in lists for each in some for item in each})
+        vectors = dict(zip(texts, self._embed(texts), strict=True))
+        meant = self._embed([context.text for context in contexts])
+        return [
+            [self._ordered(vector, vectors, draw, each) for draw, each in zip(own, some, strict=True)]
+            for vector, own, some in zip(meant, draws, lists, strict=True)
+        ]
+
+    def _ordered(
+        self,
+        meant: NDArray[float32],
+        vectors: Mapping[str, NDArray[float32]],
+        draw: float,
+        listed: Sequence[Listed],
+    ) -> list[Listed]:
+        """What is not too close to a context, by the distance from its profile and from the drawn cosine.
+
+        That is the cosine of a right response; none is drawn where too few are known.
+        """
+        usual = [cosine for cosine in self._usual if cosine < self._most]
+        target = usual[int(draw * len(usual))] if len(usual) >= FEWEST else None
+        kept: list[Listed] = []
+        for item in listed:
+            cosine = float(meant @ vectors[item.sentence.text])
+            if cosine < self._most:
+                beside = 0.0 if target is None else abs(cosine - target)
+                kept.append(item._replace(distance=item.distance + WEIGHT * beside, cosine=cosine))
+        return sorted(kept, key=lambda item: (item.distance, item.chance, item.sentence.id))
+
+    def _embed(self, texts: Sequence[str]) -> NDArray[float32]:
+        """Vectors from the mean, of length 1, shape (texts, dimensions)."""
+        import numpy as np
+
+        vectors = self._embedder.embed(texts) - self._centre
+        return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+
+
+def without_likeliest(
+    denoiser: Denoiser, contexts: Sequence[Context], lists: Lists, share: float
+) -> list[list[list[Listed]]]:
+    """The lists without the ``share`` of each context's sentences that the denoiser likes best.
+
+    Raises:
+        GeneratorError: it does not give one number for each text.
+    """
+    keyed = [{item.key: item.sentence.text for listed in some for item in listed} for some in lists]
+    asked = [(context, text) for context, some in zip(contexts, keyed, strict=True) for text in some.values()]
+    scores = denoiser.score([context for context, _ in asked], [text for _, text in asked])
+    if len(scores) != len(asked):
+        raise GeneratorError(f"denoiser {denoiser.name} gave {len(scores)} scores for {len(asked)} texts")
+    left = iter(scores)
+    ranked = [sorted((-next(left), key) for key in some) for some in keyed]
+    gone = [{key for _, key in some[: round(share * len(some))]} for some in ranked]
+    return [
+        [[item for item in each if item.key not in keys] for each in some]
+        for some, keys in zip(lists, gone, strict=True)
+    ]

@@ -9,15 +9,15 @@ sentences.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from sys import intern
-from typing import Any, NamedTuple
+from typing import Any
 
 from graphneg.english.detokenize import joined_tokens
-from graphneg.english.tokens import WORD, sentences
+from graphneg.english.tokens import sentences
 from graphneg.errors import GeneratorError
-from graphneg.generators.overlap.target_profile import Conditions
+from graphneg.generators.overlap.target_profile import Conditions, PoolSentence
 from graphneg.hashing import number, shuffled
 from graphneg.ingest.loader import LoadReport
 from graphneg.ingest.rows import FIRST, RANKS, sentence, utterance_id
@@ -38,18 +38,6 @@ SPOKEN_ENOUGH = 5_000
 """From so many sentences said in dialogues on, they alone tell what is everyday."""
 PAGE = 500
 NAME = "overlap"
-
-
-class PoolSentence(NamedTuple):
-    """A sentence that can be a response."""
-
-    rank: int
-    id: str
-    text: str
-    terms: frozenset[str]
-    question: bool
-    first_person: bool
-    dialogue: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,22 +64,15 @@ class Pool:
         self._frequencies = self._read_frequencies()
         self._kept: OrderedDict[str, tuple[PoolSentence, ...]] = OrderedDict()
         self._amount = 0
-        self._claimed: set[str] = set()
         self.elsewhere = self._elsewhere()
 
     def frequency(self, term: str) -> int:
         """How many sentences mention the term; 0 where it is not everyday."""
         return self._frequencies.get(term, 0)
 
-    def claim(self, terms: Iterable[str]) -> list[str]:
-        """Those terms that are neither kept nor claimed before: what `read` is to be asked for."""
-        claimed = sorted({term for term in terms if term not in self._kept} - self._claimed)
-        self._claimed.update(claimed)
-        return claimed
-
-    def release(self) -> None:
-        """Nothing is claimed any more: what a run claimed that was broken off is read anew."""
-        self._claimed.clear()
+    def __contains__(self, term: str) -> bool:
+        """Whether the sample of a term is kept."""
+        return term in self._kept
 
     def read(self, terms: Sequence[str]) -> Samples:
         """Samples of these terms. Threads may read side by side."""
@@ -113,7 +94,6 @@ class Pool:
             kept = tuple(sorted(_pool_sentence(row) for row in rows if all(map(everyday, row[2]))))
             self._kept[term] = kept
             self._amount += len(kept)
-        self._claimed.difference_update(samples)
 
     def sentences(self, term: str) -> tuple[PoolSentence, ...]:
         """The sample of a term that was read and kept, by rank."""
@@ -150,15 +130,6 @@ class Pool:
             for row in rows
             if (row["spoken"] if spoken else row["sentences"]) >= least
         }
-
-
-def words_key(text: str) -> str:
-    """A text's words in lower case: what two texts have in common that say the same.
-
-    >>> words_key("It's  late - isn't it?")
-    "it's late isn't it"
-    """
-    return " ".join(WORD.findall(text.lower().replace("’", "'")))
 
 
 def _sources(store: Store, conditions: Conditions) -> tuple[list[str], Size]:

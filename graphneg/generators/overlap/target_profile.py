@@ -1,21 +1,25 @@
-"""What each negative should be: how many words it shares with the context, which, and in what form.
+"""What each negative should be, and which sentences come closest to that and are no right answers.
 
 Contexts and the pool's frequencies of terms go in, a `TargetProfile` for each negative comes out, drawn by
-hashing. What every sentence must be to stand as a response are the `Conditions` of ``overlap``. Their
-defaults were counted on 3,545 responses that people wrote to be wrong (DailyDialog++, Sai et al. 2020): 12.8
-words and 5.3 content words at the mean, 9% questions, 66% in the first person; none, one, two, three or more
-content words of the context in 13, 46, 32 and 9%, a third with its last turn.
+hashing: how many words it shares with the context, which, and in what form. A profile and sentences of the
+pool go in, a `Shortlist` comes out, the best first.
+
+What every sentence must be to stand as a response are the `Conditions` of ``overlap``. Their defaults were
+counted on 3,545 responses that people wrote to be wrong (DailyDialog++, Sai et al. 2020): 12.8 words and 5.3
+content words at the mean, 9% questions, 66% in the first person; none, one, two, three or more content words
+of the context in 13, 46, 32 and 9%, a third with its last turn.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
-from itertools import accumulate
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, islice
+from typing import Any, NamedTuple
 
 from graphneg.english.lemmas import content_lemmas
+from graphneg.english.tokens import WORD, sentences
 from graphneg.english.words import word_class, word_list
 from graphneg.errors import GeneratorError
 from graphneg.generators.base import Context
@@ -39,6 +43,9 @@ _MANY_QUERY_TERMS = 6
 with three or more words in common are rare, so more terms are looked at."""
 _RARITY = 3
 """How strongly rare terms are preferred."""
+SHORTLIST = 16
+MOST_SHARED = 3
+_MIX, _MASK = 0x9E3779B97F4A7C15, (1 << 64) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +132,6 @@ class Conditions:
             "content": self.least_content,
             "openings": list(self.openings),
         }
-
-    def settings(self) -> dict[str, Any]:
-        """All conditions, as JSON can hold them."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,3 +236,123 @@ def _drawn(shares: Sequence[float], chance: float) -> int:
     """
     total = sum(shares)
     return next((at for at, end in enumerate(accumulate(shares)) if chance * total < end), len(shares) - 1)
+
+
+class PoolSentence(NamedTuple):
+    """A sentence that can be a response."""
+
+    rank: int
+    id: str
+    text: str
+    terms: frozenset[str]
+    question: bool
+    first_person: bool
+    dialogue: str
+
+
+def words_key(text: str) -> str:
+    """A text's words in lower case: what two texts have in common that say the same.
+
+    >>> words_key("It's  late - isn't it?")
+    "it's late isn't it"
+    """
+    return " ".join(WORD.findall(text.lower().replace("’", "'")))
+
+
+class Listed(NamedTuple):
+    """A sentence on a shortlist: how far it is from the profile, then by chance.
+
+    ``shared`` are the content words that it has of the context, ``key`` its words in lower case;
+    ``cosine`` is there with an embedder.
+    """
+
+    distance: float
+    chance: int
+    shared: frozenset[str]
+    key: str
+    sentence: PoolSentence
+    cosine: float | None = None
+
+
+class Shortlist:
+    """Sentences in order, each looked at when it is asked for: mostly the first is taken."""
+
+    def __init__(self, items: Iterator[Listed]) -> None:
+        self._items = items
+        self._found: list[Listed] = []
+
+    def __iter__(self) -> Iterator[Listed]:
+        yield from self._found
+        for listed in self._items:
+            self._found.append(listed)
+            yield listed
+
+
+def said_in(context: Context) -> frozenset[str]:
+    """Keys of what is said in the context or answers it rightly: whole turns, and each sentence of them."""
+    texts = (*(turn.text for turn in context.turns), *context.positives)
+    return frozenset(words_key(part) for text in texts for part in (text, *sentences(text)))
+
+
+def shortlist(
+    context: Context,
+    terms: ContextTerms,
+    profile: TargetProfile,
+    sentences: Iterable[PoolSentence],
+    said: frozenset[str],
+    conditions: Conditions,
+    usual: frozenset[str],
+) -> Shortlist:
+    """The sentences that come closest to a profile, nearest first; ``usual`` are terms that none may mention.
+
+    Hard conditions: no question where none is wanted, nothing that is said in the context, in its
+    dialogue or in a right response, nor nearly so, none that mentions a usual shift, and few enough words
+    of the last turn.
+    """
+    ranked: list[tuple[float, int, PoolSentence]] = []
+    for sentence in sentences:
+        if sentence.dialogue != context.dialogue:
+            distance = _distance(sentence, terms, profile, conditions.most_last)
+            if distance is not None:
+                chance = ((sentence.rank ^ profile.order) * _MIX) & _MASK
+                ranked.append((distance, chance, sentence))
+    ranked.sort()
+
+    def fitting() -> Iterator[Listed]:
+        listed: set[str] = set()
+        for distance, chance, sentence in ranked:
+            key = words_key(sentence.text)
+            if key in said or key in listed:
+                continue
+            if _may_follow(sentence, terms, usual, conditions.likeness):
+                listed.add(key)
+                yield Listed(distance, chance, sentence.terms & terms.terms, key, sentence)
+
+    return Shortlist(islice(fitting(), SHORTLIST))
+
+
+def _distance(
+    sentence: PoolSentence, terms: ContextTerms, profile: TargetProfile, most_last: int | None
+) -> float | None:
+    """How far a sentence is from a profile; None where it is a question too many, or near the last turn."""
+    if sentence.question and not profile.question:
+        return None
+    if most_last is not None and len(sentence.terms & terms.last) > most_last:
+        return None
+    common = sentence.terms & terms.informative
+    distance = 4.0 * abs(min(len(common), MOST_SHARED) - profile.shared)
+    if common and terms.last.isdisjoint(common) == profile.last:
+        distance += 2.0
+    if sentence.first_person != profile.first_person:
+        distance += 1.0
+    return distance + 1.5 * (profile.question and not sentence.question)
+
+
+def _may_follow(sentence: PoolSentence, terms: ContextTerms, usual: frozenset[str], likeness: float) -> bool:
+    """Whether it mentions no usual shift, and no right response says nearly the same."""
+    if usual and not usual.isdisjoint(sentence.terms - terms.terms):
+        return False
+    most = likeness * len(sentence.terms)
+    if len(sentence.terms & terms.answered) <= most:
+        return True
+    return all(len(sentence.terms & answer) <= most for answer in terms.answers)
