@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar, get_args
 
 from graphneg.errors import GeneratorError, InputError
 from graphneg.ingest.rows import utterance_id
@@ -36,7 +36,6 @@ UNRELATED = "C-follow"
 
 Options = TypeVar("Options", bound="DataclassInstance")
 Places = Literal["last", "every"]
-PLACES: tuple[Places, ...] = ("last", "every")
 
 
 class Turn(NamedTuple):
@@ -211,17 +210,16 @@ class ContextSelection:
     places: Places = "last"
 
     def __post_init__(self) -> None:
-        if self.places not in PLACES:
-            raise InputError(f"places {self.places!r}: choose one of {', '.join(PLACES)}")
+        if self.places not in get_args(Places):
+            raise InputError(f"places {self.places!r}: choose one of {', '.join(get_args(Places))}")
 
 
-@dataclass(frozen=True, slots=True)
-class ContextBatch:
+class ContextBatch(NamedTuple):
     """Some dialogues' contexts: how many dialogues there are, and which of them have no context."""
 
     dialogues: int
-    contexts: tuple[Context, ...]
-    without: tuple[str, ...]
+    contexts: list[Context]
+    without: list[str]
 
 
 def context_batches(
@@ -260,17 +258,15 @@ def answering(turns: Sequence[Turn]) -> str:
 
 def _batch(store: Store, ids: Sequence[str], places: Places) -> ContextBatch:
     responses = read_responses(store, ids)
-    contexts: list[Context] = []
-    without: list[str] = []
+    batch = ContextBatch(len(ids), [], [])
     for dialogue in read_dialogues(store, ids):
         answers: dict[int, list[str]] = {}
         for response in responses.get(dialogue.id, ()):
             answers.setdefault(response.turn, []).extend([response.text] * (response.label == 1))
         own = list(_contexts(dialogue, answers, places))
-        contexts += own
-        if not own:
-            without.append(dialogue.id)
-    return ContextBatch(len(ids), tuple(contexts), tuple(without))
+        batch.contexts.extend(own)
+        batch.without.extend([] if own else [dialogue.id])
+    return batch
 
 
 def _contexts(
@@ -284,7 +280,7 @@ def _contexts(
         if not before:
             continue
         reply = next((turn for turn in dialogue.turns if turn.turn == answered + 1), None)
-        own = [reply.text] if reply is not None else []
+        own = [] if reply is None else [reply.text]
         yield Context(
             id=utterance_id(dialogue.id, answered + 1),
             corpus=dialogue.corpus,
@@ -292,6 +288,6 @@ def _contexts(
             dialogue=dialogue.id,
             turn=answered + 1,
             turns=before,
-            speaker=reply.speaker if reply is not None else answering(before),
+            speaker=answering(before) if reply is None else reply.speaker,
             positives=tuple(dict.fromkeys([*own, *answers.get(answered, ())])),
         )

@@ -124,9 +124,7 @@ class CounterfactualGenerator(WritingGenerator):
         self._judge = PerplexityFilter(reader, options.bounds) if isinstance(reader, CausalLM) else None
         self._pull = options.pull_of(trained=not examples_for(self._model))
 
-    def generate(
-        self, contexts: Sequence[Context], per_context: int, seed: int
-    ) -> Sequence[Sequence[Candidate]]:
+    def generate(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[list[Candidate]]:
         """At most ``per_context`` candidates for each context, in order.
 
         Raises:

@@ -110,8 +110,13 @@ def counterfactuals(
     sides = [_sides(model, shown, question, longer) for question in questions]
 
     def run(batch: Sequence[_Sides]) -> list[CounterfactualReply]:
+        replies: list[CounterfactualReply] = []
         written = _side_by_side(model, batch, seed, pull, temperature, longer)
-        return [_answer(model, item, tokens) for item, tokens in zip(batch, written, strict=True)]
+        for tokens, observed in zip(written, (item.observed for item in batch), strict=True):
+            same = sum(token == other for token, other in zip(observed, tokens, strict=False))
+            finished = tokens[-1:] == observed[-1:]
+            replies.append(CounterfactualReply(model.decode(tokens), finished, same / len(observed)))
+        return replies
 
     def length(item: _Sides) -> int:
         return len(item.actual) + len(item.observed)
@@ -192,12 +197,6 @@ def _goes_on(written: list[list[int]], chosen: Sequence[int], batch: Sequence[_S
             tokens.append(token)
             goes_on |= token != end and len(tokens) < most
     return goes_on
-
-
-def _answer(model: CausalLM | Seq2SeqLM, sides: _Sides, tokens: list[int]) -> CounterfactualReply:
-    finished = tokens[-1:] == sides.observed[-1:]
-    same = sum(token == other for token, other in zip(sides.observed, tokens, strict=False))
-    return CounterfactualReply(model.decode(tokens), finished, same / len(sides.observed))
 
 
 def examples_for(model: LanguageModel) -> tuple[Exchange, ...]:

@@ -6,9 +6,8 @@ model's configuration that says which prompts it was trained with (`train_for`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -116,42 +115,17 @@ def sentence_request(words: Sequence[str]) -> str:
     return f"Words: {', '.join(words)}\nSentence:"
 
 
-def reply_request(history: Sequence[Turn], words: Sequence[str]) -> str:
-    """The request for a reply to a history that has these words in it.
+def reply_request(history: Sequence[Turn], words: Sequence[str] = ()) -> str:
+    """The request for a reply to a history that has these words in it; without words, for any reply.
 
     >>> print(reply_request([Turn("B", "Where is he?")], ["garage"]))
     A: Where is he?
     Words: garage
     B:
     """
-    return _request([turn.text for turn in history], f"Words: {', '.join(words)}")
-
-
-def turns_before(history: Sequence[Turn]) -> str:
-    """What stands before a reply to a history where nobody asks for words.
-
-    >>> print(turns_before([Turn("B", "Where is he?")]))
-    A: Where is he?
-    B:
-    """
-    return _request([turn.text for turn in history])
-
-
-def sentence_examples() -> str:
-    """Six requests for sentences with their answers."""
-    solved = [f"{sentence_request([words])} {sentence}" for words, sentence in _SENTENCES]
-    return "\n\n".join(["Write one everyday sentence with the words.", *solved, ""])
-
-
-def reply_examples() -> str:
-    """Six requests for replies with their answers."""
-    solved = [f"{_request(turns, f'Words: {words}')} {reply}" for turns, words, reply in _REPLIES]
-    return "\n\n".join(["Write the next turn of a conversation, with the words in it.", *solved, ""])
-
-
-def example_texts() -> tuple[str, ...]:
-    """The answers of all examples: a model that repeats one of them has not written anything."""
-    return tuple(chain((text for _, text in _SENTENCES), (reply for _, _, reply in _REPLIES)))
+    shown = [" ".join(closed_up(turn.text).split()[-TURN_WORDS:]) for turn in history[-HISTORY_TURNS:]]
+    asked = [f"Words: {', '.join(words)}"] if words else []
+    return "\n".join([*_lines(shown), *asked, "B:" if shown else "A:"])
 
 
 def context_prompt(context: Sequence[str]) -> str:
@@ -192,12 +166,27 @@ def train_for(
     return fine_tune(model, examples, out, **arguments)
 
 
-def _request(turns: Sequence[str], *asked: str) -> str:
-    """The last turns of a history, what is asked for, and the name of who is next."""
-    shown = [" ".join(closed_up(text).split()[-TURN_WORDS:]) for text in turns[-HISTORY_TURNS:]]
-    return "\n".join([*_lines(shown), *asked, "B:" if shown else "A:"])
-
-
 def _lines(texts: Sequence[str]) -> list[str]:
     """Texts of two speakers in turn; the last one is A's."""
     return [f"{'BA'[(len(texts) - at) % 2]}: {text}" for at, text in enumerate(texts)]
+
+
+def _solved(task: str, requests: Iterable[str], answers: Iterable[str]) -> str:
+    solved = [f"{request} {answer}" for request, answer in zip(requests, answers, strict=True)]
+    return "\n\n".join([task, *solved, ""])
+
+
+SENTENCE_EXAMPLES = _solved(
+    "Write one everyday sentence with the words.",
+    (sentence_request([words]) for words, _ in _SENTENCES),
+    (sentence for _, sentence in _SENTENCES),
+)
+"""Six requests for sentences with their answers."""
+REPLY_EXAMPLES = _solved(
+    "Write the next turn of a conversation, with the words in it.",
+    (reply_request([Turn("", text) for text in turns], [words]) for turns, words, _ in _REPLIES),
+    (reply for _, _, reply in _REPLIES),
+)
+"""Six requests for replies with their answers."""
+EXAMPLE_TEXTS = (*(sentence for _, sentence in _SENTENCES), *(reply for _, _, reply in _REPLIES))
+"""The answers of all examples: a model that repeats one of them has not written anything."""

@@ -114,7 +114,7 @@ class BankGenerator(ABC):
         GeneratorError: ``most`` is no amount.
     """
 
-    def __init__(self, store: Store, most: int, corpora: Sequence[str]) -> None:
+    def __init__(self, store: Store, most: int = MOST, corpora: Sequence[str] = ()) -> None:
         check_amount("most", most)
         self._store = store
         self._most = most
@@ -122,8 +122,12 @@ class BankGenerator(ABC):
         self._candidates: Candidates | None = None
 
     @abstractmethod
-    def prepare(self, entries: Sequence[Entry]) -> Candidates:
-        """What gives the candidates of a context: over an index of the bank, or the bank itself."""
+    def prepare(self) -> Candidates:
+        """What gives the candidates of a context: over an index of the `bank`, or the bank itself."""
+
+    def bank(self) -> list[Entry]:
+        """See `read_bank`."""
+        return read_bank(self._store, self._most, self._corpora)
 
     def settings(self) -> Mapping[str, object]:
         """See `graphneg.generators.base.Generator`."""
@@ -131,11 +135,9 @@ class BankGenerator(ABC):
 
     def begin(self, given: Iterable[Negative] = (), progress: Progress | None = None) -> None:
         """A run begins: read the bank anew."""
-        self._candidates = self.prepare(read_bank(self._store, self._most, self._corpora))
+        self._candidates = self.prepare()
 
-    def generate(
-        self, contexts: Sequence[Context], per_context: int, seed: int
-    ) -> Sequence[Sequence[Candidate]]:
+    def generate(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[list[Candidate]]:
         """So many responses of each context; fewer where the store has no more that are fit.
 
         Raises:
@@ -159,11 +161,9 @@ class RandomGenerator(BankGenerator):
 
     name = "random"
 
-    def __init__(self, store: Store, most: int = MOST, corpora: Sequence[str] = ()) -> None:
-        super().__init__(store, most, corpora)
-
-    def prepare(self, entries: Sequence[Entry]) -> Candidates:
+    def prepare(self) -> Candidates:
         """From an entry that is drawn, the next that is fit."""
+        entries = self.bank()
 
         def drawn(context: Context, per_context: int, seed: int) -> Iterator[Candidate]:
             new = NewTexts(context)
@@ -208,7 +208,7 @@ class Bm25Generator(BankGenerator):
         """See `graphneg.generators.base.Generator`."""
         return {**super().settings(), "by": self._by, "weights": list(self._weights)}
 
-    def prepare(self, entries: Sequence[Entry]) -> Candidates:
+    def prepare(self) -> Candidates:
         """The best first; none where no other response shares a word, or none is right."""
         try:
             from bm25s import BM25
@@ -218,7 +218,7 @@ class Bm25Generator(BankGenerator):
             ) from error
         make: Any = BM25
         k1, b = self._weights
-        index = make(k1=k1, b=b, method="lucene")
+        entries, index = self.bank(), make(k1=k1, b=b, method="lucene")
         index.index([_words(entry.text) for entry in entries], show_progress=False)
 
         def ranked(context: Context, per_context: int, seed: int) -> Iterator[Candidate]:
@@ -274,10 +274,11 @@ class SemiHardGenerator(BankGenerator):
         own = {"embedder": self._embedder.name, "by": self._by, "margin": self._margin}
         return {**super().settings(), **own}
 
-    def prepare(self, entries: Sequence[Entry]) -> Candidates:
+    def prepare(self) -> Candidates:
         """Those just below the right response, the nearest first, down to the margin."""
         import numpy as np
 
+        entries = self.bank()
         vectors = self._embedder.embed([entry.text for entry in entries])
 
         def below(context: Context, per_context: int, seed: int) -> Iterator[Candidate]:
@@ -332,9 +333,10 @@ def _best_first(scores: NDArray[Any]) -> Iterator[tuple[int, float]]:
     if len(scores) > _FIRST_RANKED:
         near = np.flatnonzero(rounded >= np.partition(rounded, -_FIRST_RANKED)[-_FIRST_RANKED])
     first = near[np.argsort(-rounded[near], kind="stable")].tolist()
-    yield from ((at, float(scores[at])) for at in first)
-    others = np.argsort(-rounded, kind="stable")[len(first) :].tolist()
-    yield from ((at, float(scores[at])) for at in others)
+    for at in first:
+        yield at, float(scores[at])
+    for at in np.argsort(-rounded, kind="stable")[len(first) :].tolist():
+        yield at, float(scores[at])
 
 
 def _words(text: str) -> list[str]:

@@ -25,7 +25,7 @@ from graphneg.english.tokens import words_of
 from graphneg.english.words import readings, word_class
 from graphneg.errors import InputError
 from graphneg.generators.base import Context, Turn
-from graphneg.generators.prompts import turns_before
+from graphneg.generators.prompts import reply_request
 from graphneg.nn.language_models import CausalLM
 
 REASONS = {
@@ -230,7 +230,7 @@ class PerplexityFilter:
         passing = [at for at, losses in enumerate(alone) if _mean(losses) <= log(self.bounds.alone)]
         shown = [(at, history) for at in passing if (history := histories[at]) is not None]
         after = self.model.score_tokens(
-            [said[at] for at, _ in shown], [turns_before(history) for _, history in shown]
+            [said[at] for at, _ in shown], [reply_request(history) for _, history in shown]
         )
         behind = dict(zip((at for at, _ in shown), after, strict=True))
         found: list[TextLosses | None] = [None] * len(texts)
@@ -243,7 +243,7 @@ class PerplexityFilter:
     def after(self, texts: Sequence[str], histories: Sequence[Sequence[Turn]]) -> list[float]:
         """The mean loss of each text after its history."""
         said = [f" {closed_up(text)}" for text in texts]
-        return self.model.score(said, [turns_before(history) for history in histories])
+        return self.model.score(said, [reply_request(history) for history in histories])
 
 
 def _mean(losses: Sequence[float]) -> float:

@@ -16,11 +16,9 @@ from graphneg.english.tokens import WORD
 from graphneg.english.words import inflections, readings
 from graphneg.errors import GeneratorError, ModelError
 from graphneg.generators.base import Candidate, Context
-from graphneg.generators.retrieval import NewTexts, check_amount, read_bank
+from graphneg.generators.retrieval import BankGenerator, Candidates, NewTexts, check_amount
 from graphneg.hashing import number, shuffled
-from graphneg.model import Negative
 from graphneg.nn.models import check_packages, choose_device, locate, reading
-from graphneg.progress import Progress
 from graphneg.store.connection import Store
 
 CATEGORY = "C-ent"
@@ -38,7 +36,7 @@ WordSource = Callable[[Sequence[str], int], Sequence[str]]
 """Words that may stand in place of ``words[at]``, in a fixed order; ``words`` join to the text."""
 
 
-class TokenSubstitutionGenerator:
+class TokenSubstitutionGenerator(BankGenerator):
     """Right responses of the context, in each of which ``least`` to ``most`` content words become others.
 
     Substitution of tokens is a baseline of Gupta et al. (2021), there by rules; Park et al. (2021,
@@ -70,51 +68,47 @@ class TokenSubstitutionGenerator:
             check_amount(f"{self.name}: {option}", value)
         if least > most:
             raise GeneratorError(f"token-substitution: least {least} is over {most}, the most")
-        self._store = store
+        super().__init__(store)
         self._model = None if model is None else masked_words(model, candidates, device, offline)
-        self._settings = {"model": model and str(model), **numbers}
-        self._least, self._most = least, most
-        self._known: WordSource | None = None
+        self._options = {"model": model and str(model), **numbers}
+        self._amounts = range(least, most + 1)
 
     def settings(self) -> Mapping[str, object]:
         """See `graphneg.generators.base.Generator`."""
-        return self._settings
+        return self._options
 
-    def begin(self, given: Iterable[Negative], progress: Progress) -> None:
-        """A run begins: the store's words are read anew."""
-        self._known = None
+    def prepare(self) -> Candidates:
+        """One right response after another with some words replaced; none where no word has a substitute."""
+        source = self._model or known_words(entry.text for entry in self.bank())
 
-    def generate(
-        self, contexts: Sequence[Context], per_context: int, seed: int
-    ) -> Sequence[Sequence[Candidate]]:
-        """One right response after another with some words replaced; fewer where words have no substitutes.
+        def substituted(context: Context, per_context: int, seed: int) -> Iterator[Candidate]:
+            new = NewTexts(context)
+            for slot in range(per_context if context.positives else 0):
+                right = context.positives[slot % len(context.positives)]
+                text, replaced = self._replaced(source, right, seed, f"{context.id}/{slot}")
+                if replaced and new.take(text):
+                    listed = ", ".join(f"{before} by {after}" for before, after in replaced)
+                    scores = {"replaced": float(len(replaced))}
+                    yield Candidate(text, (CATEGORY,), scores, {"replaced": listed})
 
-        Raises:
-            GeneratorError: the store has no right response.
-        """
-        return [list(self._substituted(context, per_context, seed)) for context in contexts]
+        return substituted
 
-    def _substituted(self, context: Context, amount: int, seed: int) -> Iterator[Candidate]:
-        new = NewTexts(context)
-        for slot in range(amount if context.positives else 0):
-            right = context.positives[slot % len(context.positives)]
-            text, replaced = self._replaced(right, seed, f"{context.id}/{slot}")
-            if replaced and new.take(text):
-                listed = ", ".join(f"{before} by {after}" for before, after in replaced)
-                scores = {"replaced": float(len(replaced))}
-                yield Candidate(text, (CATEGORY,), scores, {"replaced": listed})
-
-    def _replaced(self, text: str, seed: int, id: str) -> tuple[str, list[tuple[str, str]]]:
+    def _replaced(
+        self, source: WordSource, text: str, seed: int, id: str
+    ) -> tuple[str, list[tuple[str, str]]]:
         """The text with some words replaced, and which by which."""
         parts = _PARTS.split(text)
-        amount = self._least + number(seed, "substitutions", id) % (self._most - self._least + 1)
+        amount = self._amounts[number(seed, "substitutions", id) % len(self._amounts)]
         content = [n for n, word in enumerate(parts[1::2]) if _is_content(word)]
         replaced: list[tuple[str, str]] = []
         for at in (2 * n + 1 for n in shuffled(content, seed, "places", id)):
             if len(replaced) == amount:
                 break
             word = parts[at].lower()
-            other = _other(self._source()(parts, at), word, number(seed, "substitute", id, str(at // 2)))
+            options = source(parts, at)
+            start = number(seed, "substitute", id, str(at // 2))
+            around = (options[(start + step) % len(options)] for step in range(len(options)))
+            other = next((option for option in around if lemma_of(option) != lemma_of(word)), None)
             if other is None:
                 continue
             replaced.append((word, other))
@@ -122,13 +116,6 @@ class TokenSubstitutionGenerator:
             if at > 1:
                 parts[at - 2] = _article(parts[at - 2], other)
         return "".join(parts), replaced
-
-    def _source(self) -> WordSource:
-        if self._model is not None:
-            return self._model
-        if self._known is None:
-            self._known = known_words(entry.text for entry in read_bank(self._store))
-        return self._known
 
 
 def known_words(texts: Iterable[str]) -> WordSource:
@@ -195,13 +182,6 @@ def tags_of(word: str) -> Tags:
         for tag, forms in inflections(lemma, upos).items()
         if word in forms
     )
-
-
-def _other(options: Sequence[str], word: str, draw: int) -> str | None:
-    """The first option from the drawn one on that is no form of the word; none where all are forms of it."""
-    lemma = lemma_of(word)
-    around = (options[(draw + step) % len(options)] for step in range(len(options)))
-    return next((option for option in around if lemma_of(option) != lemma), None)
 
 
 def _is_content(word: str) -> bool:

@@ -21,7 +21,7 @@ from graphneg.generators.keywords.requests import (
     with_neighbours,
 )
 from graphneg.generators.keywords.writing import TextRequest, Writer
-from graphneg.generators.prompts import example_texts, reply_examples, reply_request, sentence_examples
+from graphneg.generators.prompts import EXAMPLE_TEXTS, REPLY_EXAMPLES, SENTENCE_EXAMPLES, reply_request
 from graphneg.generators.text_filters import LENGTHS, mentions, refusal
 from graphneg.nn.generation import Sampling
 from graphneg.nn.models import load_causal
@@ -151,11 +151,11 @@ class TestHistories:
 
 class TestPrompts:
     def test_the_examples_are_themselves_texts_that_would_be_kept(self) -> None:
-        for text in example_texts():
+        for text in EXAMPLE_TEXTS:
             assert refusal(text, [], CONTEXT, LENGTHS) is None
 
     def test_the_examples_hold_the_words_that_they_were_asked_for(self) -> None:
-        for examples in (sentence_examples(), reply_examples()):
+        for examples in (SENTENCE_EXAMPLES, REPLY_EXAMPLES):
             asked = [line for line in examples.splitlines() if line.startswith("Words:")]
             assert len(asked) == 6
             for place, line in enumerate(asked):
@@ -225,7 +225,7 @@ class TestWriter:
 
     def test_examples_that_fill_the_model_are_refused(self, tiny_lms: TinyModels) -> None:
         with pytest.raises(ModelError, match="too few for the examples"):
-            Writer(load_causal(tiny_lms.gpt2), reply_examples()).write(self.requests, 0)
+            Writer(load_causal(tiny_lms.gpt2), REPLY_EXAMPLES).write(self.requests, 0)
 
 
 class TestTraining:

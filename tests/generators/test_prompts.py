@@ -17,7 +17,6 @@ from graphneg.generators.prompts import (
     perspective_example,
     perspective_prompt,
     reply_request,
-    turns_before,
 )
 
 texts = st.lists(st.from_regex(r"[a-z]+( [a-z\n]+){0,40}", fullmatch=True), min_size=1, max_size=6)
@@ -30,7 +29,7 @@ def speakers(prompt: str) -> list[str]:
 @given(texts)
 def test_speakers_take_turns_and_the_next_one_is_named_last(said: list[str]) -> None:
     history = [Turn("X", text) for text in said]
-    for prompt in (context_prompt(said), perspective_prompt(said, "tea"), turns_before(history)):
+    for prompt in (context_prompt(said), perspective_prompt(said, "tea"), reply_request(history)):
         names = speakers(prompt)
         assert all(name != following for name, following in pairwise(names))
         assert prompt.endswith(":")
@@ -38,7 +37,7 @@ def test_speakers_take_turns_and_the_next_one_is_named_last(said: list[str]) -> 
 
 @given(texts)
 def test_as_much_is_shown_as_fits(said: list[str]) -> None:
-    shown = turns_before([Turn("X", text) for text in said]).splitlines()[:-1]
+    shown = reply_request([Turn("X", text) for text in said]).splitlines()[:-1]
     assert len(shown) == min(len(said), HISTORY_TURNS)
     assert all(len(line.split()) <= TURN_WORDS + 1 for line in shown)
     assert len(perspective_prompt(said, "tea").splitlines()) == min(len(said), EXCHANGE_TURNS) + 1
@@ -48,7 +47,7 @@ def test_as_much_is_shown_as_fits(said: list[str]) -> None:
 def test_a_request_for_words_is_the_history_with_the_words_before_the_last_line(said: list[str]) -> None:
     history = [Turn("X", text) for text in said]
     *lines, words, last = reply_request(history, ["tea", "cake"]).splitlines()
-    assert [*lines, last] == turns_before(history).splitlines()
+    assert [*lines, last] == reply_request(history).splitlines()
     assert words == "Words: tea, cake"
 
 

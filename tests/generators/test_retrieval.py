@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.errors import GeneratorError, ModelError
 from graphneg.generators.base import Candidate, Context, ContextSelection, get_generator, read_contexts
-from graphneg.generators.retrieval import read_bank
+from graphneg.generators.retrieval import Bm25Generator, Entry, NewTexts, read_bank
 from graphneg.generators.token_substitution import tags_of
 from graphneg.hashing import number
 from graphneg.model import Negative
@@ -200,3 +201,39 @@ def masked_folder(folder: Path) -> Path:
     )
     BertForMaskedLM(config).save_pretrained(folder)
     return folder
+
+
+class TestNewTexts:
+    def test_nothing_that_is_known_in_other_letters_is_new(self, context: Context) -> None:
+        new = NewTexts(context)
+        assert not new.take("what a pity!") and not new.take("My uncle SOLD it on Friday.")
+        assert new.take("A horse?") and not new.take("a horse?")
+
+    def test_what_the_dialogue_says_itself_is_not_taken_even_once(self, context: Context) -> None:
+        new = NewTexts(context)
+        assert not new.take_entry(Entry("own/test/1#9", "A horse?", context.dialogue))
+        assert new.take_entry(Entry("own/test/2#9", "A horse?", "own/test/2"))
+
+
+class Given(Bm25Generator):
+    """Searches a hundred texts, of which all but five say *boat*, some twice."""
+
+    def bank(self) -> list[Entry]:
+        said = ["boat boat" if n % 7 == 0 else "boat" if n % 20 else "car" for n in range(100)]
+        return [Entry(f"e/{n}#1", f"{words} number {'x' * n}", f"e/{n}") for n, words in enumerate(said)]
+
+
+def test_bm25_gives_all_that_share_a_word_best_first_and_of_equals_the_banks_first(
+    context: Context, unused: Store
+) -> None:
+    asked = replace(context, turns=context.turns[:1], positives=())
+    [found] = Given(unused).generate([asked], 200, 0)
+    ranked = [(-one.scores["bm25"], int(one.details["source"][2:-2])) for one in found]
+    assert ranked == sorted(ranked)
+    assert len(ranked) == sum("boat" in entry.text for entry in Given(unused).bank()) > 64
+
+
+@pytest.mark.parametrize("wrong", [0, -1, 2.0, True, "9"])
+def test_a_bank_has_a_whole_number_of_texts(unused: Store, wrong: object) -> None:
+    with pytest.raises(GeneratorError, match=f"most is a whole number from 1, not {wrong!r}"):
+        get_generator("random", unused, most=wrong)

@@ -300,3 +300,22 @@ def test_a_real_model_tells_right_replies_from_random_ones() -> None:
     model = load_causal(SMOL)
     forward, backward = learn_thresholds(right, Bidirectional(model, model))
     assert forward.balanced_accuracy > 0.6 and backward.balanced_accuracy > 0.6
+
+
+@pytest.mark.parametrize(
+    ("forward", "backward", "reason"),
+    [(2, 2, None), (3, 2, "unlikely-response"), (2, 3, "unlikely-post"), (3, 3, "unlikely-response")],
+)
+def test_what_does_not_fit_is_dropped_by_name_and_kept_where_that_is_asked(
+    forward: float, backward: float, reason: str | None
+) -> None:
+    scored = replace(record(0, "Yes."), scores={FORWARD: forward, BACKWARD: backward})
+    refused = SelectionCriteria(Thresholds(2, 2)).refusal(scored)
+    assert (refused and refused.partition(":")[0]) == reason
+    other = SelectionCriteria(Thresholds(2, 2), "unfitting").refusal(scored)
+    assert (other is None) == (reason is not None)
+
+
+def test_either_fitting_or_unfitting_records_are_kept() -> None:
+    with pytest.raises(InputError, match="keep 'some': choose one of fitting, unfitting"):
+        SelectionCriteria(LOOSE, "some")  # pyright: ignore[reportArgumentType]

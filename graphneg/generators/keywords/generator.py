@@ -31,12 +31,12 @@ from graphneg.generators.keywords.requests import (
 )
 from graphneg.generators.keywords.writing import Gap, TextRequest, Writer, WritingGenerator, WritingOptions
 from graphneg.generators.prompts import (
+    EXAMPLE_TEXTS,
+    REPLY_EXAMPLES,
     REPLY_WITH_WORDS,
-    example_texts,
+    SENTENCE_EXAMPLES,
     is_trained,
-    reply_examples,
     reply_request,
-    sentence_examples,
     sentence_request,
 )
 from graphneg.generators.text_filters import PerplexityFilter, TextLosses, alike, refusal
@@ -144,9 +144,7 @@ class KeywordGenerator(WritingGenerator):
         self._vectors = vectors
         self._extractor = get_extractor(options.keywords, options.language, options.spacy_model)
 
-    def generate(
-        self, contexts: Sequence[Context], per_context: int, seed: int
-    ) -> Sequence[Sequence[Candidate]]:
+    def generate(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[list[Candidate]]:
         """At most ``per_context`` candidates for each context, in order.
 
         Raises:
@@ -208,7 +206,7 @@ class KeywordGenerator(WritingGenerator):
         whole: dict[tuple[int, str], _Slot] = {}
         for number, slot in enumerate(slots):
             for text, finished in islice(written, len(amount)):
-                reason = refusal(text, slot.words, slot.context, lengths, example_texts())
+                reason = refusal(text, slot.words, slot.context, lengths, EXAMPLE_TEXTS)
                 if self.passes(slot, reason if finished else "unfinished"):
                     whole[number, text] = slot
         histories = [slot.history and slot.history.turns for slot in whole.values()]
@@ -281,7 +279,7 @@ def _replies(
 ) -> KeywordGenerator:
     model, judge = chosen.load(name, load_causal)
     trained = is_trained(model, REPLY_WITH_WORDS)
-    writer = Writer(model, "" if trained else reply_examples(), chosen.search, chosen.pull_of(trained))
+    writer = Writer(model, "" if trained else REPLY_EXAMPLES, chosen.search, chosen.pull_of(trained))
     judging = PerplexityFilter(judge, chosen.bounds)
     histories = Histories(store)
     return KeywordGenerator(
@@ -293,7 +291,7 @@ def key_sentence(store: Store, **options: Any) -> KeywordGenerator:
     """``key-sentence``: an everyday sentence with one or two keywords of the context, no reply at all."""
     chosen = options_of(KeywordOptions, "key-sentence", options)
     model, judge = chosen.load("key-sentence", load_causal)
-    writer = Writer(model, sentence_examples(), chosen.search, chosen.pull_of(False))
+    writer = Writer(model, SENTENCE_EXAMPLES, chosen.search, chosen.pull_of(False))
     judging = PerplexityFilter(judge, chosen.bounds)
     return KeywordGenerator(
         "key-sentence", chosen, writer, lambda _, words: sentence_request(words), judge=judging

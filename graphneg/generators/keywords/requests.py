@@ -61,14 +61,18 @@ def keywords_of(
     In English the last word may be a noun or is a name: a small model writes sense about things, and
     little about *let* or *seem*.
     """
-    return [
-        [word for word in found if _is_usable(word) and (language != "en" or _is_nominal(word, text))][:BEST]
-        for found, text in zip(extractor.extract(texts), texts, strict=True)
-    ]
+    usable: list[list[Keyword]] = []
+    for found, text in zip(extractor.extract(texts), texts, strict=True):
+        kept = [keyword for keyword in found if _is_usable(keyword, text, language == "en")]
+        usable.append(kept[:BEST])
+    return usable
 
 
-def _is_usable(keyword: Keyword) -> bool:
+def _is_usable(keyword: Keyword, text: str, english: bool) -> bool:
     words = [word.lower() for word in keyword.words]
+    last = keyword.words[-1]
+    if english and "NOUN" not in readings(words[-1]) and truecased(last, text) == words[-1]:
+        return False
     return len(words) <= LONGEST_KEYWORD and all(
         word.replace("-", "").isalpha()
         and len(word) >= _SHORTEST_WORD
@@ -76,11 +80,6 @@ def _is_usable(keyword: Keyword) -> bool:
         and word not in WORDS_OF_TALK
         for word in words
     )
-
-
-def _is_nominal(keyword: Keyword, text: str) -> bool:
-    last = keyword.words[-1]
-    return "NOUN" in readings(last.lower()) or truecased(last, text) != last.lower()
 
 
 def drawn(

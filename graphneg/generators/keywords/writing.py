@@ -159,13 +159,12 @@ class SentenceEnd:
 
         for row, tokens in enumerate(input_ids):
             written = tokens[self._start :].tolist()
-            if self.lengths[row] is None and self._complete(self._decode(written), self._keywords[row]):
-                self.lengths[row] = len(written)
+            if self.lengths[row] is None:
+                text = self._decode(written)
+                complete = ends_sentence(text) and len(words_of(text)) >= self._least
+                if complete and all(says(text, keyword) for keyword in self._keywords[row]):
+                    self.lengths[row] = len(written)
         return torch.tensor([length is not None for length in self.lengths], device=input_ids.device)
-
-    def _complete(self, text: str, keywords: Sequence[str]) -> bool:
-        complete = ends_sentence(text) and len(words_of(text)) >= self._least
-        return complete and all(says(text, keyword) for keyword in keywords)
 
 
 def ends_sentence(text: str) -> bool:
@@ -223,7 +222,13 @@ class Writer:
             raise ModelError(
                 f"{self.model.path}: reads {self.model.longest} tokens, too few for the examples"
             )
-        prompts = [self._tokens(request.prompt)[-room:] for request in requests]
+        special = not self.examples  # without examples before it, a text begins as the model's texts do
+        prompts = [
+            self.model.source_tokens(request.prompt)[-room:]
+            if special
+            else self.model.tokenizer(request.prompt, add_special_tokens=False)["input_ids"][-room:]
+            for request in requests
+        ]
         run = partial(self._run, seed=seed)
         items = list(zip(requests, prompts, strict=True))
         return longest_first(items, lambda item: len(item[1]), BATCH, run, f"{self.model.path}: a request")
@@ -232,12 +237,6 @@ class Writer:
     def _shown(self) -> list[int]:
         """The examples' tokens."""
         return self.model.source_tokens(self.examples) if self.examples else []
-
-    def _tokens(self, text: str) -> list[int]:
-        """The text's tokens; without examples before it, with those special ones that begin a text."""
-        if self.examples:
-            return list(self.model.tokenizer(text, add_special_tokens=False)["input_ids"])
-        return self.model.source_tokens(text)
 
     def _run(self, batch: Sequence[tuple[TextRequest, Tokens]], seed: int) -> list[Written]:
         rows = self._rows([prompt for _, prompt in batch])

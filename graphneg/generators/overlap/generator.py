@@ -170,9 +170,7 @@ class OverlapGenerator:
         if self._embedder is not None:
             self._similarity = Similarity(self._embedder, self._store, self.conditions.most_cosine)
 
-    def generate(
-        self, contexts: Sequence[Context], per_context: int, seed: int
-    ) -> Sequence[Sequence[Candidate]]:
+    def generate(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[list[Candidate]]:
         """Candidates for each context; every sentence is used ``most_uses`` times at most since `begin`.
 
         Raises:
@@ -264,18 +262,19 @@ class OverlapGenerator:
         """The first of each list that is not used up; where all are, the first of another profile's list."""
         found: dict[str, Candidate] = {}
         most = self.conditions.most_uses
+
+        def others() -> Iterator[Listed]:
+            everything = chain.from_iterable(asked.lists)
+            yield from sorted(everything, key=lambda item: (item.distance, item.chance))
+
         for listed in asked.lists:
-            for item in chain(listed, _nearest_first(asked.lists)):
+            for item in chain(listed, others()):
                 key = item.key
                 if key not in found and (most is None or self._uses[key] < most):
                     self._uses[key] += 1
                     found[key] = _candidate(item, asked.terms)
                     break
         return list(found.values())
-
-
-def _nearest_first(lists: Sequence[Iterable[Listed]]) -> Iterator[Listed]:
-    yield from sorted(chain.from_iterable(lists), key=lambda item: (item.distance, item.chance))
 
 
 def _candidate(item: Listed, terms: ContextTerms) -> Candidate:
@@ -304,10 +303,10 @@ class HardGenerator(OverlapGenerator):
 class Similarity:
     """The cosine condition, with the distribution of a store's right responses.
 
-    Similarity is the cosine of an embedder's vectors of the context's turns, joined, and of the sentence. Both
-    are taken from the mean of such texts: without that, means of static vectors are all close to one another
-    (Mu and Viswanath 2018, "All-but-the-Top", section 2). For each negative a cosine is drawn from those of
-    the store's right responses, so that similarity alone can't tell right from wrong.
+    Similarity is the cosine of vectors of the context's turns, joined, and of the sentence, both taken from
+    the mean of such texts: without that, means of static vectors are all close to one another (Mu and
+    Viswanath 2018, "All-but-the-Top", section 2). For each negative a cosine is drawn from those of the
+    store's right responses, so that similarity alone can't tell right from wrong.
     """
 
     def __init__(self, embedder: Embedder, store: Store, most: float | None) -> None:

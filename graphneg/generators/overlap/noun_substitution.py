@@ -57,7 +57,11 @@ class NounSubstitution:
             for word in () if noun.concept in shared else words:
                 text = None if word in said else self._text(candidate.text, graph, noun, word)
                 if text is not None:
-                    swap = f"{_written(candidate.text, graph, noun)} > {word}"
+                    span = graph.spans.get(
+                        noun.k
+                    )  # a concept may be spelled otherwise: neighbour is neighbor
+                    before = tokenize(candidate.text)[span[0]].text if span else noun.concept
+                    swap = f"{before} > {word}"
                     details = {**candidate.details, "exchanged": swap, _FOUND: candidate.text}
                     return replace(candidate, text=text, details=details)
         return candidate
@@ -77,11 +81,10 @@ class NounSubstitution:
         """The nouns of each context, by its id."""
         distinct = {context.id: context for context in contexts}
         turns = [(id, turn.text) for id, context in distinct.items() for turn in context.turns]
-        found: dict[str, dict[str, None]] = {id: {} for id in distinct}
+        found: dict[str, list[str]] = {id: [] for id in distinct}
         for (id, _), graph in zip(turns, self._graphs([text for _, text in turns]), strict=True):
-            for noun in _nouns(graph) if graph is not None else ():
-                found[id][noun.concept or ""] = None
-        return {id: list(words) for id, words in found.items()}
+            found[id] += [noun.concept or "" for noun in _nouns(graph)] if graph is not None else []
+        return {id: list(dict.fromkeys(words)) for id, words in found.items()}
 
     def _graphs(self, texts: Sequence[str]) -> list[AmrGraph | None]:
         return [parsed.graph for parsed in self._parser.parse_batch(texts)] if texts else []
@@ -96,24 +99,12 @@ def found_text(negative: Negative) -> str:
     return made_of.partition(f"; {_FOUND}: ")[2] or negative.response
 
 
-def _written(text: str, graph: AmrGraph, noun: AmrNode) -> str:
-    """The noun as the text has it: a concept may be spelled otherwise (*neighbour* is neighbor)."""
-    span = graph.spans.get(noun.k)
-    return tokenize(text)[span[0]].text if span else noun.concept or ""
-
-
 def _nouns(graph: AmrGraph) -> Iterator[AmrNode]:
-    """Nouns without anything below them that are an argument of something."""
+    """Nouns (and no adjectives) without anything below them that are an argument of something."""
     mentioned = {mention.target for mention in graph.mentions}
     for node in graph.nodes:
-        if node.role in _ARGUMENTS and node.last == node.k and node.k not in mentioned and _is_noun(node):
-            yield node
-
-
-def _is_noun(node: AmrNode) -> bool:
-    """Whether the concept is a word that is a noun and no adjective."""
-    concept = node.concept
-    if concept is None or not concept.isalpha() or not concept.islower() or concept in _LIGHT:
-        return False
-    known = readings(concept)
-    return "NOUN" in known and not {"ADJ", "ADV"} & known.keys()
+        concept = node.concept or ""
+        if node.role in _ARGUMENTS and node.last == node.k and node.k not in mentioned:
+            known = readings(concept) if concept.isalpha() and concept.islower() else {}
+            if "NOUN" in known and not {"ADJ", "ADV"} & known.keys() and concept not in _LIGHT:
+                yield node

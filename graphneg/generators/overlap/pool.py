@@ -91,8 +91,12 @@ class Pool:
         """Take in what was read, but for sentences with a word that is not everyday."""
         everyday = self._frequencies.__contains__
         for term, rows in samples.items():
-            kept = tuple(sorted(_pool_sentence(row) for row in rows if all(map(everyday, row[2]))))
-            self._kept[term] = kept
+            kept: list[PoolSentence] = []
+            for id, text, said, mood, person, dialogue, rank in rows:
+                if all(map(everyday, said)):
+                    own, asks = frozenset(map(intern, said)), mood == "question"
+                    kept.append(PoolSentence(rank, id, text, own, asks, person == FIRST, dialogue))
+            self._kept[term] = tuple(sorted(kept))
             self._amount += len(kept)
 
     def sentences(self, term: str) -> tuple[PoolSentence, ...]:
@@ -135,28 +139,23 @@ class Pool:
 def _sources(store: Store, conditions: Conditions) -> tuple[list[str], Size]:
     """The sources that the conditions name (none where they name none), and how large they are together."""
     rows = store.read(cypher_text("overlap/size"), **conditions.parameters())
-    chosen = [row for row in rows if not conditions.sources or _is_named(row["source"], conditions.sources)]
-    size = Size(*(sum(row[name] for row in chosen) for name in ("sentences", "spoken", "fit")))
-    known = ", ".join(row["source"] for row in rows)
-    for name in conditions.sources:
-        if not any(_is_named(row["source"], (name,)) for row in rows):
-            raise GeneratorError(f"overlap: no sentence in the store is from {name!r}; there are: {known}")
+    named = {
+        name: [row for row in rows if f"{row['source']}/".startswith(f"{name}/")]
+        for name in conditions.sources
+    }
+    for name, known in named.items():
+        if not known:
+            there = ", ".join(row["source"] for row in rows)
+            raise GeneratorError(f"overlap: no sentence in the store is from {name!r}; there are: {there}")
+    chosen = {row["source"]: row for some in named.values() for row in some}
+    sums = [sum(row[name] for row in (chosen.values() if named else rows)) for name in Size.__annotations__]
+    size = Size(*sums)
     if not size.fit:
         raise GeneratorError(
             f"overlap: of {size.sentences:,} sentences in the pool none can be a response; load more: "
             "dialogues, or graphneg load wordnet, propbank_examples, text"
         )
-    return [row["source"] for row in chosen] if conditions.sources else [], size
-
-
-def _is_named(source: str, names: Sequence[str]) -> bool:
-    return any(source == name or source.startswith(f"{name}/") for name in names)
-
-
-def _pool_sentence(row: Sequence[Any]) -> PoolSentence:
-    id, text, terms, mood, person, dialogue, rank = row
-    kept = frozenset(map(intern, terms))
-    return PoolSentence(rank, id, text, kept, mood == "question", person == FIRST, dialogue)
+    return list(chosen), size
 
 
 def pool_dialogues(store: Store, progress: Progress | None = None) -> LoadReport:

@@ -1,0 +1,80 @@
+"""Options of the generators that let a model write: what is refused before one is read, what is noted."""
+
+from __future__ import annotations
+
+import pytest
+
+from graphneg.errors import GeneratorError, InputError
+from graphneg.generators.base import Context
+from graphneg.generators.counterfactual import CounterfactualOptions
+from graphneg.generators.keywords.generator import KeywordOptions
+from graphneg.generators.keywords.writing import PULL, Gap, WritingGenerator, WritingOptions
+from graphneg.nn.models import load_causal
+
+KINDS = (WritingOptions, KeywordOptions, CounterfactualOptions)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"temperature": 0}, "temperature must be above 0"),
+        ({"pull": -0.1}, "pull not below 0"),
+        ({"words": 2}, "words 2: a text has . words at least"),
+        ({"worst": 0}, "losses above 0"),
+        ({"alone": 1}, "perplexities are above 1"),
+    ],
+)
+def test_what_no_text_can_meet_is_refused(kind: type, wrong: dict[str, float], told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        kind(**wrong)
+
+
+@pytest.mark.parametrize(
+    ("kind", "wrong", "told"),
+    [
+        (KeywordOptions, {"top_p": 1.5}, "top_p 1.5"),
+        (KeywordOptions, {"least": 0}, "keywords from 0 to 1"),
+        (KeywordOptions, {"draws": 0}, "each text is written at least once"),
+        (KeywordOptions, {"words": 4}, "a text has 5 words at least"),
+        (CounterfactualOptions, {"hops": 3}, "1 or 2 hops"),
+        (CounterfactualOptions, {"batch_size": 0}, "batch_size at least 1"),
+    ],
+)
+def test_so_is_what_only_one_generator_takes(kind: type, wrong: dict[str, float], told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        kind(**wrong)
+
+
+def test_a_counterfactual_reply_may_be_shorter_than_a_sentence_around_a_keyword() -> None:
+    assert CounterfactualOptions(words=3).words == 3
+
+
+def test_words_are_pulled_by_a_model_that_did_not_learn_to_say_them() -> None:
+    assert (WritingOptions().pull_of(False), WritingOptions().pull_of(True)) == (PULL, 0.0)
+    assert WritingOptions(pull=7.0).pull_of(True) == WritingOptions(pull=7.0).pull_of(False) == 7.0
+    assert WritingOptions(pull=0.0).pull_of(False) == 0.0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_run_goes_on_with_another_device_but_not_with_other_texts(kind: type) -> None:
+    usual = kind().settings()
+    assert kind(device="cuda", offline=True).settings() == usual
+    assert kind(temperature=0.9).settings() != usual
+    assert "model" not in usual and "judge" not in usual
+
+
+def test_a_model_must_be_named() -> None:
+    with pytest.raises(GeneratorError, match=r"^key-sem needs a model: option model=PATH_OR_ID"):
+        WritingOptions().load("key-sem", load_causal)
+
+
+def test_texts_are_refused_by_name_and_the_last_reason_stays_with_the_gap(context: Context) -> None:
+    generator, gap = WritingGenerator({"dull": "nobody would say it"}), Gap(context, "not-asked")
+    assert generator.passes(gap, None) and gap.reason == "not-asked"
+    assert not generator.passes(gap, "dull")
+    assert not generator.passes(gap, "unfinished")
+    assert not generator.passes(gap, "dull")
+    assert generator.refused == {"dull": 2, "unfinished": 1} and gap.reason == "dull"
+    generator.leave_out(gap.reason, context.id)
+    assert generator.left_out() == [("dull: nobody would say it", context.id)]

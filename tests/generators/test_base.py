@@ -1,0 +1,52 @@
+"""What all generators share: their options, what they leave out, and who speaks next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphneg.errors import GeneratorError
+from graphneg.generators.base import Context, Shortfall, Turn, answering, options_of
+
+
+@dataclass(frozen=True)
+class Taste:
+    """Options of a generator."""
+
+    sugar: int = 1
+    milk: bool = False
+
+
+def test_options_become_the_dataclass_with_its_defaults() -> None:
+    assert options_of(Taste, "tea", {"sugar": 3}) == Taste(3, False)
+
+
+def test_all_strange_options_are_named_with_those_there_are() -> None:
+    with pytest.raises(GeneratorError) as caught:
+        options_of(Taste, "tea", {"lemon": 1, "milk": True, "salt": 2}, ("cup",))
+    assert str(caught.value) == "generator tea takes no option 'lemon' or 'salt'; it takes cup, sugar, milk"
+
+
+def test_what_is_left_out_is_told_once_for_each_candidate() -> None:
+    shortfall = Shortfall({"cold": "the tea is cold", "gone": "the tea is gone"})
+    shortfall.leave_out("cold", "d#1", 2)
+    shortfall.leave_out("gone", "d#2")
+    shortfall.leave_out("gone", "d#3", 0)
+    told = [("cold: the tea is cold", "d#1")] * 2 + [("gone: the tea is gone", "d#2")]
+    assert shortfall.left_out() == told
+    assert shortfall.left_out() == []
+
+
+@given(st.lists(st.sampled_from("ABC"), min_size=1, max_size=9))
+def test_the_last_other_speaker_answers(speakers: list[str]) -> None:
+    turns = [Turn(speaker, "Hm.") for speaker in speakers]
+    others = [speaker for speaker in speakers if speaker != speakers[-1]]
+    assert answering(turns) != speakers[-1]
+    assert not others or answering(turns) == others[-1]
+
+
+def test_a_context_as_one_text_is_what_was_said(context: Context) -> None:
+    assert context.text == "Is the boat still for sale? My uncle sold it on Friday."

@@ -1,0 +1,132 @@
+"""Which sentences come closest to a profile, and which are out of the question."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphneg.errors import GeneratorError
+from graphneg.generators.base import Context, Turn
+from graphneg.generators.overlap.target_profile import (
+    Conditions,
+    PoolSentence,
+    TargetProfile,
+    said_in,
+    shortlist,
+    target_profiles,
+    terms_of,
+    words_key,
+)
+
+PROFILE = TargetProfile(1, True, False, False, ("uncle",), order=5, draw=0.0)
+OPEN = Conditions(likeness=1.0)
+
+
+def sentence(text: str, *terms: str, question: bool = False, me: bool = False, of: str = "") -> PoolSentence:
+    return PoolSentence(len(text), text, text, frozenset(terms), question, me, of)
+
+
+def listed(
+    context: Context,
+    *told: PoolSentence,
+    profile: TargetProfile = PROFILE,
+    conditions: Conditions = OPEN,
+    usual: frozenset[str] = frozenset(),
+) -> list[str]:
+    terms = terms_of(context, lambda _: 3, light=100)
+    found = shortlist(context, terms, profile, told, said_in(context), conditions, usual)
+    return [item.sentence.text for item in found]
+
+
+class TestNoSentenceIsListed:
+    def test_that_asks_where_no_question_is_due(self, context: Context) -> None:
+        asks = sentence("Has your uncle a car?", "uncle", "car", question=True)
+        assert listed(context, asks) == []
+        assert listed(context, asks, profile=replace(PROFILE, question=True)) == [asks.text]
+
+    def test_that_was_said_or_answers_rightly_however_it_is_written(self, context: Context) -> None:
+        said = ("my uncle sold it on friday", "What a pity", "is the boat still for sale ?!")
+        assert listed(context, *(sentence(text, "uncle") for text in said)) == []
+
+    def test_of_the_same_dialogue(self, context: Context) -> None:
+        assert listed(context, sentence("An uncle paints.", "uncle", of=context.dialogue)) == []
+
+    def test_twice(self, context: Context) -> None:
+        both = sentence("An uncle paints.", "uncle"), sentence("An uncle  paints!", "uncle")
+        assert len(listed(context, *both)) == 1
+
+    def test_that_mentions_what_is_usually_said_next_unless_the_context_did(self, context: Context) -> None:
+        told = sentence("An uncle paid the price.", "uncle", "pay", "price")
+        assert listed(context, told, usual=frozenset({"price"})) == []
+        assert listed(context, told, usual=frozenset({"uncle"})) == [told.text]
+
+    def test_that_says_nearly_what_a_right_response_does(self, context: Context) -> None:
+        told = sentence("An honest price is hard to get.", "honest", "price", "hard")
+        assert listed(context, told, conditions=Conditions(likeness=0.5)) == []
+        assert listed(context, told, conditions=Conditions(likeness=0.7)) == [told.text]
+
+    def test_with_too_many_words_of_the_last_turn(self, context: Context) -> None:
+        told = sentence("My uncle will sell his car.", "uncle", "sell", "car")
+        assert listed(context, told, conditions=replace(OPEN, most_last=1)) == []
+        assert listed(context, told, conditions=replace(OPEN, most_last=2)) == [told.text]
+
+
+class TestOrder:
+    told = (
+        sentence("My cousin will sell his uncle a boat.", "cousin", "sell", "uncle", "boat"),
+        sentence("Nobody was there.", "nobody"),
+        sentence("I saw your uncle.", "see", "uncle", me=True),
+        sentence("An uncle paints.", "uncle", "paint"),
+        sentence("The boat sank.", "boat", "sink"),
+    )
+
+    def test_the_nearest_to_the_profile_is_first(self, context: Context) -> None:
+        assert listed(context, *self.told)[:3] == ["An uncle paints.", "I saw your uncle.", "The boat sank."]
+
+    def test_first_person_goes_first_where_it_is_due(self, context: Context) -> None:
+        profile = replace(PROFILE, first_person=True)
+        assert listed(context, *self.told, profile=profile)[0] == "I saw your uncle."
+
+    @given(st.permutations(told))
+    def test_it_does_not_depend_on_how_sentences_come(self, told: list[PoolSentence]) -> None:
+        context = Context("d#1", "d", "t", "d", 1, (Turn("A", "My uncle sold it."),), "B")
+        terms = terms_of(context, lambda _: 3, light=100)
+        found = [
+            item.key for item in shortlist(context, terms, PROFILE, told, frozenset(), OPEN, frozenset())
+        ]
+        again = shortlist(context, terms, PROFILE, self.told, frozenset(), OPEN, frozenset())
+        assert found == [item.key for item in again]
+
+
+@given(st.text(max_size=30))
+def test_a_key_is_its_own_key_in_any_case(text: str) -> None:
+    key = words_key(text)
+    assert words_key(key) == key
+    assert words_key(f"  {key.upper()} ! ") == words_key(key.upper())
+
+
+@given(st.integers(0, 50), st.integers(1, 6))
+def test_profiles_do_not_depend_on_how_many_are_asked_for(seed: int, amount: int) -> None:
+    context = Context("d#1", "d", "t", "d", 1, (Turn("A", "The old boat sank near the harbour."),), "B")
+    terms = terms_of(context, lambda _: 3, light=100)
+    few, many = (target_profiles(terms, OPEN, lambda _: 9, 99, ("far",), n, seed) for n in (amount, 7))
+    assert few == many[:amount]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"least_words": 9, "most_words": 8}, "least_words 9 is over 8, the most"),
+        ({"sources": "own"}, "sources is a list of texts"),
+        ({"overlap": (0, 0, 0, 0)}, "four shares"),
+        ({"overlap": (1, -1, 1, 1)}, "four shares"),
+        ({"sample": 1.5}, "sample is a whole number of 1 or more, not 1.5"),
+        ({"hub": "much"}, "hub is a share from 0 to 1, not 'much'"),
+    ],
+)
+def test_conditions_that_nothing_can_meet_are_refused(wrong: dict[str, object], told: str) -> None:
+    with pytest.raises(GeneratorError, match=told):
+        Conditions(**wrong)  # pyright: ignore[reportArgumentType]
