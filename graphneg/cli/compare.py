@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from rich.table import Table
-from typer import Argument, BadParameter, Option
+from typer import BadParameter
 
-from graphneg.cli.options import Json, Offline, job, named_values, panel, training_arguments
-from graphneg.cli.terminal import counted, figures_table, print_json, results, say, working
+from graphneg.cli.commands import argument, job, named_values, option, panel
+from graphneg.cli.options import Json, Offline, training_arguments
+from graphneg.cli.terminal import counted, figures_table, keeps, print_json, results, say, working
 
 if TYPE_CHECKING:
-    from graphneg.evaluation.comparison.comparison import Comparison, SourceResult
+    from graphneg.evaluation.comparison.comparison import Comparison
     from graphneg.evaluation.comparison.runs import RankerRun
     from graphneg.statistics import Estimate
 
@@ -28,72 +29,47 @@ _of_negatives = panel("Negatives that are made")
     "--source mine=negatives.jsonl --model path/to/encoder -o compared",
 )
 def compare(
-    train: Annotated[
-        Path, Argument(metavar="TRAIN", help="Contexts in the shape of DailyDialog++ (JSON lines).")
-    ],
-    model: Annotated[str, _of_ranker(metavar="PATH_OR_ID", help="The encoder to start from.")],
-    out: Annotated[Path, Option("--out", "-o", metavar="FOLDER", help="Where each result is kept.")],
-    source: Annotated[
-        list[str],
-        Option(
-            metavar="NAME",
-            help="random, human (the adversarial responses of TRAIN), a recipe, a transform, a generator, or "
-            "NAME=FILE of negatives. Repeatable.",
-        ),
-    ],
-    test: Annotated[
-        Path | None, Option(metavar="FILE", help="Contexts to be tested on; else TRAIN is split.")
-    ] = None,
-    split: Annotated[
-        float, Option(metavar="SHARE", help="The share of TRAIN's contexts to learn from, by hash.")
-    ] = 0.7,
-    held_out: Annotated[
-        Literal["right", "nothing"],
-        Option(help="Texts that are never learned from: right responses of the test, or nothing."),
-    ] = "right",
-    seeds: Annotated[int, Option(min=1, help="So many rankers of each source, by seeds from 0.")] = 1,
-    positives: Annotated[int, Option(min=1, help="Right responses of a context in an epoch.")] = 2,
-    random: Annotated[int, Option(min=1, help="Random wrong ones.")] = 2,
-    wrong: Annotated[int, Option(min=1, help="Wrong ones of the source.")] = 3,
-    epochs: Annotated[int, Option(min=1, help="Passes; each draws other negatives.")] = 2,
-    bank: Annotated[
-        list[str] | None,
-        _of_negatives(
-            metavar="LOADER=PATH",
-            help="A corpus to retrieve from, beside TRAIN; what the test asks is left out. Repeatable.",
-        ),
-    ] = None,
-    source_option: Annotated[
-        list[str] | None,
-        _of_negatives(
-            metavar="SOURCE.NAME=VALUE",
-            help="An option of a generator or recipe, such as bm25.by=response. Repeatable.",
-        ),
-    ] = None,
-    kind: Annotated[str, _of_ranker(help="cross-encoder, sa-bert or poly-encoder.")] = "cross-encoder",
-    freeze: Annotated[
-        list[str] | None,
-        _of_ranker(metavar="NAME", help="Parameters that do not learn, such as embeddings. Repeatable."),
-    ] = None,
-    dropout: Annotated[
-        float | None, _of_ranker(min=0, max=1, help="In place of the model's own; 0 is quickest.")
-    ] = None,
-    max_tokens: Annotated[int, _of_ranker(min=8, help="Longer contexts lose their beginning.")] = 256,
-    rate: Annotated[float, _of_ranker(min=0, help="Learning rate.")] = 5e-5,
-    batch: Annotated[int, _of_ranker(min=1, help="Pairs of one step.")] = 32,
-    option: Annotated[
-        list[str] | None,
-        _of_ranker(metavar="NAME=VALUE", help="One of transformers' TrainingArguments; repeatable."),
-    ] = None,
-    device: Annotated[
-        str | None, _of_ranker(help="cpu, cuda; else the best there is.", show_default=False)
-    ] = None,
-    keep_models: Annotated[
-        bool, Option("--keep-models", help="Keep the trained rankers in FOLDER/models.")
-    ] = False,
-    overwrite: Annotated[
-        bool, Option("--overwrite", help="Begin anew where FOLDER holds a comparison.")
-    ] = False,
+    train: Path = argument(..., "Contexts in the shape of DailyDialog++ (JSON lines).", "TRAIN"),
+    model: str = _of_ranker(..., "The encoder to start from.", "PATH_OR_ID"),
+    out: Path = option(..., "Where each result is kept.", "FOLDER", "--out", "-o"),
+    source: list[str] = option(
+        ...,
+        "random, human (the adversarial responses of TRAIN), a recipe, a transform, a generator, or "
+        "NAME=FILE of negatives. Repeatable.",
+        "NAME",
+    ),
+    test: Path | None = option(None, "Contexts to be tested on; else TRAIN is split."),
+    split: float = option(0.7, "The share of TRAIN's contexts to learn from, by hash.", "SHARE"),
+    held_out: Literal["right", "nothing"] = option(
+        "right", "Texts that are never learned from: right responses of the test, or nothing."
+    ),
+    seeds: int = option(1, "So many rankers of each source, by seeds from 0.", min=1),
+    positives: int = option(2, "Right responses of a context in an epoch.", min=1),
+    random: int = option(2, "Random wrong ones.", min=1),
+    wrong: int = option(3, "Wrong ones of the source.", min=1),
+    epochs: int = option(2, "Passes; each draws other negatives.", min=1),
+    bank: list[str] | None = _of_negatives(
+        None,
+        "A corpus to retrieve from, beside TRAIN; what the test asks is left out. Repeatable.",
+        "LOADER=PATH",
+    ),
+    source_option: list[str] | None = _of_negatives(
+        None, "An option of a generator or recipe, such as bm25.by=response. Repeatable.", "SOURCE.NAME=VALUE"
+    ),
+    kind: str = _of_ranker("cross-encoder", "cross-encoder, sa-bert or poly-encoder."),
+    freeze: list[str] | None = _of_ranker(
+        None, "Parameters that do not learn, such as embeddings. Repeatable.", "NAME"
+    ),
+    dropout: float | None = _of_ranker(None, "In place of the model's own; 0 is quickest.", min=0, max=1),
+    max_tokens: int = _of_ranker(256, "Longer contexts lose their beginning.", min=8),
+    rate: float = _of_ranker(5e-5, "Learning rate.", min=0),
+    batch: int = _of_ranker(32, "Pairs of one step.", min=1),
+    option: list[str] | None = _of_ranker(
+        None, "One of transformers' TrainingArguments; repeatable.", "NAME=VALUE"
+    ),
+    device: str | None = _of_ranker(None, "cpu, cuda; else the best there is."),
+    keep_models: bool = option(False, "Keep the trained rankers in FOLDER/models."),
+    overwrite: bool = option(False, "Begin anew where FOLDER holds a comparison."),
     offline: Offline = False,
     json: Json = False,
 ) -> None:
@@ -123,7 +99,7 @@ def compare(
         keep_models=keep_models,
     )
     data = read_data(train, test, split)
-    with working(f"{out} keeps each result; the same command goes on from there") as bars:
+    with working(keeps(out, "each result")) as bars:
         compared = run_all(data, plan, out, open_graph=open, overwrite=overwrite, progress=bars, on_run=_tell)
     if json:
         print_json(compared.as_dict())
@@ -154,34 +130,31 @@ def _table(compared: Comparison) -> Table:
     """One row a source; intervals stand under their figures."""
     from graphneg.evaluation.comparison.comparison import AUC, BALANCED, RECALL
 
-    kinds = list(compared.rows[0].figures)
     heads = {RECALL: "R@1", BALANCED: "balanced", AUC: "AUC"}
+    kinds = list(compared.rows[0].figures)
     closing = [measure for measure in heads if any(measure in row.closed for row in compared.rows)]
     few = any(row.shortfall for row in compared.rows)
-    table = figures_table(
-        "source",
-        "seeds",
+    rows = (
+        (
+            *(row.source, str(len(row.seeds))),
+            *(_figure(row.figures[kind][measure]) for kind in kinds for measure in heads),
+            *(_share(row.closed.get(measure)) for measure in closing),
+            *([f"{row.shortfall:,}"] if few else []),
+        )
+        for row in compared.rows
+    )
+    return figures_table(
+        *("source", "seeds"),
         *(f"{kind}\n{head}" for kind in kinds for head in heads.values()),
         *(f"gap closed\n{heads[measure]}" for measure in closing),
         *(["too few\nan epoch"] if few else []),
+        rows=rows,
     )
-    for row in compared.rows:
-        table.add_row(
-            row.source,
-            str(len(row.seeds)),
-            *(_shown(row.figures[kind][measure]) for kind in kinds for measure in heads),
-            *(_share(row, measure) for measure in closing),
-            *([f"{row.shortfall:,}"] if few else []),
-        )
-    return table
 
 
-def _shown(one: Estimate) -> str:
-    return f"{one.value:.3f}\n{one.low:.2f}-{one.high:.2f}"
+def _figure(figure: Estimate) -> str:
+    return f"{figure.value:.3f}\n{figure.low:.2f}-{figure.high:.2f}"
 
 
-def _share(row: SourceResult, measure: str) -> str:
-    if measure not in row.closed:
-        return "-"
-    one = row.closed[measure]
-    return f"{one.value:.0%}\n{one.low:.0%} to {one.high:.0%}"
+def _share(figure: Estimate | None) -> str:
+    return f"{figure.value:.0%}\n{figure.low:.0%} to {figure.high:.0%}" if figure else "-"

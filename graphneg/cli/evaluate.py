@@ -3,46 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from typer import Argument, BadParameter, Option
+from typer import BadParameter
 
+from graphneg.cli.commands import argument, group, job, named_values, option, panel
 from graphneg.cli.evaluate_negatives import negatives
-from graphneg.cli.options import (
-    Device,
-    Embedder,
-    Json,
-    Offline,
-    Resamples,
-    Seed,
-    Threshold,
-    group,
-    job,
-    made_responses,
-    named_values,
-    panel,
-)
+from graphneg.cli.options import Device, Embedder, Json, Offline, Resamples, Seed, made_responses
 from graphneg.cli.terminal import (
     Bars,
     complain,
     counted,
+    figures_table,
+    keeps,
     note,
     print_json,
+    results,
     say,
-    show_table,
     stopping,
     working,
 )
 from graphneg.errors import InputError
 
 if TYPE_CHECKING:
-    from graphneg.datasets.groups import Choices
     from graphneg.evaluation.correlation import Correlation, Difference, Rated
-    from graphneg.evaluation.cross_validation import DetectorSettings
     from graphneg.evaluation.detection import Detection
-    from graphneg.evaluation.ranking import Ranked
-    from graphneg.evaluation.smatch_files import Evaluation
     from graphneg.ingest.labelled import Labelled
 
 SHOWN_UNREADABLE = 20
@@ -55,14 +42,12 @@ _left_out = panel("Leaving one generator out")
     "graphneg evaluate smatch gold.amr parsed.amr --json | jq .measures.Smatch.micro.f1",
 )
 def smatch(
-    gold: Annotated[Path, Argument(metavar="GOLD", help="PENMAN file of gold graphs.")],
-    pred: Annotated[Path, Argument(metavar="PRED", help="PENMAN file of the graphs to measure.")],
+    gold: Path = argument(..., "PENMAN file of gold graphs.", "GOLD"),
+    pred: Path = argument(..., "PENMAN file of the graphs to measure.", "PRED"),
     json: Json = False,
     seed: Seed = 0,
     resamples: Resamples = 1000,
-    processes: Annotated[
-        int | None, Option(min=1, help="Worker processes; one a core.", show_default=False)
-    ] = None,
+    processes: int | None = option(None, "Worker processes; one a core.", min=1),
 ) -> None:
     """Measure graphs against gold graphs: Smatch, and the sub-scores of amr-evaluation.
 
@@ -72,33 +57,29 @@ def smatch(
     """
     from graphneg.evaluation.smatch_files import evaluate_smatch
 
+    drawn = {"seed": seed, "resamples": resamples}
     with working(UNCHANGED) as bars:
-        found = evaluate_smatch(
-            gold, pred, seed=seed, resamples=resamples, processes=processes, progress=bars
-        )
+        found = evaluate_smatch(gold, pred, **drawn, processes=processes, progress=bars)
     if json:
         print_json(found.as_dict())
     else:
-        _print_smatch(found)
-    for one in found.unreadable[:SHOWN_UNREADABLE]:
-        complain(f"{one.place}: {one.id or '-'}: {one.reason}")
+        rows = (
+            (
+                f"[bold]{name}[/]",
+                *(f"{value:.3f}" for value in measure.micro),
+                "–".join(f"{end:.3f}" for end in measure.micro_interval),
+                f"{measure.macro.f1:.3f}",
+                "–".join(f"{end:.3f}" for end in measure.macro_interval),
+                f"{measure.pairs:,}",
+            )
+            for name, measure in found.measures.items()
+        )
+        headers = ("measure", "P", "R", "F1", "95%", "macro", "95%", "pairs")
+        results().print(figures_table(*headers, rows=rows))
+    for graph in found.unreadable[:SHOWN_UNREADABLE]:
+        complain(f"{graph.place}: {graph.id or '-'}: {graph.reason}")
     unread = f"; {counted(len(found.unreadable), 'graph')} can't be read" if found.unreadable else ""
     say(f"{counted(found.pairs, 'pair')} compared, by {found.paired_by}{unread}")
-
-
-def _print_smatch(found: Evaluation) -> None:
-    rows = (
-        (
-            f"[bold]{name}[/]",
-            *(f"{value:.3f}" for value in one.micro),
-            "–".join(f"{end:.3f}" for end in one.micro_interval),
-            f"{one.macro.f1:.3f}",
-            "–".join(f"{end:.3f}" for end in one.macro_interval),
-            f"{one.pairs:,}",
-        )
-        for name, one in found.measures.items()
-    )
-    show_table(rows, "measure", "P", "R", "F1", "95%", "macro", "95%", "pairs")
 
 
 @job(
@@ -106,21 +87,13 @@ def _print_smatch(found: Evaluation) -> None:
     "graphneg evaluate ranker dev.json --scores scores.txt --json",
 )
 def ranker(
-    files: Annotated[
-        list[Path], Argument(metavar="FILE...", help="JSON lines in the shape of DailyDialog++.")
-    ],
-    model: Annotated[
-        str | None, Option(metavar="PATH|ID", help="A ranker of any kind: a folder or a hub id.")
-    ] = None,
-    scores: Annotated[
-        Path | None,
-        Option(
-            metavar="FILE",
-            help="In place of a model: a score for each response, contexts in order, right ones first.",
-        ),
-    ] = None,
-    threshold: Threshold = 0.5,
-    limit: Annotated[int | None, Option(min=1, help="At most so many contexts.")] = None,
+    files: list[Path] = argument(..., "JSON lines in the shape of DailyDialog++.", "FILE..."),
+    model: str | None = option(None, "A ranker of any kind: a folder or a hub id.", "PATH|ID"),
+    scores: Path | None = option(
+        None, "In place of a model: a score for each response, contexts in order, right ones first."
+    ),
+    threshold: float = option(0.5, "A score from here on says: right."),
+    limit: int | None = option(None, "At most so many contexts.", min=1),
     offline: Offline = False,
     json: Json = False,
 ) -> None:
@@ -130,52 +103,45 @@ def ranker(
     Ties count against the ranker. "Same length" compares each wrong response with the right one of
     its context that is nearest in words. No store is opened.
     """
-    from dataclasses import asdict
-
-    from graphneg.evaluation.ranking import rank, read_choices
+    from graphneg.evaluation.correlation import read_scores
+    from graphneg.evaluation.ranking import rank, read_choices, scored
+    from graphneg.rankers.base import load_ranker
 
     if (model is None) == (scores is None):
         raise BadParameter("give either --model or --scores", param_hint="--model")
     choices = read_choices(files, limit)
-    with stopping(UNCHANGED):
-        found = rank(choices, _ranker_scores(choices, model, scores, offline), threshold)
+    with working(UNCHANGED) as bars:
+        if model is not None:
+            given = scored(load_ranker(model, offline=offline), choices, bars)
+        else:
+            assert scores is not None
+            flat = iter(read_scores(scores, sum(len(context.responses) for context in choices)))
+            given = [[next(flat) for _ in context.responses] for context in choices]
+        ranked = rank(choices, given, threshold)
     if json:
-        print_json(*map(asdict, found))
+        print_json(*map(asdict, ranked))
     else:
-        _print_ranked(found)
-    say(counted(len(choices), "context"))
-
-
-def _ranker_scores(
-    choices: list[Choices], model: str | None, scores: Path | None, offline: bool
-) -> list[list[float]]:
-    """The scores of each context's responses, by a model or from a file."""
-    from graphneg.evaluation.correlation import read_scores
-    from graphneg.evaluation.ranking import scored
-    from graphneg.rankers.base import load_ranker
-
-    if scores is not None:
-        flat = iter(read_scores(scores, sum(len(one.responses) for one in choices)))
-        return [[next(flat) for _ in one.responses] for one in choices]
-    assert model is not None
-    read = load_ranker(model, offline=offline)
-    with Bars() as bars:
-        return scored(read, choices, bars)
-
-
-def _print_ranked(found: list[Ranked]) -> None:
-    figures = ("accuracy", "balanced_accuracy", "auc", "recall_at_1", "mrr", "matched_accuracy")
-    rows = (
-        (
-            one.kind,
-            f"{one.contexts:,}",
-            f"{one.positives + one.negatives:,}",
-            *(f"{getattr(one, name):.3f}" for name in figures),
+        figures = ("accuracy", "balanced_accuracy", "auc", "recall_at_1", "mrr", "matched_accuracy")
+        rows = (
+            (
+                *(line.kind, f"{line.contexts:,}", f"{line.positives + line.negatives:,}"),
+                *(f"{getattr(line, name):.3f}" for name in figures),
+            )
+            for line in ranked
         )
-        for one in found
-    )
-    headers = ("negatives", "contexts", "pairs", "accuracy", "balanced", "AUC", "R@1", "MRR", "same\nlength")
-    show_table(rows, *headers)
+        headers = (
+            "negatives",
+            "contexts",
+            "pairs",
+            "accuracy",
+            "balanced",
+            "AUC",
+            "R@1",
+            "MRR",
+            "same\nlength",
+        )
+        results().print(figures_table(*headers, rows=rows))
+    say(counted(len(choices), "context"))
 
 
 @job(
@@ -186,40 +152,24 @@ def _print_ranked(found: list[Ranked]) -> None:
     "graphneg evaluate correlation persona-zhao_all_anno.json --scores mine.txt --json",
 )
 def correlation(
-    ratings: Annotated[
-        list[Path], Argument(metavar="RATINGS...", help="Files of human ratings: DSTC9, FED, Zhao 2020.")
-    ],
-    model: Annotated[
-        list[str] | None,
-        Option(
-            metavar="PATH|ID",
-            help="A coherence scorer, or of responses a ranker: a folder or a hub id; repeatable, to compare "
-            "with the first.",
-            show_default=False,
-        ),
-    ] = None,
-    scores: Annotated[
-        list[Path] | None,
-        Option(
-            metavar="FILE",
-            help="Any scorer's scores, one for each rated item; repeatable, after the models.",
-            show_default=False,
-        ),
-    ] = None,
-    quality: Annotated[
-        list[str] | None, Option(help="Only this quality; repeatable.", show_default=False)
-    ] = None,
-    level: Annotated[
-        Literal["turn", "dialogue"] | None,
-        Option(
-            help="Only rated responses, or only whole dialogues; a file such as FED's has both.",
-            show_default=False,
-        ),
-    ] = None,
-    over: Annotated[
-        Literal["mean", "minimum"], Option(help="Of a model's windows of a long dialogue, what counts.")
-    ] = "mean",
-    overlap: Annotated[int, Option(min=0, help="Turns that windows of a long dialogue share.")] = 0,
+    ratings: list[Path] = argument(..., "Files of human ratings: DSTC9, FED, Zhao 2020.", "RATINGS..."),
+    model: list[str] | None = option(
+        None,
+        "A coherence scorer, or of responses a ranker: a folder or a hub id; repeatable, to compare "
+        "with the first.",
+        "PATH|ID",
+    ),
+    scores: list[Path] | None = option(
+        None, "Any scorer's scores, one for each rated item; repeatable, after the models."
+    ),
+    quality: list[str] | None = option(None, "Only this quality; repeatable."),
+    level: Literal["turn", "dialogue"] | None = option(
+        None, "Only rated responses, or only whole dialogues; a file such as FED's has both."
+    ),
+    over: Literal["mean", "minimum"] = option(
+        "mean", "Of a model's windows of a long dialogue, what counts."
+    ),
+    overlap: int = option(0, "Turns that windows of a long dialogue share.", min=0),
     offline: Offline = False,
     json: Json = False,
     seed: Seed = 0,
@@ -239,99 +189,83 @@ def correlation(
         raise BadParameter("give --model or --scores", param_hint="--model")
     every = read_ratings(ratings)
     from_files = [(str(path), read_scores(path, len(every))) for path in scores or ()]
-    at = [index for index, one in enumerate(every) if level in (None, one.level)]
+    at = [index for index, item in enumerate(every) if level in (None, item.level)]
     if not at:
         raise InputError(f"no {level} is rated in {', '.join(map(str, ratings))}")
     rated = [every[index] for index in at]
     kept = only(rated, quality or ())
     drawn = {"resamples": resamples, "seed": seed}
     with stopping(UNCHANGED):
-        columns = [(one, _model_scores(one, rated, over, overlap, offline)) for one in model or ()]
+        columns = [(name, _model_scores(name, rated, over, overlap, offline)) for name in model or ()]
         columns += [(name, [column[index] for index in at]) for name, column in from_files]
         found = [(name, correlate(column, kept, **drawn)) for name, column in columns]
         (first, scored), *rest = columns
         others = [(first, name, compare(scored, column, kept, **drawn)) for name, column in rest]
-    (_print_correlations_json if json else _print_correlations)(found, others)
+    _print_correlations(found, others, json)
     say(f"{counted(len(rated), 'rated item')}, {counted(len(columns), 'scorer')}")
 
 
 def _model_scores(model: str, rated: list[Rated], over: Any, overlap: int, offline: bool) -> list[float]:
     from graphneg.nn.models import locate, read_config
-    from graphneg.rankers.base import kind_of, ranker_kinds
+    from graphneg.rankers.base import kind_of, load_ranker, ranker_kinds
     from graphneg.scorers.coherence import CoherenceScorer
 
     if kind_of(read_config(locate(model, offline=offline))) in ranker_kinds():
-        return _responses_scored(model, rated, offline)
+        for item in rated:
+            if item.response is None:
+                raise InputError(
+                    f"{item.id}: a whole dialogue, and {model} is a ranker, which scores responses; "
+                    "a coherence scorer reads dialogues; --level turn leaves them out"
+                )
+        contexts = [[turn.text for turn in item.turns] for item in rated]
+        responses = [item.response.text for item in rated if item.response is not None]
+        return load_ranker(model, offline=offline).score(contexts, responses)
     scorer = CoherenceScorer.from_pretrained(model, over=over, overlap=overlap, offline=offline)
     with Bars() as bars:
-        scores = scorer.score([one.said for one in rated], bars)
+        scores = scorer.score([item.said for item in rated], bars)
     if scorer.cut_turns:
         note(f"{model}: {counted(scorer.cut_turns, 'turn')} longer than a window lost the end")
     return scores
 
 
-def _responses_scored(model: str, rated: list[Rated], offline: bool) -> list[float]:
-    from graphneg.rankers.base import load_ranker
-
-    read = load_ranker(model, offline=offline)
-    pairs: list[tuple[list[str], str]] = []
-    for one in rated:
-        if one.response is None:
-            raise InputError(
-                f"{one.id}: a whole dialogue, and {model} is a ranker, which scores responses; "
-                "a coherence scorer reads dialogues; --level turn leaves them out"
-            )
-        pairs.append(([turn.text for turn in one.turns], one.response.text))
-    return read.score([context for context, _ in pairs], [response for _, response in pairs])
-
-
-_Correlations = Sequence[tuple[str, "list[Correlation]"]]
-_Differences = Sequence[tuple[str, str, "list[Difference]"]]
-
-
-def _print_correlations(found: _Correlations, others: _Differences) -> None:
+def _print_correlations(
+    found: Sequence[tuple[str, Sequence[Correlation]]],
+    others: Sequence[tuple[str, str, Sequence[Difference]]],
+    json: bool,
+) -> None:
+    """The correlations of each scorer, and how the others differ from the first."""
+    if json:
+        scorers = [{"scores": name, "correlations": [*map(asdict, lines)]} for name, lines in found]
+        differences = [
+            {"first": first, "second": second, "spearman": [*map(asdict, lines)]}
+            for first, second, lines in others
+        ]
+        print_json({"scorers": scorers, "differences": differences})
+        return
     rows = (
         (
-            Path(name).name,
-            one.level,
-            one.quality,
-            f"{one.items:,}",
-            *(_signed(value) for value in (one.pearson, one.spearman, one.kendall)),
+            *(Path(name).name, line.level, line.quality, f"{line.items:,}"),
+            *(
+                f"{value.value:+.3f}\n{value.low:+.3f} to {value.high:+.3f}"
+                for value in (line.pearson, line.spearman, line.kendall)
+            ),
         )
-        for name, correlations in found
-        for one in correlations
+        for name, lines in found
+        for line in lines
     )
-    show_table(rows, "scores", "level", "quality", "items", "Pearson", "Spearman", "Kendall", names=3)
-    for first, second, differences in others:
-        title = f"{Path(first).name} less {Path(second).name}"
+    headers = ("scores", "level", "quality", "items", "Pearson", "Spearman", "Kendall")
+    results().print(figures_table(*headers, names=3, rows=rows))
+    for first, second, lines in others:
         rows = (
             (
-                *(one.level, one.quality, f"{one.items:,}"),
-                *(f"{one.value:+.3f}", f"{one.low:+.3f} to {one.high:+.3f}", f"{one.p:.3f}"),
+                *(line.level, line.quality, f"{line.items:,}", f"{line.value:+.3f}"),
+                *(f"{line.low:+.3f} to {line.high:+.3f}", f"{line.p:.3f}"),
             )
-            for one in differences
+            for line in lines
         )
-        show_table(rows, "level", "quality", "items", "Spearman more", "95%", "p", names=2, title=title)
-
-
-def _signed(one: Any) -> str:
-    return f"{one.value:+.3f}\n{one.low:+.3f} to {one.high:+.3f}"
-
-
-def _print_correlations_json(found: _Correlations, others: _Differences) -> None:
-    from dataclasses import asdict
-
-    print_json(
-        {
-            "scorers": [
-                {"scores": name, "correlations": [asdict(one) for one in some]} for name, some in found
-            ],
-            "differences": [
-                {"first": first, "second": second, "spearman": [asdict(one) for one in some]}
-                for first, second, some in others
-            ],
-        }
-    )
+        headers = ("level", "quality", "items", "Spearman more", "95%", "p")
+        title = f"{Path(first).name} less {Path(second).name}"
+        results().print(figures_table(*headers, names=2, rows=rows, title=title))
 
 
 @job(
@@ -341,52 +275,34 @@ def _print_correlations_json(found: _Correlations, others: _Differences) -> None
     "--source both -o folds --json",
 )
 def contradiction(
-    files: Annotated[
-        list[Path],
-        Argument(metavar="FILE...", help="Labelled responses, JSON lines as Sato et al. publish them."),
-    ],
-    model: Annotated[
-        str | None, Option(metavar="PATH|ID", help="A trained detector: a folder or a hub id.")
-    ] = None,
-    scores: Annotated[
-        Path | None, Option(metavar="FILE", help="In place of a model: a score for each response, in order.")
-    ] = None,
-    encoder: Annotated[
-        str | None,
-        _left_out(
-            metavar="PATH|ID",
-            help="In place of a detector: an encoder, trained once for each generator without that one.",
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None, _left_out("--out", "-o", metavar="FOLDER", help="Where detectors are kept.")
-    ] = None,
-    source: Annotated[
-        Literal["labelled", "made", "both"],
-        _left_out(
-            help="What is learned: the labelled responses of other generators, graph-made ones, or both."
-        ),
-    ] = "labelled",
-    made: Annotated[
-        list[Path] | None,
-        _left_out(
-            metavar="FILE", help="Negatives of the recipe contradiction (.jsonl, .parquet). Repeatable."
-        ),
-    ] = None,
+    files: list[Path] = argument(
+        ..., "Labelled responses, JSON lines as Sato et al. publish them.", "FILE..."
+    ),
+    model: str | None = option(None, "A trained detector: a folder or a hub id.", "PATH|ID"),
+    scores: Path | None = option(None, "In place of a model: a score for each response, in order."),
+    encoder: str | None = _left_out(
+        None,
+        "In place of a detector: an encoder, trained once for each generator without that one.",
+        "PATH|ID",
+    ),
+    out: Path | None = _left_out(None, "Where detectors are kept.", "FOLDER", "--out", "-o"),
+    source: Literal["labelled", "made", "both"] = _left_out(
+        "labelled", "What is learned: the labelled responses of other generators, graph-made ones, or both."
+    ),
+    made: list[Path] | None = _left_out(
+        None, "Negatives of the recipe contradiction (.jsonl, .parquet). Repeatable."
+    ),
     embedder: Embedder = None,
-    epochs: Annotated[int, _left_out(min=1, help="Passes over labelled responses.")] = 4,
-    made_epochs: Annotated[int, _left_out(min=1, help="Passes over graph-made responses, before.")] = 1,
-    freeze: Annotated[
-        list[str] | None, _left_out(metavar="NAME", help="Parameters that do not learn. Repeatable.")
-    ] = None,
-    dropout: Annotated[float | None, _left_out(min=0, max=1, help="In place of the encoder's own.")] = None,
-    option: Annotated[
-        list[str] | None,
-        _left_out(metavar="NAME=VALUE", help="One of transformers' TrainingArguments; repeatable."),
-    ] = None,
-    threshold: Annotated[float, Option(help="A score from here on says: contradictory.")] = 0.5,
+    epochs: int = _left_out(4, "Passes over labelled responses.", min=1),
+    made_epochs: int = _left_out(1, "Passes over graph-made responses, before.", min=1),
+    freeze: list[str] | None = _left_out(None, "Parameters that do not learn. Repeatable.", "NAME"),
+    dropout: float | None = _left_out(None, "In place of the encoder's own.", min=0, max=1),
+    option: list[str] | None = _left_out(
+        None, "One of transformers' TrainingArguments; repeatable.", "NAME=VALUE"
+    ),
+    threshold: float = option(0.5, "A score from here on says: contradictory."),
     resamples: Resamples = 1000,
-    seed: Annotated[int, Option(help="Of training and intervals.")] = 0,
+    seed: int = option(0, "Of training and intervals."),
     device: Device = None,
     offline: Offline = False,
     json: Json = False,
@@ -397,67 +313,46 @@ def contradiction(
     contradictory does not count. With --encoder a detector is trained for each generator on the
     responses of the others, to contexts that it did not answer. Intervals hold 95% of resamples.
     """
-    from graphneg.evaluation.cross_validation import DetectorSettings
+    from graphneg.evaluation.correlation import read_scores
+    from graphneg.evaluation.cross_validation import DetectorSettings, cross_validate, leave_one_out
     from graphneg.evaluation.detection import detection
     from graphneg.ingest.labelled import read_labelled
+    from graphneg.scorers.contradiction import ContradictionDetector
 
-    if sum(one is not None for one in (model, scores, encoder)) != 1:
+    if sum(given is not None for given in (model, scores, encoder)) != 1:
         raise BadParameter("give one of --model, --scores and --encoder")
     tested: Sequence[Labelled] = read_labelled(files)
-    if encoder is None:
-        given: Sequence[float] = _detector_scores(tested, model, scores, device, offline)
+    if scores is not None:
+        given: Sequence[float] = read_scores(scores, len(tested))
+    elif model is not None:
+        detector = ContradictionDetector.from_pretrained(model, device=device, offline=offline)
+        given = detector.score([(response.response, response.said) for response in tested])
     else:
+        assert encoder is not None
         if out is None:
             raise BadParameter("name the folder that keeps detectors", param_hint="--out")
         if source != "labelled" and not made:
             raise BadParameter(f"--source {source} needs --made", param_hint="--made")
+        arguments = named_values(option, "--option")
         settings = DetectorSettings(
-            epochs=epochs,
-            made_epochs=made_epochs,
+            epochs,
+            made_epochs,
             frozen=tuple(freeze or ()),
             dropout=dropout,
             device=device,
             offline=offline,
-            arguments=named_values(option, "--option"),
+            arguments=arguments,
         )
-        responses = made_responses(made, embedder, seed=seed, offline=offline)
-        tested, given = _cross_validated(tested, encoder, out, source, responses, settings, seed)
+        learned: dict[str, Any] = {"source": source, "settings": settings, "seed": seed}
+        learned["made"] = made_responses(made, embedder, seed=seed, offline=offline)
+        for fold in leave_one_out(tested):
+            left = counted(fold.left_out, "response")
+            dropped = f"; {left} to tested contexts left out" if fold.left_out else ""
+            say(f"{fold.generator}: {len(fold.train):,} to train on, {len(fold.test):,} to test{dropped}")
+        with working(keeps(out, "what was learned")) as bars:
+            validated = cross_validate(tested, encoder, out, progress=bars, **learned)
+        tested, given = validated.tested, validated.scores
     _print_detection(detection(tested, given, threshold=threshold, resamples=resamples, seed=seed), json)
-
-
-def _detector_scores(
-    labelled: Sequence[Labelled], model: str | None, scores: Path | None, device: str | None, offline: bool
-) -> list[float]:
-    from graphneg.evaluation.correlation import read_scores
-    from graphneg.scorers.contradiction import ContradictionDetector
-
-    if scores is not None:
-        return read_scores(scores, len(labelled))
-    assert model is not None
-    detector = ContradictionDetector.from_pretrained(model, device=device, offline=offline)
-    return detector.score([(one.response, one.said) for one in labelled])
-
-
-def _cross_validated(
-    labelled: Sequence[Labelled],
-    encoder: str,
-    out: Path,
-    source: Any,
-    made: Sequence[Labelled],
-    settings: DetectorSettings,
-    seed: int,
-) -> tuple[Sequence[Labelled], Sequence[float]]:
-    """The responses, and scores by detectors that never saw their generator."""
-    from graphneg.evaluation.cross_validation import cross_validate, leave_one_out
-
-    for fold in leave_one_out(labelled):
-        dropped = f"; {counted(fold.left_out, 'response')} to tested contexts left out" * bool(fold.left_out)
-        say(f"{fold.generator}: {len(fold.train):,} to train on, {len(fold.test):,} to test{dropped}")
-    with working(f"{out} keeps what was learned; the same command goes on from there") as bars:
-        found = cross_validate(
-            labelled, encoder, out, source=source, made=made, settings=settings, seed=seed, progress=bars
-        )
-    return found.tested, found.scores
 
 
 def _print_detection(found: Detection, json: bool) -> None:
@@ -466,16 +361,16 @@ def _print_detection(found: Detection, json: bool) -> None:
         return
     rows = (
         (
-            *(one.generator, f"{one.responses:,}", f"{one.contradictory:,}"),
+            *(line.generator, f"{line.responses:,}", f"{line.contradictory:,}"),
             *(
                 f"{value.value:.3f}\n{value.low:.2f}-{value.high:.2f}"
-                for value in (one.accuracy, one.balanced_accuracy, one.f1, one.auc)
+                for value in (line.accuracy, line.balanced_accuracy, line.f1, line.auc)
             ),
         )
-        for one in (*found.generators, found.mean)
+        for line in (*found.generators, found.mean)
     )
     headers = ("generator", "responses", "contra-\ndictory", "accuracy", "balanced", "F1", "AUC")
-    show_table(rows, *headers)
+    results().print(figures_table(*headers, rows=rows))
 
 
 app = group(

@@ -4,42 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from itertools import zip_longest
+from typing import Any, Literal
 
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
-from typer import Argument, BadParameter, Option
+from typer import BadParameter
 
-from graphneg.cli.options import (
-    CorpusOptions,
-    DialogueOptions,
-    OutRecords,
-    StoreOptions,
-    TransformFolders,
-    command,
-    named_values,
-    panel,
-    without_none,
-)
-from graphneg.cli.terminal import (
-    STANDARD,
-    Bars,
-    counted,
-    keeps_part,
-    note,
-    plain_table,
-    results,
-    stopping,
-    tell_negatives,
-    tell_stream,
-    write_stream,
-)
+from graphneg.cli.commands import argument, command, named_values, option, panel, without_none
+from graphneg.cli.options import CorpusOptions, DialogueOptions, OutRecords, StoreOptions, TransformFolders
+from graphneg.cli.terminal import STANDARD, Bars, counted, note, plain_table, results, stopping, write_stream
 from graphneg.editing.recipes import GENERATED, RECIPE_NAMES
 from graphneg.errors import GeneratorError
 from graphneg.model import Negative
-
-if TYPE_CHECKING:
-    from graphneg.dialogue_graph import DialogueGraph
 
 NO_GRAPH = "no-graph"
 """Why dialogues are skipped that were not parsed."""
@@ -54,40 +31,29 @@ _of_dialogues = panel("Which dialogues")
     "graphneg negatives --explain everyday/train/coffee#5~deam.0.0",
 )
 def negatives(
-    out: Annotated[
-        str | None,
-        Option("--out", "-o", metavar="FILE", help="A .jsonl or .parquet file; - prints JSON lines."),
-    ] = None,
-    explain: Annotated[
-        str | None, Option(metavar="ID", help="Show one negative that was made: graphs, edits, text.")
-    ] = None,
-    recipe: Annotated[
-        str, Option(metavar="|".join(RECIPE_NAMES), help="What is done: see graphneg transforms.")
-    ] = "deam",
-    transform: Annotated[
-        list[str] | None,
-        Option(metavar="NAME", help="One edit by this transform, in place of a recipe; repeatable."),
-    ] = None,
-    transforms_dir: TransformFolders = None,
-    target: Annotated[
-        Literal["response", "dialogue"] | None,
-        Option(help="What may be edited; else the recipe's own.", show_default=False),
-    ] = None,
-    per_dialogue: Annotated[int, Option(min=1, help="Negatives of each dialogue.")] = 1,
-    seed: Annotated[int, Option(help="The same seed gives the same negatives.")] = 0,
-    show: Annotated[int, Option(min=0, metavar="N", help="Show N of the negatives afterwards.")] = 0,
     *,
+    out: str | None = option(None, "A .jsonl or .parquet file; - prints JSON lines.", "FILE", "--out", "-o"),
+    explain: str | None = option(None, "Show one negative that was made: graphs, edits, text.", "ID"),
+    recipe: str = option("deam", "What is done: see graphneg transforms.", "|".join(RECIPE_NAMES)),
+    transform: list[str] | None = option(
+        None, "One edit by this transform, in place of a recipe; repeatable.", "NAME"
+    ),
+    transforms_dir: TransformFolders = None,
+    target: Literal["response", "dialogue"] | None = option(
+        None, "What may be edited; else the recipe's own."
+    ),
+    per_dialogue: int = option(1, "Negatives of each dialogue.", min=1),
+    seed: int = option(0, "The same seed gives the same negatives."),
+    show: int = option(0, "Show N of the negatives afterwards.", "N", min=0),
     chosen: CorpusOptions,
-    limit: Annotated[int | None, _of_dialogues(min=1, help="At most so many dialogues with graphs.")] = None,
-    batch: Annotated[int, _of_dialogues(min=1, help="Dialogues at a time; changes no result.")] = 200,
-    decoder: Annotated[str, _of_decoder(help="surface or t5, or one that is installed.")] = "surface",
-    model: Annotated[str | None, _of_decoder(metavar="PATH_OR_ID", help="The t5 model.")] = None,
-    backend: Annotated[
-        Literal["torch", "ctranslate2"] | None, _of_decoder(help="What runs the t5 model.")
-    ] = None,
-    device: Annotated[str | None, _of_decoder(help="cpu, cuda, mps; else the best there is.")] = None,
-    beams: Annotated[int | None, _of_decoder(min=1, help="Beams of the t5 search.")] = None,
-    offline: Annotated[bool, _of_decoder("--offline", help="Fetch nothing from a hub.")] = False,
+    limit: int | None = _of_dialogues(None, "At most so many dialogues with graphs.", min=1),
+    batch: int = _of_dialogues(200, "Dialogues at a time; changes no result.", min=1),
+    decoder: str = _of_decoder("surface", "surface or t5, or one that is installed."),
+    model: str | None = _of_decoder(None, "The t5 model.", "PATH_OR_ID"),
+    backend: Literal["torch", "ctranslate2"] | None = _of_decoder(None, "What runs the t5 model."),
+    device: str | None = _of_decoder(None, "cpu, cuda, mps; else the best there is."),
+    beams: int | None = _of_decoder(None, "Beams of the t5 search.", min=1),
+    offline: bool = _of_decoder(False, "Fetch nothing from a hub."),
     where: StoreOptions,
 ) -> None:
     """Make hard negatives of the loaded dialogues.
@@ -95,6 +61,8 @@ def negatives(
     A file is resumable: stopped at any moment, the same command goes on where it was and ends
     with the same bytes. After the run a table tells what was made, what was skipped and why.
     """
+    from graphneg.decoders.base import get_decoder
+
     if (out is None) == (explain is None):
         raise BadParameter("say where to write (-o FILE, or -o -), or which one to --explain")
     options = without_none(
@@ -102,7 +70,10 @@ def negatives(
     )
     with where.opened() as graph:
         if explain is not None:
-            _explain(graph, explain, decoder, options)
+            made_decoder = get_decoder(decoder, **options)
+            with stopping("nothing was changed"):
+                explained = graph.explain(explain, made_decoder)
+                show_closely(explained.negative, explained.refused)
         elif out is not None:
             with Bars() as bars:
                 made = graph.negatives(
@@ -122,41 +93,20 @@ def negatives(
                 chosen.require(graph)
                 if limit is not None and recipe not in GENERATED:
                     chosen.require(graph, with_graphs=True)
-                _write(made, out, "nothing of it is lost in the store; run the command again")
-            _tell(made, out, show)
+                write_stream(made, out, "nothing of it is lost in the store; run the command again")
+            if out != STANDARD:
+                _show_made(made, out, show)
 
 
-def _explain(graph: DialogueGraph, id: str, decoder: str, options: dict[str, Any]) -> None:
-    from graphneg.decoders.base import get_decoder
+def _show_made(made: Any, out: str, show: int) -> None:
+    from graphneg.records.files import read_negatives
 
-    made = get_decoder(decoder, **options)
-    with stopping("nothing was changed"):
-        found = graph.explain(id, made)
-        show_closely(found.negative, found.refused)
-
-
-def _write(made: Any, out: str, unkept: str) -> None:
-    with stopping(unkept if out == STANDARD else keeps_part(out)):
-        write_stream(made, out)
-
-
-def _tell(made: Any, out: str, show: int) -> None:
-    tell_stream(made, made.notes)
-    if out == STANDARD:
-        return
-    tell_negatives(made, out)
     if not made.summary.negatives:
         note("no negative came of these dialogues; the table says why")
     if without := made.summary.skipped[NO_GRAPH]:
         note(f"{counted(without, 'dialogue')} without AMR graphs: graphneg parse makes some")
     if show:
-        show_briefly(_varied(_written(out), show))
-
-
-def _written(out: str) -> Iterator[Negative]:
-    from graphneg.records.files import read_negatives
-
-    return read_negatives(out)
+        show_briefly(_varied(read_negatives(out), show))
 
 
 def _varied(negatives: Iterator[Negative], amount: int) -> list[Negative]:
@@ -182,28 +132,24 @@ def _varied(negatives: Iterator[Negative], amount: int) -> list[Negative]:
     "graphneg generate key-context -o out.parquet --option model=path/to/model",
 )
 def generate(
-    name: Annotated[str, Argument(metavar="NAME", help="overlap, or another that is installed.")],
-    out: OutRecords,
-    per_context: Annotated[int, Option(min=1, help="Negatives of each context.")] = 1,
-    seed: Annotated[int, Option(help="The same seed gives the same negatives.")] = 0,
-    option: Annotated[
-        list[str] | None,
-        Option(metavar="NAME=VALUE", help="An option of the generator; JSON, or else text. Repeatable."),
-    ] = None,
-    places: Annotated[
-        Literal["last", "every"],
-        _of_dialogues(help="Of dialogues without responses: the last turn, or every one."),
-    ] = "last",
     *,
+    name: str = argument(..., "overlap, or another that is installed.", "NAME"),
+    out: OutRecords,
+    per_context: int = option(1, "Negatives of each context.", min=1),
+    seed: int = option(0, "The same seed gives the same negatives."),
+    options: list[str] | None = option(
+        None, "An option of the generator; JSON, or else text. Repeatable.", "NAME=VALUE", "--option"
+    ),
+    places: Literal["last", "every"] = _of_dialogues(
+        "last", "Of dialogues without responses: the last turn, or every one."
+    ),
     chosen: DialogueOptions,
-    batch: Annotated[
-        int | None,
-        _of_dialogues(
-            min=1,
-            help="Dialogues at a time, and between two writes; else 8 where a language model writes, or 200. "
-            "Changes no result.",
-        ),
-    ] = None,
+    batch: int | None = _of_dialogues(
+        None,
+        "Dialogues at a time, and between two writes; else 8 where a language model writes, or 200. "
+        "Changes no result.",
+        min=1,
+    ),
     where: StoreOptions,
 ) -> None:
     """Make wrong responses to the contexts of the loaded dialogues.
@@ -215,19 +161,15 @@ def generate(
 
     if name not in generator_names():
         raise BadParameter(f"no generator named {name!r}; choose one of {', '.join(generator_names())}")
-    asked = {"per_context": per_context, "seed": seed, "places": places, "batch": batch}
-    options = named_values(option, "--option")
+    asked = {"per_context": per_context, "seed": seed, "places": places, "batch": batch, **chosen.named}
     with where.opened() as graph:
         chosen.require(graph)
         with Bars() as bars:
             try:
-                made = graph.generate(name, **asked, **chosen.named, progress=bars, **options)
+                made = graph.generate(name, **asked, progress=bars, **named_values(options, "--option"))
             except GeneratorError as error:
                 raise BadParameter(str(error)) from error
-            _write(made, out, "nothing was changed; run the command again")
-        tell_stream(made, made.notes)
-        if out != STANDARD:
-            tell_negatives(made, out)
+            write_stream(made, out, "nothing was changed; run the command again")
 
 
 # Negatives for people: a few in a table, or one with its graphs side by side.
@@ -241,20 +183,17 @@ def show_briefly(negatives: Sequence[Negative]) -> None:
     """A table: each edited turn, what it said and says, and the edits of its graph."""
     if not negatives:
         return
-    table = plain_table("edit", "before", "after")
-    table.columns[1].ratio = table.columns[2].ratio = 1
-    table.columns[0].no_wrap = True
+    table = plain_table(Column("edit", no_wrap=True), Column("before", ratio=1), Column("after", ratio=1))
     for negative in negatives:
         original, edited = turns_before(negative), turns_after(negative)
         for edit in negative.edits:
             turn = int(edit["turn"])
-            before, after = worded(original[turn][1], edited[turn][1])
-            table.add_row(Text(edit["transform"], "bold"), before, after)
+            table.add_row(Text(edit["transform"], "bold"), *worded(original[turn][1], edited[turn][1]))
             graphs = (Text(edit[name], QUIET) for name in ("before", "after"))
             table.add_row(Text(f"{edit['category']}, turn {turn}", QUIET), *graphs)
         table.add_section()
     results().print(table)
-    if edited := next((one for one in negatives if one.amr), None):
+    if edited := next((negative for negative in negatives if negative.amr), None):
         closely = f"graphneg negatives --explain {edited.id}"
         results().print(f"[dim]One of them closely:[/] {closely}", soft_wrap=True)
 
@@ -263,10 +202,14 @@ def show_closely(negative: Negative, refused: Mapping[int, str]) -> None:
     """The edits, each edited graph beside its original, and the dialogue with its edited turns."""
     console = results()
     console.print(Text(negative.id, "bold"), soft_wrap=True)
-    made = {name: getattr(negative, name) for name in ("recipe", "seed", "target", "decoder")}
-    console.print(Text(", ".join(f"{name} {value}" for name, value in made.items()), QUIET))
-    console.print()
-    console.print(_edit_table(negative.edits))
+    made = (f"{name} {getattr(negative, name)}" for name in ("recipe", "seed", "target", "decoder"))
+    console.print(Text(", ".join(made), QUIET), end="\n\n")
+    names = ("turn", "transform", "category", "node")
+    edits = (
+        (*(str(edit[name]) for name in names), Text(edit["before"], GONE), Text(edit["after"], NEW))
+        for edit in negative.edits
+    )
+    console.print(plain_table(*names, "before", "after", rows=edits, title="What changed"))
     for turn, graphs in negative.amr.items():
         console.print(_graph_table(turn, graphs["before"], graphs["after"]))
     console.print(_dialogue_table(negative))
@@ -276,53 +219,45 @@ def show_closely(negative: Negative, refused: Mapping[int, str]) -> None:
 
 def turns_before(negative: Negative) -> list[tuple[str, str]]:
     """Speaker and text of each turn as it was loaded."""
-    context = negative.original["context"]
-    kept = negative.context if context is None else context
-    response = negative.original["response"]
-    said = [(turn["speaker"], turn["text"]) for turn in kept]
-    return [*said, ("", negative.response if response is None else response)]
+    context, response = (negative.original[part] for part in ("context", "response"))
+    return _turns(
+        negative.context if context is None else context,
+        negative.response if response is None else response,
+    )
 
 
 def turns_after(negative: Negative) -> list[tuple[str, str]]:
     """Speaker and text of each turn of the negative."""
-    return [*((turn["speaker"], turn["text"]) for turn in negative.context), ("", negative.response)]
+    return _turns(negative.context, negative.response)
+
+
+def _turns(context: Iterable[Mapping[str, str]], response: str) -> list[tuple[str, str]]:
+    return [*((turn["speaker"], turn["text"]) for turn in context), ("", response)]
 
 
 def worded(before: str, after: str) -> tuple[Text, Text]:
     """Two texts, with the words in which they differ marked."""
     old, new = before.split(), after.split()
-    left, right = Text(), Text()
+    left: list[Text] = []
+    right: list[Text] = []
     for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        _append(left, old[a:b], "" if tag == "equal" else f"bold {GONE}")
-        _append(right, new[c:d], "" if tag == "equal" else f"bold {NEW}")
-    return left, right
-
-
-def _append(text: Text, words: Sequence[str], style: str) -> None:
-    if words:
-        text.append(" " if text else "").append(" ".join(words), style)
-
-
-def _edit_table(edits: Iterable[Mapping[str, Any]]) -> Table:
-    table = plain_table("turn", "transform", "category", "node", "before", "after", title="What changed")
-    for edit in edits:
-        names = (str(edit[name]) for name in ("turn", "transform", "category", "node"))
-        table.add_row(*names, Text(edit["before"], GONE), Text(edit["after"], NEW))
-    return table
+        for side, words, style in ((left, old[a:b], GONE), (right, new[c:d], NEW)):
+            if words:
+                side.append(Text(" ".join(words), "" if tag == "equal" else f"bold {style}"))
+    return Text(" ").join(left), Text(" ").join(right)
 
 
 def _graph_table(turn: str, before: str, after: str) -> Table:
     """Two PENMAN texts line by line; brackets at a line's end and indentation are no difference."""
-    table = plain_table("original", "edited", title=f"Graph of turn {turn}")
-    table.columns[0].ratio = table.columns[1].ratio = 1
+    table = plain_table(Column("original", ratio=1), Column("edited", ratio=1), title=f"Graph of turn {turn}")
     table.expand = True
     old, new = _lines(before), _lines(after)
-    matcher = SequenceMatcher(None, list(map(_bare, old)), list(map(_bare, new)), autojunk=False)
-    for tag, a, b, c, d in matcher.get_opcodes():
-        left = [_marked("  " if tag == "equal" else "- ", line, GONE) for line in old[a:b]]
-        right = [_marked("  " if tag == "equal" else "+ ", line, NEW) for line in new[c:d]]
-        for i in range(max(len(left), len(right))):
-            table.add_row(left[i] if i < len(left) else "", right[i] if i < len(right) else "")
+    bare = ([line.strip().rstrip(")") for line in lines] for lines in (old, new))
+    for tag, a, b, c, d in SequenceMatcher(None, *bare, autojunk=False).get_opcodes():
+        left = [Text(f"  {line}") if tag == "equal" else Text(f"- {line}", GONE) for line in old[a:b]]
+        right = [Text(f"  {line}") if tag == "equal" else Text(f"+ {line}", NEW) for line in new[c:d]]
+        for row in zip_longest(left, right, fillvalue=""):
+            table.add_row(*row)
     return table
 
 
@@ -334,17 +269,8 @@ def _lines(text: str) -> list[str]:
     return [line for line in lines if not line.startswith("#")]
 
 
-def _bare(line: str) -> str:
-    return line.strip().rstrip(")")
-
-
-def _marked(mark: str, line: str, style: str) -> Text:
-    return Text(mark + line, style if mark.strip() else "")
-
-
 def _dialogue_table(negative: Negative) -> Table:
-    table = plain_table("", "turn", "speaker", "text", title="The dialogue")
-    table.columns[1].justify = "right"
+    table = plain_table("", Column("turn", justify="right"), "speaker", "text", title="The dialogue")
     for turn, (old, new) in enumerate(zip(turns_before(negative), turns_after(negative), strict=True)):
         if old == new:
             table.add_row("", str(turn), *map(Text, new))

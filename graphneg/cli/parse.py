@@ -4,27 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
-import typer
-from typer import BadParameter, Option
+from typer import BadParameter
 
-from graphneg.cli.options import DialogueOptions, StoreOptions, command, panel, without_none
-from graphneg.cli.terminal import (
-    BYTES,
-    STANDARD,
-    Bars,
-    complain,
-    counted,
-    messages,
-    note,
-    say,
-    stopping,
-    working,
-)
+from graphneg.cli.commands import command, option, panel, without_none
+from graphneg.cli.options import DialogueOptions, StoreOptions
+from graphneg.cli.terminal import BYTES, STANDARD, Bars, counted, messages, note, say, stopping, working
 from graphneg.errors import InputError, ParserError
 
 if TYPE_CHECKING:
@@ -42,39 +32,23 @@ _of_text = panel("Without a store")
     "echo 'I never said that.' | graphneg parse --text - -o -",
 )
 def parse(
-    text: Annotated[
-        str | None,
-        _of_text(metavar="FILE", help="Parse a file of one utterance a line; - is standard input."),
-    ] = None,
-    out: Annotated[
-        str | None, _of_text("--out", "-o", metavar="FILE", help="PENMAN file; - is standard output.")
-    ] = None,
-    parser: Annotated[str, _of_parser(help="dependency or amrlib, or one that is installed.")] = "dependency",
-    model: Annotated[
-        str | None,
-        _of_parser(
-            metavar="NAME_OR_PATH", help="dependency: a spaCy model; amrlib: the directory of a model."
-        ),
-    ] = None,
-    device: Annotated[
-        str | None, _of_parser(help="cpu, cuda, mps; else the best there is; amrlib only.")
-    ] = None,
-    batch: Annotated[int | None, _of_parser(min=1, help="Texts at a time; amrlib only.")] = None,
-    offline: Annotated[bool, _of_parser("--offline", help="Fetch nothing from a hub; amrlib only.")] = False,
-    processes: Annotated[
-        int | None,
-        _of_parser(
-            min=1,
-            show_default=False,
-            help="Worker processes; else one a core for dependency, one for amrlib.",
-        ),
-    ] = None,
-    again: Annotated[
-        bool,
-        Option("--again", help="Replace graphs of other parsers and versions; never those that were loaded."),
-    ] = False,
-    responses: Annotated[bool, Option("--responses", help="Parse responses as well.")] = False,
     *,
+    text: str | None = _of_text(None, "Parse a file of one utterance a line; - is standard input.", "FILE"),
+    out: str | None = _of_text(None, "PENMAN file; - is standard output.", "FILE", "--out", "-o"),
+    parser: str = _of_parser("dependency", "dependency or amrlib, or one that is installed."),
+    model: str | None = _of_parser(
+        None, "dependency: a spaCy model; amrlib: the directory of a model.", "NAME_OR_PATH"
+    ),
+    device: str | None = _of_parser(None, "cpu, cuda, mps; else the best there is; amrlib only."),
+    batch: int | None = _of_parser(None, "Texts at a time; amrlib only.", min=1),
+    offline: bool = _of_parser(False, "Fetch nothing from a hub; amrlib only."),
+    processes: int | None = _of_parser(
+        None, "Worker processes; else one a core for dependency, one for amrlib.", min=1
+    ),
+    again: bool = option(
+        False, "Replace graphs of other parsers and versions; never those that were loaded."
+    ),
+    responses: bool = option(False, "Parse responses as well."),
     chosen: DialogueOptions,
     where: StoreOptions,
 ) -> None:
@@ -90,22 +64,27 @@ def parse(
         raise BadParameter("--again, --responses, --corpus, --split and --limit are for a store")
     options = without_none(model=model, device=device, batch=batch, offline=offline or None)
     if text is not None and out is not None:
-        _parse_file(text, out, parser, options, processes)
-        return
-    with (
-        _pool(parser, options, processes) as pool,
-        where.opened() as graph,
-        working("what was written is kept; the same command again parses the rest") as bars,
-    ):
-        chosen.require(graph)
-        report = graph.parse(
-            pool,
-            of=("utterances", "responses") if responses else ("utterances",),
-            existing="replace" if again else "keep",
-            progress=bars,
-            **chosen.named,
-        )
-    _tell(report)
+        report = _parse_file(text, out, partial(_pool, parser, options, processes))
+    else:
+        with (
+            _pool(parser, options, processes) as pool,
+            where.opened() as graph,
+            working("what was written is kept; the same command again parses the rest") as bars,
+        ):
+            chosen.require(graph)
+            report = graph.parse(
+                pool,
+                of=("utterances", "responses") if responses else ("utterances",),
+                existing="replace" if again else "keep",
+                progress=bars,
+                **chosen.named,
+            )
+    say(report.summary())
+    for code, count in report.warnings.most_common():
+        first, warning = report.examples[code][0]
+        say(f"  {code}: {count:,}, {first} first: {warning.partition(':')[2].strip()}")
+    if report.failed:
+        note(f"{counted(report.failed, 'text')} got no graph; the warnings say why")
 
 
 @contextmanager
@@ -117,20 +96,22 @@ def _pool(parser: str, options: dict[str, Any], processes: int | None) -> Genera
         with messages().status(f"preparing the parser {parser}"):
             pool = open_pool(parser, options, processes)
     except ParserError as error:
-        complain(str(error))
-        raise typer.Exit(2) from None
+        error.status = 2
+        raise
     with pool:
         yield pool
 
 
-def _parse_file(source: str, out: str, parser: str, options: dict[str, Any], processes: int | None) -> None:
+def _parse_file(
+    source: str, out: str, opened: Callable[[], AbstractContextManager[ParserPool]]
+) -> ParseReport:
     from graphneg.parsers.jobs import ParseReport, decoded_lines, parse_lines
 
     with (
         _input(source) as lines,
         _output(out) as output,
         stopping("OUT is written when it is complete; run the command again"),
-        _pool(parser, options, processes) as pool,
+        opened() as pool,
         Bars() as bars,
     ):
         report = ParseReport(pool.source)
@@ -138,7 +119,7 @@ def _parse_file(source: str, out: str, parser: str, options: dict[str, Any], pro
         for number, block in enumerate(parse_lines(pool, decoded_lines(lines, bars), report)):
             output.write((("\n" if number else "") + block).encode())
         bars.finish()
-    _tell(report)
+    return report
 
 
 def _input(source: str) -> BinaryIO:
@@ -160,12 +141,3 @@ def _output(out: str) -> Generator[BinaryIO]:
 
     with atomic_file(out) as unfinished, unfinished.open("wb") as stream:
         yield stream
-
-
-def _tell(report: ParseReport) -> None:
-    say(report.summary())
-    for code, count in report.warnings.most_common():
-        where, warning = report.examples[code][0]
-        say(f"  {code}: {count:,}, {where} first: {warning.partition(':')[2].strip()}")
-    if report.failed:
-        note(f"{counted(report.failed, 'text')} got no graph; the warnings say why")

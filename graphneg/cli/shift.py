@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
-from typer import Argument, BadParameter, Option
+from rich.markup import escape
+from rich.table import Column
+from rich.text import Text
+from typer import BadParameter
 
+from graphneg.cli.commands import (
+    argument,
+    command,
+    group,
+    named_values,
+    option,
+    panel,
+    without_none,
+)
 from graphneg.cli.options import (
     CorpusOptions,
     DialogueOptions,
     LanguageModelTraining,
     OutFolder,
     StoreOptions,
-    command,
-    group,
-    named_values,
-    panel,
-    without_none,
 )
 from graphneg.cli.terminal import (
     Bars,
@@ -37,13 +43,10 @@ from graphneg.cli.terminal import (
 from graphneg.errors import InputError
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
-    from graphneg.shift.page import CountedShift, Neighbourhood
+    from graphneg.shift.page import Neighbourhood
     from graphneg.shift.substitutes import Substitutes
 
 BAR = 16
-LEAVING, LEADING = "blue", "yellow"
 _of_embedder = panel("Embedder")
 _of_what = panel("Of what")
 _how = panel("Which substitutes")
@@ -55,32 +58,21 @@ _how = panel("Which substitutes")
     "graphneg shift build --embedder glove.6B.50d.txt --keywords rake --corpus dailydialog",
 )
 def build(
-    embedder: Annotated[
-        str,
-        _of_embedder(
-            metavar="PATH_OR_ID",
-            help="An encoder by path or hub id, or word vectors: a file (.txt, .gz, .npz), "
-            "or the small ones that come with graphneg.",
-        ),
-    ] = "glove-50d",
-    keywords: Annotated[Literal["yake", "rake"], Option(help="How keywords are found.")] = "yake",
-    language: Annotated[str, Option(metavar="CODE", help="Language of the texts.")] = "en",
-    model: Annotated[
-        str | None,
-        Option(metavar="NAME_OR_PATH", help="A spaCy model; else an installed one of the language."),
-    ] = None,
-    cache: Annotated[
-        Path | None, _of_embedder(metavar="FILE", help="Keep embeddings in a file for the next time.")
-    ] = None,
-    device: Annotated[str | None, _of_embedder(help="cpu, cuda, mps; else the best there is.")] = None,
-    threads: Annotated[
-        int | None, _of_embedder(min=1, help="Threads of the encoder; else one a core.", show_default=False)
-    ] = None,
-    offline: Annotated[bool, _of_embedder("--offline", help="Fetch nothing from a hub.")] = False,
-    rebuild: Annotated[
-        bool, Option("--rebuild", help="Remove the whole shift graph first, of all corpora.")
-    ] = False,
     *,
+    embedder: str = _of_embedder(
+        "glove-50d",
+        "An encoder by path or hub id, or word vectors: a file (.txt, .gz, .npz), "
+        "or the small ones that come with graphneg.",
+        "PATH_OR_ID",
+    ),
+    keywords: Literal["yake", "rake"] = option("yake", "How keywords are found."),
+    language: str = option("en", "Language of the texts.", "CODE"),
+    model: str | None = option(None, "A spaCy model; else an installed one of the language.", "NAME_OR_PATH"),
+    cache: Path | None = _of_embedder(None, "Keep embeddings in a file for the next time."),
+    device: str | None = _of_embedder(None, "cpu, cuda, mps; else the best there is."),
+    threads: int | None = _of_embedder(None, "Threads of the encoder; else one a core.", min=1),
+    offline: bool = _of_embedder(False, "Fetch nothing from a hub."),
+    rebuild: bool = option(False, "Remove the whole shift graph first, of all corpora."),
     chosen: CorpusOptions,
     where: StoreOptions,
 ) -> None:
@@ -110,11 +102,9 @@ def build(
     "graphneg shift export -o shifts.graphml", "graphneg shift export -o shifts.parquet --corpus dailydialog"
 )
 def export(
-    out: Annotated[
-        Path, Option("--out", "-o", metavar="FILE", help="File ending .graphml, .parquet or .jsonl.")
-    ],
-    corpus: Annotated[list[str] | None, Option(help="Only the shifts of this corpus; repeatable.")] = None,
     *,
+    out: Path = option(..., "File ending .graphml, .parquet or .jsonl.", None, "--out", "-o"),
+    corpus: list[str] | None = option(None, "Only the shifts of this corpus; repeatable."),
     where: StoreOptions,
 ) -> None:
     """Write the shift graph to a file: keywords, and how often replies move from one to the other.
@@ -131,11 +121,11 @@ def export(
 
 @command("graphneg shift show coffee", "graphneg shift show coffee --limit 20 --html coffee.html")
 def show(
-    focus: Annotated[str, Argument(metavar="FOCUS", help="A topic of the shift graph.")],
-    limit: Annotated[int, Option(min=1, help="Shifts at most, in each direction.")] = 12,
-    html: Annotated[Path | None, Option(metavar="FILE", help="Write a page for a browser as well.")] = None,
-    examples: Annotated[int, Option(min=1, help="Pairs at most of each shift, in the page.")] = 20,
     *,
+    focus: str = argument(..., "A topic of the shift graph.", "FOCUS"),
+    limit: int = option(12, "Shifts at most, in each direction.", min=1),
+    html: Path | None = option(None, "Write a page for a browser as well."),
+    examples: int = option(20, "Pairs at most of each shift, in the page.", min=1),
     where: StoreOptions,
 ) -> None:
     """Show what replies move to from a topic, and where those come from that move to it.
@@ -154,52 +144,37 @@ def show(
 
 
 def _print_neighbourhood(around: Neighbourhood) -> None:
-    from rich.text import Text
-
+    """For each direction a table: the other topic, its count, a bar, and a post with its reply."""
     console = results()
     console.print(Text(around.topic, "bold"))
     if around.opposites:
         console.print(Text(f"opposites: {', '.join(around.opposites)}", "dim"))
     most = max(shift.count for shift in (*around.moves_to, *around.comes_from))
-    if around.moves_to:
-        to = counted(around.perspectives, "topic")
-        console.print(Text(f"\n{counted(around.outgoing, 'pair')} move on from it to {to}"))
-        console.print(_table(around.moves_to, [s.perspective for s in around.moves_to], most, LEAVING))
-        _print_rest(around.more_perspectives)
-    if around.comes_from:
-        of = counted(around.foci, "topic")
-        console.print(Text(f"\n{counted(around.incoming, 'pair')} lead to it from {of}"))
-        console.print(_table(around.comes_from, [s.focus for s in around.comes_from], most, LEADING))
-        _print_rest(around.more_foci)
-
-
-def _print_rest(topics: int) -> None:
-    if topics:
-        results().print(f"[dim]and {counted(topics, 'topic')} more, less frequent: --limit shows more[/]")
-
-
-def _table(shifts: Sequence[CountedShift], others: Sequence[str], most: int, colour: str) -> Table:
-    """One row for each shift: the other topic, its count, a bar, and a post with its reply."""
-    from rich.text import Text
-
-    table = plain_table("topic", "pairs", "", "for example")
-    table.columns[1].justify = "right"
-    table.columns[2].no_wrap = True
-    table.columns[3].ratio = 1
-    for shift, other in zip(shifts, others, strict=True):
-        stays = " (stays)" if shift.focus == shift.perspective else ""
-        bar = Text("━" * max(1, round(BAR * shift.count / most)), colour)
-        table.add_row(Text(f"{other}{stays}"), f"{shift.count:,}", bar, _example(shift))
-    return table
-
-
-def _example(shift: CountedShift) -> str:
-    from rich.markup import escape
-
-    if not shift.pairs:
-        return ""
-    pair = shift.pairs[0]
-    return f"{escape(pair.post)}\n[dim]→[/] {escape(pair.reply)}"
+    to, of = counted(around.perspectives, "topic"), counted(around.foci, "topic")
+    leaving = f"{counted(around.outgoing, 'pair')} move on from it to {to}"
+    leading = f"{counted(around.incoming, 'pair')} lead to it from {of}"
+    for title, shifts, end, colour, more in (
+        (leaving, around.moves_to, "perspective", "blue", around.more_perspectives),
+        (leading, around.comes_from, "focus", "yellow", around.more_foci),
+    ):
+        if not shifts:
+            continue
+        columns = (
+            "topic",
+            Column("pairs", justify="right"),
+            Column(no_wrap=True),
+            Column("for example", ratio=1),
+        )
+        table = plain_table(*columns)
+        for shift in shifts:
+            stays = " (stays)" if shift.focus == shift.perspective else ""
+            bar = Text("━" * max(1, round(BAR * shift.count / most)), colour)
+            said = [f"{escape(pair.post)}\n[dim]→[/] {escape(pair.reply)}" for pair in shift.pairs[:1]]
+            table.add_row(Text(f"{getattr(shift, end)}{stays}"), f"{shift.count:,}", bar, *said)
+        console.print(Text(f"\n{title}"))
+        console.print(table)
+        if more:
+            console.print(f"[dim]and {counted(more, 'topic')} more, less frequent: --limit shows more[/]")
 
 
 @command(
@@ -208,30 +183,20 @@ def _example(shift: CountedShift) -> str:
     "graphneg shift substitutes -o substitutes.jsonl --corpus dailydialog --top 50",
 )
 def substitutes(
-    post: Annotated[str | None, _of_what(metavar="TEXT", help="A post of your own.")] = None,
-    utterance: Annotated[
-        str | None, _of_what(metavar="ID", help="A reply of the store: an utterance or a response.")
-    ] = None,
-    out: Annotated[
-        Path | None, _of_what("--out", "-o", metavar="FILE", help="Of every reply, to a .jsonl file.")
-    ] = None,
-    predictor: Annotated[
-        str, _how(help="frequency, embedding, seq2seq or causal, or one that is installed.")
-    ] = "frequency",
-    model: Annotated[str | None, _how(metavar="PATH_OR_ID", help="The predictor's model.")] = None,
-    option: Annotated[
-        list[str] | None, _how(metavar="NAME=VALUE", help="Another option of the predictor; repeatable.")
-    ] = None,
-    turns: Annotated[int, _how(min=1, help="Keywords of so many turns are foci.")] = 3,
-    hops: Annotated[int, _how(min=1, max=2, help="How far from a focus candidates are.")] = 2,
-    most: Annotated[int, _how(min=1, help="At most so many candidates of a focus.")] = 1000,
-    size: Annotated[int, _how(min=1, help="Candidates of a subset; one is taken of each.")] = 5,
-    seed: Annotated[int, _how(help="The same seed makes the same subsets.")] = 0,
-    top: Annotated[int, _how(min=1, help="So many of the best substitutes.")] = 20,
-    language: Annotated[
-        str | None, Option(metavar="CODE", help="Language of --post; else that of the shift graph.")
-    ] = None,
     *,
+    post: str | None = _of_what(None, "A post of your own.", "TEXT"),
+    utterance: str | None = _of_what(None, "A reply of the store: an utterance or a response.", "ID"),
+    out: Path | None = _of_what(None, "Of every reply, to a .jsonl file.", None, "--out", "-o"),
+    predictor: str = _how("frequency", "frequency, embedding, seq2seq or causal, or one that is installed."),
+    model: str | None = _how(None, "The predictor's model.", "PATH_OR_ID"),
+    option: list[str] | None = _how(None, "Another option of the predictor; repeatable.", "NAME=VALUE"),
+    turns: int = _how(3, "Keywords of so many turns are foci.", min=1),
+    hops: int = _how(2, "How far from a focus candidates are.", min=1, max=2),
+    most: int = _how(1000, "At most so many candidates of a focus.", min=1),
+    size: int = _how(5, "Candidates of a subset; one is taken of each.", min=1),
+    seed: int = _how(0, "The same seed makes the same subsets."),
+    top: int = _how(20, "So many of the best substitutes.", min=1),
+    language: str | None = option(None, "Language of --post; else that of the shift graph.", "CODE"),
     chosen: DialogueOptions,
     where: StoreOptions,
 ) -> None:
@@ -247,9 +212,8 @@ def substitutes(
     if sum(given is not None for given in (post, utterance, out)) != 1:
         raise BadParameter("give one of --post, --utterance and --out")
     options = named_values(option, "--option") | without_none(model=model)
-    if predictor not in predictor_names():
-        known = ", ".join(predictor_names())
-        raise BadParameter(f"no predictor named {predictor!r}; choose one of {known}")
+    if predictor not in (known := predictor_names()):
+        raise BadParameter(f"no predictor named {predictor!r}; choose one of {', '.join(known)}")
     sizes = {"turns": turns, "hops": hops, "most": most, "size": size, "seed": seed, "top": top}
     with where.opened() as graph:
         if out is not None:
@@ -277,8 +241,6 @@ def substitutes(
 
 
 def _print_substitutes(found: Substitutes, turns: int) -> None:
-    from rich.text import Text
-
     reply = found.reply
     if not found.ranked:
         keywords = sorted({text for some in reply.keywords[-turns:] for text in some})
@@ -288,10 +250,8 @@ def _print_substitutes(found: Substitutes, turns: int) -> None:
         )
     if reply.text:
         say(f"{reply.turns[-1]}\n=> {reply.text} ({reply.focus or '-'} to {reply.perspective or '-'})")
-    table = plain_table("focus", "substitute", "score")
-    for one in found.ranked:
-        table.add_row(Text(one.focus), Text(one.text, "bold"), f"{one.score:.4g}")
-    results().print(table)
+    rows = ((Text(best.focus), Text(best.text, "bold"), f"{best.score:.4g}") for best in found.ranked)
+    results().print(plain_table("focus", "substitute", "score", rows=rows))
 
 
 @command(
@@ -299,12 +259,12 @@ def _print_substitutes(found: Substitutes, turns: int) -> None:
     "graphneg shift train causal --model path/to/model -o predictor --limit 5000",
 )
 def train(
-    predictor: Annotated[Literal["seq2seq", "causal"], Argument(help="Which predictor.")],
-    model: Annotated[str, Option(metavar="PATH_OR_ID", help="The model to start from, by folder or hub id.")],
-    out: OutFolder,
-    limit: Annotated[int | None, Option(min=1, help="At most so many pairs, chosen by --seed.")] = None,
-    size: Annotated[int, Option(min=1, help="Candidates of a subset (seq2seq).")] = 5,
     *,
+    predictor: Literal["seq2seq", "causal"] = argument(..., "Which predictor."),
+    model: str = option(..., "The model to start from, by folder or hub id.", "PATH_OR_ID"),
+    out: OutFolder,
+    limit: int | None = option(None, "At most so many pairs, chosen by --seed.", min=1),
+    size: int = option(5, "Candidates of a subset (seq2seq).", min=1),
     lessons: LanguageModelTraining,
     chosen: CorpusOptions,
     where: StoreOptions,

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Generator, Iterable
+from collections.abc import Callable, Container, Generator
 from contextlib import contextmanager
+from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
-from rich.table import Table
-from typer import Argument, Option
+from rich.table import Column
 
-from graphneg.cli.options import DialogueOptions, Json, StoreOptions, command
+from graphneg.cli.commands import argument, command, option
+from graphneg.cli.options import DialogueOptions, Json, StoreOptions
 from graphneg.cli.terminal import complain, counted, plain_table, results, say, stopping, working
 from graphneg.errors import InputError
 
 if TYPE_CHECKING:
-    from graphneg.ingest.loader import LoadReport
     from graphneg.model import Rejected
-    from graphneg.store.queries import Info
 
 SHOWN_REJECTIONS = 20
 KINDS = {
@@ -49,26 +48,14 @@ ITEMS = {".amr": "graphs", ".penman": "graphs", ".graphml": "dialogues"}
     "graphneg load conceptnet conceptnet-assertions-5.7.0.csv.gz",
 )
 def load(
-    corpus: Annotated[
-        str | None, Argument(metavar="CORPUS", help="The loader's name; without it, all are listed.")
-    ] = None,
-    paths: Annotated[
-        list[Path] | None, Argument(metavar="PATH...", help="Files or directories of the corpus.")
-    ] = None,
-    name: Annotated[
-        str | None, Option(help="First part of the dialogues' ids; else the loader's choice.")
-    ] = None,
-    split: Annotated[
-        str | None, Option(help="Second part of the ids; else what the file's name says.")
-    ] = None,
-    language: Annotated[str, Option(help="ISO 639-1 code; conceptnet only.")] = "en",
-    turns: Annotated[
-        int, Option(min=1, help="Turns of a dialogue that is made of graphs without utterances.")
-    ] = 8,
-    rejected: Annotated[
-        Path | None, Option(metavar="FILE", help="Write all that is refused to FILE, one a line.")
-    ] = None,
     *,
+    corpus: str | None = argument(None, "The loader's name; without it, all are listed.", "CORPUS"),
+    paths: list[Path] | None = argument(None, "Files or directories of the corpus.", "PATH..."),
+    name: str | None = option(None, "First part of the dialogues' ids; else the loader's choice."),
+    split: str | None = option(None, "Second part of the ids; else what the file's name says."),
+    language: str = option("en", "ISO 639-1 code; conceptnet only."),
+    turns: int = option(8, "Turns of a dialogue that is made of graphs without utterances.", min=1),
+    rejected: Path | None = option(None, "Write all that is refused to FILE, one a line."),
     where: StoreOptions,
 ) -> None:
     """Load files of a corpus or resource.
@@ -76,32 +63,30 @@ def load(
     What is in the store already is left as it is, so a load that was stopped is completed by
     running it again. What can't be read is reported with its place, counted and left out.
     """
-    from graphneg.ingest.loader import get_loader
+    from graphneg.ingest.loader import get_loader, loader_names
 
     if corpus is None:
-        _list_loaders()
+        loaders = ((f"[bold]{known}[/]", get_loader(known).summary) for known in loader_names())
+        results().print(plain_table("corpus", "what it reads", rows=loaders))
+        results().print("[dim]graphneg load CORPUS PATH...   documented in docs/loaders.md[/]")
         return
     get_loader(corpus)
     options: dict[str, Any] = {"name": name, "split": split, "language": language, "turns": turns}
     with (
         _rejections(rejected) as listener,
-        where.opened_or_made() as graph,
+        where.opened(making=True) as graph,
         working("what was written is kept; the same command again loads the rest") as bars,
     ):
         report = graph.load(corpus, *(paths or ()), **options, progress=bars, on_rejected=listener)
-    _tell_loaded(report, rejected)
+    say(f"{report.summary()} ({report.seconds:.1f} s)")
+    for refusal in report.rejected[:SHOWN_REJECTIONS]:
+        say(f"  {refusal.place}: {refusal.reason}")
+    if (more := report.rejections - SHOWN_REJECTIONS) > 0:
+        say(f"  and {more:,} more" + ("" if rejected else "; --rejected FILE writes all of them"))
+    if rejected is not None:
+        say(f"all refusals are in {rejected}")
     if not (report.written.total() or report.present.total()):
         raise typer.Exit(1)
-
-
-def _list_loaders() -> None:
-    from graphneg.ingest.loader import get_loader, loader_names
-
-    table = plain_table("corpus", "what it reads")
-    for name in loader_names():
-        table.add_row(f"[bold]{name}[/]", get_loader(name).summary)
-    results().print(table)
-    results().print("[dim]graphneg load CORPUS PATH...   documented in docs/loaders.md[/]")
 
 
 @contextmanager
@@ -115,60 +100,30 @@ def _rejections(file: Path | None) -> Generator[Callable[[Rejected], None] | Non
     except OSError as error:
         raise InputError(f"{file}: can't be written: {error.strerror}") from error
     with stream:
-        yield lambda one: print(one.place, " ".join(one.reason.split()), sep="\t", file=stream)
-
-
-def _tell_loaded(report: LoadReport, file: Path | None) -> None:
-    say(f"{report.summary()} ({report.seconds:.1f} s)")
-    for one in report.rejected[:SHOWN_REJECTIONS]:
-        say(f"  {one.place}: {one.reason}")
-    more = report.rejections - SHOWN_REJECTIONS
-    if more > 0:
-        say(f"  and {more:,} more" + ("" if file else "; --rejected FILE writes all of them"))
-    if file is not None:
-        say(f"all refusals are in {file}")
+        yield lambda refusal: print(refusal.place, " ".join(refusal.reason.split()), sep="\t", file=stream)
 
 
 @command("graphneg info", "graphneg info --json | jq .counts")
-def info(json: Json = False, *, where: StoreOptions) -> None:
+def info(*, json: Json = False, where: StoreOptions) -> None:
     """Show what the store is and holds."""
     with where.opened() as graph, stopping("nothing was changed"):
         found = graph.info()
-    (_print_json if json else _print_tables)(found)
-
-
-def _print_json(found: Info) -> None:
-    from json import dumps
-
-    corpora = [dict(zip(("corpus", "split", "dialogues"), row, strict=True)) for row in found.corpora]
-    content = {"store": found.description, "counts": dict(found.counts), "corpora": corpora}
-    typer.echo(dumps(content, ensure_ascii=False, indent=2))
-
-
-def _print_tables(found: Info) -> None:
+    if json:
+        corpora = [dict(zip(("corpus", "split", "dialogues"), row, strict=True)) for row in found.corpora]
+        content = {"store": found.description, "counts": dict(found.counts), "corpora": corpora}
+        typer.echo(dumps(content, ensure_ascii=False, indent=2))
+        return
     console = results()
     console.print(found.description, style="bold", markup=False, soft_wrap=True)
     console.print()
     if found.corpora:
-        rows = ((corpus, split, f"{dialogues:,}") for corpus, split, dialogues in found.corpora)
-        console.print(_counts(rows, "corpus", "split", "dialogues"))
+        rows = [(corpus, split, f"{dialogues:,}") for corpus, split, dialogues in found.corpora]
+        console.print(plain_table("corpus", "split", Column("dialogues", justify="right"), rows=rows))
     else:
         console.print("no dialogues yet; graphneg load everyday brings some\n")
-    counts = found.counts
-    rows = (
-        (words, f"[dim]{kind}[/]", f"{counts[kind]:,}") for kind, words in KINDS.items() if counts.get(kind)
-    )
-    table = _counts(rows, "content", "label or type", "amount")
-    if table.row_count:
-        console.print(table)
-
-
-def _counts(rows: Iterable[tuple[str, str, str]], *headers: str) -> Table:
-    table = plain_table(*headers)
-    table.columns[2].justify = "right"
-    for row in rows:
-        table.add_row(*row)
-    return table
+    amounts = ((words, kind, found.counts.get(kind)) for kind, words in KINDS.items())
+    if rows := [(words, f"[dim]{kind}[/]", f"{amount:,}") for words, kind, amount in amounts if amount]:
+        console.print(plain_table("content", "label or type", Column("amount", justify="right"), rows=rows))
 
 
 @command("graphneg upgrade", "graphneg --store neo4j://localhost upgrade")
@@ -188,11 +143,9 @@ def upgrade(*, where: StoreOptions) -> None:
 
 @command("graphneg check graphs.amr", "graphneg check --frames *.amr > defects.txt")
 def check(
-    files: Annotated[list[Path], Argument(metavar="FILE...", help="PENMAN files.")],
-    frames: Annotated[
-        bool, Option("--frames", help="Frames must be among those that are loaded in the store.")
-    ] = False,
     *,
+    files: list[Path] = argument(..., "PENMAN files.", "FILE..."),
+    frames: bool = option(False, "Frames must be among those that are loaded in the store."),
     where: StoreOptions,
 ) -> None:
     """Check PENMAN files for malformed graphs.
@@ -207,8 +160,8 @@ def check(
         defects = unreadable = 0
         for file in files:
             try:
-                for one in check_file(file, inventory):
-                    typer.echo(f"{one.file}:{one.line}: {one.id}: {one.code}: {one.message}")
+                for defect in check_file(file, inventory):
+                    typer.echo(f"{defect.file}:{defect.line}: {defect.id}: {defect.code}: {defect.message}")
                     defects += 1
             except InputError as error:
                 complain(str(error))
@@ -228,10 +181,8 @@ def _loaded_frames(where: StoreOptions) -> Container[str]:
 
 @command("graphneg export positives.jsonl", "graphneg export graphs.amr --corpus everyday --split train")
 def export(
-    out: Annotated[
-        Path, Argument(metavar="OUT", help="File ending .jsonl, .parquet, .amr, .penman or .graphml.")
-    ],
     *,
+    out: Path = argument(..., "File ending .jsonl, .parquet, .amr, .penman or .graphml.", "OUT"),
     chosen: DialogueOptions,
     where: StoreOptions,
 ) -> None:

@@ -6,45 +6,43 @@ In: texts, tables, values for JSON, work that reports its progress. Out: what a 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from json import dumps
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 import typer
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
 from rich.filesize import decimal
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TextColumn, TimeRemainingColumn
+from rich.table import Column, Table
 from rich.text import Text
 
 if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
-
     from graphneg.datasets.pair_sampler import Shortage
-    from graphneg.dialogue_graph import DialogueGraph
 
 STANDARD = "-"
 """A file name that means standard input, or standard output."""
 PIPE_WIDTH = 120
 """Columns of a table that is written to no terminal."""
+BYTES = "B"
+"""The unit of work that is counted in bytes."""
 
 
 @cache
 def messages() -> Console:
     """Standard error."""
-    from rich.console import Console
-
     return _sized(Console(stderr=True, highlight=False))
 
 
 @cache
 def results() -> Console:
     """Standard output."""
-    from rich.console import Console
-
     return _sized(Console(highlight=False))
 
 
@@ -66,9 +64,18 @@ def note(message: str) -> None:
 
 def say(message: str, prefix: str = "") -> None:
     """A line on standard error as it is: square brackets in it are no markup."""
-    from rich.markup import escape
-
     messages().print(prefix + escape(message), soft_wrap=True)
+
+
+def read_input(name: str) -> str:
+    """The text of a file, or of standard input.
+
+    Raises:
+        InputError: the file can't be read, or is no UTF-8.
+    """
+    from graphneg.ingest.reading import read_text
+
+    return sys.stdin.read() if name == STANDARD else read_text(Path(name))
 
 
 def counted(amount: int, noun: str) -> str:
@@ -76,39 +83,35 @@ def counted(amount: int, noun: str) -> str:
     return f"{amount:,} {noun}" if amount == 1 else f"{amount:,} {noun}s"
 
 
-def plain_table(*headers: str, title: str | None = None) -> Table:
+def amounts_text(amounts: Mapping[str, int]) -> str:
+    """``edits 1,200, random 300``."""
+    return ", ".join(f"{name} {amount:,}" for name, amount in sorted(amounts.items()))
+
+
+def plain_table(
+    *columns: str | Column, rows: Iterable[Iterable[str | Text]] = (), title: str | None = None
+) -> Table:
     """A table with one rule under its header, as all commands print them."""
-    from rich import box
-    from rich.table import Table
-
-    return Table(
-        *headers, title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False
+    table = Table(
+        *columns, title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False
     )
+    for row in rows:
+        table.add_row(*row)
+    return table
 
 
-def figures_table(*headers: str, names: int = 1, title: str | None = None) -> Table:
+def figures_table(
+    *headers: str, names: int = 1, rows: Iterable[Iterable[str | Text]] = (), title: str | None = None
+) -> Table:
     """A plain table in which all but the first columns, ``names`` of them, hold figures.
 
     Figures stand at the right and are never cut or wrapped: where a terminal is narrow, names are.
     """
-    table = plain_table(*headers, title=title)
+    named = (Column(header, overflow="fold") for header in headers[:names])
+    figures = (Column(header, justify="right", no_wrap=True) for header in headers[names:])
+    table = plain_table(*named, *figures, rows=rows, title=title)
     table.padding = (0, 1, 0, 0)
-    for column in table.columns[:names]:
-        column.overflow = "fold"
-    for column in table.columns[names:]:
-        column.justify = "right"
-        column.no_wrap = True
     return table
-
-
-def show_table(
-    rows: Iterable[Iterable[Any]], *headers: str, names: int = 1, title: str | None = None
-) -> None:
-    """Print a `figures_table` of these rows; each cell is shown as it is."""
-    table = figures_table(*headers, names=names, title=title)
-    for row in rows:
-        table.add_row(*row)
-    results().print(table)
 
 
 def print_json(*values: Any) -> None:
@@ -136,67 +139,66 @@ def working(advice: str | Callable[[], str]) -> Generator[Bars]:
 
 def training(out: Path) -> AbstractContextManager[Bars]:
     """As `working`, in a run whose checkpoints lie in the folder ``out``: there may be none as yet."""
-    kept = out / "checkpoints"
+    checkpoints = out / "checkpoints"
+    return working(
+        lambda: (
+            keeps(checkpoints, "what was learned")
+            if checkpoints.is_dir()
+            else "nothing was learned as yet, and nothing is kept"
+        )
+    )
 
-    def advice() -> str:
-        if kept.is_dir():
-            return f"{kept} keeps what was learned; the same command goes on from there"
-        return "nothing was learned as yet, and nothing is kept"
 
-    return working(advice)
+def keeps(where: str | Path, what: str) -> str:
+    """What is kept where the run of a resumable command is stopped."""
+    return f"{where} keeps {what}; the same command goes on from there"
 
 
 def keeps_part(out: str | Path, verb: str = "made") -> str:
     """What is kept of a resumable file when its run is stopped."""
-    return f"{out}.part keeps what was {verb}; the same command goes on from there"
+    return keeps(f"{out}.part", f"what was {verb}")
 
 
-def write_stream(made: Any, out: str) -> None:
-    """Write a stream of records to the file that its name says, or to standard output."""
-    (made.to_parquet if out.endswith(".parquet") else made.to_jsonl)(out)
+def write_stream(made: Any, out: str, unkept: str, verb: str = "made") -> None:
+    """Write a stream of records to the file that its name says, or to standard output; tell what came of it.
 
-
-def tell_stream(made: Any, notes: Sequence[str] = ()) -> None:
-    """What came of a stream of records that was written: why it began anew, and its table."""
-    from rich.box import SIMPLE_HEAD
-
+    Told are why it began anew, its table, and how many negatives were made, or records ``chosen``. Stopped on
+    standard output, nothing is kept: ``unkept`` says what to do.
+    """
+    with stopping(unkept if out == STANDARD else keeps_part(out, verb)):
+        (made.to_parquet if out.endswith(".parquet") else made.to_jsonl)(out)
     if made.resumed.discarded:
         note(f"started anew: {made.resumed.discarded}")
-    for line in notes:
+    for line in made.notes:
         note(line)
     table = made.summary.table()
     table.box = SIMPLE_HEAD
     messages().print(table)
-
-
-def tell_negatives(made: Any, out: str) -> None:
-    """How many negatives a file holds, and how many of a run before."""
-    done = made.resumed.dialogues
+    if out == STANDARD:
+        return
+    amount, done = made.summary.negatives, made.resumed.dialogues
     went_on = f", going on after {done:,} dialogues of a run before" if done else ""
-    say(f"{out}: {counted(made.summary.negatives, 'negative')}{went_on}")
-
-
-def tell_trained(report: Any, out: Path, rest: str = "") -> None:
-    """What a training came to, with ``rest`` at the end of the line."""
     say(
-        f"{out}: trained on {counted(report.examples, 'pair')} in {counted(report.steps, 'step')}, "
-        f"loss {report.loss:.3f}{rest}"
+        f"{out}: "
+        + (
+            f"{counted(amount, 'negative')}{went_on}"
+            if verb == "made"
+            else f"{counted(amount, 'record')} kept"
+        )
     )
 
 
-def amounts_text(amounts: Mapping[str, int]) -> str:
-    """``edits 1,200, random 300``."""
-    return ", ".join(f"{name} {amount:,}" for name, amount in sorted(amounts.items()))
-
-
-# Progress bars on standard error; nothing is drawn where that is no terminal.
-
-
-BYTES = "B"
+def tell_trained(report: Any, out: Path, learned: str, examples: int | None = None) -> None:
+    """What a training came to, with what was ``learned`` at the end of the line."""
+    on = "" if examples is None else f"on {counted(examples, 'pair')} "
+    say(f"{out}: trained {on}in {counted(report.steps, 'step')}, loss {report.loss:.3f}{learned}")
 
 
 class Bars:
-    """Draws each piece of work as one bar, which goes when the work is over."""
+    """Draws each piece of work as one bar on standard error, which goes when the work is over.
+
+    Nothing is drawn where that is no terminal.
+    """
 
     def __init__(self) -> None:
         console = messages()
@@ -232,9 +234,7 @@ class Bars:
         self._progress.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._progress.stop()
 
 
@@ -249,56 +249,12 @@ class _Amount(ProgressColumn):
 class _Rate(ProgressColumn):
     def render(self, task: Task) -> Text:
         speed = task.finished_speed or task.speed
-        if speed is None:
-            return Text("")
-        return Text(f"{_amount(speed, task.fields['unit'])}/s", style="progress.data.speed")
+        shown = "" if speed is None else f"{_amount(speed, task.fields['unit'])}/s"
+        return Text(shown, style="progress.data.speed")
 
 
 def _amount(count: float, unit: str) -> str:
     return decimal(int(count)) if unit == BYTES else f"{count:,.0f}"
-
-
-# Opening a store, and saying which.
-
-
-@contextmanager
-def opening(
-    store: str | None,
-    username: str | None,
-    password: str | None,
-    database: str | None,
-    upgrading: bool = False,
-) -> Generator[DialogueGraph]:
-    """The dialogue graph of this store, open; says so while its server starts."""
-    with messages().status(f"opening {store_name(store)}"):
-        import graphneg
-
-        credentials = {"username": username, "password": password, "database": database}
-        graph = graphneg.open(store, **credentials, upgrading=upgrading)
-    with graph:
-        yield graph
-
-
-def store_name(store: str | None) -> str:
-    """The store that is meant, as it was named."""
-    from graphneg.store.opening import DEFAULT_DIRECTORY
-
-    return store or os.environ.get("NEO4J_URI") or f"./{DEFAULT_DIRECTORY}"
-
-
-def exists(store: str | None) -> bool:
-    """Whether there is a store, or a directory that can be one."""
-    where = store_name(store)
-    return "://" in where or Path(where).expanduser().exists()
-
-
-# The table of what a training job draws and lacks, for the terminal.
-
-
-_COLUMNS = (
-    *("negatives", "category", "contexts", "too few", "wanted", "drawn"),
-    *("similar:\nleast", "median", "most"),
-)
 
 
 def shortage_table(rows: Sequence[Shortage]) -> Table:
@@ -306,12 +262,15 @@ def shortage_table(rows: Sequence[Shortage]) -> Table:
 
     Similarity is that to right responses. A category's row repeats no figure of its source's.
     """
-    table = figures_table(*_COLUMNS, names=2)
-    for row in rows:
-        needed = ["", ""] if row.category else [f"{row.short:,}", f"{row.wanted:,}"]
-        found = row.similarity
-        figures = (found.minimum, found.median, found.maximum) if found else ()
-        names = ("" if row.category else row.name, row.category)
-        shown = (f"{figure:.2f}" for figure in figures)
-        table.add_row(*names, f"{row.contexts:,}", *needed, f"{row.got:,}", *shown)
-    return table
+    headers = ("negatives", "category", "contexts", "too few", "wanted", "drawn")
+    return figures_table(
+        *headers, "similar:\nleast", "median", "most", names=2, rows=map(_shortage_cells, rows)
+    )
+
+
+def _shortage_cells(row: Shortage) -> list[str]:
+    needed = ["", ""] if row.category else [f"{row.short:,}", f"{row.wanted:,}"]
+    spread = row.similarity
+    shown = [f"{figure:.2f}" for figure in (spread.minimum, spread.median, spread.maximum)] if spread else []
+    name = "" if row.category else row.name
+    return [name, row.category, f"{row.contexts:,}", *needed, f"{row.got:,}", *shown]

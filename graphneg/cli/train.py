@@ -1,52 +1,24 @@
-"""``graphneg train``: encoders trained on negatives; its commands under one name."""
+"""``graphneg train``: language models trained on the dialogues of a store, encoders on negatives."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from typer import Argument, BadParameter, Option
+from typer import BadParameter, Option
 
-from graphneg.cli.options import (
-    Anew,
-    Device,
-    DialogueOptions,
-    Embedder,
-    EncoderTraining,
-    Offline,
-    OutFolder,
-    Rate,
-    StartEncoder,
-    StepPairs,
-    StoreOptions,
-    TrainingOption,
-    TrainingSeed,
-    group,
-    job,
-    made_responses,
-    named_amounts,
-    training_arguments,
-)
-from graphneg.cli.terminal import (
-    amounts_text,
-    counted,
-    note,
-    results,
-    say,
-    shortage_table,
-    tell_trained,
-    training,
-)
-from graphneg.cli.train_models import counterfactual, keywords, lm
+from graphneg.cli import options, terminal
+from graphneg.cli.commands import argument, group, job, named_amounts, option
+from graphneg.cli.options import DialogueOptions, EncoderTraining, LanguageModelTraining, StoreOptions
+from graphneg.cli.terminal import amounts_text, counted, note, say, tell_trained, training
 
 if TYPE_CHECKING:
-    from graphneg.datasets.groups import Group
     from graphneg.datasets.negative_dataset import StoredGroups
     from graphneg.datasets.pair_sampler import Mix
-    from graphneg.training.coherence import CoherenceReport
-    from graphneg.training.rankers import RankerReport
+    from graphneg.nn.fine_tuning import TrainingReport
 
 HeldOutContexts = Annotated[
     list[Path] | None,
@@ -54,7 +26,94 @@ HeldOutContexts = Annotated[
 ]
 
 
-# Encoders: adapted to dialogues, then rankers, scorers of coherence, detectors of contradiction.
+@job(
+    "graphneg train lm --model gpt2 -o forward --corpus dailydialog",
+    "graphneg train lm --model gpt2 -o backward --tells post",
+)
+def lm(
+    *,
+    model: options.StartModel,
+    out: options.OutFolder,
+    tells: Literal["reply", "post"] = option("reply", "The reply, or the post that it replies to."),
+    lessons: LanguageModelTraining,
+    chosen: DialogueOptions,
+    where: StoreOptions,
+) -> None:
+    """Fine-tune a language model on dialogues, for graphneg select: replies, or the posts before them.
+
+    Every turn is a reply to the ones before it, and so is every right response. Stopped, the same
+    command goes on from the last checkpoint.
+    """
+    from graphneg.generators.selection import train_scorer
+
+    with where.opened() as graph:
+        chosen.require(graph)
+        learn = partial(train_scorer, store=graph.store, selection=chosen.selection, tells=tells)
+        _fine_tune(learn, model, out, lessons)
+
+
+@job(
+    "graphneg train counterfactual --model gpt2 -o counterfactual --epochs 3",
+    "graphneg train counterfactual --model facebook/bart-base -o counterfactual --option bf16=true",
+)
+def counterfactual(
+    model: options.StartModel,
+    out: options.OutFolder,
+    lessons: LanguageModelTraining,
+    chosen: DialogueOptions,
+    where: StoreOptions,
+) -> None:
+    """Fine-tune a language model to reply to a post with a perspective, for graphneg generate counterfactual.
+
+    A causal model (GPT-2, Llama) or a sequence-to-sequence one (BART, T5); graphneg shift build
+    must have found perspectives before. Stopped, the same command goes on from the last checkpoint.
+    """
+    from graphneg.generators.counterfactual_model import train_replies
+
+    with where.opened() as graph:
+        chosen.require(graph)
+        learn = partial(train_replies, store=graph.store, selection=chosen.selection)
+        _fine_tune(learn, model, out, lessons)
+
+
+@job(
+    "graphneg train keywords --model gpt2 -o replies --epochs 2",
+    "graphneg train keywords --model gpt2 -o replies --extractor yake --corpus dailydialog",
+)
+def keywords(
+    *,
+    model: options.StartModel,
+    out: options.OutFolder,
+    extractor: str = option("rake", "What finds the keywords.", "rake|yake"),
+    language: str = option("en", "The language of the dialogues."),
+    lessons: LanguageModelTraining,
+    chosen: DialogueOptions,
+    where: StoreOptions,
+) -> None:
+    """Fine-tune a language model to reply with given words, for graphneg generate key-context and key-sem.
+
+    Every turn is a reply to the ones before it, and so is every right response; the words are its
+    own keywords. Stopped, the same command goes on from the last checkpoint.
+    """
+    from graphneg.generators.keywords.requests import train_replies
+    from graphneg.shift.keywords import get_extractor
+
+    finder = get_extractor(extractor, language)
+    with where.opened() as graph:
+        learn = partial(train_replies, contexts=chosen.contexts(graph), extractor=finder)
+        _fine_tune(learn, model, out, lessons)
+
+
+def _fine_tune(
+    learn: Callable[..., TrainingReport], model: str, out: Path, lessons: LanguageModelTraining
+) -> None:
+    from graphneg.nn.models import load_either
+
+    loaded = load_either(model, device=lessons.device, offline=lessons.offline)
+    with training(out) as bars:
+        report = learn(loaded, out=out, progress=bars, **lessons.arguments)
+    left_out = f"; {report.skipped:,} were empty or too long" if report.skipped else ""
+    tell_trained(report, out, left_out, report.examples)
 
 
 @job(
@@ -63,26 +122,23 @@ HeldOutContexts = Annotated[
     "graphneg train ranker negatives.jsonl --kind sa-bert --model adapted -o ranker",
 )
 def adapt(
-    model: Annotated[
-        str, Option(metavar="PATH_OR_ID", help="An encoder of BERT's family: a folder or a hub id.")
-    ],
-    out: OutFolder,
-    files: Annotated[
-        list[Path] | None,
-        Argument(metavar="[FILE...]", help="Files of negatives (.jsonl, .parquet); else the store."),
-    ] = None,
-    held_out: HeldOutContexts = None,
-    epochs: Annotated[int, Option(min=1, help="Passes; each masks other words.")] = 1,
-    masked: Annotated[float, Option(min=0.01, max=0.9, help="Share of words to be told.")] = 0.15,
-    rate: Rate = 5e-5,
-    batch: StepPairs = 32,
-    max_tokens: Annotated[int, Option(min=8, help="Longer contexts lose their first turns.")] = 256,
-    option: TrainingOption = None,
-    seed: TrainingSeed = 0,
-    device: Device = None,
-    offline: Offline = False,
-    overwrite: Anew = False,
     *,
+    model: str = option(..., "An encoder of BERT's family: a folder or a hub id.", "PATH_OR_ID"),
+    out: options.OutFolder,
+    files: list[Path] | None = argument(
+        None, "Files of negatives (.jsonl, .parquet); else the store.", "[FILE...]"
+    ),
+    held_out: HeldOutContexts = None,
+    epochs: int = option(1, "Passes; each masks other words.", min=1),
+    masked: float = option(0.15, "Share of words to be told.", min=0.01, max=0.9),
+    rate: options.Rate = 5e-5,
+    batch: options.StepPairs = 32,
+    max_tokens: int = option(256, "Longer contexts lose their first turns.", min=8),
+    option: options.TrainingOption = None,
+    seed: options.TrainingSeed = 0,
+    device: options.Device = None,
+    offline: options.Offline = False,
+    overwrite: options.Anew = False,
     chosen: DialogueOptions,
     where: StoreOptions,
 ) -> None:
@@ -95,12 +151,16 @@ def adapt(
     from graphneg.datasets.groups import read_groups
     from graphneg.evaluation.ranking import response_texts
     from graphneg.training.domain_adaptation import adapt as train_encoder
-    from graphneg.training.domain_adaptation import new_adaptable
+    from graphneg.training.domain_adaptation import groups_of_contexts, new_adaptable
 
-    groups = read_groups(files) if files else _stored_groups(chosen, where)
+    if files:
+        groups = read_groups(files)
+    else:
+        with where.opened() as graph:
+            groups = groups_of_contexts(chosen.contexts(graph))
     texts = response_texts(held_out or ())
     encoder = new_adaptable(model, seed=seed, device=device, offline=offline)
-    arguments = training_arguments(rate, batch, option)
+    arguments = options.training_arguments(rate, batch, option)
     with training(out) as bars:
         report = train_encoder(
             encoder,
@@ -115,23 +175,14 @@ def adapt(
             progress=bars,
             **arguments,
         )
-    tell_trained(report, out)
+    tell_trained(report, out, "", report.examples)
 
 
-def _stored_groups(chosen: DialogueOptions, where: StoreOptions) -> list[Group]:
-    from graphneg.generators.base import ContextSelection, read_contexts
-    from graphneg.training.domain_adaptation import groups_of_contexts
-
-    with where.opened() as graph:
-        chosen.require(graph)
-        return groups_of_contexts(read_contexts(graph.store, ContextSelection(chosen.selection, "every")))
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RankerTraining(EncoderTraining):
     """How an encoder becomes a ranker."""
 
-    batch: StepPairs = 32
+    batch: options.StepPairs = 32
 
 
 @job(
@@ -142,42 +193,30 @@ class RankerTraining(EncoderTraining):
     "graphneg train ranker negatives.jsonl --held-out test.json --model path/to/encoder -o ranker",
 )
 def ranker(
-    files: Annotated[list[Path], Argument(metavar="FILE...", help="Files of negatives (.jsonl, .parquet).")],
-    model: StartEncoder,
-    out: OutFolder,
-    kind: Annotated[
-        str, Option(metavar="cross-encoder|sa-bert|poly-encoder", help="How the ranker reads.")
-    ] = "cross-encoder",
-    codes: Annotated[
-        int | None,
-        Option(min=0, help="Codes of a poly-encoder's context; 0: a bi-encoder.", show_default=False),
-    ] = None,
-    mix: Annotated[
-        list[str] | None,
-        Option(
-            metavar="NAME=N",
-            help="So many wrong responses of each context by a recipe, generator or category; "
-            "random is always there. Repeatable; else 2 random ones and 1 of each recipe and generator.",
-            show_default=False,
-        ),
-    ] = None,
-    positives: Annotated[int, Option(min=1, help="Right responses of each context, at most.")] = 2,
-    held_out: HeldOutContexts = None,
-    held_out_split: Annotated[
-        list[str] | None,
-        Option(metavar="NAME", help="A split of the files whose responses are left out. Repeatable."),
-    ] = None,
-    epochs: Annotated[int, Option(min=1, help="Passes; each draws other negatives.")] = 2,
-    validation: Annotated[
-        float | None,
-        Option(
-            metavar="FRACTION",
-            help="Share of the contexts that is held back and says when to stop; the best model is kept.",
-            show_default=False,
-        ),
-    ] = None,
-    patience: Annotated[int, Option(min=1, help="Epochs without a lower loss there, to stop.")] = 2,
     *,
+    files: list[Path] = argument(..., "Files of negatives (.jsonl, .parquet).", "FILE..."),
+    model: options.StartEncoder,
+    out: options.OutFolder,
+    kind: str = option("cross-encoder", "How the ranker reads.", "cross-encoder|sa-bert|poly-encoder"),
+    codes: int | None = option(None, "Codes of a poly-encoder's context; 0: a bi-encoder.", min=0),
+    mix: list[str] | None = option(
+        None,
+        "So many wrong responses of each context by a recipe, generator or category; "
+        "random is always there. Repeatable; else 2 random ones and 1 of each recipe and generator.",
+        "NAME=N",
+    ),
+    positives: int = option(2, "Right responses of each context, at most.", min=1),
+    held_out: HeldOutContexts = None,
+    held_out_split: list[str] | None = option(
+        None, "A split of the files whose responses are left out. Repeatable.", "NAME"
+    ),
+    epochs: int = option(2, "Passes; each draws other negatives.", min=1),
+    validation: float | None = option(
+        None,
+        "Share of the contexts that is held back and says when to stop; the best model is kept.",
+        "FRACTION",
+    ),
+    patience: int = option(2, "Epochs without a lower loss there, to stop.", min=1),
     lessons: RankerTraining,
 ) -> None:
     """Train a ranker of responses, on files of negatives.
@@ -199,21 +238,21 @@ def ranker(
     own = _own_options(kind, codes)
     dataset = NegativeDataset(files, lessons.seed, response_texts(held_out or ()), held_out_split or ())
     pairs = Pairs(dataset, _pair_mix(mix, positives, dataset.groups(0)), lessons.seed)
-    table = shortage_table(shortages(pairs.sampler(0)))
+    table = terminal.shortage_table(shortages(pairs.sampler(0)))
     encoder = new_ranker(kind, model, **lessons.model, **own)
-    arguments = lessons.arguments
+    held_back = None if validation is None else Validation(validation, patience)
     with training(out) as bars:
         report = train_ranker(
-            encoder,
-            pairs,
-            out,
-            epochs=epochs,
-            validation=None if validation is None else Validation(validation, patience),
-            progress=bars,
-            **arguments,
+            encoder, pairs, out, epochs=epochs, validation=held_back, progress=bars, **lessons.arguments
         )
-    results().print(table)
-    _tell_ranker(report)
+    terminal.results().print(table)
+    short = report.shortfall
+    _note_shortfall(short.responses, {name: counted(few, "context") for name, few in short.contexts.items()})
+    _note_held_out(short.held_out)
+    learned = sum(report.pairs.values())
+    if learned < report.planned:
+        note(f"stopped early, after {learned:,} of {report.planned:,} pairs; the best model is kept")
+    tell_trained(report, out, f"; pairs: {amounts_text(report.pairs)}")
 
 
 def _own_options(kind: str, codes: int | None) -> dict[str, Any]:
@@ -222,11 +261,9 @@ def _own_options(kind: str, codes: int | None) -> dict[str, Any]:
 
     if kind not in ranker_kinds():
         raise BadParameter(f"{kind}: choose one of {', '.join(ranker_kinds())}", param_hint="--kind")
-    if codes is None:
-        return {}
-    if kind != POLY_ENCODER:
+    if codes is not None and kind != POLY_ENCODER:
         raise BadParameter(f"a {kind} has no codes; a {POLY_ENCODER} has", param_hint="--codes")
-    return {"codes": codes}
+    return {} if codes is None else {"codes": codes}
 
 
 def _pair_mix(given: Sequence[str] | None, positives: int, groups: StoredGroups) -> Mix:
@@ -238,24 +275,18 @@ def _pair_mix(given: Sequence[str] | None, positives: int, groups: StoredGroups)
     return Mix(positives, {RANDOM: 2, **dict.fromkeys(sources, 1)})
 
 
-def _tell_ranker(report: RankerReport) -> None:
-    short = report.shortfall
-    for name, missing in sorted(short.responses.items()):
-        few = counted(short.contexts[name], "context")
-        note(f"{name}: {few} have too few; {missing:,} an epoch are missing")
-    if short.held_out:
-        note(f"{counted(short.held_out, 'response')} were left out, being held out")
-    learned = sum(report.pairs.values())
-    if learned < report.planned:
-        note(f"stopped early, after {learned:,} of {report.planned:,} pairs; the best model is kept")
-    _tell_steps(report, f"pairs: {amounts_text(report.pairs)}")
+def _note_shortfall(missing: Mapping[str, int], few: Mapping[str, str]) -> None:
+    """Of each source that an epoch misses some of: which contexts or dialogues have too few of it."""
+    for name, amount in sorted(missing.items()):
+        note(f"{name}: {few[name]} have too few; {amount:,} an epoch are missing")
 
 
-def _tell_steps(report: Any, learned: str) -> None:
-    say(f"{report.folder}: trained in {counted(report.steps, 'step')}, loss {report.loss:.3f}; {learned}")
+def _note_held_out(responses: int) -> None:
+    if responses:
+        note(f"{counted(responses, 'response')} were left out, being held out")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CoherenceTraining(EncoderTraining):
     """How an encoder becomes a scorer of coherence."""
 
@@ -270,30 +301,20 @@ class CoherenceTraining(EncoderTraining):
     "graphneg train coherence edits.jsonl --held-out fed_data.json --model path/to/encoder -o scorer",
 )
 def coherence(
-    files: Annotated[
-        list[Path],
-        Argument(metavar="FILE...", help="Files of negatives (.jsonl, .parquet), target dialogue."),
-    ],
-    model: StartEncoder,
-    out: OutFolder,
-    mix: Annotated[
-        list[str] | None,
-        Option(
-            metavar="NAME=N",
-            help="So many edited versions of each dialogue by a recipe, generator or category. "
-            "Repeatable; else 1 of each recipe and generator.",
-            show_default=False,
-        ),
-    ] = None,
-    held_out: Annotated[
-        list[Path] | None,
-        Option(
-            metavar="FILE",
-            help="Ratings (.json) or negatives; no dialogue that shares a turn with them is learned.",
-        ),
-    ] = None,
-    epochs: Annotated[int, Option(min=1, help="Passes; each draws other versions and windows.")] = 2,
     *,
+    files: list[Path] = argument(..., "Files of negatives (.jsonl, .parquet), target dialogue.", "FILE..."),
+    model: options.StartEncoder,
+    out: options.OutFolder,
+    mix: list[str] | None = option(
+        None,
+        "So many edited versions of each dialogue by a recipe, generator or category. "
+        "Repeatable; else 1 of each recipe and generator.",
+        "NAME=N",
+    ),
+    held_out: list[Path] | None = option(
+        None, "Ratings (.json) or negatives; no dialogue that shares a turn with them is learned."
+    ),
+    epochs: int = option(2, "Passes; each draws other versions and windows.", min=1),
     lessons: CoherenceTraining,
 ) -> None:
     """Train an encoder to tell coherent dialogues from edited ones, on files of negatives.
@@ -307,40 +328,26 @@ def coherence(
     from graphneg.training.coherence import train_coherence
 
     read = read_dialogues(files)
-    amounts = named_amounts(mix, "--mix") if mix else None
-    texts = turn_texts(held_out or ())
+    settings = {"mix": named_amounts(mix, "--mix") if mix else None, "held_out": turn_texts(held_out or ())}
     scorer = CoherenceScorer.new(model, **lessons.model)
-    arguments = lessons.arguments
     with training(out) as bars:
         report = train_coherence(
-            scorer,
-            read.dialogues,
-            out,
-            mix=amounts,
-            epochs=epochs,
-            held_out=texts,
-            progress=bars,
-            **arguments,
+            scorer, read.dialogues, out, epochs=epochs, progress=bars, **settings, **lessons.arguments
         )
     if read.responses:
         note(f"{counted(read.responses, 'record')} edit no dialogue and were left out: target response")
-    _tell_coherence(report, len(read.dialogues))
-    say(f"categories: {', '.join(scorer.categories) or 'none'}")
-
-
-def _tell_coherence(report: CoherenceReport, dialogues: int) -> None:
-    short = report.shortfall
-    for name, missing in sorted(short.versions.items()):
-        few = counted(short.dialogues[name], "dialogue")
-        note(f"{name}: {few} of {dialogues:,} have too few; {missing:,} an epoch are missing")
+    short, of = report.shortfall, f"of {len(read.dialogues):,}"
+    few = {name: f"{counted(dialogues, 'dialogue')} {of}" for name, dialogues in short.dialogues.items()}
+    _note_shortfall(short.versions, few)
     if short.held_out:
         note(f"{counted(short.held_out, 'edited dialogue')} were left out, sharing held-out turns")
     if report.cut_turns:
         note(f"{counted(report.cut_turns, 'turn')} longer than a window lost the end")
-    _tell_steps(report, f"windows: {amounts_text(report.windows)}")
+    tell_trained(report, out, f"; windows: {amounts_text(report.windows)}")
+    say(f"categories: {', '.join(scorer.categories) or 'none'}")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DetectorTraining(EncoderTraining):
     """How an encoder becomes a detector of contradictions."""
 
@@ -354,29 +361,20 @@ class DetectorTraining(EncoderTraining):
     "graphneg train contradiction labelled.jsonl --model made --epochs 4 -o detector",
 )
 def contradiction(
-    model: Annotated[
-        str,
-        Option(
-            metavar="PATH_OR_ID",
-            help="The encoder to start from, or a detector to go on with: folder or hub id.",
-        ),
-    ],
-    out: OutFolder,
-    files: Annotated[
-        list[Path] | None,
-        Argument(metavar="[FILE]...", help="Labelled responses, JSON lines as Sato et al. publish them."),
-    ] = None,
-    made: Annotated[
-        list[Path] | None,
-        Option(metavar="FILE", help="Negatives of the recipe contradiction (.jsonl, .parquet). Repeatable."),
-    ] = None,
-    embedder: Embedder = None,
-    held_out: Annotated[
-        list[Path] | None,
-        Option(metavar="FILE", help="Labelled responses whose texts are not learned. Repeatable."),
-    ] = None,
-    epochs: Annotated[int, Option(min=1, help="Passes over the responses.")] = 2,
     *,
+    model: str = option(
+        ..., "The encoder to start from, or a detector to go on with: folder or hub id.", "PATH_OR_ID"
+    ),
+    out: options.OutFolder,
+    files: list[Path] | None = argument(
+        None, "Labelled responses, JSON lines as Sato et al. publish them.", "[FILE]..."
+    ),
+    made: list[Path] | None = option(
+        None, "Negatives of the recipe contradiction (.jsonl, .parquet). Repeatable."
+    ),
+    embedder: options.Embedder = None,
+    held_out: list[Path] | None = option(None, "Labelled responses whose texts are not learned. Repeatable."),
+    epochs: int = option(2, "Passes over the responses.", min=1),
     lessons: DetectorTraining,
 ) -> None:
     """Train a detector of contradictions, on labelled responses or on graph-made ones.
@@ -392,26 +390,17 @@ def contradiction(
 
     if not files and not made:
         raise BadParameter("name labelled responses, or negatives with --made", param_hint="FILE")
-    labelled = [
-        *(read_labelled(files) if files else ()),
-        *made_responses(made, embedder, seed=lessons.seed, offline=lessons.offline),
-    ]
+    labelled = read_labelled(files) if files else []
+    labelled += options.made_responses(made, embedder, seed=lessons.seed, offline=lessons.offline)
     texts = tested_texts(read_labelled(held_out)) if held_out else frozenset[str]()
     detector = ContradictionDetector.new(model, **lessons.model)
-    arguments = lessons.arguments
+    pairs = pairs_of(labelled)
     with training(out) as bars:
         report = train_detector(
-            detector,
-            pairs_of(labelled),
-            out,
-            epochs=epochs,
-            held_out=texts,
-            progress=bars,
-            **arguments,
+            detector, pairs, out, epochs=epochs, held_out=texts, progress=bars, **lessons.arguments
         )
-    if report.held_out:
-        note(f"{counted(report.held_out, 'response')} were left out, being held out")
-    _tell_steps(report, f"pairs: {amounts_text(report.pairs)}")
+    _note_held_out(report.held_out)
+    tell_trained(report, out, f"; pairs: {amounts_text(report.pairs)}")
 
 
 app = group(

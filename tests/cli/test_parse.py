@@ -17,7 +17,7 @@ from graphneg.amr.penman import iter_blocks, metadata, parse_graph
 from graphneg.amr.wellformed import check
 from tests.toy_parser import install
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 WRONG_TEXTS = {

@@ -1,0 +1,162 @@
+"""How a function becomes a command, and its parameters options.
+
+In: a function whose parameters are options: single ones (``k: int = option(10, "So many of the best.")``),
+shared ones (``seed: Seed = 0``) or whole objects of `graphneg.cli.options` (``where: StoreOptions``). Out: a
+`Command` of its name, in which an object stands as an option for each field; its help is the docstring.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from functools import partial, wraps
+from inspect import Parameter, Signature, cleandoc, signature
+from json import JSONDecodeError, loads
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import typer
+from typer import BadParameter
+from typer.models import OptionInfo
+
+from graphneg.errors import InputError
+
+
+def option(default: Any, help: str, metavar: str | None = None, *names: str, **settings: Any) -> Any:
+    """A parameter that is an option; ``...`` for the default makes it a required one.
+
+    Where there are no ``names`` it is called as the parameter, and a flag has no opposite (``--no-json``). A
+    path is a ``FILE`` where no ``metavar`` says something else.
+    """
+    return typer.Option(default, *names, metavar=metavar, help=help, **settings)
+
+
+def argument(default: Any, help: str, metavar: str | None = None) -> Any:
+    """A parameter that stands without a name; ``...`` for the default makes it a required one."""
+    return typer.Argument(default, metavar=metavar, help=help)
+
+
+def panel(name: str) -> Callable[..., Any]:
+    """`option` for those that stand in the help under a heading of their own."""
+    return partial(option, rich_help_panel=name)
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command: what it runs, and the help of it."""
+
+    run: Callable[..., None]
+    help: str
+    examples: str
+
+
+def command(*examples_of: str, input_status: int = 1) -> Callable[[Callable[..., None]], Command]:
+    """Make a function a command of its name; its docstring and these examples are the help.
+
+    It ends with ``input_status`` where a file or an argument is not what it should be.
+    """
+
+    def made(function: Callable[..., None]) -> Command:
+        paragraphs = cleandoc(function.__doc__ or "").split("\n\n")
+        text = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+        return Command(expanded(function, input_status), text, examples(*examples_of))
+
+    return made
+
+
+job = partial(command, input_status=2)
+"""As `command`, for training and evaluation: data that they can't use are wrong usage."""
+
+
+def examples(*commands: str) -> str:
+    """Commands as the end of a help text, one a line."""
+    return "\n".join(["[bold]Examples[/]", *(f"[dim]$[/] {line}" for line in commands)])
+
+
+def group(
+    name: str, text: str, commands: Sequence[Command], *examples_of: str, **settings: Any
+) -> typer.Typer:
+    """Commands under one name; ``settings`` are those of Typer."""
+    app = typer.Typer(
+        name=name,
+        help=text,
+        epilog=examples(*examples_of),
+        no_args_is_help=True,
+        add_completion=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+        **settings,
+    )
+    for listed in commands:
+        app.command(listed.run.__name__, help=listed.help, epilog=listed.examples)(listed.run)
+    return app
+
+
+def expanded(function: Callable[..., None], input_status: int = 1) -> Callable[..., None]:
+    """The function with each object of options as a parameter for each of its fields."""
+    hints = get_type_hints(function, include_extras=True)
+    objects: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+
+    @wraps(function)
+    def run(**options: Any) -> None:
+        for name, kind in objects.items():
+            options[name] = kind(**{field.name: options.pop(field.name) for field in fields(kind)})
+        try:
+            function(**options)
+        except InputError as error:
+            error.status = input_status
+            raise
+
+    parameters: list[Parameter] = []
+    for name, parameter in signature(function).parameters.items():
+        if name not in objects:
+            parameters.append(_parameter(name, parameter.default, hints[name]))
+            continue
+        types = get_type_hints(objects[name], include_extras=True)
+        for field in fields(objects[name]):
+            default = Parameter.empty if field.default is MISSING else field.default
+            parameters.append(_parameter(field.name, default, types[field.name]))
+    setattr(run, "__signature__", Signature(parameters))  # noqa: B010
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run
+
+
+def _parameter(name: str, default: Any, hint: Any) -> Parameter:
+    """A parameter as Typer reads it, with what `option` leaves to its name and its type."""
+    if isinstance(default, OptionInfo):
+        if hint is bool and not default.param_decls:
+            default.param_decls = (f"--{name.replace('_', '-')}",)
+        if default.metavar is None and Path.__name__ in str(hint):
+            default.metavar = "FILE"
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=hint)
+
+
+def named_values(given: Iterable[str] | None, hint: str) -> dict[str, Any]:
+    """Values by name, each JSON or else text; ``hint`` is the option that a complaint names.
+
+    >>> named_values(["most=3", "word=tea"], "--option")
+    {'most': 3, 'word': 'tea'}
+    """
+    values: dict[str, Any] = {}
+    for text in given or ():
+        name, equals, value = text.partition("=")
+        if not name or not equals:
+            raise BadParameter(f"{text!r}: write NAME=VALUE", param_hint=hint)
+        try:
+            values[name] = loads(value)
+        except JSONDecodeError:
+            values[name] = value
+    return values
+
+
+def named_amounts(given: Iterable[str] | None, hint: str) -> dict[str, int]:
+    """Whole numbers from 1, by name."""
+    amounts = named_values(given, hint)
+    for name, amount in amounts.items():
+        if not isinstance(amount, int) or isinstance(amount, bool) or amount < 1:
+            raise BadParameter(f"{name}={amount}: a whole number from 1", param_hint=hint)
+    return amounts
+
+
+def without_none(**options: Any) -> dict[str, Any]:
+    """The options that were given."""
+    return {name: value for name, value in options.items() if value is not None}
