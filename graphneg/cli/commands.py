@@ -13,7 +13,7 @@ from functools import partial, wraps
 from inspect import Parameter, Signature, cleandoc, signature
 from json import JSONDecodeError, loads
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import typer
 from typer import BadParameter
@@ -34,6 +34,11 @@ def option(default: Any, help: str, metavar: str | None = None, *names: str, **s
 def argument(default: Any, help: str, metavar: str | None = None) -> Any:
     """A parameter that stands without a name; ``...`` for the default makes it a required one."""
     return typer.Argument(default, metavar=metavar, help=help)
+
+
+def shared(help: str, metavar: str | None = None, *names: str, **settings: Any) -> Any:
+    """An option of several commands, as `option` but without a default: ``Annotated[int, shared("...")]``."""
+    return typer.Option(*names, metavar=metavar, help=help, **settings)
 
 
 def panel(name: str) -> Callable[..., Any]:
@@ -122,11 +127,13 @@ def expanded(function: Callable[..., None], input_status: int = 1) -> Callable[.
 
 def _parameter(name: str, default: Any, hint: Any) -> Parameter:
     """A parameter as Typer reads it, with what `option` leaves to its name and its type."""
-    if isinstance(default, OptionInfo):
-        if hint is bool and not default.param_decls:
-            default.param_decls = (f"--{name.replace('_', '-')}",)
-        if default.metavar is None and Path.__name__ in str(hint):
-            default.metavar = "FILE"
+    kind, *metadata = get_args(hint) if get_origin(hint) is Annotated else (hint, default)
+    for info in metadata:
+        if isinstance(info, OptionInfo):
+            if kind is bool and not info.param_decls:
+                info.param_decls = (f"--{name.replace('_', '-')}",)
+            if info.metavar is None and Path.__name__ in str(kind):
+                info.metavar = "FILE"
     return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=hint)
 
 

@@ -11,7 +11,8 @@ from typer import BadParameter
 
 from graphneg.cli.commands import argument, job, named_values, option, panel
 from graphneg.cli.options import Json, Offline, training_arguments
-from graphneg.cli.terminal import counted, figures_table, keeps, print_json, results, say, working
+from graphneg.cli.tables import figures_table, show
+from graphneg.cli.terminal import counted, keeps, say, working
 
 if TYPE_CHECKING:
     from graphneg.evaluation.comparison.comparison import Comparison
@@ -101,10 +102,7 @@ def compare(
     data = read_data(train, test, split)
     with working(keeps(out, "each result")) as bars:
         compared = run_all(data, plan, out, open_graph=open, overwrite=overwrite, progress=bars, on_run=_tell)
-    if json:
-        print_json(compared.as_dict())
-    else:
-        results().print(_table(compared))
+    show(json, [compared.as_dict()], _table(compared))
     say(f"{out}: {counted(compared.train, 'context')} to learn from, {compared.test:,} to be tested on")
 
 

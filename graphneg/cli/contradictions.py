@@ -11,18 +11,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, BadParameter
 
+from graphneg.cli import options
 from graphneg.cli.commands import argument, group, job, named_values, option
-from graphneg.cli.options import (
-    AnyDevice,
-    DialogueOptions,
-    Json,
-    Offline,
-    OutFile,
-    Overwrite,
-    Seed,
-    StoreOptions,
-)
-from graphneg.cli.terminal import counted, keeps_part, note, print_json, say, working
+from graphneg.cli.options import DialogueOptions, Json, Offline, OutFile, Overwrite, Seed, StoreOptions
+from graphneg.cli.tables import print_json
+from graphneg.cli.terminal import counted, keeps_part, note, say, working
 
 if TYPE_CHECKING:
     from graphneg.generators.base import Generator
@@ -50,7 +43,7 @@ def contexts(
     per_dialogue: int = option(1, "Of one dialogue, at most.", min=1),
     furthest: int = option(3, "Turns of the answerer that are looked at.", min=1),
     overwrite: Overwrite = False,
-    device: AnyDevice = "auto",
+    device: options.AnyDevice = "auto",
     offline: Offline = False,
     chosen: DialogueOptions,
     where: StoreOptions,
@@ -103,7 +96,7 @@ def responses(
     option: list[str] | None = option(None, "An option of the generators; repeatable.", "NAME=VALUE"),
     seed: Seed = 0,
     overwrite: Overwrite = False,
-    device: AnyDevice = "auto",
+    device: options.AnyDevice = "auto",
     offline: Offline = False,
     where: StoreOptions,
 ) -> None:
@@ -122,11 +115,11 @@ def responses(
         Replies(name, load_causal(str(model), device=device, offline=offline))
         for name, model in named_values(lm, "--lm").items()
     ]
-    options = named_values(option, "--option")
+    settings = named_values(option, "--option")
     with ExitStack() as opened:
         if generator:
             store = opened.enter_context(where.opened()).store
-            own = [*(get_generator(name, store, **options) for name in generator), *own]
+            own = [*(get_generator(name, store, **settings) for name in generator), *own]
         bars = opened.enter_context(working(keeps_part(out)))
         amount = collect_responses(
             contexts, own, out, per_context=per_context, seed=seed, overwrite=overwrite, progress=bars
@@ -135,11 +128,7 @@ def responses(
 
 
 @job("graphneg contradictions sheet responses.jsonl -o labels.csv")
-def sheet(
-    file: Responses,
-    out: OutFile,
-    overwrite: Overwrite = False,
-) -> None:
+def sheet(file: Responses, out: OutFile, overwrite: Overwrite = False) -> None:
     """Write a label sheet: a CSV table in which three annotators write 1 (contradictory) or 0."""
     from graphneg.scorers.collection import read_responses_file
     from graphneg.scorers.label_sheets import write_sheet
@@ -150,10 +139,7 @@ def sheet(
 
 
 @job("graphneg contradictions agreement ann.csv ben.csv cleo.csv")
-def agreement(
-    sheets: Sheets,
-    json: Json = False,
-) -> None:
+def agreement(sheets: Sheets, json: Json = False) -> None:
     """Tell how annotators agree: Fleiss' kappa, and how many responses are of which class."""
     from graphneg.scorers.label_sheets import agreement as agree
     from graphneg.scorers.label_sheets import read_sheets
@@ -166,12 +152,7 @@ def agreement(
 
 
 @job("graphneg contradictions export responses.jsonl labels.csv -o labelled.jsonl")
-def export(
-    file: Responses,
-    sheets: Sheets,
-    out: OutFile,
-    overwrite: Overwrite = False,
-) -> None:
+def export(file: Responses, sheets: Sheets, out: OutFile, overwrite: Overwrite = False) -> None:
     """Write labelled responses as JSON lines, to train and evaluate detectors on.
 
     Two of three annotators make a response contradictory, none makes it not; the rest is dropped.

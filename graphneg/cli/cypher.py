@@ -15,18 +15,8 @@ from typer import BadParameter
 
 from graphneg.cli.commands import argument, command, named_values, option
 from graphneg.cli.options import StoreOptions, TransformFolders
-from graphneg.cli.terminal import (
-    STANDARD,
-    counted,
-    messages,
-    note,
-    plain_table,
-    print_json,
-    read_input,
-    results,
-    say,
-    stopping,
-)
+from graphneg.cli.tables import plain_table, print_json, results
+from graphneg.cli.terminal import STANDARD, counted, messages, note, read_input, say, stopping
 from graphneg.errors import InputError
 
 if TYPE_CHECKING:

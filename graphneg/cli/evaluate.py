@@ -12,24 +12,12 @@ from typer import BadParameter
 from graphneg.cli.commands import argument, group, job, named_values, option, panel
 from graphneg.cli.evaluate_negatives import negatives
 from graphneg.cli.options import Device, Embedder, Json, Offline, Resamples, Seed, made_responses
-from graphneg.cli.terminal import (
-    Bars,
-    complain,
-    counted,
-    figures_table,
-    keeps,
-    note,
-    print_json,
-    results,
-    say,
-    stopping,
-    working,
-)
+from graphneg.cli.tables import figures_table, print_json, results, show
+from graphneg.cli.terminal import Bars, complain, counted, keeps, note, say, stopping, working
 from graphneg.errors import InputError
 
 if TYPE_CHECKING:
     from graphneg.evaluation.correlation import Correlation, Difference, Rated
-    from graphneg.evaluation.detection import Detection
     from graphneg.ingest.labelled import Labelled
 
 SHOWN_UNREADABLE = 20
@@ -60,22 +48,19 @@ def smatch(
     drawn = {"seed": seed, "resamples": resamples}
     with working(UNCHANGED) as bars:
         found = evaluate_smatch(gold, pred, **drawn, processes=processes, progress=bars)
-    if json:
-        print_json(found.as_dict())
-    else:
-        rows = (
-            (
-                f"[bold]{name}[/]",
-                *(f"{value:.3f}" for value in measure.micro),
-                "–".join(f"{end:.3f}" for end in measure.micro_interval),
-                f"{measure.macro.f1:.3f}",
-                "–".join(f"{end:.3f}" for end in measure.macro_interval),
-                f"{measure.pairs:,}",
-            )
-            for name, measure in found.measures.items()
+    rows = (
+        (
+            f"[bold]{name}[/]",
+            *(f"{value:.3f}" for value in measure.micro),
+            "–".join(f"{end:.3f}" for end in measure.micro_interval),
+            f"{measure.macro.f1:.3f}",
+            "–".join(f"{end:.3f}" for end in measure.macro_interval),
+            f"{measure.pairs:,}",
         )
-        headers = ("measure", "P", "R", "F1", "95%", "macro", "95%", "pairs")
-        results().print(figures_table(*headers, rows=rows))
+        for name, measure in found.measures.items()
+    )
+    headers = ("measure", "P", "R", "F1", "95%", "macro", "95%", "pairs")
+    show(json, [found.as_dict()], figures_table(*headers, rows=rows))
     for graph in found.unreadable[:SHOWN_UNREADABLE]:
         complain(f"{graph.place}: {graph.id or '-'}: {graph.reason}")
     unread = f"; {counted(len(found.unreadable), 'graph')} can't be read" if found.unreadable else ""
@@ -234,14 +219,11 @@ def _print_correlations(
     json: bool,
 ) -> None:
     """The correlations of each scorer, and how the others differ from the first."""
-    if json:
-        scorers = [{"scores": name, "correlations": [*map(asdict, lines)]} for name, lines in found]
-        differences = [
-            {"first": first, "second": second, "spearman": [*map(asdict, lines)]}
-            for first, second, lines in others
-        ]
-        print_json({"scorers": scorers, "differences": differences})
-        return
+    scorers = [{"scores": name, "correlations": [*map(asdict, lines)]} for name, lines in found]
+    differences = [
+        {"first": first, "second": second, "spearman": [*map(asdict, lines)]}
+        for first, second, lines in others
+    ]
     rows = (
         (
             *(Path(name).name, line.level, line.quality, f"{line.items:,}"),
@@ -254,18 +236,23 @@ def _print_correlations(
         for line in lines
     )
     headers = ("scores", "level", "quality", "items", "Pearson", "Spearman", "Kendall")
-    results().print(figures_table(*headers, names=3, rows=rows))
-    for first, second, lines in others:
-        rows = (
-            (
-                *(line.level, line.quality, f"{line.items:,}", f"{line.value:+.3f}"),
-                *(f"{line.low:+.3f} to {line.high:+.3f}", f"{line.p:.3f}"),
-            )
-            for line in lines
+    compared = [
+        figures_table(
+            *("level", "quality", "items", "Spearman more", "95%", "p"),
+            names=2,
+            rows=(
+                (
+                    *(line.level, line.quality, f"{line.items:,}", f"{line.value:+.3f}"),
+                    *(f"{line.low:+.3f} to {line.high:+.3f}", f"{line.p:.3f}"),
+                )
+                for line in lines
+            ),
+            title=f"{Path(first).name} less {Path(second).name}",
         )
-        headers = ("level", "quality", "items", "Spearman more", "95%", "p")
-        title = f"{Path(first).name} less {Path(second).name}"
-        results().print(figures_table(*headers, names=2, rows=rows, title=title))
+        for first, second, lines in others
+    ]
+    values = {"scorers": scorers, "differences": differences}
+    show(json, [values], figures_table(*headers, names=3, rows=rows), *compared)
 
 
 @job(
@@ -352,13 +339,7 @@ def contradiction(
         with working(keeps(out, "what was learned")) as bars:
             validated = cross_validate(tested, encoder, out, progress=bars, **learned)
         tested, given = validated.tested, validated.scores
-    _print_detection(detection(tested, given, threshold=threshold, resamples=resamples, seed=seed), json)
-
-
-def _print_detection(found: Detection, json: bool) -> None:
-    if json:
-        print_json(*found.as_dicts())
-        return
+    found = detection(tested, given, threshold=threshold, resamples=resamples, seed=seed)
     rows = (
         (
             *(line.generator, f"{line.responses:,}", f"{line.contradictory:,}"),
@@ -370,7 +351,7 @@ def _print_detection(found: Detection, json: bool) -> None:
         for line in (*found.generators, found.mean)
     )
     headers = ("generator", "responses", "contra-\ndictory", "accuracy", "balanced", "F1", "AUC")
-    results().print(figures_table(*headers, rows=rows))
+    show(json, found.as_dicts(), figures_table(*headers, rows=rows))
 
 
 app = group(

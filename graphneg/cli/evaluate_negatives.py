@@ -13,7 +13,8 @@ from rich.text import Text
 
 from graphneg.cli.commands import argument, job, option
 from graphneg.cli.options import Json, Offline, Overwrite
-from graphneg.cli.terminal import counted, figures_table, note, plain_table, print_json, results, say, working
+from graphneg.cli.tables import figures_table, plain_table, print_json, results
+from graphneg.cli.terminal import counted, note, say, working
 
 if TYPE_CHECKING:
     from graphneg.evaluation.negatives.report import Report

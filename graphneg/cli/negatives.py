@@ -13,7 +13,8 @@ from typer import BadParameter
 
 from graphneg.cli.commands import argument, command, named_values, option, panel, without_none
 from graphneg.cli.options import CorpusOptions, DialogueOptions, OutRecords, StoreOptions, TransformFolders
-from graphneg.cli.terminal import STANDARD, Bars, counted, note, plain_table, results, stopping, write_stream
+from graphneg.cli.tables import plain_table, results
+from graphneg.cli.terminal import STANDARD, Bars, counted, note, stopping, write_stream
 from graphneg.editing.recipes import GENERATED, RECIPE_NAMES
 from graphneg.errors import GeneratorError
 from graphneg.model import Negative
@@ -221,8 +222,7 @@ def turns_before(negative: Negative) -> list[tuple[str, str]]:
     """Speaker and text of each turn as it was loaded."""
     context, response = (negative.original[part] for part in ("context", "response"))
     return _turns(
-        negative.context if context is None else context,
-        negative.response if response is None else response,
+        negative.context if context is None else context, negative.response if response is None else response
     )
 
 

@@ -10,9 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from typer import Option
-
-from graphneg.cli.commands import named_values
+from graphneg.cli.commands import named_values, shared
 from graphneg.cli.terminal import messages
 from graphneg.errors import InputError
 
@@ -22,45 +20,36 @@ if TYPE_CHECKING:
     from graphneg.ingest.labelled import Labelled
     from graphneg.store.dialogues import Selection
 
-OutFile = Annotated[Path, Option("--out", "-o", metavar="FILE", help="The file to write.")]
-OutFolder = Annotated[Path, Option("--out", "-o", metavar="FOLDER", help="Where the trained model goes.")]
-OutRecords = Annotated[
-    str, Option("--out", "-o", metavar="FILE", help="A .jsonl or .parquet file; - prints JSON lines.")
-]
-Overwrite = Annotated[bool, Option("--overwrite", help="Replace what is there.")]
-Anew = Annotated[bool, Option("--overwrite", help="Remove the model or stopped run of the folder first.")]
-Seed = Annotated[int, Option(help="The same seed gives the same result.")]
-TrainingSeed = Annotated[int, Option(help="The same seed trains the same model on a CPU.")]
-Device = Annotated[str | None, Option(help="cpu, cuda; else the best there is.")]
-AnyDevice = Annotated[str, Option(help="cpu, cuda, mps; auto is the best there is.")]
-Offline = Annotated[bool, Option("--offline", help="Fetch nothing from a model hub.")]
-Json = Annotated[bool, Option("--json", help="Print JSON in place of a table.")]
-Resamples = Annotated[int, Option(min=0, help="Resamples, for the 95% intervals.")]
-StartModel = Annotated[
-    str, Option(metavar="PATH_OR_ID", help="The model to start from: a folder, a GGUF file, a hub id.")
-]
-StartEncoder = Annotated[
-    str, Option(metavar="PATH_OR_ID", help="The encoder to start from: a folder or a hub id.")
-]
+OutFile = Annotated[Path, shared("The file to write.", "FILE", "--out", "-o")]
+OutFolder = Annotated[Path, shared("Where the trained model goes.", "FOLDER", "--out", "-o")]
+OutRecords = Annotated[str, shared("A .jsonl or .parquet file; - prints JSON lines.", "FILE", "--out", "-o")]
+Overwrite = Annotated[bool, shared("Replace what is there.")]
+Anew = Annotated[bool, shared("Remove the model or stopped run of the folder first.")]
+Seed = Annotated[int, shared("The same seed gives the same result.")]
+TrainingSeed = Annotated[int, shared("The same seed trains the same model on a CPU.")]
+Device = Annotated[str | None, shared("cpu, cuda; else the best there is.")]
+AnyDevice = Annotated[str, shared("cpu, cuda, mps; auto is the best there is.")]
+Offline = Annotated[bool, shared("Fetch nothing from a model hub.")]
+Json = Annotated[bool, shared("Print JSON in place of a table.")]
+Resamples = Annotated[int, shared("Resamples, for the 95% intervals.", min=0)]
+StartModel = Annotated[str, shared("The model to start from: a folder, a GGUF file, a hub id.", "PATH_OR_ID")]
+StartEncoder = Annotated[str, shared("The encoder to start from: a folder or a hub id.", "PATH_OR_ID")]
 Embedder = Annotated[
     str | None,
-    Option(
-        metavar="PATH_OR_ID",
-        help="An encoder of sentences: what --made contradicts is said as other speakers say it.",
+    shared(
+        "An encoder of sentences: what --made contradicts is said as other speakers say it.", "PATH_OR_ID"
     ),
 ]
-Rate = Annotated[float, Option(min=0, help="Learning rate.")]
-StepPairs = Annotated[int, Option(min=1, help="Pairs of one step.")]
+Rate = Annotated[float, shared("Learning rate.", min=0)]
+StepPairs = Annotated[int, shared("Pairs of one step.", min=1)]
 TrainingOption = Annotated[
     list[str] | None,
-    Option("--option", metavar="NAME=VALUE", help="One of transformers' TrainingArguments; repeatable."),
+    shared("One of transformers' TrainingArguments; repeatable.", "NAME=VALUE"),
 ]
-TransformFolders = Annotated[
-    list[Path] | None, Option(metavar="DIR", help="Folder of one's own transforms; repeatable.")
-]
+TransformFolders = Annotated[list[Path] | None, shared("Folder of one's own transforms; repeatable.", "DIR")]
 
-_in_store = partial(Option, rich_help_panel="Store")
-_of_dialogues = partial(Option, rich_help_panel="Which dialogues")
+_in_store = partial(shared, rich_help_panel="Store")
+_of_dialogues = partial(shared, rich_help_panel="Which dialogues")
 
 
 @dataclass(frozen=True)
@@ -70,15 +59,12 @@ class StoreOptions:
     store: Annotated[
         str | None,
         _in_store(
-            metavar="PATH_OR_URI",
-            help="A directory (embedded) or a Neo4j URI; else $NEO4J_URI, else ./graphneg-store.",
+            "A directory (embedded) or a Neo4j URI; else $NEO4J_URI, else ./graphneg-store.", "PATH_OR_URI"
         ),
     ] = None
-    username: Annotated[str | None, _in_store(help="Neo4j user; else $NEO4J_USERNAME.")] = None
-    password: Annotated[
-        str | None, _in_store(help="Better left to $NEO4J_PASSWORD, which no list shows.")
-    ] = None
-    database: Annotated[str | None, _in_store(help="Neo4j database; else $NEO4J_DATABASE.")] = None
+    username: Annotated[str | None, _in_store("Neo4j user; else $NEO4J_USERNAME.")] = None
+    password: Annotated[str | None, _in_store("Better left to $NEO4J_PASSWORD, which no list shows.")] = None
+    database: Annotated[str | None, _in_store("Neo4j database; else $NEO4J_DATABASE.")] = None
 
     @property
     def name(self) -> str:
@@ -118,8 +104,8 @@ class StoreOptions:
 class CorpusOptions:
     """Which dialogues of a store a command works on: of which corpora and splits."""
 
-    corpus: Annotated[list[str] | None, _of_dialogues(help="Only this corpus; repeatable.")] = None
-    split: Annotated[list[str] | None, _of_dialogues(help="Only this split; repeatable.")] = None
+    corpus: Annotated[list[str] | None, _of_dialogues("Only this corpus; repeatable.")] = None
+    split: Annotated[list[str] | None, _of_dialogues("Only this split; repeatable.")] = None
 
     @property
     def named(self) -> dict[str, Any]:
@@ -155,7 +141,7 @@ class CorpusOptions:
 class DialogueOptions(CorpusOptions):
     """Which dialogues of a store a command works on."""
 
-    limit: Annotated[int | None, _of_dialogues(min=1, help="At most so many dialogues.")] = None
+    limit: Annotated[int | None, _of_dialogues("At most so many dialogues.", min=1)] = None
 
     @property
     def named(self) -> dict[str, Any]:
@@ -178,11 +164,11 @@ class DialogueOptions(CorpusOptions):
 class LanguageModelTraining:
     """How a language model is fine-tuned."""
 
-    epochs: Annotated[float, Option(min=0, help="Passes over the pairs.")] = 1.0
+    epochs: Annotated[float, shared("Passes over the pairs.", min=0)] = 1.0
     rate: Rate = 5e-5
     batch: StepPairs = 8
     option: TrainingOption = None
-    seed: Annotated[int, Option(help="The same seed trains the same model.")] = 0
+    seed: Annotated[int, shared("The same seed trains the same model.")] = 0
     device: AnyDevice = "auto"
     offline: Offline = False
     overwrite: Anew = False
@@ -200,14 +186,14 @@ class EncoderTraining:
 
     rate: Rate = 5e-5
     batch: StepPairs = 16
-    max_tokens: Annotated[int, Option(min=8, help="Longer contexts lose their beginning.")] = 256
+    max_tokens: Annotated[int, shared("Longer contexts lose their beginning.", min=8)] = 256
     freeze: Annotated[
         list[str] | None,
-        Option(metavar="NAME", help="Parameters that do not learn, such as embeddings. Repeatable."),
+        shared("Parameters that do not learn, such as embeddings. Repeatable.", "NAME"),
     ] = None
-    dropout: Annotated[
-        float | None, Option(min=0, max=1, help="In place of the model's own; 0 is quickest.")
-    ] = None
+    dropout: Annotated[float | None, shared("In place of the model's own; 0 is quickest.", min=0, max=1)] = (
+        None
+    )
     option: TrainingOption = None
     seed: TrainingSeed = 0
     device: Device = None

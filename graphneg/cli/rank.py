@@ -9,23 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from rich.text import Text
 from typer import BadParameter
 
+from graphneg.cli import terminal
 from graphneg.cli.commands import argument, command, job, option, panel
 from graphneg.cli.options import Device, DialogueOptions, Json, Offline, OutRecords, Overwrite, StoreOptions
-from graphneg.cli.terminal import (
-    STANDARD,
-    counted,
-    keeps,
-    keeps_part,
-    messages,
-    plain_table,
-    print_json,
-    read_input,
-    results,
-    say,
-    stopping,
-    working,
-    write_stream,
-)
+from graphneg.cli.tables import plain_table, print_json, results
+from graphneg.cli.terminal import STANDARD, counted, keeps_part, messages, read_input, say, stopping, working
 
 if TYPE_CHECKING:
     from graphneg.generators.selection import Bidirectional, Thresholds
@@ -130,7 +118,7 @@ def bank(
     ranker = PolyEncoder.from_pretrained(model, batch=batch, device=device, offline=offline)
     with ExitStack() as opened:
         graph = None if files else opened.enter_context(where.opened())
-        bars = opened.enter_context(working(keeps(out, "what was read")))
+        bars = opened.enter_context(working(terminal.keeps(out, "what was read")))
         if graph is None:
             responses = read_responses(files or ())
         else:
@@ -198,7 +186,7 @@ def select(
         thresholds = _thresholds(scorer, given, validation, quantile, seed)
         selection = SelectionCriteria(thresholds, keep, per_context)
         selected = Selected(file, scorer, selection, batch=batch, progress=bars)
-        write_stream(selected, out, "nothing was kept; run the command again", "chosen")
+        terminal.write_stream(selected, out, "nothing was kept; run the command again", "chosen")
 
 
 def _thresholds(

@@ -10,36 +10,11 @@ from rich.table import Column
 from rich.text import Text
 from typer import BadParameter
 
-from graphneg.cli.commands import (
-    argument,
-    command,
-    group,
-    named_values,
-    option,
-    panel,
-    without_none,
-)
-from graphneg.cli.options import (
-    CorpusOptions,
-    DialogueOptions,
-    LanguageModelTraining,
-    OutFolder,
-    StoreOptions,
-)
-from graphneg.cli.terminal import (
-    Bars,
-    counted,
-    keeps_part,
-    messages,
-    note,
-    plain_table,
-    results,
-    say,
-    stopping,
-    tell_trained,
-    training,
-    working,
-)
+from graphneg.cli import commands, options, terminal
+from graphneg.cli.commands import argument, command, named_values, option, panel, without_none
+from graphneg.cli.options import CorpusOptions, DialogueOptions, LanguageModelTraining, StoreOptions
+from graphneg.cli.tables import plain_table, results
+from graphneg.cli.terminal import counted, keeps_part, messages, note, say, stopping, training, working
 from graphneg.errors import InputError
 
 if TYPE_CHECKING:
@@ -85,11 +60,11 @@ def build(
     from graphneg.nn.embedders import get_embedder
     from graphneg.shift.keywords import get_extractor
 
-    options = without_none(cache=cache, device=device, threads=threads, offline=offline or None)
+    own = without_none(cache=cache, device=device, threads=threads, offline=offline or None)
     with where.opened() as graph:
         with messages().status(f"loading {embedder}"):
             extractor = get_extractor(keywords, language, model)
-            made = get_embedder(embedder, **options)
+            made = get_embedder(embedder, **own)
         for line in extractor.notes:
             note(line)
         with working("what was written is kept; the same command again builds the rest") as bars:
@@ -211,18 +186,18 @@ def substitutes(
 
     if sum(given is not None for given in (post, utterance, out)) != 1:
         raise BadParameter("give one of --post, --utterance and --out")
-    options = named_values(option, "--option") | without_none(model=model)
+    own = named_values(option, "--option") | without_none(model=model)
     if predictor not in (known := predictor_names()):
         raise BadParameter(f"no predictor named {predictor!r}; choose one of {', '.join(known)}")
     sizes = {"turns": turns, "hops": hops, "most": most, "size": size, "seed": seed, "top": top}
     with where.opened() as graph:
         if out is not None:
             chosen.require(graph)
-        bars = Bars()
+        bars = terminal.Bars()
         with messages().status(f"loading {predictor}"):
             finder = graph.substitutes(
                 predictor,
-                predictor_options=options,
+                predictor_options=own,
                 keywords=None if language is None else get_extractor("yake", language),
                 progress=bars,
                 **sizes,
@@ -262,7 +237,7 @@ def train(
     *,
     predictor: Literal["seq2seq", "causal"] = argument(..., "Which predictor."),
     model: str = option(..., "The model to start from, by folder or hub id.", "PATH_OR_ID"),
-    out: OutFolder,
+    out: options.OutFolder,
     limit: int | None = option(None, "At most so many pairs, chosen by --seed.", min=1),
     size: int = option(5, "Candidates of a subset (seq2seq).", min=1),
     lessons: LanguageModelTraining,
@@ -291,10 +266,10 @@ def train(
             progress=bars,
             **lessons.arguments,
         )
-    tell_trained(report, out, f"; {report.skipped:,} too long" if report.skipped else "")
+    terminal.tell_trained(report, out, f"; {report.skipped:,} too long" if report.skipped else "")
 
 
-app = group(
+app = commands.group(
     "shift",
     "The shift graph: which keyword replies attend to, and which they move to.",
     (build, export, show, substitutes, train),

@@ -13,7 +13,8 @@ from rich.table import Column
 
 from graphneg.cli.commands import argument, command, option
 from graphneg.cli.options import DialogueOptions, Json, StoreOptions
-from graphneg.cli.terminal import complain, counted, plain_table, results, say, stopping, working
+from graphneg.cli.tables import plain_table, results
+from graphneg.cli.terminal import complain, counted, say, stopping, working
 from graphneg.errors import InputError
 
 if TYPE_CHECKING:

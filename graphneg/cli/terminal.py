@@ -1,18 +1,17 @@
-"""How commands speak to a user: results on standard output, all else on standard error.
+"""How commands speak to a user on standard error: messages, advice on Ctrl-C, progress, what was written.
 
-In: texts, tables, values for JSON, work that reports its progress. Out: what a terminal shows or a pipe gets.
+In: texts, reports, work that reports its progress. Out: what a terminal shows.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
-from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import typer
 from rich.box import SIMPLE_HEAD
@@ -20,11 +19,7 @@ from rich.console import Console
 from rich.filesize import decimal
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TextColumn, TimeRemainingColumn
-from rich.table import Column, Table
 from rich.text import Text
-
-if TYPE_CHECKING:
-    from graphneg.datasets.pair_sampler import Shortage
 
 STANDARD = "-"
 """A file name that means standard input, or standard output."""
@@ -37,16 +32,11 @@ BYTES = "B"
 @cache
 def messages() -> Console:
     """Standard error."""
-    return _sized(Console(stderr=True, highlight=False))
+    return sized(Console(stderr=True, highlight=False))
 
 
-@cache
-def results() -> Console:
-    """Standard output."""
-    return _sized(Console(highlight=False))
-
-
-def _sized(console: Console) -> Console:
+def sized(console: Console) -> Console:
+    """The console, with so many columns that tables are not squeezed where there is no terminal."""
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = PIPE_WIDTH
     return console
@@ -86,38 +76,6 @@ def counted(amount: int, noun: str) -> str:
 def amounts_text(amounts: Mapping[str, int]) -> str:
     """``edits 1,200, random 300``."""
     return ", ".join(f"{name} {amount:,}" for name, amount in sorted(amounts.items()))
-
-
-def plain_table(
-    *columns: str | Column, rows: Iterable[Iterable[str | Text]] = (), title: str | None = None
-) -> Table:
-    """A table with one rule under its header, as all commands print them."""
-    table = Table(
-        *columns, title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False
-    )
-    for row in rows:
-        table.add_row(*row)
-    return table
-
-
-def figures_table(
-    *headers: str, names: int = 1, rows: Iterable[Iterable[str | Text]] = (), title: str | None = None
-) -> Table:
-    """A plain table in which all but the first columns, ``names`` of them, hold figures.
-
-    Figures stand at the right and are never cut or wrapped: where a terminal is narrow, names are.
-    """
-    named = (Column(header, overflow="fold") for header in headers[:names])
-    figures = (Column(header, justify="right", no_wrap=True) for header in headers[names:])
-    table = plain_table(*named, *figures, rows=rows, title=title)
-    table.padding = (0, 1, 0, 0)
-    return table
-
-
-def print_json(*values: Any) -> None:
-    """Each value as JSON, on a line of its own."""
-    for value in values:
-        typer.echo(dumps(value, ensure_ascii=False, default=str))
 
 
 @contextmanager
@@ -255,22 +213,3 @@ class _Rate(ProgressColumn):
 
 def _amount(count: float, unit: str) -> str:
     return decimal(int(count)) if unit == BYTES else f"{count:,.0f}"
-
-
-def shortage_table(rows: Sequence[Shortage]) -> Table:
-    """What an epoch draws of each source, and below it of each error category in it.
-
-    Similarity is that to right responses. A category's row repeats no figure of its source's.
-    """
-    headers = ("negatives", "category", "contexts", "too few", "wanted", "drawn")
-    return figures_table(
-        *headers, "similar:\nleast", "median", "most", names=2, rows=map(_shortage_cells, rows)
-    )
-
-
-def _shortage_cells(row: Shortage) -> list[str]:
-    needed = ["", ""] if row.category else [f"{row.short:,}", f"{row.wanted:,}"]
-    spread = row.similarity
-    shown = [f"{figure:.2f}" for figure in (spread.minimum, spread.median, spread.maximum)] if spread else []
-    name = "" if row.category else row.name
-    return [name, row.category, f"{row.contexts:,}", *needed, f"{row.got:,}", *shown]

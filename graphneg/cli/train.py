@@ -8,10 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from typer import BadParameter, Option
+from typer import BadParameter
 
-from graphneg.cli import options, terminal
-from graphneg.cli.commands import argument, group, job, named_amounts, option
+from graphneg.cli import options, tables
+from graphneg.cli.commands import argument, group, job, named_amounts, option, shared
 from graphneg.cli.options import DialogueOptions, EncoderTraining, LanguageModelTraining, StoreOptions
 from graphneg.cli.terminal import amounts_text, counted, note, say, tell_trained, training
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 HeldOutContexts = Annotated[
     list[Path] | None,
-    Option(metavar="FILE", help="Contexts (as evaluate ranker reads) whose responses are left out."),
+    shared("Contexts (as evaluate ranker reads) whose responses are left out."),
 ]
 
 
@@ -238,14 +238,14 @@ def ranker(
     own = _own_options(kind, codes)
     dataset = NegativeDataset(files, lessons.seed, response_texts(held_out or ()), held_out_split or ())
     pairs = Pairs(dataset, _pair_mix(mix, positives, dataset.groups(0)), lessons.seed)
-    table = terminal.shortage_table(shortages(pairs.sampler(0)))
+    table = tables.shortage_table(shortages(pairs.sampler(0)))
     encoder = new_ranker(kind, model, **lessons.model, **own)
     held_back = None if validation is None else Validation(validation, patience)
     with training(out) as bars:
         report = train_ranker(
             encoder, pairs, out, epochs=epochs, validation=held_back, progress=bars, **lessons.arguments
         )
-    terminal.results().print(table)
+    tables.results().print(table)
     short = report.shortfall
     _note_shortfall(short.responses, {name: counted(few, "context") for name, few in short.contexts.items()})
     _note_held_out(short.held_out)
@@ -290,8 +290,8 @@ def _note_held_out(responses: int) -> None:
 class CoherenceTraining(EncoderTraining):
     """How an encoder becomes a scorer of coherence."""
 
-    batch: Annotated[int, Option(min=1, help="Windows of one step.")] = 16
-    max_tokens: Annotated[int, Option(min=8, help="Longer dialogues are cut by turns.")] = 256
+    batch: Annotated[int, shared("Windows of one step.", min=1)] = 16
+    max_tokens: Annotated[int, shared("Longer dialogues are cut by turns.", min=8)] = 256
 
 
 @job(
@@ -351,9 +351,7 @@ def coherence(
 class DetectorTraining(EncoderTraining):
     """How an encoder becomes a detector of contradictions."""
 
-    max_tokens: Annotated[int, Option(min=8, help="Of a pair; earlier utterances lose their beginning.")] = (
-        128
-    )
+    max_tokens: Annotated[int, shared("Of a pair; earlier utterances lose their beginning.", min=8)] = 128
 
 
 @job(

@@ -113,7 +113,7 @@ class TestShortages:
     def test_the_terminal_shows_a_line_for_each(self) -> None:
         from rich.console import Console
 
-        from graphneg.cli.terminal import shortage_table
+        from graphneg.cli.tables import shortage_table
 
         text = StringIO()
         Console(width=120, file=text).print(shortage_table(read_pairs(some(), mix=MIX).shortages()))

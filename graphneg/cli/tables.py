@@ -1,0 +1,85 @@
+"""What commands print on standard output: tables, and JSON in their place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cache
+from json import dumps
+from typing import TYPE_CHECKING, Any
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Column, Table
+from rich.text import Text
+
+from graphneg.cli.terminal import sized
+
+if TYPE_CHECKING:
+    from graphneg.datasets.pair_sampler import Shortage
+
+
+@cache
+def results() -> Console:
+    """Standard output."""
+    return sized(Console(highlight=False))
+
+
+def print_json(*values: Any) -> None:
+    """Each value as JSON, on a line of its own."""
+    for value in values:
+        typer.echo(dumps(value, ensure_ascii=False, default=str))
+
+
+def show(json: bool, values: Iterable[Any], *tables: Table) -> None:
+    """Print values as JSON, or tables in their place."""
+    if json:
+        print_json(*values)
+        return
+    for table in tables:
+        results().print(table)
+
+
+def plain_table(
+    *columns: str | Column, rows: Iterable[Iterable[str | Text]] = (), title: str | None = None
+) -> Table:
+    """A table with one rule under its header, as all commands print them."""
+    table = Table(
+        *columns, title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False
+    )
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def figures_table(
+    *headers: str, names: int = 1, rows: Iterable[Iterable[str | Text]] = (), title: str | None = None
+) -> Table:
+    """A plain table in which all but the first columns, ``names`` of them, hold figures.
+
+    Figures stand at the right and are never cut or wrapped: where a terminal is narrow, names are.
+    """
+    named = (Column(header, overflow="fold") for header in headers[:names])
+    figures = (Column(header, justify="right", no_wrap=True) for header in headers[names:])
+    table = plain_table(*named, *figures, rows=rows, title=title)
+    table.padding = (0, 1, 0, 0)
+    return table
+
+
+def shortage_table(rows: Sequence[Shortage]) -> Table:
+    """What an epoch draws of each source, and below it of each error category in it.
+
+    Similarity is that to right responses. A category's row repeats no figure of its source's.
+    """
+    headers = ("negatives", "category", "contexts", "too few", "wanted", "drawn")
+    return figures_table(
+        *headers, "similar:\nleast", "median", "most", names=2, rows=map(_shortage_cells, rows)
+    )
+
+
+def _shortage_cells(row: Shortage) -> list[str]:
+    needed = ["", ""] if row.category else [f"{row.short:,}", f"{row.wanted:,}"]
+    spread = row.similarity
+    shown = [f"{figure:.2f}" for figure in (spread.minimum, spread.median, spread.maximum)] if spread else []
+    name = "" if row.category else row.name
+    return [name, row.category, f"{row.contexts:,}", *needed, f"{row.got:,}", *shown]
