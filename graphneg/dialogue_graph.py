@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -136,12 +136,8 @@ class DialogueGraph(ShiftCalls):
             StoreError: the store is gone.
         """
         scope = ParseScope(Selection(tuple(corpora), tuple(splits), limit), tuple(of), existing)
-        with ExitStack() as opened:
-            pool = (
-                parser
-                if isinstance(parser, ParserPool)
-                else opened.enter_context(open_pool(parser, parser_options, processes))
-            )
+        is_open = isinstance(parser, ParserPool)
+        with nullcontext(parser) if is_open else open_pool(parser, parser_options, processes) as pool:
             report = ParseReport(pool.source, on_warning=on_warning)
             return parse_store(self.store, pool, scope, report, progress or NoProgress())
 
@@ -195,9 +191,7 @@ class DialogueGraph(ShiftCalls):
             Selection(tuple(corpora), tuple(splits), limit, with_graphs=limit is not None),
             batch,
         )
-        made = (
-            get_decoder(decoder, **(decoder_options or {})) if isinstance(decoder, str) else guarded(decoder)
-        )
+        made = _decoder(decoder, decoder_options or {})
         return Negatives(self.store, request, made, progress, decoder_options, self._graph_cache)
 
     def generate(
@@ -308,8 +302,7 @@ class DialogueGraph(ShiftCalls):
         Raises:
             InputError: there is no such negative in the store.
         """
-        made = get_decoder(decoder) if isinstance(decoder, str) else guarded(decoder)
-        return explain(self.store, id, made)
+        return explain(self.store, id, _decoder(decoder, {}))
 
     def materialize(self, ids: Sequence[str]) -> int:
         """Write the edited graphs of negatives as graphs of their own, to explore in Cypher.
@@ -330,3 +323,7 @@ class DialogueGraph(ShiftCalls):
 
     def __repr__(self) -> str:
         return f"<DialogueGraph: {self.store.description}>"
+
+
+def _decoder(decoder: str | Decoder, options: Mapping[str, Any]) -> Decoder:
+    return get_decoder(decoder, **options) if isinstance(decoder, str) else guarded(decoder)

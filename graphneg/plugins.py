@@ -82,13 +82,11 @@ class Plugins:
             ) from error
 
     def _entries(self) -> dict[str, EntryPoint]:
-        entries = sorted(entry_points(group=self.group), key=lambda entry: not _is_own(entry))
+        entries = sorted(
+            entry_points(group=self.group), key=lambda entry: not entry.value.startswith("graphneg.")
+        )
         return {_normal(entry.name): entry for entry in entries}
 
 
 def _normal(name: str) -> str:
     return name.strip().lower().replace("-", "_")
-
-
-def _is_own(entry: EntryPoint) -> bool:
-    return entry.value.startswith("graphneg.")

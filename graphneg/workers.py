@@ -23,11 +23,11 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from itertools import islice
 from queue import SimpleQueue
 from threading import Lock
-from types import TracebackType
-from typing import Any, BinaryIO, Generic, Self, TypeVar
+from typing import IO, Any, Generic, Self, TypeVar
 
 from graphneg.errors import GraphnegError
 
@@ -56,13 +56,20 @@ def ahead(work: Callable[[Item], Result], items: Iterable[Item], at_once: int = 
     >>> list(ahead(str, [1, 2, 3]))
     ['1', '2', '3']
     """
-    source = iter(items)
     with ThreadPoolExecutor(at_once, thread_name_prefix="graphneg-ahead") as threads:
-        coming = deque(threads.submit(work, item) for item in islice(source, at_once))
-        while coming:
-            done = coming.popleft().result()
-            coming.extend(threads.submit(work, item) for item in islice(source, 1))
-            yield done
+        yield from _in_order(partial(threads.submit, work), items, at_once)
+
+
+def _in_order(
+    submit: Callable[[Item], Future[Result]], items: Iterable[Item], at_once: int
+) -> Iterator[Result]:
+    """The results of the items, of which so many are submitted before their turn."""
+    source = iter(items)
+    coming = deque(map(submit, islice(source, at_once)))
+    while coming:
+        done = coming.popleft().result()
+        coming.extend(map(submit, islice(source, 1)))
+        yield done
 
 
 class WorkerError(GraphnegError):
@@ -97,13 +104,7 @@ class Workers(Generic[Item, Result]):
 
     def map(self, items: Iterable[Item]) -> Iterator[Result]:
         """The result of each item, in order; a few items are read ahead of their turn."""
-        pending: deque[Future[Result]] = deque()
-        for item in items:
-            pending.append(self._pool.submit(self.ask, item))
-            if len(pending) >= AHEAD * len(self._children):
-                yield pending.popleft().result()
-        while pending:
-            yield pending.popleft().result()
+        return _in_order(partial(self._pool.submit, self.ask), items, AHEAD * len(self._children) - 1)
 
     def close(self) -> None:
         """End the children, in the middle of their work if need be."""
@@ -114,9 +115,7 @@ class Workers(Generic[Item, Result]):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
@@ -130,15 +129,17 @@ class _Child:
             stdout=subprocess.PIPE,
             env={**os.environ, **environment},
         )
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._requests, self._answers = self._process.stdin, self._process.stdout
         with contextlib.suppress(BrokenPipeError):
-            self._send(sys.path)
-            self._send((target, arguments))
+            _send(sys.path, self._requests)
+            _send((target, arguments), self._requests)
 
     def ask(self, item: Any) -> Any:
         """The answer to one item; raises what the function raised, or `WorkerError`."""
         try:
-            self._send(item)
-            succeeded, answer = pickle.load(self._pipe(self._process.stdout))
+            _send(item, self._requests)
+            succeeded, answer = pickle.load(self._answers)
         except (EOFError, OSError, ValueError) as error:
             code = self._process.wait()
             how = f"by signal {-code}; did memory run out?" if code < 0 else f"with status {code}"
@@ -152,16 +153,12 @@ class _Child:
         self._process.kill()
         self._process.wait()
         with contextlib.suppress(OSError):
-            self._pipe(self._process.stdin).close()
+            self._requests.close()
 
-    def _send(self, message: Any) -> None:
-        stream = self._pipe(self._process.stdin)
-        pickle.dump(message, stream, protocol=pickle.HIGHEST_PROTOCOL)
-        stream.flush()
 
-    @staticmethod
-    def _pipe(stream: Any) -> BinaryIO:
-        return stream
+def _send(message: Any, stream: IO[bytes]) -> None:
+    pickle.dump(message, stream, protocol=pickle.HIGHEST_PROTOCOL)
+    stream.flush()
 
 
 def serve() -> None:
@@ -170,14 +167,13 @@ def serve() -> None:
     Where the function can't be made, the reason is the answer to every request.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    requests, answers = sys.stdin.buffer, _private_output()
+    requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # What libraries print goes to standard error.
     with contextlib.suppress(EOFError, BrokenPipeError):
         made, work = _attempt(_made, *pickle.load(requests))
         while True:
             item = pickle.load(requests)
-            answer = _attempt(work, item) if made else (False, work)
-            pickle.dump(answer, answers, protocol=pickle.HIGHEST_PROTOCOL)
-            answers.flush()
+            _send(_attempt(work, item) if made else (False, work), answers)
 
 
 def _attempt(function: Callable[..., Any], *arguments: Any) -> tuple[bool, Any]:
@@ -186,13 +182,6 @@ def _attempt(function: Callable[..., Any], *arguments: Any) -> tuple[bool, Any]:
         return True, function(*arguments)
     except Exception as error:
         return False, _portable(error)
-
-
-def _private_output() -> BinaryIO:
-    """Standard output for answers alone: what libraries print goes to standard error."""
-    answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    return answers
 
 
 def _made(target: str, arguments: tuple[Any, ...]) -> Callable[[Any], Any]:

@@ -8,7 +8,7 @@ shared ones (``seed: Seed = 0``) or whole objects of `graphneg.cli.options` (``w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from functools import partial, wraps
 from inspect import Parameter, Signature, cleandoc, signature
 from json import JSONDecodeError, loads
@@ -97,7 +97,10 @@ def group(
 
 
 def expanded(function: Callable[..., None], input_status: int = 1) -> Callable[..., None]:
-    """The function with each object of options as a parameter for each of its fields."""
+    """The function with each object of options as a parameter for each of its fields.
+
+    Their defaults are those of the object that is the default, or of the class.
+    """
     hints = get_type_hints(function, include_extras=True)
     objects: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
 
@@ -117,9 +120,9 @@ def expanded(function: Callable[..., None], input_status: int = 1) -> Callable[.
             parameters.append(_parameter(name, parameter.default, hints[name]))
             continue
         types = get_type_hints(objects[name], include_extras=True)
+        defaults = objects[name]() if parameter.default is Parameter.empty else parameter.default
         for field in fields(objects[name]):
-            default = Parameter.empty if field.default is MISSING else field.default
-            parameters.append(_parameter(field.name, default, types[field.name]))
+            parameters.append(_parameter(field.name, getattr(defaults, field.name), types[field.name]))
     setattr(run, "__signature__", Signature(parameters))  # noqa: B010
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run

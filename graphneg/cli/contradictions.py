@@ -15,7 +15,7 @@ from graphneg.cli import options
 from graphneg.cli.commands import argument, group, job, named_values, option
 from graphneg.cli.options import DialogueOptions, Json, Offline, OutFile, Overwrite, Seed, StoreOptions
 from graphneg.cli.tables import print_json
-from graphneg.cli.terminal import counted, keeps_part, note, say, working
+from graphneg.cli.terminal import counted, keeps, note, say, working
 
 if TYPE_CHECKING:
     from graphneg.generators.base import Generator
@@ -120,7 +120,7 @@ def responses(
         if generator:
             store = opened.enter_context(where.opened()).store
             own = [*(get_generator(name, store, **settings) for name in generator), *own]
-        bars = opened.enter_context(working(keeps_part(out)))
+        bars = opened.enter_context(working(keeps(f"{out}.part", "what was made")))
         amount = collect_responses(
             contexts, own, out, per_context=per_context, seed=seed, overwrite=overwrite, progress=bars
         )

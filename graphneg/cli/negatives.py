@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from difflib import SequenceMatcher
 from itertools import zip_longest
 from typing import Any, Literal
@@ -119,9 +120,9 @@ def _varied(negatives: Iterator[Negative], amount: int) -> list[Negative]:
         made_by = {str(edit["transform"]) for edit in negative.edits}
         if made_by - seen:
             fresh.append(negative)
-            seen |= made_by
         elif len(others) < amount:
             others.append(negative)
+        seen |= made_by
         if len(fresh) == amount:
             break
     return [*fresh, *others][:amount]
@@ -186,10 +187,10 @@ def show_briefly(negatives: Sequence[Negative]) -> None:
         return
     table = plain_table(Column("edit", no_wrap=True), Column("before", ratio=1), Column("after", ratio=1))
     for negative in negatives:
-        original, edited = turns_before(negative), turns_after(negative)
+        turns = _turns(negative)
         for edit in negative.edits:
             turn = int(edit["turn"])
-            table.add_row(Text(edit["transform"], "bold"), *worded(original[turn][1], edited[turn][1]))
+            table.add_row(Text(edit["transform"], "bold"), *worded(*(text for _, text in turns[turn])))
             graphs = (Text(edit[name], QUIET) for name in ("before", "after"))
             table.add_row(Text(f"{edit['category']}, turn {turn}", QUIET), *graphs)
         table.add_section()
@@ -218,21 +219,15 @@ def show_closely(negative: Negative, refused: Mapping[int, str]) -> None:
         note(f"turn {turn}: the decoder gave no text: {reason}")
 
 
-def turns_before(negative: Negative) -> list[tuple[str, str]]:
-    """Speaker and text of each turn as it was loaded."""
-    context, response = (negative.original[part] for part in ("context", "response"))
-    return _turns(
-        negative.context if context is None else context, negative.response if response is None else response
+def _turns(negative: Negative) -> list[tuple[tuple[str, str], tuple[str, str]]]:
+    """Speaker and text of each turn, as it was loaded and as it is."""
+    original = {name: negative.original[name] for name in ("context", "response")}
+    loaded = replace(negative, **{name: value for name, value in original.items() if value is not None})
+    spoken = (
+        [*((turn["speaker"], turn["text"]) for turn in version.context), ("", version.response)]
+        for version in (loaded, negative)
     )
-
-
-def turns_after(negative: Negative) -> list[tuple[str, str]]:
-    """Speaker and text of each turn of the negative."""
-    return _turns(negative.context, negative.response)
-
-
-def _turns(context: Iterable[Mapping[str, str]], response: str) -> list[tuple[str, str]]:
-    return [*((turn["speaker"], turn["text"]) for turn in context), ("", response)]
+    return list(zip(*spoken, strict=True))
 
 
 def worded(before: str, after: str) -> tuple[Text, Text]:
@@ -271,7 +266,7 @@ def _lines(text: str) -> list[str]:
 
 def _dialogue_table(negative: Negative) -> Table:
     table = plain_table("", Column("turn", justify="right"), "speaker", "text", title="The dialogue")
-    for turn, (old, new) in enumerate(zip(turns_before(negative), turns_after(negative), strict=True)):
+    for turn, (old, new) in enumerate(_turns(negative)):
         if old == new:
             table.add_row("", str(turn), *map(Text, new))
             continue

@@ -173,6 +173,9 @@ class LanguageModelTraining:
     offline: Offline = False
     overwrite: Anew = False
 
+    def __post_init__(self) -> None:
+        _ = self.arguments  # An --option that can't be read is told before anything is loaded.
+
     @property
     def arguments(self) -> dict[str, Any]:
         """What the trainer is told; options go before the ones that have names of their own."""
@@ -199,6 +202,9 @@ class EncoderTraining:
     device: Device = None
     offline: Offline = False
     overwrite: Anew = False
+
+    def __post_init__(self) -> None:
+        _ = self.arguments  # An --option that can't be read is told before anything is loaded.
 
     @property
     def model(self) -> dict[str, Any]:

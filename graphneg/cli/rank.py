@@ -13,7 +13,7 @@ from graphneg.cli import terminal
 from graphneg.cli.commands import argument, command, job, option, panel
 from graphneg.cli.options import Device, DialogueOptions, Json, Offline, OutRecords, Overwrite, StoreOptions
 from graphneg.cli.tables import plain_table, print_json, results
-from graphneg.cli.terminal import STANDARD, counted, keeps_part, messages, read_input, say, stopping, working
+from graphneg.cli.terminal import STANDARD, counted, messages, read_input, say, stopping, working
 
 if TYPE_CHECKING:
     from graphneg.generators.selection import Bidirectional, Thresholds
@@ -182,7 +182,7 @@ def select(
         names = (model, backward_model) if backward_model else (model,)
         models = [load_causal(name, device=device, offline=offline) for name in names]
     scorer = Bidirectional(models[0], models[-1])
-    with working(keeps_part(out, "chosen")) as bars:
+    with working(terminal.keeps(f"{out}.part", "what was chosen")) as bars:
         thresholds = _thresholds(scorer, given, validation, quantile, seed)
         selection = SelectionCriteria(thresholds, keep, per_context)
         selected = Selected(file, scorer, selection, batch=batch, progress=bars)

@@ -14,7 +14,7 @@ from graphneg.cli import commands, options, terminal
 from graphneg.cli.commands import argument, command, named_values, option, panel, without_none
 from graphneg.cli.options import CorpusOptions, DialogueOptions, LanguageModelTraining, StoreOptions
 from graphneg.cli.tables import plain_table, results
-from graphneg.cli.terminal import counted, keeps_part, messages, note, say, stopping, training, working
+from graphneg.cli.terminal import counted, keeps, messages, note, say, stopping, training, working
 from graphneg.errors import InputError
 
 if TYPE_CHECKING:
@@ -204,7 +204,7 @@ def substitutes(
                 **chosen.named,
             )
         if out is not None:
-            with stopping(keeps_part(out, "found")), bars:
+            with stopping(keeps(f"{out}.part", "what was found")), bars:
                 report = finder.to_jsonl(out)
             say(f"{out}: {report.written:,} of {report.replies:,} replies have substitutes")
             for why, amount in sorted(report.skipped.items()):

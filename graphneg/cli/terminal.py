@@ -108,13 +108,8 @@ def training(out: Path) -> AbstractContextManager[Bars]:
 
 
 def keeps(where: str | Path, what: str) -> str:
-    """What is kept where the run of a resumable command is stopped."""
+    """What a resumable command keeps where it is stopped, and how it goes on."""
     return f"{where} keeps {what}; the same command goes on from there"
-
-
-def keeps_part(out: str | Path, verb: str = "made") -> str:
-    """What is kept of a resumable file when its run is stopped."""
-    return keeps(f"{out}.part", f"what was {verb}")
 
 
 def write_stream(made: Any, out: str, unkept: str, verb: str = "made") -> None:
@@ -123,7 +118,7 @@ def write_stream(made: Any, out: str, unkept: str, verb: str = "made") -> None:
     Told are why it began anew, its table, and how many negatives were made, or records ``chosen``. Stopped on
     standard output, nothing is kept: ``unkept`` says what to do.
     """
-    with stopping(unkept if out == STANDARD else keeps_part(out, verb)):
+    with stopping(unkept if out == STANDARD else keeps(f"{out}.part", f"what was {verb}")):
         (made.to_parquet if out.endswith(".parquet") else made.to_jsonl)(out)
     if made.resumed.discarded:
         note(f"started anew: {made.resumed.discarded}")

@@ -178,13 +178,6 @@ def adapt(
     tell_trained(report, out, "", report.examples)
 
 
-@dataclass(frozen=True)
-class RankerTraining(EncoderTraining):
-    """How an encoder becomes a ranker."""
-
-    batch: options.StepPairs = 32
-
-
 @job(
     "graphneg train ranker negatives.jsonl --model microsoft/MiniLM-L12-H384-uncased -o ranker",
     "graphneg train ranker edits.jsonl overlap.jsonl --mix overlap=3 --mix C-cont=1 --mix random=2 "
@@ -217,7 +210,7 @@ def ranker(
         "FRACTION",
     ),
     patience: int = option(2, "Epochs without a lower loss there, to stop.", min=1),
-    lessons: RankerTraining,
+    lessons: EncoderTraining = EncoderTraining(batch=32),
 ) -> None:
     """Train a ranker of responses, on files of negatives.
 
@@ -248,7 +241,8 @@ def ranker(
     tables.results().print(table)
     short = report.shortfall
     _note_shortfall(short.responses, {name: counted(few, "context") for name, few in short.contexts.items()})
-    _note_held_out(short.held_out)
+    if short.held_out:
+        note(f"{counted(short.held_out, 'response')} were left out, being held out")
     learned = sum(report.pairs.values())
     if learned < report.planned:
         note(f"stopped early, after {learned:,} of {report.planned:,} pairs; the best model is kept")
@@ -279,11 +273,6 @@ def _note_shortfall(missing: Mapping[str, int], few: Mapping[str, str]) -> None:
     """Of each source that an epoch misses some of: which contexts or dialogues have too few of it."""
     for name, amount in sorted(missing.items()):
         note(f"{name}: {few[name]} have too few; {amount:,} an epoch are missing")
-
-
-def _note_held_out(responses: int) -> None:
-    if responses:
-        note(f"{counted(responses, 'response')} were left out, being held out")
 
 
 @dataclass(frozen=True)
@@ -397,7 +386,8 @@ def contradiction(
         report = train_detector(
             detector, pairs, out, epochs=epochs, held_out=texts, progress=bars, **lessons.arguments
         )
-    _note_held_out(report.held_out)
+    if report.held_out:
+        note(f"{counted(report.held_out, 'response')} were left out, being held out")
     tell_trained(report, out, f"; pairs: {amounts_text(report.pairs)}")
 
 
