@@ -1,0 +1,186 @@
+"""What commands say on standard error: messages, advice on Ctrl-C, what was written, bars."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from io import StringIO
+from pathlib import Path
+
+import pytest
+import typer
+from rich.console import Console
+
+from graphneg.cli import terminal
+from graphneg.cli.terminal import (
+    BYTES,
+    Bars,
+    amounts_text,
+    complain,
+    counted,
+    read_input,
+    say,
+    stopping,
+    training,
+    write_stream,
+)
+from graphneg.errors import InputError
+from graphneg.records.files import read_negatives
+from graphneg.records.resumable import Finished, NegativeStream, Written
+from tests.negative_samples import EXAMPLE
+
+Said = Callable[[], str]
+
+
+@pytest.fixture
+def said(monkeypatch: pytest.MonkeyPatch) -> Said:
+    """What was said since the start of the test, on a terminal that is narrow."""
+    console = Console(file=StringIO(), width=30, force_terminal=True, color_system=None)
+    monkeypatch.setattr(terminal, "messages", lambda: console)
+
+    def text() -> str:
+        assert isinstance(console.file, StringIO)
+        return console.file.getvalue()
+
+    return text
+
+
+class Stream(NegativeStream):
+    """Three negatives, a batch each; the user presses Ctrl-C before the batch ``stop``."""
+
+    notes: tuple[str, ...] = ()
+
+    def __init__(self, stop: int | None = None, seed: int = 0, notes: tuple[str, ...] = ()) -> None:
+        super().__init__()
+        self.stop, self.seed, self.notes = stop, seed, notes
+
+    def run(self, skip: int, written: Written) -> Iterator[Finished]:
+        for at in range(skip, 3):
+            if at == self.stop:
+                raise KeyboardInterrupt
+            negative = replace(EXAMPLE, id=f"own/test/{at}")
+            self.summary.add(negative)
+            yield Finished(at + 1, [negative])
+
+    def settings(self) -> dict[str, int]:
+        return {"seed": self.seed}
+
+
+class TestMessages:
+    def test_are_never_wrapped_and_brackets_are_no_markup(self, said: Said) -> None:
+        complain("/a/long/path/of/some/kind [bold]: there is no such file at all")
+        assert said() == "error: /a/long/path/of/some/kind [bold]: there is no such file at all\n"
+
+    @pytest.mark.parametrize(("amount", "text"), [(0, "0 rows"), (1, "1 row"), (2000, "2,000 rows")])
+    def test_count_in_the_singular_and_in_thousands(self, amount: int, text: str) -> None:
+        assert counted(amount, "row") == text
+
+    def test_amounts_stand_in_alphabetical_order(self) -> None:
+        assert amounts_text({"random": 300, "edits": 1200}) == "edits 1,200, random 300"
+
+
+class TestInput:
+    def test_a_hyphen_is_standard_input(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("sys.stdin", StringIO("RETURN 1\n"))
+        assert read_input("-") == "RETURN 1\n"
+
+    def test_a_file_that_is_no_text_is_told(self, tmp_path: Path) -> None:
+        (tmp_path / "query.cypher").write_bytes(b"RETURN '\xe9'")
+        with pytest.raises(InputError, match=r"query\.cypher: no text in UTF-8 \(byte 8\)"):
+            read_input(str(tmp_path / "query.cypher"))
+
+
+class TestStopping:
+    def test_ends_with_130_and_says_what_is_kept(self, said: Said) -> None:
+        with pytest.raises(typer.Exit) as ended, stopping("nothing was changed"):
+            raise KeyboardInterrupt
+        assert ended.value.exit_code == 130
+        assert said() == "stopped: nothing was changed\n"
+
+    def test_leaves_other_errors_as_they_are(self) -> None:
+        with pytest.raises(InputError), stopping("nothing was changed"):
+            raise InputError("a file is missing")
+
+    def test_a_training_looks_for_checkpoints_when_it_is_stopped(self, said: Said, tmp_path: Path) -> None:
+        for made, advice in (
+            (False, "nothing is kept"),
+            (True, "checkpoints keeps what was learned; the same"),
+        ):
+            with pytest.raises(typer.Exit), training(tmp_path):
+                if made:
+                    (tmp_path / "checkpoints").mkdir()
+                raise KeyboardInterrupt
+            assert advice in said()
+
+
+class TestStreams:
+    @pytest.mark.parametrize("name", ["out.jsonl", "out.parquet"])
+    def test_are_written_in_the_form_of_the_suffix(self, said: Said, tmp_path: Path, name: str) -> None:
+        write_stream(Stream(notes=("no graph is gold",)), str(tmp_path / name), "run it again")
+        assert len(list(read_negatives(tmp_path / name))) == 3
+        assert said().startswith("note: no graph is gold\n")
+        assert said().endswith(f"{name}: 3 negatives\n")
+
+    def test_that_are_stopped_say_what_is_kept_and_go_on(self, said: Said, tmp_path: Path) -> None:
+        out = str(tmp_path / "out.jsonl")
+        with pytest.raises(typer.Exit):
+            write_stream(Stream(stop=2), out, "run it again")
+        assert said() == f"stopped: {out}.part keeps what was made; the same command goes on from there\n"
+        write_stream(Stream(), out, "run it again")
+        assert said().endswith("out.jsonl: 3 negatives, going on after 2 dialogues of a run before\n")
+
+    def test_say_why_they_begin_anew(self, said: Said, tmp_path: Path) -> None:
+        out = str(tmp_path / "out.jsonl")
+        with pytest.raises(typer.Exit):
+            write_stream(Stream(stop=2), out, "run it again")
+        write_stream(Stream(seed=1), out, "run it again")
+        assert "note: started anew: " in said() and "was begun with other settings" in said()
+        assert said().endswith("out.jsonl: 3 negatives\n")
+
+    def test_that_were_chosen_are_records(self, said: Said, tmp_path: Path) -> None:
+        write_stream(Stream(), str(tmp_path / "out.jsonl"), "", "chosen")
+        assert said().endswith("out.jsonl: 3 records kept\n")
+
+    def test_on_standard_output_name_no_file(self, said: Said, capsys: pytest.CaptureFixture[str]) -> None:
+        write_stream(Stream(), "-", "run it again")
+        assert len(capsys.readouterr().out.splitlines()) == 3
+        assert "3 negatives" not in said()
+
+    def test_on_standard_output_keep_nothing(self, said: Said) -> None:
+        with pytest.raises(typer.Exit):
+            write_stream(Stream(stop=0), "-", "run it again")
+        assert said() == "stopped: run it again\n"
+
+
+class TestBars:
+    @pytest.fixture
+    def wide(self, monkeypatch: pytest.MonkeyPatch) -> Iterator[Console]:
+        console = Console(file=StringIO(), width=120, force_terminal=True, color_system=None)
+        monkeypatch.setattr(terminal, "messages", lambda: console)
+        yield console
+
+    @pytest.mark.parametrize(
+        ("total", "unit", "shown"),
+        [
+            (4000, "dialogues", "1,500 of 4,000 dialogues"),
+            (None, "dialogues", "1,500 dialogues"),
+            (4000, BYTES, "1.5 kB of 4.0 kB"),
+        ],
+    )
+    def test_show_the_work_in_its_unit(self, wide: Console, total: int | None, unit: str, shown: str) -> None:
+        with Bars() as bars:
+            bars.start("load", total, unit)
+            bars.advance(1500)
+        assert isinstance(wide.file, StringIO)
+        assert "load" in wide.file.getvalue() and shown in wide.file.getvalue()
+
+    def test_of_one_work_go_when_the_next_begins(self, wide: Console) -> None:
+        with Bars() as bars:
+            bars.start("read", 2, "files")
+            bars.start("write", 2, "files")
+            bars.finish()
+            bars.finish()
+            bars.advance(1)
+            say("done")
+        assert isinstance(wide.file, StringIO)
+        assert "done\n" in wide.file.getvalue()
