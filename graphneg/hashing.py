@@ -60,13 +60,10 @@ class HashSample(Generic[T]):
         """Keep the item, for now, if its number is among the lowest."""
         if draw in self._items:
             return
-        if len(self._heap) < self._size:
-            heapq.heappush(self._heap, -draw)
-        elif draw < -self._heap[0]:
-            del self._items[-heapq.heapreplace(self._heap, -draw)]
-        else:
-            return
         self._items[draw] = item
+        heapq.heappush(self._heap, -draw)
+        if len(self._heap) > self._size:
+            del self._items[-heapq.heappop(self._heap)]
 
     def items(self) -> list[T]:
         """What was kept, lowest number first: the first few are a sample of the sample."""

@@ -111,7 +111,7 @@ def expanded(function: Callable[..., None], input_status: int = 1) -> Callable[.
         try:
             function(**options)
         except InputError as error:
-            error.status = input_status
+            error.status = max(error.status, input_status)
             raise
 
     parameters: list[Parameter] = []

@@ -66,7 +66,7 @@ def contexts(
             candidates = read_dialogues_file(file)
             facts["file"] = sha256(file.read_bytes()).hexdigest() if file.is_file() else ""
         else:
-            graph = opened.enter_context(where.opened())
+            graph = opened.enter_context(where.opened(chosen))
             candidates = chosen.contexts(graph)
             facts["store"] = graph.store.description
         bars = opened.enter_context(working(f"{out} was not written; the same command goes on"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from json import dumps
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -153,11 +153,16 @@ def transforms(
     """
     from graphneg.cli.negatives import show_closely
     from graphneg.editing.generation import preview
+    from graphneg.editing.recipes import GENERATED, RECIPES
     from graphneg.editing.transforms import load_transforms
 
     known = load_transforms(transforms_dir or ())
     if name is None:
-        _list(known)
+        rows = ((f"[bold]{t.name}[/]", t.category, ", ".join(t.needs), t.summary) for t in known.values())
+        results().print(plain_table("transform", "category", "needs", "what it does", rows=rows))
+        recipes = (*RECIPES.values(), *GENERATED.values())
+        rows = ((f"[bold]{recipe.name}[/]", recipe.target, recipe.summary) for recipe in recipes)
+        results().print(plain_table("recipe", "target", "what it does", rows=rows))
         return
     if name not in known:
         raise InputError(f"no transform is called {name!r}; there are: {', '.join(known)}")
@@ -171,16 +176,6 @@ def transforms(
             note(f"{name} applies nowhere in the first dialogues of the {graph.store.description}")
         else:
             show_closely(example, {})
-
-
-def _list(known: Mapping[str, Transform]) -> None:
-    from graphneg.editing.recipes import GENERATED, RECIPES
-
-    rows = ((f"[bold]{t.name}[/]", t.category, ", ".join(t.needs), t.summary) for t in known.values())
-    results().print(plain_table("transform", "category", "needs", "what it does", rows=rows))
-    recipes = (*RECIPES.values(), *GENERATED.values())
-    rows = ((f"[bold]{recipe.name}[/]", recipe.target, recipe.summary) for recipe in recipes)
-    results().print(plain_table("recipe", "target", "what it does", rows=rows))
 
 
 def _show(transform: Transform) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,11 +18,11 @@ from graphneg.cli.terminal import counted, note, say, working
 
 if TYPE_CHECKING:
     from graphneg.evaluation.negatives.report import Report
+    from graphneg.evaluation.negatives.sampling import Distribution
     from graphneg.evaluation.negatives.statistics import CategoryLine, Figures
 
-    Columns = tuple[Sequence[str], Callable[[Figures, CategoryLine | None], list[str]]]
-    """Headers, and what makes the cells under them: of figures, and of the line that has them."""
-
+Columns = dict[str, "Callable[[Figures, CategoryLine | None], str]"]
+"""By header what shows a cell: of figures, and of the line of negatives where they are one's."""
 STYLES = {"wrong": "bold red", "suspicious": "yellow", "note": "dim", "good": "green"}
 
 
@@ -75,17 +75,14 @@ def negatives(
 
 def _print(report: Report) -> None:
     console = results()
-    names = {"response": "right responses"}
-    references = [
-        (names.get(target, "turns as they were"), told) for target, told in report.reference.items()
-    ]
     # Two narrow tables, since one is wider than terminals are.
-    for headers, cells in (_text_columns(), _model_columns(report)):
-        table = figures_table("", *headers)
-        for name, figures in references:
-            table.add_row(name, *cells(figures, None), style="green")
+    for columns in (TEXT_COLUMNS, _model_columns(report)):
+        table = figures_table("", *columns)
+        for target, own in report.reference.items():
+            name = "right responses" if target == "response" else "turns as they were"
+            table.add_row(name, *(cell(own, None) for cell in columns.values()), style="green")
         for line in report.lines:
-            table.add_row(Text(line.name), *cells(line.figures, line))
+            table.add_row(Text(line.name), *(cell(line.figures, line) for cell in columns.values()))
         console.print(table)
     if cues := list(dict.fromkeys(cue for line in report.lines for cue in line.cue_auc)):
         title = "How well one cue tells them from right responses (AUC: 0.5 not at all, 1.0 always)"
@@ -95,65 +92,62 @@ def _print(report: Report) -> None:
         (Text(finding.level, STYLES[finding.level]), Text(finding.line), Text(finding.sentence))
         for finding in report.findings
     )
-    columns = (Column(no_wrap=True), "negatives", "")
-    console.print(plain_table(*columns, rows=rows, title="What is good, and what is suspicious"))
+    levels, title = Column(no_wrap=True), "What is good, and what is suspicious"
+    console.print(plain_table(levels, "negatives", "", rows=rows, title=title))
     for line in report.most_specific:
         if line.examples:
             rows = (
-                (
-                    Text("".join(shown.context[-1:]), "dim"),
-                    Text(shown.text),
-                    Text(shown.right or "–", "green"),
-                )
-                for shown in line.examples
+                (Text("".join(said.context[-1:]), "dim"), Text(said.text), Text(said.right or "–", "green"))
+                for said in line.examples
             )
             title = f"Some of {escape(line.name)}"
             console.print(plain_table("last turn", "negative", "in truth", rows=rows, title=title))
 
 
-def _text_columns() -> Columns:
-    """What the texts themselves are like, and what they share with context and right response."""
+def _shown(value: float | None, form: str, nothing: str = "–") -> str:
+    return nothing if value is None else format(value, form)
 
-    def cells(figures: Figures, line: CategoryLine | None) -> list[str]:
-        persons = (figures.first_person, figures.second_person, figures.third_person)
-        return [
-            f"{figures.texts if line is None else line.negatives:,}",
-            f"{figures.words.mean:.1f}",
-            "" if line is None or line.words_ratio is None else f"{line.words_ratio:.2f}",
-            f"{figures.shared.mean:.2f}",
-            "–" if figures.like_right is None else f"{figures.like_right.mean:.0%}",
-            f"{figures.questions:.0%}",
-            "/".join(f"{100 * part:.0f}" for part in persons) + "%",
-        ]
 
-    return ("count", "words", "of\nright", "shared", "with\nright", "questions", "I/you/\nothers"), cells
+def _mean(spread: Distribution | None, form: str) -> str:
+    return _shown(spread and spread.mean, form)
+
+
+def _persons(own: Figures) -> str:
+    shares = (own.first_person, own.second_person, own.third_person)
+    return "/".join(f"{100 * share:.0f}" for share in shares) + "%"
+
+
+TEXT_COLUMNS: Columns = {
+    "count": lambda own, line: f"{line.negatives if line else own.texts:,}",
+    "words": lambda own, _: f"{own.words.mean:.1f}",
+    "of\nright": lambda _, line: _shown(line and line.words_ratio, ".2f", ""),
+    "shared": lambda own, _: f"{own.shared.mean:.2f}",
+    "with\nright": lambda own, _: _mean(own.like_right, ".0%"),
+    "questions": lambda own, _: f"{own.questions:.0%}",
+    "I/you/\nothers": lambda own, _: _persons(own),
+}
+"""What the texts themselves are like, and what they share with context and right response."""
 
 
 def _model_columns(report: Report) -> Columns:
     """What models say of them, and where the same texts stand."""
-    headers = ["cosine:\ncontext", "to\nright"]
-    asked = [("perplexity", report.lm), ("judge:\nright", report.judge)]
-    headers += [header for header, model in asked if model is not None]
-
-    def cells(figures: Figures, line: CategoryLine | None) -> list[str]:
-        shown = [
-            "–" if near is None else f"{near.mean:.2f}" for near in (figures.to_context, figures.to_right)
-        ]
-        if report.lm is not None:
-            shown.append("–" if figures.perplexity is None else f"{figures.perplexity.mean:,.0f}")
-        if report.judge is not None:
-            shown.append("–" if figures.judged_right is None else f"{figures.judged_right:.0%}")
-        if line is None:
-            return [*shown, "", "", ""]
-        repeated = (f"{part / figures.texts:.0%}" for part in (line.again, line.elsewhere))
-        return [*shown, *repeated, f"{line.equal_to_right:,}"]
-
-    return (*headers, "again", "else-\nwhere", "are\nright"), cells
+    asked: Columns = {}
+    if report.lm is not None:
+        asked["perplexity"] = lambda own, _: _mean(own.perplexity, ",.0f")
+    if report.judge is not None:
+        asked["judge:\nright"] = lambda own, _: _shown(own.judged_right, ".0%")
+    return {
+        "cosine:\ncontext": lambda own, _: _mean(own.to_context, ".2f"),
+        "to\nright": lambda own, _: _mean(own.to_right, ".2f"),
+        **asked,
+        "again": lambda own, line: f"{line.again / own.texts:.0%}" if line else "",
+        "else-\nwhere": lambda own, line: f"{line.elsewhere / own.texts:.0%}" if line else "",
+        "are\nright": lambda _, line: f"{line.equal_to_right:,}" if line else "",
+    }
 
 
-def _area(area: float | None) -> str:
+def _area(area: float | None) -> Text:
     from graphneg.evaluation.negatives.findings import SUSPICIOUS_AUC
 
-    if area is None:
-        return "–"
-    return f"[red]{area:.2f}[/]" if area >= SUSPICIOUS_AUC else f"{area:.2f}"
+    style = "red" if area is not None and area >= SUSPICIOUS_AUC else ""
+    return Text(_shown(area, ".2f"), style)

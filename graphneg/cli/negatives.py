@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
 from itertools import zip_longest
-from typing import Any, Literal
+from typing import Literal
 
 from rich.table import Column, Table
 from rich.text import Text
@@ -64,6 +64,7 @@ def negatives(
     with the same bytes. After the run a table tells what was made, what was skipped and why.
     """
     from graphneg.decoders.base import get_decoder
+    from graphneg.records.files import read_negatives
 
     if (out is None) == (explain is None):
         raise BadParameter("say where to write (-o FILE, or -o -), or which one to --explain")
@@ -96,19 +97,14 @@ def negatives(
                 if limit is not None and recipe not in GENERATED:
                     chosen.require(graph, with_graphs=True)
                 write_stream(made, out, "nothing of it is lost in the store; run the command again")
-            if out != STANDARD:
-                _show_made(made, out, show)
-
-
-def _show_made(made: Any, out: str, show: int) -> None:
-    from graphneg.records.files import read_negatives
-
-    if not made.summary.negatives:
-        note("no negative came of these dialogues; the table says why")
-    if without := made.summary.skipped[NO_GRAPH]:
-        note(f"{counted(without, 'dialogue')} without AMR graphs: graphneg parse makes some")
-    if show:
-        show_briefly(_varied(read_negatives(out), show))
+            if out == STANDARD:
+                return
+            if not made.summary.negatives:
+                note("no negative came of these dialogues; the table says why")
+            if without := made.summary.skipped[NO_GRAPH]:
+                note(f"{counted(without, 'dialogue')} without AMR graphs: graphneg parse makes some")
+            if show:
+                show_briefly(_varied(read_negatives(out), show))
 
 
 def _varied(negatives: Iterator[Negative], amount: int) -> list[Negative]:
@@ -164,14 +160,12 @@ def generate(
     if name not in generator_names():
         raise BadParameter(f"no generator named {name!r}; choose one of {', '.join(generator_names())}")
     asked = {"per_context": per_context, "seed": seed, "places": places, "batch": batch, **chosen.named}
-    with where.opened() as graph:
-        chosen.require(graph)
-        with Bars() as bars:
-            try:
-                made = graph.generate(name, **asked, progress=bars, **named_values(options, "--option"))
-            except GeneratorError as error:
-                raise BadParameter(str(error)) from error
-            write_stream(made, out, "nothing was changed; run the command again")
+    with where.opened(chosen) as graph, Bars() as bars:
+        try:
+            made = graph.generate(name, **asked, progress=bars, **named_values(options, "--option"))
+        except GeneratorError as error:
+            raise BadParameter(str(error)) from error
+        write_stream(made, out, "nothing was changed; run the command again")
 
 
 # Negatives for people: a few in a table, or one with its graphs side by side.

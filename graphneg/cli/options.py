@@ -79,13 +79,16 @@ class StoreOptions:
         return "://" in self.name or Path(self.name).expanduser().exists()
 
     @contextmanager
-    def opened(self, making: bool = False, upgrading: bool = False) -> Generator[DialogueGraph]:
+    def opened(
+        self, chosen: CorpusOptions | None = None, *, making: bool = False, upgrading: bool = False
+    ) -> Generator[DialogueGraph]:
         """The dialogue graph, open; says so while its server starts.
 
         Where there is none it is made for ``making`` only; an older one is opened for ``upgrading`` only.
 
         Raises:
-            InputError: there is no such directory; opening it would make an empty store.
+            InputError: there is no such directory (opening it would make an empty store), or no dialogue of
+                those that are ``chosen``.
         """
         if not (making or self.exists):
             raise InputError(
@@ -97,6 +100,8 @@ class StoreOptions:
             credentials = {"username": self.username, "password": self.password, "database": self.database}
             graph = graphneg.open(self.store, **credentials, upgrading=upgrading)
         with graph:
+            if chosen is not None:
+                chosen.require(graph)
             yield graph
 
 
@@ -149,14 +154,9 @@ class DialogueOptions(CorpusOptions):
         return {**super().named, "limit": self.limit}
 
     def contexts(self, graph: DialogueGraph) -> Iterator[Context]:
-        """The context of every turn that is a reply, and of every right response, of these dialogues.
-
-        Raises:
-            InputError: there are no such dialogues.
-        """
+        """The contexts of their responses; of every turn but the first, where a dialogue has none."""
         from graphneg.generators.base import ContextSelection, read_contexts
 
-        self.require(graph)
         return read_contexts(graph.store, ContextSelection(self.selection, "every"))
 
 

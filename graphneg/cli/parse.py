@@ -68,10 +68,9 @@ def parse(
     else:
         with (
             _pool(parser, options, processes) as pool,
-            where.opened() as graph,
+            where.opened(chosen) as graph,
             working("what was written is kept; the same command again parses the rest") as bars,
         ):
-            chosen.require(graph)
             report = graph.parse(
                 pool,
                 of=("utterances", "responses") if responses else ("utterances",),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from rich.text import Text
 from typer import BadParameter
@@ -14,9 +14,6 @@ from graphneg.cli.commands import argument, command, job, option, panel
 from graphneg.cli.options import Device, DialogueOptions, Json, Offline, OutRecords, Overwrite, StoreOptions
 from graphneg.cli.tables import plain_table, print_json, results
 from graphneg.cli.terminal import STANDARD, counted, messages, read_input, say, stopping, working
-
-if TYPE_CHECKING:
-    from graphneg.generators.selection import Bidirectional, Thresholds
 
 _of_models = panel("Language models")
 _of_limits = panel("Thresholds")
@@ -117,12 +114,11 @@ def bank(
         raise BadParameter("--corpus, --split and --limit choose from a store, not from files")
     ranker = PolyEncoder.from_pretrained(model, batch=batch, device=device, offline=offline)
     with ExitStack() as opened:
-        graph = None if files else opened.enter_context(where.opened())
+        graph = None if files else opened.enter_context(where.opened(chosen))
         bars = opened.enter_context(working(terminal.keeps(out, "what was read")))
         if graph is None:
             responses = read_responses(files or ())
         else:
-            chosen.require(graph)
             responses = stored_responses(graph.store, chosen.selection, bars)
         made = build_bank(ranker, responses, out, index=index, overwrite=overwrite, progress=bars)
     say(f"{out}: {counted(len(made), 'response')}")
@@ -162,11 +158,11 @@ def select(
     with the same bytes. What is kept has both perplexities among its scores and stands, context by
     context, in the order of the backward one.
     """
-    from graphneg.generators.selection import Bidirectional, Selected, SelectionCriteria
+    from graphneg.generators import selection
     from graphneg.nn.models import load_causal
-    from graphneg.records.files import check_destination
+    from graphneg.records.files import check_destination, read_negatives
 
-    given = (forward_threshold, backward_threshold)
+    forward, backward = given = (forward_threshold, backward_threshold)
     if validation is None and None in given:
         raise BadParameter(
             "say which perplexities are too high: --validation FILE, "
@@ -181,35 +177,23 @@ def select(
     with messages().status(f"loading {model}"):
         names = (model, backward_model) if backward_model else (model,)
         models = [load_causal(name, device=device, offline=offline) for name in names]
-    scorer = Bidirectional(models[0], models[-1])
+    scorer = selection.Bidirectional(models[0], models[-1])
     with working(terminal.keeps(f"{out}.part", "what was chosen")) as bars:
-        thresholds = _thresholds(scorer, given, validation, quantile, seed)
-        selection = SelectionCriteria(thresholds, keep, per_context)
-        selected = Selected(file, scorer, selection, batch=batch, progress=bars)
-        terminal.write_stream(selected, out, "nothing was kept; run the command again", "chosen")
-
-
-def _thresholds(
-    scorer: Bidirectional,
-    given: tuple[float | None, float | None],
-    validation: Path | None,
-    quantile: float | None,
-    seed: int,
-) -> Thresholds:
-    """Those that are given; what is not given, from the validation file."""
-    from graphneg.generators.selection import Thresholds, learn_thresholds
-    from graphneg.records.files import read_negatives
-
-    forward, backward = given
-    if forward is None or backward is None:
-        assert validation is not None
-        with messages().status("learning thresholds"):
-            learned = learn_thresholds(read_negatives(validation), scorer, quantile=quantile, seed=seed)
-        for name, separation in zip(("forward", "backward"), learned, strict=True):
-            say(
-                f"{name} perplexity up to {separation.threshold:.1f}: {separation.right_kept:.0%} of right "
-                f"pairs, {separation.random_kept:.0%} of random ones"
+        if validation is not None and None in given:
+            with messages().status("learning thresholds"):
+                learned = selection.learn_thresholds(
+                    read_negatives(validation), scorer, quantile=quantile, seed=seed
+                )
+            for name, separation in zip(("forward", "backward"), learned, strict=True):
+                right, random = f"{separation.right_kept:.0%}", f"{separation.random_kept:.0%}"
+                limit = f"{name} perplexity up to {separation.threshold:.1f}"
+                say(f"{limit}: {right} of right pairs, {random} of random ones")
+            forward, backward = (
+                separation.threshold if limit is None else limit
+                for limit, separation in zip(given, learned, strict=True)
             )
-        forward = learned[0].threshold if forward is None else forward
-        backward = learned[1].threshold if backward is None else backward
-    return Thresholds(forward, backward)
+        assert forward is not None and backward is not None
+        thresholds = selection.Thresholds(forward, backward)
+        criteria = selection.SelectionCriteria(thresholds, keep, per_context)
+        selected = selection.Selected(file, scorer, criteria, batch=batch, progress=bars)
+        terminal.write_stream(selected, out, "nothing was kept; run the command again", "chosen")

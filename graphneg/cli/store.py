@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from json import dumps
 from pathlib import Path
@@ -157,7 +157,14 @@ def check(
     from graphneg.amr.wellformed import check_file
 
     with stopping("nothing was changed"):
-        inventory = _loaded_frames(where) if frames else None
+        inventory: frozenset[str] | None = None
+        if frames:
+            with where.opened() as graph:
+                inventory = frozenset(row["id"] for row in graph.cypher("MATCH (f:Frame) RETURN f.id AS id"))
+            if not inventory:
+                raise InputError(
+                    "no frames are in the store: load some first, with graphneg load propbank PATH"
+                )
         defects = unreadable = 0
         for file in files:
             try:
@@ -170,14 +177,6 @@ def check(
     say(f"{counted(len(files) - unreadable, 'file')} checked, {counted(defects, 'defect')}")
     if defects or unreadable:
         raise typer.Exit(1)
-
-
-def _loaded_frames(where: StoreOptions) -> Container[str]:
-    with where.opened() as graph:
-        found = frozenset(row["id"] for row in graph.cypher("MATCH (f:Frame) RETURN f.id AS id"))
-    if not found:
-        raise InputError("no frames are in the store: load some first, with graphneg load propbank PATH")
-    return found
 
 
 @command("graphneg export positives.jsonl", "graphneg export graphs.amr --corpus everyday --split train")
@@ -194,9 +193,8 @@ def export(
     dialogues and their AMR graphs as one graph.
     """
     with (
-        where.opened() as graph,
+        where.opened(chosen) as graph,
         working(f"{out} is written when it is complete; run the command again") as bars,
     ):
-        chosen.require(graph)
         count = graph.export(out, **chosen.named, progress=bars)
     say(f"{out}: {count:,} {ITEMS.get(out.suffix, 'positives and responses')}")

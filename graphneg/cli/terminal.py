@@ -18,7 +18,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.filesize import decimal
 from rich.markup import escape
-from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
 STANDARD = "-"
@@ -165,23 +165,21 @@ class Bars:
             transient=True,
             disable=not console.is_terminal,
         )
-        self._task: TaskID | None = None
 
     def start(self, label: str, total: int | None, unit: str) -> None:
         """Begin a bar; the one before it ends."""
         self.finish()
-        self._task = self._progress.add_task(label, total=total, unit=unit)
+        self._progress.add_task(label, total=total, unit=unit)
 
     def advance(self, amount: int) -> None:
         """So much more of the work is done."""
-        if self._task is not None:
-            self._progress.advance(self._task, amount)
+        for task in self._progress.task_ids:
+            self._progress.advance(task, amount)
 
     def finish(self) -> None:
         """The work is over: its bar goes."""
-        if self._task is not None:
-            self._progress.remove_task(self._task)
-            self._task = None
+        for task in self._progress.task_ids:
+            self._progress.remove_task(task)
 
     def __enter__(self) -> Self:
         self._progress.start()

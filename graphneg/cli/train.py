@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from typer import BadParameter
 
 from graphneg.cli import options, tables
-from graphneg.cli.commands import argument, group, job, named_amounts, option, shared
+from graphneg.cli.commands import argument, group, job, named_amounts, option, shared, without_none
 from graphneg.cli.options import DialogueOptions, EncoderTraining, LanguageModelTraining, StoreOptions
 from graphneg.cli.terminal import amounts_text, counted, note, say, tell_trained, training
 
@@ -46,8 +46,7 @@ def lm(
     """
     from graphneg.generators.selection import train_scorer
 
-    with where.opened() as graph:
-        chosen.require(graph)
+    with where.opened(chosen) as graph:
         learn = partial(train_scorer, store=graph.store, selection=chosen.selection, tells=tells)
         _fine_tune(learn, model, out, lessons)
 
@@ -70,8 +69,7 @@ def counterfactual(
     """
     from graphneg.generators.counterfactual_model import train_replies
 
-    with where.opened() as graph:
-        chosen.require(graph)
+    with where.opened(chosen) as graph:
         learn = partial(train_replies, store=graph.store, selection=chosen.selection)
         _fine_tune(learn, model, out, lessons)
 
@@ -99,7 +97,7 @@ def keywords(
     from graphneg.shift.keywords import get_extractor
 
     finder = get_extractor(extractor, language)
-    with where.opened() as graph:
+    with where.opened(chosen) as graph:
         learn = partial(train_replies, contexts=chosen.contexts(graph), extractor=finder)
         _fine_tune(learn, model, out, lessons)
 
@@ -156,7 +154,7 @@ def adapt(
     if files:
         groups = read_groups(files)
     else:
-        with where.opened() as graph:
+        with where.opened(chosen) as graph:
             groups = groups_of_contexts(chosen.contexts(graph))
     texts = response_texts(held_out or ())
     encoder = new_adaptable(model, seed=seed, device=device, offline=offline)
@@ -225,14 +223,17 @@ def ranker(
     from graphneg.datasets.pair_sampler import shortages
     from graphneg.datasets.pairs import Pairs
     from graphneg.evaluation.ranking import response_texts
-    from graphneg.rankers.base import new_ranker
+    from graphneg.rankers.base import POLY_ENCODER, new_ranker, ranker_kinds
     from graphneg.training.rankers import Validation, train_ranker
 
-    own = _own_options(kind, codes)
+    if kind not in ranker_kinds():
+        raise BadParameter(f"{kind}: choose one of {', '.join(ranker_kinds())}", param_hint="--kind")
+    if codes is not None and kind != POLY_ENCODER:
+        raise BadParameter(f"a {kind} has no codes; a {POLY_ENCODER} has", param_hint="--codes")
     dataset = NegativeDataset(files, lessons.seed, response_texts(held_out or ()), held_out_split or ())
     pairs = Pairs(dataset, _pair_mix(mix, positives, dataset.groups(0)), lessons.seed)
     table = tables.shortage_table(shortages(pairs.sampler(0)))
-    encoder = new_ranker(kind, model, **lessons.model, **own)
+    encoder = new_ranker(kind, model, **lessons.model, **without_none(codes=codes))
     held_back = None if validation is None else Validation(validation, patience)
     with training(out) as bars:
         report = train_ranker(
@@ -247,17 +248,6 @@ def ranker(
     if learned < report.planned:
         note(f"stopped early, after {learned:,} of {report.planned:,} pairs; the best model is kept")
     tell_trained(report, out, f"; pairs: {amounts_text(report.pairs)}")
-
-
-def _own_options(kind: str, codes: int | None) -> dict[str, Any]:
-    """What only some kinds of rankers take."""
-    from graphneg.rankers.base import POLY_ENCODER, ranker_kinds
-
-    if kind not in ranker_kinds():
-        raise BadParameter(f"{kind}: choose one of {', '.join(ranker_kinds())}", param_hint="--kind")
-    if codes is not None and kind != POLY_ENCODER:
-        raise BadParameter(f"a {kind} has no codes; a {POLY_ENCODER} has", param_hint="--codes")
-    return {} if codes is None else {"codes": codes}
 
 
 def _pair_mix(given: Sequence[str] | None, positives: int, groups: StoredGroups) -> Mix:

@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from inspect import signature
+from pathlib import Path
 from typing import Annotated
 
 import pytest
 from typer import BadParameter, Option
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
-from graphneg.cli.commands import command, expanded, group, job, named_amounts, named_values, without_none
+from graphneg.cli.commands import (
+    argument,
+    command,
+    expanded,
+    group,
+    job,
+    named_amounts,
+    named_values,
+    option,
+    shared,
+    without_none,
+)
 from graphneg.cli.options import StoreOptions
 from graphneg.errors import InputError
 
@@ -35,15 +47,36 @@ def brew(cups: Annotated[int, Option(help="So many cups.")] = 1, *, tea: Tea) ->
     seen.append((cups, tea))
 
 
+@command("cook serve --no-milk")
+def serve(
+    *,
+    cold: bool = option(False, "Without heating."),
+    recipe_file: Path | None = option(None, "How it is made."),
+    photo: list[Path] | None = option(None, "What it looks like.", "PHOTO"),
+    strength: Annotated[int, shared("So strong.", min=1)] = 2,
+    guest: str = argument("nobody", "Who drinks.", "GUEST"),
+    tea: Tea = Tea("black", 1),
+) -> None:
+    """Bring tea."""
+    seen.append((cold, recipe_file, photo, strength, guest, tea))
+
+
 @job()
 def spill() -> None:
     """Make a mess."""
     raise InputError("there is no cup")
 
 
-def run(*arguments: str) -> object:
+@command()
+def drop() -> None:
+    """Make a larger mess."""
+    raise InputError("there is no pot")
+
+
+def run(*arguments: str) -> Result:
     seen.clear()
-    return CliRunner().invoke(group("cook", "Cook.", (brew, spill)), [*arguments])
+    cook = group("cook", "Cook.", (brew, serve, spill, drop), "cook brew")
+    return CliRunner().invoke(cook, [*arguments], env={"COLUMNS": "100", "NO_COLOR": "1"})
 
 
 class TestObjectsOfOptions:
@@ -65,15 +98,64 @@ class TestObjectsOfOptions:
         assert seen == []
 
 
+class TestSingleOptions:
+    def test_reach_the_command_by_their_names(self) -> None:
+        given = (
+            "--cold",
+            "--recipe-file",
+            "r.txt",
+            "--photo",
+            "1.png",
+            "--photo",
+            "2.png",
+            "--strength",
+            "3",
+        )
+        run("serve", "Ada", *given)
+        assert seen == [(True, Path("r.txt"), [Path("1.png"), Path("2.png")], 3, "Ada", Tea("black", 1))]
+
+    def test_are_left_at_their_defaults(self) -> None:
+        run("serve")
+        assert seen == [(False, None, None, 2, "nobody", Tea("black", 1))]
+
+    def test_that_are_flags_have_no_opposite(self) -> None:
+        assert run("serve", "--no-cold").exit_code == 2
+
+    def test_name_a_file_where_nothing_else_is_said(self) -> None:
+        told = run("serve", "--help").output
+        assert "--recipe-file FILE" in " ".join(told.split())
+        assert "--photo PHOTO" in " ".join(told.split())
+
+    def test_keep_their_bounds_where_they_are_shared(self) -> None:
+        assert run("serve", "--strength", "0").exit_code == 2
+        assert seen == []
+
+    def test_that_are_required_are_asked_for(self) -> None:
+        @command()
+        def pour(*, cup: str = option(..., "Into which.")) -> None:
+            """Pour."""
+
+        app = group("pour", "Pour.", (pour, brew))
+        assert "Missing option '--cup'" in CliRunner().invoke(app, ["pour"]).output
+
+
 class TestCommands:
     def test_help_is_the_docstring_a_paragraph_a_line(self) -> None:
         assert brew.help == "Make tea.\n\nThe water is hot."
         assert "cook brew --kind black" in brew.examples
 
     def test_data_that_a_job_cannot_use_are_wrong_usage(self) -> None:
-        with pytest.raises(InputError) as raised:
-            spill.run()
-        assert raised.value.status == 2
+        for dropped, status in ((spill, 2), (drop, 1)):
+            with pytest.raises(InputError) as raised:
+                dropped.run()
+            assert raised.value.status == status
+
+    def test_stand_in_the_help_of_their_group_with_its_examples(self) -> None:
+        told = run("--help").output
+        assert "Cook." in told and "$ cook brew" in told
+        assert [line.split()[1] for line in told.splitlines() if line.startswith("│ ")][-4:] == [
+            *("brew", "serve", "spill", "drop")
+        ]
 
 
 class TestValuesByName:

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from graphneg.cli.options import CorpusOptions, DialogueOptions, StoreOptions
+from graphneg.errors import InputError
 from tests.cli_runs import Run
 
 
@@ -78,3 +80,88 @@ def test_lines_that_can_not_be_read_are_told_with_what_is_wrong(
         f"  {path}:3: item 2: turns is not a list",
         f"  {table}:2: not CSV: unexpected end of data inside quotation marks",
     ]
+
+
+def test_a_choice_without_dialogues_is_told_before_anything_is_done(everyday: Path) -> None:
+    where = StoreOptions(str(everyday))
+    for chosen in (CorpusOptions(["none"]), DialogueOptions(["everyday"], ["none"], 3)):
+        with pytest.raises(InputError, match=r"no dialogues of .*none are in the"), where.opened(chosen):
+            pytest.fail("opened")
+    with where.opened(CorpusOptions(["everyday"])) as graph:
+        with pytest.raises(InputError, match=r"test with AMR graphs .*: graphneg parse makes graphs"):
+            CorpusOptions(None, ["test"]).require(graph, with_graphs=True)
+        contexts = list(DialogueOptions(limit=1).contexts(graph))
+        assert len({context.dialogue for context in contexts}) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["cypher", "--named", "hub"], "no named query is called 'hub'; did you mean hubs?"),
+        (["cypher", "--named", "hubs", "--write"], "the shipped queries only read"),
+        (["parse", "--text", "a.txt"], "--text FILE and -o FILE belong together"),
+        (["parse", "--text", "a.txt", "-o", "b.amr", "--again"], "are for a store"),
+        (["generate", "none", "-o", "a.jsonl"], "no generator named 'none'; choose one of"),
+        (["generate", "bm25", "-o", "a.jsonl", "--option", "by"], "write NAME=VALUE"),
+        (["shift", "substitutes", "--post", "Hi!", "--utterance", "a#1"], "give one of --post, --utterance"),
+        (["shift", "substitutes", "--post", "Hi!", "--predictor", "none"], "no predictor named 'none'"),
+        (["rank", "--model", "m", "--context", "-"], "give either --bank or --candidates"),
+        (["bank", "a.txt", "--model", "m", "-o", "b", "--limit", "3"], "choose from a store, not from files"),
+        (["train", "ranker", "a.jsonl", "--model", "m", "-o", "r", "--kind", "none"], "none: choose one of"),
+        (
+            ["train", "ranker", "a.jsonl", "--model", "m", "-o", "r", "--codes", "4"],
+            "a cross-encoder has no codes",
+        ),
+        (["train", "lm", "--model", "m", "-o", "r", "--option", "bf16"], "'bf16': write NAME=VALUE"),
+        (["train", "contradiction", "--model", "m", "-o", "r"], "name labelled responses, or negatives"),
+        (["contradictions", "responses", "c.jsonl", "-o", "r.jsonl"], "name who responds: --generator, --lm"),
+        (["evaluate", "ranker", "a.json"], "give either --model or --scores"),
+        (["evaluate", "correlation", "a.json"], "give --model or --scores"),
+        (["evaluate", "contradiction", "a.jsonl"], "give one of --model, --scores and --encoder"),
+        (
+            [
+                "compare",
+                "a.json",
+                "--model",
+                "m",
+                "-o",
+                "c",
+                "--source",
+                "random",
+                "--source-option",
+                "bm25=1",
+            ],
+            "'bm25': write SOURCE.NAME=VALUE",
+        ),
+    ],
+)
+def test_wrong_usage_ends_with_2_and_does_nothing(
+    run: Run,
+    everyday: Path,
+    arguments: list[str],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "300")
+    ended = run("--store", everyday, *arguments)
+    assert ended.status == 2
+    assert message in " ".join(ended.err.split())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_models_and_files_of_a_selection_are_looked_at_first(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "300")
+    (tmp_path / "a.jsonl").write_text("")
+    file = tmp_path / "a.jsonl"
+    limits = ("--forward-threshold", "9", "--backward-threshold", "9")
+    for arguments, message in (
+        ((file, "-o", tmp_path / "b.jsonl"), "say which perplexities are too high"),
+        ((tmp_path / "none.jsonl", "-o", tmp_path / "b.jsonl", *limits), "there is no such file"),
+        ((file, "-o", file, *limits), "is what is read; name another file"),
+    ):
+        ended = run("select", *arguments, "--model", "no/such/model")
+        assert (ended.status, message in " ".join(ended.err.split())) == (2, True)

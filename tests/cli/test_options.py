@@ -2,8 +2,48 @@
 
 from __future__ import annotations
 
-from graphneg.cli.options import CorpusOptions, DialogueOptions, EncoderTraining, LanguageModelTraining
+from pathlib import Path
+
+import pytest
+from typer import BadParameter
+
+from graphneg.cli.options import (
+    CorpusOptions,
+    DialogueOptions,
+    EncoderTraining,
+    LanguageModelTraining,
+    StoreOptions,
+    made_responses,
+)
+from graphneg.errors import InputError
 from graphneg.store.dialogues import Selection
+
+
+class TestStores:
+    @pytest.fixture(autouse=True)
+    def no_server(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        monkeypatch.delenv("NEO4J_URI", raising=False)
+        monkeypatch.chdir(tmp_path)
+
+    def test_are_named_by_the_option_then_the_environment_then_the_folder(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        assert StoreOptions().name == "./graphneg-store"
+        monkeypatch.setenv("NEO4J_URI", "bolt://far:7687")
+        assert (StoreOptions().name, StoreOptions("here").name) == ("bolt://far:7687", "here")
+
+    def test_of_a_server_are_taken_to_exist(self, tmp_path: Path) -> None:
+        assert StoreOptions("neo4j://nowhere").exists
+        assert StoreOptions(str(tmp_path)).exists
+        assert not StoreOptions("none").exists
+
+    def test_that_do_not_exist_are_not_made_by_opening(self, tmp_path: Path) -> None:
+        with (
+            pytest.raises(InputError, match="there is no store at none: graphneg load"),
+            StoreOptions("none").opened(),
+        ):
+            pass
+        assert list(tmp_path.iterdir()) == []
 
 
 class TestSharedOptions:
@@ -18,3 +58,11 @@ class TestSharedOptions:
         expected = {"learning_rate": 0.5, "bf16": True, "per_device_train_batch_size": 8}
         assert LanguageModelTraining(option=given).arguments.items() >= expected.items()
         assert EncoderTraining(freeze=["embeddings"]).model["frozen"] == ["embeddings"]
+
+    def test_an_option_that_can_not_be_read_is_told_when_it_is_given(self) -> None:
+        for lessons in (LanguageModelTraining, EncoderTraining):
+            with pytest.raises(BadParameter, match="write NAME=VALUE"):
+                lessons(option=["bf16"])
+
+    def test_no_files_make_no_responses_and_need_no_embedder(self) -> None:
+        assert made_responses((), "no/such/encoder", seed=0, offline=True) == []
