@@ -117,21 +117,13 @@ def _print(rows: Rows, format: str) -> None:
         writer.writerows(["" if cell is None else _shown(cell) for cell in cells] for cells in lines)
     else:
         if rows.columns:
-            columns = [
-                Column(escape(name), overflow="fold", justify="right" if _numbers(lines, at) else "left")
-                for at, name in enumerate(rows.columns)
-            ]
-            results().print(
-                plain_table(*columns, rows=([escape(_shown(cell)) for cell in cells] for cells in lines))
-            )
+            columns = [Column(escape(name), overflow="fold") for name in rows.columns]
+            for column, cells in zip(columns, zip(*lines, strict=True), strict=False):
+                if all(type(cell) in (int, float) for cell in cells):
+                    column.justify = "right"
+            texts = ([escape(_shown(cell)) for cell in cells] for cells in lines)
+            results().print(plain_table(*columns, rows=texts))
         say(counted(len(rows), "row"))
-
-
-def _numbers(lines: list[list[Any]], at: int) -> bool:
-    """Whether a column holds numbers alone; one without rows does not."""
-    return bool(lines) and all(
-        isinstance(cells[at], int | float) and not isinstance(cells[at], bool) for cells in lines
-    )
 
 
 def _shown(cell: Any) -> str:
