@@ -266,7 +266,8 @@ def train(
             progress=bars,
             **lessons.arguments,
         )
-    terminal.tell_trained(report, out, f"; {report.skipped:,} too long" if report.skipped else "")
+    too_long = f"; {report.skipped:,} too long" if report.skipped else ""
+    terminal.tell_trained(report, out, too_long, report.examples)
 
 
 app = commands.group(

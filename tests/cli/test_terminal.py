@@ -21,10 +21,12 @@ from graphneg.cli.terminal import (
     read_input,
     say,
     stopping,
+    tell_trained,
     training,
     write_stream,
 )
 from graphneg.errors import InputError
+from graphneg.nn.fine_tuning import TrainingReport
 from graphneg.records.files import read_negatives
 from graphneg.records.resumable import Finished, NegativeStream, Written
 from tests.negative_samples import EXAMPLE
@@ -150,6 +152,17 @@ class TestStreams:
         with pytest.raises(typer.Exit):
             write_stream(Stream(stop=0), "-", "run it again")
         assert said() == "stopped: run it again\n"
+
+
+class TestTrainings:
+    def test_say_what_they_came_to(self, said: Said) -> None:
+        report = TrainingReport(Path("m"), 1200, 3, 0, 1, 0.6931, None)
+        tell_trained(report, Path("m"), "; 3 were too long", report.examples)
+        tell_trained(report, Path("m"), "; pairs: edits 600")
+        assert said().splitlines() == [
+            "m: trained on 1,200 pairs in 1 step, loss 0.693; 3 were too long",
+            "m: trained in 1 step, loss 0.693; pairs: edits 600",
+        ]
 
 
 class TestBars:
