@@ -16,7 +16,7 @@ from graphneg.editing.transforms import load_transforms
 from graphneg.errors import InputError
 from graphneg.generators.base import ContextSelection, Generator, Places, get_generator
 from graphneg.generators.generated import Generated, Generation
-from graphneg.ingest.facts import upgrade
+from graphneg.ingest.lexicon import upgrade
 from graphneg.ingest.loader import LoadOptions, LoadReport, get_loader
 from graphneg.ingest.validation import Grouping
 from graphneg.ingest.writing import write_records

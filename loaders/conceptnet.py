@@ -9,23 +9,20 @@ from __future__ import annotations
 
 import math
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote
 
 from graphneg.errors import InputError
-from graphneg.ingest.formats import checked
 from graphneg.ingest.loader import LoadOptions
-from graphneg.ingest.reading import Refused, byte_lines, decoded, head, input_files, parse_json
-from graphneg.ingest.validation import LONGEST_KEY
-from graphneg.model import Opposite, Record, Rejected
+from graphneg.ingest.reading import Refused, byte_lines, decoded, head, parse_json
+from graphneg.ingest.validation import LONGEST_KEY, FileLoader
+from graphneg.model import Opposite, Rejected
 from graphneg.progress import Progress
 
-SOURCE = "conceptnet"
 _COLUMNS = 5
-_RELATIONS = (b"/r/Antonym", b"/r/DistinctFrom")
+_RELATIONS = (b"/r/Antonym", b"/r/DistinctFrom", b"/r/Not")
 _EDGES = """
     SELECT edge.id, relation.name, starts.text, ends.text, edge.etc
     FROM relation
@@ -40,18 +37,16 @@ _EDGES = """
 """
 
 
-class Loader:
+class Loader(FileLoader):
     """ConceptNet's dump of assertions, or a conceptnet-lite database."""
 
     name = "conceptnet"
     summary = "ConceptNet: Antonym, DistinctFrom, Not* edges; the dump or a conceptnet-lite database"
 
-    def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
-        """The opposites that the files have."""
-        for path in input_files(paths, self.name):
-            database = head(path, 16).startswith(b"SQLite format 3\0")
-            read = _database if database else _dump
-            yield from checked(path, self.name, read(path, options.language, options.progress))
+    def records(self, path: Path, options: LoadOptions) -> Iterator[Opposite | Rejected]:
+        """The opposites that a file has."""
+        read = _database if head(path, 16).startswith(b"SQLite format 3\0") else _dump
+        return read(path, options.language, options.progress)
 
 
 def _dump(path: Path, language: str, progress: Progress) -> Iterator[Opposite | Rejected]:
@@ -66,75 +61,54 @@ def _dump(path: Path, language: str, progress: Progress) -> Iterator[Opposite | 
             if data.strip():
                 reason = f"{len(cells)} columns, not {_COLUMNS} (uri, relation, start, end, JSON)"
                 yield Rejected(f"{path}:{number}", reason)
-        elif not _is_opposite(cells[1]):
+        elif not cells[1].startswith(_RELATIONS):
             if not cells[1].startswith(b"/r/"):
                 yield Rejected(f"{path}:{number}", "the second column is no relation (/r/...)")
         elif cells[2].startswith(terms) and cells[3].startswith(terms):
-            yield _opposite(f"{path}:{number}", data, language)
-
-
-def _is_opposite(relation: bytes) -> bool:
-    return relation in _RELATIONS or relation.startswith(b"/r/Not")
-
-
-def _opposite(place: str, data: bytes, language: str) -> Opposite | Rejected:
-    try:
-        _, relation, start, end, details = decoded(data).split("\t")
-        return _edge(relation.removeprefix("/r/"), _term(start), _term(end), parse_json(details), language)
-    except Refused as reason:
-        return Rejected(place, str(reason))
-
-
-def _term(uri: str) -> str:
-    """The words of a concept's URI.
-
-    >>> _term("/c/en/give_up/v/wn/communication")
-    'give up'
-    """
-    return _words(uri.split("/", 4)[3])
+            try:
+                _, relation, *ends, details = decoded(data).split("\t")
+                start, end = (uri.split("/", 4)[3] for uri in ends)
+                yield _edge(relation.removeprefix("/r/"), start, end, details, language)
+            except Refused as reason:
+                yield Rejected(f"{path}:{number}", str(reason))
 
 
 def _words(text: str) -> str:
+    """The words of a term: ``give up`` of ``give_up``."""
     return " ".join(unquote(text).replace("_", " ").split())
 
 
-def _edge(relation: str, start: str, end: str, details: Any, language: str) -> Opposite:
+def _edge(relation: str, start: str, end: str, details: str, language: str) -> Opposite:
+    """The edge between two terms as they stand in URIs; its ``details`` are JSON."""
+    start, end, value = _words(start), _words(end), parse_json(details)
     if not start or not end:
         raise Refused("a term is empty")
     if max(len(start), len(end)) > LONGEST_KEY:
         raise Refused(f"a term is longer than {LONGEST_KEY} characters")
     if start == end:
         raise Refused(f"{start!r} is its own opposite ({relation})")
-    weight = details.get("weight") if isinstance(details, dict) else None
+    weight = value.get("weight") if isinstance(value, dict) else None
     if isinstance(weight, bool) or not isinstance(weight, int | float) or not math.isfinite(weight):
         raise Refused("the weight is missing, or is no number")
-    return Opposite(start, end, relation, float(weight), SOURCE, language)
+    return Opposite(start, end, relation, float(weight), Loader.name, language)
 
 
 def _database(path: Path, language: str, progress: Progress) -> Iterator[Opposite | Rejected]:
-    address = f"{path.resolve().as_uri()}?mode=ro"
     progress.start(path.name, None, "edges")
     try:
-        with closing(sqlite3.connect(address, uri=True)) as connection:
-            _require_language(path, connection, language)
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+            known = [name for (name,) in connection.execute("SELECT name FROM language ORDER BY name")]
+            if language not in known:
+                has = ", ".join(known[:20])
+                raise InputError(f"{path} has no terms of the language {language!r}; it has {has}")
             for number, relation, start, end, details in connection.execute(_EDGES, (language,)):
                 progress.advance(1)
-                yield _row(f"{path}:edge {number}", relation, start, end, details, language)
+                name = "".join(part.capitalize() for part in relation.split("_"))
+                try:
+                    yield _edge(name, start, end, details, language)
+                except Refused as reason:
+                    yield Rejected(f"{path}:edge {number}", str(reason))
     except sqlite3.Error as error:
         raise InputError(f"{path} can't be read as a conceptnet-lite database: {error}") from error
     finally:
         progress.finish()
-
-
-def _row(place: str, relation: str, start: str, end: str, details: str, language: str) -> Opposite | Rejected:
-    name = "".join(part.capitalize() for part in relation.split("_"))
-    try:
-        return _edge(name, _words(start), _words(end), parse_json(details), language)
-    except Refused as reason:
-        return Rejected(place, str(reason))
-
-
-def _require_language(path: Path, connection: sqlite3.Connection, language: str) -> None:
-    known = [name for (name,) in connection.execute("SELECT name FROM language ORDER BY name")]
-    if language not in known:
-        raise InputError(f"{path} has no terms of the language {language!r}; it has {', '.join(known[:20])}")

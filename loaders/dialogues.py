@@ -9,21 +9,19 @@ and ``amr``; the rows of a dialogue stand together.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graphneg.ingest.loader import LoadOptions
-from graphneg.ingest.reading import Item, Refused, corpus_of, input_files, json_lines, split_of
-from graphneg.ingest.validation import dialogues_of, table_dialogues
-from graphneg.model import Dialogue, Record, Rejected, Response, Utterance
+from graphneg.ingest.reading import Item, Refused, corpus_of, json_lines
+from graphneg.ingest.validation import DialogueLoader, table_dialogues
+from graphneg.model import Dialogue, Rejected, Response, Utterance
 from graphneg.progress import Progress
 
 if TYPE_CHECKING:
     from fastjsonschema import JsonSchemaValueException
-
 
 _TABLES = {".csv": ",", ".tsv": "\t"}
 _DIALOGUE_KEYS = {"id", "corpus", "split", "turns", "responses"}
@@ -34,44 +32,39 @@ _KINDS = {
 }  # fmt: skip
 
 
-class Loader:
+class Loader(DialogueLoader):
     """JSON Lines or tables of dialogues in graphneg's own layout."""
 
     name = "dialogues"
     summary = "dialogues of your own: JSON Lines (id, turns) or CSV/TSV (dialogue, turn, speaker, text)"
 
-    def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
-        """The dialogues of the files."""
-        return dialogues_of(input_files(paths, self.name), self.name, options, _items, _dialogue)
+    def items(self, path: Path, progress: Progress) -> Iterator[Item | Rejected]:
+        """The lines of a file, or the groups of rows of a table."""
+        suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() != ".gz"]
+        delimiter = _TABLES.get(suffixes[-1]) if suffixes else None
+        return table_dialogues(path, delimiter, progress) if delimiter else json_lines(path, progress)
+
+    def dialogue(self, item: Item) -> Dialogue:
+        """The dialogue of a line, or of rows."""
+        return dialogue(item.value)
+
+    def corpus(self, path: Path) -> str:
+        """The corpus after the file's name."""
+        return corpus_of(path)
 
 
-def _items(path: Path, progress: Progress) -> Iterator[Item | Rejected]:
-    suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() != ".gz"]
-    delimiter = _TABLES.get(suffixes[-1]) if suffixes else None
-    if delimiter is None:
-        return json_lines(path, progress)
-    return table_dialogues(path, delimiter, progress)
-
-
-def _dialogue(item: Item, path: Path, options: LoadOptions) -> Dialogue:
-    return dialogue(item.value, options, corpus_of(path), split_of(path))
-
-
-def dialogue(value: Any, options: LoadOptions, corpus: str, split: str) -> Dialogue:
-    """A dialogue from a JSON value. Options go before what the value says, the arguments after it.
+def dialogue(value: Any) -> Dialogue:
+    """A dialogue from a JSON value; corpus and split are empty where the value does not say them.
 
     Raises:
         Refused: the value does not follow the schema.
     """
     _validate(value)
-    corpus, split, name = value.get("corpus", corpus), value.get("split", split), str(value["id"]).strip()
-    name = name.removeprefix(f"{corpus}/{split}/")
-    corpus, split = options.corpus or corpus, options.split or split
     utterances = tuple(_utterance(turn, item) for turn, item in enumerate(value["turns"]))
     return Dialogue(
-        id=f"{corpus}/{split}/{name}",
-        corpus=corpus,
-        split=split,
+        id=str(value["id"]).strip(),
+        corpus=value.get("corpus", ""),
+        split=value.get("split", ""),
         utterances=utterances,
         responses=tuple(_response(item, len(utterances)) for item in value.get("responses", ())),
         attributes=_others(value, _DIALOGUE_KEYS),
@@ -79,16 +72,9 @@ def dialogue(value: Any, options: LoadOptions, corpus: str, split: str) -> Dialo
 
 
 def _utterance(turn: int, value: str | Mapping[str, Any]) -> Utterance:
-    speaker = "AB"[turn % 2]
-    if isinstance(value, str):
-        return Utterance(turn, speaker, value.strip())
-    return Utterance(
-        turn,
-        value.get("speaker", speaker).strip(),
-        value["text"].strip(),
-        value.get("amr"),
-        _others(value, _TURN_KEYS),
-    )
+    fields: Mapping[str, Any] = {"text": value} if isinstance(value, str) else value
+    speaker, text = fields.get("speaker", "AB"[turn % 2]).strip(), fields["text"].strip()
+    return Utterance(turn, speaker, text, fields.get("amr"), _others(fields, _TURN_KEYS))
 
 
 def _response(value: Mapping[str, Any], turns: int) -> Response:

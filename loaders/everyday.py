@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from importlib.resources import as_file, files
 from pathlib import Path
 
 from graphneg.errors import InputError
 from graphneg.ingest.loader import LoadOptions
-from graphneg.ingest.reading import json_lines, read_text
-from graphneg.ingest.validation import DialogueValidator
+from graphneg.ingest.reading import Item, json_lines, read_text
+from graphneg.ingest.validation import named, valid_dialogues
 from graphneg.loaders.dialogues import dialogue
 from graphneg.loaders.penman import graph_texts
-from graphneg.model import Frame, Opposite, Record
+from graphneg.model import Dialogue, Frame, Opposite, Record
 
 
 class Loader:
@@ -31,23 +31,16 @@ class Loader:
 
 
 def _corpus(folder: Path, options: LoadOptions) -> Iterator[Record]:
-    corpus, progress = options.corpus or Loader.name, options.progress
-    items = json_lines(folder / "dialogues.jsonl", progress)
-    yield from DialogueValidator().dialogues(
-        items, lambda item: dialogue(item.value, options, corpus, "train")
-    )
-    yield from graph_texts(folder / "graphs.amr", progress)
-    yield from map(_opposite, _rows(folder / "opposites.tsv"))
-    yield from map(_frame, _rows(folder / "frames.tsv"))
+    def make(item: Item) -> Dialogue:
+        return named(dialogue(item.value), options, Loader.name, "train")
 
-
-def _opposite(row: Mapping[str, str]) -> Opposite:
-    return Opposite(row["start"], row["end"], row["relation"], 1.0, Loader.name)
-
-
-def _frame(row: Mapping[str, str]) -> Frame:
-    roles, descriptions = row["roles"].split(","), row["descriptions"].split("|")
-    return Frame(row["id"], row["lemma"], tuple(filter(None, roles)), tuple(filter(None, descriptions)))
+    yield from valid_dialogues(json_lines(folder / "dialogues.jsonl", options.progress), make, set())
+    yield from graph_texts(folder / "graphs.amr", options.progress)
+    for row in _rows(folder / "opposites.tsv"):
+        yield Opposite(row["start"], row["end"], row["relation"], 1.0, Loader.name)
+    for row in _rows(folder / "frames.tsv"):
+        roles, descriptions = row["roles"].split(","), row["descriptions"].split("|")
+        yield Frame(row["id"], row["lemma"], tuple(filter(None, roles)), tuple(filter(None, descriptions)))
 
 
 def _rows(path: Path) -> Iterator[dict[str, str]]:

@@ -11,8 +11,7 @@ from pathlib import Path
 
 from graphneg.amr.penman import iter_blocks, metadata
 from graphneg.errors import InputError
-from graphneg.ingest.formats import checked, recognised
-from graphneg.ingest.loader import LoadOptions
+from graphneg.ingest.loader import LoadOptions, checked, recognised
 from graphneg.ingest.reading import Refused, byte_lines, decoded, input_paths
 from graphneg.model import GraphText, Record, Rejected
 from graphneg.progress import Progress
@@ -40,17 +39,17 @@ def graph_texts(path: Path, progress: Progress) -> Iterator[GraphText | Rejected
     faults: list[Rejected] = []
     places: dict[str, str] = {}
     for number, block in iter_blocks(_lines(path, progress, faults)):
-        place = f"{path}:{number}"
-        keys = metadata([line for line in block.split("\n") if line.startswith("#")])
+        place, lines = f"{path}:{number}", block.split("\n")
+        graph = "\n".join(line for line in lines if not line.startswith("#")).lstrip()
+        keys = metadata([line for line in lines if line.startswith("#")])
         id, text = keys.get("id") or None, keys.get("snt") or None
         if faults:
             yield from faults
             yield Rejected(place, f"graph {id or '(no id)'}: the line at {faults[0].place} can't be read")
             faults.clear()
-        elif not _graph_of(block).startswith("("):
-            yield Rejected(
-                place, "metadata without a graph" if block.startswith("#") else "not a PENMAN graph"
-            )
+        elif not graph.startswith("("):
+            is_metadata = block.startswith("#")
+            yield Rejected(place, "metadata without a graph" if is_metadata else "not a PENMAN graph")
         elif id is not None and id in places:
             yield Rejected(place, f"the id {id!r} came before in this file, at {places[id]}")
         else:
@@ -58,10 +57,6 @@ def graph_texts(path: Path, progress: Progress) -> Iterator[GraphText | Rejected
                 places[id] = place
             yield GraphText(block, id, text, place)
     yield from faults
-
-
-def _graph_of(block: str) -> str:
-    return "\n".join(line for line in block.split("\n") if not line.startswith("#")).lstrip()
 
 
 def _lines(path: Path, progress: Progress, faults: list[Rejected]) -> Iterator[str]:

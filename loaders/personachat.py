@@ -19,10 +19,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from graphneg.ingest.loader import LoadOptions
-from graphneg.ingest.reading import Item, Line, Refused, head, input_files, json_items, split_of, text_lines
-from graphneg.ingest.validation import dialogues_of, mapping, strings
-from graphneg.model import Dialogue, Record, Rejected, Response, Utterance
+from graphneg.ingest.reading import Item, Refused, each_group, each_line, head, json_items
+from graphneg.ingest.validation import DialogueLoader, mapping, strings
+from graphneg.model import Dialogue, Rejected, Response, Utterance
 from graphneg.progress import Progress
 
 _SILENCE = {"__silence__", "__ silence __"}
@@ -31,35 +30,35 @@ _PERSONA_KEYS = {"persona": "persona", "personality": "persona", "partner_person
 _PERSONAS = {"your persona: ": "persona", "partner's persona: ": "partner_persona"}
 
 
-class Loader:
+class Loader(DialogueLoader):
     """PersonaChat as JSON or as ParlAI text."""
 
     name = "personachat"
     summary = "PersonaChat: JSON (persona and dialogue, or personality and utterances) or ParlAI text"
 
-    def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
-        """The dialogues of the files, with candidates as responses."""
-        return dialogues_of(input_files(paths, self.name), self.name, options, _items, _dialogue)
+    def items(self, path: Path, progress: Progress) -> Iterator[Item | Rejected]:
+        """The entries of a JSON document, or the episodes of a ParlAI file in the form of such entries."""
+        if head(path, 256).removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"[", b"{"):
+            return json_items(path, progress)
+        return each_group(
+            each_line(path, progress, lambda line: [Item(line.place, line.number, "", line.text)]),
+            "line",
+            lambda _, line: line.value.startswith("1 "),
+            _episode,
+            lambda number, _: f"episode {number}",
+        )
 
-
-def _items(path: Path, progress: Progress) -> Iterator[Item | Rejected]:
-    if head(path, 256).removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"[", b"{"):
-        return json_items(path, progress)
-    return _episodes(path, text_lines(path, progress))
-
-
-def _dialogue(item: Item, path: Path, options: LoadOptions) -> Dialogue:
-    value = mapping(item.value, "the entry")
-    corpus, split = options.corpus or Loader.name, options.split or item.key or split_of(path)
-    if "dialogue" in value:
-        utterances, responses = _pairs(value["dialogue"], value.get("candidates", []))
-    elif "utterances" in value:
-        utterances, responses = _histories(value["utterances"])
-    else:
-        raise Refused('there is neither "dialogue" nor "utterances"')
-    given = {_PERSONA_KEYS[key]: strings(value[key], f'"{key}"') for key in _PERSONA_KEYS if key in value}
-    name = f"{corpus}/{split}/{item.number}"
-    return Dialogue(name, corpus, split, tuple(utterances), tuple(responses), given)
+    def dialogue(self, item: Item) -> Dialogue:
+        """The dialogue of an entry, with its candidates as responses; a key in the document is its split."""
+        value = mapping(item.value, "the entry")
+        if "dialogue" in value:
+            utterances, responses = _pairs(value["dialogue"], value.get("candidates", []))
+        elif "utterances" in value:
+            utterances, responses = _histories(value["utterances"])
+        else:
+            raise Refused('there is neither "dialogue" nor "utterances"')
+        given = {_PERSONA_KEYS[key]: strings(value[key], f'"{key}"') for key in _PERSONA_KEYS if key in value}
+        return Dialogue(str(item.number), "", item.key, tuple(utterances), tuple(responses), given)
 
 
 def _pairs(exchanges: Any, candidates: Any) -> tuple[list[Utterance], list[Response]]:
@@ -118,58 +117,20 @@ def _responses(turn: int, candidates: Iterable[str], true: str) -> Iterator[Resp
         yield Response(turn, text.strip(), int(fits), "reference" if fits else "random")
 
 
-def _episodes(path: Path, lines: Iterable[Line | Rejected]) -> Iterator[Item | Rejected]:
-    """The episodes of a ParlAI file; each begins where the numbers of lines begin again at 1."""
-    episode: _Episode | None = None
-    index = 0
-    for line in lines:
-        if isinstance(line, Rejected):
-            yield line
-            if episode:
-                episode.fault = episode.fault or f"the line at {line.place} can't be read"
+def _episode(number: int, lines: Sequence[Item]) -> Item:
+    """The entry of an episode's lines, whose numbers begin at 1."""
+    value: dict[str, list[Any]] = {"dialogue": [], "candidates": []}
+    for expected, (_, at, _, text) in enumerate(lines, 1):
+        match = _NUMBERED.fullmatch(text)
+        if match is None or int(match[1]) != expected:
+            raise Refused(f"line {at} does not begin with the number {expected}")
+        mark = next((mark for mark in _PERSONAS if match[2].startswith(mark)), None)
+        if mark is not None:
+            value.setdefault(_PERSONAS[mark], []).append(match[2].removeprefix(mark))
             continue
-        if not line.text.strip():
-            continue
-        if episode is None or line.text.startswith("1 "):
-            if episode:
-                yield episode.item(index)
-                index += 1
-            episode = _Episode(f"{path}:{line.number}")
-        episode.add(line)
-    if episode:
-        yield episode.item(index)
-
-
-class _Episode:
-    """The lines of one ParlAI episode so far."""
-
-    def __init__(self, place: str) -> None:
-        self.fault = ""
-        self._place = place
-        self._lines = 0
-        self._personas: dict[str, list[str]] = {}
-        self._exchanges: list[list[str]] = []
-        self._candidates: list[list[str]] = []
-
-    def add(self, line: Line) -> None:
-        self._lines += 1
-        match = _NUMBERED.fullmatch(line.text)
-        if match is None or int(match[1]) != self._lines:
-            self.fault = self.fault or f"line {line.number} does not begin with the number {self._lines}"
-            return
-        for mark, key in _PERSONAS.items():
-            if match[2].startswith(mark):
-                self._personas.setdefault(key, []).append(match[2].removeprefix(mark))
-                return
         partner, *rest = match[2].split("\t")
         if not rest:
-            self.fault = self.fault or f"line {line.number} has no tab between the two turns"
-            return
-        self._candidates.append(rest[2].split("|") if len(rest) > 2 and rest[2] else [])
-        self._exchanges.append([partner, rest[0]])
-
-    def item(self, index: int) -> Item | Rejected:
-        if self.fault:
-            return Rejected(self._place, f"episode {index}: {self.fault}")
-        value = {**self._personas, "dialogue": self._exchanges, "candidates": self._candidates}
-        return Item(self._place, index, "", value)
+            raise Refused(f"line {at} has no tab between the two turns")
+        value["dialogue"].append([partner, rest[0]])
+        value["candidates"].append(rest[2].split("|") if len(rest) > 2 and rest[2] else [])
+    return Item(lines[0].place, number, "", value)

@@ -10,14 +10,12 @@ import tarfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, TypeVar
+from typing import TypeVar
 
 from graphneg.english.noun_kinds import lexeme
 from graphneg.english.propbank import Fault, Roleset, read_rolesets
-from graphneg.errors import InputError
-from graphneg.ingest.formats import checked
-from graphneg.ingest.loader import LoadOptions
-from graphneg.ingest.reading import head, input_paths
+from graphneg.ingest.loader import LoadOptions, checked
+from graphneg.ingest.reading import files_within, head, input_paths
 from graphneg.model import Frame, Record, Rejected
 from graphneg.progress import Progress
 
@@ -73,38 +71,36 @@ def frame_records(
         InputError: a path is missing, or has no frame files in it.
     """
     for path in input_paths(paths, loader):
-        if path.is_dir():
-            yield from _directory(path, read, progress)
-        elif head(path, 512)[257:262] == b"ustar":
-            yield from checked(path, loader, _archive(path, read, progress))
+        records = _records(path, read, progress)
+        yield from records if path.is_dir() else checked(path, loader, records)
+
+
+def _records(path: Path, read: ReadFile[T], progress: Progress) -> Iterator[T | Rejected]:
+    is_archive = not path.is_dir() and head(path, 512)[257:262] == b"ustar"
+    for file in _archived(path, progress) if is_archive else _files(path, progress):
+        if isinstance(file, Rejected):
+            yield file
+        elif len(file[1]) > LARGEST:
+            yield Rejected(f"{file[0]}:1", f"the file is longer than {LARGEST:,} bytes")
         else:
-            yield from checked(path, loader, _file(path, read, progress))
+            yield from read(*file)
 
 
-def _directory(path: Path, read: ReadFile[T], progress: Progress) -> Iterator[T | Rejected]:
-    found = sorted(path.rglob("*.xml"))
-    if not found:
-        raise InputError(f"{path} has no frame files (*.xml) in it")
-    progress.start(path.name, len(found), "files")
+def _files(path: Path, progress: Progress) -> Iterator[tuple[str, bytes]]:
+    """The name and the content of a file, or of each frame file in a directory."""
+    files = files_within(path, "**/*.xml", "frame files (*.xml)")
+    progress.start(path.name, sum(file.stat().st_size for file in files), "B")
     try:
-        for file in found:
+        for file in files:
             with file.open("rb") as stream:
-                yield from _content(str(file), stream, read)
-            progress.advance(1)
+                yield str(file), stream.read(LARGEST + 1)
+            progress.advance(file.stat().st_size)
     finally:
         progress.finish()
 
 
-def _file(path: Path, read: ReadFile[T], progress: Progress) -> Iterator[T | Rejected]:
-    with path.open("rb") as stream:
-        progress.start(path.name, path.stat().st_size, "B")
-        yield from _content(str(path), stream, read)
-        progress.advance(path.stat().st_size)
-        progress.finish()
-
-
-def _archive(path: Path, read: ReadFile[T], progress: Progress) -> Iterator[T | Rejected]:
-    """The frame files of an archive, in its order."""
+def _archived(path: Path, progress: Progress) -> Iterator[tuple[str, bytes] | Rejected]:
+    """The name and the content of each frame file of an archive, in its order."""
     done = 0
     with path.open("rb") as stored:
         progress.start(path.name, path.stat().st_size, "B")
@@ -113,18 +109,10 @@ def _archive(path: Path, read: ReadFile[T], progress: Progress) -> Iterator[T | 
                 for member in archive:
                     stream = archive.extractfile(member) if member.name.endswith(".xml") else None
                     if stream is not None:
-                        yield from _content(f"{path}/{member.name}", stream, read)
+                        yield f"{path}/{member.name}", stream.read(LARGEST + 1)
                     progress.advance(stored.tell() - done)
                     done = stored.tell()
         except (tarfile.TarError, EOFError, zlib.error, OSError) as error:
             yield Rejected(f"{path}:byte {stored.tell()}", f"the archive is damaged from here on ({error})")
         finally:
             progress.finish()
-
-
-def _content(name: str, stream: IO[bytes], read: ReadFile[T]) -> Iterator[T | Rejected]:
-    data = stream.read(LARGEST + 1)
-    if len(data) > LARGEST:
-        yield Rejected(f"{name}:1", f"the file is longer than {LARGEST:,} bytes")
-        return
-    yield from read(name, data)

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
-from graphneg.english.detokenize import joined_tokens
 from graphneg.english.propbank import Fault, read_rolesets
+from graphneg.english.tokens import joined_tokens
 from graphneg.ingest.loader import LoadOptions
 from graphneg.ingest.rows import as_sentence, sentence
 from graphneg.loaders.propbank import frame_records
@@ -29,24 +30,18 @@ class Loader:
 
     def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
         """The examples of the files, as sentences."""
-        source = options.corpus or self.name
-
-        def read_file(name: str, data: bytes) -> Iterator[Record]:
-            return _examples(name, data, source)
-
+        read_file = partial(_examples, options.corpus or self.name)
         return frame_records(paths, self.name, read_file, options.progress)
 
 
-def _examples(name: str, data: bytes, source: str) -> Iterator[Record]:
-    file, number = Path(name).stem, 0
+def _examples(source: str, name: str, data: bytes) -> Iterator[Record]:
+    number = 0
     for part in read_rolesets(data):
         if isinstance(part, Fault):
             yield Rejected(f"{name}:{part.line}", part.reason)
             continue
         for example in part.examples:
-            written = joined_tokens(_HYPHEN.sub("-", _MARK.sub(" ", example.text)))
-            if written:
-                yield sentence(
-                    f"{source}/{file}.{number}", as_sentence(written), source, f"{name}:{example.line}"
-                )
+            text = as_sentence(joined_tokens(_HYPHEN.sub("-", _MARK.sub(" ", example.text))))
+            if text:
+                yield sentence(f"{source}/{Path(name).stem}.{number}", text, source, f"{name}:{example.line}")
             number += 1

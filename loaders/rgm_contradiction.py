@@ -7,38 +7,29 @@ one (label 1); where one stands alone, people do not agree, and the line is refu
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from pathlib import Path
-
 from graphneg.ingest.labelled import ANNOTATORS, labelled_of
-from graphneg.ingest.loader import LoadOptions
-from graphneg.ingest.reading import Item, Refused, input_files, json_lines, split_of
-from graphneg.ingest.validation import dialogues_of
-from graphneg.model import Dialogue, Record, Response, Utterance
+from graphneg.ingest.reading import Item, Refused
+from graphneg.ingest.validation import DialogueLoader
+from graphneg.model import Dialogue, Response, Utterance
 
 
-class Loader:
+class Loader(DialogueLoader):
     """The JSON Lines files of Sato et al.'s collection, and those that graphneg's own collection writes."""
 
     name = "rgm_contradiction"
     summary = "Sato et al. 2024: responses of generation models, contradictory or not (JSON Lines)"
 
-    def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
-        """The labelled responses of the files, each with its context."""
-        return dialogues_of(input_files(paths, self.name), self.name, options, json_lines, _dialogue)
-
-
-def _dialogue(item: Item, path: Path, options: LoadOptions) -> Dialogue:
-    corpus, split = options.corpus or Loader.name, options.split or split_of(path)
-    line = labelled_of(item.value, item.place)
-    if line.label is None:
-        raise Refused(f"{line.votes} of {ANNOTATORS} annotators call it contradictory: it is neither")
-    said = zip(line.speakers, line.context, strict=False)
-    return Dialogue(
-        id=f"{corpus}/{split}/{item.number}",
-        corpus=corpus,
-        split=split,
-        utterances=tuple(Utterance(turn, speaker, text) for turn, (speaker, text) in enumerate(said)),
-        responses=(Response(len(line.context) - 1, line.response, 1 - line.label, line.generator),),
-        attributes={"contradicted": line.earlier, "votes": line.votes},
-    )
+    def dialogue(self, item: Item) -> Dialogue:
+        """The context of a labelled response, with that response."""
+        line = labelled_of(item.value, item.place)
+        if line.label is None:
+            raise Refused(f"{line.votes} of {ANNOTATORS} annotators call it contradictory: it is neither")
+        said = zip(line.speakers, line.context, strict=False)
+        return Dialogue(
+            str(item.number),
+            corpus="",
+            split="",
+            utterances=tuple(Utterance(turn, speaker, text) for turn, (speaker, text) in enumerate(said)),
+            responses=(Response(len(line.context) - 1, line.response, 1 - line.label, line.generator),),
+            attributes={"contradicted": line.earlier, "votes": line.votes},
+        )

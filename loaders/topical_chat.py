@@ -6,40 +6,34 @@ knowledge source and rating of a turn, article and ratings of a conversation bec
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from graphneg.ingest.loader import LoadOptions
-from graphneg.ingest.reading import Item, Refused, input_files, json_items, split_of
-from graphneg.ingest.validation import dialogues_of, mapping
-from graphneg.model import Dialogue, Record, Utterance
+from graphneg.ingest.reading import Item, Refused, json_items
+from graphneg.ingest.validation import DialogueLoader, mapping
+from graphneg.model import Dialogue, Rejected, Utterance
+from graphneg.progress import Progress
 
 
-class Loader:
+class Loader(DialogueLoader):
     """The conversation files of Topical-Chat (train, valid_freq, test_rare ...)."""
 
     name = "topical_chat"
     summary = "Topical-Chat: conversation files (JSON), with sentiment and knowledge source"
 
-    def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
-        """The conversations of the files."""
-        return dialogues_of(input_files(paths, self.name), self.name, options, json_items, _dialogue)
+    def items(self, path: Path, progress: Progress) -> Iterator[Item | Rejected]:
+        """The conversations of a file."""
+        return json_items(path, progress)
 
-
-def _dialogue(item: Item, path: Path, options: LoadOptions) -> Dialogue:
-    corpus, split = options.corpus or Loader.name, options.split or split_of(path)
-    value = mapping(item.value, "the conversation")
-    content = value.get("content")
-    if not isinstance(content, list):
-        raise Refused('"content" is not a list of messages')
-    return Dialogue(
-        id=f"{corpus}/{split}/{item.key or item.number}",
-        corpus=corpus,
-        split=split,
-        utterances=tuple(_utterance(turn, message) for turn, message in enumerate(content)),
-        attributes={key: attribute for key, attribute in value.items() if key != "content"},
-    )
+    def dialogue(self, item: Item) -> Dialogue:
+        """The dialogue of a conversation."""
+        value = dict(mapping(item.value, "the conversation"))
+        content = value.pop("content", None)
+        if not isinstance(content, list):
+            raise Refused('"content" is not a list of messages')
+        utterances = tuple(_utterance(turn, message) for turn, message in enumerate(content))
+        return Dialogue(item.key or str(item.number), "", "", utterances, attributes=value)
 
 
 def _utterance(turn: int, message: Any) -> Utterance:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from graphneg.english.lemmas import CLOSED
+from graphneg.english.words import CLOSED
 from graphneg.nn.embedders import BUNDLED
 from graphneg.nn.vectors import StaticVectors
 

@@ -12,8 +12,7 @@ from typing import Any
 
 from graphneg.amr.alignment import align
 from graphneg.amr.penman import is_inverted
-from graphneg.english.frames import FrameEntry
-from graphneg.english.propbank import Example, Fault, Roleset, read_rolesets
+from graphneg.english.propbank import Example, Fault, FrameEntry, Roleset, read_rolesets
 from graphneg.loaders.propbank import frame_records
 from graphneg.model import AmrGraph, AmrNode
 from graphneg.parsers.dependency.draft import Draft

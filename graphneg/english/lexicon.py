@@ -1,5 +1,7 @@
 """The lexicon: classes of words and frames, how words move along scales, which pairs are opposites.
 
+What ConceptNet calls antonyms is judged here as well: which word may stand in the place of which, as what.
+
 It is read from the tables in ``lexicon/``; lines of the same form may be added by a user. A line has its
 cells apart by tabs, and ``#`` begins a comment:
 
@@ -15,15 +17,16 @@ Concepts are written as in AMR: ``have-03``, ``no-one``. ``class -NAME`` takes c
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import NamedTuple
 
+from graphneg.english.noun_kinds import OTHER, kind_of
 from graphneg.errors import InputError
 from graphneg.model import LexiconEntry
 
-NONE = "-"
 _NAME = re.compile(r"-?[a-z][a-z0-9-]*")
 _SHAPE = {"class": 3, "move": 4, "opposite": 4}
 
@@ -39,17 +42,13 @@ class Lexicon:
     (('time', 'thursday'),)
     """
 
-    classes: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
-    moves: Mapping[str, tuple[tuple[str, str], ...]] = field(
-        default_factory=dict[str, tuple[tuple[str, str], ...]]
-    )
-    opposites: Mapping[tuple[str, str], tuple[str, ...]] = field(
-        default_factory=dict[tuple[str, str], tuple[str, ...]]
-    )
+    classes: Mapping[str, frozenset[str]]
+    moves: Mapping[str, tuple[tuple[str, str], ...]]
+    opposites: Mapping[tuple[str, str], tuple[str, ...]]
 
     def of(self, concept: str) -> frozenset[str]:
         """The classes of a concept."""
-        return self.classes.get(concept, _NOTHING)
+        return self.classes.get(concept, frozenset())
 
     def members(self, name: str) -> frozenset[str]:
         """The concepts of a class."""
@@ -73,12 +72,17 @@ class Lexicon:
         for entry in entries:
             table, cells = entry.table, entry.cells
             if table == "class":
-                _classify(classes, *cells)
+                for concept in cells[1].split():
+                    names = classes.setdefault(concept, set())
+                    if cells[0].startswith("-"):
+                        names.discard(cells[0][1:])
+                    else:
+                        names.add(cells[0])
             elif table == "move":
                 moves.setdefault(cells[1], {})[cells[0]] = cells[2]
             else:
                 opposites.pop((cells[1], cells[0]), None)
-                opposites[cells[0], cells[1]] = () if cells[2] == NONE else tuple(cells[2].split())
+                opposites[cells[0], cells[1]] = () if cells[2] == "-" else tuple(cells[2].split())
         return Lexicon(
             {concept: frozenset(names) for concept, names in classes.items()},
             {word: tuple(sorted(targets.items())) for word, targets in moves.items()},
@@ -86,27 +90,13 @@ class Lexicon:
         )
 
 
-_NOTHING: frozenset[str] = frozenset()
-
-
-def _classify(classes: dict[str, set[str]], name: str, concepts: str) -> None:
-    for concept in concepts.split():
-        names = classes.setdefault(concept, set())
-        if name.startswith("-"):
-            names.discard(name[1:])
-        else:
-            names.add(name)
-
-
 @cache
 def english() -> Lexicon:
     """The lexicon that comes with graphneg."""
-    folder = files("graphneg.english").joinpath("lexicon")
-    texts = sorted(
-        (one.name, one.read_text("utf-8")) for one in folder.iterdir() if one.name.endswith(".tsv")
-    )
+    tables = files("graphneg.english").joinpath("lexicon").iterdir()
+    texts = sorted((file.name, file.read_text("utf-8")) for file in tables if file.name.endswith(".tsv"))
     entries = (entry for name, text in texts for _, entry in read_entries(name, text.splitlines()))
-    return Lexicon().extended(entries)
+    return Lexicon({}, {}, {}).extended(entries)
 
 
 def read_entries(name: str, lines: Iterable[str]) -> Iterator[tuple[int, LexiconEntry]]:
@@ -150,3 +140,80 @@ def form_of(text: str) -> str:
     if re.fullmatch(r".+[^su]s", text):
         return "plural"
     return "verbal" if re.fullmatch(r".{3,}(?:ed|ly|ing)", text) else "base"
+
+
+_SOFT = frozenset({"state", "thought", "act"})
+_ABSTRACT = re.compile(r".*(?:ness|ment|tion|hood|ship|ism)")
+
+Frames = Mapping[str, Sequence[tuple[str, Sequence[str]]]]
+"""By lemma, its frames, sorted: id and numbered roles."""
+
+
+class Antonym(NamedTuple):
+    """What may stand in the place of ``word``: the term or frame ``other``.
+
+    It is ``used_as`` a frame (its id), as any ``frame`` that is not ``known``, as a ``noun`` or as a
+    ``modifier``. ``said_of`` are the kinds of things that it must be said of, ``None`` for all.
+    """
+
+    word: str
+    used_as: str
+    other: str
+    is_frame: bool
+    said_of: list[str] | None
+    known: list[str] | None = None
+
+
+def judge(word: str, weights: Mapping[str, float], frames: Frames, lexicon: Lexicon) -> Iterator[Antonym]:
+    """The usable antonyms of a word among those of these weights: none of half the heaviest one's or less.
+
+    ConceptNet calls two words antonyms whatever their word classes and senses are. *Like* in its frame
+    ``like-01`` may become ``dislike-01``, *old* as a modifier ``young`` of people.
+    """
+    heaviest = max(weights.values(), default=0.0)
+    for other in sorted(weights):
+        said_of = lexicon.said_of(word, other)
+        if weights[other] * 2 >= heaviest and said_of != [] and _agree(word, other, lexicon):
+            yield from _frames_for_frames(word, other, frames, lexicon, said_of)
+            yield from _words_for_words(word, other, frames, lexicon, said_of)
+
+
+def _agree(word: str, other: str, lexicon: Lexicon) -> bool:
+    """Whether two words are of one class and form, as far as that shows."""
+    closed = ("particle" in lexicon.of(text.replace(" ", "-")) for text in (word, other))
+    if len(set(closed)) > 1 or "much" in (word, other):
+        return False
+    plural = re.fullmatch(r".+[^siu]s", other) or "plural" in lexicon.of(other)
+    if plural and not re.fullmatch(r".+[^su]s", word):
+        return False
+    return word.endswith("ing") or not other.endswith("ing") or "ing-noun" in lexicon.of(other)
+
+
+def _frames_for_frames(
+    word: str, other: str, frames: Frames, lexicon: Lexicon, said_of: list[str] | None
+) -> Iterator[Antonym]:
+    """Frames that have a doer, and something done, where the old one has.
+
+    Of frames that are not among the known ones, that shows where they are used: as any ``frame``.
+    """
+    if kind_of(other) != kind_of(word) and not (kind_of(other) == OTHER and kind_of(word) in _SOFT):
+        return
+    known = [old for old, _ in frames.get(word, ())]
+    yield from (Antonym(word, "frame", new, True, said_of, known) for new, _ in frames.get(other, ()))
+    for old, roles in frames.get(word, ()):
+        if "no-opposite" not in lexicon.of(old):
+            for new, others in frames.get(other, ()):
+                if new != old and all((role in roles) == (role in others) for role in ("ARG0", "ARG1")):
+                    yield Antonym(word, old, new, True, said_of)
+
+
+def _words_for_words(
+    word: str, other: str, frames: Frames, lexicon: Lexicon, said_of: list[str] | None
+) -> Iterator[Antonym]:
+    """Single words of one kind: no modifier in *-ness*, and no noun that is rather a verb."""
+    if " " in other or kind_of(word) != kind_of(other) or "no-opposite" in lexicon.of(word.replace(" ", "-")):
+        return
+    if not _ABSTRACT.fullmatch(other):
+        yield Antonym(word, "modifier", other, False, said_of)
+    if frames.get(word) or not frames.get(other):
+        yield Antonym(word, "noun", other, False, said_of)

@@ -1,4 +1,8 @@
-"""What kind of thing a noun names, of which kinds opposites are said, and the lexeme behind a concept."""
+"""The lexeme behind an AMR concept, and what kind of thing a noun names.
+
+A lexeme is the lemma or phrase where graphs, keywords and ConceptNet meet. Kinds are a table (``nouns.tsv``):
+a verb that takes one noun of a kind takes others of it, mostly.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,9 @@ import re
 from functools import cache, lru_cache
 from importlib.resources import files
 
-from graphneg.english.lexicon import english
-
-# The lemma or phrase behind an AMR concept: where graphs, keywords and ConceptNet meet.
-
-
 _SENSE = re.compile(r"-\d\d+$")
+OTHER = "other"
+"""What is no noun, or a noun that little can stand for: an amount, a part, a form."""
 
 
 @lru_cache(maxsize=65536)
@@ -35,13 +36,6 @@ def lexeme(concept: str) -> str:
     return " ".join(stem.replace("-", " ").replace("_", " ").lower().split()) or concept
 
 
-# The table of nouns and their kinds: a verb that takes one noun of a kind takes others of it, mostly.
-
-
-OTHER = "other"
-"""What is no noun, or a noun that little can stand for: an amount, a part, a form."""
-
-
 @lru_cache(maxsize=65536)
 def kind_of(concept: str) -> str:
     """The kind of a concept or term; of several words the last one's.
@@ -55,25 +49,5 @@ def kind_of(concept: str) -> str:
 @cache
 def _table() -> dict[str, str]:
     lines = files("graphneg.english").joinpath("nouns.tsv").read_text("utf-8").splitlines()
-    found: dict[str, str] = {}
-    for line in lines:
-        kind, words = line.split("\t")
-        found.update(dict.fromkeys(words.split(" "), kind))
-    return found
-
-
-# What pairs of opposites are said of: *old* is *young* of people and *new* of things.
-#
-# ConceptNet calls many words antonyms that are no opposites (*meet* and *pass*), or are so in one sense only.
-# The lexicon names the common ones of both sorts, judged by reading.
-
-
-def said_of(word: str, other: str) -> list[str] | None:
-    """The kinds of things of which two words are opposites; ``None`` where the lexicon does not know them.
-
-    >>> said_of("young", "old")
-    ['animal', 'person', 'plant']
-    >>> said_of("meet", "pass"), said_of("good", "bad")
-    ([], None)
-    """
-    return english().said_of(word, other)
+    rows = (line.split("\t") for line in lines)
+    return {word: kind for kind, words in rows for word in words.split(" ")}

@@ -1,8 +1,8 @@
-"""PropBank's frame files (Palmer et al. 2005): rolesets with their roles, aliases and annotated examples.
+"""PropBank (Palmer et al. 2005): rolesets of its frame files, and its frames as the package ships them.
 
-In: the bytes of one XML file. Out: its `Roleset`s, and a `Fault` with its line for each thing that can't be
-read. In a file that is not well-formed, a roleset that is well-formed by itself is read. No entity is ever
-expanded: a file that declares one is refused.
+In: ``frames.tsv``, for the `FrameTable` of parser and decoder; or the bytes of one XML file. Out of that
+come its `Roleset`s, and a `Fault` with its line for each thing that can't be read. In a file that is not
+well-formed, a roleset that is well-formed by itself is read. A file that declares an entity is refused.
 
 >>> [roleset] = read_rolesets(b'<roleset id="give_up.07"><roles><role n="0" f="pag"/></roles></roleset>')
 >>> roleset.id, roleset.roles
@@ -12,7 +12,10 @@ expanded: a file that declares one is refused.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib.resources import files
 from typing import NamedTuple
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
@@ -179,3 +182,64 @@ def _example(element: Element) -> Example:
 
 def _text(element: Element) -> str:
     return "".join(element.itertext())
+
+
+Counts = dict[str, int]
+_CLASSES = {"r": "j"}
+"""Adverbs are looked up among the adjectives: PropBank's aliases are verbs, nouns and adjectives."""
+
+
+@dataclass(frozen=True, slots=True)
+class FrameEntry:
+    """A frame: its roles' functions by number (``{"0": "PAG"}``) and its examples' roles by signature."""
+
+    id: str
+    functions: Mapping[str, str]
+    verbal: bool
+    examples: int
+    seen: Mapping[str, Counts]
+
+
+@dataclass(slots=True)
+class FrameTable:
+    """Frames by id, and the ids of the frames that a word names by ``(class, lemma)``."""
+
+    frames: dict[str, FrameEntry] = field(default_factory=dict[str, FrameEntry])
+    aliases: dict[tuple[str, str], list[str]] = field(default_factory=dict[tuple[str, str], list[str]])
+
+    def add_frames(self, rows: Iterable[str]) -> None:
+        """Reads rows of ``frames.tsv``.
+
+        A row has the frame's id, roles as ``number:function``, aliases as ``class:lemma``, the number of
+        annotated examples, and ``signature=role:count`` for each that they show.
+        """
+        for row in rows:
+            id, roles, aliases, examples, seen = row.split("\t")
+            pairs = [alias.split(":", 1) for alias in aliases.split()]
+            verbal = any(pos == "v" for pos, _ in pairs)
+            functions = dict(role.split(":") for role in roles.split())
+            counts: dict[str, Counts] = {}
+            for cell in seen.split():
+                signature, _, rest = cell.rpartition("=")
+                role, _, count = rest.partition(":")
+                counts.setdefault(signature, {})[role] = int(count)
+            self.frames[id] = FrameEntry(id, functions, verbal, int(examples), counts)
+            for pos, lemma in pairs:
+                self.aliases.setdefault((pos, lemma.lower()), []).append(id)
+
+    def candidates(self, lemma: str, kind: str) -> list[str]:
+        """The frames of a lemma in a word class (``v``, ``n``, ``j``, ``r``), in PropBank's order."""
+        return self.aliases.get((_CLASSES.get(kind, kind), lemma), [])
+
+
+@lru_cache(maxsize=1)
+def load_frames() -> FrameTable:
+    """The frames that come with the package.
+
+    >>> frames = load_frames()
+    >>> "give-up-07" in frames.candidates("give_up", "v"), frames.frames["give-01"].functions
+    (True, {'0': 'PAG', '1': 'PPT', '2': 'GOL'})
+    """
+    table = FrameTable()
+    table.add_frames(files("graphneg.english").joinpath("frames.tsv").read_text("utf-8").splitlines())
+    return table

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from graphneg.english.detokenize import closed_up
-from graphneg.english.tokens import one_line
+from graphneg.english.tokens import closed_up, one_line
 from graphneg.generators.base import Turn
 from graphneg.nn.fine_tuning import Example, TrainingReport, fine_tune
 from graphneg.nn.language_models import LanguageModel

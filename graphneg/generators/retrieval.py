@@ -12,8 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from graphneg.english.detokenize import with_clitics
-from graphneg.english.tokens import WORD, match_key
+from graphneg.english.tokens import WORD, match_key, with_clitics
 from graphneg.errors import GeneratorError
 from graphneg.generators.base import UNRELATED, Candidate, Context, ContextSelection, read_contexts
 from graphneg.hashing import HashSample, number

@@ -20,8 +20,7 @@ from functools import lru_cache
 from math import exp, inf, log
 from typing import NamedTuple
 
-from graphneg.english.detokenize import closed_up
-from graphneg.english.tokens import words_of
+from graphneg.english.tokens import closed_up, words_of
 from graphneg.english.words import readings, word_class
 from graphneg.errors import InputError
 from graphneg.generators.base import Context, Turn

@@ -11,9 +11,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from graphneg.english.lemmas import CLOSED, lemma_of
 from graphneg.english.tokens import WORD
-from graphneg.english.words import inflections, readings
+from graphneg.english.words import CLOSED, inflections, lemma_of, readings
 from graphneg.errors import GeneratorError, ModelError
 from graphneg.generators.base import Candidate, Context
 from graphneg.generators.retrieval import BankGenerator, Candidates, NewTexts, check_amount

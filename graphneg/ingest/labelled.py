@@ -9,15 +9,14 @@ the last one), ``rgm_name`` (who generated it) and ``contradictory_label_count``
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from graphneg.errors import InputError
-from graphneg.ingest.reading import Refused, json_lines
+from graphneg.ingest.reading import Refused, accepted, each_line, parse_json
 from graphneg.ingest.validation import mapping, strings
-from graphneg.model import Rejected
 from graphneg.progress import NoProgress
 
 ANNOTATORS = 3
@@ -74,7 +73,10 @@ def read_labelled(paths: Sequence[str | Path]) -> list[Labelled]:
     Raises:
         InputError: a file can't be read, or a line is none of these; file and line are named.
     """
-    labelled = [line for path in paths for line in _lines(Path(path)) if line.label is not None]
+    labelled: list[Labelled] = []
+    for path in paths:
+        lines = each_line(Path(path), NoProgress(), lambda at: [labelled_of(parse_json(at.text), at.place)])
+        labelled += [line for line in accepted(lines) if line.label is not None]
     if not labelled:
         raise InputError(f"{', '.join(map(str, paths))}: no labelled response in it")
     return labelled
@@ -99,48 +101,26 @@ def labelled_of(value: Any, id: str) -> Labelled:
         raise Refused(f'"{missing[0]}" is not there')
     utterances = tuple(text.strip() for text in strings(fields["utterances"], '"utterances"'))
     speakers = tuple(strings(fields["speakers"], '"speakers"'))
-    _check_turns(utterances, speakers)
-    generator = fields["rgm_name"]
-    if not isinstance(generator, str) or not generator:
-        raise Refused('"rgm_name" is no name')
-    return Labelled(id, utterances, speakers, _earlier(fields, len(utterances)), generator, _votes(fields))
-
-
-def _lines(path: Path) -> Iterator[Labelled]:
-    for item in json_lines(path, NoProgress()):
-        if isinstance(item, Rejected):
-            raise InputError(f"{item.place}: {item.reason}")
-        try:
-            yield labelled_of(item.value, item.place)
-        except Refused as reason:
-            raise InputError(f"{item.place}: {reason}") from reason
-
-
-def _check_turns(utterances: Sequence[str], speakers: Sequence[str]) -> None:
-    if len(utterances) < 2:
-        raise Refused(f'{len(utterances)} "utterances"; there must be a context and a response')
-    if len(speakers) != len(utterances):
-        raise Refused(f'{len(speakers)} "speakers" of {len(utterances)} "utterances"')
-    if not all(utterances):
-        raise Refused(f"utterance {utterances.index('')} is empty")
-    if utterances[-1] == _UNPUBLISHED:
-        raise Refused(f"the response is {_UNPUBLISHED}: its text was not published")
-
-
-def _earlier(fields: Mapping[str, Any], turns: int) -> int:
-    pair = fields["annotation_target_pair"]
-    if not isinstance(pair, list) or len(pair) != 2 or not all(type(index) is int for index in pair):
-        raise Refused('"annotation_target_pair" is not two places of utterances')
-    earlier, later = pair
-    if later != turns - 1 or not 0 <= earlier < later:
-        raise Refused(
-            f'"annotation_target_pair" {pair} is not an earlier utterance and the last one ({turns - 1})'
-        )
-    return earlier
-
-
-def _votes(fields: Mapping[str, Any]) -> int:
-    votes = fields["contradictory_label_count"]
-    if type(votes) is not int or not 0 <= votes <= ANNOTATORS:
-        raise Refused(f'"contradictory_label_count" is {votes!r}; it must be 0 to {ANNOTATORS}')
-    return votes
+    pair, generator, votes = (fields[key] for key in KEYS[2:])
+    last, is_pair = len(utterances) - 1, isinstance(pair, list) and len(cast("list[Any]", pair)) == 2
+    indices: list[int] = [index for index in pair if type(index) is int] if is_pair else []
+    faults = (
+        (last < 1, f'{len(utterances)} "utterances"; there must be a context and a response'),
+        (len(speakers) != len(utterances), f'{len(speakers)} "speakers" of {len(utterances)} "utterances"'),
+        ("" in utterances, f"utterance {utterances.index('') if '' in utterances else 0} is empty"),
+        (_UNPUBLISHED in utterances[-1:], f"the response is {_UNPUBLISHED}: its text was not published"),
+        (not isinstance(generator, str) or not generator, '"rgm_name" is no name'),
+        (len(indices) != 2, '"annotation_target_pair" is not two places of utterances'),
+        (
+            indices[1:] != [last] or not 0 <= indices[0] < last,
+            f'"annotation_target_pair" {pair} is not an earlier utterance and the last one ({last})',
+        ),
+        (
+            type(votes) is not int or not 0 <= votes <= ANNOTATORS,
+            f'"contradictory_label_count" is {votes!r}; it must be 0 to {ANNOTATORS}',
+        ),
+    )
+    for is_fault, reason in faults:
+        if is_fault:
+            raise Refused(reason)
+    return Labelled(id, utterances, speakers, indices[0], generator, votes)

@@ -1,6 +1,7 @@
-"""The lexicon of a store: writes terms with what it knows of them, and judges antonyms as they are loaded.
+"""The lexicon of a store, and what follows from it: terms, antonyms that are judged, facts about graphs.
 
-A store's lexicon is graphneg's own and the entries that were loaded into the store.
+A store's lexicon is graphneg's own and the entries that were loaded into the store. When it has changed,
+`refresh` computes again what the store holds already; `upgrade` does where graphneg has changed.
 """
 
 from __future__ import annotations
@@ -10,23 +11,26 @@ from typing import TypeVar
 
 from neo4j import ManagedTransaction, Record
 
-from graphneg.english.antonyms import judge
-from graphneg.english.lexicon import Lexicon, english
-from graphneg.ingest.rows import Row, digest, move_rows, term_row
+from graphneg.amr.facts import NAMES, facts
+from graphneg.english.lexicon import Lexicon, english, judge
+from graphneg.ingest.rows import Row, digest, move_rows, term_of, term_row
 from graphneg.model import LexiconEntry
+from graphneg.progress import NoProgress, Progress
 from graphneg.store.connection import Store
+from graphneg.store.dialogues import read_graphs
+from graphneg.store.opening import apply_schema, finish_upgrade
 from graphneg.store.statements import Sent, cypher_text, run, send
 
 ROWS = 5_000
+GRAPHS = 200
+TERMS = 2_000
+OF_TEXTS = frozenset({"past-form", "future-form"})
+"""Classes of words that are looked for in texts, where graphs have none of them."""
 _T = TypeVar("_T")
 
 
 def stored_lexicon(store: Store) -> Lexicon:
-    """The lexicon of a store.
-
-    Raises:
-        StoreError: the store is gone.
-    """
+    """The lexicon of a store."""
     return _extended(store.read(cypher_text("lexicon/entries")))
 
 
@@ -44,20 +48,12 @@ def _extended(rows: Sequence[Record]) -> Lexicon:
 def entry_rows(entries: Iterable[LexiconEntry]) -> list[Row]:
     """One row for each class of a concept, move of a word, and pair; the newest of one key counts."""
     rows: dict[str, Row] = {}
-    for entry in entries:
-        for cells in _items(entry):
-            of = {"class": [cells[0].lstrip("-"), cells[-1]], "move": cells[:2]}.get(entry.table)
-            id = digest([entry.table, of or sorted(cells[:2])])
-            rows[id] = {"id": id, "table": entry.table, "cells": cells}
+    for table, cells in ((entry.table, list(entry.cells)) for entry in entries):
+        for item in [[cells[0], concept] for concept in cells[1].split()] if table == "class" else [cells]:
+            of_table = {"class": [item[0].lstrip("-"), item[-1]], "move": item[:2]}
+            id = digest([table, of_table.get(table, sorted(item[:2]))])
+            rows[id] = {"id": id, "table": table, "cells": item}
     return [rows[id] for id in sorted(rows)]
-
-
-def _items(entry: LexiconEntry) -> Iterator[list[str]]:
-    if entry.table != "class":
-        yield list(entry.cells)
-        return
-    for concept in entry.cells[1].split():
-        yield [entry.cells[0], concept]
 
 
 def write_terms(tx: ManagedTransaction, texts: Iterable[str], lexicon: Lexicon) -> list[Sent]:
@@ -71,17 +67,16 @@ def write_terms(tx: ManagedTransaction, texts: Iterable[str], lexicon: Lexicon) 
 
 def finish(sent: Iterable[Sent]) -> None:
     """Wait until the server is done with what was sent."""
-    for one in sent:
-        one.finish()
+    for statement in sent:
+        statement.finish()
 
 
 def judge_antonyms(tx: ManagedTransaction, terms: Iterable[str], lexicon: Lexicon) -> None:
     """Judge the antonyms of these terms, and of all that are antonyms of one of them, anew."""
     own = sorted(set(terms))
     near = {row["other"] for row in _in_parts(tx, "lexicon/antonyms_of", own)}
-    words = sorted({*own, *near})
     weights: dict[str, dict[str, float]] = {}
-    for row in _in_parts(tx, "lexicon/antonyms_of", words):
+    for row in _in_parts(tx, "lexicon/antonyms_of", sorted({*own, *near})):
         weights.setdefault(row["word"], {})[row["other"]] = row["weight"]
     lemmas = sorted({*weights, *(other for others in weights.values() for other in others)})
     frames: dict[str, list[tuple[str, list[str]]]] = {}
@@ -89,21 +84,102 @@ def judge_antonyms(tx: ManagedTransaction, terms: Iterable[str], lexicon: Lexico
         frames.setdefault(row["lemma"], []).append((row["id"], row["roles"]))
     for known in frames.values():
         known.sort()
-    judged = [one for word in sorted(weights) for one in judge(word, weights[word], frames, lexicon)]
-    for part in _parts(sorted(weights)):
+    judged = [antonym for word in sorted(weights) for antonym in judge(word, weights[word], frames, lexicon)]
+    for part in _parts(sorted(weights), ROWS):
         run(tx, "lexicon/forget_antonyms", words=part)
     for is_frame, name in ((False, "lexicon/antonyms"), (True, "lexicon/antonym_frames")):
-        rows = [one._asdict() for one in judged if one.is_frame == is_frame]
-        for part in _parts(rows):
+        rows = [antonym._asdict() for antonym in judged if antonym.is_frame == is_frame]
+        for part in _parts(rows, ROWS):
             run(tx, name, antonyms=part)
 
 
 def _in_parts(tx: ManagedTransaction, name: str, words: Sequence[str]) -> Iterator[Row]:
-    for part in _parts(words):
+    for part in _parts(words, ROWS):
         for record in run(tx, name, words=part):
             yield record.data()
 
 
-def _parts(rows: Sequence[_T]) -> Iterator[list[_T]]:
-    for start in range(0, len(rows), ROWS):
-        yield list(rows[start : start + ROWS])
+def _parts(rows: Sequence[_T], size: int) -> Iterator[list[_T]]:
+    for start in range(0, len(rows), size):
+        yield list(rows[start : start + size])
+
+
+def upgrade(store: Store, progress: Progress | None = None) -> int:
+    """Compute all that graphneg computes anew, and mark the store with this schema; returns the graphs done.
+
+    Graphs are written batch by batch, each with a note of how far the upgrade is: stopped at any moment,
+    the same call goes on from there. What was loaded is not changed.
+
+    Raises:
+        StoreError: the store is gone.
+    """
+    apply_schema(store)
+    progress, lexicon, done = progress or NoProgress(), stored_lexicon(store), 0
+    after = store.read(cypher_text("upgrade/state"))[0]["after"] or ""
+    progress.start("graphs", store.read(cypher_text("upgrade/count"), after=after)[0]["graphs"], "graphs")
+    for ids in _pages(store, "upgrade/graphs", GRAPHS, after):
+        _write_facts(store, ids, lexicon, ids[-1])
+        done += len(ids)
+        progress.advance(len(ids))
+    progress.finish()
+    for words in _pages(store, "upgrade/terms", TERMS):
+        store.write(lambda tx, words=words: _write_words(tx, words, lexicon))
+    finish_upgrade(store)
+    return done
+
+
+def refresh(store: Store, entries: Sequence[LexiconEntry]) -> None:
+    """Compute anew what follows from these entries of the lexicon."""
+    lexicon, terms, words = stored_lexicon(store), set[str | None](), set[str]()
+    for entry in entries:
+        if entry.table == "class":
+            terms.update(map(term_of, entry.cells[1].split()))
+        else:
+            words.update(entry.cells[:2] if entry.table == "opposite" else entry.cells[1:])
+    words.update(term for term in terms if term is not None)
+    store.write(lambda tx: _write_words(tx, sorted(words), lexicon))
+    if None in terms or any(entry.cells[0].lstrip("-") in OF_TEXTS for entry in entries):
+        batches = _pages(store, "upgrade/graphs", GRAPHS)
+    else:
+        rows = store.read(cypher_text("upgrade/graphs_of_words"), words=sorted(words))
+        batches = _parts(sorted(row["id"] for row in rows), GRAPHS)
+    for ids in batches:
+        _write_facts(store, ids, lexicon)
+
+
+def _pages(store: Store, name: str, limit: int, after: str = "") -> Iterator[list[str]]:
+    while page := [row["id"] for row in store.read(cypher_text(name), after=after, limit=limit)]:
+        yield page
+        after = page[-1]
+
+
+def _write_facts(store: Store, ids: Sequence[str], lexicon: Lexicon, note: str | None = None) -> None:
+    """Write the facts about these graphs; ``note`` is how far an upgrade is with them."""
+    texts = {row["id"]: row["text"] or "" for row in store.read(cypher_text("upgrade/texts"), ids=list(ids))}
+    rows: list[Row] = [
+        {
+            "amr": graph.id,
+            "facts": [
+                {name: known.get(name) for name in NAMES}
+                for known in facts(graph, texts.get(graph.id, ""), lexicon)
+            ],
+        }
+        for graph in read_graphs(store, list(ids))
+    ]
+
+    def write(tx: ManagedTransaction) -> None:
+        run(tx, "upgrade/facts", graphs=rows)
+        if note is not None:
+            run(tx, "upgrade/note", after=note)
+
+    store.write(write)
+
+
+def _write_words(tx: ManagedTransaction, words: Sequence[str], lexicon: Lexicon) -> None:
+    """Write what the lexicon knows of words, of their frames and of their opposites."""
+    run(tx, "upgrade/forget_moves", words=list(words))
+    finish(write_terms(tx, words, lexicon))
+    run(tx, "upgrade/words", terms=[term_row(word, lexicon) for word in words])
+    frames = [row["id"] for row in run(tx, "lexicon/frames_of", words=list(words))]
+    run(tx, "upgrade/frames", frames=[{"id": id, "classes": sorted(lexicon.of(id))} for id in frames])
+    judge_antonyms(tx, words, lexicon)

@@ -1,17 +1,21 @@
-"""What a loader is, how one is found by its name, and what a load did, counted.
+"""What a loader is, how one is found by its name, what its files look like, and what a load did, counted.
 
-In: a name that a user gave, and files. Out: a stream of records, and a `LoadReport` of what became of them.
+In: a name that a user gave, and files. Out: a stream of records, and a `LoadReport` of what became of them. A
+file of another format is told by its first bytes, so that it is one clear error.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol
 
 from graphneg.errors import InputError
+from graphneg.ingest.reading import head
 from graphneg.model import Record, Rejected
 from graphneg.plugins import Plugins
 from graphneg.progress import NoProgress, Progress
@@ -94,20 +98,150 @@ class LoadReport:
 
     def summary(self) -> str:
         """One line: ``loaded 40 dialogues, 300 utterances; 2 refused``."""
-        parts = _counted(self.written)
-        line = f"{self.loader}: loaded {', '.join(parts) if parts else 'nothing new'}"
-        there = _counted(self.present)
-        if there:
-            line += f"; already there: {', '.join(there)}"
-        if self.rejections:
-            line += f"; refused: {self.rejections:,}"
-        return line
+        written, present = (
+            ", ".join(
+                f"{count:,} {kind.removesuffix('s') if count == 1 else kind}"
+                for kind, count in counts.items()
+                if count
+            )
+            for counts in (self.written, self.present)
+        )
+        line = f"{self.loader}: loaded {written or 'nothing new'}"
+        line += f"; already there: {present}" if present else ""
+        return line + (f"; refused: {self.rejections:,}" if self.rejections else "")
 
 
-def _counted(counts: Counter[str]) -> list[str]:
-    """``1 dialogue``, ``2,000 nodes``, for what there is any of."""
+_PATIENCE = 50
+"""So many refusals in a row, with nothing accepted, and a file of no known format is a wrong file."""
+
+_JSON = r"\A\s*[\[{]"
+_FRAMES = (
+    "PropBank frame files (XML, a directory or a tar archive of them)",
+    ["<frameset"],
+    [r"\A(?s:.{257})ustar"],
+)
+
+FORMATS: dict[str, tuple[str, *tuple[list[str], ...]]] = {
+    "dailydialog": ("lines of utterances, each ended by __eou__", [r"\A(?!\s*[\[{])", "__eou__"]),
+    "dailydialog_pp": (
+        'JSON lines with "context" and "positive_responses"',
+        [_JSON, r'"context"\s*:', r'"positive_responses"\s*:'],
+    ),
+    "rgm_contradiction": (
+        'JSON lines with "utterances", "annotation_target_pair" and "contradictory_label_count"',
+        [_JSON, r'"annotation_target_pair"\s*:', r'"contradictory_label_count"\s*:'],
+    ),
+    "personachat": (
+        'JSON with "persona" and "dialogue" or with "personality" and "utterances", '
+        'or ParlAI text ("1 your persona: ...")',
+        [_JSON, r'"(persona|personality)"\s*:', r'"(dialogue|utterances)"\s*:'],
+        [r"\A\s*1 .", r"^\d+ (your persona|partner's persona): |^\d+ .*\t"],
+    ),
+    "topical_chat": (
+        'one JSON object of conversations with "content", "message" and "agent"',
+        [_JSON, r'"content"\s*:', r'"message"\s*:', r'"agent"\s*:'],
+    ),
+    "dialogues": (
+        'JSON lines with "id" and "turns", or a table with the columns dialogue, turn, speaker, text',
+        [_JSON, r'"turns"\s*:'],
+        [r"\A\W?(?=[^\n]*\bdialogue\b)(?=[^\n]*\bturn\b)[^\n]*\btext\b"],
+    ),
+    "penman": ("AMR graphs in PENMAN notation", [r"^\s*\(\s*[^\s()/]+\s*/"]),
+    "conceptnet": (
+        "ConceptNet assertions (five columns: uri, relation, start, end, JSON) or a conceptnet-lite database",
+        [r"\ASQLite format 3\0"],
+        [r"^[^\t\n]*\t/r/\w+\t/c/[^\t\n]*\t"],
+    ),
+    "propbank": _FRAMES,
+    "propbank_examples": _FRAMES,
+    "wordnet": (
+        "WordNet's data files (data.noun, data.verb, data.adj, data.adv)",
+        [r"^\d{8} \d\d [nvasr] [0-9a-f]{2} .*\| |\A  1 This software and database"],
+    ),
+}
+"""By loader: what it expects, and the ways in which its files begin, each by patterns that all are there."""
+
+_BINARY = (
+    (b"\xff\xd8\xff", "a JPEG image"),
+    (b"\x89PNG", "a PNG image"),
+    (b"GIF8", "a GIF image"),
+    (b"%PDF", "a PDF document"),
+    (b"PK\x03\x04", "a ZIP archive: unpack it first"),
+    (b"PAR1", "a Parquet file"),
+    (b"ARROW1", "an Arrow file"),
+    (b"7z\xbc\xaf", "a 7z archive: unpack it first"),
+    (b"\xfd7zXZ", "an xz file: unpack it first"),
+    (b"BZh", "a bzip2 file: unpack it first"),
+    (b"\x28\xb5\x2f\xfd", "a zstd file: unpack it first"),
+    (b"\x1f\x8b", "a gzip file that is damaged"),
+    (b"\xff\xfe", "UTF-16 text: save it as UTF-8"),
+    (b"\xfe\xff", "UTF-16 text: save it as UTF-8"),
+)
+
+
+def checked(path: Path, loader: str, records: Iterable[Record]) -> Iterator[Record]:
+    """Pass a file's records on, unless the file is not one that the loader reads.
+
+    Raises:
+        InputError: the file's beginning shows another format; or it shows no known format
+            and none of its items (of the first fifty, in a long file) was accepted.
+    """
+    if _looks_right(path, loader):
+        yield from records
+        return
+    held: list[Rejected] = []
+    remaining = iter(records)
+    for record in remaining:
+        if not isinstance(record, Rejected):
+            yield from chain(held, (record,), remaining)
+            return
+        held.append(record)
+        if len(held) >= _PATIENCE:
+            break
+    reason = f"{held[0].place}: {held[0].reason}" if held else "nothing in it could be read"
+    raise InputError(
+        f"{path} is no file for the loader {loader!r}, which reads {_expected(loader)}. {reason}"
+    )
+
+
+def recognised(path: Path, loader: str) -> bool:
+    """Whether the file begins as the loader's format does."""
+    return loader in _fitting(head(path))
+
+
+def _looks_right(path: Path, loader: str) -> bool:
+    """Whether the file begins as the loader's format does; False where nothing speaks for any format.
+
+    Raises:
+        InputError: it is empty, or begins as another format does, and not as the loader's.
+    """
+    start = head(path)
+    if not start:
+        raise InputError(f"{path} is empty: there is nothing to load")
+    fitting = _fitting(start)
+    if loader in fitting:
+        return True
+    appearance = next((what for magic, what in _BINARY if start.startswith(magic)), None)
+    if appearance is None and start.count(0) > len(start) // 10:
+        appearance = "binary data, or UTF-16 text without a mark"
+    if appearance is None and fitting:
+        appearance = f"a file for the loader {fitting[0]!r} ({_expected(fitting[0])})"
+    if appearance is None and re.fullmatch(rb"[\d \r\n]*", start):
+        appearance = "a DailyDialog act or emotion file, which is read along with its dialogues_*.txt"
+    if appearance is not None:
+        raise InputError(f"{path} looks like {appearance}. The loader {loader!r} reads {_expected(loader)}")
+    return False
+
+
+def _fitting(start: bytes) -> list[str]:
+    """The loaders whose files begin like this."""
+    text = start.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
     return [
-        f"{count:,} {kind.removesuffix('s') if count == 1 else kind}"
-        for kind, count in counts.items()
-        if count
+        loader
+        for loader, (_, *ways) in FORMATS.items()
+        if any(all(re.search(pattern, text, re.MULTILINE) for pattern in way) for way in ways)
     ]
+
+
+def _expected(loader: str) -> str:
+    return FORMATS[loader][0] if loader in FORMATS else "another format"

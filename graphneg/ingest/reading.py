@@ -1,4 +1,4 @@
-"""Reading input files as streams: bytes, lines, JSON lines, items of JSON documents, each with its place.
+"""Reading input files as streams: lines, JSON lines, items of JSON documents, each with its place.
 
 In: a path; the file is plain or gzip, told apart by its first bytes. Out: lines or decoded items, one by one,
 in flat memory. What can't be read is yielded as `Rejected` at its line, and reading goes on behind it: with
@@ -14,8 +14,9 @@ import json
 import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
-from typing import IO, Any, NamedTuple, NoReturn, TypeVar, cast
+from typing import Any, NamedTuple, NoReturn, TypeVar, cast
 
 from graphneg.errors import InputError
 from graphneg.model import Rejected
@@ -27,9 +28,8 @@ CHUNK = 1 << 18
 LARGEST_ITEM = 4 << 20
 """No line and no JSON value of an array may be longer: a store takes no larger message."""
 
-_SPLIT = re.compile(
-    r"(?:^|[_.-])((?:train|training|valid|validation|val|dev|test)(?:[_-](?:freq|rare))?)(?=$|[_.-])", re.I
-)
+_SPLITS = "train|training|valid|validation|val|dev|test"
+_SPLIT = re.compile(rf"(?:^|[_.-])((?:{_SPLITS})(?:[_-](?:freq|rare))?)(?=$|[_.-])", re.I)
 _SUFFIXES = re.compile(r"(\.(jsonl|json|csv|tsv|txt|gz))+$", re.I)
 _BOM = b"\xef\xbb\xbf"
 
@@ -43,8 +43,9 @@ class Damaged(Refused):
 
 
 class Line(NamedTuple):
-    """A line of text without its end, and its number from 1."""
+    """A line of text without its end, its number from 1, and its place, ``FILE:NUMBER``."""
 
+    place: str
     number: int
     text: str
 
@@ -84,6 +85,18 @@ def input_paths(paths: Sequence[Path], loader: str) -> list[Path]:
     return list(paths)
 
 
+def files_within(path: Path, pattern: str, what: str) -> list[Path]:
+    """A file itself; or the files of a directory that match a pattern, in order.
+
+    Raises:
+        InputError: the directory has none; ``what`` says what it lacks.
+    """
+    files = sorted(path.glob(pattern)) if path.is_dir() else [path]
+    if not files:
+        raise InputError(f"{path} has no {what} in it")
+    return files
+
+
 def split_of(path: Path) -> str:
     """The split that a file's name speaks of, else ``all``.
 
@@ -113,7 +126,7 @@ def head(path: Path, size: int = 1 << 16) -> bytes:
             if len(start) >= size:
                 break
     except Damaged:
-        return start[:size] or b"\x1f\x8b"
+        start = start or b"\x1f\x8b"
     return start[:size]
 
 
@@ -127,31 +140,23 @@ def chunks(path: Path, progress: Progress) -> Iterator[bytes]:
     try:
         with path.open("rb") as stored:
             progress.start(path.name, path.stat().st_size, "B")
+            compressed = stored.read(2) == b"\x1f\x8b"
+            stored.seek(0)
+            stream, done = gzip.GzipFile(fileobj=stored) if compressed else stored, 0
             try:
-                yield from _pieces(stored, progress)
+                while piece := stream.read(CHUNK):
+                    progress.advance(stored.tell() - done)
+                    done = stored.tell()
+                    yield piece
+                progress.advance(stored.tell() - done)
             finally:
                 progress.finish()
     except FileNotFoundError as error:
         raise InputError(f"{path}: there is no such file") from error
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise Damaged(f"the gzip stream is damaged from here on ({error})") from error
     except OSError as error:
         raise InputError(f"{path} can't be read: {error.strerror or error}") from error
-
-
-def _pieces(stored: IO[bytes], progress: Progress) -> Iterator[bytes]:
-    compressed = stored.read(2) == b"\x1f\x8b"
-    stored.seek(0)
-    stream = gzip.GzipFile(fileobj=stored) if compressed else stored
-    read = 0
-    while True:
-        try:
-            piece = stream.read(CHUNK)
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise Damaged(f"the gzip stream is damaged from here on ({error})") from error
-        progress.advance(stored.tell() - read)
-        read = stored.tell()
-        if not piece:
-            return
-        yield piece
 
 
 def read_text(path: Path) -> str:
@@ -171,26 +176,21 @@ def read_text(path: Path) -> str:
 def byte_lines(path: Path, progress: Progress) -> Iterator[tuple[int, bytes] | Rejected]:
     """The file's lines as bytes, numbered from 1, without their ends."""
     rest, number, skipping = b"", 1, False
-    pieces = chunks(path, progress)
-    while True:
-        try:
-            piece = next(pieces, b"")
-        except Damaged as reason:
-            yield Rejected(f"{path}:{number}", str(reason))
-            return
-        if number == 1 and not rest:
-            piece = piece.removeprefix(_BOM)
-        if not piece:
-            break
-        *whole, rest = (rest + piece).split(b"\n")
-        for line in whole:
-            if not skipping:
-                yield number, line
-            number, skipping = number + 1, False
-        if len(rest) > LARGEST_ITEM:
-            if not skipping:
-                yield Rejected(f"{path}:{number}", f"the line is longer than {LARGEST_ITEM:,} bytes")
-            rest, skipping = b"", True
+    try:
+        for piece in chunks(path, progress):
+            piece = piece.removeprefix(_BOM) if number == 1 and not rest else piece
+            *whole, rest = (rest + piece).split(b"\n")
+            for line in whole:
+                if not skipping:
+                    yield number, line
+                number, skipping = number + 1, False
+            if len(rest) > LARGEST_ITEM:
+                if not skipping:
+                    yield Rejected(f"{path}:{number}", f"the line is longer than {LARGEST_ITEM:,} bytes")
+                rest, skipping = b"", True
+    except Damaged as reason:
+        yield Rejected(f"{path}:{number}", str(reason))
+        return
     if rest and not skipping:
         yield number, rest
 
@@ -201,11 +201,11 @@ def text_lines(path: Path, progress: Progress) -> Iterator[Line | Rejected]:
         if isinstance(line, Rejected):
             yield line
             continue
-        number, data = line
+        place = f"{path}:{line[0]}"
         try:
-            yield Line(number, decoded(data))
+            yield Line(place, line[0], decoded(line[1]))
         except Refused as reason:
-            yield Rejected(f"{path}:{number}", str(reason))
+            yield Rejected(place, str(reason))
 
 
 def decoded(data: bytes) -> str:
@@ -217,36 +217,71 @@ def decoded(data: bytes) -> str:
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise Refused(
-            f"not UTF-8: byte 0x{data[error.start]:02x} at byte {error.start + 1} of the line"
-        ) from error
+        at = error.start
+        raise Refused(f"not UTF-8: byte 0x{data[at]:02x} at byte {at + 1} of the line") from error
     if "\0" in text:
         raise Refused(f"a NUL character at column {text.index(chr(0)) + 1}")
     return text.removesuffix("\r")
 
 
-def each_line(
-    path: Path, progress: Progress, make: Callable[[str, Line], Iterable[T]]
-) -> Iterator[T | Rejected]:
-    """What ``make`` gives for ``FILE:LINE`` and each line that is not blank; what it refuses is rejected."""
+def each_line(path: Path, progress: Progress, make: Callable[[Line], Iterable[T]]) -> Iterator[T | Rejected]:
+    """What ``make`` gives for each line that is not blank; a line that it refuses is rejected."""
     for line in text_lines(path, progress):
         if isinstance(line, Rejected):
             yield line
         elif line.text.strip():
-            place = f"{path}:{line.number}"
             try:
-                yield from make(place, line)
+                yield from make(line)
             except Refused as reason:
-                yield Rejected(place, str(reason))
+                yield Rejected(line.place, str(reason))
+
+
+def accepted(records: Iterable[T | Rejected]) -> Iterator[T]:
+    """The records, where none may be refused.
+
+    Raises:
+        InputError: one was refused; the message has its place and the reason.
+    """
+    for record in records:
+        if isinstance(record, Rejected):
+            raise InputError(f"{record.place}: {record.reason}")
+        yield record
+
+
+def each_group(
+    parts: Iterable[Item | Rejected],
+    what: str,
+    begins: Callable[[Item, Item], bool],
+    make: Callable[[int, list[Item]], Item],
+    title: Callable[[int, Item], str],
+) -> Iterator[Item | Rejected]:
+    """Items that take several lines or rows each: what ``make`` gives for each group's number and parts.
+
+    A group ends where ``begins`` says so of its first part and the next one. A part (``what`` it is called)
+    that can't be read spoils its group; that, and what ``make`` refuses, is rejected under its ``title``.
+    """
+    number, group, unread = 0, list[Item](), ""
+    for part in chain(parts, (None,)):
+        if isinstance(part, Rejected):
+            yield part
+            unread = unread or (part.place if group else "")
+            continue
+        if group and (part is None or begins(group[0], part)):
+            try:
+                if unread:
+                    raise Refused(f"the {what} at {unread} can't be read")
+                yield make(number, group)
+            except Refused as reason:
+                yield Rejected(group[0].place, f"{title(number, group[0])}: {reason}")
+            number, group, unread = number + 1, [], ""
+        group += [part] if part else []
 
 
 def json_lines(path: Path, progress: Progress) -> Iterator[Item | Rejected]:
     """The values of a file with one JSON value a line; blank lines are passed over."""
-    return each_line(path, progress, _json_item)
-
-
-def _json_item(place: str, line: Line) -> list[Item]:
-    return [Item(place, line.number - 1, "", parse_json(line.text))]
+    return each_line(
+        path, progress, lambda line: [Item(line.place, line.number - 1, "", parse_json(line.text))]
+    )
 
 
 def parse_json(text: str) -> Any:
@@ -279,12 +314,8 @@ def _no_constant(name: str) -> NoReturn:
 
 
 DECODER = json.JSONDecoder(parse_constant=_no_constant)
-
-
 _SPACE = re.compile(r"[ \t\r\n]*")
 _STRUCTURE = re.compile(r'"(?:[^"\\]++|\\.)*+"|["\[\]{}]', re.DOTALL)
-_LONGEST_TOKEN = 16
-"""An error so far from the end of the window can't come from a token that the window cuts."""
 
 
 def json_items(path: Path, progress: Progress) -> Iterator[Item | Rejected]:
@@ -296,13 +327,53 @@ def json_items(path: Path, progress: Progress) -> Iterator[Item | Rejected]:
     """
     window = _Window(chunks(path, progress))
     try:
-        yield from _document(window, path)
+        if window.peek() not in ("[", "{"):
+            raise Refused("neither a JSON array nor a JSON object")
+        yield from _items(window, path, "")
+        if window.peek():
+            raise Refused("text follows the end of the JSON document")
     except Refused as reason:
         yield Rejected(f"{path}:{window.line()}", f"{reason}; the rest of the file is not read")
 
 
+def _items(window: _Window, path: Path, key: str) -> Iterator[Item | Rejected]:
+    """The elements of the array, or the members of the object, that begins where the window stands."""
+    is_object = window.peek() == "{"
+    opening, closing = "{}" if is_object else "[]"
+    window.take(opening)
+    index = 0
+    while window.peek() != closing:
+        if index:
+            window.take(",")
+        if is_object:
+            name = window.value()
+            if not isinstance(name, str):
+                raise Refused("not JSON: a member's name is not a string")
+            key = name
+            window.take(":")
+        if is_object and window.peek() == "[":
+            yield from _items(window, path, key)
+        else:
+            yield _item(window, path, index, key)
+        index += 1
+    window.take(closing)
+
+
+def _item(window: _Window, path: Path, index: int, key: str) -> Item | Rejected:
+    if not window.peek():
+        raise Refused("the file ends inside the JSON document")
+    place = f"{path}:{window.line()}"
+    try:
+        return Item(place, index, key, window.value())
+    except Damaged:
+        raise
+    except Refused as reason:
+        window.skip_value()
+        return Rejected(place, f"item {key or index}: {reason}")
+
+
 class _Window:
-    """The part of the document around the place where reading stands."""
+    """The part of a JSON document around the place where reading stands."""
 
     def __init__(self, pieces: Iterator[bytes]) -> None:
         self._pieces = pieces
@@ -325,7 +396,7 @@ class _Window:
             self._at = space.end() if space else self._at
             if self._at < len(self._text):
                 return self._text[self._at]
-            if not self._more(1):
+            if not self._more():
                 return ""
 
     def take(self, sign: str) -> None:
@@ -337,16 +408,20 @@ class _Window:
         self._at += 1
 
     def value(self) -> Any:
-        """Decode the value that begins here; on failure the window stays where it is."""
+        """Decode the value that begins here; on failure the window stays where it is.
+
+        What can't be decoded may only be cut off: it is tried again with twice as much text, up to
+        `LARGEST_ITEM`.
+        """
         self.peek()
         while True:
             try:
                 value, end = DECODER.raw_decode(self._text, self._at)
             except (ValueError, RecursionError) as error:
-                if not self._may_be_cut(error) or not self._more(2 * (len(self._text) - self._at)):
+                if not self._more():
                     raise Refused(fault(error)) from error
             else:
-                if end < len(self._text) or isinstance(value, dict | list | str) or not self._more(1):
+                if end < len(self._text) or isinstance(value, dict | list | str) or not self._more():
                     self._at = end
                     return cast("Any", value)
 
@@ -356,11 +431,9 @@ class _Window:
         Raises:
             Refused: its brackets don't close within `LARGEST_ITEM` characters.
         """
-        end = self._end_of_value()
-        while end is None:
-            if not self._more(2 * (len(self._text) - self._at)):
+        while (end := self._end_of_value()) is None:
+            if not self._more():
                 raise Refused("the value does not end")
-            end = self._end_of_value()
         self._at = end
 
     def _end_of_value(self) -> int | None:
@@ -373,77 +446,17 @@ class _Window:
                 return match.end() if depth == 0 else match.start()
         return None
 
-    def _may_be_cut(self, error: Exception) -> bool:
-        """Whether the text may be invalid only because the window ends too early."""
-        if not isinstance(error, json.JSONDecodeError):
-            return False
-        return error.msg.startswith("Unterminated") or error.pos > len(self._text) - _LONGEST_TOKEN
-
-    def _more(self, wanted: int) -> bool:
-        """Read on until ``wanted`` characters lie ahead; whether there was anything to read."""
+    def _more(self) -> bool:
+        """Double the text that lies ahead; whether there was anything to read."""
         pending = len(self._text) - self._at
         if self._ended or pending > LARGEST_ITEM:
             return False
         parts, size = [self._text[self._at :]], pending
         self._line, self._counted = self.line(), 0
-        while size < max(wanted, pending + 1) and not self._ended:
+        while size <= 2 * pending and not self._ended:
             piece = next(self._pieces, b"")
             self._ended = not piece
             parts.append(self._decoder.decode(piece, self._ended))
             size += len(parts[-1])
         self._text, self._at = "".join(parts), 0
         return size > pending
-
-
-def _document(window: _Window, path: Path) -> Iterator[Item | Rejected]:
-    opening = window.peek()
-    if opening == "[":
-        yield from _array(window, path, "")
-    elif opening == "{":
-        yield from _object(window, path)
-    else:
-        raise Refused("neither a JSON array nor a JSON object")
-    if window.peek():
-        raise Refused("text follows the end of the JSON document")
-
-
-def _array(window: _Window, path: Path, key: str) -> Iterator[Item | Rejected]:
-    window.take("[")
-    index = 0
-    while window.peek() != "]":
-        if index:
-            window.take(",")
-        yield _item(window, path, index, key)
-        index += 1
-    window.take("]")
-
-
-def _object(window: _Window, path: Path) -> Iterator[Item | Rejected]:
-    window.take("{")
-    index = 0
-    while window.peek() != "}":
-        if index:
-            window.take(",")
-        key = window.value()
-        if not isinstance(key, str):
-            raise Refused("not JSON: a member's name is not a string")
-        window.take(":")
-        if window.peek() == "[":
-            yield from _array(window, path, key)
-        else:
-            yield _item(window, path, index, key)
-        index += 1
-    window.take("}")
-
-
-def _item(window: _Window, path: Path, index: int, key: str) -> Item | Rejected:
-    if not window.peek():
-        raise Refused("the file ends inside the JSON document")
-    place = f"{path}:{window.line()}"
-    try:
-        return Item(place, index, key, window.value())
-    except Damaged:
-        raise
-    except Refused as reason:
-        window.skip_value()
-        return Rejected(place, f"item {key or index}: {reason}")

@@ -1,4 +1,7 @@
-"""Model records and sentences of a pool as rows for the statements in cypher/load/."""
+"""Model records as rows for the statements in ``cypher/load/``, and what these rows tell of sentences.
+
+In: records of `graphneg.model`. Out: dicts of properties, their ids and digests.
+"""
 
 from __future__ import annotations
 
@@ -6,37 +9,31 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any, cast
+from typing import Any
 
 from graphneg.amr.facts import facts
 from graphneg.amr.penman import is_inverted
-from graphneg.english.lemmas import CLOSED, content_lemmas
 from graphneg.english.lexicon import Lexicon, english, form_of
 from graphneg.english.noun_kinds import is_frame, kind_of, lexeme
 from graphneg.english.tokens import WORD, one_line, word_count
-from graphneg.english.words import readings, word_set
+from graphneg.english.words import CLOSED, content_lemmas, readings, word_class
 from graphneg.hashing import number
 from graphneg.model import AmrGraph, Dialogue, Frame, Opposite, Rejected, Sentence
-
-# Model records as rows for the statements in ``cypher/load/``.
-
 
 Row = dict[str, Any]
 
 GOLD = "penman"
 """The source of graphs that a corpus brings."""
 
-_STRUCTURAL = frozenset(
-    {"name", "multi-sentence", "and", "or", "amr-unknown", "amr-choice", "date-entity", "interrogative"}
-)
-_KEY = re.compile(r"^[a-z][a-z0-9_]*$")
-_DIGITS = re.compile(r"\d+")
-_RESERVED = frozenset(
-    {"id", "corpus", "split", "turn", "speaker", "text", "key", "order", "digest", "attributes"}
-)
+_STRUCTURAL = {
+    *("name", "multi-sentence", "and", "or"),
+    *("amr-unknown", "amr-choice", "date-entity", "interrogative"),
+}
+_KEY = re.compile(r"[a-z][a-z0-9_]*")
+_RESERVED = {"id", "corpus", "split", "turn", "speaker", "text", "key", "order", "digest", "attributes"}
 
 
 def utterance_id(dialogue: str, turn: int) -> str:
@@ -66,7 +63,7 @@ def natural_order(id: str) -> str:
     >>> sorted(["c/test/10", "c/test/9"], key=natural_order)
     ['c/test/9', 'c/test/10']
     """
-    padded = _DIGITS.sub(lambda match: f"{len(match[0]):02d}{match[0]}", id)
+    padded = re.sub(r"\d+", lambda match: f"{len(match[0]):02d}{match[0]}", id)
     return padded.encode("ascii", "backslashreplace").decode("ascii")
 
 
@@ -90,22 +87,12 @@ def attributes_row(attributes: Mapping[str, Any]) -> Row:
     row: Row = {}
     rest: Row = {}
     for name, value in attributes.items():
-        plain = isinstance(value, str | int | float | bool) or _is_plain_list(value)
-        if plain and _KEY.match(name) and name not in _RESERVED:
-            row[name] = value
-        else:
-            rest[name] = value
+        texts: list[Any] = value if isinstance(value, list) else []
+        plain = isinstance(value, str | int | float) or (texts and all(isinstance(x, str) for x in texts))
+        (row if plain and _KEY.fullmatch(name) and name not in _RESERVED else rest)[name] = value
     if rest:
         row["attributes"] = json.dumps(rest, ensure_ascii=False, sort_keys=True)
     return row
-
-
-def _is_plain_list(value: Any) -> bool:
-    return (
-        isinstance(value, list)
-        and bool(value)
-        and all(isinstance(one, str) for one in cast(list[Any], value))
-    )
 
 
 @dataclass(slots=True)
@@ -120,33 +107,34 @@ class DialogueRows:
     def add(self, dialogue: Dialogue) -> None:
         """Add the rows of a dialogue, its utterances and its responses."""
         place = len(self.dialogues)
-        row: Row = {
-            "more": attributes_row(dialogue.attributes),
-            "id": dialogue.id,
-            "corpus": dialogue.corpus,
-            "split": dialogue.split,
-            "order": natural_order(dialogue.id),
-            "digest": dialogue_digest(dialogue),
-        }
-        self.dialogues.append(row)
-        for i, utterance in enumerate(dialogue.utterances):
-            row = {
-                "more": attributes_row(utterance.attributes),
-                "dialogue": place,
-                "id": utterance_id(dialogue.id, utterance.turn),
-                "turn": utterance.turn,
-                "speaker": utterance.speaker,
-                "text": utterance.text,
-                "key": text_key(utterance.text),
+        self.dialogues.append(
+            {
+                "more": attributes_row(dialogue.attributes),
+                "id": dialogue.id,
+                "corpus": dialogue.corpus,
+                "split": dialogue.split,
+                "order": natural_order(dialogue.id),
+                "digest": dialogue_digest(dialogue),
             }
+        )
+        for i, utterance in enumerate(dialogue.utterances):
             if i:
                 self.next.append([len(self.utterances) - 1, len(self.utterances)])
-            self.utterances.append(row)
+            self.utterances.append(
+                {
+                    "more": attributes_row(utterance.attributes),
+                    "dialogue": place,
+                    "id": utterance_id(dialogue.id, utterance.turn),
+                    "turn": utterance.turn,
+                    "speaker": utterance.speaker,
+                    "text": utterance.text,
+                    "key": text_key(utterance.text),
+                }
+            )
         for i, response in enumerate(dialogue.responses):
             at = utterance_id(dialogue.id, response.turn)
             row = {"utterance": at, "id": f"{at}/r{i}", "text": response.text}
-            row |= {"label": response.label, "source": response.source}
-            self.responses.append(row)
+            self.responses.append(row | {"label": response.label, "source": response.source})
 
 
 @dataclass(slots=True)
@@ -171,8 +159,7 @@ class GraphRows:
         self.amrs.append({"of": of, "id": graph.id, "properties": properties})
         for node, known in zip(graph.nodes, facts(graph, text, self.lexicon), strict=True):
             row: Row = {"id": f"{graph.id}.{node.k}", "amr": graph.id, "k": node.k, "last": node.last}
-            row |= known
-            row["pos"] = node.pos
+            row |= known | {"pos": node.pos}
             if node.concept is not None:
                 row["var"], row["concept"] = node.var, node.concept
                 if is_frame(node.concept):
@@ -196,11 +183,8 @@ class GraphRows:
                     row["role_align"] = node.role_align
                 self._role(first, node.up, node.k, node.role, {"pos": node.pos})
         for mention in graph.mentions:
-            properties = {"pos": mention.pos, "reentrant": True}
-            if mention.align is not None:
-                properties["align"] = mention.align
-            if mention.role_align is not None:
-                properties["role_align"] = mention.role_align
+            properties = {"align": mention.align, "role_align": mention.role_align}
+            properties |= {"pos": mention.pos, "reentrant": True}
             self._role(first, mention.up, mention.target, mention.role, properties)
 
     def _role(self, first: int, up: int, target: int, role: str, properties: Row) -> None:
@@ -212,34 +196,21 @@ class GraphRows:
 
     def lexeme_rows(self) -> list[Row]:
         """The terms of the batch, each with the nodes that say it."""
-        return [
-            {"text": text, "kind": kind_of(text), "nodes": self.lexemes[text]}
-            for text in sorted(self.lexemes)
-        ]
+        said = sorted(self.lexemes.items())
+        return [{"text": text, "kind": kind_of(text), "nodes": nodes} for text, nodes in said]
 
 
 def opposite_row(opposite: Opposite, lexicon: Lexicon) -> Row:
     """A pair of opposites, with what it is said of and the kinds of its ends."""
-    return {
-        "start": opposite.start,
-        "end": opposite.end,
-        "start_kind": kind_of(opposite.start),
-        "end_kind": kind_of(opposite.end),
-        "said_of": lexicon.said_of(opposite.start, opposite.end),
-        "relation": opposite.relation,
-        "weight": opposite.weight,
-        "source": opposite.source,
-        "language": opposite.language,
-    }
+    start, end = opposite.start, opposite.end
+    known = {"start_kind": kind_of(start), "end_kind": kind_of(end), "said_of": lexicon.said_of(start, end)}
+    return asdict(opposite) | known
 
 
 def term_row(text: str, lexicon: Lexicon) -> Row:
     """A term with what the lexicon knows of it."""
-    classes = sorted(lexicon.of(text.replace(" ", "-")))
-    row: Row = {"text": text, "form": form_of(text), "classes": classes}
-    if "goods" in lexicon.of(kind_of(text)):
-        row["goods"] = True
-    return row
+    classes, goods = sorted(lexicon.of(text.replace(" ", "-"))), "goods" in lexicon.of(kind_of(text))
+    return {"text": text, "form": form_of(text), "classes": classes, "goods": goods or None}
 
 
 def move_rows(texts: Iterable[str], lexicon: Lexicon) -> list[Row]:
@@ -251,43 +222,24 @@ def frame_row(frame: Frame, lexicon: Lexicon) -> Row:
     """A frame, tied to the term of its lemma, with its classes."""
     properties: Row = {"id": frame.id, "lemma": frame.lemma, "roles": list(frame.roles)}
     properties["classes"] = sorted(lexicon.of(frame.id))
-    if frame.descriptions:
-        properties["descriptions"] = list(frame.descriptions)
-    if frame.aliases:
-        properties["aliases"] = list(frame.aliases)
+    given = {"descriptions": frame.descriptions, "aliases": frame.aliases}
+    properties |= {name: list(texts) for name, texts in given.items() if texts}
     return {"id": frame.id, "term": lexeme(frame.lemma), "properties": properties}
-
-
-# Sentences of a pool: how texts are cut into them, and what the store keeps about each.
 
 
 RANKS = 1 << 31
 """Ranks are whole numbers from 0 to this."""
-
 FIRST, SECOND, THIRD = 1, 2, 3
-_FIRST = word_set("i me my mine myself we us our ours ourselves")
-_SECOND = word_set("you your yours yourself yourselves")
-_FINITE = word_set(
-    "am is are was were has have had do does did will would can could shall should may might must "
-    "don't doesn't didn't won't wouldn't can't couldn't cannot shouldn't isn't aren't wasn't weren't haven't "
-    "hasn't hadn't i'm i've i'll i'd you're you've you'll we're we've we'll they're they've they'll he's "
-    "she's it's that's there's let's what's who's"
-)
-_SUBJECTS = word_set("i you he she we they it")
-_CARELESS = word_set(
-    "im ive dont doesnt didnt isnt arent wasnt werent wont wouldnt cant couldnt shouldnt havent hasnt hadnt "
-    "thats whats theres theyre youre u ur r thx pls plz lol gonna wanna gotta kinda dunno alot"
-)
+LONGEST_SENTENCE = 2_000
+"""Characters. A line of text without ends of sentences is no sentence."""
 _ASIDE = re.compile(r"((?:I|You)(?:['’]\w+)? \w+),")
-_TWICE = word_set("that had very so really long")
 _PLAIN = re.compile(r"(?=[A-Z])(?:[\w\s,'’-]|(?:(?<=\bMr)|(?<=\bMs)|(?<=\bDr)|(?<=\bMrs))\.)*[.!?]")
 
 
 def sentence_row(sentence: Sentence) -> dict[str, Any]:
     """The properties of a ``Sentence`` node; ``terms`` are the content lemmas that it mentions."""
     text = sentence.text
-    words = [word.lower().replace("’", "'") for word in WORD.findall(text)]
-    terms = content_lemmas(text)
+    words, terms = _words(text), content_lemmas(text)
     return {
         "id": sentence.id,
         "text": text,
@@ -305,11 +257,15 @@ def sentence_row(sentence: Sentence) -> dict[str, Any]:
     }
 
 
+def _words(text: str) -> list[str]:
+    return [word.lower().replace("’", "'") for word in WORD.findall(text)]
+
+
 def _is_careful(text: str, words: Sequence[str]) -> bool:
     """Whether it is written with apostrophes, without a dash, and says no word twice in a row."""
-    if " - " in text or not _CARELESS.isdisjoint(words):
+    if " - " in text or not word_class("careless").isdisjoint(words):
         return False
-    return not any(a == b and a not in _TWICE for a, b in pairwise(words))
+    return not any(a == b and a not in word_class("said-twice") for a, b in pairwise(words))
 
 
 def mention_rows(sentences: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -341,7 +297,7 @@ def person_of(text: str) -> int:
     >>> person_of("You never met us."), person_of("You never met them."), person_of("It rains.")
     (1, 2, 3)
     """
-    return _person([word.lower().replace("’", "'") for word in WORD.findall(text)])
+    return _person(_words(text))
 
 
 def _opening(text: str, words: Sequence[str]) -> str:
@@ -351,17 +307,18 @@ def _opening(text: str, words: Sequence[str]) -> str:
 
 
 def _person(words: Sequence[str]) -> int:
-    """The lowest grammatical person that the words speak of: 1, 2 or 3."""
     bare = {word.partition("'")[0] for word in words}
-    return FIRST if bare & _FIRST else SECOND if bare & _SECOND else THIRD
+    first, second = word_class("first-person"), word_class("second-person")
+    return FIRST if bare & first else SECOND if bare & second else THIRD
 
 
 def _is_finite(words: Sequence[str]) -> bool:
     """Whether a finite verb stands in it, as far as forms tell: *was*, *we go*, *took*; not *old cars*."""
-    for before, word in zip(("", *words), words, strict=False):
-        if word in _FINITE or (before in _SUBJECTS and word not in CLOSED) or _is_past(word):
-            return True
-    return False
+    finite, subjects = word_class("finite-forms"), word_class("subjects")
+    return any(
+        word in finite or (before in subjects and word not in CLOSED) or _is_past(word)
+        for before, word in zip(("", *words), words, strict=False)
+    )
 
 
 @lru_cache(maxsize=1 << 16)
@@ -371,13 +328,6 @@ def _is_past(word: str) -> bool:
         return False
     known = readings(word)
     return set(known) == {"VERB"} and known["VERB"][0] != word
-
-
-# From texts of a resource to the sentences of a pool: what every loader of pools checks.
-
-
-LONGEST_SENTENCE = 2_000
-"""Characters. A line of text without ends of sentences is no sentence."""
 
 
 def sentence(id: str, text: str, source: str, place: str) -> Sentence | Rejected:

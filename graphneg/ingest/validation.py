@@ -1,21 +1,33 @@
-"""From decoded items to dialogues: what every loader checks before it yields one.
+"""From files to dialogues: what every loader checks before it yields one.
 
 In: the entries of a file, rows of a table, or graphs with their texts. Out: dialogues that a store can hold,
-or a `Rejected` for each that it can't, with its place in the file and the reason.
+or a `Rejected` for each that it can't, with its place in the file and the reason. `FileLoader` and
+`DialogueLoader` are what most loaders are made from.
 """
 
 from __future__ import annotations
 
 import csv
+import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from graphneg.errors import InputError
-from graphneg.ingest.formats import checked
-from graphneg.ingest.loader import LoadOptions
-from graphneg.ingest.reading import Item, Refused, text_lines
+from graphneg.ingest.loader import LoadOptions, checked
+from graphneg.ingest.reading import (
+    Item,
+    Line,
+    Refused,
+    each_group,
+    files_within,
+    input_files,
+    json_lines,
+    split_of,
+    text_lines,
+)
 from graphneg.ingest.rows import digest, text_key, utterance_id
 from graphneg.model import Dialogue, GraphText, Record, Rejected, Utterance
 from graphneg.progress import Progress
@@ -23,8 +35,82 @@ from graphneg.store.connection import Store
 from graphneg.store.statements import cypher_text
 
 _LARGEST_INTEGER = 2**63
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
 LONGEST_KEY = 500
 """Ids and terms are indexed, and an index takes no long texts."""
+
+
+class FileLoader(ABC):
+    """A loader that reads file by file: its `records` are those of one file.
+
+    ``within`` is the pattern of the files that a directory stands for, and what one without them lacks; by
+    default a directory is refused.
+    """
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    within: ClassVar[tuple[str, str] | None] = None
+
+    def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
+        """The records of the files, in their order.
+
+        Raises:
+            InputError: a file is missing, or not one that the loader reads.
+        """
+        for path in self.files(paths):
+            yield from checked(path, self.name, self.records(path, options))
+
+    def files(self, paths: Sequence[Path]) -> list[Path]:
+        """The files that were given, and those of the directories."""
+        if self.within is not None:
+            paths = [file for path in paths for file in files_within(path, *self.within)]
+        return input_files(paths, self.name)
+
+    @abstractmethod
+    def records(self, path: Path, options: LoadOptions) -> Iterator[Record]:
+        """The records of one file, with a `Rejected` for each item that is refused."""
+
+
+class DialogueLoader(FileLoader):
+    """A loader of dialogues: `items` cuts a file into entries, `dialogue` says what one of them means.
+
+    A dialogue that a store can't hold is rejected, and one whose id came before.
+    """
+
+    def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
+        """The dialogues of the files, as `FileLoader.read`."""
+        return dialogues_of(self.files(paths), self.name, options, self.items, self._named)
+
+    def records(self, path: Path, options: LoadOptions) -> Iterator[Record]:
+        """The dialogues of one file."""
+        return self.read([path], options)
+
+    def items(self, path: Path, progress: Progress) -> Iterable[Item | Rejected]:
+        """The entries of a file: by default one JSON value a line."""
+        return json_lines(path, progress)
+
+    @abstractmethod
+    def dialogue(self, item: Item) -> Dialogue:
+        """The dialogue of an entry; ``corpus`` and ``split`` may be empty, ``id`` a name without them.
+
+        Raises:
+            Refused: the entry is not in the loader's form.
+        """
+
+    def corpus(self, path: Path) -> str:
+        """The name of the corpus where neither options nor the entry say it."""
+        return self.name
+
+    def _named(self, item: Item, path: Path, options: LoadOptions) -> Dialogue:
+        return named(self.dialogue(item), options, self.corpus(path), split_of(path))
+
+
+def named(dialogue: Dialogue, options: LoadOptions, corpus: str, split: str) -> Dialogue:
+    """The dialogue under its whole id. Options go before what it says itself, the arguments after it."""
+    corpus, split = dialogue.corpus or corpus, dialogue.split or split
+    name = dialogue.id.removeprefix(f"{corpus}/{split}/")
+    corpus, split = options.corpus or corpus, options.split or split
+    return replace(dialogue, id=f"{corpus}/{split}/{name}", corpus=corpus, split=split)
 
 
 def dialogues_of(
@@ -39,38 +125,34 @@ def dialogues_of(
     Raises:
         InputError: a file is not one that the loader reads.
     """
-    validator = DialogueValidator()
+    known = set[str]()
 
     def of_file(path: Path) -> Iterator[Record]:
-        return validator.dialogues(items(path, options.progress), lambda item: make(item, path, options))
+        return valid_dialogues(items(path, options.progress), lambda item: make(item, path, options), known)
 
     for path in files:
         yield from checked(path, loader, of_file(path))
 
 
-class DialogueValidator:
-    """Makes the dialogues of one load, and remembers their ids."""
-
-    def __init__(self) -> None:
-        self._known: set[str] = set()
-
-    def dialogues(
-        self, items: Iterable[Item | Rejected], make: Callable[[Item], Dialogue]
-    ) -> Iterator[Dialogue | Rejected]:
-        """Make a dialogue of each item; one that can't be made or stored is rejected at its place."""
-        for item in items:
-            yield item if isinstance(item, Rejected) else self._dialogue(item, make)
-
-    def _dialogue(self, item: Item, make: Callable[[Item], Dialogue]) -> Dialogue | Rejected:
+def valid_dialogues(
+    items: Iterable[Item | Rejected], make: Callable[[Item], Dialogue], known: set[str]
+) -> Iterator[Dialogue | Rejected]:
+    """A dialogue of each item; one that can't be made or stored, or whose id is ``known``, is rejected."""
+    for item in items:
+        if isinstance(item, Rejected):
+            yield item
+            continue
         try:
             dialogue = make(item)
             require_storable(dialogue)
         except Refused as reason:
-            return Rejected(item.place, f"item {item.key or item.number}: {reason}")
-        if dialogue.id in self._known:
-            return Rejected(item.place, f"the id {dialogue.id!r} came before in this load")
-        self._known.add(dialogue.id)
-        return replace(dialogue, place=item.place)
+            yield Rejected(item.place, f"item {item.key or item.number}: {reason}")
+            continue
+        if dialogue.id in known:
+            yield Rejected(item.place, f"the id {dialogue.id!r} came before in this load")
+            continue
+        known.add(dialogue.id)
+        yield replace(dialogue, place=item.place)
 
 
 def alternating(texts: Sequence[str], first: str = "A", second: str = "B") -> tuple[Utterance, ...]:
@@ -119,27 +201,31 @@ def require_storable(dialogue: Dialogue) -> None:
         raise Refused(f"the id {dialogue.id[:60]!r}... is longer than {LONGEST_KEY} characters")
     if not dialogue.id.isprintable():
         raise Refused(f"the id {dialogue.id!a} has characters that are not printable")
-    for utterance in dialogue.utterances:
-        what = f"turn {utterance.turn}"
-        if not utterance.text.strip():
-            raise Refused(f"{what} is empty")
-        _require_value([utterance.text, utterance.speaker, utterance.amr], what)
-        if utterance.attributes:
-            _require_value(utterance.attributes, what)
-    for number, response in enumerate(dialogue.responses):
-        what = f"response {number} ({response.source})"
-        if not response.text.strip():
-            raise Refused(f"{what} is empty")
-        _require_value([response.text, response.source, response.amr], what)
-    _require_value(dialogue.attributes, "the dialogue")
+    for one in dialogue.utterances:
+        _require_said(f"turn {one.turn}", one.text, one.speaker, one.amr, one.attributes)
+    for number, one in enumerate(dialogue.responses):
+        _require_said(f"response {number} ({one.source})", one.text, one.source, one.amr)
+    _require_values("the dialogue", dialogue.attributes)
 
 
-def _require_value(value: Any, what: str) -> None:
-    pending: list[Any] = [value]
+def _require_said(what: str, text: str, *others: Any) -> None:
+    if not text.strip():
+        raise Refused(f"{what} is empty")
+    _require_values(what, text, *others)
+
+
+def _require_values(what: str, *values: Any) -> None:
+    pending: list[Any] = list(values)
     while pending:
         part = pending.pop()
         if isinstance(part, str):
-            _require_text(part, what)
+            if "\0" in part:
+                raise Refused(f"{what} has a NUL character")
+            if not part.isascii() and (lone := _SURROGATE.search(part)):
+                code = ord(lone[0])
+                if 0xDC80 <= code <= 0xDCFF:
+                    raise Refused(f"{what} is not UTF-8: byte 0x{code - 0xDC00:02x}")
+                raise Refused(f"{what} has half of a surrogate pair, U+{code:04X}")
         elif isinstance(part, Mapping):
             fields = cast("Mapping[str, Any]", part)
             pending.extend([*fields.keys(), *fields.values()])
@@ -149,55 +235,8 @@ def _require_value(value: Any, what: str) -> None:
             raise Refused(f"{what} has a number of more than 64 bits")
 
 
-def _require_text(text: str, what: str) -> None:
-    if "\0" in text:
-        raise Refused(f"{what} has a NUL character")
-    if text.isascii():
-        return
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        code = ord(text[error.start])
-        if 0xDC80 <= code <= 0xDCFF:
-            raise Refused(f"{what} is not UTF-8: byte 0x{code - 0xDC00:02x}") from error
-        raise Refused(f"{what} has half of a surrogate pair, U+{code:04X}") from error
-
-
 _REQUIRED = ("dialogue", "turn", "speaker", "text")
-_OPTIONAL = ("split", "amr")
-
-
-@dataclass(slots=True)
-class _TableDialogue:
-    """The rows of one dialogue so far, and what is wrong with them."""
-
-    name: str
-    place: str
-    split: str = ""
-    turns: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
-    fault: str = ""
-
-    def add(self, record: dict[str, str], place: str) -> None:
-        """Add a row: the next turn, or a fault."""
-        expected = str(len(self.turns))
-        if not record["dialogue"].strip():
-            self.fault = "the column 'dialogue' is empty"
-        elif record["turn"].strip() != expected:
-            self.fault = (
-                self.fault or f"turn {record['turn'][:20]!r} at {place} where {expected} should follow"
-            )
-        elif record.get("split", "").strip() != self.split:
-            self.fault = self.fault or f"another split at {place}"
-        others = {key: cell for key, cell in record.items() if cell and key not in (*_REQUIRED, *_OPTIONAL)}
-        given = {key: record[key] for key in ("speaker", "amr") if record.get(key, "").strip()}
-        self.turns.append({**others, "text": record["text"], **given})
-
-    def item(self, index: int) -> Item | Rejected:
-        """The dialogue that the rows make, or what is wrong with them."""
-        if self.fault:
-            return Rejected(self.place, f"dialogue {self.name[:60]!r}: {self.fault}")
-        value: dict[str, Any] = {"id": self.name, "turns": self.turns}
-        return Item(self.place, index, self.name, value | ({"split": self.split} if self.split else {}))
+_COLUMNS = (*_REQUIRED, "split", "amr")
 
 
 def table_dialogues(path: Path, delimiter: str, progress: Progress) -> Iterator[Item | Rejected]:
@@ -208,87 +247,78 @@ def table_dialogues(path: Path, delimiter: str, progress: Progress) -> Iterator[
     Raises:
         InputError: the header lacks a column.
     """
-    current: _TableDialogue | None = None
-    index = 0
-    for row in _records(path, _rows(path, delimiter, progress)):
-        if isinstance(row, Rejected):
-            yield row
-            if current is not None:
-                current.fault = current.fault or f"the row at {row.place} can't be read"
-            continue
-        place, record = row
-        if current is None or current.name != record["dialogue"]:
-            if current is not None:
-                yield current.item(index)
-                index += 1
-            current = _TableDialogue(record["dialogue"], place, record.get("split", "").strip())
-        current.add(record, place)
-    if current is not None:
-        yield current.item(index)
+    return each_group(
+        _table_rows(path, delimiter, progress),
+        "row",
+        lambda first, row: row.value["dialogue"] != first.value["dialogue"],
+        _table_dialogue,
+        lambda _, first: f"dialogue {first.value['dialogue'][:60]!r}",
+    )
 
 
-def _records(
-    path: Path, rows: Iterator[tuple[int, list[str]] | Rejected]
-) -> Iterator[tuple[str, dict[str, str]] | Rejected]:
-    """Each row behind the header with its place, by column; one with another number of cells is rejected."""
-    columns: list[str] | None = None
-    for row in rows:
-        if isinstance(row, Rejected):
-            yield row
-        elif columns is None:
-            columns = _header(path, row[1])
-        elif len(row[1]) != len(columns):
-            yield Rejected(f"{path}:{row[0]}", f"{len(row[1])} cells where the header has {len(columns)}")
-        else:
-            yield f"{path}:{row[0]}", dict(zip(columns, row[1], strict=True))
+def _table_dialogue(number: int, rows: Sequence[Item]) -> Item:
+    """The dialogue of rows that stand together, as a line of JSON would have it."""
+    name, split = rows[0].value["dialogue"], rows[0].value.get("split", "").strip()
+    if not name.strip():
+        raise Refused("the column 'dialogue' is empty")
+    turns: list[dict[str, str]] = []
+    for turn, (place, _, _, cells) in enumerate(rows):
+        if cells["turn"].strip() != str(turn):
+            raise Refused(f"turn {cells['turn'][:20]!r} at {place} where {turn} should follow")
+        if cells.get("split", "").strip() != split:
+            raise Refused(f"another split at {place}")
+        others = {key: cell for key, cell in cells.items() if cell and key not in _COLUMNS}
+        given = {key: cells[key] for key in ("speaker", "amr") if cells.get(key, "").strip()}
+        turns.append({**others, "text": cells["text"], **given})
+    value = {"id": name, "turns": turns} | ({"split": split} if split else {})
+    return Item(rows[0].place, number, name, value)
 
 
-def _header(path: Path, cells: list[str]) -> list[str]:
-    columns = [cell.strip().lower() for cell in cells]
-    missing = [name for name in _REQUIRED if name not in columns]
-    if missing:
-        raise InputError(
-            f"{path}:1: the table lacks the columns {', '.join(missing)}; "
-            f"its first row is {', '.join(repr(cell[:40]) for cell in cells[:8])}"
-        )
-    if len(set(columns)) != len(columns):
-        raise InputError(f"{path}:1: a column stands twice in the header {', '.join(columns)}")
-    return columns
-
-
-def _rows(path: Path, delimiter: str, progress: Progress) -> Iterator[tuple[int, list[str]] | Rejected]:
-    """The rows with the number of their first line; lines that can't be read are rejected."""
-    faults: list[Rejected] = []
-    skipped = 0
+def _table_rows(path: Path, delimiter: str, progress: Progress) -> Iterator[Item | Rejected]:
+    """The rows behind the header, by column; a row's place is that of its first line."""
+    taken: list[Line | Rejected] = []
 
     def lines() -> Iterator[str]:
-        nonlocal skipped
         for line in text_lines(path, progress):
-            if isinstance(line, Rejected):
-                faults.append(line)
-                skipped += 1
-            else:
+            taken.append(line)
+            if isinstance(line, Line):
                 yield line.text + "\n"
 
     quoting = csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL
     reader = csv.reader(lines(), delimiter=delimiter, quoting=quoting, strict=quoting == csv.QUOTE_MINIMAL)
-    while True:
-        first = reader.line_num + skipped + 1
+    columns: list[str] = []
+    cells: list[str] | None = []
+    while cells is not None:
+        fault = ""
         try:
             cells = next(reader, None)
         except csv.Error as error:
             ends = " inside quotation marks" if "end of data" in str(error) else ""
-            yield Rejected(f"{path}:{first}", f"not CSV: {error}{ends}")
-            continue
-        yield from faults
-        faults.clear()
-        if cells is None:
-            return
-        if cells:
-            yield first, cells
+            cells, fault = [], f"not CSV: {error}{ends}"
+        yield from (line for line in taken if isinstance(line, Rejected))
+        place = next((line.place for line in taken if isinstance(line, Line)), "")
+        taken.clear()
+        if cells and columns and len(cells) != len(columns):
+            fault = f"{len(cells)} cells where the header has {len(columns)}"
+        if fault:
+            yield Rejected(place, fault)
+        elif cells and columns:
+            yield Item(place, 0, "", dict(zip(columns, cells, strict=True)))
+        elif cells:
+            columns = _header(place, cells)
 
 
-SPEAKERS = ("A", "B")
+def _header(place: str, cells: Sequence[str]) -> list[str]:
+    columns = [cell.strip().lower() for cell in cells]
+    missing = [name for name in _REQUIRED if name not in columns]
+    if missing:
+        raise InputError(
+            f"{place}: the table lacks the columns {', '.join(missing)}; "
+            f"its first row is {', '.join(repr(cell[:40]) for cell in cells[:8])}"
+        )
+    if len(set(columns)) != len(columns):
+        raise InputError(f"{place}: a column stands twice in the header {', '.join(columns)}")
+    return columns
 
 
 @dataclass(slots=True)
@@ -308,9 +338,8 @@ class Grouping:
     def add(self, text: GraphText) -> Iterator[Dialogue]:
         """Add a graph; gives the dialogue that it completes, if any."""
         turn = len(self.pending)
-        said = (text.text or "").strip()
         self.places[utterance_id(self._id(), turn)] = text.place
-        self.pending.append(Utterance(turn, SPEAKERS[turn % 2], said, amr=text.penman))
+        self.pending.append(Utterance(turn, "AB"[turn % 2], (text.text or "").strip(), amr=text.penman))
         if len(self.pending) == self.turns:
             yield from self.rest()
 
@@ -336,29 +365,19 @@ def placed(
     depends on how much of the same load is in the store already, so a load that was killed is completed by
     running it again.
     """
-    ids = {
-        row["id"]: row["text"]
-        for row in store.read(cypher_text("load/utterances_by_id"), ids=_possible_ids(texts))
-    }
-    keys = sorted({text_key(text.text) for text in texts if text.text and text.id not in ids})
+    possible = sorted({text.id for text in texts if text.id is not None and "#" in text.id})
+    said = {row["id"]: row["text"] for row in store.read(cypher_text("load/utterances_by_id"), ids=possible)}
+    keys = sorted({text_key(text.text) for text in texts if text.text and text.id not in said})
     by_key: dict[str, list[tuple[str, list[str]]]] = {}
     for row in store.read(cypher_text("load/utterances_by_text"), keys=keys) if keys else ():
         by_key.setdefault(row["key"], []).append((row["id"], row["digests"]))
     for text in texts:
-        if text.id is not None and text.id in ids:
-            yield text.id, replace(text, text=ids[text.id])
+        if text.id is not None and text.id in said:
+            yield text.id, replace(text, text=said[text.id])
             continue
         content = digest(text.penman.strip())
-        fitting = (
-            [id for id, digests in by_key.get(text_key(text.text), ()) if not digests or content in digests]
-            if text.text
-            else []
-        )
-        for id in sorted(fitting):
-            yield id, text
+        known = by_key.get(text_key(text.text), ()) if text.text else ()
+        fitting = sorted(id for id, digests in known if not digests or content in digests)
+        yield from ((id, text) for id in fitting)
         if not fitting:
             yield from grouping.add(text)
-
-
-def _possible_ids(texts: Sequence[GraphText]) -> list[str]:
-    return sorted({text.id for text in texts if text.id is not None and "#" in text.id})

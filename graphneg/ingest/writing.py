@@ -1,10 +1,15 @@
-"""Writes what loaders yield to a store: in batches, each in one transaction, none of it twice."""
+"""Writes what loaders yield to a store: in batches, each in one transaction, none of it twice.
+
+A batch holds whole dialogues (or whole graphs, opposites, frames) and is there entirely or not at all. What
+is in the store already is looked up in the same transaction and left out, so a load that was killed is
+completed by running it again.
+"""
 
 from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from operator import itemgetter
@@ -13,10 +18,16 @@ from typing import NamedTuple
 from neo4j import ManagedTransaction
 
 from graphneg.amr.penman import metadata, parse_graph
-from graphneg.english.lexicon import Lexicon, english
+from graphneg.english.lexicon import Lexicon
 from graphneg.errors import PenmanError, StoreError
-from graphneg.ingest.facts import refresh
-from graphneg.ingest.lexicon import entry_rows, finish, judge_antonyms, stored_lexicon, write_terms
+from graphneg.ingest.lexicon import (
+    entry_rows,
+    finish,
+    judge_antonyms,
+    refresh,
+    stored_lexicon,
+    write_terms,
+)
 from graphneg.ingest.loader import LoadReport
 from graphneg.ingest.rows import (
     GOLD,
@@ -24,7 +35,6 @@ from graphneg.ingest.rows import (
     GraphRows,
     Row,
     amr_id,
-    dialogue_digest,
     digest,
     frame_row,
     mention_rows,
@@ -48,7 +58,17 @@ from graphneg.store.connection import Store
 from graphneg.store.statements import Sent, run, run_counted, send
 from graphneg.workers import fewer_collections, sooner_switches
 
-# One batch of a load: its records, their rows, and the transaction that writes what is new of them.
+MAX_ROWS = 5_000
+MAX_BYTES = 4_000_000
+MAX_DIALOGUE_BYTES = 12_000_000
+MAX_KEY = 500
+GRAPH_CHUNK = 400
+_NODE_BYTES = 300
+_OTHER_CONTENT = {
+    "dialogues": "a dialogue with this id and other content is in the store; load it under another --name",
+    "graphs": "another AMR graph of this utterance is in the store; it stays as it is",
+    "sentences": "a sentence with this id and another text is in the store",
+}
 
 
 class ReadGraph(NamedTuple):
@@ -58,11 +78,6 @@ class ReadGraph(NamedTuple):
     graph: AmrGraph
     digest: str
     text: str = ""
-
-    @property
-    def dialogue(self) -> str:
-        """The id of the utterance's dialogue."""
-        return self.utterance.rpartition("#")[0]
 
     @property
     def weight(self) -> int:
@@ -78,79 +93,88 @@ class Batch:
     most batches of most loads hold nothing that is in the store already.
     """
 
-    lexicon: Lexicon = field(default_factory=english)
+    lexicon: Lexicon
     dialogues: list[Dialogue] = field(default_factory=list[Dialogue])
     graphs: list[ReadGraph] = field(default_factory=list[ReadGraph])
     opposites: list[Opposite] = field(default_factory=list[Opposite])
     frames: list[Frame] = field(default_factory=list[Frame])
     sentences: dict[str, Row] = field(default_factory=dict[str, Row])
-    dialogue_rows: DialogueRows = field(default_factory=DialogueRows)
     entries: list[LexiconEntry] = field(default_factory=list[LexiconEntry])
+    dialogue_rows: DialogueRows = field(default_factory=DialogueRows)
+    graph_rows: GraphRows = field(init=False)
     rows: int = 0
     bytes: int = 0
-    graph_rows: GraphRows = field(init=False)
 
     def __post_init__(self) -> None:
         self.graph_rows = GraphRows(self.lexicon)
 
-    def add_dialogue(self, dialogue: Dialogue) -> None:
-        """Add a dialogue and its rows."""
-        self.dialogues.append(dialogue)
-        self.dialogue_rows.add(dialogue)
+    def add(self, dialogues: Iterable[Dialogue], graphs: Iterable[ReadGraph]) -> None:
+        """Add dialogues, and graphs that a corpus brings, with their rows."""
+        for dialogue in dialogues:
+            self.dialogues.append(dialogue)
+            self.dialogue_rows.add(dialogue)
+        for read in graphs:
+            self.graphs.append(read)
+            self.graph_rows.add(read.graph, read.utterance, GOLD, read.digest, read.text)
 
-    def add_graph(self, graph: ReadGraph) -> None:
-        """Add a graph that a corpus brings, and its rows."""
-        self.graphs.append(graph)
-        self.graph_rows.add(graph.graph, graph.utterance, GOLD, graph.digest, graph.text)
-
-    def takes(self, rows: int, size: int, most_rows: int, most_bytes: int) -> bool:
-        """Whether there is room for more; an empty batch takes anything."""
-        return not self.rows or (self.rows + rows <= most_rows and self.bytes + size <= most_bytes)
-
-    def grow(self, rows: int, size: int) -> None:
-        """Count what was added: its rows, and its size in bytes."""
+    def takes(self, rows: int, size: int) -> bool:
+        """Whether there is room for more, which then counts as added; an empty batch takes anything."""
+        if self.rows and (self.rows + rows > MAX_ROWS or self.bytes + size > MAX_BYTES):
+            return False
         self.rows += rows
         self.bytes += size
+        return True
 
 
+@dataclass(slots=True)
 class Outcome:
     """What one attempt at a batch did; booked only when its transaction is committed."""
 
-    def __init__(self) -> None:
-        self.written: Counter[str] = Counter()
-        self.present: Counter[str] = Counter()
-        self.rejected: list[tuple[str, str]] = []
+    written: Counter[str] = field(default_factory=Counter[str])
+    present: Counter[str] = field(default_factory=Counter[str])
+    rejected: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
 
     def count(self, kind: str, new: int, given: int) -> None:
         """Count records of a kind: ``new`` of the ``given`` were written, the rest was there."""
         self.written[kind] += new
         self.present[kind] += given - new
 
+    def is_new(self, kind: str, stored: Mapping[str, str], id: str, content: str, name: str) -> bool:
+        """Whether the store lacks a record; one that it has is counted, or refused for its other content."""
+        if id not in stored:
+            return True
+        if stored[id] == content:
+            self.present[kind] += 1
+        else:
+            self.rejected.append((name, _OTHER_CONTENT[kind]))
+        return False
+
 
 def write_batch(tx: ManagedTransaction, batch: Batch) -> Outcome:
-    """Write what is new of a batch, and tell new from known and from refused.
+    """Write what is new of a batch; ids with another content are refused.
 
     Raises:
         StoreError: utterances went while their graphs were written.
     """
-    outcome = Outcome()
+    outcome, lexicon = Outcome(), batch.lexicon
     if batch.dialogues or batch.graphs:
         _write_conversation(tx, batch, outcome)
     if batch.opposites:
-        terms = sorted({text for one in batch.opposites for text in (one.start, one.end)})
-        finish(write_terms(tx, terms, batch.lexicon))
-        rows = sorted((opposite_row(one, batch.lexicon) for one in batch.opposites), key=_edge_key)
+        terms = sorted({text for edge in batch.opposites for text in (edge.start, edge.end)})
+        finish(write_terms(tx, terms, lexicon))
+        rows = [opposite_row(edge, lexicon) for edge in batch.opposites]
+        rows.sort(key=itemgetter("start", "end", "relation"))
         new = run_counted(tx, "load/opposites", opposites=rows).relationships_created
-        judge_antonyms(tx, terms, batch.lexicon)
+        judge_antonyms(tx, terms, lexicon)
         outcome.count("opposites", new, len(rows))
     if batch.frames:
-        rows = sorted((frame_row(one, batch.lexicon) for one in batch.frames), key=itemgetter("id"))
-        finish(write_terms(tx, {row["term"] for row in rows}, batch.lexicon))
+        rows = sorted((frame_row(frame, lexicon) for frame in batch.frames), key=itemgetter("id"))
+        finish(write_terms(tx, {row["term"] for row in rows}, lexicon))
         new = run_counted(tx, "load/frames", frames=rows).nodes_created
-        judge_antonyms(tx, {one.lemma for one in batch.frames}, batch.lexicon)
+        judge_antonyms(tx, {frame.lemma for frame in batch.frames}, lexicon)
         outcome.count("frames", new, len(rows))
     if batch.sentences:
-        _write_sentences(tx, batch.sentences, outcome, batch.lexicon)
+        _write_sentences(tx, batch.sentences, outcome, lexicon)
     if batch.entries:
         rows = entry_rows(batch.entries)
         new = run_counted(tx, "lexicon/write", entries=rows).nodes_created
@@ -163,82 +187,38 @@ def _write_conversation(tx: ManagedTransaction, batch: Batch, outcome: Outcome) 
 
     Graphs of a dialogue that is new are new too, and not looked up.
     """
-    stored = _digests(tx, "load/stored", [dialogue.id for dialogue in batch.dialogues])
-    dialogues, refused = _new_dialogues(batch.dialogues, stored, outcome)
-    unseen = {dialogue.id for dialogue in dialogues}
-    perhaps = [one.graph.id for one in batch.graphs if one.dialogue not in unseen]
-    stored_graphs = _digests(tx, "load/stored_graphs", perhaps)
-    graphs = _new_graphs(batch.graphs, stored_graphs, refused, outcome)
-    sent: list[Sent] = []
-    if dialogues:
-        whole = len(dialogues) == len(batch.dialogues)
-        sent += _send_dialogues(tx, batch.dialogue_rows if whole else _rows_of_dialogues(dialogues), outcome)
+    stored = _stored(tx, "load/stored", "digest", [dialogue.id for dialogue in batch.dialogues])
+    given = zip(batch.dialogues, batch.dialogue_rows.dialogues, strict=True)
+    dialogues = [
+        dialogue
+        for dialogue, row in given
+        if outcome.is_new("dialogues", stored, dialogue.id, row["digest"], dialogue.id)
+    ]
+    refused, unseen = {id for id, _ in outcome.rejected}, {dialogue.id for dialogue in dialogues}
+    of = [read.utterance.rpartition("#")[0] for read in batch.graphs]
+    perhaps = [read.graph.id for read, id in zip(batch.graphs, of, strict=True) if id not in unseen]
+    stored = _stored(tx, "load/stored_graphs", "digest", perhaps)
+    graphs = [
+        read
+        for read, id in zip(batch.graphs, of, strict=True)
+        if id not in refused and outcome.is_new("graphs", stored, read.graph.id, read.digest, read.utterance)
+    ]
+    if (len(dialogues), len(graphs)) != (len(batch.dialogues), len(batch.graphs)):
+        batch = Batch(batch.lexicon)
+        batch.add(dialogues, graphs)
+    sent = _send_dialogues(tx, batch.dialogue_rows, outcome) if dialogues else []
     if graphs:
-        whole = len(graphs) == len(batch.graphs)
-        sent += _send_graphs(
-            tx, batch.graph_rows if whole else _rows_of_graphs(graphs, batch.lexicon), outcome
-        )
+        sent += _send_graphs(tx, batch.graph_rows, outcome)
         tied = sent.pop().records()[0]["amrs"]
         if tied != len(graphs):
-            raise StoreError(
-                f"{len(graphs) - tied} utterances went while their graphs were written; run again"
-            )
-    for result in sent:
-        result.finish()
+            lost = len(graphs) - tied
+            raise StoreError(f"{lost} utterances went while their graphs were written; run again")
+    finish(sent)
 
 
-def _digests(tx: ManagedTransaction, lookup: str, ids: list[str]) -> dict[str, str]:
-    """What the store has of these ids, with digests of its content."""
-    return {row["id"]: row["digest"] for row in run(tx, lookup, ids=ids)} if ids else {}
-
-
-def _new_dialogues(
-    dialogues: Sequence[Dialogue], stored: Mapping[str, str], outcome: Outcome
-) -> tuple[list[Dialogue], set[str]]:
-    """The dialogues that the store does not have, and the ids of those that it has with other content."""
-    new, refused = list[Dialogue](), set[str]()
-    for dialogue in dialogues:
-        if dialogue.id not in stored:
-            new.append(dialogue)
-        elif stored[dialogue.id] == dialogue_digest(dialogue):
-            outcome.present["dialogues"] += 1
-        else:
-            refused.add(dialogue.id)
-            reason = "a dialogue with this id and other content is in the store; load it under another --name"
-            outcome.rejected.append((dialogue.id, reason))
-    return new, refused
-
-
-def _new_graphs(
-    graphs: Sequence[ReadGraph], stored: Mapping[str, str], refused: Set[str], outcome: Outcome
-) -> list[ReadGraph]:
-    """The graphs that the store does not have, without those of refused dialogues."""
-    new: list[ReadGraph] = []
-    for one in graphs:
-        if one.dialogue in refused:
-            continue
-        if one.graph.id not in stored:
-            new.append(one)
-        elif stored[one.graph.id] == one.digest:
-            outcome.present["graphs"] += 1
-        else:
-            reason = "another AMR graph of this utterance is in the store; it stays as it is"
-            outcome.rejected.append((one.utterance, reason))
-    return new
-
-
-def _rows_of_dialogues(dialogues: Iterable[Dialogue]) -> DialogueRows:
-    rows = DialogueRows()
-    for dialogue in dialogues:
-        rows.add(dialogue)
-    return rows
-
-
-def _rows_of_graphs(graphs: Iterable[ReadGraph], lexicon: Lexicon) -> GraphRows:
-    rows = GraphRows(lexicon)
-    for one in graphs:
-        rows.add(one.graph, one.utterance, GOLD, one.digest, one.text)
-    return rows
+def _stored(tx: ManagedTransaction, lookup: str, content: str, ids: list[str]) -> dict[str, str]:
+    """What the store has of these ids, with its content or a digest of it."""
+    return {row["id"]: row[content] for row in run(tx, lookup, ids=ids)} if ids else {}
 
 
 def _send_dialogues(tx: ManagedTransaction, rows: DialogueRows, outcome: Outcome) -> list[Sent]:
@@ -253,12 +233,11 @@ def _send_dialogues(tx: ManagedTransaction, rows: DialogueRows, outcome: Outcome
 
 def _send_graphs(tx: ManagedTransaction, rows: GraphRows, outcome: Outcome) -> list[Sent]:
     """The last result says how many graphs were tied to utterances."""
-    lexemes = rows.lexeme_rows()
     outcome.written["graphs"] += len(rows.amrs)
     outcome.written["nodes"] += len(rows.nodes)
     return [
         *write_terms(tx, rows.lexemes, rows.lexicon),
-        send(tx, "load/graphs", nodes=rows.nodes, lexemes=lexemes, roles=rows.roles),
+        send(tx, "load/graphs", nodes=rows.nodes, lexemes=rows.lexeme_rows(), roles=rows.roles),
         send(tx, "load/meanings", amrs=rows.amrs),
     ]
 
@@ -266,37 +245,14 @@ def _send_graphs(tx: ManagedTransaction, rows: GraphRows, outcome: Outcome) -> l
 def _write_sentences(
     tx: ManagedTransaction, rows: Mapping[str, Row], outcome: Outcome, lexicon: Lexicon
 ) -> None:
-    stored = {row["id"]: row["text"] for row in run(tx, "load/stored_sentences", ids=sorted(rows))}
-    for id, text in stored.items():
-        if text != rows[id]["text"]:
-            outcome.rejected.append((id, "a sentence with this id and another text is in the store"))
-        else:
-            outcome.present["sentences"] += 1
-    new = [row for id, row in sorted(rows.items()) if id not in stored]
+    ids = sorted(rows)
+    stored = _stored(tx, "load/stored_sentences", "text", ids)
+    new = [rows[id] for id in ids if outcome.is_new("sentences", stored, id, rows[id]["text"], id)]
     mentions = mention_rows(new)
     if new:
         finish(write_terms(tx, (row["text"] for row in mentions), lexicon))
         run(tx, "load/sentences", sentences=new, mentions=mentions)
     outcome.written["sentences"] += len(new)
-
-
-def _edge_key(row: Row) -> tuple[str, str, str]:
-    return row["start"], row["end"], row["relation"]
-
-
-# Writes what loaders yield to a store: in batches, each in one transaction, none of it twice.
-#
-# A batch holds whole dialogues (or whole graphs, opposites, frames) and is there entirely or not
-# at all. What is in the store already is looked up in the same transaction and left out, so a load
-# that was killed is completed by running it again.
-
-
-MAX_ROWS = 5_000
-MAX_BYTES = 4_000_000
-MAX_DIALOGUE_BYTES = 12_000_000
-MAX_KEY = 500
-_NODE_BYTES = 300
-GRAPH_CHUNK = 400
 
 
 def write_records(
@@ -325,21 +281,22 @@ def write_records(
 
 
 class _Writer:
+    """Gathers records into batches, and hands them to a thread that writes."""
+
     def __init__(self, store: Store, report: LoadReport, grouping: Grouping) -> None:
         self._store = store
         self._grouping = grouping
-        self._texts: list[GraphText] = []
-        self._unsettled = False
         self._report = report
-        self._lexicon = stored_lexicon(store)
+        self._texts: list[GraphText] = []
+        self._has_unwritten = False
         self._entries: list[LexiconEntry] = []
-        self._batch = Batch(self._lexicon)
+        self._batch = Batch(stored_lexicon(store))
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="graphneg-load")
         self._pending: Future[None] | None = None
 
     def add(self, record: Record) -> None:
         if isinstance(record, Dialogue):
-            self._unsettled = True
+            self._has_unwritten = True
             self._add_dialogue(record)
         elif isinstance(record, GraphText):
             self._texts.append(record)
@@ -352,7 +309,10 @@ class _Writer:
                 self._room(1, 200)
                 self._batch.opposites.append(record)
         elif isinstance(record, Sentence):
-            self._add_sentence(record)
+            if record.id not in self._batch.sentences and self._fits(record.id, record.id, record.source):
+                row = sentence_row(record)
+                self._room(1 + len(row["terms"]), 400 + 2 * len(record.text))
+                self._batch.sentences[record.id] = row
         elif isinstance(record, LexiconEntry):
             self._room(len(record.cells[-1].split()), 100 + 2 * len(record.cells[-1]))
             self._batch.entries.append(record)
@@ -372,23 +332,25 @@ class _Writer:
             refresh(self._store, self._entries)
 
     def _place_texts(self) -> None:
-        """Tie the waiting graphs to utterances: of the store, so what came before is written first."""
+        """Tie the graphs so far to utterances: of the store, so what came before is written first."""
         texts, self._texts = self._texts, []
-        if not texts:
-            return
-        if self._unsettled:
+        if texts and self._has_unwritten:
             self._flush()
             self._settle()
-            self._unsettled = False
-        for item in placed(texts, self._store, self._grouping):
+            self._has_unwritten = False
+        for item in placed(texts, self._store, self._grouping) if texts else ():
             if isinstance(item, Dialogue):
                 self._add_dialogue(item)
-            else:
-                self._add_graph(*item)
+                continue
+            utterance, text = item
+            read = self._read(text.penman, utterance, text.place, _line_of(text.place), text.text or "")
+            if read is not None:
+                self._room(read.weight, _NODE_BYTES * read.weight)
+                self._batch.add((), [read])
 
     def _flush(self) -> None:
         """Hand the batch to the writing thread, once the one before is written."""
-        batch, self._batch = self._batch, Batch(self._lexicon)
+        batch, self._batch = self._batch, Batch(self._batch.lexicon)
         self._settle()
         if batch.rows:
             self._pending = self._pool.submit(self._write, batch)
@@ -412,48 +374,24 @@ class _Writer:
         for utterance in dialogue.utterances:
             if utterance.amr is not None:
                 at = utterance_id(dialogue.id, utterance.turn)
-                graph = self._read(utterance.amr, at, dialogue.place, utterance.text)
-                if graph is not None:
-                    graphs.append(graph)
-        rows = 1 + len(dialogue.utterances) + len(dialogue.responses) + sum(one.weight for one in graphs)
-        size = sum(len(one.text) * 3 + 200 for one in (*dialogue.utterances, *dialogue.responses))
-        size += sum(_NODE_BYTES * graph.weight for graph in graphs)
+                own = self._grouping.places.pop(at, "")
+                place = own or dialogue.place or at
+                read = self._read(utterance.amr, at, place, _line_of(own), utterance.text)
+                graphs += [read] if read is not None else []
+        weight = sum(read.weight for read in graphs)
+        size = sum(len(said.text) * 3 + 200 for said in (*dialogue.utterances, *dialogue.responses))
+        size += _NODE_BYTES * weight
         if size > MAX_DIALOGUE_BYTES:
-            reason = (
-                f"a dialogue of {size / 1e6:.0f} MB is over the limit of {MAX_DIALOGUE_BYTES / 1e6:.0f} MB"
-            )
-            self._report.reject(dialogue.id, reason)
+            reason = f"of {size / 1e6:.0f} MB is over the limit of {MAX_DIALOGUE_BYTES / 1e6:.0f} MB"
+            self._report.reject(dialogue.id, f"a dialogue {reason}")
             return
-        self._room(rows, size)
-        self._batch.add_dialogue(dialogue)
-        for graph in graphs:
-            self._batch.add_graph(graph)
+        self._room(1 + len(dialogue.utterances) + len(dialogue.responses) + weight, size)
+        self._batch.add([dialogue], graphs)
 
-    def _add_sentence(self, sentence: Sentence) -> None:
-        if sentence.id in self._batch.sentences or not self._fits(sentence.id, sentence.id, sentence.source):
-            return
-        row = sentence_row(sentence)
-        self._room(1 + len(row["terms"]), 400 + 2 * len(sentence.text))
-        self._batch.sentences[sentence.id] = row
-
-    def _read(self, penman: str, utterance: str, dialogue: str | None, text: str) -> ReadGraph | None:
-        """The graph of an utterance that came with it, or in a file of graphs that were made dialogues."""
-        place = self._grouping.places.pop(utterance, None)
-        if place is not None:
-            return self._parsed(penman, utterance, place, _first_line(place), text)
-        return self._parsed(penman, utterance, dialogue or utterance, 1, text)
-
-    def _add_graph(self, utterance: str, text: GraphText) -> None:
-        graph = self._parsed(text.penman, utterance, text.place, _first_line(text.place), text.text or "")
-        if graph is not None:
-            self._room(graph.weight, _NODE_BYTES * graph.weight)
-            self._batch.add_graph(graph)
-
-    def _parsed(
-        self, penman: str, utterance: str, place: str, first_line: int, text: str
-    ) -> ReadGraph | None:
+    def _read(self, penman: str, utterance: str, place: str, line: int, text: str) -> ReadGraph | None:
+        """The graph of a PENMAN text that begins on that line of its file; a malformed one is rejected."""
         try:
-            graph = parse_graph(penman, amr_id(utterance, GOLD), first_line)
+            graph = parse_graph(penman, amr_id(utterance, GOLD), line)
         except PenmanError as error:
             id = metadata([line for line in penman.splitlines() if line.startswith("#")]).get("id", utterance)
             which = "" if id == place else f" {id}"
@@ -469,9 +407,8 @@ class _Writer:
         return False
 
     def _room(self, rows: int, size: int) -> None:
-        if not self._batch.takes(rows, size, MAX_ROWS, MAX_BYTES):
+        while not self._batch.takes(rows, size):
             self._flush()
-        self._batch.grow(rows, size)
 
     def _write(self, batch: Batch) -> None:
         outcome = self._store.write(lambda tx: write_batch(tx, batch))
@@ -481,7 +418,7 @@ class _Writer:
             self._report.reject(place, reason)
 
 
-def _first_line(place: str) -> int:
+def _line_of(place: str) -> int:
     """The line of a place in a file (``graphs.amr:12``); 1 where it is no such place."""
     line = place.rpartition(":")[2]
     return int(line) if line.isdecimal() else 1

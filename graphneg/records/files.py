@@ -19,7 +19,7 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal, cast
 
@@ -43,7 +43,6 @@ Record = dict[str, Any]
 _Int64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 _TurnNumber = Annotated[str, Meta(pattern=r"^(0|[1-9][0-9]{0,8})$")]
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
-_ARROW_FILE = "negatives.arrow"
 
 
 class _Turn(msgspec.Struct, forbid_unknown_fields=True):
@@ -95,8 +94,7 @@ class _Shape(msgspec.Struct, forbid_unknown_fields=True):
 def to_record(negative: Negative) -> Record:
     """The negative as plain lists and dicts, keys in the documented order, graphs by turn, scores by name.
 
-    Raises:
-        InputError: a value is not of the documented type; the negative and the field are named.
+    Raises `InputError`, with the negative and the field, where a value is not of the documented type.
     """
     return _checked({name: getattr(negative, name) for name in FIELDS}, f"negative {negative.id!r}")
 
@@ -105,15 +103,11 @@ def from_record(record: object, where: str = "record") -> Negative:
     """The negative that a record describes. ``where`` is named in errors.
 
     Sequences become tuples, so that reading back what was written compares equal to a
-    negative made of tuples.
-
-    Raises:
-        InputError: the record is no negative.
+    negative made of tuples. Raises `InputError` where the record is no negative.
     """
     values = _checked(record, where)
-    original = values["original"]
-    if original["context"] is not None:
-        original["context"] = tuple(original["context"])
+    if values["original"]["context"] is not None:
+        values["original"]["context"] = tuple(values["original"]["context"])
     for name in ("context", "categories", "edits"):
         values[name] = tuple(values[name])
     return Negative(**values)
@@ -161,22 +155,18 @@ def check_destination(out: str | Path) -> Path | None:
     if str(out) == STANDARD_OUTPUT:
         return None
     path = Path(out)
-    if path.suffix not in SUFFIXES:
-        found = f"the suffix {path.suffix!r}" if path.suffix else "no suffix"
-        raise InputError(
-            f"{path}: {found} says no format; use {' or '.join(SUFFIXES)}, or - for standard output"
-        )
-    folder = path.parent
-    if not folder.exists():
-        raise InputError(f"{path}: the folder {folder} does not exist; make it first")
-    if not folder.is_dir():
-        raise InputError(f"{path}: {folder} is not a folder")
-    if path.is_dir():
-        raise InputError(f"{path}: a folder is in the file's place; name another file")
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise InputError(f"{path}: no permission to write in {folder}")
-    if path.exists() and not path.is_file():
-        raise InputError(f"{path}: not a regular file, it can't be replaced; use - for standard output")
+    folder, suffix = path.parent, f"the suffix {path.suffix!r}" if path.suffix else "no suffix"
+    instead = "- for standard output"
+    for is_fault, reason in (
+        (path.suffix not in SUFFIXES, f"{suffix} says no format; use {' or '.join(SUFFIXES)}, or {instead}"),
+        (not folder.exists(), f"the folder {folder} does not exist; make it first"),
+        (not folder.is_dir(), f"{folder} is not a folder"),
+        (path.is_dir(), "a folder is in the file's place; name another file"),
+        (not os.access(folder, os.W_OK | os.X_OK), f"no permission to write in {folder}"),
+        (path.exists() and not path.is_file(), f"not a regular file, it can't be replaced; use {instead}"),
+    ):
+        if is_fault:
+            raise InputError(f"{path}: {reason}")
     return path
 
 
@@ -211,20 +201,20 @@ def write_jsonl(negatives: Iterable[Negative], out: str | Path) -> int:
 
     A file appears, or is replaced, only when all are written.
     """
+
+    def write(file: BinaryIO) -> int:
+        count = 0
+        for negative in negatives:
+            file.write(negative_to_json(negative).encode() + b"\n")
+            count += 1
+        file.flush()
+        return count
+
     path = check_destination(out)
     if path is None:
-        return _write_lines(negatives, sys.stdout.buffer)
+        return write(sys.stdout.buffer)
     with atomic_file(path) as unfinished, open(unfinished, "wb") as file:
-        return _write_lines(negatives, file)
-
-
-def _write_lines(negatives: Iterable[Negative], file: BinaryIO) -> int:
-    count = 0
-    for negative in negatives:
-        file.write(negative_to_json(negative).encode() + b"\n")
-        count += 1
-    file.flush()
-    return count
+        return write(file)
 
 
 def read_jsonl(path: str | Path) -> Iterator[Negative]:
@@ -233,18 +223,15 @@ def read_jsonl(path: str | Path) -> Iterator[Negative]:
     Raises:
         InputError: one can't be read, with file and line; a last line that was cut off is an error too.
     """
-    file_path = Path(path)
+    number = 0
     try:
-        file = open(file_path, encoding="utf-8", newline="\n")  # noqa: SIM115 - closed below
-    except OSError as error:
-        raise InputError(f"{file_path}: can't be read: {error.strerror}") from error
-    with file:
-        number = 0
-        try:
+        with open(path, encoding="utf-8", newline="\n") as file:
             for number, line in enumerate(file, 1):
-                yield negative_from_json(line, f"{file_path}, line {number}")
-        except UnicodeDecodeError as error:
-            raise InputError(f"{file_path}, after line {number}: not UTF-8: {error.reason}") from error
+                yield negative_from_json(line, f"{path}, line {number}")
+    except OSError as error:
+        raise InputError(f"{path}: can't be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}, after line {number}: not UTF-8: {error.reason}") from error
 
 
 def _refuse_constant(name: str) -> float:
@@ -315,17 +302,14 @@ def read_parquet(path: str | Path) -> Iterator[Negative]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    file_path = Path(path)
     try:
-        file = pq.ParquetFile(file_path)
+        file = pq.ParquetFile(path)
     except (OSError, pa.ArrowInvalid) as error:
-        raise InputError(f"{file_path}: can't be read as Parquet: {error}") from error
+        raise InputError(f"{path}: can't be read as Parquet: {error}") from error
     with file:
-        number = 0
-        for batch in file.iter_batches(batch_size=ROWS_PER_GROUP):
-            for row in batch.to_pylist():
-                number += 1
-                yield from_row(row, f"{file_path}, row {number}")
+        rows = chain.from_iterable(batch.to_pylist() for batch in file.iter_batches(ROWS_PER_GROUP))
+        for number, row in enumerate(rows, 1):
+            yield from_row(row, f"{path}, row {number}")
 
 
 def read_negatives(*paths: str | Path) -> Iterator[Negative]:
@@ -342,10 +326,9 @@ def read_located(path: str | Path) -> Iterator[tuple[str, Negative]]:
 
     Raises `InputError` as `read_negatives` does.
     """
-    file = Path(path)
-    read, unit = (read_parquet, "row") if file.suffix == ".parquet" else (read_jsonl, "line")
-    for number, negative in enumerate(read(file), 1):
-        yield f"{file}, {unit} {number}", negative
+    read, unit = (read_parquet, "row") if Path(path).suffix == ".parquet" else (read_jsonl, "line")
+    for number, negative in enumerate(read(path), 1):
+        yield f"{path}, {unit} {number}", negative
 
 
 def to_row(negative: Negative) -> Record:
@@ -358,17 +341,13 @@ def to_row(negative: Negative) -> Record:
 
 def from_row(row: Mapping[str, Any], where: str = "row") -> Negative:
     """The negative of one row, of Parquet or of a Hugging Face dataset."""
-    record = dict(row)
-    if not isinstance(record.get("amr"), list) or not isinstance(record.get("scores"), list):
+    graphs, scores = row.get("amr"), row.get("scores")
+    if not isinstance(graphs, list) or not isinstance(scores, list):
         raise InputError(
             f"{where}: the columns amr and scores are not lists, as in files that graphneg writes"
         )
-    record["amr"] = {
-        str(graphs["turn"]): {"before": graphs["before"], "after": graphs["after"]}
-        for graphs in record["amr"]
-    }
-    record["scores"] = {score["name"]: score["value"] for score in record["scores"]}
-    return from_record(record, where)
+    amr = {str(item["turn"]): {"before": item["before"], "after": item["after"]} for item in graphs}
+    return from_record({**row, "amr": amr, "scores": {item["name"]: item["value"] for item in scores}}, where)
 
 
 def to_pandas(negatives: Iterable[Negative]) -> pd.DataFrame:
@@ -394,16 +373,12 @@ def to_dataset(negatives: Iterable[Negative], folder: str | Path | None = None) 
         raise GraphnegError('to_dataset needs datasets: pip install "graphneg[neural]"') from error
     import pyarrow as pa
 
-    path = (_temporary_folder() if folder is None else Path(folder)) / _ARROW_FILE
-    columns = Features.from_arrow_schema(schema()).arrow_schema
-    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_stream(file, columns) as stream:
+    if folder is None:  # one that goes when the process ends: a dataset made from another maps its file
+        temporary = tempfile.TemporaryDirectory(prefix="graphneg-", ignore_cleanup_errors=True)
+        atexit.register(temporary.cleanup)
+        folder = temporary.name
+    path, columns = str(Path(folder) / "negatives.arrow"), Features.from_arrow_schema(schema()).arrow_schema
+    with pa.OSFile(path, "wb") as file, pa.ipc.new_stream(file, columns) as stream:
         for batch in row_batches(negatives):
             stream.write_batch(batch.cast(columns))
-    return Dataset.from_file(str(path))
-
-
-def _temporary_folder() -> Path:
-    """A folder that is removed when the process ends: a dataset made from another maps its file."""
-    folder = tempfile.TemporaryDirectory(prefix="graphneg-", ignore_cleanup_errors=True)
-    atexit.register(folder.cleanup)
-    return Path(folder.name)
+    return Dataset.from_file(path)

@@ -9,12 +9,11 @@ stopped. ``OUT`` itself is replaced only at the end, in one step.
 
 from __future__ import annotations
 
-import json
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -32,7 +31,7 @@ from graphneg.records.files import (
     write_jsonl,
     write_rows,
 )
-from graphneg.records.runs import atomic_file, replace, write_atomically
+from graphneg.records.runs import RunNote, atomic_file, noted_facts, replace
 from graphneg.records.summary import Summary
 
 if TYPE_CHECKING:
@@ -53,15 +52,6 @@ class Resumed:
     discarded: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _State:
-    fingerprint: str
-    dialogues: int
-    negatives: int
-    offset: int
-    notes: Mapping[str, Any]
-
-
 class ResumableWriter:
     """Writes negatives to ``out`` (``.jsonl`` or ``.parquet``), resumable at its checkpoints.
 
@@ -77,10 +67,8 @@ class ResumableWriter:
             raise InputError(f"{STANDARD_OUTPUT}: standard output can't be resumed; name a file")
         self._path = path
         self._part = path.with_name(path.name + ".part")
-        self._state_path = path.with_name(path.name + ".part.json")
-        self._fingerprint = fingerprint
-        self._lock_path = path.with_name(path.name + ".part.lock")
-        self._lock = FileLock(self._lock_path, timeout=0)
+        self._note = RunNote(path.with_name(path.name + ".part.json"), fingerprint)
+        self._lock = FileLock(path.with_name(path.name + ".part.lock"), timeout=0)
         try:
             self._lock.acquire()
             self._file = open(self._part, "ab")  # noqa: SIM115 - closed by close()
@@ -92,11 +80,15 @@ class ResumableWriter:
             self._lock.release()
             raise InputError(f"{self._part}: can't be written: {error.strerror}") from error
         try:
-            self.resumed = self._resume()
+            self.resumed, offset = self._last_checkpoint()
+            self._negatives = self.resumed.negatives
+            self._file.truncate(offset)
+            self._file.seek(offset)
+            if offset == 0:
+                self.checkpoint(0)
         except BaseException:
             self.close()
             raise
-        self._negatives = self.resumed.negatives
 
     def __enter__(self) -> Self:
         return self
@@ -122,7 +114,8 @@ class ResumableWriter:
         """
         self._file.flush()
         os.fsync(self._file.fileno())
-        self._save(_State(self._fingerprint, dialogues, self._negatives, self._file.tell(), notes or {}))
+        offset = self._file.tell()
+        self._note.write(dialogues=dialogues, negatives=self._negatives, offset=offset, notes=notes or {})
 
     def written(self) -> Iterator[Negative]:
         """All that was written so far, from the file."""
@@ -138,13 +131,13 @@ class ResumableWriter:
         if self._path.suffix == ".parquet":
             with atomic_file(self._path) as converted:
                 write_rows(read_jsonl(self._part), converted)
-            self._state_path.unlink(missing_ok=True)
+            self._note.remove()
             self._part.unlink()
         else:
             replace(self._part, self._path)
-            self._state_path.unlink(missing_ok=True)
+            self._note.remove()
         with suppress(PermissionError):  # Windows keeps a file that is open
-            self._lock_path.unlink(missing_ok=True)
+            Path(self._lock.lock_file).unlink(missing_ok=True)
         self.close()
         return self._path
 
@@ -153,32 +146,21 @@ class ResumableWriter:
         self._file.close()
         self._lock.release()
 
-    def _resume(self) -> Resumed:
-        state, discarded = self._usable_state()
-        self._file.truncate(state.offset)
-        self._file.seek(state.offset)
-        if state.offset == 0:
-            self._save(state)
-        return Resumed(state.dialogues, state.negatives, state.notes, discarded)
-
-    def _usable_state(self) -> tuple[_State, str | None]:
-        """The last checkpoint, or a fresh start and why."""
-        fresh = _State(self._fingerprint, 0, 0, 0, {})
-        size = self._part.stat().st_size
-        try:
-            state = _State(**json.loads(self._state_path.read_bytes()))
-        except FileNotFoundError:
-            return fresh, f"{self._part} came without {self._state_path.name}" if size else None
-        except (ValueError, TypeError):
-            return fresh, f"{self._state_path} is not readable"
-        if state.fingerprint != self._fingerprint:
-            return fresh, f"{self._part} was begun with other settings"
-        if size < state.offset:
-            return fresh, f"{self._part} is shorter than its last checkpoint"
-        return state, None
-
-    def _save(self, state: _State) -> None:
-        write_atomically(self._state_path, json.dumps(asdict(state)))
+    def _last_checkpoint(self) -> tuple[Resumed, int]:
+        """The last checkpoint and the bytes of the part up to it, or a fresh start and why."""
+        size, noted = self._part.stat().st_size, noted_facts(self._note.path)
+        reason: str | None = None
+        if not self._note.path.is_file():
+            reason = f"{self._part} came without {self._note.path.name}" if size else None
+        elif not noted.keys() >= {"fingerprint", "dialogues", "negatives", "offset", "notes"}:
+            reason = f"{self._note.path} is not readable"
+        elif noted["fingerprint"] != self._note.fingerprint:
+            reason = f"{self._part} was begun with other settings"
+        elif size < noted["offset"]:
+            reason = f"{self._part} is shorter than its last checkpoint"
+        else:
+            return Resumed(noted["dialogues"], noted["negatives"], noted["notes"]), noted["offset"]
+        return Resumed(discarded=reason), 0
 
 
 Written = Callable[[], Iterable[Negative]]
@@ -222,19 +204,12 @@ class NegativeStream(ABC):
         """Write one JSON object a line to ``out``, or to standard output (``-``).
 
         A file is resumable: stopped at any moment, the same call goes on where it was and ends with
-        the same bytes.
-
-        Raises:
-            InputError: ``out`` can't be written, or another run is writing it.
+        the same bytes. Raises `InputError` where ``out`` can't be written, or another run is writing it.
         """
         return self._write(out, ".jsonl")
 
     def to_parquet(self, out: str | Path) -> Summary:
-        """Write a Parquet file, resumable as :meth:`to_jsonl` is.
-
-        Raises:
-            InputError: ``out`` can't be written, or another run is writing it.
-        """
+        """Write a Parquet file, resumable as :meth:`to_jsonl` is, with its errors."""
         return self._write(out, ".parquet")
 
     def to_pandas(self) -> pandas.DataFrame:

@@ -20,7 +20,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from graphneg.errors import InputError
 
@@ -114,9 +114,15 @@ class RunNote:
         self.path.unlink(missing_ok=True)
 
 
+def noted_facts(path: Path) -> dict[str, Any]:
+    """What a note says; nothing where there is no note, or it can't be read."""
+    try:
+        noted = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return cast("dict[str, Any]", noted) if isinstance(noted, dict) else {}
+
+
 def noted_fingerprint(path: Path) -> str | None:
     """The fingerprint in a note; None where there is no note, or it can't be read."""
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))["fingerprint"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
+    return noted_facts(path).get("fingerprint")

@@ -16,7 +16,6 @@ from graphneg.model import Negative
 if TYPE_CHECKING:
     from rich.table import Table
 
-
 EXAMPLES_PER_REASON = 3
 
 
@@ -44,7 +43,13 @@ class Summary:
         made_by = {(str(edit["transform"]), str(edit["category"])) for edit in negative.edits}
         self.transforms.update(sorted(made_by))
         for before, after in edited_texts(negative):
-            self._compare(before, after)
+            words_before, words_after = words_of(before), words_of(after)
+            either = set(words_before) | set(words_after)
+            both = set(words_before) & set(words_after)
+            self._texts += 1
+            self._words_before += len(words_before)
+            self._words_after += len(words_after)
+            self._overlap += len(both) / len(either) if either else 1.0
 
     def skip(self, reason: str, id: str) -> None:
         """Count something that gave no negative. ``reason`` is ``code: sentence``; the first ids are kept."""
@@ -80,20 +85,21 @@ class Summary:
 
         table = Table("", "count", "share", "examples")
         table.columns[1].justify = table.columns[2].justify = "right"
-        table.add_row("negatives", f"{self.negatives:,}")
+
+        def add(name: str, count: int, total: int = 0, examples: str = "") -> None:
+            table.add_row(name, f"{count:,}", f"{count / total:.1%}" if total else "", examples)
+
+        add("negatives", self.negatives)
         for (transform, category), count in sorted(self.transforms.items()):
-            table.add_row(f"  {transform} ({category})", f"{count:,}", _share(count, self.negatives))
+            add(f"  {transform} ({category})", count, self.negatives)
         table.add_section()
-        table.add_row("skipped", f"{self.skipped.total():,}")
-        for code, count in sorted(self.skipped.items(), key=_most_first):
-            examples = next(iter(self.examples[code]), "")
-            table.add_row(f"  {code}", f"{count:,}", _share(count, self.skipped.total()), examples)
+        add("skipped", self.skipped.total())
+        for code, count in sorted(self.skipped.items(), key=lambda item: (-item[1], item[0])):
+            add(f"  {code}", count, self.skipped.total(), next(iter(self.examples[code]), ""))
         table.add_section()
         if self.graphs:
-            table.add_row(
-                "well-formed graphs", f"{self.well_formed:,}", _share(self.well_formed, self.graphs)
-            )
-        table.add_row("edited texts", f"{self._texts:,}")
+            add("well-formed graphs", self.well_formed, self.graphs)
+        add("edited texts", self._texts)
         table.add_row("  words, original", f"{self.words_before:.1f}")
         table.add_row("  words, edited", f"{self.words_after:.1f}")
         table.add_row("  word overlap", f"{self.overlap:.2f}")
@@ -114,25 +120,14 @@ class Summary:
     def from_state(cls, state: Mapping[str, Any]) -> Summary:
         """Go on from `state`; from an empty one, from nothing."""
         summary = cls()
-        if not state:
-            return summary
-        summary.negatives = state["negatives"]
-        for transform, category, count in state["transforms"]:
-            summary.transforms[transform, category] = count
-        summary.skipped.update(state["skipped"])
-        summary.examples = {code: list(examples) for code, examples in state["examples"].items()}
-        summary.graphs, summary.well_formed = state["graphs"]
-        summary._texts, summary._words_before, summary._words_after, summary._overlap = state["texts"]
+        if state:
+            summary.negatives = state["negatives"]
+            summary.transforms.update({(name, category): n for name, category, n in state["transforms"]})
+            summary.skipped.update(state["skipped"])
+            summary.examples = {code: list(examples) for code, examples in state["examples"].items()}
+            summary.graphs, summary.well_formed = state["graphs"]
+            summary._texts, summary._words_before, summary._words_after, summary._overlap = state["texts"]
         return summary
-
-    def _compare(self, before: str, after: str) -> None:
-        words_before, words_after = words_of(before), words_of(after)
-        either = set(words_before) | set(words_after)
-        both = set(words_before) & set(words_after)
-        self._texts += 1
-        self._words_before += len(words_before)
-        self._words_after += len(words_after)
-        self._overlap += len(both) / len(either) if either else 1.0
 
 
 def edited_texts(negative: Negative) -> list[tuple[str, str]]:
@@ -148,11 +143,3 @@ def edited_texts(negative: Negative) -> list[tuple[str, str]]:
     if negative.original["response"] is not None:
         pairs.append((negative.original["response"], negative.response))
     return pairs
-
-
-def _share(count: int, total: int) -> str:
-    return f"{count / total:.1%}" if total else ""
-
-
-def _most_first(item: tuple[str, int]) -> tuple[int, str]:
-    return -item[1], item[0]

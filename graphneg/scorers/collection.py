@@ -23,8 +23,8 @@ from graphneg.generators.base import Candidate, Context, Generator, Turn, settin
 from graphneg.hashing import fingerprint
 from graphneg.ingest.labelled import Labelled, labelled_lines
 from graphneg.ingest.loader import LoadOptions, get_loader
-from graphneg.ingest.reading import json_lines
-from graphneg.model import Dialogue, Rejected
+from graphneg.ingest.reading import accepted, json_lines
+from graphneg.model import Dialogue
 from graphneg.progress import NoProgress, Progress
 from graphneg.records.files import check_destination
 from graphneg.records.resumable import ResumableWriter
@@ -369,9 +369,7 @@ def read_lines_as(kind: type[Line], path: str | Path) -> list[Line]:
         InputError: the file can't be read or is empty, or a line is none; file and line are named.
     """
     lines: list[Line] = []
-    for item in json_lines(Path(path), NoProgress()):
-        if isinstance(item, Rejected):
-            raise InputError(f"{item.place}: {item.reason}")
+    for item in accepted(json_lines(Path(path), NoProgress())):
         try:
             lines.append(msgspec.convert(item.value, kind))
         except msgspec.ValidationError as error:
@@ -387,9 +385,7 @@ def read_dialogues_file(path: str | Path) -> Iterator[Context]:
     Raises:
         InputError: the file can't be read, or a dialogue in it; its place is named.
     """
-    for record in get_loader("dialogues").read([Path(path)], LoadOptions()):
-        if isinstance(record, Rejected):
-            raise InputError(f"{record.place}: {record.reason}")
+    for record in accepted(get_loader("dialogues").read([Path(path)], LoadOptions())):
         if isinstance(record, Dialogue):
             turns = tuple(Turn(utterance.speaker, utterance.text) for utterance in record.utterances)
             for at, turn in enumerate(turns[1:], 1):

@@ -32,8 +32,8 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Literal
 
-from graphneg.english.lemmas import content_lemmas
 from graphneg.english.tokens import one_line, typed_sentences
+from graphneg.english.words import content_lemmas
 from graphneg.errors import InputError
 from graphneg.generators.base import Turn
 from graphneg.hashing import number, shuffled

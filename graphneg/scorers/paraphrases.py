@@ -22,7 +22,7 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING
 
-from graphneg.english.lemmas import content_lemmas
+from graphneg.english.words import content_lemmas
 from graphneg.nn.embedders import Embedder
 from graphneg.nn.vectors import Nearest
 

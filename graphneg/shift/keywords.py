@@ -17,7 +17,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Literal, NamedTuple, Protocol
 
-from graphneg.english.lemmas import lemma_of
+from graphneg.english.words import lemma_of
 from graphneg.errors import InputError
 
 EXTRACTORS = ("yake", "rake")

@@ -6,8 +6,7 @@ from importlib.resources import files
 
 import pytest
 
-from graphneg.english.antonyms import judge
-from graphneg.english.lexicon import english, entry_of, read_entries
+from graphneg.english.lexicon import english, entry_of, judge, read_entries
 from graphneg.errors import InputError
 from graphneg.model import LexiconEntry
 

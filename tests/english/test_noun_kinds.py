@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from graphneg.english.noun_kinds import OTHER, kind_of, said_of
+from graphneg.english.lexicon import english
+from graphneg.english.noun_kinds import OTHER, kind_of
 from graphneg.store.connection import Store
 from tests.servers import wipe
 from tests.transform_runs import dialogue, load
@@ -68,5 +69,6 @@ def test_nodes_and_terms_know_their_kind(embedded: Store) -> None:
 
 
 def test_opposites_know_what_they_are_said_of() -> None:
+    said_of = english().said_of
     assert said_of("old", "young") == said_of("young", "old") == ["animal", "person", "plant"]
     assert said_of("meet", "pass") == [] and said_of("tall", "purple") is None

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from graphneg.english.frames import FrameTable, load_frames
-from graphneg.english.propbank import Fault, Roleset, read_rolesets
+from graphneg.english.propbank import Fault, FrameTable, Roleset, load_frames, read_rolesets
 
 WAVE = b"""<frameset><predicate lemma="wave">
 <roleset id="wave.01"><aliases><alias pos="v">wave</alias></aliases>

@@ -8,8 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphneg.english.detokenize import joined, joined_tokens, taken_apart
-from graphneg.english.tokens import match_key, one_line, sentences, tokenize, typed_sentences, words_of
+from graphneg.english.tokens import (
+    joined,
+    joined_tokens,
+    match_key,
+    one_line,
+    sentences,
+    taken_apart,
+    tokenize,
+    typed_sentences,
+    words_of,
+)
 
 
 @settings(deadline=None)

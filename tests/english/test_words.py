@@ -6,11 +6,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphneg.english.lemmas import CLOSED, content_lemmas, lemma_of
 from graphneg.english.numbers import NUMBERS, ORDINALS, number_value, ordinal_value, value_of
 from graphneg.english.tagging import FOLLOWS, tag
 from graphneg.english.tokens import tokenize
-from graphneg.english.words import lemmas, stems, word_class, word_list, word_map
+from graphneg.english.words import (
+    CLOSED,
+    content_lemmas,
+    lemma_of,
+    lemmas,
+    stems,
+    word_class,
+    word_list,
+    word_map,
+)
 
 
 @settings(deadline=None)

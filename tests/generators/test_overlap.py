@@ -12,8 +12,8 @@ from numpy import float32
 from numpy.typing import NDArray
 
 from graphneg.dialogue_graph import DialogueGraph
-from graphneg.english.lemmas import content_lemmas
 from graphneg.english.tokens import word_count
+from graphneg.english.words import content_lemmas
 from graphneg.errors import GeneratorError
 from graphneg.generators.base import Context, Turn, get_generator
 from graphneg.generators.overlap.target_profile import (

@@ -6,7 +6,7 @@ from math import exp
 
 import pytest
 
-from graphneg.english.detokenize import closed_up, spaced_as
+from graphneg.english.tokens import closed_up, spaced_as
 from graphneg.errors import InputError
 from graphneg.generators.base import Context, Turn
 from graphneg.generators.keywords.generator import KeywordGenerator, KeywordOptions

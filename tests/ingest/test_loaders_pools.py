@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from graphneg.dialogue_graph import DialogueGraph
-from graphneg.english.detokenize import joined_tokens
-from graphneg.english.lemmas import content_lemmas
-from graphneg.english.tokens import sentences
+from graphneg.english.tokens import joined_tokens, sentences
+from graphneg.english.words import content_lemmas
 from graphneg.errors import InputError
 from graphneg.ingest.loader import LoadOptions, get_loader
 from graphneg.ingest.rows import mood_of, sentence_row

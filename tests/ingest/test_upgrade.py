@@ -11,7 +11,7 @@ import pytest
 from graphneg.amr.facts import NAMES
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.errors import StoreError
-from graphneg.ingest import facts as stored_facts
+from graphneg.ingest import lexicon as stored_facts
 from graphneg.ingest.loader import LoadOptions, LoadReport
 from graphneg.ingest.validation import Grouping
 from graphneg.ingest.writing import write_records

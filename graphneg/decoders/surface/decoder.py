@@ -21,7 +21,7 @@ from graphneg.decoders.surface.negation_scope import refuse_answer
 from graphneg.decoders.surface.refusals import refuse
 from graphneg.decoders.surface.sentence import RealisationError, Sentence
 from graphneg.decoders.surface.subtrees import drop, is_dangling, wrap
-from graphneg.english.detokenize import joined, stands_apart, taken_apart
+from graphneg.english.tokens import joined, stands_apart, taken_apart
 from graphneg.english.words import word_class
 from graphneg.model import AmrGraph, Decoded, Edit, EditedUtterance
 

@@ -14,7 +14,7 @@ from graphneg.decoders.surface.draft import Token
 from graphneg.decoders.surface.forms import degree
 from graphneg.decoders.surface.refusals import refuse
 from graphneg.decoders.surface.sentence import RealisationError, Sentence
-from graphneg.english.frames import FrameEntry, load_frames
+from graphneg.english.propbank import FrameEntry, load_frames
 from graphneg.english.tagging import NOUNS
 from graphneg.english.words import word_class
 

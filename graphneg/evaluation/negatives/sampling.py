@@ -20,8 +20,8 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from graphneg.english.lemmas import content_lemmas
 from graphneg.english.tokens import match_key, word_count
+from graphneg.english.words import content_lemmas
 from graphneg.errors import InputError
 from graphneg.hashing import HashSample, number
 from graphneg.ingest.rows import mood_of, person_of

@@ -17,8 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graphneg.english.detokenize import spaced_as
-from graphneg.english.tokens import words_of
+from graphneg.english.tokens import spaced_as, words_of
 from graphneg.errors import GeneratorError, InputError
 from graphneg.generators.base import UNRELATED, Candidate, Context, Turn, options_of
 from graphneg.generators.keywords.requests import (

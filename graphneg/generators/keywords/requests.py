@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from graphneg.english.detokenize import closed_up
+from graphneg.english.tokens import closed_up
 from graphneg.english.words import readings
 from graphneg.errors import InputError, ModelError
 from graphneg.generators.base import Context, Turn

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from sys import intern
 from typing import Any
 
-from graphneg.english.detokenize import joined_tokens
-from graphneg.english.tokens import sentences
+from graphneg.english.tokens import joined_tokens, sentences
 from graphneg.errors import GeneratorError
 from graphneg.generators.overlap.target_profile import Conditions, PoolSentence
 from graphneg.hashing import number, shuffled

@@ -18,9 +18,8 @@ from dataclasses import dataclass
 from itertools import accumulate, islice
 from typing import Any, NamedTuple
 
-from graphneg.english.lemmas import content_lemmas
 from graphneg.english.tokens import WORD, sentences
-from graphneg.english.words import word_class, word_list
+from graphneg.english.words import content_lemmas, word_class, word_list
 from graphneg.errors import GeneratorError
 from graphneg.generators.base import Context
 from graphneg.hashing import number

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from importlib.resources import files
 
-from graphneg.english.frames import Counts, FrameTable, load_frames
+from graphneg.english.propbank import Counts, FrameTable, load_frames
 
 DELETED = "-"
 _STRUCTURAL = frozenset({"amr-unknown", "no-one"})

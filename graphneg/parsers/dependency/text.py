@@ -20,8 +20,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from graphneg.english.lemmas import lemma_of
-from graphneg.english.words import readings
+from graphneg.english.words import lemma_of, readings
 from graphneg.errors import ParserError
 from graphneg.parsers.dependency.lexicon import load_lexicon
 

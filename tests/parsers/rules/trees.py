@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphneg.english.lemmas import lemma_of
+from graphneg.english.words import lemma_of
 from graphneg.parsers.dependency.draft import Draft
 from graphneg.parsers.dependency.lexicon import load_lexicon
 from graphneg.parsers.dependency.rules.state import RuleState

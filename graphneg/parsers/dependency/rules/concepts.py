@@ -11,10 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from graphneg.english.lemmas import lemma_of
 from graphneg.english.noun_kinds import is_frame
 from graphneg.english.numbers import number_value
-from graphneg.english.words import readings
+from graphneg.english.words import lemma_of, readings
 from graphneg.parsers.dependency.lexicon import DELETED, word_class, word_map
 from graphneg.parsers.dependency.rules.clauses import MODALS
 from graphneg.parsers.dependency.rules.state import RuleState

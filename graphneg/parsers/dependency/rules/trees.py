@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from graphneg.english.lemmas import lemma_of
-from graphneg.english.words import readings
+from graphneg.english.words import lemma_of, readings
 from graphneg.parsers.dependency.lexicon import word_class
 from graphneg.parsers.dependency.rules.state import QUOTES, SPEECH
 from graphneg.parsers.dependency.text import Word

@@ -1,0 +1,171 @@
+"""What a store can hold, and loaders that are made from the parts of others."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphneg.errors import InputError
+from graphneg.ingest.loader import LoadOptions, LoadReport, checked, recognised
+from graphneg.ingest.reading import Item, Refused
+from graphneg.ingest.validation import (
+    DialogueLoader,
+    Grouping,
+    alternating,
+    mapping,
+    named,
+    require_storable,
+    strings,
+    table_dialogues,
+)
+from graphneg.model import Dialogue, GraphText, Rejected, Response, Sentence, Utterance
+from graphneg.progress import NoProgress
+from tests.loader_samples import CASES, DATA, written
+
+GOOD = Dialogue("a/b/c", "a", "b", alternating(["Hello.", "Hi."]), (Response(1, "Bye.", 0, "random"),))
+
+
+class Talks(DialogueLoader):
+    """A line of JSON is the list of the turns."""
+
+    name = "talks"
+    summary = "lists of turns"
+
+    def dialogue(self, item: Item) -> Dialogue:
+        return Dialogue(str(item.number), "", "", alternating(strings(item.value, "the line")))
+
+
+def test_a_loader_of_ones_own_is_one_function(tmp_path: Path) -> None:
+    files = [written(tmp_path / name, '["Hi.", "Ho."]\n"no list"\n') for name in ("dev.jsonl", "x.jsonl")]
+    first, refused, second, _ = Talks().read(files, LoadOptions())
+    assert isinstance(first, Dialogue) and isinstance(second, Dialogue) and isinstance(refused, Rejected)
+    assert (first.id, second.id, first.place) == ("talks/dev/0", "talks/all/0", f"{files[0]}:1")
+    assert refused.reason == "item 1: the line is not a list of strings"
+    same = written(tmp_path / "same.jsonl", '["Hi."]\n["Ho."]\n["Hum."]\n')
+    again = list(Talks().read([files[0], same], LoadOptions("own", "test")))
+    assert [type(one).__name__ for one in again] == ["Dialogue", *["Rejected"] * 2, *["Dialogue"] * 2]
+    assert [one.id for one in Talks().records(files[0], LoadOptions("own")) if isinstance(one, Dialogue)] == [
+        "own/dev/0"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("said", "options", "id"),
+    [
+        (("x", "", ""), (None, None), "talks/all/x"),
+        (("x", "own", "dev"), (None, None), "own/dev/x"),
+        (("own/dev/x", "own", "dev"), (None, None), "own/dev/x"),
+        (("own/dev/x", "own", "dev"), ("other", "test"), "other/test/x"),
+        (("own/dev/x", "", ""), (None, "test"), "talks/test/own/dev/x"),
+    ],
+)
+def test_options_go_before_what_an_entry_says_and_that_before_its_file(
+    said: tuple[str, str, str], options: tuple[str | None, str | None], id: str
+) -> None:
+    whole = named(Dialogue(*said, utterances=()), LoadOptions(*options), "talks", "all")
+    assert whole.id == id == f"{whole.corpus}/{whole.split}/{id.split('/', 2)[2]}"
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"utterances": ()}, "no turns"),
+        ({"id": "x" * 501}, "longer than 500"),
+        ({"id": "a\tb"}, "not printable"),
+        ({"utterances": (Utterance(0, "A", " "),)}, "turn 0 is empty"),
+        ({"utterances": (Utterance(0, "A\0", "Hi."),)}, "turn 0 has a NUL"),
+        ({"utterances": (Utterance(0, "A", "Hi.", attributes={"k": [{"\udce9": 1}]}),)}, "byte 0xe9"),
+        ({"responses": (Response(0, "", 1, "human"),)}, r"response 0 \(human\) is empty"),
+        ({"responses": (Response(0, "Hi.", 1, "human", "(a / \ud800)"),)}, "surrogate pair, U[+]D800"),
+        ({"attributes": {"deep": [[-(2**63) - 1]]}}, "number of more than 64 bits"),
+    ],
+)
+def test_what_no_store_can_hold_is_refused(change: dict[str, Any], reason: str) -> None:
+    require_storable(replace(GOOD, attributes={"n": [2**63 - 1, -(2**63), True, None, 0.5, "é"]}))
+    with pytest.raises(Refused, match=reason):
+        require_storable(replace(GOOD, **change))
+
+
+def test_json_values_of_another_kind_are_named() -> None:
+    for value, reason in (({}, "is not a list"), (["a", 1], "not a string")):
+        with pytest.raises(Refused, match=f'"turns" .*{reason}'):
+            strings(value, '"turns"')
+    with pytest.raises(Refused, match="turn 3 is not a JSON object"):
+        mapping([], "turn 3")
+
+
+def table(path: Path, text: str) -> list[str]:
+    found = table_dialogues(written(path, text), "\t" if path.suffix == ".tsv" else ",", NoProgress())
+    return [f"{one.place[-1]} {one.reason if isinstance(one, Rejected) else one.value}" for one in found]
+
+
+def test_rows_of_a_table_keep_the_lines_that_they_begin_on(tmp_path: Path) -> None:
+    head = "Turn,dialogue,speaker,TEXT,split\n"
+    found = table(tmp_path / "t.csv", f'{head}\n0,a,A,"two\nlines",dev\n1,a,,ok,dev\n0,b,A,x,\n1,b,A,y,dev\n')
+    assert found[0].startswith(
+        "3 {'id': 'a', 'turns': [{'text': 'two\\nlines', 'speaker': 'A'}, {'text': 'ok'}]"
+    )
+    assert found[1].startswith("6 dialogue 'b': another split at") and found[1].endswith("t.csv:7")
+    assert table(tmp_path / "t.csv", f'{head}0,a,A,"open') == [
+        "2 not CSV: unexpected end of data inside quotation marks"
+    ]
+    assert table(tmp_path / "t.csv", f"{head}0, ,A,x,\n") == [
+        "2 dialogue ' ': the column 'dialogue' is empty"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("header", "reason"),
+    [("dialogue\tturn", "lacks the columns speaker, text"), ("text\t" * 4 + "x", "lacks")],
+)
+def test_a_header_without_its_columns_is_an_error(tmp_path: Path, header: str, reason: str) -> None:
+    with pytest.raises(InputError, match=rf"t\.tsv:1: the table {reason}"):
+        table(tmp_path / "t.tsv", f"{header}\n")
+    with pytest.raises(InputError, match="a column stands twice"):
+        table(tmp_path / "t.tsv", "dialogue\tturn\tspeaker\ttext\tTEXT\n")
+
+
+def test_graphs_become_dialogues_of_so_many_turns() -> None:
+    grouping = Grouping("book", "all", 2)
+    texts = [GraphText(f"(g / go-0{n})", None, f" Go {n}. ", f"f:{n}") for n in range(3)]
+    made = [dialogue for text in texts for dialogue in grouping.add(text)] + list(grouping.rest())
+    assert [(one.id, [turn.text for turn in one.utterances]) for one in made] == [
+        ("book/all/0", ["Go 0.", "Go 1."]),
+        ("book/all/1", ["Go 2."]),
+    ]
+    assert grouping.places["book/all/1#0"] == "f:2" and list(grouping.rest()) == []
+
+
+@pytest.mark.parametrize(("loader", "name"), CASES)
+def test_each_format_is_recognised_and_no_other_is(loader: str, name: str) -> None:
+    fitting = {other for other, _ in CASES if recognised(DATA / name, other)}
+    assert fitting == {loader}
+
+
+def test_a_file_of_no_known_format_is_read_only_where_something_in_it_is_accepted(tmp_path: Path) -> None:
+    prose, refused = written(tmp_path / "notes", "Prose.\n"), Rejected("notes:1", "no line")
+    sentence = Sentence("a", "Prose.", "notes")
+    assert list(checked(prose, "text", iter([refused, sentence, refused]))) == [refused, sentence, refused]
+    taken: list[int] = []
+    endless = (taken.append(number) or refused for number in range(1_000))
+    with pytest.raises(InputError, match=r"which reads another format\. notes:1: no line"):
+        list(checked(prose, "text", endless))
+    assert len(taken) == 50
+
+
+def test_a_report_counts_and_keeps_the_first_refusals() -> None:
+    told: list[Rejected] = []
+    report = LoadReport("talks", on_rejected=told.append)
+    assert report.summary() == "talks: loaded nothing new"
+    for number in range(1_001):
+        report.reject(f"f:{number}", "bad")
+    report.written.update(dialogues=1, nodes=2_000, frames=0)
+    report.present.update(dialogues=3)
+    assert (
+        report.summary()
+        == "talks: loaded 1 dialogue, 2,000 nodes; already there: 3 dialogues; refused: 1,001"
+    )
+    assert len(report.rejected) == 1_000 and len(told) == 1_001
