@@ -56,10 +56,14 @@ class Loader(DialogueLoader):
 def dialogue(value: Any) -> Dialogue:
     """A dialogue from a JSON value; corpus and split are empty where the value does not say them.
 
-    Raises:
-        Refused: the value does not follow the schema.
+    Raises `Refused`: the value does not follow the schema.
     """
-    _validate(value)
+    from fastjsonschema import JsonSchemaValueException
+
+    try:
+        _validator()(value)
+    except JsonSchemaValueException as error:
+        raise Refused(_fault(error)) from error
     utterances = tuple(_utterance(turn, item) for turn, item in enumerate(value["turns"]))
     return Dialogue(
         id=str(value["id"]).strip(),
@@ -87,15 +91,6 @@ def _response(value: Mapping[str, Any], turns: int) -> Response:
 
 def _others(value: Mapping[str, Any], known: set[str]) -> dict[str, Any]:
     return {key: attribute for key, attribute in value.items() if key not in known}
-
-
-def _validate(value: Any) -> None:
-    import fastjsonschema
-
-    try:
-        _validator()(value)
-    except fastjsonschema.JsonSchemaValueException as error:
-        raise Refused(_fault(error)) from error
 
 
 def _fault(error: JsonSchemaValueException) -> str:

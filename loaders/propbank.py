@@ -67,8 +67,7 @@ def frame_records(
 ) -> Iterator[T | Rejected]:
     """What ``read`` finds in each frame file; of an archive, a name is ``ARCHIVE/MEMBER``.
 
-    Raises:
-        InputError: a path is missing, or has no frame files in it.
+    Raises `InputError`: a path is missing, or has no frame files in it.
     """
     for path in input_paths(paths, loader):
         records = _records(path, read, progress)

@@ -102,8 +102,7 @@ def english() -> Lexicon:
 def read_entries(name: str, lines: Iterable[str]) -> Iterator[tuple[int, LexiconEntry]]:
     """The entries of a table with their line numbers; ``name`` is for messages.
 
-    Raises:
-        InputError: a line is no entry.
+    Raises `InputError`: a line is no entry.
     """
     for number, line in enumerate(lines, 1):
         if line.strip() and not line.startswith("#"):
@@ -116,8 +115,7 @@ def read_entries(name: str, lines: Iterable[str]) -> Iterator[tuple[int, Lexicon
 def entry_of(line: str) -> LexiconEntry:
     """The entry that a line holds.
 
-    Raises:
-        ValueError: it holds none; the message says why.
+    Raises `ValueError`: it holds none; the message says why.
     """
     table, *cells = (cell.strip() for cell in line.rstrip("\n").split("\t"))
     if table not in _SHAPE:

@@ -101,7 +101,7 @@ def read_rolesets(data: bytes) -> list[Roleset | Fault]:
     except (LookupError, ValueError) as error:
         return [Fault(1, f"the XML declares an encoding that can't be read: {error}")]
     except _EntityDeclared as error:
-        return [Fault(error.line, "the file declares an XML entity, which graphneg does not expand")]
+        return [Fault(error.args[0], "the file declares an XML entity, which graphneg does not expand")]
 
 
 def _alone(data: bytes, match: re.Match[bytes]) -> list[Roleset | Fault]:
@@ -120,11 +120,7 @@ def _malformed(error: expat.ExpatError, above: int = 0) -> Fault:
 
 
 class _EntityDeclared(Exception):
-    """The file declares an entity, which no frame file needs."""
-
-    def __init__(self, line: int) -> None:
-        super().__init__(line)
-        self.line = line
+    """The file declares an entity, which no frame file needs, on that line."""
 
 
 def _rolesets(data: bytes, above: int = 0) -> list[Roleset | Fault]:

@@ -70,8 +70,7 @@ def read_labelled(paths: Sequence[str | Path]) -> list[Labelled]:
     """The responses of files that are contradictory or not, in order; those that one of three calls so are
     left out.
 
-    Raises:
-        InputError: a file can't be read, or a line is none of these; file and line are named.
+    Raises `InputError`: a file can't be read, or a line is none of these; file and line are named.
     """
     labelled: list[Labelled] = []
     for path in paths:
@@ -93,8 +92,7 @@ def labelled_lines(labelled: Iterable[Labelled]) -> Iterator[str]:
 def labelled_of(value: Any, id: str) -> Labelled:
     """One line's object.
 
-    Raises:
-        Refused: it is not in the form.
+    Raises `Refused`: it is not in the form.
     """
     fields = mapping(value, "the line")
     if missing := [key for key in KEYS if key not in fields]:

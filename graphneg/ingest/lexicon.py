@@ -110,8 +110,7 @@ def upgrade(store: Store, progress: Progress | None = None) -> int:
     Graphs are written batch by batch, each with a note of how far the upgrade is: stopped at any moment,
     the same call goes on from there. What was loaded is not changed.
 
-    Raises:
-        StoreError: the store is gone.
+    Raises `StoreError`: the store is gone.
     """
     apply_schema(store)
     progress, lexicon, done = progress or NoProgress(), stored_lexicon(store), 0

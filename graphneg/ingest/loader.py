@@ -61,8 +61,7 @@ def loader_names() -> list[str]:
 def get_loader(name: str) -> Loader:
     """The loader of that name; hyphens and underscores are the same.
 
-    Raises:
-        InputError: no loader has the name, or the package that brings it can't be imported.
+    Raises `InputError`: no loader has the name, or the package that brings it can't be imported.
     """
     loaded: Any = PLUGINS.find(name)
     return loaded() if isinstance(loaded, type) else loaded
@@ -212,8 +211,7 @@ def recognised(path: Path, loader: str) -> bool:
 def _looks_right(path: Path, loader: str) -> bool:
     """Whether the file begins as the loader's format does; False where nothing speaks for any format.
 
-    Raises:
-        InputError: it is empty, or begins as another format does, and not as the loader's.
+    Raises `InputError`: it is empty, or begins as another format does, and not as the loader's.
     """
     start = head(path)
     if not start:

@@ -62,8 +62,7 @@ class Item(NamedTuple):
 def input_files(paths: Sequence[Path], loader: str) -> list[Path]:
     """The files that a loader was given, each checked to be there and not empty.
 
-    Raises:
-        InputError: no path was given, or one is missing, a directory, unreadable or empty.
+    Raises `InputError`: no path was given, or one is missing, a directory, unreadable or empty.
     """
     for path in input_paths(paths, loader):
         if path.is_dir():
@@ -74,8 +73,7 @@ def input_files(paths: Sequence[Path], loader: str) -> list[Path]:
 def input_paths(paths: Sequence[Path], loader: str) -> list[Path]:
     """The files and directories that a loader was given, each checked as `input_files` does.
 
-    Raises:
-        InputError: no path was given, or one is missing, unreadable or an empty file.
+    Raises `InputError`: no path was given, or one is missing, unreadable or an empty file.
     """
     if not paths:
         raise InputError(f"the loader {loader!r} needs the path of a file to read")
@@ -88,8 +86,7 @@ def input_paths(paths: Sequence[Path], loader: str) -> list[Path]:
 def files_within(path: Path, pattern: str, what: str) -> list[Path]:
     """A file itself; or the files of a directory that match a pattern, in order.
 
-    Raises:
-        InputError: the directory has none; ``what`` says what it lacks.
+    Raises `InputError`: the directory has none; ``what`` says what it lacks.
     """
     files = sorted(path.glob(pattern)) if path.is_dir() else [path]
     if not files:
@@ -162,8 +159,7 @@ def chunks(path: Path, progress: Progress) -> Iterator[bytes]:
 def read_text(path: Path) -> str:
     """A text file.
 
-    Raises:
-        InputError: it can't be read, or is no UTF-8.
+    Raises `InputError`: it can't be read, or is no UTF-8.
     """
     try:
         return path.read_text(encoding="utf-8-sig")
@@ -211,8 +207,7 @@ def text_lines(path: Path, progress: Progress) -> Iterator[Line | Rejected]:
 def decoded(data: bytes) -> str:
     """The text of one line.
 
-    Raises:
-        Refused: it is not UTF-8, or holds a NUL.
+    Raises `Refused`: it is not UTF-8, or holds a NUL.
     """
     try:
         text = data.decode("utf-8")
@@ -239,8 +234,7 @@ def each_line(path: Path, progress: Progress, make: Callable[[Line], Iterable[T]
 def accepted(records: Iterable[T | Rejected]) -> Iterator[T]:
     """The records, where none may be refused.
 
-    Raises:
-        InputError: one was refused; the message has its place and the reason.
+    Raises `InputError`: one was refused; the message has its place and the reason.
     """
     for record in records:
         if isinstance(record, Rejected):
@@ -287,8 +281,7 @@ def json_lines(path: Path, progress: Progress) -> Iterator[Item | Rejected]:
 def parse_json(text: str) -> Any:
     """The value of a JSON text.
 
-    Raises:
-        Refused: the text is not JSON as RFC 8259 has it, or nests too deeply.
+    Raises `Refused`: the text is not JSON as RFC 8259 has it, or nests too deeply.
     """
     try:
         return DECODER.decode(text)
@@ -428,8 +421,7 @@ class _Window:
     def skip_value(self) -> None:
         """Go behind the value that begins here, valid or not.
 
-        Raises:
-            Refused: its brackets don't close within `LARGEST_ITEM` characters.
+        Raises `Refused`: its brackets don't close within `LARGEST_ITEM` characters.
         """
         while (end := self._end_of_value()) is None:
             if not self._more():

@@ -28,10 +28,6 @@ Row = dict[str, Any]
 GOLD = "penman"
 """The source of graphs that a corpus brings."""
 
-_STRUCTURAL = {
-    *("name", "multi-sentence", "and", "or"),
-    *("amr-unknown", "amr-choice", "date-entity", "interrogative"),
-}
 _KEY = re.compile(r"[a-z][a-z0-9_]*")
 _RESERVED = {"id", "corpus", "split", "turn", "speaker", "text", "key", "order", "digest", "attributes"}
 
@@ -70,7 +66,7 @@ def natural_order(id: str) -> str:
 @lru_cache(maxsize=65536)
 def term_of(concept: str) -> str | None:
     """The term that a concept's node is tied to; none for concepts that only build structure."""
-    if concept in _STRUCTURAL or concept.endswith("-91") or concept.endswith("-quantity"):
+    if concept in word_class("structural-concepts") or concept.endswith(("-91", "-quantity")):
         return None
     return lexeme(concept)
 

@@ -54,8 +54,7 @@ class FileLoader(ABC):
     def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
         """The records of the files, in their order.
 
-        Raises:
-            InputError: a file is missing, or not one that the loader reads.
+        Raises `InputError`: a file is missing, or not one that the loader reads.
         """
         for path in self.files(paths):
             yield from checked(path, self.name, self.records(path, options))
@@ -93,8 +92,7 @@ class DialogueLoader(FileLoader):
     def dialogue(self, item: Item) -> Dialogue:
         """The dialogue of an entry; ``corpus`` and ``split`` may be empty, ``id`` a name without them.
 
-        Raises:
-            Refused: the entry is not in the loader's form.
+        Raises `Refused`: the entry is not in the loader's form.
         """
 
     def corpus(self, path: Path) -> str:
@@ -122,8 +120,7 @@ def dialogues_of(
 ) -> Iterator[Record]:
     """The dialogues of a loader's files: ``items`` reads a file, ``make`` turns each item into a dialogue.
 
-    Raises:
-        InputError: a file is not one that the loader reads.
+    Raises `InputError`: a file is not one that the loader reads.
     """
     known = set[str]()
 
@@ -165,8 +162,7 @@ def alternating(texts: Sequence[str], first: str = "A", second: str = "B") -> tu
 def strings(value: Any, what: str) -> list[str]:
     """A JSON array of strings.
 
-    Raises:
-        Refused: it is something else.
+    Raises `Refused`: it is something else.
     """
     if not isinstance(value, list):
         raise Refused(f"{what} is not a list of strings")
@@ -179,8 +175,7 @@ def strings(value: Any, what: str) -> list[str]:
 def mapping(value: Any, what: str) -> Mapping[str, Any]:
     """A JSON object.
 
-    Raises:
-        Refused: it is something else.
+    Raises `Refused`: it is something else.
     """
     if not isinstance(value, dict):
         raise Refused(f"{what} is not a JSON object")
@@ -244,8 +239,7 @@ def table_dialogues(path: Path, delimiter: str, progress: Progress) -> Iterator[
 
     CSV quotes as RFC 4180 does; in TSV a quotation mark is a character like others.
 
-    Raises:
-        InputError: the header lacks a column.
+    Raises `InputError`: the header lacks a column.
     """
     return each_group(
         _table_rows(path, delimiter, progress),

@@ -42,7 +42,7 @@ from graphneg.ingest.rows import (
     sentence_row,
     utterance_id,
 )
-from graphneg.ingest.validation import Grouping, placed
+from graphneg.ingest.validation import LONGEST_KEY, Grouping, placed
 from graphneg.model import (
     AmrGraph,
     Dialogue,
@@ -61,7 +61,6 @@ from graphneg.workers import fewer_collections, sooner_switches
 MAX_ROWS = 5_000
 MAX_BYTES = 4_000_000
 MAX_DIALOGUE_BYTES = 12_000_000
-MAX_KEY = 500
 GRAPH_CHUNK = 400
 _NODE_BYTES = 300
 _OTHER_CONTENT = {
@@ -153,8 +152,7 @@ class Outcome:
 def write_batch(tx: ManagedTransaction, batch: Batch) -> Outcome:
     """Write what is new of a batch; ids with another content are refused.
 
-    Raises:
-        StoreError: utterances went while their graphs were written.
+    Raises `StoreError`: utterances went while their graphs were written.
     """
     outcome, lexicon = Outcome(), batch.lexicon
     if batch.dialogues or batch.graphs:
@@ -264,8 +262,7 @@ def write_records(
     one batch overlaps with the writing of the batch before. On an interrupt, what was handed to the
     store is finished first.
 
-    Raises:
-        StoreError: the store is gone.
+    Raises `StoreError`: the store is gone.
     """
     began = time.monotonic()
     writer = _Writer(store, report, grouping)
@@ -401,9 +398,9 @@ class _Writer:
 
     def _fits(self, place: str, *keys: str) -> bool:
         """Whether all keys are short enough for the servers' indexes."""
-        if all(len(key.encode()) <= MAX_KEY for key in keys):
+        if all(len(key.encode()) <= LONGEST_KEY for key in keys):
             return True
-        self._report.reject(place[:80], f"an id or term of over {MAX_KEY} bytes")
+        self._report.reject(place[:80], f"an id or term of over {LONGEST_KEY} bytes")
         return False
 
     def _room(self, rows: int, size: int) -> None:

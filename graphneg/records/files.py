@@ -149,8 +149,7 @@ def check_destination(out: str | Path) -> Path | None:
 
     It is checked before any work is done, so that no run of an hour ends at a folder that is not there.
 
-    Raises:
-        InputError: an unknown suffix, a missing or unwritable folder, a folder in the file's place.
+    Raises `InputError`: an unknown suffix, a missing or unwritable folder, a folder in the file's place.
     """
     if str(out) == STANDARD_OUTPUT:
         return None
@@ -175,8 +174,7 @@ def negative_to_json(negative: Negative) -> str:
 
     Equal negatives give equal lines.
 
-    Raises:
-        InputError: a value has no JSON form.
+    Raises `InputError`: a value has no JSON form.
     """
     return json.dumps(to_record(negative), ensure_ascii=False, allow_nan=False, separators=(", ", ": "))
 
@@ -186,8 +184,7 @@ def negative_from_json(line: str, where: str = "record") -> Negative:
 
     ``where`` is named in errors.
 
-    Raises:
-        InputError: the line is anything else than a negative.
+    Raises `InputError`: the line is anything else than a negative.
     """
     try:
         record = json.loads(line, parse_constant=_refuse_constant)
@@ -220,8 +217,7 @@ def write_jsonl(negatives: Iterable[Negative], out: str | Path) -> int:
 def read_jsonl(path: str | Path) -> Iterator[Negative]:
     """The negatives of a file, one by one.
 
-    Raises:
-        InputError: one can't be read, with file and line; a last line that was cut off is an error too.
+    Raises `InputError`: one can't be read, with file and line; a last line that was cut off is an error too.
     """
     number = 0
     try:

@@ -29,9 +29,9 @@ UNSTREAMED = st.integers() | TEXTS | st.dictionaries(TEXTS, VALUES, max_size=3)
 LINES = st.lists(st.text(st.sampled_from("ab é😀\ufeff\x85\u2028\t"), max_size=9), max_size=6)
 
 
-@pytest.fixture(scope="module", params=[1, 7, 1 << 18], autouse=True)
+@pytest.fixture(scope="module", params=[3, 7, 1 << 18], autouse=True)
 def pieces(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Files are read in pieces of one byte, of a few, and of many."""
+    """Files are read in pieces of three bytes (a byte order mark), of a few, and of many."""
     before, reading.CHUNK = reading.CHUNK, request.param
     yield
     reading.CHUNK = before
