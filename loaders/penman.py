@@ -12,7 +12,7 @@ from pathlib import Path
 from graphneg.amr.penman import iter_blocks, metadata
 from graphneg.errors import InputError
 from graphneg.ingest.loader import LoadOptions, checked, recognised
-from graphneg.ingest.reading import input_paths, text_lines
+from graphneg.ingest.reading import Refused, byte_lines, decoded, input_paths
 from graphneg.model import GraphText, Record, Rejected
 from graphneg.progress import Progress
 
@@ -60,11 +60,17 @@ def graph_texts(path: Path, progress: Progress) -> Iterator[GraphText | Rejected
 
 
 def _lines(path: Path, progress: Progress, faults: list[Rejected]) -> Iterator[str]:
-    """The lines of a file; one that can't be read is noted in ``faults``, and a comment stands for it."""
-    for line in text_lines(path, progress):
+    """The lines of a file; one that can't be read is noted in ``faults`` and stands there as it can."""
+    for line in byte_lines(path, progress):
         if isinstance(line, Rejected):
             faults.append(line)
-        yield "#" if isinstance(line, Rejected) else line.text
+            yield ""
+            continue
+        try:
+            yield decoded(line[1])
+        except Refused as reason:
+            faults.append(Rejected(f"{path}:{line[0]}", str(reason)))
+            yield line[1].decode("utf-8", "replace").rstrip("\r")
 
 
 def _directory(path: Path, progress: Progress) -> Iterator[GraphText | Rejected]:
