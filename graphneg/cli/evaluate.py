@@ -196,6 +196,7 @@ def _model_scores(model: str, rated: list[Rated], over: Any, overlap: int, offli
     from graphneg.scorers.coherence import CoherenceScorer
 
     if kind_of(read_config(locate(model, offline=offline))) in ranker_kinds():
+        ranker = load_ranker(model, offline=offline)
         for item in rated:
             if item.response is None:
                 raise InputError(
@@ -204,7 +205,7 @@ def _model_scores(model: str, rated: list[Rated], over: Any, overlap: int, offli
                 )
         contexts = [[turn.text for turn in item.turns] for item in rated]
         responses = [item.response.text for item in rated if item.response is not None]
-        return load_ranker(model, offline=offline).score(contexts, responses)
+        return ranker.score(contexts, responses)
     scorer = CoherenceScorer.from_pretrained(model, over=over, overlap=overlap, offline=offline)
     with Bars() as bars:
         scores = scorer.score([item.said for item in rated], bars)
