@@ -186,7 +186,7 @@ def _from_a_list(encoder: Path, ready: Sequence[Pair], folder: Path) -> _Clock:
     from transformers import Trainer, TrainingArguments
     from transformers.trainer_callback import PrinterCallback
 
-    from graphneg.nn.callbacks import ReportsProgress
+    from graphneg.nn.callbacks import StepCallback
 
     ranker = _ranker(encoder)
 
@@ -206,7 +206,7 @@ def _from_a_list(encoder: Path, ready: Sequence[Pair], folder: Path) -> _Clock:
     clock = _Clock()
     trainer = make(
         model=ranker.model, args=arguments, train_dataset=ready, data_collator=collate,
-        compute_loss_func=loss, callbacks=[ReportsProgress(clock)],
+        compute_loss_func=loss, callbacks=[StepCallback(clock)],
     )  # fmt: skip
     trainer.remove_callback(PrinterCallback)
     trainer.train()

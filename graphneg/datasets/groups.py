@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from graphneg.english.tokens import match_key
 from graphneg.errors import InputError
@@ -58,33 +58,10 @@ class Answer:
     context: tuple[str, ...] | None = None
 
 
-class ResponseGroup(Protocol):
-    """One place in a dialogue: the turns before it, what fits there and what does not."""
-
-    @property
-    def id(self) -> str:
-        """The address of the response's turn."""
-        ...
-
-    @property
-    def context(self) -> tuple[str, ...]:
-        """The texts of the turns before, oldest first."""
-        ...
-
-    @property
-    def positives(self) -> Sequence[Answer]:
-        """What fits."""
-        ...
-
-    @property
-    def negatives(self) -> Sequence[Answer]:
-        """What does not."""
-        ...
-
-
 @dataclass(slots=True)
 class Group:
-    """A `ResponseGroup` in memory."""
+    """One turn of a dialogue, ``id`` its address: the texts of the turns before it, oldest first, what fits
+    there and what does not."""
 
     id: str
     context: tuple[str, ...]
@@ -122,7 +99,7 @@ def read_groups(paths: Sequence[str | Path]) -> list[Group]:
     return groups
 
 
-def check(group: ResponseGroup) -> None:
+def check(group: Group) -> None:
     """Raises `InputError` where a group has no right response."""
     if not group.positives:
         raise InputError(
@@ -186,12 +163,14 @@ def entry_of(record: Negative, where: str) -> Entry:
 def enter(group: Group, entry: Entry) -> None:
     """Add what an entry says to the group of its context, each answer once."""
     if entry.label:
-        _add(group.positives, Answer(entry.response, entry.source))
-        return
-    own = None if entry.own == group.context else entry.own
-    _add(group.negatives, Answer(entry.response, entry.source, entry.category, own))
-    if entry.right:
-        _add(group.positives, Answer(entry.right, REFERENCE))
+        right, wrong = Answer(entry.response, entry.source), None
+    else:
+        own = None if entry.own == group.context else entry.own
+        right = Answer(entry.right, REFERENCE) if entry.right else None
+        wrong = Answer(entry.response, entry.source, entry.category, own)
+    for answers, answer in ((group.positives, right), (group.negatives, wrong)):
+        if answer is not None and answer not in answers:
+            answers.append(answer)
 
 
 def _grouped(entries: Iterable[Entry]) -> list[Group]:
@@ -199,11 +178,6 @@ def _grouped(entries: Iterable[Entry]) -> list[Group]:
     for entry in entries:
         enter(groups.setdefault(entry.group_id, Group(entry.group_id, entry.context)), entry)
     return list(groups.values())
-
-
-def _add(answers: list[Answer], item: Answer) -> None:
-    if item not in answers:
-        answers.append(item)
 
 
 class HeldOut:
@@ -228,12 +202,9 @@ class HeldOut:
         hashes = self._sorted()
         if not hashes:
             return False
-        wanted = _hash(text)
-        at = bisect_left(hashes, wanted)
-        return at < len(hashes) and hashes[at] == wanted
-
-    def __len__(self) -> int:
-        return len(self._sorted())
+        hash = _hash(text)
+        at = bisect_left(hashes, hash)
+        return at < len(hashes) and hashes[at] == hash
 
     def digest(self) -> bytes:
         """The same for the same texts, in whatever order they came."""

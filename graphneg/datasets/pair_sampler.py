@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from array import array
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +18,7 @@ from itertools import islice
 from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
-from graphneg.datasets.groups import REFERENCE, Answer, HeldOut, ResponseGroup
+from graphneg.datasets.groups import REFERENCE, Answer, Group, HeldOut
 from graphneg.english.tokens import match_key
 from graphneg.errors import InputError
 from graphneg.hashing import number
@@ -116,35 +117,44 @@ class PairSampler:
 
     def __init__(
         self,
-        groups: Sequence[ResponseGroup],
+        groups: Sequence[Group],
         mix: Mix,
         seed: int,
         held_out: Collection[str] | HeldOut = (),
-        wanted: Callable[[ResponseGroup], bool] | None = None,
+        wanted: Callable[[Group], bool] | None = None,
         left_out: int = 0,
     ) -> None:
         self.groups = groups
         self.mix = mix
         self._seed = seed
         self._held_out = held_out if isinstance(held_out, HeldOut) else HeldOut(held_out)
-        self._own_random = False
         self._left_out = left_out
         self._kept = array("L")
-        self._look(wanted)
-
-    def epoch(self, epoch: int) -> tuple[list[Pair], Shortfall]:
-        """The pairs of an epoch, shuffled, and its `Shortfall`."""
-        drawn, shortfall = self.drawn(epoch)
-        return list(drawn), shortfall
+        known: set[str] = set()
+        for index, group in enumerate(groups):
+            right, wrong = group.positives, group.negatives
+            known.update(name for answer in wrong for name in (answer.source, answer.category))
+            if wanted is None or wanted(group):
+                allowed = len(self._allowed(right))
+                self._left_out += len(right) + len(wrong) - allowed - len(self._allowed(wrong))
+                self._kept.extend([index] * bool(allowed))
+        if not self._kept:
+            raise InputError("no context has a right response to learn from")
+        for name in mix.negatives:
+            if name not in known and name != RANDOM:
+                there = ", ".join(sorted(known - {""})) or "none"
+                raise InputError(f"no negatives of {name!r}; there are: {there}")
+        self._own_random = RANDOM in known
 
     def drawn(self, epoch: int) -> tuple[EpochPairs, Shortfall]:
-        """As `epoch`, but each pair is made when it is looked at: 12 bytes are kept of it."""
+        """The pairs of an epoch, shuffled, and its `Shortfall`; 12 bytes are kept of each pair."""
         import numpy
 
         shortfall = Shortfall(held_out=self._left_out)
         keys, draws = array("Q"), array("i")
         digest = hashlib.blake2b(digest_size=16)
         sources: Counter[str] = Counter()
+        right = 0
         for draw in self.draws(epoch, shortfall):
             pair = self.pair(draw)
             keys.append(number(self._seed, "pair", str(epoch), pair.id))
@@ -152,9 +162,10 @@ class PairSampler:
             facts = "\0".join((pair.id, str(pair.weight), *pair.context, ""))
             digest.update(facts.encode("utf-8", "surrogatepass"))
             sources[pair.source] += 1
+            right += pair.label
         order = numpy.argsort(numpy.frombuffer(keys, dtype=numpy.uint64), kind="stable")
         table: NDArray[int32] = numpy.frombuffer(draws, dtype=numpy.int32).reshape(-1, 3)[order]
-        return EpochPairs(self, table, sources, digest.hexdigest()), shortfall
+        return EpochPairs(self, table, sources, right, digest.hexdigest()), shortfall
 
     def draws(self, epoch: int, shortfall: Shortfall) -> Iterator[Draw]:
         """What an epoch draws, context by context; what is ``shortfall`` is counted on the way."""
@@ -194,7 +205,7 @@ class PairSampler:
             if name == RANDOM and not self._own_random:
                 result = list(self._random(index, group, amount, epoch))
             else:
-                some = [(slot, item) for slot, item in wrong if name in _names(item)]
+                some = [(slot, item) for slot, item in wrong if name in (item.source, item.category)]
                 slots = self._turns(group.id, name, some, amount, epoch)
                 result = [Draw(index, index, -1 - slot, name) for slot in slots]
             if len(result) < amount:
@@ -209,7 +220,7 @@ class PairSampler:
         order = sorted(answers, key=lambda item: number(self._seed, "answer", id, name, item[1].text))
         return [slot for slot, _ in in_turn(order, amount, epoch)]
 
-    def _random(self, index: int, group: ResponseGroup, amount: int, epoch: int) -> Iterator[Draw]:
+    def _random(self, index: int, group: Group, amount: int, epoch: int) -> Iterator[Draw]:
         """Right responses of other contexts, none that fits this one too."""
         taken = {match_key(answer.text) for answer in group.positives}
         for k in range(amount * _TRIES):
@@ -227,26 +238,6 @@ class PairSampler:
     def _allowed(self, answers: Sequence[Answer]) -> list[tuple[int, Answer]]:
         return [(slot, item) for slot, item in enumerate(answers) if item.text not in self._held_out]
 
-    def _look(self, wanted: Callable[[ResponseGroup], bool] | None) -> None:
-        """Which groups can be drawn from, and which sources there are."""
-        known: set[str] = set()
-        for index, group in enumerate(self.groups):
-            right, wrong = group.positives, group.negatives
-            known.update(name for answer in wrong for name in _names(answer))
-            allowed = len(self._allowed(right))
-            if wanted is not None and not wanted(group):
-                continue
-            self._left_out += len(right) + len(wrong) - allowed - len(self._allowed(wrong))
-            if allowed:
-                self._kept.append(index)
-        if not self._kept:
-            raise InputError("no context has a right response to learn from")
-        self._own_random = RANDOM in known
-        for name in self.mix.negatives:
-            if name not in known and name != RANDOM:
-                there = ", ".join(sorted(known - {""})) or "none"
-                raise InputError(f"no negatives of {name!r}; there are: {there}")
-
 
 def in_turn(items: Sequence[Item], amount: int, epoch: int) -> list[Item]:
     """``amount`` of the items, or all if there are fewer: the next ones in each epoch, round and round.
@@ -260,22 +251,17 @@ def in_turn(items: Sequence[Item], amount: int, epoch: int) -> list[Item]:
 class EpochPairs(Sequence[Pair]):
     """The pairs of an epoch in their order, made when they are looked at: any place costs the same.
 
-    ``sources`` counts them, and ``digest`` is the same for the same pairs.
+    ``sources`` counts them, ``right`` the right ones, and ``digest`` is the same for the same pairs.
     """
 
     def __init__(
-        self, sampler: PairSampler, table: NDArray[int32], sources: Mapping[str, int], digest: str
+        self, sampler: PairSampler, table: NDArray[int32], sources: Mapping[str, int], right: int, digest: str
     ) -> None:
         self._sampler = sampler
         self._table = table
         self.sources = sources
+        self.right = right
         self.digest = digest
-
-    @property
-    def right(self) -> int:
-        """How many of them are right."""
-        table = self._table
-        return int(((table[:, 2] >= 0) & (table[:, 0] == table[:, 1])).sum())
 
     def together(self) -> EpochPairs:
         """The same pairs, those of a context together, contexts in the order of their first pairs."""
@@ -283,7 +269,7 @@ class EpochPairs(Sequence[Pair]):
 
         _, first, inverse = numpy.unique(self._table[:, 0], return_index=True, return_inverse=True)
         order = numpy.argsort(first[inverse], kind="stable")
-        return EpochPairs(self._sampler, self._table[order], self.sources, self.digest)
+        return EpochPairs(self._sampler, self._table[order], self.sources, self.right, self.digest)
 
     def __len__(self) -> int:
         return len(self._table)
@@ -297,10 +283,6 @@ class EpochPairs(Sequence[Pair]):
             return [self[item] for item in range(*index.indices(len(self)))]
         group, other, slot = self._table[index]
         return self._sampler.pair(Draw(int(group), int(other), int(slot), ""))
-
-
-def _names(answer: Answer) -> tuple[str, str]:
-    return answer.source, answer.category
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,12 +312,6 @@ class Shortage:
     similarity: Spread | None
 
 
-@dataclass(slots=True)
-class _Tally:
-    similarities: array[float] = field(default_factory=lambda: array("f"))
-    contexts: set[int] = field(default_factory=set[int])
-
-
 def shortages(sampler: PairSampler, epoch: int = 0, embedder: Embedder | None = None) -> list[Shortage]:
     """A row for each source or category that the mix names, and below it one for each category in it.
 
@@ -347,14 +323,25 @@ def shortages(sampler: PairSampler, epoch: int = 0, embedder: Embedder | None = 
 
         embedder = get_embedder(BUNDLED)
     shortfall = Shortfall()
-    tallies: defaultdict[tuple[str, str], _Tally] = defaultdict(_Tally)
+    similarities: defaultdict[tuple[str, str], array[float]] = defaultdict(lambda: array("f"))
+    contexts: defaultdict[tuple[str, str], set[int]] = defaultdict(set)
     wrong = (draw for draw in sampler.draws(epoch, shortfall) if not draw.label)
     while some := list(islice(wrong, _AT_ONCE)):
         for draw, category, similarity in _measured(sampler, some, embedder):
             for key in {(draw.name, ""), (draw.name, category)}:
-                tallies[key].similarities.append(similarity)
-                tallies[key].contexts.add(draw.group)
-    return list(_rows(sampler, shortfall, tallies))
+                similarities[key].append(similarity)
+                contexts[key].add(draw.group)
+    rows: list[Shortage] = []
+    for name, amount in sampler.mix.negatives.items():
+        asked, short = amount * sampler.contexts, shortfall.contexts[name]
+        spread = _spread(similarities[name, ""])
+        got = asked - shortfall.responses[name]
+        rows.append(Shortage(name, "", sampler.contexts, short, asked, got, spread))
+        for (other, category), part in sorted(similarities.items()):
+            if other == name and category not in ("", name):
+                size = len(contexts[other, category])
+                rows.append(Shortage(name, category, size, 0, len(part), len(part), _spread(part)))
+    return rows
 
 
 def _measured(
@@ -369,23 +356,8 @@ def _measured(
         yield draw, pair.category, max(float(vectors[pair.response] @ vectors[text]) for text in some)
 
 
-def _rows(
-    sampler: PairSampler, shortfall: Shortfall, tallies: dict[tuple[str, str], _Tally]
-) -> Iterator[Shortage]:
-    for name, amount in sampler.mix.negatives.items():
-        own = tallies.get((name, ""), _Tally())
-        wanted = amount * sampler.contexts
-        got = wanted - shortfall.responses[name]
-        yield Shortage(name, "", sampler.contexts, shortfall.contexts[name], wanted, got, _spread(own))
-        for (other, category), part in sorted(tallies.items()):
-            if other == name and category and category != name:
-                count = len(part.similarities)
-                yield Shortage(name, category, len(part.contexts), 0, count, count, _spread(part))
-
-
-def _spread(tally: _Tally) -> Spread | None:
-    result = tally.similarities
-    return Spread(len(result), min(result), median(result), max(result)) if result else None
+def _spread(values: Sequence[float]) -> Spread | None:
+    return Spread(len(values), min(values), median(values), max(values)) if values else None
 
 
 Draws = Callable[[int], tuple[EpochPairs, Shortfall]]
@@ -402,15 +374,13 @@ class Epochs:
 
     def __init__(self, draws: Draws, epochs: int, batch: int) -> None:
         self._draws = draws
-        self._size = batch * _WINDOW
-        self._batch = batch
+        self._batch, self._size = batch, batch * _WINDOW
+        first, self.shortfall = draws(0)
+        self.first, self._right, self._digest = len(first), first.right, first.digest
+        self._epoch, self._pairs = 0, first.together()
+        self._window, self._sorted = -1, list[Pair]()
         self.sources: Counter[str] = Counter()
         self._starts = [0]
-        self._epoch, self._window = 0, -1
-        first, self.shortfall = draws(0)
-        self._pairs = first.together()
-        self._sorted: Sequence[Pair] = ()
-        self.first, self._right, self._digest = len(first), first.right, first.digest
         for epoch in range(epochs):
             pairs = first if epoch == 0 else draws(epoch)[0]
             self.sources.update(pairs.sources)
@@ -435,9 +405,10 @@ class Epochs:
         return self._starts[-1]
 
     def __getitem__(self, index: int) -> Pair:
-        epoch = self._epoch
-        if not self._starts[epoch] <= index < self._starts[epoch + 1]:
-            epoch = next(i for i, end in enumerate(self._starts[1:]) if index < end)
+        if not 0 <= index < len(self):
+            raise IndexError(index)
+        epoch = bisect_right(self._starts, index) - 1
+        if epoch != self._epoch:
             self._pairs = self._draws(epoch)[0].together()
             self._epoch, self._window = epoch, -1
         window, within = divmod(index - self._starts[epoch], self._size)

@@ -1,7 +1,7 @@
 """Pairs of context and response for a training job, streamed from negatives in any number.
 
 In go negatives, from files, from streams that make them (``graph.negatives(...)``, ``graph.generate(...)``),
-or anew for each epoch from a function of a seed. They are grouped by their context in an Arrow file that is
+or anew for each epoch from a function of a seed. They are grouped by their context in a file that is
 mapped into memory, from which each epoch draws. Out come pairs, in the shapes that trainers take: a
 sequence, a Hugging Face ``Dataset`` or ``IterableDataset``, a torch ``DataLoader``, rows of n negatives.
 """
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from graphneg.datasets.groups import ResponseGroup, split_texts
+from graphneg.datasets.groups import Group, split_texts
 from graphneg.datasets.negative_dataset import NegativeDataset, Source
 from graphneg.datasets.pair_sampler import (
     RANDOM,
@@ -45,6 +45,7 @@ _COLUMNS = {
     "category": "string",
     "weight": "float64",
 }
+_NUMBERS = ("label", "weight")
 Row = dict[str, Any]
 
 
@@ -61,7 +62,7 @@ def read_pairs(
     ``mix`` says how many of what each context gives in an epoch; without one: one right response, and a
     wrong one of each recipe and generator. A function among the ``sources`` is called for each epoch with
     another seed, ``seed`` + epoch. No response with a text of ``held_out`` ever comes up, and none
-    that a record of the splits ``held_out_splits`` has. What is read goes to an Arrow file in a temporary
+    that a record of the splits ``held_out_splits`` has. What is read goes to a file in a temporary
     folder; in the folder ``cache`` it is kept, and the same files are read only once.
 
     Raises:
@@ -105,7 +106,7 @@ class Pairs:
         dataset: NegativeDataset,
         mix: Mix | None = None,
         seed: int = 0,
-        wanted: Callable[[ResponseGroup], bool] | None = None,
+        wanted: Callable[[Group], bool] | None = None,
     ) -> None:
         self.seed = seed
         self._dataset = dataset
@@ -138,11 +139,11 @@ class Pairs:
         groups = self._dataset.groups(epoch)
         if self._sampler is None or self._sampler.groups is not groups:
             mix = self._mix or _one_of_each(groups)
-            left_out = groups.facts.held_out
+            left_out = groups.held_out
             self._sampler = PairSampler(groups, mix, self.seed, wanted=self._wanted, left_out=left_out)
         return self._sampler
 
-    def part(self, wanted: Callable[[ResponseGroup], bool]) -> Pairs:
+    def part(self, wanted: Callable[[Group], bool]) -> Pairs:
         """The pairs of the contexts that are ``wanted``; random responses come from them alone."""
         return Pairs(self._dataset, self._mix, self.seed, wanted)
 
@@ -159,9 +160,8 @@ class Pairs:
         try:
             epoch, index, digest = int(state["epoch"]), int(state["place"]), state["pairs"]
         except (KeyError, TypeError, ValueError) as error:
-            raise InputError(
-                "no state of a stream of pairs: it has an epoch, a place and a digest"
-            ) from error
+            reason = "no state of a stream of pairs: it has an epoch, a place and a digest"
+            raise InputError(reason) from error
         if epoch < 0 or self.epoch(epoch).digest != digest:
             raise InputError("this state is of other pairs: other negatives, mix, seed or texts held out")
         self._epoch, self._index = epoch, index
@@ -196,10 +196,11 @@ class Pairs:
         pairs, features = self.epoch(epoch), _features(_COLUMNS, separator)
         from datasets import IterableDataset
 
-        starts = list(range(0, len(pairs), _SHARD))
         make: Any = IterableDataset.from_generator
-        given = {"pairs": pairs, "separator": separator, "starts": starts}
-        return make(_shards, features=features, gen_kwargs=given)
+        starts = list(range(0, len(pairs), _SHARD))
+        return make(
+            _shards, features=features, gen_kwargs={"pairs": pairs, "separator": separator, "starts": starts}
+        )
 
     def to_dataloader(
         self,
@@ -260,13 +261,11 @@ class Pairs:
             for index in sampler.shuffled(epoch):
                 tuples = list(_tuples_of(sampler, epoch, index, len(names), separator))
                 left_out += not tuples
-                for texts in tuples:
-                    yield dict(zip(columns, texts, strict=True))
+                yield from (dict(zip(columns, texts, strict=True)) for texts in tuples)
 
         dataset = _mapped(rows(), features, self._dataset.folder)
-        dataset.info.description = (
-            f"{left_out:,} contexts have fewer than {len(names)} negatives and are left out"
-        )
+        few = f"contexts have fewer than {len(names)} negatives and are left out"
+        dataset.info.description = f"{left_out:,} {few}"
         return dataset
 
 
@@ -300,12 +299,8 @@ def _row(pair: Pair, separator: str | None) -> Row:
 def _batch(pairs: Sequence[Pair]) -> Mapping[str, Any]:
     import torch
 
-    return {
-        "context": [pair.context for pair in pairs],
-        "response": [pair.response for pair in pairs],
-        "label": torch.tensor([float(pair.label) for pair in pairs]),
-        "weight": torch.tensor([pair.weight for pair in pairs]),
-    }
+    rows: dict[str, Any] = {name: [getattr(pair, name) for pair in pairs] for name in ("context", "response")}
+    return rows | {name: torch.tensor([float(getattr(pair, name)) for pair in pairs]) for name in _NUMBERS}
 
 
 def _features(columns: Mapping[str, str], separator: str | None) -> Features:
@@ -333,6 +328,6 @@ def _mapped(rows: Iterable[Row], features: Features, folder: Path) -> Dataset:
     return Dataset.from_file(str(path))
 
 
-def _one_of_each(groups: Sequence[ResponseGroup]) -> Mix:
+def _one_of_each(groups: Sequence[Group]) -> Mix:
     sources = sorted({answer.source for group in groups for answer in group.negatives})
     return Mix(1, dict.fromkeys(sources or [RANDOM], 1))

@@ -1,7 +1,6 @@
-"""Callbacks of transformers' Trainer: its steps as progress, and Ctrl-C that ends a run after its step.
+"""The callback of transformers' Trainer: its steps as progress, and Ctrl-C that ends a run after its step.
 
-At Ctrl-C the step ends, a checkpoint is written, and only then does the run stop. This module alone in ``nn``
-imports transformers at its top, so it is imported inside functions.
+This module alone in ``nn`` imports transformers at its top, so it is imported inside functions.
 """
 
 from __future__ import annotations
@@ -17,11 +16,16 @@ from transformers import TrainerCallback
 from graphneg.progress import Progress
 
 
-class ReportsProgress(TrainerCallback):
-    """Tells ``progress`` of each step; a run that goes on starts where it was."""
+class StepCallback(TrainerCallback):
+    """Tells ``progress`` of each step; a run that goes on starts where it was.
+
+    Inside of `listening`, at the first Ctrl-C the step ends, a checkpoint is written, and only then does the
+    run stop; a second one ends it at once.
+    """
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
+        self._stopping = False
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """The run begins, or goes on where it was."""
@@ -29,24 +33,18 @@ class ReportsProgress(TrainerCallback):
         self._progress.advance(state.global_step)
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """One step is done."""
+        """One step is done; after Ctrl-C it is the last one."""
         self._progress.advance(1)
+        if self._stopping:
+            control.should_save = control.should_training_stop = True
 
     def on_train_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """The run has ended."""
         self._progress.finish()
 
-
-class SavesWhenStopped(TrainerCallback):
-    """Inside of `listening`, the first Ctrl-C asks for a checkpoint and an end, a second one ends at once."""
-
-    def __init__(self, progress: Progress) -> None:
-        self.asked = False
-        self._progress = progress
-
     @contextmanager
     def listening(self) -> Generator[None]:
-        """Raises KeyboardInterrupt at the end where one was asked for; the checkpoint is there then.
+        """Raises KeyboardInterrupt at the end where Ctrl-C was pressed; the checkpoint is there then.
 
         Handlers of others are left alone, and so are other threads than the main one, which no signal
         reaches: Ctrl-C does there what it did before.
@@ -54,22 +52,17 @@ class SavesWhenStopped(TrainerCallback):
         ours = threading.current_thread() is threading.main_thread()
         ours = ours and signal.getsignal(signal.SIGINT) is signal.default_int_handler
         if ours:
-            signal.signal(signal.SIGINT, self._ask)
+            signal.signal(signal.SIGINT, self._stop)
         try:
             yield
         finally:
             if ours:
                 signal.signal(signal.SIGINT, signal.default_int_handler)
-        if self.asked:
+        if self._stopping:
             raise KeyboardInterrupt
 
-    def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """Ask for a checkpoint and the end."""
-        if self.asked:
-            control.should_save = control.should_training_stop = True
-
-    def _ask(self, number: int, frame: Any) -> None:
-        if self.asked:
+    def _stop(self, number: int, frame: Any) -> None:
+        if self._stopping:
             signal.default_int_handler(number, frame)
-        self.asked = True
+        self._stopping = True
         self._progress.start("stopping after this step; Ctrl-C again stops now", None, "steps")

@@ -69,11 +69,12 @@ def fine_tune(
         InputError: no example is left, ``out`` holds a model or another run already and nothing says to
             ``overwrite`` it, or the arguments are none of ``TrainingArguments``.
     """
-    if direction is not None:
-        _turn(model, direction)
+    if direction == "backward" and not isinstance(model, CausalLM):
+        raise InputError("only a causal language model can be trained backward")
+    model.direction = direction or model.direction
     limit = min(longest, model.longest or longest)
-    items = _items(model, examples, limit)
-    if not items.kept:
+    items, shortened = _items(model, examples, limit)
+    if not items:
         raise InputError(
             f"none of {len(examples)} examples can be learned: their targets are empty or too long"
         )
@@ -81,54 +82,31 @@ def fine_tune(
         str(model.path), model.direction, seed, longest, sorted(arguments.items()),
         [(example.source, example.target) for example in examples],
     ]  # fmt: skip
+    run = open_run(out, facts, overwrite)
     trained = fit(
-        open_run(out, facts, overwrite),
-        model.model,
-        items.kept,
-        partial(collated, model),
-        model.save,
-        seed=seed,
-        arguments=arguments,
-        progress=progress,
+        run, model, items, partial(collated, model), seed=seed, arguments=arguments, progress=progress
     )
+    held_out, _ = _items(model, validation, limit)
+    losses = [loss for _, loss in in_batches(held_out, model.batch_size, model.losses) if loss is not None]
     return TrainingReport(
         folder=trained.folder,
-        examples=len(items.kept),
-        skipped=items.skipped,
-        shortened=items.shortened,
+        examples=len(items),
+        skipped=len(examples) - len(items),
+        shortened=shortened,
         steps=trained.steps,
         loss=trained.loss,
-        validation_loss=_validated(model, _items(model, validation, limit).kept),
+        validation_loss=sum(losses) / len(losses) if losses else None,
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Items:
-    kept: list[Item]
-    skipped: int
-    shortened: int
-
-
-def _turn(model: LanguageModel, direction: Direction) -> None:
-    if direction == "backward" and not isinstance(model, CausalLM):
-        raise InputError("only a causal language model can be trained backward")
-    model.direction = direction
-
-
-def _items(model: LanguageModel, examples: Sequence[Example], limit: int) -> _Items:
+def _items(model: LanguageModel, examples: Sequence[Example], limit: int) -> tuple[list[Item], int]:
+    """What can be learned of the examples, and how many of them lost their source's beginning."""
     kept: list[Item] = []
     shortened = 0
     for number, example in enumerate(examples):
         source, target = model.source_tokens(example.source), model.target_tokens(example.target)
-        if not example.target.strip() or len(target) >= limit:
-            continue
         room = limit - len(target)
-        shortened += len(source) > room
-        kept.append(Item(number, source[-room:], target))
-    return _Items(kept, len(examples) - len(kept), shortened)
-
-
-def _validated(model: LanguageModel, items: list[Item]) -> float | None:
-    """The mean loss of held-out examples, each weighing the same."""
-    losses = [loss for _, loss in in_batches(items, model.batch_size, model.losses) if loss is not None]
-    return sum(losses) / len(losses) if losses else None
+        if example.target.strip() and room > 0:
+            shortened += len(source) > room
+            kept.append(Item(number, source[-room:], target))
+    return kept, shortened

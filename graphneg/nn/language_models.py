@@ -40,15 +40,6 @@ _NO_LIMIT = 100_000
 _log = logging.getLogger(__name__)
 
 
-class Loaded(NamedTuple):
-    """A transformers model on its device, its tokenizer, and where they are from."""
-
-    model: Any
-    tokenizer: Any
-    path: Path
-    direction: Direction
-
-
 class Written(NamedTuple):
     """A generated text; ``finished`` if it came to an end before the limit."""
 
@@ -74,11 +65,12 @@ class LanguageModel(ABC):
 
     batch_size = 16
 
-    def __init__(self, loaded: Loaded) -> None:
-        self.model = loaded.model
-        self.tokenizer = loaded.tokenizer
-        self.path = loaded.path
-        self.direction: Direction = loaded.direction
+    def __init__(self, model: Any, tokenizer: Any, path: Path) -> None:
+        self.model = model
+        self.tokenizer = tokenizer
+        self.path = path
+        turned = getattr(model.config, DIRECTION, "forward") == "backward"
+        self.direction: Direction = "backward" if turned else "forward"
 
     @property
     def device(self) -> Any:
@@ -130,22 +122,12 @@ class LanguageModel(ABC):
         """
         return self._read(texts, given, self.losses, float("inf"))
 
-    def generate(
-        self,
-        prompts: Sequence[str],
-        search: Search | None = None,
-        *,
-        seed: int = 0,
-        ids: Sequence[str] | None = None,
-        max_new_tokens: int = 64,
-        end: str | None = None,
-    ) -> list[str]:
+    def generate(self, prompts: Sequence[str], search: Search | None = None, **options: Any) -> list[str]:
         """One text for each prompt, in order; the prompts themselves are not repeated.
 
-        See `write`, which also says whether a text came to its end.
+        See `write`, which takes the same options and also says whether a text came to its end.
         """
-        written = self.write(prompts, search, seed=seed, ids=ids, max_new_tokens=max_new_tokens, end=end)
-        return [text.text for text in written]
+        return [written.text for written in self.write(prompts, search, **options)]
 
     def write(
         self,
@@ -172,7 +154,17 @@ class LanguageModel(ABC):
         names = ids if ids is not None else prompts
         if len(names) != len(prompts):
             raise InputError(f"{len(prompts)} prompts, but {len(names)} ids")
-        items = [Item(number, self.source_tokens(prompt), ()) for number, prompt in enumerate(prompts)]
+        room = None if self.longest is None else self.longest - max_new_tokens
+        if room is not None and room < 1:
+            raise InputError(
+                f"max_new_tokens {max_new_tokens}: {self.path} reads {self.longest} tokens at most"
+            )
+        sources = [self.source_tokens(prompt) for prompt in prompts]
+        if room and (cut := sum(len(source) > room for source in sources)):
+            _log.warning("%d of %d prompts were too long and lost their beginning", cut, len(prompts))
+        items = [
+            Item(number, source[-room:] if room else source, ()) for number, source in enumerate(sources)
+        ]
         ends = self._end_tokens(end)
 
         def run(batch: Sequence[Item]) -> list[Written]:
@@ -185,8 +177,7 @@ class LanguageModel(ABC):
             )
             return [self._text(tokens, ends, end) for tokens in sequences]
 
-        fitting = self._with_room(items, max_new_tokens)
-        return longest_first(fitting, _length, self.batch_size, run, f"{self.path}: a prompt")
+        return longest_first(items, _length, self.batch_size, run, f"{self.path}: a prompt")
 
     def decode(self, tokens: Tokens) -> str:
         """The text of tokens, without special ones and white space around it."""
@@ -215,28 +206,28 @@ class LanguageModel(ABC):
         sources = given if given is not None else [""] * len(texts)
         if len(sources) != len(texts):
             raise InputError(f"{len(texts)} texts to score, but {len(sources)} texts given before them")
-        pairs = enumerate(zip(sources, texts, strict=True))
-        items = [self._fitted(number, source, text) for number, (source, text) in pairs]
-        scorable = [item for item in items if item.target and texts[item.number].strip()]
-        results = longest_first(scorable, _length, self.batch_size, run, f"{self.path}: a text")
-        scores = dict(zip((item.number for item in scorable), results, strict=True))
+        items: list[Item] = []
+        for number, (source, text) in enumerate(zip(sources, texts, strict=True)):
+            item = self._fitted(number, self.source_tokens(source), self._scored_tokens(text))
+            if item.target and text.strip():
+                items.append(item)
+        results = longest_first(items, _length, self.batch_size, run, f"{self.path}: a text")
+        scores = dict(zip((item.number for item in items), results, strict=True))
         return [scores.get(number, nothing) for number in range(len(texts))]
 
-    def _fitted(self, number: int, source: str, text: str) -> Item:
-        return fitted(Item(number, self.source_tokens(source), self._scored_tokens(text)), self.longest)
+    def _fitted(self, number: int, source: Tokens, target: Tokens) -> Item:
+        """What the model can read: the source loses its beginning, then the target its end."""
+        limit = self.longest
+        if limit is not None and len(source) + len(target) > limit:
+            if len(target) >= limit:
+                _log.warning("text %d has %d tokens; the first %d count", number, len(target), limit - 1)
+                target = target[: limit - 1]
+            source = source[-(limit - len(target)) :]
+        return Item(number, source, target)
 
     def _scored_tokens(self, text: str) -> list[int]:
         """A text's tokens as they count for its score."""
         return self.target_tokens(text)
-
-    def _with_room(self, items: list[Item], new: int) -> list[Item]:
-        room = None if self.longest is None else self.longest - new
-        if room is not None and room < 1:
-            raise InputError(f"max_new_tokens {new}: {self.path} reads {self.longest} tokens at most")
-        cut = [item for item in items if room is not None and len(item.source) > room]
-        if cut and room is not None:
-            _log.warning("%d of %d prompts were too long and lost their beginning", len(cut), len(items))
-        return [Item(item.number, item.source[-room:] if room else item.source, ()) for item in items]
 
     def _end_tokens(self, end: str | None) -> set[int]:
         """The end token, and all that hold the character ``end``."""
@@ -258,21 +249,6 @@ class LanguageModel(ABC):
             return Written(self.decode(tokens), False)
         text = self.decode(tokens[: stop + 1])
         return Written(text if end is None else text.split(end)[0].strip(), True)
-
-
-def direction_of(config: Any) -> Direction:
-    """The direction in which a model was trained to read; ``forward`` where it does not say."""
-    return "backward" if getattr(config, DIRECTION, "forward") == "backward" else "forward"
-
-
-def fitted(item: Item, limit: int | None) -> Item:
-    """The item within a limit of tokens: the source loses its beginning, then the target its end."""
-    if limit is None or len(item.source) + len(item.target) <= limit:
-        return item
-    target = item.target[: limit - 1]
-    if len(target) < len(item.target):
-        _log.warning("text %d has %d tokens; the first %d count", item.number, len(item.target), len(target))
-    return Item(item.number, item.source[-(limit - len(target)) :], target)
 
 
 def _length(item: Item) -> int:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from graphneg.errors import DecoderError, GraphnegError, ModelError, first_line
-from graphneg.nn.language_models import CausalLM, Loaded, Seq2SeqLM, direction_of
+from graphneg.nn.language_models import CausalLM, Seq2SeqLM
 
 INSTALL = 'pip install "graphneg[neural]"'
 AMRLIB_MODELS = "https://github.com/bjascob/amrlib-models"
@@ -26,14 +26,7 @@ _HUB_SECONDS = 10
 _SMALL_FILES = ["*.json", "*.txt", "*.model"]
 _WEIGHTS = {".safetensors": "*.safetensors", ".bin": "pytorch_model*.bin", ".gguf": "*.gguf"}
 _AMRLIB_TASK = "translation_amr_to_text"
-_TOKENIZER_FILES = (
-    "tokenizer.json",
-    "tokenizer_config.json",
-    "spiece.model",
-    "sentencepiece.bpe.model",
-    "vocab.json",
-)
-_CAUSAL = "causal language model"
+_TOKENIZER_FILES = {"tokenizer.json", "tokenizer_config.json", "spiece.model", "sentencepiece.bpe.model"}
 SEQ2SEQ = "sequence-to-sequence model"
 
 
@@ -61,7 +54,32 @@ def locate(model: str | Path, *, offline: bool, tokenizer_only: bool = False) ->
             f"{model}: there is no such model folder; "
             f"get one with: hf download ORGANISATION/NAME --local-dir {model}"
         )
-    return _from_hub(str(model), offline, tokenizer_only)
+    id = str(model)
+    from huggingface_hub import HfApi, snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
+
+    how = f"get it with: hf download {id}"
+    why = "it is offline"
+    if not offline:
+        try:
+            patterns = list(_SMALL_FILES)
+            if not tokenizer_only:  # weights in one format only: many repositories hold them in several
+                siblings = HfApi().model_info(id, timeout=_HUB_SECONDS).siblings or []
+                endings = {Path(file.rfilename).suffix for file in siblings}
+                patterns += [pattern for ending, pattern in _WEIGHTS.items() if ending in endings][:1]
+            return Path(snapshot_download(id, allow_patterns=patterns))
+        except HfHubHTTPError as error:
+            raise ModelError(f"model {id} can't be fetched ({first_line(error)}); {how}") from error
+        except Exception as error:  # its HTTP client's own errors, which differ between versions
+            why = f"the hub can't be reached ({first_line(error)})"
+    try:
+        return Path(snapshot_download(id, local_files_only=True))
+    except (LocalEntryNotFoundError, OSError) as error:
+        raise ModelError(f"model {id} is not on this machine and {why}; {how}") from error
+
+
+def _is_hub_id(model: str | Path) -> bool:
+    return isinstance(model, str) and _HUB_ID.fullmatch(model) is not None
 
 
 def choose_device(device: str | None) -> str:
@@ -108,39 +126,6 @@ def read_config(folder: Path, what: str = "ranker") -> dict[str, Any]:
     return config
 
 
-def _is_hub_id(model: str | Path) -> bool:
-    return isinstance(model, str) and _HUB_ID.fullmatch(model) is not None
-
-
-def _from_hub(id: str, offline: bool, tokenizer_only: bool) -> Path:
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
-
-    how = f"get it with: hf download {id}"
-    why = "it is offline"
-    if not offline:
-        try:
-            patterns = _SMALL_FILES if tokenizer_only else [*_SMALL_FILES, *_weights_of(id)]
-            return Path(snapshot_download(id, allow_patterns=patterns))
-        except HfHubHTTPError as error:
-            raise ModelError(f"model {id} can't be fetched ({first_line(error)}); {how}") from error
-        except Exception as error:  # its HTTP client's own errors, which differ between versions
-            why = f"the hub can't be reached ({first_line(error)})"
-    try:
-        return Path(snapshot_download(id, local_files_only=True))
-    except (LocalEntryNotFoundError, OSError) as error:
-        raise ModelError(f"model {id} is not on this machine and {why}; {how}") from error
-
-
-def _weights_of(id: str) -> list[str]:
-    """Weights in one format only: many repositories hold the same ones several times."""
-    from huggingface_hub import HfApi
-
-    siblings = HfApi().model_info(id, timeout=_HUB_SECONDS).siblings or []
-    endings = {Path(file.rfilename).suffix for file in siblings}
-    return [pattern for ending, pattern in _WEIGHTS.items() if ending in endings][:1]
-
-
 @dataclass(frozen=True, slots=True)
 class ModelSource:
     """A language model on this machine: its folder, and the GGUF file in it that holds all, if any."""
@@ -167,10 +152,9 @@ def load_causal(
         ModelError: there is no such model, it is of another kind, or the hub can't be reached.
     """
     source = _find(model, gguf_file, offline)
-    from transformers import AutoModelForCausalLM
     from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES as KINDS
 
-    return CausalLM(_loaded(source, AutoModelForCausalLM, KINDS, _CAUSAL, device))
+    return CausalLM(*_loaded(source, "AutoModelForCausalLM", KINDS, "causal language model", device))
 
 
 def load_seq2seq(model: str | Path, *, device: str = "auto", offline: bool = False) -> Seq2SeqLM:
@@ -180,10 +164,9 @@ def load_seq2seq(model: str | Path, *, device: str = "auto", offline: bool = Fal
         ModelError: there is no such model, it is of another kind, or the hub can't be reached.
     """
     source = _find(model, None, offline)
-    from transformers import AutoModelForSeq2SeqLM
     from transformers.models.auto.modeling_auto import MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES as KINDS
 
-    return Seq2SeqLM(_loaded(source, AutoModelForSeq2SeqLM, KINDS, SEQ2SEQ, device))
+    return Seq2SeqLM(*_loaded(source, "AutoModelForSeq2SeqLM", KINDS, SEQ2SEQ, device))
 
 
 def load_either(
@@ -223,18 +206,27 @@ def _find(model: str | Path, gguf_file: str | None, offline: bool) -> ModelSourc
     return ModelSource(folder, files[0])
 
 
-def _loaded(source: ModelSource, auto: Any, kinds: Any, kind: str, device: str) -> Loaded:
+def _loaded(source: ModelSource, auto: str, kinds: Any, kind: str, device: str) -> tuple[Any, Any, Path]:
+    """A model on its device, its tokenizer, and where they are from."""
     import torch
+    import transformers
 
     config = _config(source)
-    _check_kind(source, config, kinds, kind)
-    tokenizer = _tokenizer(source)
-    return Loaded(
-        model=on_device(load_weights(source, auto, kind, dtype=torch.float32), device),
-        tokenizer=tokenizer,
-        path=source.path,
-        direction=direction_of(config),
-    )
+    # A checkpoint says which class it was saved from; a GGUF file only says the type of model.
+    saved: list[str] = config.architectures or []
+    allowed = {name for value in kinds.values() for name in ([value] if isinstance(value, str) else value)}
+    if not allowed.intersection(saved) and (saved or config.model_type not in kinds):
+        raise ModelError(
+            f"{source.path}: holds {' or '.join(saved) or config.model_type}, which is no {kind}; "
+            f"choose a {kind}"
+        )
+    tokenizer = _from_pretrained(transformers.AutoTokenizer, source)
+    if tokenizer.eos_token_id is None:
+        raise ModelError(f"{source.path}: its tokenizer has no end-of-text token, so texts would never end")
+    if tokenizer.pad_token_id is None:
+        tokenizer.pad_token = tokenizer.eos_token
+    model = load_weights(source, getattr(transformers, auto), kind, dtype=torch.float32)
+    return on_device(model, device), tokenizer, source.path
 
 
 def _from_pretrained(auto: Any, source: ModelSource, what: str = "model", **options: Any) -> Any:
@@ -248,30 +240,6 @@ def _config(source: ModelSource) -> Any:
     from transformers import AutoConfig
 
     return _from_pretrained(AutoConfig, source)
-
-
-def _check_kind(source: ModelSource, config: Any, kinds: Any, kind: str) -> None:
-    """A checkpoint says which class it was saved from; a GGUF file only says the type of model."""
-    saved: list[str] = config.architectures or []
-    allowed = {name for value in kinds.values() for name in ([value] if isinstance(value, str) else value)}
-    if not saved and config.model_type in kinds:
-        return
-    if not allowed.intersection(saved):
-        raise ModelError(
-            f"{source.path}: holds {' or '.join(saved) or config.model_type}, which is no {kind}; "
-            f"choose a {kind}"
-        )
-
-
-def _tokenizer(source: ModelSource) -> Any:
-    from transformers import AutoTokenizer
-
-    tokenizer = _from_pretrained(AutoTokenizer, source)
-    if tokenizer.eos_token_id is None:
-        raise ModelError(f"{source.path}: its tokenizer has no end-of-text token, so texts would never end")
-    if tokenizer.pad_token_id is None:
-        tokenizer.pad_token = tokenizer.eos_token
-    return tokenizer
 
 
 def load_weights(source: ModelSource, auto: Any, kind: str, **options: Any) -> Any:
@@ -289,7 +257,11 @@ def load_weights(source: ModelSource, auto: Any, kind: str, **options: Any) -> A
             "fetch the model again"
         )
     if source.gguf_file is not None:
-        _forget_quantisation(model)
+        # Its weights are plain 32-bit numbers once read; the marks only forbid to train and save.
+        for holder, name in ((model.config, "quantization_config"), (model, "hf_quantizer")):
+            if hasattr(holder, name):
+                delattr(holder, name)
+        model.is_quantized = False
     return model
 
 
@@ -308,14 +280,6 @@ def _no_bar_of_gguf(source: ModelSource) -> Generator[None]:
         yield
     finally:
         module.tqdm = drawn
-
-
-def _forget_quantisation(model: Any) -> None:
-    """A GGUF file's weights are plain 32-bit numbers once read; the marks only forbid to train and save."""
-    for holder, name in ((model.config, "quantization_config"), (model, "hf_quantizer")):
-        if hasattr(holder, name):
-            delattr(holder, name)
-    model.is_quantized = False
 
 
 def on_device(model: Any, device: str) -> Any:
@@ -391,7 +355,7 @@ def load_tokenizer(source: str | Path, *, offline: bool) -> Any:
 
 def tokenizer_source(path: Path, task: Mapping[str, Any]) -> str:
     """The folder itself, else the base model that amrlib's training noted: it saves no tokenizer."""
-    if any((path / name).is_file() for name in _TOKENIZER_FILES):
+    if any((path / name).is_file() for name in (*_TOKENIZER_FILES, "vocab.json")):
         return str(path)
     return str(task.get("tok_name_or_path") or task.get("model_name_or_path") or path)
 

@@ -10,12 +10,14 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from graphneg.errors import InputError
 from graphneg.hashing import fingerprint
+from graphneg.nn.models import INSTALL
 from graphneg.progress import NoProgress, Progress
 from graphneg.records.runs import RunNote
 
@@ -35,45 +37,18 @@ _DEFAULTS: Mapping[str, Any] = {
     "save_steps": 200,
     "save_total_limit": 1,
 }
-# What the Trainer is told by graphneg itself.
-_TAKEN = (
-    "output_dir",
-    "seed",
-    "data_seed",
-    "disable_tqdm",
-    "remove_unused_columns",
-    "resume_from_checkpoint",
-)
 _PRECISIONS = {"bf16", "fp16"}
-_CHECKPOINTS = "checkpoints"
-_RUN = "run.json"
-_LOGS = "runs"
 _CONFIG = "config.json"
 _MODULES = "modules.json"
 _OF_MODELS = ("model_type", "architectures", "graphneg")
 # What transformers, sentence-transformers and tokenizers write; a folder may hold more, which stays.
-_FILES = (
-    _CONFIG,
-    "generation_config.json",
-    "model*.safetensors",
-    "model.safetensors.index.json",
-    "pytorch_model*.bin",
-    "pytorch_model.bin.index.json",
-    "training_args.bin",
-    "tokenizer*",
-    "special_tokens_map.json",
-    "added_tokens.json",
-    "vocab.txt",
-    "vocab.json",
-    "merges.txt",
-    "spiece.model",
-    "sentencepiece.bpe.model",
-    "chat_template.jinja",
-    _MODULES,
-    "sentence_bert_config.json",
-    "config_sentence_transformers.json",
-    "poly_encoder.safetensors",
-)
+_FILES = f"""
+{_CONFIG} generation_config.json training_args.bin chat_template.jinja
+model*.safetensors model.safetensors.index.json pytorch_model*.bin pytorch_model.bin.index.json
+tokenizer* special_tokens_map.json added_tokens.json vocab.txt vocab.json merges.txt
+spiece.model sentencepiece.bpe.model
+{_MODULES} sentence_bert_config.json config_sentence_transformers.json poly_encoder.safetensors
+""".split()
 # Folders inside a model's: a pooling's settings, and the tower of responses, an encoder of its own.
 _POOLING, _TOWER = "1_Pooling", "response"
 
@@ -88,14 +63,18 @@ def training_arguments(checkpoints: Path, seed: int, device: str, arguments: Map
         InputError: there is no such argument, they do not go together, or a logger of ``report_to`` is
             not installed.
     """
-    from dataclasses import fields
-
     import torch
     from transformers import TrainingArguments
 
-    known = {field.name for field in fields(TrainingArguments)} - set(_TAKEN)
-    strange = sorted(set(arguments) - known)
-    if strange:
+    own = {
+        "output_dir": str(checkpoints),
+        "seed": seed,
+        "data_seed": seed,
+        "disable_tqdm": True,
+        "remove_unused_columns": False,
+    }
+    known = {field.name for field in fields(TrainingArguments)} - {*own, "resume_from_checkpoint"}
+    if strange := sorted(set(arguments) - known):
         raise InputError(
             f"training takes no argument {', '.join(strange)}; see transformers' TrainingArguments"
         )
@@ -108,21 +87,16 @@ def training_arguments(checkpoints: Path, seed: int, device: str, arguments: Map
         **_DEFAULTS,
         **arguments,
     }
-    _check_loggers(settings["report_to"])
+    loggers = settings["report_to"]
+    if "tensorboard" in ([loggers] if isinstance(loggers, str) else loggers) and not (
+        find_spec("tensorboard") or find_spec("tensorboardX")
+    ):  # the Trainer says so only when the model is built and on its device
+        raise InputError("report_to=tensorboard: tensorboard is not installed; run: pip install tensorboard")
     try:
-        return TrainingArguments(
-            output_dir=str(checkpoints),
-            seed=seed,
-            data_seed=seed,
-            disable_tqdm=True,
-            remove_unused_columns=False,
-            **settings,
-        )
+        return TrainingArguments(**own, **settings)
     except (ValueError, TypeError) as error:
         raise InputError(f"these training arguments do not go together: {error}") from error
     except ImportError as error:
-        from graphneg.nn.models import INSTALL
-
         raise InputError(f"training needs accelerate: {INSTALL}") from error
 
 
@@ -138,15 +112,6 @@ def check_epochs(epochs: int, arguments: Mapping[str, Any]) -> None:
         raise InputError(f"{', '.join(sorted(taken))}: a run is as long as its epochs; give epochs")
 
 
-def _check_loggers(names: str | Sequence[str]) -> None:
-    """The Trainer says that a logger is missing only when the model is built and on its device."""
-    from importlib.util import find_spec
-
-    loggers = [names] if isinstance(names, str) else names
-    if "tensorboard" in loggers and not (find_spec("tensorboard") or find_spec("tensorboardX")):
-        raise InputError("report_to=tensorboard: tensorboard is not installed; run: pip install tensorboard")
-
-
 @dataclass(frozen=True, slots=True)
 class Run:
     """A folder that a model will be saved in, and the checkpoints of the run that makes it.
@@ -155,8 +120,17 @@ class Run:
     """
 
     folder: Path
-    checkpoints: Path
     fingerprint: str
+
+    @property
+    def checkpoints(self) -> Path:
+        """Where the trainer writes."""
+        return self.folder / "checkpoints"
+
+    @property
+    def note(self) -> RunNote:
+        """Says of which run the checkpoints are."""
+        return RunNote(self.checkpoints / "run.json", self.fingerprint)
 
     @property
     def last(self) -> Path | None:
@@ -167,7 +141,7 @@ class Run:
     @property
     def logs(self) -> Path:
         """Where TensorBoard's files go: a run that goes on adds to its curves, another one has its own."""
-        return self.folder / _LOGS / self.fingerprint[:12]
+        return self.folder / "runs" / self.fingerprint[:12]
 
     def begin(self) -> None:
         """Make room: what is to be overwritten goes, and a note says whose the checkpoints are.
@@ -184,24 +158,8 @@ class Run:
         try:
             self.note.write()
         except OSError as error:
-            raise InputError(
-                f"{self.folder}: no folder that a model can go into: {error.strerror}"
-            ) from error
-
-    def forget(self) -> None:
-        """Leave no trace of a run that ended before its first checkpoint: there is nothing to go on from."""
-        if self.last is None:
-            shutil.rmtree(self.checkpoints, ignore_errors=True)
-            _remove_empty(self.folder)
-
-    def finish(self) -> None:
-        """Remove the checkpoints; the model is saved."""
-        shutil.rmtree(self.checkpoints)
-
-    @property
-    def note(self) -> RunNote:
-        """Says of which run the checkpoints are."""
-        return RunNote(self.checkpoints / _RUN, self.fingerprint)
+            reason = f"no folder that a model can go into: {error.strerror}"
+            raise InputError(f"{self.folder}: {reason}") from error
 
 
 def open_run(folder: str | Path, facts: Sequence[Any], overwrite: bool = False) -> Run:
@@ -214,7 +172,7 @@ def open_run(folder: str | Path, facts: Sequence[Any], overwrite: bool = False) 
         InputError: the folder holds a model, or a run with other facts; with ``overwrite``, its
             ``config.json`` is not a model's.
     """
-    run = Run(Path(folder), Path(folder) / _CHECKPOINTS, fingerprint(facts))
+    run = Run(Path(folder), fingerprint(facts))
     state = run.note.state
     if state == "same":
         return run
@@ -232,14 +190,6 @@ def open_run(folder: str | Path, facts: Sequence[Any], overwrite: bool = False) 
     return run
 
 
-def _remove_model(folder: Path) -> None:
-    """Remove the files of a model, and no others."""
-    if _has_tower(_model_config(folder)):
-        _remove_files(folder / _TOWER)
-        _remove_empty(folder / _TOWER)
-    _remove_files(folder)
-
-
 def _model_config(folder: Path) -> dict[str, Any]:
     """A model's settings; refused where they are something else's."""
     config = folder / _CONFIG
@@ -252,21 +202,18 @@ def _model_config(folder: Path) -> dict[str, Any]:
     return cast(dict[str, Any], read)
 
 
-def _has_tower(config: dict[str, Any]) -> bool:
-    """Whether a model's folder has another encoder inside, as a poly-encoder's may."""
-    noted: Any = config.get("graphneg")
-    return isinstance(noted, dict) and cast(dict[str, Any], noted).get("towers") == "separate"
-
-
-def _remove_files(folder: Path) -> None:
-    """Remove what is written of one encoder."""
-    if (folder / _MODULES).is_file():
-        (folder / _POOLING / _CONFIG).unlink(missing_ok=True)
-        _remove_empty(folder / _POOLING)
-    for pattern in _FILES:
-        for path in folder.glob(pattern):
-            if path.is_file():
-                path.unlink()
+def _remove_model(folder: Path) -> None:
+    """Remove the files of a model, those of a tower of responses inside it as well, and no others."""
+    noted: Any = _model_config(folder).get("graphneg")
+    separate = isinstance(noted, dict) and cast(dict[str, Any], noted).get("towers") == "separate"
+    for part in (folder / _TOWER, folder) if separate else (folder,):
+        if (part / _MODULES).is_file():
+            (part / _POOLING / _CONFIG).unlink(missing_ok=True)
+            _remove_empty(part / _POOLING)
+        for path in [path for pattern in _FILES for path in part.glob(pattern) if path.is_file()]:
+            path.unlink()
+        if part != folder:
+            _remove_empty(part)
 
 
 def _remove_empty(folder: Path) -> None:
@@ -289,10 +236,9 @@ class Trained:
 
 def fit(
     run: Run,
-    model: Any,
+    learner: Any,
     rows: Any,
     collate: Callable[[Any], Any],
-    save: Callable[[Path], object],
     *,
     seed: int,
     arguments: Mapping[str, Any],
@@ -300,12 +246,12 @@ def fit(
     callbacks: Sequence[TrainerCallback] = (),
     **trainer: Any,
 ) -> Trained:
-    """Train ``model`` in place on ``rows``, batches made by ``collate``, and ``save`` it into its folder.
+    """Train ``learner.model`` in place on ``rows``, and ``learner.save`` it into the run's folder.
 
-    ``arguments`` go to ``TrainingArguments`` over graphneg's defaults, ``trainer`` to ``Trainer``. It is
-    silent but for ``progress``; ``report_to`` switches loggers such as TensorBoard on. A run that was
-    stopped goes on from its last checkpoint when the same call is made again; on a CPU the same seed gives
-    the same model.
+    ``collate`` makes batches. ``arguments`` go to ``TrainingArguments`` over graphneg's defaults, ``trainer``
+    to ``Trainer``. It is silent but for ``progress``; ``report_to`` switches loggers such as TensorBoard on.
+    A run that was stopped goes on from its last checkpoint when the same call is made again; on a CPU the
+    same seed gives the same model.
 
     Ctrl-C ends it after the step that it is in, with a checkpoint; a second one ends it at once. A run
     that ends before its first checkpoint leaves nothing behind.
@@ -314,38 +260,31 @@ def fit(
         InputError: the arguments are none of ``TrainingArguments``, or do not go together, or the
             folder can't be made.
     """
-    from graphneg.nn.callbacks import ReportsProgress, SavesWhenStopped
+    from graphneg.nn.callbacks import StepCallback
 
+    model = learner.model
     settings = training_arguments(run.checkpoints, seed, next(model.parameters()).device.type, arguments)
     run.begin()
-    shown = progress or NoProgress()
-    stopped = SavesWhenStopped(shown)
     model.train()
     try:
-        all_callbacks = [ReportsProgress(shown), stopped, *callbacks]
-        loop = _trainer(run, model, settings, rows, collate, all_callbacks, trainer)
-        last = run.last
-        with stopped.listening():
-            done = loop.train(resume_from_checkpoint=str(last) if last else None)
+        steps = StepCallback(progress or NoProgress())
+        data = {"train_dataset": rows, "data_collator": collate, **trainer}
+        loop = _trainer(run, [steps, *callbacks], model=model, args=settings, **data)
+        with steps.listening():
+            done = loop.train(resume_from_checkpoint=str(run.last) if run.last else None)
     except BaseException:
-        run.forget()
+        if run.last is None:  # there is nothing to go on from
+            shutil.rmtree(run.checkpoints, ignore_errors=True)
+            _remove_empty(run.folder)
         raise
     model.eval()
-    save(run.folder)
-    run.finish()
+    learner.save(run.folder)
+    shutil.rmtree(run.checkpoints)
     share = float(done.metrics.get("epoch", 0)) / (float(settings.num_train_epochs) or 1)
     return Trained(run.folder, int(done.global_step), float(done.training_loss), share)
 
 
-def _trainer(
-    run: Run,
-    model: Any,
-    settings: Any,
-    rows: Any,
-    collate: Callable[[Any], Any],
-    callbacks: Sequence[TrainerCallback],
-    options: Mapping[str, Any],
-) -> Any:
+def _trainer(run: Run, callbacks: Sequence[Any], **options: Any) -> Any:
     """A silent ``Trainer``; what TensorBoard shows lies beside the model, and stays when checkpoints go."""
     from transformers import Trainer
     from transformers.integrations.integration_utils import TensorBoardCallback
@@ -353,10 +292,7 @@ def _trainer(
 
     make: Any = Trainer
     try:
-        loop = make(
-            model=model, args=settings, train_dataset=rows, data_collator=collate,
-            callbacks=list(callbacks), **options,
-        )  # fmt: skip
+        loop = make(callbacks=list(callbacks), **options)
     except ValueError as error:
         raise InputError(f"these training arguments do not go together: {error}") from error
     loop.remove_callback(PrinterCallback)

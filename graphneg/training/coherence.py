@@ -85,32 +85,23 @@ def train_coherence(
     """
     check_epochs(epochs, arguments)
     settings = {**SETTINGS, **arguments}
-    sampler = WindowSampler(dialogues, mix or default_mix(dialogues), seed, held_out)
+    recipes = sorted({edited.recipe for item in dialogues for edited in item.edited})
+    sampler = WindowSampler(dialogues, mix or dict.fromkeys(recipes, 1), seed, held_out)
     picks = [pick for epoch in range(epochs) for pick in sampler.epoch(epoch)]
-    facts = [epochs, seed, sorted(settings.items()), starting_point(scorer)]
-    run = open_run(out, [*facts, *map(_fact, picks)], overwrite)
+    facts: list[Any] = [epochs, seed, sorted(settings.items()), starting_point(scorer)]
+    for pick in picks:
+        facts.append([pick.number, pick.label, text_key("\n".join(turn.text for turn in pick.turns))])
+    run = open_run(out, facts, overwrite)
     scorer.categories = tuple(sorted({name for pick in picks for name in pick.categories}))
     scorer.cut_turns = 0
     trained = fit(
-        run,
-        scorer.model,
-        picks,
-        partial(_collate, scorer),
-        scorer.save,
-        seed=seed,
-        arguments={**settings, **IN_ORDER},
-        progress=progress,
-        compute_loss_func=_loss,
-    )
+        run, scorer, picks, partial(_collate, scorer), seed=seed, progress=progress,
+        arguments={**settings, **IN_ORDER}, compute_loss_func=_loss,
+    )  # fmt: skip
     windows = Counter(pick.source for pick in picks)
     return CoherenceReport(
         run.folder, windows, sampler.shortfall, scorer.cut_turns, trained.steps, trained.loss
     )
-
-
-def default_mix(dialogues: Sequence[Versions]) -> dict[str, int]:
-    """One version by each recipe and generator."""
-    return dict.fromkeys(sorted({edited.recipe for item in dialogues for edited in item.edited}), 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,14 +129,23 @@ class WindowSampler:
         seed: int,
         held_out: Collection[str],
     ) -> None:
-        _check_mix(mix, dialogues)
+        if not mix or min(mix.values()) < 1:
+            raise InputError("a mix needs at least one edited version of each dialogue")
+        known = {name for item in dialogues for edited in item.edited for name in edited.names}
+        if strange := [name for name in mix if name not in known]:
+            there = ", ".join(sorted(known)) or "none"
+            raise InputError(f"no edited dialogues of {strange[0]!r}; there are: {there}")
         texts = HeldOut(text for text in held_out if len(text.split()) >= LEAST_WORDS)
-        some = [item for item in dialogues if item.edited]
-        self._dialogues = [item for item in (_without(item, texts) for item in some) if item.edited]
+        self._dialogues: list[Versions] = []
+        self.shortfall = VersionShortfall()
+        for item in dialogues:
+            allowed = [edited for edited in item.edited if not _says(edited.turns, texts)]
+            kept = [] if _says(item.original, texts) else allowed
+            self.shortfall.held_out += len(item.edited) - len(kept)
+            if kept:
+                self._dialogues.append(Versions(item.id, item.original, kept))
         if not self._dialogues:
             raise InputError("no dialogue is left to learn from: all of them share turns with held-out ones")
-        before, after = (sum(len(item.edited) for item in items) for items in (some, self._dialogues))
-        self.shortfall = VersionShortfall(held_out=before - after)
         self._mix = mix
         self._seed = seed
 
@@ -171,16 +171,14 @@ class WindowSampler:
 def _collate(scorer: CoherenceScorer, picks: Sequence[Pick]) -> Mapping[str, Any]:
     import torch
 
-    batch = scorer.batch_of([_tokens(scorer, pick) for pick in picks])
-    return {**batch, "labels": torch.tensor([float(pick.label) for pick in picks])}
-
-
-def _tokens(scorer: CoherenceScorer, pick: Pick) -> list[int]:
-    encoded = scorer.encode_turns(pick.turns)
-    scorer.cut_turns += encoded.cut
-    windows = scorer.cutter.all(scorer.lengths(encoded))
-    touched = [window for window in windows if not pick.places.isdisjoint(window)] or windows
-    return scorer.tokens(encoded, touched[pick.number % len(touched)])
+    rows: list[list[int]] = []
+    for pick in picks:
+        encoded = scorer.encode_turns(pick.turns)
+        scorer.cut_turns += encoded.cut
+        windows = scorer.cutter.all(scorer.lengths(encoded))
+        edited = [window for window in windows if not pick.places.isdisjoint(window)] or windows
+        rows.append(scorer.tokens(encoded, edited[pick.number % len(edited)]))
+    return {**scorer.batch_of(rows), "labels": torch.tensor([float(pick.label) for pick in picks])}
 
 
 def _loss(outputs: Any, labels: Tensor, num_items_in_batch: Any = None) -> Tensor:
@@ -188,26 +186,6 @@ def _loss(outputs: Any, labels: Tensor, num_items_in_batch: Any = None) -> Tenso
     from torch.nn.functional import binary_cross_entropy_with_logits
 
     return binary_cross_entropy_with_logits(outputs.logits[:, 0].float(), labels)
-
-
-def _fact(pick: Pick) -> list[Any]:
-    return [pick.number, pick.label, text_key("\n".join(turn.text for turn in pick.turns))]
-
-
-def _check_mix(mix: Mapping[str, int], dialogues: Sequence[Versions]) -> None:
-    if not mix or min(mix.values()) < 1:
-        raise InputError("a mix needs at least one edited version of each dialogue")
-    known = {name for item in dialogues for edited in item.edited for name in edited.names}
-    for name in mix:
-        if name not in known:
-            there = ", ".join(sorted(known)) or "none"
-            raise InputError(f"no edited dialogues of {name!r}; there are: {there}")
-
-
-def _without(item: Versions, held_out: HeldOut) -> Versions:
-    """The versions that say nothing held out; none where the dialogue itself does."""
-    kept = [] if _says(item.original, held_out) else [e for e in item.edited if not _says(e.turns, held_out)]
-    return Versions(item.id, item.original, kept)
 
 
 def _says(turns: Turns, held_out: HeldOut) -> bool:

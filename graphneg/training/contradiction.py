@@ -39,17 +39,12 @@ def pairs_of(labelled: Iterable[Labelled], weights: Mapping[str, float] | None =
 
     ``weights`` are those of generators; 1 where none is given.
     """
+    weights = weights or {}
     return [
-        Pair(
-            item.id,
-            (item.said,),
-            item.response,
-            item.label,
-            item.generator,
-            weight=(weights or {}).get(item.generator, 1.0),
-        )
+        Pair(item.id, (item.said,), item.response, item.label, source, weight=weights.get(source, 1.0))
         for item in labelled
         if item.label is not None
+        for source in [item.generator]
     ]
 
 
@@ -76,42 +71,25 @@ def train_detector(
         InputError: there are not both classes to learn from, a label is not 0 or 1, ``out`` holds a
             model or another run, or the arguments are none of ``TrainingArguments``.
     """
-    kept = _allowed(pairs, held_out)
-    check_epochs(epochs, arguments)
-    settings = {**SETTINGS, **arguments}
-    facts = [
-        epochs,
-        seed,
-        sorted(settings.items()),
-        starting_point(detector.encoder),
-        [_fact(pair) for pair in kept],
-    ]
-    run = open_run(out, facts, overwrite)
-    rows = [item for epoch in range(epochs) for item in _shuffled(kept, seed, epoch)]
-    trained = fit(
-        run,
-        detector.model,
-        rows,
-        partial(labelled_batch, detector.encoder, _together, 1.0),
-        detector.save,
-        seed=seed,
-        arguments={**settings, **IN_ORDER},
-        progress=progress,
-        compute_loss_func=pairs_and_lists,
-    )
-    sources = Counter(pair.source for pair in kept)
-    return DetectorReport(run.folder, sources, len(pairs) - len(kept), trained.steps, trained.loss)
-
-
-def _allowed(pairs: Sequence[Pair], held_out: Collection[str]) -> list[Pair]:
     texts = {match_key(text) for text in held_out}
     kept = [pair for pair in pairs if texts.isdisjoint(map(match_key, (pair.response, *pair.context)))]
-    for item in kept:
-        if item.label not in (0, 1):
-            raise InputError(f"{item.id}: the label is {item.label!r}; 1 is contradictory, 0 is not")
-    if {item.label for item in kept} != {0, 1}:
+    for pair in kept:
+        if pair.label not in (0, 1):
+            raise InputError(f"{pair.id}: the label is {pair.label!r}; 1 is contradictory, 0 is not")
+    if {pair.label for pair in kept} != {0, 1}:
         raise InputError("there must be contradictory and not contradictory responses to learn from")
-    return kept
+    check_epochs(epochs, arguments)
+    settings = {**SETTINGS, **arguments}
+    facts = [epochs, seed, sorted(settings.items()), starting_point(detector.encoder)]
+    facts.append([(pair.context, pair.response, pair.label, pair.weight) for pair in kept])
+    run = open_run(out, facts, overwrite)
+    rows = [pair for epoch in range(epochs) for pair in _shuffled(kept, seed, epoch)]
+    trained = fit(
+        run, detector, rows, partial(labelled_batch, detector.encoder, _together, 1.0), seed=seed,
+        progress=progress, arguments={**settings, **IN_ORDER}, compute_loss_func=pairs_and_lists,
+    )  # fmt: skip
+    sources = Counter(pair.source for pair in kept)
+    return DetectorReport(run.folder, sources, len(pairs) - len(kept), trained.steps, trained.loss)
 
 
 def _shuffled(pairs: Sequence[Pair], seed: int, epoch: int) -> list[Pair]:
@@ -122,7 +100,3 @@ def _shuffled(pairs: Sequence[Pair], seed: int, epoch: int) -> list[Pair]:
 
 def _together(item: Pair) -> tuple[str, ...]:
     return (item.id.rpartition("/")[0],) if item.source == SOURCE else (item.id, item.response)
-
-
-def _fact(pair: Pair) -> tuple[Any, ...]:
-    return pair.context, pair.response, pair.label, pair.weight

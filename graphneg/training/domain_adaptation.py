@@ -12,9 +12,10 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from random import Random
 from typing import Any
 
-from graphneg.datasets.groups import REFERENCE, Answer, Group, HeldOut, ResponseGroup
+from graphneg.datasets.groups import REFERENCE, Answer, Group, HeldOut
 from graphneg.english.tokens import match_key
 from graphneg.errors import InputError, ModelError
 from graphneg.generators.base import Context
@@ -78,10 +79,20 @@ def new_adaptable(
     check_packages()
     folder = locate(model, offline=offline)
     from transformers import AutoModelForPreTraining, set_seed
+    from transformers.models.auto.modeling_auto import (
+        MODEL_FOR_NEXT_SENTENCE_PREDICTION_MAPPING_NAMES as BERT_FAMILY,
+    )
 
     set_seed(seed)
     with reading(folder, "encoder"):
-        tokenizer = _tokenizer(folder)
+        kind: Any = config_of(folder).model_type
+        if kind not in BERT_FAMILY:
+            raise ModelError(
+                f"{folder}: {kind} has no head for the next sentence; post-training is for BERT's family"
+            )
+        tokenizer = tokenizer_of(folder)
+        if tokenizer.mask_token_id is None:
+            raise ModelError(f"{folder}: its tokenizer has no mask token, so no word can be masked")
         network: Any = AutoModelForPreTraining.from_pretrained(folder, local_files_only=True, dtype="float32")
     add_speakers(network, tokenizer, seed)
     network.config.graphneg = {"kind": SA_BERT}
@@ -89,24 +100,9 @@ def new_adaptable(
     return AdaptableEncoder(network, tokenizer, str(model))
 
 
-def _tokenizer(folder: Path) -> Any:
-    """The tokenizer of an encoder that can learn both tasks."""
-    from transformers.models.auto.modeling_auto import MODEL_FOR_NEXT_SENTENCE_PREDICTION_MAPPING_NAMES
-
-    kind: Any = config_of(folder).model_type
-    if kind not in MODEL_FOR_NEXT_SENTENCE_PREDICTION_MAPPING_NAMES:
-        raise ModelError(
-            f"{folder}: {kind} has no head for the next sentence; post-training is for BERT's family"
-        )
-    tokenizer = tokenizer_of(folder)
-    if tokenizer.mask_token_id is None:
-        raise ModelError(f"{folder}: its tokenizer has no mask token, so no word can be masked")
-    return tokenizer
-
-
 def adapt(
     encoder: AdaptableEncoder,
-    groups: Sequence[ResponseGroup],
+    groups: Sequence[Group],
     out: str | Path,
     *,
     epochs: int = 1,
@@ -139,15 +135,9 @@ def adapt(
     run = open_run(out, [*settings, rows.facts()], overwrite)
     masking = Masking(inputs, len(encoder.tokenizer), encoder.tokenizer.mask_token_id, masked, seed)
     trained = fit(
-        run,
-        encoder.model,
-        rows,
-        partial(_collate, inputs, masking),
-        encoder.save,
-        seed=seed,
+        run, encoder, rows, partial(_collate, inputs, masking), seed=seed, progress=progress,
         arguments={**arguments, **IN_ORDER},
-        progress=progress,
-    )
+    )  # fmt: skip
     return Adaptation(run.folder, rows.size, trained.steps, trained.loss)
 
 
@@ -172,7 +162,7 @@ class AdaptationExamples:
     """
 
     def __init__(
-        self, groups: Sequence[ResponseGroup], epochs: int, seed: int, held_out: Collection[str] = ()
+        self, groups: Sequence[Group], epochs: int, seed: int, held_out: Collection[str] = ()
     ) -> None:
         out = HeldOut(held_out)
         self._pairs = [
@@ -220,14 +210,6 @@ class AdaptationExamples:
         return AdaptationExample(id, group.context, text, _NEXT)
 
 
-@dataclass(frozen=True, slots=True)
-class Masked:
-    """A row with masks, and what stood at each place that has to be told (-100 elsewhere)."""
-
-    row: Row
-    labels: list[int]
-
-
 class Masking:
     """Masks ``share`` of a row's tokens, at least one; never markers or the tokens around texts.
 
@@ -236,39 +218,35 @@ class Masking:
     """
 
     def __init__(self, inputs: SpeakerInputs, vocabulary: int, mask: int, share: float, seed: int) -> None:
+        self._inputs = inputs
         self._special = inputs.special
         self._vocabulary = vocabulary
         self._mask = mask
         self._share = share
         self._seed = seed
 
-    def masked(self, row: Row, id: str) -> Masked:
-        """The row of the example ``id`` with its masks."""
-        from random import Random
-
+    def masked(self, row: Row, id: str) -> tuple[Row, list[int]]:
+        """The row of the example ``id`` with masks, and what stood at each of them (-100 elsewhere)."""
         draw = Random(number(self._seed, "mask", id))
         maskable = [at for at, token in enumerate(row.tokens) if token not in self._special]
         amount = min(len(maskable), max(1, round(len(maskable) * self._share)))
         tokens, labels = list(row.tokens), [_NOT_MASKED] * len(row.tokens)
         for at in sorted(draw.sample(maskable, amount)):
             labels[at] = tokens[at]
-            tokens[at] = self._instead(draw, tokens[at])
-        return Masked(Row(tokens, row.types), labels)
+            drawn = draw.random()
+            if drawn < _AS_ANY:
+                tokens[at] = self._mask if drawn < _AS_MASK else draw.randrange(self._vocabulary)
+        return Row(tokens, row.types), labels
 
-    def labels(self, rows: Sequence[Masked], attention: Any) -> Any:
-        """The rows' labels as a tensor of shape (rows, tokens), padded as ``attention`` is."""
+    def batch(self, rows: Sequence[Row], ids: Sequence[str]) -> dict[str, Any]:
+        """Masked rows of examples as tensors of shape (rows, tokens), and their ``labels``."""
         import torch
 
-        labels = torch.full(attention.shape, _NOT_MASKED)
-        for row, shown, masked in zip(labels, attention.bool(), rows, strict=True):
-            row[shown] = torch.tensor(masked.labels)
-        return labels
-
-    def _instead(self, draw: Any, token: int) -> int:
-        drawn = draw.random()
-        if drawn < _AS_MASK:
-            return self._mask
-        return draw.randrange(self._vocabulary) if drawn < _AS_ANY else token
+        masked = [self.masked(row, id) for row, id in zip(rows, ids, strict=True)]
+        batch = self._inputs.batch([row for row, _ in masked])
+        labels = torch.full(batch["attention_mask"].shape, _NOT_MASKED)
+        labels[batch["attention_mask"].bool()] = torch.tensor([label for _, some in masked for label in some])
+        return {**batch, "labels": labels}
 
 
 def _collate(
@@ -277,10 +255,5 @@ def _collate(
     import torch
 
     rows = inputs.rows([e.context for e in examples], [e.response for e in examples])
-    masked = [masking.masked(row, e.id) for row, e in zip(rows, examples, strict=True)]
-    batch = inputs.batch([m.row for m in masked])
-    return {
-        **batch,
-        "labels": masking.labels(masked, batch["attention_mask"]),
-        "next_sentence_label": torch.tensor([e.label for e in examples]),
-    }
+    batch = masking.batch(rows, [e.id for e in examples])
+    return {**batch, "next_sentence_label": torch.tensor([e.label for e in examples])}

@@ -14,7 +14,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graphneg.datasets.groups import ResponseGroup
+from graphneg.datasets.groups import Group
 from graphneg.datasets.pair_sampler import Draws, Epochs, Mix, Pair, PairSampler, Shortfall
 from graphneg.datasets.pairs import Pairs
 from graphneg.errors import InputError
@@ -45,15 +45,15 @@ class Validation:
         if not 0 < self.fraction < 1 or self.patience < 1:
             raise InputError("validation takes a fraction between 0 and 1, and patience of 1 or more")
 
-    def holds_back(self, group: ResponseGroup) -> bool:
+    def holds_back(self, group: Group) -> bool:
         """Whether a context is of the part that is held back: the same one in whatever data it comes."""
         return number(0, "validation", *group.context) < self.fraction * 2**64
 
-    def learns(self, group: ResponseGroup) -> bool:
+    def learns(self, group: Group) -> bool:
         """Whether a context is of the other part."""
         return not self.holds_back(group)
 
-    def check(self, groups: Sequence[ResponseGroup]) -> None:
+    def check(self, groups: Sequence[Group]) -> None:
         """Raises `InputError` where one of the parts is empty."""
         held_back = sum(map(self.holds_back, groups))
         if not 0 < held_back < len(groups):
@@ -103,7 +103,7 @@ class RankerReport:
 
 def train_ranker(
     ranker: Trainable,
-    data: Pairs | Sequence[ResponseGroup],
+    data: Pairs | Sequence[Group],
     out: str | Path,
     *,
     mix: Mix | None = None,
@@ -137,24 +137,18 @@ def train_ranker(
         settings = validation.arguments(rows.first, settings)
     run = open_run(out, [*facts, starting_point(ranker), rows.facts()], overwrite)
     trained = fit(
-        run,
-        ranker.model,
-        rows,
-        partial(labelled_batch, ranker, attrgetter("context"), rows.balance),
-        ranker.save,
-        seed=seed,
-        arguments={**settings, **IN_ORDER},
-        progress=progress,
+        run, ranker, rows, partial(labelled_batch, ranker, attrgetter("context"), rows.balance), seed=seed,
+        progress=progress, arguments={**settings, **IN_ORDER},
         callbacks=[validation.callback()] if validation is not None else (),
         eval_dataset=checked(0)[0] if checked is not None else None,
         compute_loss_func=getattr(ranker, "loss", pairs_and_lists),
-    )
+    )  # fmt: skip
     sources = rows.sources_of(round(trained.share * len(rows)))
     return RankerReport(run.folder, sources, rows.shortfall, trained.steps, trained.loss, len(rows))
 
 
 def _parts(
-    data: Pairs | Sequence[ResponseGroup],
+    data: Pairs | Sequence[Group],
     mix: Mix | None,
     held_out: Collection[str],
     seed: int,
@@ -170,12 +164,11 @@ def _parts(
             return data.draw, None
         validation.check(data.sampler(0).groups)
         return data.part(validation.learns).draw, data.part(validation.holds_back).draw
-    mix = mix or Mix()
+    sampler = partial(PairSampler, data, mix or Mix(), seed, held_out)
     if validation is None:
-        return PairSampler(data, mix, seed, held_out).drawn, None
+        return sampler().drawn, None
     validation.check(data)
-    learned = PairSampler(data, mix, seed, held_out, validation.learns)
-    return learned.drawn, PairSampler(data, mix, seed, held_out, validation.holds_back).drawn
+    return sampler(validation.learns).drawn, sampler(validation.holds_back).drawn
 
 
 def starting_point(learner: Any) -> list[Any]:

@@ -273,7 +273,7 @@ class TestAdapting:
         make = [Masking(inputs, 30, ranker.tokenizer.mask_token_id, 0.5, seed) for seed in (0, 0, 1)]
         first, same, other = (one.masked(row, "0~1") for one in make)
         assert first == same != other != make[2].masked(row, "1~1")
-        told = [place for place, label in enumerate(first.labels) if label != -100]
+        told = [place for place, label in enumerate(first[1]) if label != -100]
         assert len(told) == 4 and not inputs.special & {row.tokens[place] for place in told}
 
     def test_nothing_to_learn_from_and_no_mask_are_told(self, encoder: Path, tmp_path: Path) -> None:
@@ -304,9 +304,8 @@ def _masked_loss(encoder: Any) -> float:
     inputs = SpeakerInputs(encoder.tokenizer, 24)
     masking = Masking(inputs, len(encoder.tokenizer), encoder.tokenizer.mask_token_id, 0.3, 9)
     rows = inputs.rows([one.context for one in dialogues()], [one.positives[0].text for one in dialogues()])
-    some = [masking.masked(row, str(place)) for place, row in enumerate(rows)]
-    batch = inputs.batch([one.row for one in some])
-    labels = masking.labels(some, batch["attention_mask"])
+    batch = masking.batch(rows, [str(place) for place in range(len(rows))])
+    labels = batch.pop("labels")
     encoder.model.eval()
     with torch.inference_mode():
         found = encoder.model(**batch).prediction_logits

@@ -49,7 +49,7 @@ class TestDrawing:
     @settings(deadline=None)
     @given(st.integers(0, 99), st.integers(0, 5), st.integers(1, 3))
     def test_each_context_has_what_the_mix_asks_for(self, seed: int, epoch: int, amount: int) -> None:
-        pairs, lacking = PairSampler(groups(), Mix(2, {"edited": amount, "random": 1}), seed).epoch(epoch)
+        pairs, lacking = PairSampler(groups(), Mix(2, {"edited": amount, "random": 1}), seed).drawn(epoch)
         counts = Counter((pair.context, pair.source) for pair in pairs)
         for group in groups():
             assert counts[(group.context, "reference")] == 2
@@ -61,14 +61,15 @@ class TestDrawing:
     @given(st.integers(0, 99))
     def test_the_same_seed_draws_the_same_and_each_epoch_other_ones(self, seed: int) -> None:
         drawing = PairSampler(groups(), Mix(1, {"edited": 1}), seed)
-        assert drawing.epoch(0) == PairSampler(groups(), Mix(1, {"edited": 1}), seed).epoch(0)
-        drawn = [pair.response for epoch in range(3) for pair in drawing.epoch(epoch)[0] if not pair.label]
+        again = PairSampler(groups(), Mix(1, {"edited": 1}), seed)
+        assert list(drawing.drawn(0)[0]) == list(again.drawn(0)[0])
+        drawn = [pair.response for epoch in range(3) for pair in drawing.drawn(epoch)[0] if not pair.label]
         assert Counter(drawn) == Counter({"fish now": 3, "fish at six": 3, "fish eggs": 3})
 
     @settings(deadline=None)
     @given(st.integers(0, 99))
     def test_a_random_response_never_fits(self, seed: int) -> None:
-        pairs, _ = PairSampler(groups(), Mix(1, {"random": 2}), seed).epoch(0)
+        pairs, _ = PairSampler(groups(), Mix(1, {"random": 2}), seed).drawn(0)
         right = {group.context: {match_key(one.text) for one in group.positives} for group in groups()}
         assert all(match_key(pair.response) not in right[pair.context] for pair in pairs if not pair.label)
 
@@ -76,12 +77,12 @@ class TestDrawing:
         drawing = PairSampler(
             groups(), Mix(2, {"edited": 3, "random": 4}), 0, held_out=["At  six", "FISH now"]
         )
-        pairs, lacking = drawing.epoch(0)
+        pairs, lacking = drawing.drawn(0)
         assert not {"at six", "fish now"} & {match_key(pair.response) for pair in pairs}
         assert lacking.responses["edited"] == 3 and lacking.held_out == 4
 
     def test_what_is_lacking_is_counted_and_not_made_up_for(self) -> None:
-        pairs, lacking = PairSampler(groups(), Mix(1, {"C-cont": 5}), 0).epoch(0)
+        pairs, lacking = PairSampler(groups(), Mix(1, {"C-cont": 5}), 0).drawn(0)
         assert sum(not pair.label for pair in pairs) == 9
         assert (lacking.contexts["C-cont"], lacking.responses["C-cont"]) == (3, 6)
 
