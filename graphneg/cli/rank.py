@@ -107,8 +107,9 @@ def bank(
     Without files they are those of a store: the turns that answer one, and right responses. Each
     text counts once. Stopped, the same command goes on where it was and ends with the same bytes.
     """
+    from graphneg.datasets.groups import stored_replies
     from graphneg.rankers.poly_encoder import PolyEncoder
-    from graphneg.rankers.response_bank import build_bank, read_responses, stored_responses
+    from graphneg.rankers.response_bank import build_bank, read_responses
 
     if files and chosen != DialogueOptions():
         raise BadParameter("--corpus, --split and --limit choose from a store, not from files")
@@ -119,7 +120,7 @@ def bank(
         if graph is None:
             responses = read_responses(files or ())
         else:
-            responses = stored_responses(graph.store, chosen.selection, bars)
+            responses = stored_replies(graph.store, chosen.selection, (1,), bars)
         made = build_bank(ranker, responses, out, index=index, overwrite=overwrite, progress=bars)
     say(f"{out}: {counted(len(made), 'response')}")
 

@@ -104,26 +104,17 @@ def _run_if_memory_suffices(
     try:
         return run(batch)
     except (RuntimeError, MemoryError) as error:
-        if not is_out_of_memory(error):
+        message = str(error).lower()
+        if not (
+            isinstance(error, MemoryError)
+            or type(error).__name__ == "OutOfMemoryError"
+            or any(words in message for words in _OUT_OF_MEMORY)
+        ):
             raise
     # Behind the handler: the error's traceback keeps the batch's tensors alive until here.
-    _release_memory()
-    return None
-
-
-def is_out_of_memory(error: BaseException) -> bool:
-    """Whether an error of torch, CTranslate2 or Python says that memory ran out."""
-    message = str(error).lower()
-    return (
-        isinstance(error, MemoryError)
-        or type(error).__name__ == "OutOfMemoryError"
-        or any(words in message for words in _OUT_OF_MEMORY)
-    )
-
-
-def _release_memory() -> None:
     import torch
 
     gc.collect()
     if torch.cuda.is_available():
         torch.cuda.empty_cache()
+    return None

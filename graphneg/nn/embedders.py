@@ -13,6 +13,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from inspect import signature
+from itertools import islice
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol
@@ -120,8 +121,15 @@ class Encoder:
         if find_spec("sentence_transformers") is None:
             raise ModelError(f"encoders need sentence-transformers: {INSTALL}; static vectors do not")
         folder = locate(model, offline=offline)
-        _check_kind(folder)
-        self._model = _load(folder, device)
+        modules = folder / "modules.json"
+        for kind in () if modules.is_file() else read_config(folder, "encoder").get("architectures") or ():
+            if str(kind).endswith(_GENERATES):
+                raise ModelError(f"{folder}: {kind} generates text; an embedder needs an encoder")
+        from sentence_transformers import SentenceTransformer
+
+        logging.getLogger("sentence_transformers").setLevel(logging.ERROR)
+        with reading(folder, "encoder"):
+            self._model = SentenceTransformer(str(folder), device=device, local_files_only=True).eval()
         self._batch = batch
         if threads is not None:
             import torch
@@ -140,23 +148,6 @@ class Encoder:
         )
 
 
-def _check_kind(folder: Path) -> None:
-    if (folder / "modules.json").is_file():
-        return
-    config = read_config(folder, "encoder")
-    for architecture in config.get("architectures") or ():
-        if str(architecture).endswith(_GENERATES):
-            raise ModelError(f"{folder}: {architecture} generates text; an embedder needs an encoder")
-
-
-def _load(folder: Path, device: str | None) -> Any:
-    from sentence_transformers import SentenceTransformer
-
-    logging.getLogger("sentence_transformers").setLevel(logging.ERROR)
-    with reading(folder, "encoder"):
-        return SentenceTransformer(str(folder), device=device, local_files_only=True).eval()
-
-
 class CachedEmbedder:
     """An embedder that embeds no text twice: ``kept`` vectors stay in memory, the ones used last.
 
@@ -173,8 +164,19 @@ class CachedEmbedder:
         self._embedder = embedder
         self._kept = kept
         self._memory: OrderedDict[str, NDArray[float32]] = OrderedDict()
-        self._file = _CacheFile(Path(cache), embedder.name) if cache is not None else None
         self._lock = Lock()
+        self._file = None
+        if cache is None:
+            return
+        try:
+            self._file = sqlite3.connect(Path(cache).expanduser(), timeout=60, check_same_thread=False)
+            with self._file:
+                self._file.execute(
+                    "CREATE TABLE IF NOT EXISTS vectors "
+                    "(model TEXT, text BLOB, vector BLOB, PRIMARY KEY (model, text)) WITHOUT ROWID"
+                )
+        except sqlite3.Error as error:
+            raise InputError(f"{cache}: can't be used as a cache of vectors: {error}") from error
 
     @property
     def embedder(self) -> Embedder:
@@ -188,63 +190,38 @@ class CachedEmbedder:
         with self._lock:
             if not texts:
                 return self._embedder.embed(texts)
-            vectors = self._known(dict.fromkeys(texts))
-            missing = [text for text in dict.fromkeys(texts) if text not in vectors]
-            if missing:
-                new = dict(zip(missing, self._embedder.embed(missing), strict=True))
-                if self._file is not None:
-                    self._file.keep(new)
-                vectors |= new
-            self._keep(vectors)
+            unique = list(dict.fromkeys(texts))
+            vectors = {text: self._memory[text] for text in unique if text in self._memory}
+            vectors |= self._of_file([text for text in unique if text not in vectors])
+            if missing := [text for text in unique if text not in vectors]:
+                vectors |= zip(missing, self._embedder.embed(missing), strict=True)
+                self._to_file({text: vectors[text] for text in missing})
+            for text, vector in vectors.items():
+                self._memory[text] = vector.copy() if vector.base is not None else vector
+                self._memory.move_to_end(text)
+            while len(self._memory) > self._kept:
+                self._memory.popitem(last=False)
         return numpy.stack([vectors[text] for text in texts])
 
-    def _known(self, texts: Mapping[str, None]) -> dict[str, NDArray[float32]]:
-        known = {text: self._memory[text] for text in texts if text in self._memory}
-        if self._file is not None:
-            known |= self._file.find([text for text in texts if text not in known])
-        return known
-
-    def _keep(self, vectors: Mapping[str, NDArray[float32]]) -> None:
-        for text, vector in vectors.items():
-            self._memory[text] = vector.copy() if vector.base is not None else vector
-            self._memory.move_to_end(text)
-        while len(self._memory) > self._kept:
-            self._memory.popitem(last=False)
-
-
-class _CacheFile:
-    """Vectors in an SQLite file, by model and a digest of the text; several processes may share it."""
-
-    def __init__(self, path: Path, model: str) -> None:
-        self._model = model
-        try:
-            self._rows = sqlite3.connect(path.expanduser(), timeout=60, check_same_thread=False)
-            with self._rows:
-                self._rows.execute(
-                    "CREATE TABLE IF NOT EXISTS vectors "
-                    "(model TEXT, text BLOB, vector BLOB, PRIMARY KEY (model, text)) WITHOUT ROWID"
-                )
-        except sqlite3.Error as error:
-            raise InputError(f"{path}: can't be used as a cache of vectors: {error}") from error
-
-    def find(self, texts: Sequence[str]) -> dict[str, NDArray[float32]]:
+    def _of_file(self, texts: Sequence[str]) -> dict[str, NDArray[float32]]:
         import numpy
 
-        keys = {_digest(text): text for text in texts}
-        digests = list(keys)
         vectors: dict[str, NDArray[float32]] = {}
-        for at in range(0, len(digests), _QUERIED):
-            some = digests[at : at + _QUERIED]
+        keys = {_digest(text): text for text in texts} if self._file else {}
+        digests = iter(keys)
+        while self._file and (some := list(islice(digests, _QUERIED))):
             marks = ",".join("?" * len(some))
             query = f"SELECT text, vector FROM vectors WHERE model = ? AND text IN ({marks})"
-            for key, vector in self._rows.execute(query, [self._model, *some]):
+            for key, vector in self._file.execute(query, [self.name, *some]):
                 vectors[keys[key]] = numpy.frombuffer(vector, dtype=numpy.float32)
         return vectors
 
-    def keep(self, vectors: Mapping[str, Any]) -> None:
-        rows = [(self._model, _digest(text), vector.tobytes()) for text, vector in vectors.items()]
-        with self._rows:
-            self._rows.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)", rows)
+    def _to_file(self, vectors: Mapping[str, NDArray[float32]]) -> None:
+        """Several processes may share the file, which knows a text by its digest."""
+        rows = [(self.name, _digest(text), vector.tobytes()) for text, vector in vectors.items()]
+        if self._file:
+            with self._file:
+                self._file.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)", rows)
 
 
 def _digest(text: str) -> bytes:

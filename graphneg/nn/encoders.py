@@ -9,7 +9,6 @@ from typing import Any
 from graphneg.errors import InputError
 from graphneg.nn.models import check_packages, locate, reading
 
-NO_LIMIT = 1 << 20
 _DROPOUTS = ("hidden_dropout_prob", "attention_probs_dropout_prob", "dropout", "attention_dropout")
 
 
@@ -80,11 +79,8 @@ def freeze(network: Any, starts: Collection[str]) -> None:
         InputError: there are none.
     """
     for start in starts:
-        parameters = [
-            parameter
-            for name, parameter in network.named_parameters()
-            if name.startswith(start) or f".{start}" in name
-        ]
+        named = network.named_parameters()
+        parameters = [some for name, some in named if name.startswith(start) or f".{start}" in name]
         if not parameters:
             raise InputError(f"no parameter's name begins with {start!r}")
         for parameter in parameters:
@@ -95,7 +91,7 @@ def positions(model: Any) -> int:
     """The most tokens that the model can read; in RoBERTa and MPNet, positions begin behind the padding's."""
     most = getattr(model.config, "max_position_embeddings", None)
     if not isinstance(most, int) or most <= 0:
-        return NO_LIMIT
+        return 1 << 20
     for name, module in model.named_modules():
         if name.rpartition(".")[2] == "position_embeddings":
             padding = getattr(module, "padding_idx", None)

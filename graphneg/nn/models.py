@@ -26,7 +26,7 @@ _HUB_SECONDS = 10
 _SMALL_FILES = ["*.json", "*.txt", "*.model"]
 _WEIGHTS = {".safetensors": "*.safetensors", ".bin": "pytorch_model*.bin", ".gguf": "*.gguf"}
 _AMRLIB_TASK = "translation_amr_to_text"
-_TOKENIZER_FILES = {"tokenizer.json", "tokenizer_config.json", "spiece.model", "sentencepiece.bpe.model"}
+_TOKENIZER_FILES = ("tokenizer*.json", "spiece.model", "sentencepiece.bpe.model", "vocab.json")
 SEQ2SEQ = "sequence-to-sequence model"
 
 
@@ -355,7 +355,7 @@ def load_tokenizer(source: str | Path, *, offline: bool) -> Any:
 
 def tokenizer_source(path: Path, task: Mapping[str, Any]) -> str:
     """The folder itself, else the base model that amrlib's training noted: it saves no tokenizer."""
-    if any((path / name).is_file() for name in (*_TOKENIZER_FILES, "vocab.json")):
+    if any(file.is_file() for pattern in _TOKENIZER_FILES for file in path.glob(pattern)):
         return str(path)
     return str(task.get("tok_name_or_path") or task.get("model_name_or_path") or path)
 

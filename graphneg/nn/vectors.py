@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from importlib import resources
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +38,8 @@ class StaticVectors:
     """
 
     def __init__(self, path: str | Path) -> None:
-        source = _bundled() if path == BUNDLED else Path(path).expanduser()
+        bundled = resources.files("graphneg").joinpath(f"data/vectors/{BUNDLED}.npz")
+        source = Path(str(bundled)) if path == BUNDLED else Path(path).expanduser()
         try:
             self.words, self.vectors, files = _read(source)
         except (OSError, ValueError, KeyError, EOFError) as error:
@@ -88,75 +90,47 @@ class StaticVectors:
             yield from (self._indices[part] for part in parts if part in self._indices)
 
 
-def _bundled() -> Path:
-    return Path(str(resources.files("graphneg").joinpath(f"data/vectors/{BUNDLED}.npz")))
+def _read(path: Path) -> tuple[list[str], NDArray[float32], list[Path]]:
+    """Words, vectors, and the files that they are from."""
+    import numpy
 
-
-_Read = tuple[list[str], "NDArray[float32]", list[Path]]
-
-
-def _read(path: Path) -> _Read:
     if path.is_dir():
-        return _read_directory(path)
+        from pyarrow import parquet
+
+        index, vectors = sorted(path.glob(WORD_INDEX)), sorted(path.glob("*_emb.npy"))
+        if len(index) != 1 or len(vectors) != 1:
+            count = f"{len(index)} word indexes and {len(vectors)} arrays of vectors"
+            raise ValueError(f"{count} are in it, not one")
+        words = parquet.read_table(index[0]).column(0).to_pylist()
+        return words, numpy.load(vectors[0], mmap_mode="r"), [index[0], vectors[0]]
     if path.suffix == ".npz":
-        return _read_npz(path)
-    return _read_text(path)
+        with numpy.load(path) as arrays:
+            return arrays["words"].astype(str).tolist(), arrays["vectors"].astype(numpy.float32), [path]
+    return *_read_text(path), [path]
 
 
-def _read_directory(path: Path) -> _Read:
-    import numpy
-    from pyarrow import parquet
-
-    index, vectors = sorted(path.glob(WORD_INDEX)), sorted(path.glob("*_emb.npy"))
-    if len(index) != 1 or len(vectors) != 1:
-        raise ValueError(f"{len(index)} word indexes and {len(vectors)} arrays of vectors are in it, not one")
-    words: list[str] = parquet.read_table(index[0]).column(0).to_pylist()
-    return words, numpy.load(vectors[0], mmap_mode="r"), [index[0], vectors[0]]
-
-
-def _read_npz(path: Path) -> _Read:
-    import numpy
-
-    with numpy.load(path) as arrays:
-        words: list[str] = arrays["words"].astype(str).tolist()
-        return words, arrays["vectors"].astype(numpy.float32), [path]
-
-
-def _read_text(path: Path) -> _Read:
+def _read_text(path: Path) -> tuple[list[str], NDArray[float32]]:
     import numpy
 
     words: list[str] = []
     blocks: list[Any] = []
-    with (
-        gzip.open(path, "rt", encoding="utf-8")
-        if path.suffix == ".gz"
-        else path.open(encoding="utf-8") as lines
-    ):
-        rows: list[str] = []
-        width = 0
-        for number, line in enumerate(lines, 1):
-            word, _, rest = line.rstrip().partition(" ")
-            size = rest.count(" ") + 1 if rest else 0
-            if number == 1 and size == 1:
-                continue
-            width = width or size
-            if size != width or not word:
-                raise ValueError(f"line {number} has {size} numbers, not {width}")
-            words.append(word)
-            rows.append(rest)
-            if len(rows) == _CHUNK:
-                blocks.append(_numbers(rows))
-                rows = []
-        if rows:
-            blocks.append(_numbers(rows))
-    vectors = numpy.concatenate(blocks) if blocks else numpy.zeros((0, 0), numpy.float32)
-    return words, vectors, [path]
-
-
-def _numbers(rows: Sequence[str]) -> NDArray[float32]:
-    import numpy
-
-    return numpy.array([row.split(" ") for row in rows], dtype=numpy.float32)
+    width = 0
+    with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8") as file:
+        lines = enumerate(file, 1)
+        while chunk := list(islice(lines, _CHUNK)):
+            rows: list[list[str]] = []
+            for number, line in chunk:
+                word, *numbers = line.rstrip().split(" ")
+                if number == 1 and len(numbers) == 1:
+                    continue
+                width = width or len(numbers)
+                if len(numbers) != width or not word:
+                    raise ValueError(f"line {number} has {len(numbers)} numbers, not {width}")
+                words.append(word)
+                rows.append(numbers)
+            if rows:
+                blocks.append(numpy.array(rows, dtype=numpy.float32))
+    return words, numpy.concatenate(blocks) if blocks else numpy.zeros((0, 0), numpy.float32)
 
 
 def _unit(vectors: NDArray[float32]) -> NDArray[float32]:

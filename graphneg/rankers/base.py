@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, Protocol
 
 from graphneg.errors import ModelError
@@ -17,9 +17,9 @@ CROSS_ENCODER = "cross-encoder"
 SA_BERT = "sa-bert"
 POLY_ENCODER = "poly-encoder"
 _KINDS = {
-    CROSS_ENCODER: ("graphneg.rankers.cross_encoder", "CrossEncoder"),
-    SA_BERT: ("graphneg.rankers.sa_bert", "SpeakerAwareBert"),
-    POLY_ENCODER: ("graphneg.rankers.poly_encoder", "PolyEncoder"),
+    CROSS_ENCODER: "graphneg.rankers.cross_encoder:CrossEncoder",
+    SA_BERT: "graphneg.rankers.sa_bert:SpeakerAwareBert",
+    POLY_ENCODER: "graphneg.rankers.poly_encoder:PolyEncoder",
 }
 
 
@@ -32,7 +32,7 @@ class Ranker(Protocol):
 
     def rank(self, context: Sequence[str], candidates: Sequence[str]) -> list[int]:
         """The numbers of the candidates, best first; of equals, the earlier."""
-        ...
+        return by_score(self.score([context] * len(candidates), candidates))
 
 
 class Trainable(Protocol):
@@ -90,7 +90,7 @@ def load_ranker(model: str | Path, *, offline: bool = False, **options: Any) -> 
     kind = kind_of(read_config(folder))
     if kind not in _KINDS:
         raise ModelError(f"{folder}: a model for {kind}, and no ranker ({', '.join(_KINDS)})")
-    return _class_of(kind).from_pretrained(folder, offline=offline, **options)
+    return resolve_name(_KINDS[kind]).from_pretrained(folder, offline=offline, **options)
 
 
 def new_ranker(kind: str, model: str | Path, **options: Any) -> Any:
@@ -105,9 +105,4 @@ def new_ranker(kind: str, model: str | Path, **options: Any) -> Any:
     """
     if kind not in _KINDS:
         raise ModelError(f"no kind of ranker is called {kind!r}; there are: {', '.join(_KINDS)}")
-    return _class_of(kind).new(model, **options)
-
-
-def _class_of(kind: str) -> Any:
-    module, name = _KINDS[kind]
-    return getattr(import_module(module), name)
+    return resolve_name(_KINDS[kind]).new(model, **options)

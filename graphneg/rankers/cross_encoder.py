@@ -10,18 +10,18 @@ from graphneg.errors import ModelError
 from graphneg.nn.batching import longest_first
 from graphneg.nn.encoders import freeze, load_classifier, new_classifier, positions
 from graphneg.nn.models import check_packages, choose_device, locate, read_config
-from graphneg.rankers.base import CROSS_ENCODER, by_score, kind_of
+from graphneg.rankers.base import CROSS_ENCODER, Ranker, kind_of
 
 if TYPE_CHECKING:
     from transformers import BatchEncoding, PreTrainedModel, PreTrainedTokenizerBase
 
-_KIND = "ForSequenceClassification"
+_TASK = "ForSequenceClassification"
 
 First = Literal["response", "context"]
 """Which of the two texts the model reads first."""
 
 
-class CrossEncoder:
+class CrossEncoder(Ranker):
     """A sequence classifier over a pair of texts, response and context.
 
     Its folder is read by ``transformers`` and by sentence-transformers' ``CrossEncoder`` alike. What is
@@ -95,12 +95,18 @@ class CrossEncoder:
         """
         check_packages()
         folder = locate(model, offline=offline)
-        _check_kind(folder, cls.kind)
-        network, tokenizer = load_classifier(folder, "ranker")
-        if network.config.num_labels not in (1, 2):
+        config = read_config(folder)
+        tasks = [str(task) for task in config.get("architectures") or ()]
+        if not any(task.endswith(_TASK) for task in tasks):
+            given = ", ".join(tasks) or "a model"
+            raise ModelError(f"{folder}: {given} gives no scores; a ranker is a trained model {_TASK}")
+        if (kind := kind_of(config)) != cls.kind:
             raise ModelError(
-                f"{folder}: a classifier of {network.config.num_labels} classes; a ranker has one or two"
+                f"{folder}: a ranker of the kind {kind}, not {cls.kind}; load_ranker reads either"
             )
+        network, tokenizer = load_classifier(folder, "ranker")
+        if (classes := network.config.num_labels) not in (1, 2):
+            raise ModelError(f"{folder}: a classifier of {classes} classes; a ranker has one or two")
         network.to(choose_device(device))
         noted: Any = getattr(network.config, "graphneg", None) or {}
         limit = max_tokens or noted.get("max_tokens", 256)
@@ -121,19 +127,22 @@ class CrossEncoder:
 
     def score(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> list[float]:
         """See `Ranker.score`; pairs of like length are read together."""
-        pairs = list(zip(contexts, responses, strict=True))
-        return longest_first(
-            pairs, lambda pair: sum(map(len, pair[0])) + len(pair[1]), self.batch, self._scores
-        )
+        import torch
 
-    def rank(self, context: Sequence[str], candidates: Sequence[str]) -> list[int]:
-        """See `Ranker.rank`."""
-        return by_score(self.score([context] * len(candidates), candidates))
+        def run(pairs: Sequence[tuple[Sequence[str], str]]) -> list[float]:
+            rows = self.encode([context for context, _ in pairs], [response for _, response in pairs])
+            with torch.inference_mode():
+                logits = self.model(**rows.to(self.model.device)).logits.float()
+            fits = logits.sigmoid()[:, 0] if logits.shape[1] == 1 else logits.softmax(dim=1)[:, 1]
+            return fits.tolist()
+
+        self.model.eval()
+        pairs = list(zip(contexts, responses, strict=True))
+        return longest_first(pairs, lambda pair: sum(map(len, pair[0])) + len(pair[1]), self.batch, run)
 
     def save(self, folder: str | Path) -> None:
         """Write model and tokenizer into a folder that ``from_pretrained`` reads."""
-        noted = {"kind": self.kind, "max_tokens": self.max_tokens, "first": self.first}
-        self.model.config.graphneg = noted
+        self.model.config.graphneg = {"kind": self.kind, "max_tokens": self.max_tokens, "first": self.first}
         self.model.save_pretrained(str(folder))
         self.tokenizer.save_pretrained(str(folder))
 
@@ -150,24 +159,3 @@ class CrossEncoder:
         tokens: Any = self.tokenizer(response, add_special_tokens=False, return_offsets_mapping=True)
         ends = [end for _, end in tokens["offset_mapping"]]
         return response if len(ends) <= room else response[: ends[room - 1]]
-
-    def _scores(self, pairs: Sequence[tuple[Sequence[str], str]]) -> list[float]:
-        import torch
-
-        self.model.eval()
-        rows = self.encode([context for context, _ in pairs], [response for _, response in pairs])
-        with torch.inference_mode():
-            logits = self.model(**rows.to(self.model.device)).logits.float()
-        fits = logits.sigmoid()[:, 0] if logits.shape[1] == 1 else logits.softmax(dim=1)[:, 1]
-        return fits.tolist()
-
-
-def _check_kind(folder: Path, kind: str) -> None:
-    config = read_config(folder)
-    tasks = [str(task) for task in config.get("architectures") or ()]
-    if not any(task.endswith(_KIND) for task in tasks):
-        raise ModelError(
-            f"{folder}: {', '.join(tasks) or 'a model'} gives no scores; a ranker is a trained model {_KIND}"
-        )
-    if (noted := kind_of(config)) != kind:
-        raise ModelError(f"{folder}: a ranker of the kind {noted}, not {kind}; load_ranker reads either")

@@ -29,13 +29,13 @@ class PolyOutput(ModelOutput):
     """What a batch of pairs gives.
 
     ``logits`` (pairs, 1) are of the pairs; ``crossed`` (pairs, pairs) of each one's context with each one's
-    response; ``context_groups`` and ``response_groups`` (pairs,) are equal where the tokens are.
+    response; ``same_context`` and ``same_response`` (pairs, pairs) say which pairs have the same tokens.
     """
 
     logits: Tensor | None = None
     crossed: Tensor | None = None
-    context_groups: Tensor | None = None
-    response_groups: Tensor | None = None
+    same_context: Tensor | None = None
+    same_response: Tensor | None = None
 
 
 class PolyNetwork(nn.Module):
@@ -76,11 +76,12 @@ class PolyNetwork(nn.Module):
         contexts = self.context_vectors(context_ids, context_mask)
         responses = self.response_vectors(response_ids, response_mask)
         crossed = self.crossed_logits(contexts, responses)
-        return PolyOutput(crossed.diagonal()[:, None], crossed, _groups(context_ids), _groups(response_ids))
+        same = [(ids[:, None] == ids[None]).all(dim=-1) for ids in (context_ids, response_ids)]
+        return PolyOutput(crossed.diagonal()[:, None], crossed, *same)
 
     def context_vectors(self, ids: Tensor, mask: Tensor) -> Tensor:
         """Shape (contexts, vectors, size): a vector for each code, or one where there are none."""
-        states = _states(self.encoder, ids, mask)
+        states: Tensor = self.encoder(input_ids=ids, attention_mask=mask).last_hidden_state
         if not len(self.codes):
             return _pooled(states, mask, self.pooling)[:, None]
         attention = torch.einsum("ms,nts->nmt", self.codes, states) / sqrt(self.size)
@@ -89,8 +90,9 @@ class PolyNetwork(nn.Module):
 
     def response_vectors(self, ids: Tensor, mask: Tensor) -> Tensor:
         """Shape (responses, size)."""
-        encoder = self.encoder if self.response_encoder is None else self.response_encoder
-        return _pooled(_states(encoder, ids, mask), mask, self.pooling)
+        encoder: Any = self.response_encoder or self.encoder
+        states = encoder(input_ids=ids, attention_mask=mask).last_hidden_state
+        return _pooled(states, mask, self.pooling)
 
     def pair_logits(self, contexts: Tensor, responses: Tensor) -> Tensor:
         """Logits (pairs,) of contexts (pairs, vectors, size) and responses (pairs, size)."""
@@ -130,17 +132,12 @@ def in_batch_loss(outputs: PolyOutput, labels: Tensor, num_items_in_batch: Any =
     loss = pairs_loss(outputs, labels, num_items_in_batch)
     if not right.any():
         return loss
-    same_context = _same(cast(Tensor, outputs.context_groups)).float()
-    same_response = _same(cast(Tensor, outputs.response_groups)).float()
-    fits = same_context @ (right.float()[:, None] * same_response) > 0
+    same_context = cast(Tensor, outputs.same_context).float()
+    fits = same_context @ (right.float()[:, None] * cast(Tensor, outputs.same_response).float()) > 0
     others = fits & ~torch.eye(len(labels), dtype=torch.bool, device=labels.device)
     crossed = cast(Tensor, outputs.crossed).masked_fill(others, -torch.inf)
     losses = -crossed.log_softmax(dim=1).diagonal() * labels[:, 1]
     return loss + losses[right].mean() * len(labels) / pairs_in_step(labels, num_items_in_batch)
-
-
-def _states(encoder: Any, ids: Tensor, mask: Tensor) -> Tensor:
-    return encoder(input_ids=ids, attention_mask=mask).last_hidden_state
 
 
 def _pooled(states: Tensor, mask: Tensor, pooling: Pooling) -> Tensor:
@@ -149,12 +146,3 @@ def _pooled(states: Tensor, mask: Tensor, pooling: Pooling) -> Tensor:
         return states[:, 0]
     shown = mask[:, :, None].to(states.dtype)
     return (states * shown).sum(dim=1) / shown.sum(dim=1)
-
-
-def _groups(ids: Tensor) -> Tensor:
-    """The same number for the same row."""
-    return torch.unique(ids, dim=0, return_inverse=True)[1]
-
-
-def _same(groups: Tensor) -> Tensor:
-    return groups[:, None] == groups[None]

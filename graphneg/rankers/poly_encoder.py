@@ -12,7 +12,7 @@ from graphneg.errors import InputError, ModelError
 from graphneg.nn.batching import longest_first
 from graphneg.nn.encoders import freeze, load_encoder, positions, tokenizer_of
 from graphneg.nn.models import check_packages, choose_device, locate, read_config, reading
-from graphneg.rankers.base import POLY_ENCODER, by_score, kind_of
+from graphneg.rankers.base import POLY_ENCODER, Ranker, kind_of
 
 if TYPE_CHECKING:
     from numpy import float32
@@ -32,7 +32,7 @@ _POOLING = "1_Pooling"
 _MODULES = "sentence_transformers.models"
 
 
-class PolyEncoder:
+class PolyEncoder(Ranker):
     """An encoder for both sides, or one for each, and codes that attend over the context.
 
     Humeau et al. 2020, "Poly-encoders", section 4; without codes a bi-encoder. Turns are joined by
@@ -154,6 +154,8 @@ class PolyEncoder:
             raise ModelError(
                 f"{folder}: no poly-encoder; graphneg train ranker --kind {POLY_ENCODER} trains one"
             )
+        from safetensors.torch import load_file
+
         from graphneg.rankers.poly_attention import PolyNetwork
 
         noted: Mapping[str, Any] = config["graphneg"]
@@ -161,7 +163,9 @@ class PolyEncoder:
             encoder = load_encoder(folder)
             other = load_encoder(folder / RESPONSES) if noted["towers"] == "separate" else None
             network = PolyNetwork(encoder, other, int(noted["codes"]), noted["pooling"])
-            _read_head(network, folder / HEAD)
+            values = load_file(str(folder / HEAD))
+            for name, parameter in _head(network).items():
+                parameter.data.copy_(values[name])
             ranker = cls(
                 network,
                 tokenizer_of(folder),
@@ -188,15 +192,9 @@ class PolyEncoder:
         """See `Ranker.score`."""
         if len(contexts) != len(responses):
             raise ValueError(f"{len(contexts)} contexts for {len(responses)} responses")
-        scores: list[float] = []
         size = self.batch * _WINDOW
-        for start in range(0, len(responses), size):
-            scores += self._scores(contexts[start : start + size], responses[start : start + size])
-        return scores
-
-    def rank(self, context: Sequence[str], candidates: Sequence[str]) -> list[int]:
-        """See `Ranker.rank`."""
-        return by_score(self.score([context] * len(candidates), candidates))
+        windows = (slice(start, start + size) for start in range(0, len(responses), size))
+        return [score for some in windows for score in self._scores(contexts[some], responses[some])]
 
     def context_vectors(self, contexts: Sequence[Sequence[str]]) -> NDArray[float32]:
         """Shape (contexts, vectors, size): a vector for each code, or one where there are none."""
@@ -211,9 +209,7 @@ class PolyEncoder:
         import torch
 
         with torch.inference_mode():
-            sides = [
-                torch.from_numpy(vectors).to(self.model.device) for vectors in (context[None], responses)
-            ]
+            sides = (torch.from_numpy(side).to(self.model.device) for side in (context[None], responses))
             return self.model.crossed_logits(*sides)[0].sigmoid().tolist()
 
     def digest(self) -> str:
@@ -238,10 +234,29 @@ class PolyEncoder:
         save_file(head, str(out / HEAD), metadata={"format": "pt"})
 
     def _save_tower(self, encoder: Any, folder: Path, tokens: int) -> None:
+        """An encoder that reads ``tokens`` tokens, as a folder of sentence-transformers: its pooling, too.
+
+        The names are those that all versions of sentence-transformers know.
+        """
         self.tokenizer.truncation_side = "right"
         encoder.save_pretrained(str(folder))
         self.tokenizer.save_pretrained(str(folder))
-        _note_pooling(folder, self.model.pooling, self.model.size, tokens)
+        files: dict[str, Any] = {
+            "modules.json": [
+                {"idx": 0, "name": "0", "path": "", "type": f"{_MODULES}.Transformer"},
+                {"idx": 1, "name": "1", "path": _POOLING, "type": f"{_MODULES}.Pooling"},
+            ],
+            "sentence_bert_config.json": {"max_seq_length": tokens, "do_lower_case": False},
+            "config_sentence_transformers.json": {"similarity_fn_name": "dot"},
+            f"{_POOLING}/config.json": {
+                "word_embedding_dimension": self.model.size,
+                "pooling_mode_cls_token": self.model.pooling == "first",
+                "pooling_mode_mean_tokens": self.model.pooling == "mean",
+            },
+        }
+        (folder / _POOLING).mkdir(exist_ok=True)
+        for name, content in files.items():
+            (folder / name).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
 
     def _contexts(self, contexts: Sequence[Sequence[str]]) -> dict[str, Tensor]:
         texts = [" ".join(turns) for turns in contexts]
@@ -294,36 +309,3 @@ class PolyEncoder:
 def _head(network: Any) -> dict[str, Tensor]:
     """What is no tower's."""
     return {"codes": network.codes, "log_scale": network.log_scale, "bias": network.bias}
-
-
-def _read_head(network: Any, path: Path) -> None:
-    import torch
-    from safetensors.torch import load_file
-
-    values = load_file(str(path))
-    with torch.no_grad():
-        for name, parameter in _head(network).items():
-            parameter.copy_(values[name])
-
-
-def _note_pooling(folder: Path, pooling: str, size: int, tokens: int) -> None:
-    """Make ``folder`` one of sentence-transformers: which states are pooled into vectors of ``size``.
-
-    Texts are read to ``tokens`` tokens. The names are those that all versions of sentence-transformers know.
-    """
-    files: dict[str, Any] = {
-        "modules.json": [
-            {"idx": 0, "name": "0", "path": "", "type": f"{_MODULES}.Transformer"},
-            {"idx": 1, "name": "1", "path": _POOLING, "type": f"{_MODULES}.Pooling"},
-        ],
-        "sentence_bert_config.json": {"max_seq_length": tokens, "do_lower_case": False},
-        "config_sentence_transformers.json": {"similarity_fn_name": "dot"},
-        f"{_POOLING}/config.json": {
-            "word_embedding_dimension": size,
-            "pooling_mode_cls_token": pooling == "first",
-            "pooling_mode_mean_tokens": pooling == "mean",
-        },
-    }
-    (folder / _POOLING).mkdir(exist_ok=True)
-    for name, content in files.items():
-        (folder / name).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")

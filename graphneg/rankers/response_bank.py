@@ -13,9 +13,9 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
-from graphneg.datasets.groups import read_groups, stored_replies
+from graphneg.datasets.groups import read_groups
 from graphneg.english.tokens import match_key, one_line
 from graphneg.errors import InputError
 from graphneg.hashing import fingerprint
@@ -24,8 +24,6 @@ from graphneg.nn.vectors import import_faiss
 from graphneg.progress import NoProgress, Progress
 from graphneg.rankers.base import Ranker, by_score
 from graphneg.records.runs import RunNote, atomic_file, write_atomically
-from graphneg.store.connection import Store
-from graphneg.store.dialogues import Selection
 
 if TYPE_CHECKING:
     from numpy import float32
@@ -37,9 +35,6 @@ if TYPE_CHECKING:
 IndexKind = Literal["flat", "ivf", "hnsw"]
 Retrieval = Literal["mean", "codes"]
 OwnTurns = Literal["left-out", "kept"]
-INDICES: tuple[IndexKind, ...] = ("flat", "ivf", "hnsw")
-RETRIEVALS: tuple[Retrieval, ...] = ("mean", "codes")
-OWN_TURNS: tuple[OwnTurns, ...] = ("left-out", "kept")
 RETRIEVED = 100
 _MANIFEST, _TEXTS, _INDEX = "manifest.json", "texts.jsonl", "index.faiss"
 _BUILDING, _VECTORS = "building.json", "vectors.part"
@@ -86,7 +81,14 @@ class ResponseBank:
         """
         faiss = import_faiss("a bank of responses")
         path = Path(folder)
-        manifest = _read_manifest(path)
+        try:
+            manifest = Manifest(**json.loads((path / _MANIFEST).read_text(encoding="utf-8")))
+        except FileNotFoundError as error:
+            if (path / _BUILDING).is_file():
+                raise InputError(f"{path}: this bank is not finished; build it again, it goes on") from error
+            raise InputError(f"{path}: no bank of responses; graphneg bank makes one") from error
+        except (OSError, ValueError, TypeError) as error:
+            raise InputError(f"{path / _MANIFEST}: not what a bank holds; build it anew") from error
         if manifest.model != ranker.digest():
             raise InputError(f"{path}: another model made this bank; build it anew with this one")
         try:
@@ -118,9 +120,9 @@ class ResponseBank:
         Raises:
             InputError: another way is asked for.
         """
-        for name, value, known in (("retrieval by", by, RETRIEVALS), ("own turns", own_turns, OWN_TURNS)):
-            if value not in known:
-                raise InputError(f"{name} {value!r}: choose {' or '.join(known)}")
+        for name, value, known in (("retrieval by", by, Retrieval), ("own turns", own_turns, OwnTurns)):
+            if value not in get_args(known):
+                raise InputError(f"{name} {value!r}: choose {' or '.join(get_args(known))}")
         vectors = self._ranker.context_vectors(contexts) if contexts else ()
         said = [set(map(match_key, turns)) if own_turns == "left-out" else set[str]() for turns in contexts]
         return [
@@ -161,8 +163,8 @@ def build_bank(
             is no such index.
         ModelError: FAISS is not installed.
     """
-    if index not in INDICES:
-        raise InputError(f"index {index!r}: choose {', '.join(INDICES)}")
+    if index not in get_args(IndexKind):
+        raise InputError(f"index {index!r}: choose {', '.join(get_args(IndexKind))}")
     faiss = import_faiss("a bank of responses")
     path = Path(folder)
     _check_folder(path, overwrite)
@@ -194,15 +196,6 @@ def unique(texts: Iterable[str]) -> list[str]:
     return list(first.values())
 
 
-def stored_responses(store: Store, selection: Selection, progress: Progress | None = None) -> Iterator[str]:
-    """What answers a turn in the selected dialogues: each turn but the first, and right responses.
-
-    Raises:
-        StoreError: the store is gone.
-    """
-    return stored_replies(store, selection, (1,), progress)
-
-
 def read_responses(paths: Sequence[str | Path]) -> Iterator[str]:
     """The responses of files: of negatives (.jsonl, .parquet) the right ones, of others each line.
 
@@ -213,16 +206,7 @@ def read_responses(paths: Sequence[str | Path]) -> Iterator[str]:
         if path.suffix in (".jsonl", ".parquet"):
             yield from (answer.text for group in read_groups([path]) for answer in group.positives)
         else:
-            yield from read_lines(path)
-
-
-def read_lines(path: Path) -> list[str]:
-    """The lines of a text file, without empty ones.
-
-    Raises:
-        InputError: it can't be read, or is no UTF-8.
-    """
-    return [line.strip() for line in read_text(path).split("\n") if line.strip()]
+            yield from _lines(read_text(path))
 
 
 def rank_candidates(
@@ -242,7 +226,7 @@ def read_candidates(path: Path) -> list[str]:
     Raises:
         InputError: it can't be read, or there is none.
     """
-    texts = read_lines(path)
+    texts = _lines(read_text(path))
     if not texts:
         raise InputError(f"{path}: there is no candidate in it")
     return texts
@@ -254,12 +238,14 @@ def contexts_of(text: str, name: str) -> list[list[str]]:
     Raises:
         InputError: there is none; the text is called ``name``.
     """
-    blocks = re.split(r"\n\s*\n", text)
-    turns = ([line.strip() for line in block.split("\n") if line.strip()] for block in blocks)
-    contexts = [some for some in turns if some]
+    contexts = [turns for block in re.split(r"\n\s*\n", text) if (turns := _lines(block))]
     if not contexts:
         raise InputError(f"{name}: there is no context in it; write a turn a line, oldest first")
     return contexts
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.split("\n") if line.strip()]
 
 
 def _check_folder(folder: Path, overwrite: bool) -> None:
@@ -330,14 +316,3 @@ def _index(faiss: Any, path: Path, manifest: Manifest) -> Any:
         made.make_direct_map()
         made.nprobe = max(1, cells // 8)
     return made
-
-
-def _read_manifest(folder: Path) -> Manifest:
-    try:
-        return Manifest(**json.loads((folder / _MANIFEST).read_text(encoding="utf-8")))
-    except FileNotFoundError as error:
-        if (folder / _BUILDING).is_file():
-            raise InputError(f"{folder}: this bank is not finished; build it again, it goes on") from error
-        raise InputError(f"{folder}: no bank of responses; graphneg bank makes one") from error
-    except (OSError, ValueError, TypeError) as error:
-        raise InputError(f"{folder / _MANIFEST}: not what a bank holds; build it anew") from error

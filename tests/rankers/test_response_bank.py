@@ -22,9 +22,10 @@ from tests.tiny_ranker import WORDS, encoder_folder
 torch = pytest.importorskip("torch")
 pytest.importorskip("faiss")
 
+from graphneg.datasets.groups import stored_replies  # noqa: E402
 from graphneg.rankers import response_bank  # noqa: E402
 from graphneg.rankers.poly_encoder import PolyEncoder  # noqa: E402
-from graphneg.rankers.response_bank import ResponseBank, build_bank, read_responses, stored_responses, unique  # noqa: E402  # noqa: E402
+from graphneg.rankers.response_bank import ResponseBank, build_bank, read_responses, unique  # noqa: E402  # noqa: E402
 
 RESPONSES = [" ".join(words) for words in product(WORDS.split()[:11], repeat=2)]
 CONTEXTS = [["shall we swim", "now"], ["where is the cat"], ["who ate bread", "you did", "when"]]
@@ -174,8 +175,8 @@ class TestSources:
         }
         (tmp_path / "swimming.jsonl").write_text(json.dumps(one))
         DialogueGraph(store).load("dialogues", tmp_path / "swimming.jsonl", name="swimming")
-        assert list(stored_responses(store, Selection(("swimming",)))) == ["When?", "Gladly."]
-        assert list(stored_responses(store, Selection(("none",)))) == []
+        assert list(stored_replies(store, Selection(("swimming",)), (1,))) == ["When?", "Gladly."]
+        assert list(stored_replies(store, Selection(("none",)), (1,))) == []
 
     def test_files_give_lines_and_right_responses(self, tmp_path: Path) -> None:
         from dataclasses import replace
