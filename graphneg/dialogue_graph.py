@@ -244,9 +244,12 @@ class DialogueGraph(ShiftCalls):
 
         Of ``held_out_splits`` every reply and response in the store is held out, too.
         """
-        from graphneg.datasets.pairs import graph_pairs
+        from graphneg.datasets.pairs import read_pairs
 
-        return graph_pairs(self.store, sources, mix, seed, held_out, held_out_splits, cache)
+        return read_pairs(
+            *sources, mix=mix, seed=seed, held_out=held_out, held_out_splits=held_out_splits, cache=cache,
+            store=self.store,
+        )  # fmt: skip
 
     def cypher(self, query: str, **parameters: Any) -> Rows:
         """The rows of a query that only reads.

@@ -13,7 +13,7 @@ from array import array
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
@@ -248,31 +248,30 @@ def in_turn(items: Sequence[Item], amount: int, epoch: int) -> list[Item]:
     return [items[(epoch * amount + i) % len(items)] for i in range(min(amount, len(items)))]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class EpochPairs(Sequence[Pair]):
     """The pairs of an epoch in their order, made when they are looked at: any place costs the same.
 
-    ``sources`` counts them, ``right`` the right ones, and ``digest`` is the same for the same pairs.
+    ``table`` has a row of each pair's `Draw`: group, other, slot. ``sources`` counts the pairs, ``right``
+    the right ones, and ``digest`` is the same for the same pairs.
     """
 
-    def __init__(
-        self, sampler: PairSampler, table: NDArray[int32], sources: Mapping[str, int], right: int, digest: str
-    ) -> None:
-        self._sampler = sampler
-        self._table = table
-        self.sources = sources
-        self.right = right
-        self.digest = digest
+    sampler: PairSampler
+    table: NDArray[int32]
+    sources: Mapping[str, int]
+    right: int
+    digest: str
 
     def together(self) -> EpochPairs:
         """The same pairs, those of a context together, contexts in the order of their first pairs."""
         import numpy
 
-        _, first, inverse = numpy.unique(self._table[:, 0], return_index=True, return_inverse=True)
+        _, first, inverse = numpy.unique(self.table[:, 0], return_index=True, return_inverse=True)
         order = numpy.argsort(first[inverse], kind="stable")
-        return EpochPairs(self._sampler, self._table[order], self.sources, self.right, self.digest)
+        return replace(self, table=self.table[order])
 
     def __len__(self) -> int:
-        return len(self._table)
+        return len(self.table)
 
     @overload
     def __getitem__(self, index: int) -> Pair: ...
@@ -281,8 +280,8 @@ class EpochPairs(Sequence[Pair]):
     def __getitem__(self, index: int | slice) -> Pair | Sequence[Pair]:
         if isinstance(index, slice):
             return [self[item] for item in range(*index.indices(len(self)))]
-        group, other, slot = self._table[index]
-        return self._sampler.pair(Draw(int(group), int(other), int(slot), ""))
+        group, other, slot = self.table[index]
+        return self.sampler.pair(Draw(int(group), int(other), int(slot), ""))
 
 
 @dataclass(frozen=True, slots=True)

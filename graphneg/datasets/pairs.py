@@ -56,37 +56,23 @@ def read_pairs(
     held_out: Iterable[str] = (),
     held_out_splits: Collection[str] = (),
     cache: str | Path | None = None,
+    store: Store | None = None,
 ) -> Pairs:
     """The pairs that files of negatives (.jsonl, .parquet) give, or streams of negatives.
 
     ``mix`` says how many of what each context gives in an epoch; without one: one right response, and a
     wrong one of each recipe and generator. A function among the ``sources`` is called for each epoch with
     another seed, ``seed`` + epoch. No response with a text of ``held_out`` ever comes up, and none
-    that a record of the splits ``held_out_splits`` has. What is read goes to a file in a temporary
-    folder; in the folder ``cache`` it is kept, and the same files are read only once.
+    that a record of the splits ``held_out_splits`` has; with a ``store``, none that its dialogues of
+    these splits say in reply. What is read goes to a file in a temporary folder; in the folder ``cache`` it
+    is kept, and the same files are read only once.
 
     Raises:
-        InputError: there are no sources.
+        InputError: there are no sources, or no dialogue of the store is of a split.
     """
-    return Pairs(NegativeDataset(sources, seed, held_out, held_out_splits, cache), mix, seed)
-
-
-def graph_pairs(
-    store: Store,
-    sources: Sequence[Source],
-    mix: Mix | None,
-    seed: int,
-    held_out: Iterable[str],
-    splits: Collection[str],
-    cache: str | Path | None,
-) -> Pairs:
-    """As `read_pairs`, with what the store's dialogues of the splits say in reply held out as well.
-
-    Raises:
-        InputError: there are no sources, or no dialogue is of a split.
-    """
-    texts = chain(held_out, split_texts(store, splits)) if splits else held_out
-    return Pairs(NegativeDataset(sources, seed, texts, splits, cache, known_splits=splits), mix, seed)
+    splits = held_out_splits if store is not None else ()
+    texts = chain(held_out, split_texts(store, splits)) if store is not None and splits else held_out
+    return Pairs(NegativeDataset(sources, seed, texts, held_out_splits, cache, splits), mix, seed)
 
 
 class Pairs:
@@ -193,14 +179,8 @@ class Pairs:
         Raises:
             GraphnegError: datasets is not installed.
         """
-        pairs, features = self.epoch(epoch), _features(_COLUMNS, separator)
-        from datasets import IterableDataset
-
-        make: Any = IterableDataset.from_generator
-        starts = list(range(0, len(pairs), _SHARD))
-        return make(
-            _shards, features=features, gen_kwargs={"pairs": pairs, "separator": separator, "starts": starts}
-        )
+        dataset = self.to_dataset(epoch, separator)
+        return dataset.to_iterable_dataset(max(1, len(dataset) // _SHARD))
 
     def to_dataloader(
         self,
@@ -283,12 +263,6 @@ def _tuples_of(
     anchor = separator.join(sampler.groups[index].context)
     for row in range(max(len(right), len(cuts)) if cuts else 0):
         yield [anchor, right[row % len(right)], *cuts[row % len(cuts)]]
-
-
-def _shards(pairs: EpochPairs, separator: str | None, starts: Sequence[int]) -> Iterator[Row]:
-    for start in starts:
-        for index in range(start, min(start + _SHARD, len(pairs))):
-            yield _row(pairs[index], separator)
 
 
 def _row(pair: Pair, separator: str | None) -> Row:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import copy
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -250,6 +250,7 @@ def _step(model: Any, past: Any, read: Mapping[str, Any]) -> tuple[Any, Any]:
     return output.past_key_values, output.logits[:, -1].double()
 
 
+@dataclass(slots=True)
 class KeywordBias:
     """Biases rows of logits toward the keywords of each row, in any of their inflected forms.
 
@@ -257,48 +258,39 @@ class KeywordBias:
     changes nothing), ``ends`` are the tokens that end a text. A row's text begins behind ``start`` tokens.
     """
 
-    def __init__(
-        self,
-        model: Any,
-        keywords: Sequence[Sequence[str]],
-        says: Says,
-        *,
-        strength: float,
-        ends: Sequence[int],
-        start: int = 0,
-    ) -> None:
-        self._model = model
-        self._keywords = keywords
-        self._says = says
-        self._strength = strength
-        self._ends = list(ends)
-        self._start = start
-        self._tokens: dict[str, list[Tokens]] = {}
+    model: Any
+    keywords: Sequence[Sequence[str]]
+    says: Says
+    _: KW_ONLY
+    strength: float
+    ends: Sequence[int]
+    start: int = 0
+    _tokens: dict[str, list[Tokens]] = field(default_factory=dict[str, list[Tokens]], init=False)
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
         """``scores`` of shape (rows, vocabulary) for ``input_ids`` of shape (rows, tokens)."""
-        return self.biased([row[self._start :].tolist() for row in input_ids], scores)
+        return self.biased([row[self.start :].tolist() for row in input_ids], scores)
 
     def biased(self, texts: Sequence[Tokens], logits: Any) -> Any:
         """``logits`` of shape (rows, vocabulary) for each row's text so far."""
-        if not self._strength:
+        if not self.strength:
             return logits
         biased = logits.clone()
-        for row, (text, keywords) in enumerate(zip(texts, self._keywords, strict=True)):
-            strength = self._strength * (1 + len(text) / DOUBLED)
-            said = self._model.decode(text)
-            missing = [form for item in keywords if not self._says(said, item) for form in self._forms(item)]
+        for row, (text, keywords) in enumerate(zip(texts, self.keywords, strict=True)):
+            strength = self.strength * (1 + len(text) / DOUBLED)
+            said = self.model.decode(text)
+            missing = [form for item in keywords if not self.says(said, item) for form in self._forms(item)]
             tokens = next_tokens(text, missing)
             for token in set(tokens):
                 biased[row, token] += strength
             if tokens:
-                biased[row, self._ends] -= strength
+                biased[row, list(self.ends)] -= strength
         return biased
 
     def _forms(self, keyword: str) -> list[Tokens]:
         """A keyword's forms as tokens inside a sentence."""
         if keyword not in self._tokens:
-            tokenizer = self._model.tokenizer
+            tokenizer = self.model.tokenizer
             self._tokens[keyword] = [
                 list(tokenizer(f" {form}", add_special_tokens=False)["input_ids"])
                 for form in forms_of(keyword)

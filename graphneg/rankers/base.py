@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 from graphneg.errors import ModelError
-from graphneg.nn.models import locate, read_config
+from graphneg.nn.models import check_packages, choose_device, locate, read_config
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -32,7 +33,7 @@ class Ranker(Protocol):
 
     def rank(self, context: Sequence[str], candidates: Sequence[str]) -> list[int]:
         """The numbers of the candidates, best first; of equals, the earlier."""
-        return by_score(self.score([context] * len(candidates), candidates))
+        ...
 
 
 class Trainable(Protocol):
@@ -51,6 +52,47 @@ class Trainable(Protocol):
     def save(self, folder: str | Path) -> None:
         """Write all that is needed to read the ranker again."""
         ...
+
+
+class EncoderRanker(ABC):
+    """What rankers made of a transformers encoder share; ``kind`` is what their folders say they are."""
+
+    kind: ClassVar[str]
+    model: Any
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        model: str | Path,
+        *,
+        max_tokens: int | None = None,
+        batch: int = 64,
+        device: str | None = None,
+        offline: bool = False,
+    ) -> Self:
+        """A trained ranker by path or hub id; it reads as many tokens as in training where none are given.
+
+        Raises:
+            ModelError: torch or transformers is missing, there is no such model, or it is of another kind.
+        """
+        check_packages()
+        folder = locate(model, offline=offline)
+        ranker = cls._read(folder, read_config(folder), max_tokens, batch)
+        ranker.model.to(choose_device(device)).eval()
+        return ranker
+
+    @classmethod
+    @abstractmethod
+    def _read(cls, folder: Path, config: Mapping[str, Any], max_tokens: int | None, batch: int) -> Self:
+        """A folder's ranker, on the CPU."""
+
+    @abstractmethod
+    def score(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> list[float]:
+        """See `Ranker.score`."""
+
+    def rank(self, context: Sequence[str], candidates: Sequence[str]) -> list[int]:
+        """See `Ranker.rank`."""
+        return by_score(self.score([context] * len(candidates), candidates))
 
 
 def by_score(scores: Sequence[float]) -> list[int]:

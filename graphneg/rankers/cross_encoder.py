@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from graphneg.errors import ModelError
 from graphneg.nn.batching import longest_first
 from graphneg.nn.encoders import freeze, load_classifier, new_classifier, positions
-from graphneg.nn.models import check_packages, choose_device, locate, read_config
-from graphneg.rankers.base import CROSS_ENCODER, Ranker, kind_of
+from graphneg.nn.models import choose_device
+from graphneg.rankers.base import CROSS_ENCODER, EncoderRanker, kind_of
 
 if TYPE_CHECKING:
     from transformers import BatchEncoding, PreTrainedModel, PreTrainedTokenizerBase
@@ -21,7 +21,7 @@ First = Literal["response", "context"]
 """Which of the two texts the model reads first."""
 
 
-class CrossEncoder(Ranker):
+class CrossEncoder(EncoderRanker):
     """A sequence classifier over a pair of texts, response and context.
 
     Its folder is read by ``transformers`` and by sentence-transformers' ``CrossEncoder`` alike. What is
@@ -78,24 +78,7 @@ class CrossEncoder(Ranker):
         return cls(network, tokenizer, max_tokens=max_tokens)
 
     @classmethod
-    def from_pretrained(
-        cls,
-        model: str | Path,
-        *,
-        max_tokens: int | None = None,
-        batch: int = 64,
-        device: str | None = None,
-        offline: bool = False,
-    ) -> Self:
-        """A trained ranker by path or hub id; it reads as many tokens as in training where none are given.
-
-        Raises:
-            ModelError: torch or transformers is missing, there is no such model, it is no classifier
-                of one or two classes, or a ranker of another kind.
-        """
-        check_packages()
-        folder = locate(model, offline=offline)
-        config = read_config(folder)
+    def _read(cls, folder: Path, config: Mapping[str, Any], max_tokens: int | None, batch: int) -> Self:
         tasks = [str(task) for task in config.get("architectures") or ()]
         if not any(task.endswith(_TASK) for task in tasks):
             given = ", ".join(tasks) or "a model"
@@ -107,7 +90,6 @@ class CrossEncoder(Ranker):
         network, tokenizer = load_classifier(folder, "ranker")
         if (classes := network.config.num_labels) not in (1, 2):
             raise ModelError(f"{folder}: a classifier of {classes} classes; a ranker has one or two")
-        network.to(choose_device(device))
         noted: Any = getattr(network.config, "graphneg", None) or {}
         limit = max_tokens or noted.get("max_tokens", 256)
         return cls(network, tokenizer, max_tokens=limit, batch=batch, first=noted.get("first", "context"))

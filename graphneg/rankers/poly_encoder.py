@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 from graphneg.errors import InputError, ModelError
 from graphneg.nn.batching import longest_first
 from graphneg.nn.encoders import freeze, load_encoder, positions, tokenizer_of
-from graphneg.nn.models import check_packages, choose_device, locate, read_config, reading
-from graphneg.rankers.base import POLY_ENCODER, Ranker, kind_of
+from graphneg.nn.models import check_packages, choose_device, locate, reading
+from graphneg.rankers.base import POLY_ENCODER, EncoderRanker, kind_of
 
 if TYPE_CHECKING:
     from numpy import float32
@@ -32,7 +32,7 @@ _POOLING = "1_Pooling"
 _MODULES = "sentence_transformers.models"
 
 
-class PolyEncoder(Ranker):
+class PolyEncoder(EncoderRanker):
     """An encoder for both sides, or one for each, and codes that attend over the context.
 
     Humeau et al. 2020, "Poly-encoders", section 4; without codes a bi-encoder. Turns are joined by
@@ -133,23 +133,7 @@ class PolyEncoder(Ranker):
         )
 
     @classmethod
-    def from_pretrained(
-        cls,
-        model: str | Path,
-        *,
-        max_tokens: int | None = None,
-        batch: int = 64,
-        device: str | None = None,
-        offline: bool = False,
-    ) -> Self:
-        """A trained ranker by path or hub id; it reads as many tokens as in training where none are given.
-
-        Raises:
-            ModelError: torch or transformers is missing, there is no such model, or it is no poly-encoder.
-        """
-        check_packages()
-        folder = locate(model, offline=offline)
-        config = read_config(folder)
+    def _read(cls, folder: Path, config: Mapping[str, Any], max_tokens: int | None, batch: int) -> Self:
         if kind_of(config) != POLY_ENCODER:
             raise ModelError(
                 f"{folder}: no poly-encoder; graphneg train ranker --kind {POLY_ENCODER} trains one"
@@ -166,7 +150,7 @@ class PolyEncoder(Ranker):
             values = load_file(str(folder / HEAD))
             for name, parameter in _head(network).items():
                 parameter.data.copy_(values[name])
-            ranker = cls(
+            return cls(
                 network,
                 tokenizer_of(folder),
                 max_tokens=max_tokens or int(noted["max_tokens"]),
@@ -174,8 +158,6 @@ class PolyEncoder(Ranker):
                 batch=batch,
                 objective=noted["objective"],
             )
-        network.to(choose_device(device)).eval()
-        return ranker
 
     @property
     def loss(self) -> Callable[..., Tensor]:

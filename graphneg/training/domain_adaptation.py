@@ -210,6 +210,7 @@ class AdaptationExamples:
         return AdaptationExample(id, group.context, text, _NEXT)
 
 
+@dataclass(frozen=True, slots=True)
 class Masking:
     """Masks ``share`` of a row's tokens, at least one; never markers or the tokens around texts.
 
@@ -217,25 +218,24 @@ class Masking:
     and example alone, so that a run that was stopped goes on with the same masks.
     """
 
-    def __init__(self, inputs: SpeakerInputs, vocabulary: int, mask: int, share: float, seed: int) -> None:
-        self._inputs = inputs
-        self._special = inputs.special
-        self._vocabulary = vocabulary
-        self._mask = mask
-        self._share = share
-        self._seed = seed
+    inputs: SpeakerInputs
+    vocabulary: int
+    mask: int
+    share: float
+    seed: int
 
     def masked(self, row: Row, id: str) -> tuple[Row, list[int]]:
         """The row of the example ``id`` with masks, and what stood at each of them (-100 elsewhere)."""
-        draw = Random(number(self._seed, "mask", id))
-        maskable = [at for at, token in enumerate(row.tokens) if token not in self._special]
-        amount = min(len(maskable), max(1, round(len(maskable) * self._share)))
+        special = self.inputs.special
+        draw = Random(number(self.seed, "mask", id))
+        maskable = [at for at, token in enumerate(row.tokens) if token not in special]
+        amount = min(len(maskable), max(1, round(len(maskable) * self.share)))
         tokens, labels = list(row.tokens), [_NOT_MASKED] * len(row.tokens)
         for at in sorted(draw.sample(maskable, amount)):
             labels[at] = tokens[at]
             drawn = draw.random()
             if drawn < _AS_ANY:
-                tokens[at] = self._mask if drawn < _AS_MASK else draw.randrange(self._vocabulary)
+                tokens[at] = self.mask if drawn < _AS_MASK else draw.randrange(self.vocabulary)
         return Row(tokens, row.types), labels
 
     def batch(self, rows: Sequence[Row], ids: Sequence[str]) -> dict[str, Any]:
@@ -243,7 +243,7 @@ class Masking:
         import torch
 
         masked = [self.masked(row, id) for row, id in zip(rows, ids, strict=True)]
-        batch = self._inputs.batch([row for row, _ in masked])
+        batch = self.inputs.batch([row for row, _ in masked])
         labels = torch.full(batch["attention_mask"].shape, _NOT_MASKED)
         labels[batch["attention_mask"].bool()] = torch.tensor([label for _, some in masked for label in some])
         return {**batch, "labels": labels}
