@@ -68,6 +68,11 @@ class Group:
     positives: list[Answer] = field(default_factory=list[Answer])
     negatives: list[Answer] = field(default_factory=list[Answer])
 
+    @property
+    def size(self) -> int:
+        """How many responses there are."""
+        return len(self.positives) + len(self.negatives)
+
 
 class Entry(NamedTuple):
     """What one record says of its context: a response, and the ``right`` one where it was edited.
@@ -205,6 +210,12 @@ class HeldOut:
         hash = _hash(text)
         at = bisect_left(hashes, hash)
         return at < len(hashes) and hashes[at] == hash
+
+    def without(self, group: Group) -> Group:
+        """The group without the responses that are held out."""
+        right = [answer for answer in group.positives if answer.text not in self]
+        wrong = [answer for answer in group.negatives if answer.text not in self]
+        return Group(group.id, group.context, right, wrong)
 
     def digest(self) -> bytes:
         """The same for the same texts, in whatever order they came."""

@@ -45,8 +45,7 @@ class NegativeDataset:
     A function among the sources is called for each epoch, with the seed of that epoch: ``seed`` + epoch.
     Records whose split is in ``splits`` are left out, and their responses' texts are held out like those of
     ``held_out``; ``known_splits`` need not be in the records. The file is kept in ``cache`` where all
-    sources are files, else in a temporary folder
-    that goes with this object.
+    sources are files, else in the temporary ``folder``, which goes with this object.
 
     Raises:
         InputError: there are no sources.
@@ -64,25 +63,15 @@ class NegativeDataset:
         if not sources:
             raise InputError("no negatives to make pairs of: name files, or give streams of negatives")
         self._seed = seed
-        self._fixed: list[str | Path | Iterable[Negative]] = []
-        self._makers: list[Callable[[int], Iterable[Negative]]] = []
-        for item in sources:
-            if callable(item):
-                self._makers.append(item)
-            else:
-                self._fixed.append(item)
+        self._makers = [item for item in sources if callable(item)]
+        self._fixed = [item for item in sources if not callable(item)]
         self._held_out = HeldOut(held_out)
         self._splits = frozenset(splits)
         self._seen = set(known_splits)
         self._cache = None if cache is None else Path(cache)
-        self._folder = Path(tempfile.mkdtemp(prefix="graphneg-pairs-"))
-        weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+        self.folder = Path(tempfile.mkdtemp(prefix="graphneg-pairs-"))
+        weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
         self._last: tuple[int, StoredGroups] | None = None
-
-    @property
-    def folder(self) -> Path:
-        """For files that live as long as this object."""
-        return self._folder
 
     def groups(self, epoch: int) -> StoredGroups:
         """The groups that an epoch draws from.
@@ -99,14 +88,14 @@ class NegativeDataset:
     def _groups(self, epoch: int) -> StoredGroups:
         if not self._makers:
             cached = self._cache is not None and all(isinstance(item, str | Path) for item in self._fixed)
-            folder = self._cache / self._digest() if self._cache and cached else self._folder / "all"
+            folder = self._cache / self._digest() if self._cache and cached else self.folder / "all"
             return self._stored(folder, self._read())
-        fixed = self._folder / "fixed.jsonl"
+        fixed = self.folder / "fixed.jsonl"
         if not fixed.exists():
             with atomic_file(fixed) as unfinished, open(unfinished, "wb") as file:
                 file.writelines(map(_line, self._read()))
         made = (entry for item in self._makers for entry in _entries(item(self._seed + epoch)))
-        return self._stored(self._folder / f"epoch-{epoch}", chain(_kept(fixed), self._known(made)))
+        return self._stored(self.folder / f"epoch-{epoch}", chain(_kept(fixed), self._known(made)))
 
     def _stored(self, folder: Path, entries: Iterable[Entry]) -> StoredGroups:
         if not folder.is_dir():
@@ -211,11 +200,9 @@ def store_groups(entries: Iterable[Entry], folder: Path, held_out: HeldOut) -> N
     left_out = 0
     with open(spool, "w+b") as file, open(folder / _GROUPS, "wb") as lines:
         for group in _grouped(entries, file):
-            for answers in (group.positives, group.negatives):
-                allowed = [item for item in answers if item.text not in held_out]
-                left_out += len(answers) - len(allowed)
-                answers[:] = allowed
-            ends.append(ends[-1] + lines.write(msgspec.json.encode(group) + b"\n"))
+            allowed = held_out.without(group)
+            left_out += group.size - allowed.size
+            ends.append(ends[-1] + lines.write(msgspec.json.encode(allowed) + b"\n"))
     spool.unlink()
     numpy.save(folder / _ENDS, ends)
     (folder / _FACTS).write_text(json.dumps({"held_out": left_out}), encoding="utf-8")

@@ -12,13 +12,13 @@ import hashlib
 from array import array
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
-from graphneg.datasets.groups import REFERENCE, Answer, Group, HeldOut
+from graphneg.datasets.groups import REFERENCE, Answer, Group
 from graphneg.english.tokens import match_key
 from graphneg.errors import InputError
 from graphneg.hashing import number
@@ -106,13 +106,12 @@ class Draw(NamedTuple):
 class PairSampler:
     """Draws the pairs of an epoch from groups: the same seed and epoch give the same pairs in the same order.
 
-    Of each context other negatives come up in each epoch, until all have been drawn. A response whose
-    text is in ``held_out`` is never drawn. A shortfall is counted, never made up for. ``wanted``
-    chooses groups; random responses come from the chosen ones too. ``left_out`` responses were left out
-    of the groups before, being held out.
+    Of each context other negatives come up in each epoch, until all have been drawn. A shortfall is counted,
+    never made up for. ``wanted`` chooses groups, ``contexts`` in all; random responses come from them alone.
+    ``left_out`` responses were left out of the groups before, being held out.
 
     Raises:
-        InputError: a group has no right response, none is left, or a source is not there at all.
+        InputError: no group has a right response, or a source is not there at all.
     """
 
     def __init__(
@@ -120,24 +119,19 @@ class PairSampler:
         groups: Sequence[Group],
         mix: Mix,
         seed: int,
-        held_out: Collection[str] | HeldOut = (),
         wanted: Callable[[Group], bool] | None = None,
         left_out: int = 0,
     ) -> None:
         self.groups = groups
         self.mix = mix
         self._seed = seed
-        self._held_out = held_out if isinstance(held_out, HeldOut) else HeldOut(held_out)
         self._left_out = left_out
         self._kept = array("L")
         known: set[str] = set()
         for index, group in enumerate(groups):
-            right, wrong = group.positives, group.negatives
-            known.update(name for answer in wrong for name in (answer.source, answer.category))
-            if wanted is None or wanted(group):
-                allowed = len(self._allowed(right))
-                self._left_out += len(right) + len(wrong) - allowed - len(self._allowed(wrong))
-                self._kept.extend([index] * bool(allowed))
+            known.update(name for answer in group.negatives for name in (answer.source, answer.category))
+            if group.positives and (wanted is None or wanted(group)):
+                self._kept.append(index)
         if not self._kept:
             raise InputError("no context has a right response to learn from")
         for name in mix.negatives:
@@ -145,6 +139,7 @@ class PairSampler:
                 there = ", ".join(sorted(known - {""})) or "none"
                 raise InputError(f"no negatives of {name!r}; there are: {there}")
         self._own_random = RANDOM in known
+        self.contexts = len(self._kept)
 
     def drawn(self, epoch: int) -> tuple[EpochPairs, Shortfall]:
         """The pairs of an epoch, shuffled, and its `Shortfall`; 12 bytes are kept of each pair."""
@@ -169,19 +164,12 @@ class PairSampler:
 
     def draws(self, epoch: int, shortfall: Shortfall) -> Iterator[Draw]:
         """What an epoch draws, context by context; what is ``shortfall`` is counted on the way."""
-        for index in self._kept:
-            yield from self.draws_of(index, epoch, shortfall)
-
-    @property
-    def contexts(self) -> int:
-        """How many groups are drawn from."""
-        return len(self._kept)
+        return (draw for index in self._kept for draw in self.draws_of(index, epoch, shortfall))
 
     def shuffled(self, epoch: int) -> list[int]:
         """The places of the groups that are drawn from, in an order of the epoch's own."""
-        return sorted(
-            self._kept, key=lambda index: number(self._seed, "group", str(epoch), self.groups[index].id)
-        )
+        name = str(epoch)
+        return sorted(self._kept, key=lambda index: number(self._seed, "group", name, self.groups[index].id))
 
     def pair(self, draw: Draw) -> Pair:
         """The pair that was drawn."""
@@ -198,7 +186,7 @@ class PairSampler:
     def draws_of(self, index: int, epoch: int, shortfall: Shortfall) -> Iterator[Draw]:
         """What an epoch draws of one group: right responses, then wrong ones."""
         group = self.groups[index]
-        right, wrong = self._allowed(group.positives), self._allowed(group.negatives)
+        right, wrong = list(enumerate(group.positives)), list(enumerate(group.negatives))
         for slot in self._turns(group.id, _RIGHT, right, self.mix.positives, epoch):
             yield Draw(index, index, slot, REFERENCE)
         for name, amount in self.mix.negatives.items():
@@ -225,18 +213,16 @@ class PairSampler:
         taken = {match_key(answer.text) for answer in group.positives}
         for k in range(amount * _TRIES):
             draw = number(self._seed, "random", group.id, str(epoch), str(k))
-            other = self._kept[draw % len(self._kept)]
-            some = self._allowed(self.groups[other].positives)
-            slot, answer = some[(draw // len(self._kept)) % len(some)]
-            if other != index and match_key(answer.text) not in taken:
-                taken.add(match_key(answer.text))
+            other = self._kept[draw % self.contexts]
+            some = self.groups[other].positives
+            slot = (draw // self.contexts) % len(some)
+            key = match_key(some[slot].text)
+            if other != index and key not in taken:
+                taken.add(key)
                 yield Draw(index, other, slot, RANDOM)
                 amount -= 1
                 if not amount:
                     return
-
-    def _allowed(self, answers: Sequence[Answer]) -> list[tuple[int, Answer]]:
-        return [(slot, item) for slot, item in enumerate(answers) if item.text not in self._held_out]
 
 
 def in_turn(items: Sequence[Item], amount: int, epoch: int) -> list[Item]:
@@ -368,14 +354,16 @@ class Epochs:
 
     Inside windows of some batches, batches are of contexts of like length. One epoch's draws are held at a
     time, and the pairs of one window. ``sources`` counts the pairs of all epochs, `sources_of` those of
-    the beginning; ``shortfall`` is what the first one lacked, ``first`` how many pairs it has.
+    the beginning. Of the first epoch, ``shortfall`` is what it lacked, ``first`` how many pairs it has, and
+    ``balance`` how many wrong ones for each right one.
     """
 
     def __init__(self, draws: Draws, epochs: int, batch: int) -> None:
         self._draws = draws
         self._batch, self._size = batch, batch * _WINDOW
         first, self.shortfall = draws(0)
-        self.first, self._right, self._digest = len(first), first.right, first.digest
+        self.first, self._digest = len(first), first.digest
+        self.balance = (self.first - first.right) / max(1, first.right)
         self._epoch, self._pairs = 0, first.together()
         self._window, self._sorted = -1, list[Pair]()
         self.sources: Counter[str] = Counter()
@@ -384,11 +372,6 @@ class Epochs:
             pairs = first if epoch == 0 else draws(epoch)[0]
             self.sources.update(pairs.sources)
             self._starts.append(self._starts[-1] + len(pairs))
-
-    @property
-    def balance(self) -> float:
-        """How many wrong pairs there are for each right one, in the first epoch."""
-        return (self.first - self._right) / max(1, self._right)
 
     def facts(self) -> list[Any]:
         """What decides a run: the first epoch's pairs, and how many there are of each source."""

@@ -19,11 +19,7 @@ Result = TypeVar("Result")
 
 
 def padded(
-    rows: Sequence[Sequence[int]],
-    pad: int,
-    side: Literal["left", "right"],
-    device: Any,
-    width: int = 0,
+    rows: Sequence[Sequence[int]], pad: int, side: Literal["left", "right"], device: Any, width: int = 0
 ) -> dict[str, Any]:
     """``input_ids`` and ``attention_mask``: int64 tensors of shape (rows, tokens of the longest row).
 

@@ -151,9 +151,8 @@ class Encoder:
 class CachedEmbedder:
     """An embedder that embeds no text twice: ``kept`` vectors stay in memory, the ones used last.
 
-    ``cache`` is a file that keeps them for the next time.
-
-    Threads may share it; one embeds at a time.
+    ``cache`` is a file that keeps them for the next time. ``embedder`` is the one inside: static vectors,
+    say. Threads may share it; one embeds at a time.
 
     Raises:
         InputError: ``cache`` can't be opened.
@@ -161,7 +160,7 @@ class CachedEmbedder:
 
     def __init__(self, embedder: Embedder, kept: int = KEPT, cache: str | Path | None = None) -> None:
         self.name = embedder.name
-        self._embedder = embedder
+        self.embedder = embedder
         self._kept = kept
         self._memory: OrderedDict[str, NDArray[float32]] = OrderedDict()
         self._lock = Lock()
@@ -178,23 +177,18 @@ class CachedEmbedder:
         except sqlite3.Error as error:
             raise InputError(f"{cache}: can't be used as a cache of vectors: {error}") from error
 
-    @property
-    def embedder(self) -> Embedder:
-        """The embedder inside: static vectors, say, with their neighbours."""
-        return self._embedder
-
     def embed(self, texts: Sequence[str]) -> NDArray[float32]:
         """See `Embedder.embed`."""
         import numpy
 
         with self._lock:
             if not texts:
-                return self._embedder.embed(texts)
+                return self.embedder.embed(texts)
             unique = list(dict.fromkeys(texts))
             vectors = {text: self._memory[text] for text in unique if text in self._memory}
             vectors |= self._of_file([text for text in unique if text not in vectors])
             if missing := [text for text in unique if text not in vectors]:
-                vectors |= zip(missing, self._embedder.embed(missing), strict=True)
+                vectors |= zip(missing, self.embedder.embed(missing), strict=True)
                 self._to_file({text: vectors[text] for text in missing})
             for text, vector in vectors.items():
                 self._memory[text] = vector.copy() if vector.base is not None else vector

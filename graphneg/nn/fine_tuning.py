@@ -7,7 +7,7 @@ when the same call is made again.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 from graphneg.errors import InputError
 from graphneg.nn.batching import in_batches
 from graphneg.nn.language_models import CausalLM, Direction, Item, LanguageModel, collated
-from graphneg.nn.training import fit, open_run
+from graphneg.nn.training import Trained, fit, open_run
 from graphneg.progress import Progress
 
 
@@ -28,19 +28,16 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True)
-class TrainingReport:
+class TrainingReport(Trained):
     """``loss`` is the mean over the run, ``validation_loss`` (nats a token) None where nothing was held out.
 
     ``skipped`` counts examples without a target or with one that is longer than the model reads,
     ``shortened`` those whose source lost its beginning.
     """
 
-    folder: Path
     examples: int
     skipped: int
     shortened: int
-    steps: int
-    loss: float
     validation_loss: float | None
 
 
@@ -88,15 +85,11 @@ def fine_tune(
     )
     held_out, _ = _items(model, validation, limit)
     losses = [loss for _, loss in in_batches(held_out, model.batch_size, model.losses) if loss is not None]
+    mean = sum(losses) / len(losses) if losses else None
     return TrainingReport(
-        folder=trained.folder,
-        examples=len(items),
-        skipped=len(examples) - len(items),
-        shortened=shortened,
-        steps=trained.steps,
-        loss=trained.loss,
-        validation_loss=sum(losses) / len(losses) if losses else None,
-    )
+        examples=len(items), skipped=len(examples) - len(items), shortened=shortened, validation_loss=mean,
+        **asdict(trained),
+    )  # fmt: skip
 
 
 def _items(model: LanguageModel, examples: Sequence[Example], limit: int) -> tuple[list[Item], int]:

@@ -18,15 +18,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 from graphneg.errors import InputError
 from graphneg.nn.batching import longest_first, padded
-from graphneg.nn.generation import (
-    Beams,
-    CausalSteps,
-    Search,
-    Seq2SeqSteps,
-    generate,
-    item_seed,
-    processors,
-)
+from graphneg.nn.generation import Beams, CausalSteps, Search, Seq2SeqSteps, generate, item_seed, processors
 
 Tokens = Sequence[int]
 Result = TypeVar("Result")
@@ -69,6 +61,7 @@ class LanguageModel(ABC):
         self.model = model
         self.tokenizer = tokenizer
         self.path = path
+        self._pad: int = tokenizer.pad_token_id
         turned = getattr(model.config, DIRECTION, "forward") == "backward"
         self.direction: Direction = "backward" if turned else "forward"
 
@@ -76,10 +69,6 @@ class LanguageModel(ABC):
     def device(self) -> Any:
         """The torch device that the model is on."""
         return self.model.device
-
-    @property
-    def _pad(self) -> int:
-        return self.tokenizer.pad_token_id
 
     @property
     def longest(self) -> int | None:
@@ -261,7 +250,8 @@ class CausalLM(LanguageModel):
     def source_tokens(self, text: str) -> list[int]:
         """Tokens of a prompt; where there would be none, the token that begins texts."""
         tokens = self.ordered(self.tokenizer(text, verbose=False)["input_ids"]) if text else []
-        return tokens or [self._begin]
+        begin = self.tokenizer.bos_token_id
+        return tokens or [self.tokenizer.eos_token_id if begin is None else begin]
 
     def target_tokens(self, text: str) -> list[int]:
         """The text's tokens and the end token."""
@@ -294,11 +284,6 @@ class CausalLM(LanguageModel):
         """The model before its first token behind each source; rows are padded to ``width`` tokens."""
         rows = padded(sources, self._pad, "left", self.device, width)
         return CausalSteps(self.model, rows, self.longest)
-
-    @property
-    def _begin(self) -> int:
-        begin = self.tokenizer.bos_token_id
-        return self.tokenizer.eos_token_id if begin is None else begin
 
     def _scored_tokens(self, text: str) -> list[int]:
         return self.ordered(self.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])

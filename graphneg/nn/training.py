@@ -138,11 +138,6 @@ class Run:
         written = [state.parent for state in self.checkpoints.glob("checkpoint-*/trainer_state.json")]
         return max(written, key=lambda path: int(path.name.rpartition("-")[2]), default=None)
 
-    @property
-    def logs(self) -> Path:
-        """Where TensorBoard's files go: a run that goes on adds to its curves, another one has its own."""
-        return self.folder / "runs" / self.fingerprint[:12]
-
     def begin(self) -> None:
         """Make room: what is to be overwritten goes, and a note says whose the checkpoints are.
 
@@ -298,55 +293,47 @@ def _trainer(run: Run, callbacks: Sequence[Any], **options: Any) -> Any:
     loop.remove_callback(PrinterCallback)
     for callback in loop.callback_handler.callbacks:
         if isinstance(callback, TensorBoardCallback) and callback.logging_dir is None:
-            callback.logging_dir = str(run.logs)
+            # a run that goes on adds to its curves, another one has its own
+            callback.logging_dir = str(run.folder / "runs" / run.fingerprint[:12])
     return loop
 
 
-def weighted_cross_entropy(logits: Tensor, labels: Tensor, num_items_in_batch: Any = None) -> Tensor:
+def weighted_cross_entropy(outputs: Any, labels: Tensor, num_items_in_batch: Any = None) -> Tensor:
     """The sum over pairs of weighted cross-entropies, over the number of pairs in the step.
 
-    ``logits`` have shape (pairs,) or (pairs, 1); ``labels`` shape (pairs, columns), and begin with label and
+    ``outputs.logits`` have shape (pairs, 1); ``labels`` shape (pairs, columns), and begin with label and
     weight. Where gradients are accumulated ``num_items_in_batch`` counts the labels, all columns, of all
     batches of the step.
     """
     from torch.nn.functional import binary_cross_entropy_with_logits
 
     losses = binary_cross_entropy_with_logits(
-        logits.reshape(-1).float(), labels[:, 0], weight=labels[:, 1], reduction="sum"
+        outputs.logits[:, 0].float(), labels[:, 0], weight=labels[:, 1], reduction="sum"
     )
     return losses / pairs_in_step(labels, num_items_in_batch)
 
 
 def pairs_and_lists(outputs: Any, labels: Tensor, num_items_in_batch: Any = None) -> Tensor:
-    """`weighted_cross_entropy`, and beside it the cross-entropy of each right pair against the wrong ones of
-    its group in the batch.
+    """`weighted_cross_entropy`, and that of each right pair against the wrong ones of its group in the batch.
 
     ``labels`` have shape (pairs, 3): label, weight, number of the group. What makes a pair right is learned
     sooner where all else is the same.
     """
+    import torch
+
+    of_pairs = weighted_cross_entropy(outputs, labels, num_items_in_batch)
     logits, (targets, _, groups) = outputs.logits[:, 0].float(), labels.unbind(dim=1)
-    share = len(labels) / pairs_in_step(labels, num_items_in_batch)
-    of_pairs = weighted_cross_entropy(logits, labels, num_items_in_batch)
-    return of_pairs + _of_lists(logits, targets, groups) * share
+    right = targets > 0.5
+    rivals = (groups[right][:, None] == groups[None, :]) & ~right[None, :]
+    has_rivals = rivals.any(dim=1)
+    if not has_rivals.any():
+        return of_pairs
+    own = logits[right][has_rivals]
+    others = logits[None, :].masked_fill(~rivals[has_rivals], float("-inf"))
+    of_lists = (torch.cat([own[:, None], others], dim=1).logsumexp(dim=1) - own).mean()
+    return of_pairs + of_lists * len(labels) / pairs_in_step(labels, num_items_in_batch)
 
 
 def pairs_in_step(labels: Tensor, num_items_in_batch: Any = None) -> Any:
     """How many pairs a step has, of labels of shape (pairs, columns) of one of its batches."""
     return len(labels) if num_items_in_batch is None else num_items_in_batch / labels.shape[1]
-
-
-def _of_lists(logits: Tensor, targets: Tensor, groups: Tensor) -> Tensor:
-    """Mean cross-entropy of each right response with the wrong ones of its group; 0 where there is none.
-
-    All of shape (pairs,).
-    """
-    import torch
-
-    right = targets > 0.5
-    rivals = (groups[right][:, None] == groups[None, :]) & ~right[None, :]
-    has_rivals = rivals.any(dim=1)
-    if not has_rivals.any():
-        return logits.sum() * 0.0
-    own = logits[right][has_rivals]
-    others = logits[None, :].masked_fill(~rivals[has_rivals], float("-inf"))
-    return (torch.cat([own[:, None], others], dim=1).logsumexp(dim=1) - own).mean()

@@ -112,24 +112,15 @@ class PolyNetwork(nn.Module):
         return (_QUICK * self.log_scale).exp() * joined + _QUICK * self.bias
 
 
-def pairs_loss(outputs: PolyOutput, labels: Tensor, num_items_in_batch: Any = None) -> Tensor:
-    """Binary cross-entropy of each pair; ``labels`` (pairs, 3) begin with label and weight.
-
-    Where gradients are accumulated ``num_items_in_batch`` counts the labels, three a pair, of all batches
-    of the step.
-    """
-    return weighted_cross_entropy(cast(Tensor, outputs.logits), labels, num_items_in_batch)
-
-
 def in_batch_loss(outputs: PolyOutput, labels: Tensor, num_items_in_batch: Any = None) -> Tensor:
-    """``pairs_loss``, and for each right pair the cross-entropy of its response among all of the batch.
+    """`weighted_cross_entropy`, and that of each right pair's response among all of the batch.
 
     The second part is the loss of Humeau et al. 2020, section 4: the responses of the batch's other pairs
     are wrong ones, here right and wrong pairs' alike. What is a right response of the same context
     does not count among them. The first part makes of 0.5 the border between right and wrong.
     """
     right = labels[:, 0] == 1
-    loss = pairs_loss(outputs, labels, num_items_in_batch)
+    loss = weighted_cross_entropy(outputs, labels, num_items_in_batch)
     if not right.any():
         return loss
     same_context = cast(Tensor, outputs.same_context).float()

@@ -12,6 +12,7 @@ from graphneg.errors import InputError, ModelError
 from graphneg.nn.batching import longest_first
 from graphneg.nn.encoders import freeze, load_encoder, positions, tokenizer_of
 from graphneg.nn.models import check_packages, choose_device, locate, reading
+from graphneg.nn.training import weighted_cross_entropy
 from graphneg.rankers.base import POLY_ENCODER, EncoderRanker, kind_of
 
 if TYPE_CHECKING:
@@ -162,9 +163,9 @@ class PolyEncoder(EncoderRanker):
     @property
     def loss(self) -> Callable[..., Tensor]:
         """The loss of its objective, of the output and labels (pairs, 3): label and weight come first."""
-        from graphneg.rankers.poly_attention import in_batch_loss, pairs_loss
+        from graphneg.rankers.poly_attention import in_batch_loss
 
-        return in_batch_loss if self.objective == "in-batch" else pairs_loss
+        return in_batch_loss if self.objective == "in-batch" else weighted_cross_entropy
 
     def encode(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> Mapping[str, Tensor]:
         """Tokens of both sides, each of shape (pairs, tokens) and padded to its longest."""

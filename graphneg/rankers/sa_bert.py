@@ -49,7 +49,8 @@ class SpeakerInputs:
     text is one utterance. As Gu et al. 2020 (Speaker-Aware BERT, section 3.1) have it, ``[EOU]`` stands
     behind each utterance and ``[EOT]`` behind each turn of the context. What is too long loses its
     oldest turns, each as a whole; a last turn that is too long alone, its beginning; and
-    a response that is too long alone, its end.
+    a response that is too long alone, its end. ``special`` tokens stand for no text: those around context and
+    response, and the markers.
     """
 
     def __init__(self, tokenizer: Any, max_tokens: int) -> None:
@@ -59,12 +60,8 @@ class SpeakerInputs:
         pair: list[int] = tokenizer(*MARKERS)["input_ids"]
         first, second = pair.index(self._utterance), pair.index(self._turn)
         self._start, self._between, self._end = pair[:first], pair[first + 1 : second], pair[second + 1 :]
-
-    @property
-    def special(self) -> frozenset[int]:
-        """Tokens that stand for no text: those around context and response, and the markers."""
         around = (*self._start, *self._between, *self._end)
-        return frozenset((*around, self._utterance, self._turn))
+        self.special = frozenset((*around, self._utterance, self._turn))
 
     def rows(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> list[Row]:
         """A row of each pair."""

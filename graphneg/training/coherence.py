@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,13 +14,13 @@ from graphneg.datasets.pair_sampler import in_turn
 from graphneg.errors import InputError
 from graphneg.hashing import number
 from graphneg.ingest.rows import text_key
-from graphneg.nn.training import IN_ORDER, check_epochs, fit, open_run
+from graphneg.nn.training import IN_ORDER, Trained, check_epochs, fit, open_run, weighted_cross_entropy
 from graphneg.progress import Progress
 from graphneg.scorers.coherence import CoherenceScorer, Turns, Versions
 from graphneg.training.rankers import starting_point
 
 if TYPE_CHECKING:
-    from torch import Tensor
+    pass
 
 
 ORIGINAL = "original"
@@ -42,19 +42,16 @@ class VersionShortfall:
 
 
 @dataclass(frozen=True, slots=True)
-class CoherenceReport:
+class CoherenceReport(Trained):
     """What a run did: ``windows`` over all epochs, the coherent ones as ``original``, others by recipe.
 
     ``shortfall`` is that of one epoch. ``cut_turns`` is how often a turn that is longer than a window lost
     its end.
     """
 
-    folder: Path
     windows: Mapping[str, int]
     shortfall: VersionShortfall
     cut_turns: int
-    steps: int
-    loss: float
 
 
 def train_coherence(
@@ -96,11 +93,11 @@ def train_coherence(
     scorer.cut_turns = 0
     trained = fit(
         run, scorer, picks, partial(_collate, scorer), seed=seed, progress=progress,
-        arguments={**settings, **IN_ORDER}, compute_loss_func=_loss,
+        arguments={**settings, **IN_ORDER}, compute_loss_func=weighted_cross_entropy,
     )  # fmt: skip
     windows = Counter(pick.source for pick in picks)
     return CoherenceReport(
-        run.folder, windows, sampler.shortfall, scorer.cut_turns, trained.steps, trained.loss
+        windows=windows, shortfall=sampler.shortfall, cut_turns=scorer.cut_turns, **asdict(trained)
     )
 
 
@@ -123,11 +120,7 @@ class WindowSampler:
     """Picks for an epoch: the same seed and epoch give the same ones in the same order."""
 
     def __init__(
-        self,
-        dialogues: Sequence[Versions],
-        mix: Mapping[str, int],
-        seed: int,
-        held_out: Collection[str],
+        self, dialogues: Sequence[Versions], mix: Mapping[str, int], seed: int, held_out: Collection[str]
     ) -> None:
         if not mix or min(mix.values()) < 1:
             raise InputError("a mix needs at least one edited version of each dialogue")
@@ -178,14 +171,7 @@ def _collate(scorer: CoherenceScorer, picks: Sequence[Pick]) -> Mapping[str, Any
         windows = scorer.cutter.all(scorer.lengths(encoded))
         edited = [window for window in windows if not pick.places.isdisjoint(window)] or windows
         rows.append(scorer.tokens(encoded, edited[pick.number % len(edited)]))
-    return {**scorer.batch_of(rows), "labels": torch.tensor([float(pick.label) for pick in picks])}
-
-
-def _loss(outputs: Any, labels: Tensor, num_items_in_batch: Any = None) -> Tensor:
-    """Binary cross-entropy; ``labels`` of shape (windows,)."""
-    from torch.nn.functional import binary_cross_entropy_with_logits
-
-    return binary_cross_entropy_with_logits(outputs.logits[:, 0].float(), labels)
+    return {**scorer.batch_of(rows), "labels": torch.tensor([(float(pick.label), 1.0) for pick in picks])}
 
 
 def _says(turns: Turns, held_out: HeldOut) -> bool:

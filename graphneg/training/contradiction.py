@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from graphneg.english.tokens import match_key
 from graphneg.errors import InputError
 from graphneg.hashing import number
 from graphneg.ingest.labelled import Labelled
-from graphneg.nn.training import IN_ORDER, check_epochs, fit, open_run, pairs_and_lists
+from graphneg.nn.training import IN_ORDER, Trained, check_epochs, fit, open_run, pairs_and_lists
 from graphneg.progress import Progress
 from graphneg.scorers.contradiction import ContradictionDetector
 from graphneg.scorers.edited_contradictions import SOURCE
@@ -24,14 +24,11 @@ SETTINGS: Mapping[str, Any] = {"per_device_train_batch_size": 16, "learning_rate
 
 
 @dataclass(frozen=True, slots=True)
-class DetectorReport:
+class DetectorReport(Trained):
     """What a run did: ``pairs`` of one epoch by generator; ``held_out`` were left out."""
 
-    folder: Path
     pairs: Mapping[str, int]
     held_out: int
-    steps: int
-    loss: float
 
 
 def pairs_of(labelled: Iterable[Labelled], weights: Mapping[str, float] | None = None) -> list[Pair]:
@@ -89,7 +86,7 @@ def train_detector(
         progress=progress, arguments={**settings, **IN_ORDER}, compute_loss_func=pairs_and_lists,
     )  # fmt: skip
     sources = Counter(pair.source for pair in kept)
-    return DetectorReport(run.folder, sources, len(pairs) - len(kept), trained.steps, trained.loss)
+    return DetectorReport(pairs=sources, held_out=len(pairs) - len(kept), **asdict(trained))
 
 
 def _shuffled(pairs: Sequence[Pair], seed: int, epoch: int) -> list[Pair]:

@@ -9,7 +9,7 @@ in each epoch (Devlin et al. 2019, BERT, section 3.1).
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -22,7 +22,7 @@ from graphneg.generators.base import Context
 from graphneg.hashing import number, shuffled
 from graphneg.nn.encoders import config_of, tokenizer_of
 from graphneg.nn.models import check_packages, choose_device, locate, reading
-from graphneg.nn.training import IN_ORDER, check_epochs, fit, open_run
+from graphneg.nn.training import IN_ORDER, Trained, check_epochs, fit, open_run
 from graphneg.progress import Progress
 from graphneg.rankers.base import SA_BERT
 from graphneg.rankers.sa_bert import Row, SpeakerInputs, add_speakers
@@ -34,13 +34,10 @@ _AS_MASK, _AS_ANY = 0.8, 0.9
 
 
 @dataclass(frozen=True, slots=True)
-class Adaptation:
+class Adaptation(Trained):
     """A post-trained encoder: ``examples`` of one epoch, ``loss`` of both tasks together over the run."""
 
-    folder: Path
     examples: int
-    steps: int
-    loss: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +135,7 @@ def adapt(
         run, encoder, rows, partial(_collate, inputs, masking), seed=seed, progress=progress,
         arguments={**arguments, **IN_ORDER},
     )  # fmt: skip
-    return Adaptation(run.folder, rows.size, trained.steps, trained.loss)
+    return Adaptation(examples=rows.size, **asdict(trained))
 
 
 def groups_of_contexts(contexts: Iterable[Context]) -> list[Group]:
@@ -155,7 +152,7 @@ def groups_of_contexts(contexts: Iterable[Context]) -> list[Group]:
 
 
 class AdaptationExamples:
-    """The examples of all epochs one after the other: each right response, or in its place another.
+    """The examples of all epochs, ``size`` of each: each right response, or in its place another.
 
     Raises:
         InputError: there is no right response, or only one.
@@ -173,15 +170,11 @@ class AdaptationExamples:
         ]
         if len({match_key(text) for _, text in self._pairs}) < 2:
             raise InputError("no contexts with two or more different right responses to learn from")
+        self.size = len(self._pairs)
         self._epochs = epochs
         self._seed = seed
         self._epoch = -1
         self._order: list[int] = []
-
-    @property
-    def size(self) -> int:
-        """How many there are in an epoch."""
-        return len(self._pairs)
 
     def facts(self) -> list[Any]:
         """What decides a run."""

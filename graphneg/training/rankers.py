@@ -8,24 +8,20 @@ learned sooner where the context is the same. A part of the contexts may be held
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from graphneg.datasets.groups import Group
+from graphneg.datasets.groups import Group, HeldOut
 from graphneg.datasets.pair_sampler import Draws, Epochs, Mix, Pair, PairSampler, Shortfall
 from graphneg.datasets.pairs import Pairs
 from graphneg.errors import InputError
 from graphneg.hashing import number
-from graphneg.nn.training import IN_ORDER, check_epochs, fit, open_run, pairs_and_lists
+from graphneg.nn.training import IN_ORDER, Trained, check_epochs, fit, open_run, pairs_and_lists
 from graphneg.progress import Progress
 from graphneg.rankers.base import Trainable
-
-if TYPE_CHECKING:
-    from transformers import TrainerCallback
-
 
 SETTINGS: Mapping[str, Any] = {"per_device_train_batch_size": 32, "learning_rate": 5e-5}
 
@@ -79,25 +75,16 @@ class Validation:
             "restore_callback_states_from_checkpoint": True,
         }
 
-    def callback(self) -> TrainerCallback:
-        """What stops the trainer."""
-        from transformers import EarlyStoppingCallback
-
-        return EarlyStoppingCallback(early_stopping_patience=self.patience)
-
 
 @dataclass(frozen=True, slots=True)
-class RankerReport:
+class RankerReport(Trained):
     """What a run did: ``pairs`` by source that it learned from, and the ``shortfall`` of the first epoch.
 
     ``planned`` is how many pairs its epochs have: more than it learned from, if it stopped early.
     """
 
-    folder: Path
     pairs: Mapping[str, int]
     shortfall: Shortfall
-    steps: int
-    loss: float
     planned: int
 
 
@@ -136,15 +123,17 @@ def train_ranker(
     if validation is not None:
         settings = validation.arguments(rows.first, settings)
     run = open_run(out, [*facts, starting_point(ranker), rows.facts()], overwrite)
+    from transformers import EarlyStoppingCallback
+
     trained = fit(
         run, ranker, rows, partial(labelled_batch, ranker, attrgetter("context"), rows.balance), seed=seed,
         progress=progress, arguments={**settings, **IN_ORDER},
-        callbacks=[validation.callback()] if validation is not None else (),
+        callbacks=[EarlyStoppingCallback(validation.patience)] if validation is not None else (),
         eval_dataset=checked(0)[0] if checked is not None else None,
         compute_loss_func=getattr(ranker, "loss", pairs_and_lists),
     )  # fmt: skip
     sources = rows.sources_of(round(trained.share * len(rows)))
-    return RankerReport(run.folder, sources, rows.shortfall, trained.steps, trained.loss, len(rows))
+    return RankerReport(pairs=sources, shortfall=rows.shortfall, planned=len(rows), **asdict(trained))
 
 
 def _parts(
@@ -164,7 +153,10 @@ def _parts(
             return data.draw, None
         validation.check(data.sampler(0).groups)
         return data.part(validation.learns).draw, data.part(validation.holds_back).draw
-    sampler = partial(PairSampler, data, mix or Mix(), seed, held_out)
+    texts = HeldOut(held_out)
+    groups = [texts.without(group) for group in data]
+    left_out = sum(group.size for group in data) - sum(group.size for group in groups)
+    sampler = partial(PairSampler, groups, mix or Mix(), seed, left_out=left_out)
     if validation is None:
         return sampler().drawn, None
     validation.check(data)

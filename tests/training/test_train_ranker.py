@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphneg.datasets.groups import Answer, Group, groups_of, read_groups
+from graphneg.datasets.groups import Answer, Group, HeldOut, groups_of, read_groups
 from graphneg.datasets.pair_sampler import Mix, PairSampler
 from graphneg.english.tokens import match_key
 from graphneg.errors import InputError
@@ -74,12 +74,12 @@ class TestDrawing:
         assert all(match_key(pair.response) not in right[pair.context] for pair in pairs if not pair.label)
 
     def test_what_is_held_out_never_comes_up(self) -> None:
-        drawing = PairSampler(
-            groups(), Mix(2, {"edited": 3, "random": 4}), 0, held_out=["At  six", "FISH now"]
-        )
-        pairs, lacking = drawing.drawn(0)
+        held_out = HeldOut(["At  six", "FISH now"])
+        some = [held_out.without(group) for group in groups()]
+        pairs, lacking = PairSampler(some, Mix(2, {"edited": 3, "random": 4}), 0, left_out=4).drawn(0)
         assert not {"at six", "fish now"} & {match_key(pair.response) for pair in pairs}
         assert lacking.responses["edited"] == 3 and lacking.held_out == 4
+        assert sum(group.size for group in groups()) - sum(group.size for group in some) == 4
 
     def test_what_is_lacking_is_counted_and_not_made_up_for(self) -> None:
         pairs, lacking = PairSampler(groups(), Mix(1, {"C-cont": 5}), 0).drawn(0)
