@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 from array import array
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -91,17 +91,21 @@ class Entry(NamedTuple):
     right: str | None
 
 
-def read_groups(paths: Sequence[str | Path]) -> list[Group]:
-    """The groups of files of negatives (.jsonl, .parquet), in the order in which they come up.
+def read_groups(sources: Iterable[str | Path | Iterable[Negative]]) -> list[Group]:
+    """The groups of files of negatives (.jsonl, .parquet) or of negatives, as they come up first.
+
+    Of an edited negative, the original is a right response.
 
     Raises:
         InputError: a file can't be read, or is none of negatives, a label is neither 0 nor 1, or a
             context has no right response.
     """
-    groups = _grouped(entry for path in paths for entry in read_entries(path))
-    for group in groups:
+    groups: dict[str, Group] = {}
+    for entry in chain.from_iterable(map(entries_of, sources)):
+        enter(groups.setdefault(entry.group_id, Group(entry.group_id, entry.context)), entry)
+    for group in groups.values():
         check(group)
-    return groups
+    return list(groups.values())
 
 
 def check(group: Group) -> None:
@@ -111,15 +115,6 @@ def check(group: Group) -> None:
             f"{group.id}: no right response to learn from; a context needs a record with label 1, "
             "or the original response of an edited one"
         )
-
-
-def groups_of(records: Iterable[Negative]) -> list[Group]:
-    """Records by their context; of an edited one, the original is a right response.
-
-    Raises:
-        InputError: a label is neither 0 nor 1.
-    """
-    return _grouped(entry_of(item, item.id) for item in records)
 
 
 def groups_of_choices(choices: Iterable[Choices]) -> list[Group]:
@@ -135,14 +130,15 @@ def groups_of_choices(choices: Iterable[Choices]) -> list[Group]:
     ]
 
 
-def read_entries(path: str | Path) -> Iterator[Entry]:
-    """The entries of a file's records (.jsonl, .parquet), one by one.
+def entries_of(source: str | Path | Iterable[Negative]) -> Iterator[Entry]:
+    """The entries of a file's records (.jsonl, .parquet), or of negatives, one by one.
 
     Raises:
         InputError: the file can't be read, or is none of negatives, or a label is neither 0 nor 1.
     """
-    for address, record in read_located(path):
-        yield entry_of(record, address)
+    is_file = isinstance(source, str | Path)
+    located = read_located(source) if is_file else ((negative.id, negative) for negative in source)
+    return (entry_of(record, address) for address, record in located)
 
 
 def entry_of(record: Negative, where: str) -> Entry:
@@ -176,13 +172,6 @@ def enter(group: Group, entry: Entry) -> None:
     for answers, answer in ((group.positives, right), (group.negatives, wrong)):
         if answer is not None and answer not in answers:
             answers.append(answer)
-
-
-def _grouped(entries: Iterable[Entry]) -> list[Group]:
-    groups: dict[str, Group] = {}
-    for entry in entries:
-        enter(groups.setdefault(entry.group_id, Group(entry.group_id, entry.context)), entry)
-    return list(groups.values())
 
 
 class HeldOut:

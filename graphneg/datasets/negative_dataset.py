@@ -23,7 +23,7 @@ from typing import IO, overload
 
 import msgspec
 
-from graphneg.datasets.groups import Entry, Group, HeldOut, check, enter, entry_of, read_entries
+from graphneg.datasets.groups import Entry, Group, HeldOut, check, enter, entries_of
 from graphneg.errors import InputError
 from graphneg.hashing import number
 from graphneg.model import Negative
@@ -94,7 +94,7 @@ class NegativeDataset:
         if not fixed.exists():
             with atomic_file(fixed) as unfinished, open(unfinished, "wb") as file:
                 file.writelines(map(_line, self._read()))
-        made = (entry for item in self._makers for entry in _entries(item(self._seed + epoch)))
+        made = (entry for item in self._makers for entry in entries_of(item(self._seed + epoch)))
         return self._stored(self.folder / f"epoch-{epoch}", chain(_kept(fixed), self._known(made)))
 
     def _stored(self, folder: Path, entries: Iterable[Entry]) -> StoredGroups:
@@ -105,7 +105,7 @@ class NegativeDataset:
 
     def _read(self) -> Iterator[Entry]:
         for item in self._fixed:
-            yield from self._known(read_entries(item) if isinstance(item, str | Path) else _entries(item))
+            yield from self._known(entries_of(item))
         strange = sorted(self._splits - self._seen)
         if strange and not self._makers:
             there = ", ".join(sorted(self._seen)) or "none"
@@ -133,10 +133,6 @@ class NegativeDataset:
             digest.update(path.suffix.encode())
         digest.update(json.dumps([_VERSION, sorted(self._splits)]).encode() + self._held_out.digest())
         return digest.hexdigest()
-
-
-def _entries(negatives: Iterable[Negative]) -> Iterator[Entry]:
-    return (entry_of(item, item.id) for item in negatives)
 
 
 def _line(entry: Entry) -> bytes:

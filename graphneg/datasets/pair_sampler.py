@@ -58,7 +58,7 @@ class Mix:
 
     ``random`` is a source that needs no negatives: right responses of other contexts. Where the
     groups bring a source of that name themselves, theirs are taken. ``weights`` say how much a pair counts,
-    by category or source (``reference`` for right responses); 1 where they say nothing.
+    by category before source (``reference`` for right responses); 1 where they say nothing.
     """
 
     positives: int = 1
@@ -70,10 +70,6 @@ class Mix:
             raise InputError("a mix needs at least one right and one wrong response of each context")
         if min(self.weights.values(), default=1) < 0:
             raise InputError("a weight is 0 or more")
-
-    def weight(self, source: str, category: str) -> float:
-        """What a pair counts; a category goes before a source."""
-        return self.weights.get(category, self.weights.get(source, 1.0))
 
 
 @dataclass(slots=True)
@@ -180,7 +176,8 @@ class PairSampler:
             answer = Answer(answer.text, RANDOM)
         context = group.context if answer.context is None else answer.context
         id = f"{group.id}~{draw.label}{answer.source}~{answer.text}"
-        weight = self.mix.weight(answer.source, answer.category)
+        weights = self.mix.weights
+        weight = weights.get(answer.category, weights.get(answer.source, 1.0))
         return Pair(id, context, answer.text, draw.label, answer.source, answer.category, weight)
 
     def draws_of(self, index: int, epoch: int, shortfall: Shortfall) -> Iterator[Draw]:

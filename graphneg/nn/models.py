@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, redirect_stderr
 from dataclasses import dataclass
-from functools import partial
 from importlib.util import find_spec
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -248,7 +248,7 @@ def load_weights(source: ModelSource, auto: Any, kind: str, **options: Any) -> A
     Raises:
         ModelError: it can't be read, or weights are missing.
     """
-    with _no_bar_of_gguf(source):
+    with redirect_stderr(StringIO()) if source.gguf_file else nullcontext():  # a bar that has no switch
         model, report = _from_pretrained(auto, source, kind, output_loading_info=True, **options)
     if report["missing_keys"]:
         names = sorted(report["missing_keys"])
@@ -263,23 +263,6 @@ def load_weights(source: ModelSource, auto: Any, kind: str, **options: Any) -> A
                 delattr(holder, name)
         model.is_quantized = False
     return model
-
-
-@contextmanager
-def _no_bar_of_gguf(source: ModelSource) -> Generator[None]:
-    """transformers draws a bar for a GGUF file's tensors, and has no switch for it."""
-    if source.gguf_file is None:
-        yield
-        return
-    from transformers import modeling_gguf_pytorch_utils
-
-    module: Any = modeling_gguf_pytorch_utils
-    drawn = module.tqdm
-    module.tqdm = partial(drawn, disable=True)
-    try:
-        yield
-    finally:
-        module.tqdm = drawn
 
 
 def on_device(model: Any, device: str) -> Any:

@@ -5,6 +5,7 @@ Of the modules of rankers this one alone imports torch at its top, so it is impo
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -44,17 +45,16 @@ class PolyNetwork(nn.Module):
 
     Without codes a context has one vector, pooled like a response's: a bi-encoder (section 4.2). Unlike
     theirs, attention and scores are divided by the root of the states' size, and a logit has a learned
-    scale and bias, so that its sigmoid is a score. ``response_encoder`` is None where both sides share one.
+    scale and bias, so that its sigmoid is a score. ``encoders`` are one that
+    both sides share, or one for contexts and one for responses.
     """
 
-    def __init__(
-        self, encoder: PreTrainedModel, response_encoder: PreTrainedModel | None, codes: int, pooling: Pooling
-    ) -> None:
+    def __init__(self, encoders: Sequence[PreTrainedModel], codes: int, pooling: Pooling) -> None:
         super().__init__()
-        self.encoder = encoder
-        self.response_encoder = response_encoder
+        self.encoder = encoders[0]
+        self.response_encoder = encoders[1] if len(encoders) == 2 else None
         self.pooling: Pooling = pooling
-        self.size = int(cast(Any, encoder.config).hidden_size)
+        self.size = int(cast(Any, self.encoder.config).hidden_size)
         self.codes = nn.Parameter(torch.randn(codes, self.size))
         self.log_scale = nn.Parameter(torch.zeros(()))
         self.bias = nn.Parameter(torch.zeros(()))

@@ -120,13 +120,12 @@ class PolyEncoder(EncoderRanker):
 
         set_seed(seed)
         with reading(folder, "encoder"):
-            encoder = load_encoder(folder, dropout)
-            other = load_encoder(folder, dropout) if towers == "separate" else None
+            encoders = [load_encoder(folder, dropout) for _ in range(1 + (towers == "separate"))]
             tokenizer = tokenizer_of(folder)
-        if encoder.config.is_encoder_decoder:
+        if encoders[0].config.is_encoder_decoder:
             raise ModelError(f"{folder}: an encoder with a decoder; a poly-encoder needs an encoder alone")
         set_seed(seed)  # the codes are the same whatever reading the towers drew
-        network = PolyNetwork(encoder, other, codes, pooling)
+        network = PolyNetwork(encoders, codes, pooling)
         freeze(network, frozen)
         network.to(choose_device(device))
         return cls(
@@ -145,9 +144,8 @@ class PolyEncoder(EncoderRanker):
 
         noted: Mapping[str, Any] = config["graphneg"]
         with reading(folder, "poly-encoder"):
-            encoder = load_encoder(folder)
-            other = load_encoder(folder / RESPONSES) if noted["towers"] == "separate" else None
-            network = PolyNetwork(encoder, other, int(noted["codes"]), noted["pooling"])
+            towers = (folder, folder / RESPONSES) if noted["towers"] == "separate" else (folder,)
+            network = PolyNetwork(list(map(load_encoder, towers)), int(noted["codes"]), noted["pooling"])
             values = load_file(str(folder / HEAD))
             for name, parameter in _head(network).items():
                 parameter.data.copy_(values[name])

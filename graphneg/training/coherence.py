@@ -72,9 +72,8 @@ def train_coherence(
     ``mix`` says how many edited versions of each dialogue an epoch has, by recipe, generator or error
     category; one of each recipe and generator if it is not given. Of each drawn version an epoch has one
     window that holds an edited turn, and next to it the dialogue as it is at the same place, so that where
-    edits fall tells nothing. No dialogue with a turn of ``held_out`` is learned. ``arguments`` go to
-    transformers' ``TrainingArguments``. A run that was stopped goes on from its last checkpoint when the
-    same call is made again; on a CPU the same seed gives the same model.
+    edits fall tells nothing. No dialogue with a turn of ``held_out`` is learned. What ``seed``, ``overwrite``
+    and ``arguments`` do: `graphneg.training.rankers.train_ranker`.
 
     Raises:
         InputError: there is nothing to learn from, a name of the mix is not there, ``out`` holds a

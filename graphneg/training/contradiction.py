@@ -60,9 +60,8 @@ def train_detector(
     """Train ``detector`` in place and save it into ``out``.
 
     Beside each pair's own loss a graph-made contradiction is compared with its counterpart.
-    No pair with a text of ``held_out`` is learned. ``arguments`` go to transformers' ``TrainingArguments``. A
-    run that was stopped goes on from its last checkpoint when the same call is made again; on a CPU
-    the same seed gives the same model.
+    No pair with a text of ``held_out`` is learned. What ``seed``, ``overwrite`` and ``arguments`` do:
+    `graphneg.training.rankers.train_ranker`.
 
     Raises:
         InputError: there are not both classes to learn from, a label is not 0 or 1, ``out`` holds a

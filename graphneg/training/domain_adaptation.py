@@ -115,9 +115,8 @@ def adapt(
 
     The folder is an encoder from which a speaker-aware ranker starts, with its speakers, and a
     ``BertForPreTraining`` to transformers. ``masked`` is the share of words that are masked;
-    no text of ``held_out`` is ever a response. ``arguments`` go to ``TrainingArguments``. A run that was
-    stopped goes on from its last checkpoint when the same call is made again; on a CPU the
-    same seed gives the same encoder.
+    no text of ``held_out`` is ever a response. What ``seed``, ``overwrite`` and ``arguments`` do:
+    `graphneg.training.rankers.train_ranker`.
 
     Raises:
         InputError: there is nothing to learn from, ``out`` holds a model or another run, or the

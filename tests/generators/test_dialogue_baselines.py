@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphneg.datasets.groups import groups_of
+from graphneg.datasets.groups import read_groups
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.errors import GeneratorError
 from graphneg.generators.base import Context, Turn, get_generator
@@ -75,7 +75,7 @@ class TestOnServers:
         assert once != [texts(one) for one in graph.generate(name, per_context=2, seed=4)]
 
     def test_originals_are_the_right_dialogues_to_learn_from(self, graph: DialogueGraph) -> None:
-        groups = groups_of(graph.generate("replacement", per_context=4))
+        groups = read_groups([graph.generate("replacement", per_context=4)])
         for one in groups:
             right = [*one.context, *(answer.text for answer in one.positives)]
             assert right in DIALOGUES

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphneg.datasets.groups import Answer, Group, HeldOut, groups_of, read_groups
+from graphneg.datasets.groups import Answer, Group, HeldOut, read_groups
 from graphneg.datasets.pair_sampler import Mix, PairSampler
 from graphneg.english.tokens import match_key
 from graphneg.errors import InputError
@@ -39,7 +39,7 @@ class TestGroups:
             response="Me too.",
             original={"context": turns, "response": None},
         )
-        [group] = groups_of([edited])
+        [group] = read_groups([[edited]])
         assert group.context == ("I like tea.",)
         assert group.negatives[0].context == ("I hate tea.",)
         assert group.positives[0].text == "Me too."
@@ -283,7 +283,7 @@ class TestTraining:
 
         records, mix = some(), Mix(1, {"edits": 1, "random": 1})
         scores: list[list[float]] = []
-        for name, data in (("pairs", read_pairs(records, mix=mix)), ("groups", groups_of(records))):
+        for name, data in (("pairs", read_pairs(records, mix=mix)), ("groups", read_groups([records]))):
             ranker = CrossEncoder.new(encoder)
             given = {"mix": mix} if name == "groups" else {}
             train_ranker(ranker, data, tmp_path / name, epochs=2, **given)
