@@ -27,7 +27,7 @@ from graphneg.datasets.groups import Entry, Group, HeldOut, check, enter, entrie
 from graphneg.errors import InputError
 from graphneg.hashing import number
 from graphneg.model import Negative
-from graphneg.records.runs import atomic_file, atomic_folder
+from graphneg.records.runs import atomic_folder
 
 Source = str | Path | Iterable[Negative] | Callable[[int], Iterable[Negative]]
 """A file of negatives (.jsonl, .parquet), negatives, or a function of a seed that makes some."""
@@ -92,8 +92,9 @@ class NegativeDataset:
             return self._stored(folder, self._read())
         fixed = self.folder / "fixed.jsonl"
         if not fixed.exists():
-            with atomic_file(fixed) as unfinished, open(unfinished, "wb") as file:
+            with open(unfinished := fixed.with_suffix(".tmp"), "wb") as file:
                 file.writelines(map(_line, self._read()))
+            unfinished.rename(fixed)
         made = (entry for item in self._makers for entry in entries_of(item(self._seed + epoch)))
         return self._stored(self.folder / f"epoch-{epoch}", chain(_kept(fixed), self._known(made)))
 

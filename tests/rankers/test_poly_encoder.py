@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from hypothesis import strategies as st
 
 from graphneg.errors import InputError, ModelError
 from tests.interrupting import StopsAt
-from tests.tiny_ranker import WORDS, encoder_folder, groups
+from tests.tiny_ranker import WORDS, groups
 
 torch = pytest.importorskip("torch")
 
@@ -26,19 +25,6 @@ CONTEXTS = [["shall we swim", "now"], ["where is the cat"], ["who ate bread", "y
 RESPONSES = ["at six", "in the garden", "twelve eggs now"]
 TEXTS = st.lists(st.sampled_from(WORDS.split()), min_size=1, max_size=30).map(" ".join)
 PAIRS = st.lists(st.tuples(st.lists(TEXTS, min_size=1, max_size=3), TEXTS), min_size=1, max_size=12)
-
-
-@pytest.fixture(scope="module")
-def encoder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # the tensors are too small to be worth sharing
-    yield encoder_folder(tmp_path_factory.mktemp("encoder"))
-    torch.set_num_threads(threads)
-
-
-@pytest.fixture(scope="module")
-def poly(encoder: Path) -> PolyEncoder:
-    return PolyEncoder.new(encoder, codes=4, device="cpu")
 
 
 class TestScores:

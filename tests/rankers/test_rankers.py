@@ -25,11 +25,6 @@ RESPONSES = {
 
 
 @pytest.fixture(scope="module")
-def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return encoder_folder(tmp_path_factory.mktemp("encoder"))
-
-
-@pytest.fixture(scope="module")
 def classifier(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return encoder_folder(tmp_path_factory.mktemp("classifier"), labels=1)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from io import StringIO
 from itertools import product
 from pathlib import Path
@@ -25,24 +24,11 @@ pytest.importorskip("faiss")
 from graphneg.datasets.groups import stored_replies  # noqa: E402
 from graphneg.rankers import response_bank  # noqa: E402
 from graphneg.rankers.poly_encoder import PolyEncoder  # noqa: E402
-from graphneg.rankers.response_bank import ResponseBank, build_bank, read_responses, unique  # noqa: E402  # noqa: E402
+from graphneg.rankers.response_bank import ResponseBank, build_bank, read_responses, unique  # noqa: E402
 
 RESPONSES = [" ".join(words) for words in product(WORDS.split()[:11], repeat=2)]
 CONTEXTS = [["shall we swim", "now"], ["where is the cat"], ["who ate bread", "you did", "when"]]
 FILES = {"manifest.json", "texts.jsonl", "index.faiss"}
-
-
-@pytest.fixture(scope="module")
-def encoder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # the tensors are too small to be worth sharing
-    yield encoder_folder(tmp_path_factory.mktemp("encoder"))
-    torch.set_num_threads(threads)
-
-
-@pytest.fixture(scope="module")
-def poly(encoder: Path) -> PolyEncoder:
-    return PolyEncoder.new(encoder, codes=3, device="cpu")
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,114 @@
+"""Groups: what negatives say of their contexts, and which texts are held out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphneg.datasets.groups import (
+    REFERENCE,
+    Answer,
+    Choices,
+    Entry,
+    Group,
+    HeldOut,
+    enter,
+    entries_of,
+    entry_of,
+    groups_of_choices,
+    read_groups,
+)
+from graphneg.errors import InputError
+from tests.negative_samples import EXAMPLE
+from tests.pair_samples import right, some, written, wrong
+
+TEXTS = st.lists(st.text(min_size=1, max_size=8).filter(str.strip))
+
+
+class TestHeldOut:
+    @given(TEXTS, TEXTS)
+    def test_it_holds_what_was_given_however_it_came(self, first: list[str], second: list[str]) -> None:
+        together = HeldOut([*second, *first])
+        later = HeldOut(first)
+        assert all(text in later for text in first)
+        later.add(second)
+        assert all(text in later for text in second)
+        assert later.digest() == together.digest()
+
+    @given(TEXTS, st.integers(0, 99))
+    def test_other_texts_are_not_in_it(self, texts: list[str], at: int) -> None:
+        assert f"nobody said {at}" not in HeldOut(texts)
+
+    def test_case_and_white_space_do_not_count(self) -> None:
+        assert " I  WILL. " in HeldOut(["i will."])
+
+    def test_nothing_is_in_none_and_digests_tell_texts_apart(self) -> None:
+        assert "" not in HeldOut()
+        assert HeldOut(["a"]).digest() != HeldOut(["b"]).digest() != HeldOut().digest()
+
+    def test_a_group_loses_what_is_held_out_and_stays_as_it_was(self) -> None:
+        group = Group("a#1", ("Hi.",), [Answer("Yes.", REFERENCE)], [Answer("No.", "x"), Answer("Now.", "x")])
+        left = HeldOut(["YES.", "now."]).without(group)
+        assert (left.positives, left.negatives) == ([], [Answer("No.", "x")])
+        assert (left.id, left.context, left.size, group.size) == ("a#1", ("Hi.",), 1, 3)
+
+
+class TestEntries:
+    def test_a_right_response_is_of_its_recipe_or_the_reference(self) -> None:
+        assert entry_of(right(0, "Yes."), "here").source == REFERENCE
+        assert entry_of(replace(right(0, "Yes."), recipe="paraphrase"), "here").source == "paraphrase"
+
+    def test_the_first_category_counts(self) -> None:
+        record = replace(wrong(0, "No."), categories=("C-ent", "C-cont"))
+        assert entry_of(record, "here").category == "C-ent"
+        assert entry_of(replace(record, categories=()), "here").category == ""
+
+    def test_an_edited_context_brings_its_own_response_as_the_right_one(self) -> None:
+        before = [{"speaker": "A", "text": "I like tea."}]
+        record = replace(wrong(0, "Me too."), original={"context": before, "response": None})
+        entry = entry_of(record, "here")
+        assert (entry.context, entry.right) == (("I like tea.",), "Me too.")
+        assert entry.own == tuple(turn["text"] for turn in record.context)
+
+    def test_a_wrong_response_alone_brings_none(self) -> None:
+        assert entry_of(wrong(0, "No."), "here").right is None
+
+    @pytest.mark.parametrize("label", [-1, 2])
+    def test_a_label_that_is_none_is_named(self, label: int) -> None:
+        with pytest.raises(InputError, match=f"here: the label is {label}; 1 fits, 0 does not"):
+            entry_of(replace(EXAMPLE, label=label), "here")
+
+    def test_files_and_negatives_give_the_same(self, tmp_path: Path) -> None:
+        path = written(some(3), tmp_path / "some.jsonl")
+        assert list(entries_of(path)) == list(entries_of(str(path))) == list(entries_of(some(3)))
+
+
+class TestGroups:
+    def test_an_answer_counts_once(self) -> None:
+        group = Group("a#1", ("Hi.",))
+        entry = Entry("a#1", "train", ("Hi.",), ("Hi.",), "No.", 0, "edits", "C-cont", "Yes.")
+        for _ in range(2):
+            enter(group, entry)
+        assert group.positives == [Answer("Yes.", REFERENCE)]
+        assert group.negatives == [Answer("No.", "edits", "C-cont")]
+
+    def test_the_same_text_of_another_source_is_another_answer(self) -> None:
+        [group] = read_groups([[right(0, "Yes."), wrong(0, "No.", "edits"), wrong(0, "No.", "overlap")]])
+        assert [answer.source for answer in group.negatives] == ["edits", "overlap"]
+
+    def test_groups_come_as_they_come_up_first_and_over_all_sources(self) -> None:
+        sources = [[wrong(5, "No."), right(1, "Yes.")], [right(5, "It is.")]]
+        assert [group.id for group in read_groups(sources)] == ["own/train/5#2", "own/train/1#2"]
+
+    def test_choices_become_groups_with_a_source_for_each_kind(self) -> None:
+        choices = Choices(
+            "a", ("Hi.",), ("Yes.",), {"random": ("Fish.",), "adversarial": ("Hi, no.", "Bye.")}
+        )
+        [group] = groups_of_choices([choices])
+        assert [answer.text for answer in group.positives + group.negatives] == list(choices.responses)
+        assert [answer.source for answer in group.negatives] == ["random", "adversarial", "adversarial"]
+        assert group.positives == [Answer("Yes.", REFERENCE)] and group.context == ("Hi.",)

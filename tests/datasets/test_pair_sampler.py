@@ -1,0 +1,159 @@
+"""Drawing pairs: whose turn it is, batches of one context, and what a mix asks for in vain."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphneg.datasets.groups import Answer, Group
+from graphneg.datasets.pair_sampler import Epochs, Mix, PairSampler, in_turn, shortages
+from graphneg.errors import InputError
+
+EDITS = {"edits": 3}
+
+
+def made(contexts: int, wrong: int = 4) -> list[Group]:
+    """Contexts of growing length with two right responses and some wrong ones."""
+    return [
+        Group(
+            f"own/{at}#1",
+            tuple("so " * k + "?" for k in range(at % 5 + 1)),
+            [Answer(f"Right {at} {k}.", "reference") for k in range(2)],
+            [Answer(f"Wrong {at} {k}.", "edits", "C-cont") for k in range(wrong)],
+        )
+        for at in range(contexts)
+    ]
+
+
+class TestTurns:
+    @given(st.integers(1, 9), st.integers(1, 9))
+    def test_all_come_up_before_one_comes_again(self, items: int, amount: int) -> None:
+        drawn = [item for epoch in range(items) for item in in_turn(range(items), amount, epoch)]
+        assert max(Counter(drawn).values()) == min(Counter(drawn).values()) == min(amount, items)
+
+    def test_of_nothing_there_is_nothing(self) -> None:
+        assert in_turn([], 3, 5) == []
+
+
+class TestMix:
+    @pytest.mark.parametrize(
+        "mix", [(0, {"edits": 1}), (1, {}), (1, {"edits": 0}), (1, {"edits": 2, "overlap": -1})]
+    )
+    def test_one_without_right_or_wrong_responses_is_refused(self, mix: tuple[int, dict[str, int]]) -> None:
+        with pytest.raises(InputError, match="at least one right and one wrong response"):
+            Mix(*mix)
+
+    def test_a_weight_below_nothing_is_refused_and_nothing_is_allowed(self) -> None:
+        with pytest.raises(InputError, match="a weight is 0 or more"):
+            Mix(1, EDITS, {"edits": -0.1})
+        pairs, _ = PairSampler(made(2), Mix(1, EDITS, {"edits": 0.0}), 0).drawn(0)
+        assert {pair.weight for pair in pairs if not pair.label} == {0.0}
+
+
+class TestSampler:
+    def test_an_answer_with_a_context_of_its_own_is_shown_in_it(self) -> None:
+        group = Group("a#1", ("Tea?",), [Answer("Yes.", "r")], [Answer("Yes.", "edits", "", ("No tea?",))])
+        pairs, _ = PairSampler([group], Mix(1, {"edits": 1}), 0).drawn(0)
+        assert {pair.context: pair.label for pair in pairs} == {("Tea?",): 1, ("No tea?",): 0}
+
+    def test_random_responses_are_the_groups_own_where_they_bring_some(self) -> None:
+        groups = made(3)
+        for group in groups:
+            group.negatives.append(Answer(f"Brought by {group.id}.", "random"))
+        pairs, _ = PairSampler(groups, Mix(1, {"random": 1}), 0).drawn(0)
+        assert all(pair.response.startswith("Brought by") for pair in pairs if not pair.label)
+
+    def test_one_context_alone_has_no_random_response(self) -> None:
+        _, shortfall = PairSampler(made(1), Mix(1, {"random": 2}), 0).drawn(0)
+        assert (shortfall.contexts["random"], shortfall.responses["random"]) == (1, 2)
+
+    @settings(max_examples=20, deadline=None)
+    @given(st.integers(0, 999), st.integers(0, 3))
+    def test_only_wanted_groups_are_drawn_from(self, seed: int, epoch: int) -> None:
+        wanted = {"own/1#1", "own/4#1", "own/5#1"}
+        sampler = PairSampler(made(6), Mix(1, {"random": 1}), seed, lambda group: group.id in wanted)
+        said = {pair.response.split()[1] for pair in sampler.drawn(epoch)[0]}
+        assert sampler.contexts == 3 and said <= {"1", "4", "5"}
+
+    def test_the_digest_follows_pairs_and_weights(self) -> None:
+        mixes = (Mix(1, EDITS), Mix(1, EDITS), Mix(1, EDITS, {"edits": 2.0}), Mix(2, EDITS))
+        first, same, weighted, more = (PairSampler(made(3), mix, 0).drawn(0)[0].digest for mix in mixes)
+        assert first == same and len({first, weighted, more}) == 3
+
+    def test_pairs_put_together_stay_the_same_and_each_context_in_one_row(self) -> None:
+        pairs, _ = PairSampler(made(9), Mix(2, EDITS), 1).drawn(0)
+        together = pairs.together()
+        assert Counter(together) == Counter(pairs) and together.right == pairs.right == 18
+        contexts = [pair.id.partition("~")[0] for pair in together]
+        runs = [one for one, before in zip(contexts, [None, *contexts], strict=False) if one != before]
+        assert len(runs) == 9
+
+
+class TestEpochs:
+    @pytest.fixture
+    def epochs(self) -> Epochs:
+        return Epochs(PairSampler(made(40), Mix(1, EDITS), 3).drawn, 3, batch=4)
+
+    def test_each_epoch_has_each_of_its_pairs_once(self, epochs: Epochs) -> None:
+        sampler = PairSampler(made(40), Mix(1, EDITS), 3)
+        rows = [epochs[at] for at in range(len(epochs))]
+        assert len(rows) == 3 * 160
+        for epoch in range(3):
+            assert Counter(rows[160 * epoch : 160 * (epoch + 1)]) == Counter(sampler.drawn(epoch)[0])
+
+    def test_any_place_may_be_asked_for_and_none_behind_the_end(self, epochs: Epochs) -> None:
+        rows = list(epochs)  # type: ignore[call-overload]
+        assert [epochs[at] for at in (479, 3, 200, 159, 160)] == [rows[at] for at in (479, 3, 200, 159, 160)]
+        for at in (480, -1):
+            with pytest.raises(IndexError):
+                epochs[at]
+
+    def test_contexts_of_a_batch_are_of_like_length(self, epochs: Epochs) -> None:
+        lengths = [sum(map(len, epochs[at].context)) for at in range(160)]
+        spans = [max(lengths[at : at + 4]) - min(lengths[at : at + 4]) for at in range(0, 160, 4)]
+        assert sum(spans) / len(spans) < (max(lengths) - min(lengths)) / 4
+
+    def test_it_tells_how_wrong_pairs_outweigh_right_ones_and_what_was_learned(self, epochs: Epochs) -> None:
+        assert epochs.balance == 3 and epochs.first == 160
+        assert epochs.sources_of(999) == epochs.sources == {"reference": 120, "edits": 360}
+        assert sum(epochs.sources_of(17).values()) == 17
+
+
+class Lengths:
+    """An embedder: texts of the same length are alike, others are not."""
+
+    name = "lengths"
+
+    def embed(self, texts: Sequence[str]) -> Any:
+        return numpy.array([[float(len(text) == size) for size in range(30)] for text in texts])
+
+
+class TestShortages:
+    def test_each_source_has_a_row_and_one_for_each_category_in_it(self) -> None:
+        groups = made(3)
+        groups[0].negatives = [
+            Answer("Wrong 0 0.", "edits", "C-ent"),
+            Answer("Much too long.", "edits", "C-cont"),
+        ]
+        rows = shortages(PairSampler(groups, Mix(1, EDITS), 0), embedder=Lengths())
+        assert [(row.name, row.category, row.short, row.wanted, row.got) for row in rows] == [
+            ("edits", "", 1, 9, 8), ("edits", "C-cont", 0, 7, 7), ("edits", "C-ent", 0, 1, 1),
+        ]  # fmt: skip
+        assert [row.contexts for row in rows] == [3, 3, 1]
+        spread = rows[0].similarity
+        assert spread is not None and (spread.count, spread.minimum, spread.median, spread.maximum) == (
+            8,
+            0,
+            1,
+            1,
+        )
+
+    def test_what_never_comes_up_has_no_similarity(self) -> None:
+        [row] = shortages(PairSampler(made(1), Mix(1, {"random": 1}), 0), embedder=Lengths())
+        assert row.similarity is None and (row.wanted, row.got) == (1, 0)

@@ -1,0 +1,138 @@
+"""Training runs: their arguments, their losses, and whose folder it is."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+from graphneg.errors import InputError  # noqa: E402
+from graphneg.nn.training import (  # noqa: E402
+    Run,
+    open_run,
+    pairs_and_lists,
+    training_arguments,
+    weighted_cross_entropy,
+)
+
+LOGITS = st.lists(st.floats(-8, 8), min_size=1, max_size=8)
+
+
+def outputs(logits: list[float]) -> Any:
+    """What a model gives for some pairs."""
+    return SimpleNamespace(logits=torch.tensor(logits)[:, None])
+
+
+def model_in(folder: Path, **config: Any) -> Path:
+    """A folder with the files of a model, and one that is none."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "config.json").write_text(json.dumps({"model_type": "bert", **config}))
+    for name in ("model.safetensors", "tokenizer.json", "notes.md"):
+        (folder / name).write_text("")
+    return folder
+
+
+def checkpoint(run: Run, step: int, finished: bool = True) -> Path:
+    """A checkpoint as the trainer leaves it."""
+    folder = run.checkpoints / f"checkpoint-{step}"
+    folder.mkdir(parents=True)
+    if finished:
+        (folder / "trainer_state.json").write_text("{}")
+    return folder
+
+
+class TestArguments:
+    def test_the_callers_go_over_those_that_are_usual(self, tmp_path: Path) -> None:
+        made = training_arguments(tmp_path, 7, "cpu", {"learning_rate": 0.5})
+        assert (made.learning_rate, made.seed, made.data_seed, made.save_total_limit) == (0.5, 7, 7, 1)
+        assert made.use_cpu and not made.bf16 and made.report_to == []
+
+    @pytest.mark.parametrize("name", ["sails", "output_dir", "seed", "resume_from_checkpoint"])
+    def test_what_is_none_or_is_not_the_callers_is_refused(self, tmp_path: Path, name: str) -> None:
+        with pytest.raises(InputError, match=f"training takes no argument {name}"):
+            training_arguments(tmp_path, 0, "cpu", {name: 1})
+
+    def test_what_does_not_go_together_is_one_error(self, tmp_path: Path) -> None:
+        with pytest.raises(InputError, match="these training arguments do not go together"):
+            training_arguments(tmp_path, 0, "cpu", {"save_strategy": "sometimes"})
+
+
+class TestLosses:
+    @settings(deadline=None)
+    @given(LOGITS, st.data())
+    def test_accumulated_batches_add_up_to_the_step(self, logits: list[float], data: st.DataObject) -> None:
+        size = len(logits)
+        rows = st.tuples(st.sampled_from([0.0, 1.0]), st.floats(0, 4))
+        labels = torch.tensor(data.draw(st.lists(rows, min_size=size, max_size=size)))
+        cut = data.draw(st.integers(0, size))
+        whole = weighted_cross_entropy(outputs(logits), labels)
+        parts = [
+            weighted_cross_entropy(outputs(logits[some]), labels[some], labels.numel())
+            for some in (slice(0, cut), slice(cut, size))
+            if logits[some]
+        ]
+        assert float(sum(parts)) == pytest.approx(float(whole), abs=1e-5)
+
+    def test_a_weight_counts_a_pair_so_many_times(self) -> None:
+        once, thrice = (torch.tensor([[1.0, weight]]) for weight in (1.0, 3.0))
+        given = outputs([0.3])
+        loss = float(weighted_cross_entropy(given, once))
+        assert loss == pytest.approx(float(torch.nn.functional.softplus(torch.tensor(-0.3))))
+        assert float(weighted_cross_entropy(given, thrice)) == pytest.approx(3 * loss)
+
+    def test_only_wrong_ones_of_the_same_group_are_rivals(self) -> None:
+        labels = torch.tensor([[1.0, 1.0, 0.0], [0.0, 1.0, 1.0], [1.0, 1.0, 0.0]])
+        given = outputs([0.5, 2.0, -1.0])
+        assert float(pairs_and_lists(given, labels)) == float(weighted_cross_entropy(given, labels))
+        labels[1, 2] = 0.0
+        rivals = torch.nn.functional.softplus(2.0 - torch.tensor([0.5, -1.0])).mean()
+        both = weighted_cross_entropy(given, labels) + rivals
+        assert float(pairs_and_lists(given, labels)) == pytest.approx(float(both))
+
+
+class TestRuns:
+    def test_the_same_facts_go_on_and_others_are_refused(self, tmp_path: Path) -> None:
+        run = open_run(tmp_path, ["a", 1])
+        run.begin()
+        last = checkpoint(run, 20)
+        checkpoint(run, 3)
+        checkpoint(run, 40, finished=False)
+        assert open_run(tmp_path, ["a", 1]).last == last
+        with pytest.raises(InputError, match="a run with other examples or settings was stopped here"):
+            open_run(tmp_path, ["a", 2])
+        other = open_run(tmp_path, ["a", 2], overwrite=True)
+        assert last.exists()  # nothing is removed before the run begins
+        other.begin()
+        assert not last.exists() and other.last is None
+
+    def test_checkpoints_of_nobody_known_are_not_gone_on_from(self, tmp_path: Path) -> None:
+        checkpoint(Run(tmp_path, "x"), 1)
+        with pytest.raises(InputError, match="was stopped here"):
+            open_run(tmp_path, [1])
+
+    def test_a_model_gives_way_only_where_that_is_asked_for(self, tmp_path: Path) -> None:
+        model_in(tmp_path)
+        with pytest.raises(InputError, match="there is a model in it already"):
+            open_run(tmp_path, [1])
+        open_run(tmp_path, [1], overwrite=True).begin()
+        assert {path.name for path in tmp_path.iterdir()} == {"notes.md", "checkpoints"}
+
+    def test_a_tower_inside_goes_too_and_leaves_what_is_not_its_own(self, tmp_path: Path) -> None:
+        model_in(tmp_path, graphneg={"towers": "separate"})
+        model_in(tmp_path / "response")
+        open_run(tmp_path, [1], overwrite=True).begin()
+        assert [path.name for path in (tmp_path / "response").iterdir()] == ["notes.md"]
+
+    @pytest.mark.parametrize("content", ['{"port": 80}', "[]", "{"])
+    def test_settings_of_something_else_are_never_overwritten(self, tmp_path: Path, content: str) -> None:
+        (tmp_path / "config.json").write_text(content)
+        with pytest.raises(InputError, match="not a model's, so nothing is overwritten"):
+            open_run(tmp_path, [1], overwrite=True)

@@ -1,0 +1,31 @@
+"""What tests of rankers share: a tiny encoder, and a poly-encoder made of it that no one trained."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.tiny_ranker import encoder_folder
+
+if TYPE_CHECKING:
+    from graphneg.rankers.poly_encoder import PolyEncoder
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # the tensors are too small to be worth sharing
+    yield encoder_folder(tmp_path_factory.mktemp("encoder"))
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture(scope="module")
+def poly(encoder: Path) -> PolyEncoder:
+    from graphneg.rankers.poly_encoder import PolyEncoder
+
+    return PolyEncoder.new(encoder, codes=3, device="cpu")
