@@ -273,10 +273,8 @@ def readable(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    return "".join(
-        " " if not character.isprintable() and unicodedata.category(character) in _NO_TEXT else character
-        for character in text
-    )
+    no_text = {c for c in text if not c.isprintable() and unicodedata.category(c) in _NO_TEXT}
+    return "".join(" " if character in no_text else character for character in text)
 
 
 def tightened(text: str) -> tuple[str, tuple[int, ...] | None]:
@@ -340,17 +338,13 @@ def diagnostics(text: str, pieces: int) -> Iterator[str]:
     """
     if pieces > 1:
         yield f"long: {len(text):,} characters were read in {pieces:,} pieces, each by itself"
-    if not _is_english(text):
-        yield "language: few of its words are English"
-
-
-def _is_english(text: str) -> bool:
-    """Whether the first of its words may be English; too few words tell nothing."""
     words = [match.group().lower() for match in islice(_WORD.finditer(text), _MOST)]
     letters = "".join(words)
-    if sum(letter < _LATIN_ENDS for letter in letters) < _LATIN_SHARE * len(letters):
-        return False
-    return len(words) < _FEWEST or sum(map(_is_known, words)) >= _KNOWN_SHARE * len(words)
+    latin = sum(letter < _LATIN_ENDS for letter in letters) >= _LATIN_SHARE * len(letters)
+    # Too few words tell nothing.
+    known = len(words) < _FEWEST or sum(map(_is_known, words)) >= _KNOWN_SHARE * len(words)
+    if not latin or not known:
+        yield "language: few of its words are English"
 
 
 @lru_cache(maxsize=65536)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import inf
+from typing import NamedTuple
 
 import numpy as np
 
@@ -40,9 +40,8 @@ _FIXED = frozenset(
 Counts = tuple[int, int]
 
 
-@dataclass(slots=True)
-class Candidate:
-    """A fragment, where it comes from, and its features."""
+class Candidate(NamedTuple):
+    """A fragment that a word may stand for, and its features."""
 
     fragment: str
     features: list[str]
@@ -58,10 +57,10 @@ def candidates(
     word = words[i]
     letter = letter_of(word)
     sources: dict[str, list[str]] = {given: ["rules"]}
-    seen = {
-        text: _less(counts, left_out.get(text, _NO_COUNTS))
-        for text, counts in meanings.seen.get(word_key(word), ())
-    }
+    seen: dict[str, Counts] = {}
+    for text, counts in meanings.seen.get(word_key(word), ()):
+        less = left_out.get(text, _NO_COUNTS)
+        seen[text] = max(counts[0] - less[0], 0), max(counts[1] - less[1], 0)
     total = [sum(counts[corpus] for counts in seen.values()) for corpus in (0, 1)]
     for fragment, counts in seen.items():
         large = fragment[:1] == "=" and len(fragment) > 3 and fragment[1:].isdigit()
@@ -72,7 +71,7 @@ def candidates(
             if count:
                 marks += [f"{name}{_share(count, whole)}", f"{name}n{_level(count)}"]
     if letter:
-        _add_senses(sources, meanings, words, word, letter)
+        _add_senses(sources, meanings, word, letter)
         sources.setdefault(word.lemma, []).append("lemma")
     _add_variants(sources, given)
     if _ORDER in read_fragment(given).labels:
@@ -92,42 +91,38 @@ def open_words(draft: Draft) -> Iterator[tuple[Word, str, list[int]]]:
     again = {token for node in draft.nodes if not node.gone for token in node.mentions}
     for word in draft.words:
         text, group = given.get(word.i, ("", []))
-        if word.i in closed or is_fixed(text) or _stands(draft.words, word, text):
-            continue
-        if group or word.i not in again:
+        stands = word.i in closed or is_fixed(text) or _stands(word, text)
+        if not stands and (group or word.i not in again):
             yield word, text, group
 
 
-def _stands(words: Sequence[Word], word: Word, text: str) -> bool:
+def _stands(word: Word, text: str) -> bool:
     """Whether the rules know best: *on leave*, *how many*, *let's*, *not only*, *so* of degree, a *be*."""
     if (word.lower, word.tag) == ("leave", "NN"):
         return True
     if text == "amr-unknown":
         return word.tag[0] != "W"
-    following = words[word.i + 1].lower if word.i + 1 < len(words) else ""
-    if (word.lower in _AMOUNTS and text == "thing") or (
-        word.lower == "how" and text == "" and following in _AMOUNTS
-    ):
-        return True
-    if word.lemma in {"not", "n't"} and text == "":
-        return True
-    head = words[word.head]
+    head, after = word.parent, word.following
+    following = after.lower if after is not None else ""
+    if text == "":
+        how_many = word.lower == "how" and following in _AMOUNTS
+        lets = word.lemma == "let" and following in {"'s", "us"}
+        return how_many or lets or word.lemma in {"not", "n't"} or word.lower == "'s"
     degree = word.lower == "so" and word.dep == "advmod" and head.i > word.i and head.tag[:2] in {"JJ", "RB"}
-    lets = word.lemma == "let" and text == "" and following in {"'s", "us"}
-    return lets or (degree and text != "") or word.lower == "'s" or (word.lemma == "be" and text != "")
+    amount = word.lower in _AMOUNTS and text == "thing"
+    return amount or degree or word.lower == "'s" or word.lemma == "be"
 
 
 def _words_of_expressions(draft: Draft) -> set[int]:
     """The words that a concept (no frame) stands for together with others: *no one*, *at all*."""
     covered: set[int] = set()
     for node in draft.nodes:
-        if node.gone or node.token is None or kind_of(node.label) != "concept":
+        word = None if node.gone or node.token is None else draft.words[node.token]
+        if word is None or (node.start >= word.start and node.end <= word.end):
             continue
-        word = draft.words[node.token]
-        if node.start < word.start or node.end > word.end:
-            covered.update(
-                word.i for word in draft.words if node.start <= word.start and word.end <= node.end
-            )
+        if kind_of(node.label) == "concept":
+            inside = (w.i for w in draft.words if node.start <= w.start and w.end <= node.end)
+            covered.update(inside)
     return covered
 
 
@@ -139,9 +134,7 @@ def is_fixed(fragment: str) -> bool:
     )
 
 
-def _add_senses(
-    sources: dict[str, list[str]], meanings: Meanings, words: Sequence[Word], word: Word, letter: str
-) -> None:
+def _add_senses(sources: dict[str, list[str]], meanings: Meanings, word: Word, letter: str) -> None:
     for key in sense_keys(word):
         senses = meanings.senses.get(key, ())
         whole = sum(sense.examples for sense in senses)
@@ -161,10 +154,6 @@ def _add_variants(sources: dict[str, list[str]], given: str) -> None:
         if text != labels[frames[0]]:
             other = [text if n == frames[0] else label for n, label in enumerate(labels)]
             sources.setdefault(write_fragment(other, arcs), []).append("variant")
-
-
-def _less(counts: Counts, other: Counts) -> Counts:
-    return max(counts[0] - other[0], 0), max(counts[1] - other[1], 0)
 
 
 def _share(count: int, whole: int) -> str:

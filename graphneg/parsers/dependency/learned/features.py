@@ -82,10 +82,9 @@ class Paths:
 
     def between(self, a: int, b: int) -> tuple[str, str, int]:
         """The path from ``a`` to ``b`` as labels, the same with its function words, and its length."""
-        known = self._known.get((a, b))
-        if known is None:
-            known = self._known[a, b] = self._find(a, b)
-        return known
+        if (a, b) not in self._known:
+            self._known[a, b] = self._find(a, b)
+        return self._known[a, b]
 
     def _find(self, a: int, b: int) -> tuple[str, str, int]:
         if a == b:

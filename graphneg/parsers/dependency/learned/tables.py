@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from graphneg.parsers.dependency.draft import Draft, DraftArc
+from graphneg.parsers.dependency.draft import Draft
 from graphneg.parsers.dependency.text import Word
 
 _LETTERS = {"VERB": "v", "AUX": "v", "NOUN": "n", "PROPN": "n", "ADJ": "j", "ADV": "j"}
@@ -155,21 +155,16 @@ def draft_fragments(draft: Draft) -> dict[int, tuple[str, list[int]]]:
     for i, node in enumerate(draft.nodes):
         if not node.gone and node.token is not None:
             members.setdefault(node.token, []).append(i)
-    inner: dict[int, list[DraftArc]] = {}
+    number = {i: n for group in members.values() for n, i in enumerate(group)}
+    inner: dict[int | None, list[tuple[int, str, int]]] = {}
     for arc in draft.arcs:
         token = draft.nodes[arc.head].token
-        if token is not None and token == draft.nodes[arc.dep].token:
-            inner.setdefault(token, []).append(arc)
+        if arc.head in number and arc.dep in number and token == draft.nodes[arc.dep].token:
+            inner.setdefault(token, []).append((number[arc.head], arc.role, number[arc.dep]))
     fragments: dict[int, tuple[str, list[int]]] = {}
     for token, group in members.items():
-        number = {i: n for n, i in enumerate(group)}
-        arcs = [
-            (number[arc.head], arc.role, number[arc.dep])
-            for arc in inner.get(token, ())
-            if arc.head in number and arc.dep in number
-        ]
         labels = [marked(draft.nodes[i].concept, draft.nodes[i].value) for i in group]
-        fragments[token] = (write_fragment(labels, arcs), group)
+        fragments[token] = (write_fragment(labels, inner.get(token, ())), group)
     return fragments
 
 
@@ -215,12 +210,11 @@ class Model:
             return np.zeros((0, weights.shape[1]), np.float32)
         nothing = len(known)
         ids: list[int] = []
-        ends: list[int] = []
+        starts: list[int] = []
         for bag in bags:
+            starts.append(len(ids))
             ids.extend([known.get(feature, nothing) for feature in bag])
             ids.append(nothing)
-            ends.append(len(ids))
-        starts = [0, *ends[:-1]]
         return np.add.reduceat(weights[ids], starts, axis=0)
 
 
@@ -259,18 +253,13 @@ def read_model(data: bytes) -> Model:
     """Reads a network's ``.npz``: its arrays, and the names of features and classes."""
     with np.load(io.BytesIO(data), allow_pickle=False) as stored:
         names = list(stored.files)
-        arrays = {name[2:]: _restored(stored, name[2:]) for name in names if name.startswith("a.")}
+        arrays = {name[2:]: stored[name].astype(np.float32) for name in names if name.startswith("a.")}
+        for name in TABLES & arrays.keys():
+            rows = arrays[name] * stored["s." + name]
+            arrays[name] = np.concatenate([rows, np.zeros((1, rows.shape[1]), np.float32)])
         texts = {
             name[2:]: stored[name].tobytes().decode().split("\n") for name in names if name.startswith("t.")
         }
     classes = texts.pop("classes", [])
     features = {name: {feature: i for i, feature in enumerate(lines)} for name, lines in texts.items()}
     return Model(features, arrays, classes)
-
-
-def _restored(stored: Any, name: str) -> Array:
-    array = stored["a." + name]
-    if name not in TABLES:
-        return array.astype(np.float32)
-    rows = array.astype(np.float32) * stored["s." + name]
-    return np.concatenate([rows, np.zeros((1, rows.shape[1]), np.float32)])

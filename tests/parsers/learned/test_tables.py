@@ -1,0 +1,125 @@
+"""Fragments are texts of small graphs; networks sum rows of features; candidates come from what was seen."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphneg.parsers.dependency.draft import Draft
+from graphneg.parsers.dependency.learned.concepts import candidates, context_features, is_fixed, open_words
+from graphneg.parsers.dependency.learned.tables import (
+    GroupSums,
+    Meanings,
+    Model,
+    Seen,
+    Sense,
+    draft_fragments,
+    put_fragment,
+    read_fragment,
+    sense_keys,
+    word_key,
+    write_fragment,
+)
+from tests.parsers.rules.trees import tree
+
+LABELS = st.lists(
+    st.sampled_from(["person", "teach-01", "=-", ";x", "\\y", "a b", "=5"]), min_size=1, max_size=5
+)
+MEANINGS = Meanings(
+    {"saw/v": [Seen("see-01", (6, 2)), Seen("=1000", (1, 0)), Seen("", (3, 0))]},
+    {"saw": [Sense("saw-01", "v", 3), Sense("saw-02", "n", 1)], "saw_off": [Sense("saw-off-03", "v", 1)]},
+    {},
+    {"dog": (1, 12)},
+)
+
+
+def model(rows: int) -> Model:
+    weights = np.arange(2 * rows + 2, dtype=np.float32).reshape(rows + 1, 2)
+    weights[-1] = 0
+    return Model({"pair": {str(n): n for n in range(rows)}}, {"pair": weights})
+
+
+class TestAFragment:
+    @settings(deadline=None)
+    @given(LABELS, st.data())
+    def test_reads_back_whatever_its_labels_are(self, labels: list[str], data: st.DataObject) -> None:
+        node = st.integers(0, len(labels) - 1)
+        arcs = data.draw(st.lists(st.tuples(node, st.sampled_from(["ARG0", "mod"]), node), max_size=3))
+        text = write_fragment(labels, arcs)
+        read = read_fragment(text)
+        assert sorted(read.labels) == sorted("_".join(label.split()) for label in labels)
+        assert write_fragment(read.labels, read.arcs) == text
+
+    def test_is_the_same_whatever_the_order_of_its_nodes(self) -> None:
+        one = write_fragment(["person", "teach-01"], [(1, "ARG0", 0)])
+        assert one == write_fragment(["teach-01", "person"], [(0, "ARG0", 1)])
+
+    def test_put_in_place_of_another_keeps_the_arcs_to_other_words(self) -> None:
+        draft = Draft("dogs sing", tree("dogs/NNS/nsubj/1 sing/VBP/ROOT/1"))
+        dog = draft.concept("dog", 0, "word")
+        draft.concept("sing-01", 1, "table", ARG0=dog)
+        put_fragment(draft, 0, "=- person", [dog])
+        assert draft_fragments(draft)[0][0] == "=- person"
+        assert draft.roles(1) == {"ARG0": dog} and draft.nodes[dog].concept == "person"
+        put_fragment(draft, 0, "", draft_fragments(draft)[0][1])
+        assert set(draft_fragments(draft)) == {1} and not draft.arcs
+
+    def test_of_a_name_a_date_or_a_number_stands(self) -> None:
+        for text in ("name person", "date-entity", "=12", '="Rome"'):
+            assert is_fixed(text), text
+        for text in ("person", "=-", "", "run-02"):
+            assert not is_fixed(text), text
+
+
+class TestANetwork:
+    def test_sums_the_rows_of_a_bag_and_skips_what_it_does_not_know(self) -> None:
+        sums = model(3).sums("pair", "pair", [["0", "2", "2"], ["unknown"], []])
+        assert sums.tolist() == [[8.0, 11.0], [0.0, 0.0], [0.0, 0.0]]
+        assert model(3).sums("pair", "pair", []).shape == (0, 2)
+
+    def test_sums_groups_as_their_features(self) -> None:
+        whole = model(4)
+        groups = GroupSums(whole, "pair", lambda group: list(group))
+        bags = [["01", "3"], ["3"], ["01", "01"]]
+        features = [[feature for group in bag for feature in group] for bag in bags]
+        assert np.array_equal(groups.sums(bags), whole.sums("pair", "pair", features))
+
+
+class TestCandidates:
+    def test_come_from_the_rules_what_was_seen_senses_and_the_lemma(self) -> None:
+        saw = tree("saw/VBD/ROOT/0 off/RP/prt/0")
+        saw[0].lemma, saw[0].pos = "saw", "VERB"
+        assert (word_key(saw[0]), sense_keys(saw[0])) == ("saw/v", ["saw", "saw_off"])
+        found = candidates(MEANINGS, saw, 0, "cut-01", {})
+        assert [candidate.fragment for candidate in found] == [
+            "cut-01",
+            "see-01",
+            "saw-01",
+            "saw-off-03",
+            "saw",
+        ]
+        left = candidates(MEANINGS, saw, 0, "cut-01", {"see-01": (6, 2)})
+        assert "see-01" not in [candidate.fragment for candidate in left]
+
+    def test_keep_an_order_an_order(self) -> None:
+        saw = tree("saw/VB/ROOT/0")
+        saw[0].lemma, saw[0].pos = "saw", "VERB"
+        given = write_fragment(["saw-01", "=imperative"], [(0, "mode", 1)])
+        found = [candidate.fragment for candidate in candidates(MEANINGS, saw, 0, given, {})]
+        assert found[0] == given and all("=imperative" in fragment for fragment in found)
+
+    def test_are_seen_with_the_words_around(self) -> None:
+        words = tree("big/JJ/amod/1 dog/NN/nsubj/2 barks/VBZ/ROOT/2")
+        features = context_features(MEANINGS, words, 1)
+        assert {"l=dog", "hl=bark", "pl=big", "nl=barks", "g=1", "g=12", "kd=amod", "kl=amod,big"} <= set(
+            features
+        )
+        assert "pl=^" in context_features(MEANINGS, words, 0)
+
+    def test_are_for_words_that_the_rules_leave_open(self) -> None:
+        words = tree("dogs/NNS/nsubj/3 do/VBP/aux/3 n't/RB/neg/3 bark/VB/ROOT/3 at/IN/prep/3 all/DT/pobj/4")
+        draft = Draft("dogs do n't bark at all", words)
+        draft.concept("bark-01", 3, "table", ARG0=draft.concept("dog", 0, "word"))
+        draft.concept("at-all", 4, "multiword", last=5)
+        assert [word.text for word, _, _ in open_words(draft)] == ["dogs", "do", "bark"]
