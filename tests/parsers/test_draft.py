@@ -23,7 +23,7 @@ from graphneg.parsers.dependency.draft import (
 from tests.parsers.rules.trees import tree
 
 ROLES = ("ARG0", "ARG1", "mod", "domain", "part", "polarity", "quant", "op1", "op2", "op7", "time", "name")
-LABELS = ("eat-01", "name", "boy", "a b", "(", '"', "x", "and/or", "école", ":", "b2", "12")
+LABELS = ("eat-01", "boy", "a b", "(", '"', "x", "and/or", "école", ":", "b2", "12")
 
 
 def written(*drafts: Draft, text: str = "") -> str:
