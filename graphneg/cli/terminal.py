@@ -98,13 +98,8 @@ def working(advice: str | Callable[[], str]) -> Generator[Bars]:
 def training(out: Path) -> AbstractContextManager[Bars]:
     """As `working`, in a run whose checkpoints lie in the folder ``out``: there may be none as yet."""
     checkpoints = out / "checkpoints"
-    return working(
-        lambda: (
-            keeps(checkpoints, "what was learned")
-            if checkpoints.is_dir()
-            else "nothing was learned as yet, and nothing is kept"
-        )
-    )
+    kept, unkept = keeps(checkpoints, "what was learned"), "nothing was learned as yet, and nothing is kept"
+    return working(lambda: kept if checkpoints.is_dir() else unkept)
 
 
 def keeps(where: str | Path, what: str) -> str:
