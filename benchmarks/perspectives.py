@@ -22,10 +22,10 @@ from graphneg.nn.embedders import Embedder, get_embedder
 from graphneg.nn.fine_tuning import fine_tune
 from graphneg.nn.models import load_seq2seq
 from graphneg.shift.build import KeywordPair, shifts_of
-from graphneg.shift.candidates import Reach, Reply
+from graphneg.shift.candidates import Reach, Reply, Splitting
 from graphneg.shift.graphs import Shifts
 from graphneg.shift.keywords import Keyword, get_extractor
-from graphneg.shift.prediction import get_predictor, seq2seq_examples
+from graphneg.shift.prediction import examples_of, get_predictor
 from graphneg.shift.substitutes import Prediction, substitutes_of
 from graphneg.store.connection import Store
 
@@ -186,7 +186,7 @@ def answered(name: str, asked: Sequence[Question], ranked: Ranking) -> Answer:
 def trained_bart(store: Store, folder: Path, steps: int) -> Path:
     """A small BART, trained from scratch on the store's pairs."""
     made, out = folder / "made", folder / "trained"
-    examples = seq2seq_examples(store, limit=steps * BATCH)
+    examples = examples_of(store, splitting=Splitting(), limit=steps * BATCH)
     small_bart(made, [example.source for example in examples])
     fine_tune(
         load_seq2seq(made, device="cpu"),

@@ -11,15 +11,15 @@ time.
 from __future__ import annotations
 
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, pairwise
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from uuid import uuid4
 
-from neo4j import ManagedTransaction
+from neo4j import ManagedTransaction, Record
 
 from graphneg.errors import InputError
 from graphneg.ingest.lexicon import finish, lexicon_in, write_terms
@@ -29,7 +29,7 @@ from graphneg.nn.embedders import Embedder
 from graphneg.progress import Progress
 from graphneg.shift.keywords import Keyword, KeywordExtractor
 from graphneg.store.connection import Store
-from graphneg.store.dialogues import Selection, read_dialogues, read_responses
+from graphneg.store.dialogues import Selection, dialogue_ids, read_dialogues, read_responses
 from graphneg.store.statements import cypher_text, run
 from graphneg.workers import ahead
 
@@ -44,20 +44,12 @@ NO_POST_KEYWORDS = "post without keywords"
 NO_REPLY_KEYWORDS = "reply without keywords"
 
 _DIGITS = 4
+_MENTIONS = ("mentions_of_utterances", "mentions_of_responses")
+_SHIFTS = ("shifts_of_utterances", "shifts_of_responses")
 _FORGOTTEN = ("edges", "mentions_of_utterances", "mentions_of_responses", "terms", "marks")
 _TAKEN = "another run is removing the shift graph of this store; build it again after that"
 
 Existing = Literal["keep", "replace"]
-TextKind = Literal["utterances", "responses"]
-KINDS: tuple[TextKind, ...] = get_args(TextKind)
-
-
-@dataclass(frozen=True, slots=True)
-class Method:
-    """How shifts are found: the names of the keyword extractor and of the embedder."""
-
-    keywords: str
-    embedder: str
 
 
 @dataclass(slots=True)
@@ -88,46 +80,38 @@ class ShiftReport:
         parts = [f"{count:,} × {reason}" for reason, count in sorted(self.skipped.items())]
         return line + (f"; skipped {', '.join(parts)}" if parts else "")
 
-    def add(self, written: Sequence[DialogueShifts]) -> None:
-        """Count these dialogues."""
-        self.dialogues += len(written)
-        for dialogue in written:
-            self.pairs += len(dialogue.pairs)
-            self.shifts += sum(map(len, dialogue.shifts.values()))
-            self.mentions += sum(map(len, dialogue.mentions.values()))
-            self.skipped.update(dialogue.skipped)
+    def add(self, dialogue: DialogueShifts) -> None:
+        """Count a dialogue that was written."""
+        self.dialogues += 1
+        self.pairs += len(dialogue.pairs)
+        self.shifts += sum(len(dialogue.rows[name]) for name in _SHIFTS)
+        self.mentions += sum(len(dialogue.rows[name]) for name in _MENTIONS)
+        self.skipped.update(dialogue.skipped)
 
 
-@dataclass(frozen=True, slots=True)
-class DialogueText:
-    """A text of a dialogue: an utterance, or a right response to one of its turns."""
+class DialogueText(NamedTuple):
+    """A text of a dialogue; its ``kind`` is ``utterances``, or ``responses``: right ones to its turns."""
 
     id: str
     text: str
-    kind: TextKind
-
-
-def _by_kind() -> dict[TextKind, list[Row]]:
-    return {kind: [] for kind in KINDS}
+    kind: str
 
 
 @dataclass(slots=True)
 class DialogueShifts:
-    """A dialogue: its texts in order, its pairs of a post and a reply to it, and what is to be written of it.
+    """A dialogue's texts in order, its pairs of a post and a reply to it, and what is to be written of it.
 
-    ``mentions`` and ``shifts`` are rows of the statements in ``cypher/shift/``, by the kind of the text.
+    ``rows`` are those of the statements in ``cypher/shift/``, by name.
     """
 
     id: str
-    texts: tuple[DialogueText, ...]
-    pairs: tuple[tuple[DialogueText, DialogueText], ...]
-    mentions: dict[TextKind, list[Row]] = field(default_factory=_by_kind)
-    shifts: dict[TextKind, list[Row]] = field(default_factory=_by_kind)
+    texts: Sequence[DialogueText]
+    pairs: Sequence[tuple[DialogueText, DialogueText]]
+    rows: dict[str, list[Row]] = field(default_factory=lambda: defaultdict[str, list[Row]](list))
     skipped: Counter[str] = field(default_factory=Counter[str])
 
 
-@dataclass(frozen=True, slots=True)
-class KeywordPair:
+class KeywordPair(NamedTuple):
     """A reply with its keywords, and the keywords of the post that it answers; both have some."""
 
     post: Sequence[Keyword]
@@ -135,8 +119,7 @@ class KeywordPair:
     reply: Sequence[Keyword]
 
 
-@dataclass(frozen=True, slots=True)
-class Shift:
+class Shift(NamedTuple):
     """The keyword of the post that a reply attends to, and its own that it moves to: keys of terms."""
 
     focus: str
@@ -163,21 +146,23 @@ def build_shifts(
         StoreError: the store is gone.
     """
     began = time.monotonic()
-    [amount] = store.read(cypher_text("shift/count_pending"), **_conditions(selection))
+    [amount] = store.read(cypher_text("shift/count_pending"), **selection.conditions())
     _check_replies(store, selection, amount["dialogues"])
-    method = Method(extractor.name, embedder.name)
-    report = ShiftReport(method.keywords, method.embedder, notes=extractor.notes)
-    anew = existing == "replace" or _is_being_removed(store, method)
+    method = {"keywords": extractor.name, "embedder": embedder.name}
+    report = ShiftReport(**method, notes=extractor.notes)
+    known = store.read(cypher_text("shift/method"))
+    anew = existing == "replace" or any(_is_being_removed(state, method) for state in known)
     if anew:
         _forget(store, method, progress)
     progress.start("shift graph", amount["dialogues" if anew else "pending"], "dialogues")
-    ids = _pending_dialogues(store, selection)
+    ids = dialogue_ids(store, selection, statement="shift/pending", page=PAGE)
     batches = iter(lambda: list(islice(ids, BATCH)), [])
     try:
         for batch in ahead(lambda some: _batch(store, some, extractor, embedder), batches, 1):
             for dialogues in _transactions(batch):
                 written = store.write(lambda tx, some=dialogues: _write(tx, method, some))
-                report.add(written)
+                for dialogue in written:
+                    report.add(dialogue)
                 progress.advance(len(written))
     finally:
         report.seconds = time.monotonic() - began
@@ -202,12 +187,6 @@ def shifts_of(pairs: Sequence[KeywordPair], embedder: Embedder) -> list[Shift]:
     ]
 
 
-def method_of(store: Store) -> Method | None:
-    """How the store's shift graph was made; None where there is none."""
-    rows = store.read(cypher_text("shift/method"))
-    return Method(rows[0]["keywords"], rows[0]["embedder"]) if rows else None
-
-
 def _pairs_of(store: Store, ids: Sequence[str]) -> list[DialogueShifts]:
     """The texts and pairs of these dialogues, in order: a reply is the next turn, or a right response."""
     responses = read_responses(store, ids)
@@ -222,13 +201,9 @@ def _pairs_of(store: Store, ids: Sequence[str]) -> list[DialogueShifts]:
             for response in responses.get(dialogue.id, ())
             if response.label == 1
         ]
-        texts = (*posts.values(), *(answer for _, answer in answers))
-        dialogues.append(DialogueShifts(dialogue.id, texts, (*pairwise(posts.values()), *answers)))
+        texts = [*posts.values(), *(answer for _, answer in answers)]
+        dialogues.append(DialogueShifts(dialogue.id, texts, [*pairwise(posts.values()), *answers]))
     return dialogues
-
-
-def _conditions(selection: Selection) -> dict[str, Any]:
-    return {"corpora": list(selection.corpora), "splits": list(selection.splits)}
 
 
 def _check_replies(store: Store, selection: Selection, dialogues: int) -> None:
@@ -236,24 +211,11 @@ def _check_replies(store: Store, selection: Selection, dialogues: int) -> None:
     of = f" of {', '.join(names)}" if names else ""
     if not dialogues:
         raise InputError(f"no dialogues{of} are in the {store.description}: graphneg load brings some")
-    if not store.read(cypher_text("shift/any_reply"), **_conditions(selection)):
+    if not store.read(cypher_text("shift/any_reply"), **selection.conditions()):
         raise InputError(
             f"the dialogues{of} in the {store.description} have no replies: a shift graph needs dialogues "
             "of two turns or more, or responses with label 1"
         )
-
-
-def _pending_dialogues(store: Store, selection: Selection) -> Iterator[str]:
-    """Ids of the dialogues that are not in the shift graph yet, in their order, in flat memory."""
-    after, left = "", selection.limit
-    while left is None or left > 0:
-        limit = PAGE if left is None else min(PAGE, left)
-        page = store.read(cypher_text("shift/pending"), after=after, limit=limit, **_conditions(selection))
-        yield from (row["id"] for row in page)
-        if len(page) < limit:
-            return
-        after = page[-1]["order"]
-        left = None if left is None else left - len(page)
 
 
 def _batch(
@@ -267,7 +229,7 @@ def _batch(
     replies: list[tuple[DialogueShifts, DialogueText]] = []
     for dialogue in dialogues:
         for text in dialogue.texts:
-            dialogue.mentions[text.kind] += [
+            dialogue.rows[f"mentions_of_{text.kind}"] += [
                 {"id": text.id, "text": word.text, "score": word.score} for word in keywords[text.text]
             ]
         for post, reply in dialogue.pairs:
@@ -278,7 +240,7 @@ def _batch(
                 dialogue.skipped[NO_REPLY_KEYWORDS if keywords[post.text] else NO_POST_KEYWORDS] += 1
     for (dialogue, reply), shift in zip(replies, shifts_of(pairs, embedder), strict=True):
         row = {"id": reply.id, "focus": shift.focus, "perspective": shift.perspective}
-        dialogue.shifts[reply.kind].append(row)
+        dialogue.rows[f"shifts_of_{reply.kind}"].append(row)
     return dialogues
 
 
@@ -296,7 +258,7 @@ def _transactions(dialogues: Sequence[DialogueShifts]) -> Iterator[list[Dialogue
     group: list[DialogueShifts] = []
     rows = 0
     for dialogue in dialogues:
-        own = sum(map(len, (*dialogue.mentions.values(), *dialogue.shifts.values())))
+        own = sum(map(len, dialogue.rows.values()))
         if group and rows + own > MAX_ROWS:
             yield group
             group, rows = [], 0
@@ -307,38 +269,31 @@ def _transactions(dialogues: Sequence[DialogueShifts]) -> Iterator[list[Dialogue
 
 
 def _write(
-    tx: ManagedTransaction, method: Method, dialogues: Sequence[DialogueShifts]
+    tx: ManagedTransaction, method: Mapping[str, str], dialogues: Sequence[DialogueShifts]
 ) -> list[DialogueShifts]:
     """Write these dialogues; returns those that no run had written before.
 
     Raises:
         InputError: the store's shift graph was made another way since the run began, or is being removed.
     """
-    [state] = run(tx, "shift/begin", keywords=method.keywords, embedder=method.embedder)
-    _refuse_other(state, method)
-    if state["forgetting"]:
+    [state] = run(tx, "shift/begin", **method)
+    if _is_being_removed(state, method):
         raise InputError(_TAKEN)
     claimed = {row["id"] for row in run(tx, "shift/claim", ids=sorted(dialogue.id for dialogue in dialogues))}
     mine = [dialogue for dialogue in dialogues if dialogue.id in claimed]
-    mentions = {kind: _rows([dialogue.mentions for dialogue in mine], kind) for kind in KINDS}
-    shifts = {kind: _rows([dialogue.shifts for dialogue in mine], kind) for kind in KINDS}
-    counts = Counter((row["focus"], row["perspective"]) for rows in shifts.values() for row in rows)
-    edges = [{"focus": f, "perspective": p, "count": counts[f, p]} for f, p in sorted(counts)]
+    rows = {
+        name: sorted((row for dialogue in mine for row in dialogue.rows[name]), key=itemgetter("id"))
+        for name in (*_MENTIONS, *_SHIFTS)
+    }
+    counts = Counter((row["focus"], row["perspective"]) for name in _SHIFTS for row in rows[name])
+    rows["counts"] = [{"focus": f, "perspective": p, "count": counts[f, p]} for f, p in sorted(counts)]
     lexicon = lexicon_in(tx)
-    for terms in _chunks(sorted({row["text"] for rows in mentions.values() for row in rows})):
+    for terms in _chunks(sorted({row["text"] for name in _MENTIONS for row in rows[name]})):
         finish(write_terms(tx, terms, lexicon))
-    for statement, rows in (
-        *((f"shift/mentions_of_{kind}", mentions[kind]) for kind in KINDS),
-        *((f"shift/shifts_of_{kind}", shifts[kind]) for kind in KINDS),
-        ("shift/counts", edges),
-    ):
-        for some in _chunks(rows):
-            run(tx, statement, rows=some)
+    for name, given in rows.items():
+        for some in _chunks(given):
+            run(tx, f"shift/{name}", rows=some)
     return mine
-
-
-def _rows(parts: Sequence[Mapping[TextKind, Sequence[Row]]], kind: TextKind) -> list[Row]:
-    return sorted((row for part in parts for row in part[kind]), key=itemgetter("id"))
 
 
 def _chunks(rows: Sequence[Any]) -> Iterator[list[Any]]:
@@ -346,19 +301,24 @@ def _chunks(rows: Sequence[Any]) -> Iterator[list[Any]]:
     return iter(lambda: list(islice(left, MAX_ROWS)), [])
 
 
-def _is_being_removed(store: Store, method: Method) -> bool:
-    """Whether an older shift graph is still being removed.
+def _is_being_removed(state: Record, method: Mapping[str, str]) -> bool:
+    """Whether the shift graph in this state is an older one that is still being removed.
 
     Raises:
-        InputError: the store's shift graph was made another way.
+        InputError: it was made by another method.
     """
-    rows = store.read(cypher_text("shift/method"))
-    if rows:
-        _refuse_other(rows[0], method)
-    return bool(rows and rows[0]["forgetting"])
+    before = {name: state[name] for name in method}
+    if before != method:
+        raise InputError(
+            "the shift graph of this store was made with the keywords {keywords!r} and the embedder "
+            "{embedder!r}, ".format(**before)
+            + "not {keywords!r} and {embedder!r}: take the same, or ".format(**method)
+            + "make it anew (--rebuild, existing='replace')"
+        )
+    return state["forgetting"]
 
 
-def _forget(store: Store, method: Method, progress: Progress) -> None:
+def _forget(store: Store, method: Mapping[str, str], progress: Progress) -> None:
     """Remove the shift graph, and what of an older one is left, to make it by ``method``.
 
     Stopped at any moment, it is completed by building again. Keywords of sentences that are in no
@@ -368,32 +328,18 @@ def _forget(store: Store, method: Method, progress: Progress) -> None:
         InputError: another run began to remove it.
     """
     me = uuid4().hex
-    names = {"keywords": method.keywords, "embedder": method.embedder}
-    store.write(lambda tx: run(tx, "shift/forget", run=me, **names))
+
+    def removed(tx: ManagedTransaction, name: str) -> int:
+        """In one transaction with the look at who removes it: else what the next run wrote would go, too."""
+        if not run(tx, "shift/forgetting", run=me):
+            raise InputError(_TAKEN)
+        return run(tx, f"shift/forget_{name}", limit=MAX_ROWS)[0]["gone"]
+
+    store.write(lambda tx: run(tx, "shift/forget", run=me, **method))
     progress.start("remove", None, "edges")
     for part in _FORGOTTEN:
-        while gone := store.write(lambda tx, part=part: _forget_some(tx, part, me)):
+        while gone := store.write(lambda tx, part=part: removed(tx, part)):
             progress.advance(gone)
-    store.write(lambda tx: _still_mine(run(tx, "shift/forgotten", run=me)))
-    progress.finish()
-
-
-def _forget_some(tx: ManagedTransaction, part: str, me: str) -> int:
-    """In one transaction with the look at who removes it: else what the next run wrote would go, too."""
-    _still_mine(run(tx, "shift/forgetting", run=me))
-    return run(tx, f"shift/forget_{part}", limit=MAX_ROWS)[0]["gone"]
-
-
-def _still_mine(rows: Sequence[Any]) -> None:
-    if not rows:
+    if not store.write(lambda tx: run(tx, "shift/forgotten", run=me)):
         raise InputError(_TAKEN)
-
-
-def _refuse_other(state: Any, method: Method) -> None:
-    before = Method(state["keywords"], state["embedder"])
-    if before != method:
-        raise InputError(
-            f"the shift graph of this store was made with the keywords {before.keywords!r} and the embedder "
-            f"{before.embedder!r}, not {method.keywords!r} and {method.embedder!r}: take the same, or "
-            "make it anew (--rebuild, existing='replace')"
-        )
+    progress.finish()

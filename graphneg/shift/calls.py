@@ -12,7 +12,7 @@ from graphneg.shift.build import Existing, ShiftReport, build_shifts
 from graphneg.shift.candidates import Reach, Splitting
 from graphneg.shift.graphs import export_shifts, shift_graph
 from graphneg.shift.keywords import KeywordExtractor, get_extractor
-from graphneg.shift.prediction import Predictor, checked, get_predictor
+from graphneg.shift.prediction import Predictor, get_predictor
 from graphneg.shift.substitutes import Prediction, SubstituteFinder
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import Selection
@@ -107,7 +107,7 @@ class ShiftCalls:
             ModelError: no such predictor, or its model can't be had.
         """
         options = dict(predictor_options or {})
-        made = get_predictor(predictor, **options) if isinstance(predictor, str) else checked(predictor)
+        made = get_predictor(predictor, **options) if isinstance(predictor, str) else predictor
         how = Prediction(made, Reach(turns, hops, most), Splitting(size, seed), top, options)
         selection = Selection(tuple(corpora), tuple(splits), limit)
         return SubstituteFinder(self.store, how, extractor=keywords, selection=selection, progress=progress)

@@ -19,7 +19,6 @@ from graphneg.errors import InputError
 from graphneg.hashing import shuffled
 from graphneg.ingest.rows import natural_order
 from graphneg.shift.graphs import Likelihoods, Shifts
-from graphneg.shift.keywords import KeywordExtractor
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import Selection, dialogue_ids
 from graphneg.store.statements import cypher_text
@@ -135,10 +134,16 @@ def posts(shifts: Shifts, replies: Sequence[Reply], reach: Reach) -> list[Post]:
     """The post of each reply with its foci and their candidates; the reply's own perspective is none."""
     salient = [_salience(reply, reach.turns) for reply in replies]
     known = shifts.likelihoods({text for keywords in salient for text in keywords}, reach.hops)
-    return [
-        Post(reply.turns, _foci(keywords, known, reply.perspective, reach.most), keywords)
-        for reply, keywords in zip(replies, salient, strict=True)
-    ]
+    seen: list[Post] = []
+    for reply, keywords in zip(replies, salient, strict=True):
+        foci: list[Focus] = []
+        for text in filter(known.__contains__, keywords):
+            ranked = known[text].ranked[: reach.most + 1]
+            candidates = tuple(other for other in ranked if other != reply.perspective)[: reach.most]
+            if candidates:
+                foci.append(Focus(text, keywords[text], candidates, known[text]))
+        seen.append(Post(reply.turns, tuple(foci), keywords))
+    return seen
 
 
 def replies_of(store: Store, dialogues: Sequence[str]) -> list[Reply]:
@@ -182,18 +187,6 @@ def stored_reply(store: Store, id: str) -> Reply:
     )
 
 
-def written_reply(extractor: KeywordExtractor, post: str, perspective: str | None = None) -> Reply:
-    """What a user's own post can be replied to with.
-
-    Raises:
-        InputError: the post has no keywords.
-    """
-    [keywords] = extractor.extract([post])
-    if not keywords:
-        raise InputError(f"the post {post!r} has no keywords, so there is nothing to attend to")
-    return Reply("", "", None, perspective, (post,), ({word.text: word.score for word in keywords},))
-
-
 def _salience(reply: Reply, turns: int) -> dict[str, float]:
     """The keywords of the last turns, the most salient first; a repeated one counts where it counts most."""
     found: dict[str, float] = {}
@@ -201,16 +194,3 @@ def _salience(reply: Reply, turns: int) -> dict[str, float]:
         for text, score in keywords.items():
             found[text] = max(found.get(text, 0.0), score * DECAY**back)
     return {text: found[text] for text in sorted(found, key=lambda text: (-found[text], text))}
-
-
-def _foci(
-    keywords: Mapping[str, float], known: Mapping[str, Likelihoods], observed: str | None, most: int
-) -> tuple[Focus, ...]:
-    found: list[Focus] = []
-    for text, salience in keywords.items():
-        if text in known:
-            likely = known[text]
-            candidates = [other for other in likely.ranked[: most + 1] if other != observed][:most]
-            if candidates:
-                found.append(Focus(text, salience, tuple(candidates), likely))
-    return tuple(found)

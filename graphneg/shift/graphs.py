@@ -1,4 +1,4 @@
-"""The shift graph as others read it: neighbours, networkx, files, and how likely a reply moves where.
+"""The shift graph as others read it: networkx, files, and how likely a reply moves where.
 
 Terms and corpora go in; edges with counts come out (GraphML, Parquet, JSON Lines), or likelihoods: counts
 smoothed for what was seen seldom. A focus that was seen a few times says little of its own. Its counts are
@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter, OrderedDict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from graphneg.errors import InputError
 from graphneg.records.runs import atomic_file
@@ -40,25 +40,24 @@ Key = TypeVar("Key")
 Kept = TypeVar("Kept")
 
 
-def neighbours(store: Store, foci: Sequence[str]) -> dict[str, list[tuple[str, int]]]:
-    """What replies move to from each focus, with counts: the highest first, then in the order of texts.
-
-    A focus that is not in the graph has none.
-    """
-    return {focus: list(shifts.items()) for focus, shifts in Shifts(store).from_each(foci).items()}
-
-
 def read_edges(store: Store, corpora: Sequence[str] = ()) -> list[Edge]:
     """The edges (focus, perspective, count), sorted; of some corpora, or of all that is in the store.
 
     Raises:
         InputError: there are none.
     """
-    edges = sorted(_edges_of(store, corpora) if corpora else _edges(store))
-    if not edges:
+    counts = Counter[tuple[str, str]]()
+    if corpora:
+        for row in store.stream(cypher_text("shift/edges_of_corpora"), corpora=list(corpora)):
+            counts[row["focus"], row["perspective"]] += row["count"]
+    else:
+        for row in store.stream(cypher_text("shift/edges")):
+            for text, count in row["neighbours"]:
+                counts[row["focus"], text] = count
+    if not counts:
         of = f" of {', '.join(corpora)}" if corpora else ""
         raise InputError(f"there is no shift graph{of} in the {store.description}: graphneg shift build")
-    return edges
+    return sorted((focus, perspective, count) for (focus, perspective), count in counts.items())
 
 
 def shift_graph(store: Store, corpora: Sequence[str] = ()) -> networkx.DiGraph[str]:
@@ -81,8 +80,20 @@ def export_shifts(store: Store, out: Path, corpora: Sequence[str] = ()) -> int:
     """
     check_export(out)
     edges = read_edges(store, corpora)
+    rows = [dict(zip(("focus", "perspective", "count"), edge, strict=True)) for edge in edges]
     with atomic_file(out) as unfinished:
-        _write(unfinished, out.suffix, edges)
+        if out.suffix == ".graphml":
+            import networkx
+
+            networkx.write_graphml(_graph(edges), unfinished)
+        elif out.suffix == ".parquet":
+            import pyarrow
+            from pyarrow import parquet
+
+            parquet.write_table(pyarrow.Table.from_pylist(rows), unfinished)
+        else:
+            lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+            unfinished.write_text("".join(lines), encoding="utf-8")
     return len(edges)
 
 
@@ -130,13 +141,12 @@ class Shifts:
 
     def from_each(self, terms: Iterable[str]) -> Mapping[str, Mapping[str, int]]:
         """The perspectives of each focus with their counts, the commonest first; empty for dead ends."""
-        asked = sorted(set(terms))
-        missing = [term for term in asked if term not in self._shifts]
-        found = {term: self._shifts[term] for term in asked if term in self._shifts}
-        if missing:
-            rows = self._store.read(cypher_text("shift/candidates"), foci=missing)
-            read = {row["focus"]: _ordered(row["shifts"]) for row in rows}
-            found |= {term: read.get(term, {}) for term in missing}
+        found = {term: self._shifts.get(term, {}) for term in sorted(set(terms))}
+        missing = [term for term in found if term not in self._shifts]
+        rows = self._store.read(cypher_text("shift/candidates"), foci=missing) if missing else ()
+        for row in rows:
+            ordered = sorted(row["shifts"], key=lambda shift: (-shift[1], shift[0]))
+            found[row["focus"]] = {text: int(count) for text, count in ordered}
         _keep(self._shifts, found, KEPT)
         return found
 
@@ -172,18 +182,6 @@ class Shifts:
         return Likelihoods(counts, known, ranked, rest, prior)
 
 
-def _edges(store: Store) -> Iterator[Edge]:
-    for row in store.stream(cypher_text("shift/edges")):
-        yield from ((row["focus"], text, count) for text, count in row["neighbours"])
-
-
-def _edges_of(store: Store, corpora: Sequence[str]) -> Iterator[Edge]:
-    counts = Counter[tuple[str, str]]()
-    for row in store.stream(cypher_text("shift/edges_of_corpora"), corpora=list(corpora)):
-        counts[row["focus"], row["perspective"]] += row["count"]
-    yield from ((focus, perspective, count) for (focus, perspective), count in counts.items())
-
-
 def _graph(edges: Sequence[Edge]) -> networkx.DiGraph[str]:
     import networkx
 
@@ -191,29 +189,6 @@ def _graph(edges: Sequence[Edge]) -> networkx.DiGraph[str]:
     graph.add_nodes_from(sorted({end for edge in edges for end in edge[:2]}))
     graph.add_weighted_edges_from(edges, weight="count")
     return graph
-
-
-def _write(out: Path, suffix: str, edges: Sequence[Edge]) -> None:
-    rows = [
-        {"focus": focus, "perspective": perspective, "count": count} for focus, perspective, count in edges
-    ]
-    if suffix == ".graphml":
-        import networkx
-
-        networkx.write_graphml(_graph(edges), out)
-    elif suffix == ".parquet":
-        import pyarrow
-        from pyarrow import parquet
-
-        parquet.write_table(pyarrow.Table.from_pylist(rows), out)
-    else:
-        lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-        out.write_text("".join(lines), encoding="utf-8")
-
-
-def _ordered(shifts: list[list[Any]]) -> dict[str, int]:
-    """Perspectives with their counts, the commonest first."""
-    return {text: int(count) for text, count in sorted(shifts, key=lambda shift: (-shift[1], shift[0]))}
 
 
 def _keep(kept: OrderedDict[Key, Kept], used: Mapping[Key, Kept], room: int) -> None:

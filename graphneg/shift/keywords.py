@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import groupby
 from pathlib import Path
 from threading import Lock
@@ -38,7 +39,6 @@ _KINDS: Mapping[str, WordClass] = {
 }  # fmt: skip
 """By the first letters of Penn Treebank's tags, and by universal parts of speech."""
 _CANDIDATES = 100
-_KEPT = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +80,7 @@ def get_extractor(name: str = "yake", language: str = "en", model: str | None = 
     """
     if name not in EXTRACTORS:
         raise InputError(f"keyword extractor {name!r}: choose one of {', '.join(EXTRACTORS)}")
-    reader = WordReader(language, model)
-    if name == "rake":
-        return RakeExtractor(reader)
-    return YakeExtractor(reader)
+    return (RakeExtractor if name == "rake" else YakeExtractor)(WordReader(language, model))
 
 
 def extractor_named(name: str | None) -> KeywordExtractor:
@@ -128,20 +125,21 @@ class WordReader:
         self.language = language
         found = _find(model) if model is not None else _installed(language)
         self.notes: tuple[str, ...] = ()
-        self._nlp = _load(found, language) if found else _blank(language)
         self.name = language
         if found:
+            self._nlp = _load(found, language)
             meta = self._nlp.meta
             self.name = f"{meta['lang']}_{meta['name']}-{meta['version']}"
             self._word = _english_word if meta["lang"] == "en" else _word
         else:
+            self._nlp = _blank(language)
             self._word = _bare_word
             self.notes = (
                 f"no spaCy model for {language!r} is installed: any word that is no stop word can be a "
                 "keyword, under its own form; python -m spacy download gets models",
             )
 
-    @property
+    @cached_property
     def stop_words(self) -> frozenset[str]:
         """spaCy's stop words of the language, in lower case."""
         return frozenset(self._nlp.Defaults.stop_words)
@@ -164,10 +162,8 @@ class WordReader:
         ``battery dead``, not ``work tomorrow``.
         """
         kinds = {word.kind for word in words}
-        if None in kinds:
-            return False
-        if len(words) == 1:
-            return True
+        if None in kinds or len(words) == 1:
+            return None not in kinds
         if "verb" in kinds or "noun" not in kinds:
             return False
         return self.language != "en" or (
@@ -187,7 +183,7 @@ def key_of(words: Sequence[KeywordToken]) -> str:
 
 def _installed(language: str) -> str | None:
     names = (f"{language}_core_{g}_{size}{end}" for end in _SUFFIXES for g in _GENRES for size in _SIZES)
-    return next((name for name in names if _is_package(name)), None)
+    return next(filter(_is_package, names), None)
 
 
 def _is_package(name: str) -> bool:
@@ -197,14 +193,13 @@ def _is_package(name: str) -> bool:
 def _find(model: str) -> str:
     if Path(model).is_dir():
         return str(Path(model).resolve())
-    plain = model.replace("-", "_")
-    for suffix in _SUFFIXES:
-        if _is_package(plain + suffix):
-            return plain + suffix
-    raise InputError(
-        f"there is no spaCy model {model!r}, neither a package nor a directory; "
-        "python -m spacy download gets models"
-    )
+    found = next(filter(_is_package, (model.replace("-", "_") + suffix for suffix in _SUFFIXES)), None)
+    if found is None:
+        raise InputError(
+            f"there is no spaCy model {model!r}, neither a package nor a directory; "
+            "python -m spacy download gets models"
+        )
+    return found
 
 
 @lru_cache(maxsize=4)
@@ -265,7 +260,31 @@ def _is_word(token: Any) -> bool:
     return 1 < len(text) <= _LONGEST_WORD and letters.isalpha() and not token.like_url
 
 
-class RakeExtractor:
+class _Extractor(ABC):
+    """Finds keywords among the words of a `WordReader`."""
+
+    method: str
+    most: int | None = None
+
+    def __init__(self, reader: WordReader) -> None:
+        self._reader = reader
+        self.name = f"{self.method} {reader.name}"
+        self.notes = reader.notes
+
+    def extract(self, texts: Sequence[str]) -> list[list[Keyword]]:
+        """The keywords of each text, the most salient first."""
+        read = zip(texts, self._reader.read(texts), strict=True)
+        found = (self._keywords(text, words) for text, words in read)
+        return [
+            sorted(some, key=lambda keyword: (-keyword.score, keyword.text))[: self.most] for some in found
+        ]
+
+    @abstractmethod
+    def _keywords(self, text: str, words: Sequence[KeywordToken]) -> Iterable[Keyword]:
+        """Those of one text, in any order."""
+
+
+class RakeExtractor(_Extractor):
     """RAKE, rapid automatic keyword extraction (Rose et al. 2010), as Key-context takes it.
 
     Keywords are runs of content words, scored by how the words keep company.
@@ -277,17 +296,9 @@ class RakeExtractor:
     three are the keyword.
     """
 
-    def __init__(self, reader: WordReader) -> None:
-        self._reader = reader
-        self._stops = reader.stop_words
-        self.name = f"rake {reader.name}"
-        self.notes = reader.notes
+    method = "rake"
 
-    def extract(self, texts: Sequence[str]) -> list[list[Keyword]]:
-        """The keywords of each text, the most salient first."""
-        return [self._keywords(words) for words in self._reader.read(texts)]
-
-    def _keywords(self, words: Sequence[KeywordToken]) -> list[Keyword]:
+    def _keywords(self, text: str, words: Sequence[KeywordToken]) -> Iterable[Keyword]:
         runs = list(self._runs(words))
         frequency, degree = Counter[str](), Counter[str]()
         for run in runs:
@@ -300,23 +311,24 @@ class RakeExtractor:
             key = key_of(run)
             if key and key not in found:
                 found[key] = Keyword(key, score / (1 + score), tuple(word.text for word in run))
-        return sorted(found.values(), key=lambda one: (-one.score, one.text))
+        return found.values()
 
     def _runs(self, words: Sequence[KeywordToken]) -> Iterator[list[KeywordToken]]:
-        for together, run in groupby(words, self._place):
+        stops = self._reader.stop_words
+
+        def kind_of_run(word: KeywordToken) -> str | None:
+            stands = word.kind is not None and word.text.lower() not in stops
+            return ("verb" if word.kind == "verb" else "phrase") if stands else None
+
+        for kind, run in groupby(words, kind_of_run):
             some = list(run)
-            if together == "phrase" and self._reader.is_phrase(some[-MAX_WORDS:]):
+            if kind == "phrase" and self._reader.is_phrase(some[-MAX_WORDS:]):
                 yield some[-MAX_WORDS:]
-            elif together is not None:
+            elif kind is not None:
                 yield from ([word] for word in some)
 
-    def _place(self, word: KeywordToken) -> Literal["phrase", "verb"] | None:
-        if word.kind is None or word.text.lower() in self._stops:
-            return None
-        return "verb" if word.kind == "verb" else "phrase"
 
-
-class YakeExtractor:
+class YakeExtractor(_Extractor):
     """YAKE (Campos et al. 2020), of nouns, adjectives and verbs, as CAPT takes it (section 3.1).
 
     Its keywords are YAKE's that are phrases (``WordReader.is_phrase``) without a stop word.
@@ -327,42 +339,33 @@ class YakeExtractor:
         InputError: YAKE is not installed.
     """
 
+    method = "yake"
+    most = 20
+
     def __init__(self, reader: WordReader) -> None:
-        self._reader = reader
+        super().__init__(reader)
         self._yake: Any = _yake(reader.language)
-        self.name = f"yake {reader.name}"
-        self.notes = reader.notes
 
-    def extract(self, texts: Sequence[str]) -> list[list[Keyword]]:
-        """The keywords of each text, the most salient first."""
-        return [
-            self._keywords(text, words) for text, words in zip(texts, self._reader.read(texts), strict=True)
-        ]
-
-    def _keywords(self, text: str, words: Sequence[KeywordToken]) -> list[Keyword]:
+    def _keywords(self, text: str, words: Sequence[KeywordToken]) -> Iterable[Keyword]:
         if not any(word.kind for word in words):
-            return []
+            return ()
         parts = [word for word in words if word.text != "-"]
         forms = [word.text.lower() for word in parts]
         stops: set[str] = self._yake.stopword_set
         found: dict[str, Keyword] = {}
         for phrase, h in self._yake.extract_keywords(text):
-            wanted = phrase.lower().replace("-", " ").split()
-            for at in _places(wanted, forms):
-                matched = parts[at : at + len(wanted)]
-                if self._reader.is_phrase(matched) and stops.isdisjoint(wanted):
-                    key = key_of(matched)
-                    score = 1 / (1 + max(0.0, float(h)))
-                    if key and (key not in found or found[key].score < score):
-                        found[key] = Keyword(key, score, tuple(word.text for word in matched))
-                    break
-        return sorted(found.values(), key=lambda one: (-one.score, one.text))[:_KEPT]
-
-
-def _places(wanted: Sequence[str], forms: Sequence[str]) -> list[int]:
-    """Where a phrase stands among words; nowhere, where YAKE splits words otherwise than spaCy."""
-    size = len(wanted)
-    return [at for at in range(len(forms) - size + 1) if list(forms[at : at + size]) == list(wanted)]
+            form = phrase.lower().replace("-", " ").split()
+            size = len(form)
+            # It stands nowhere where YAKE splits words otherwise than spaCy.
+            runs = (
+                parts[at : at + size] for at in range(len(forms) - size + 1) if forms[at : at + size] == form
+            )
+            run = next(filter(self._reader.is_phrase, runs), None)
+            key = key_of(run) if run and stops.isdisjoint(form) else ""
+            score = 1 / (1 + max(0.0, float(h)))
+            if run and key and (key not in found or found[key].score < score):
+                found[key] = Keyword(key, score, tuple(word.text for word in run))
+        return found.values()
 
 
 def _yake(language: str) -> Any:

@@ -2,27 +2,30 @@
 
 A post with a focus, and subsets of the focus's candidates go in; one `Choice` of each subset comes out.
 ``frequency`` counts, ``embedding`` compares meanings, ``seq2seq`` (CAPT, section 3.2) and ``causal`` ask a
-language model, whose scores are weighed with what the shift graph counts. `seq2seq_examples` and
-`causal_examples` are what such models learn from.
+language model, whose scores are weighed with what the shift graph counts. `examples_of` gives what such a
+model learns from.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import copy
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from math import log
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol
 
 from graphneg.english.tokens import one_line
 from graphneg.errors import ModelError
 from graphneg.hashing import number
+from graphneg.nn.batching import padded
 from graphneg.nn.embedders import Embedder, get_embedder
 from graphneg.nn.fine_tuning import Example
 from graphneg.nn.language_models import CausalLM, Seq2SeqLM
 from graphneg.nn.models import load_causal, load_seq2seq
 from graphneg.plugins import Plugins
-from graphneg.shift.candidates import Focus, Post, Reply, Splitting, all_replies
+from graphneg.shift.candidates import Focus, Post, Splitting, all_replies
 from graphneg.shift.graphs import Shifts
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import Selection
@@ -43,7 +46,6 @@ class Choice:
     score: float
 
 
-@runtime_checkable
 class Predictor(Protocol):
     """Takes one substitute of each subset of a focus's candidates."""
 
@@ -55,32 +57,6 @@ class Predictor(Protocol):
     def choose(self, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]) -> list[Choice]:
         """One candidate of each subset, in order. Higher scores are better."""
         ...
-
-
-class CheckedPredictor:
-    """A predictor whose answers are checked: one for each subset, and one of the subset."""
-
-    def __init__(self, predictor: Predictor) -> None:
-        self._predictor = predictor
-
-    @property
-    def name(self) -> str:
-        """The name of the predictor inside."""
-        return self._predictor.name
-
-    def choose(self, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]) -> list[Choice]:
-        """See `Predictor.choose`."""
-        choices = self._predictor.choose(post, focus, subsets)
-        fits = len(choices) == len(subsets) and all(
-            choice.text in subset for choice, subset in zip(choices, subsets, strict=True)
-        )
-        if not fits:
-            raise ModelError(
-                f"predictor {self.name} must choose one candidate of each of {len(subsets)} subsets of "
-                f"{focus.text!r}, in order; it chose {len(choices)}: "
-                f"{', '.join(choice.text for choice in choices[:5])}"
-            )
-        return choices
 
 
 def predictor_names() -> list[str]:
@@ -96,13 +72,27 @@ def get_predictor(name: str, **options: Any) -> Predictor:
     Raises:
         ModelError: no such predictor, it does not take these options, or its model can't be had.
     """
-    made: Predictor = PLUGINS.make(name, options)
-    return checked(made)
+    return PLUGINS.make(name, options)
 
 
-def checked(predictor: Predictor) -> Predictor:
-    """The predictor with its answers checked; one that is checked already stays as it is."""
-    return predictor if isinstance(predictor, CheckedPredictor) else CheckedPredictor(predictor)
+def choices_of(
+    predictor: Predictor, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]
+) -> list[Choice]:
+    """What a predictor chooses, checked.
+
+    Raises:
+        ModelError: it is not one candidate of each subset, in order.
+    """
+    choices = predictor.choose(post, focus, subsets)
+    if len(choices) != len(subsets) or any(
+        choice.text not in subset for choice, subset in zip(choices, subsets, strict=True)
+    ):
+        raise ModelError(
+            f"predictor {predictor.name} must choose one candidate of each of {len(subsets)} subsets of "
+            f"{focus.text!r}, in order; it chose {len(choices)}: "
+            f"{', '.join(choice.text for choice in choices[:5])}"
+        )
+    return choices
 
 
 REPEAT = 0.02
@@ -132,16 +122,23 @@ def likelihood(post: Post, perspective: str) -> float:
 _LEAST = 1e-12
 
 
-def best_of(post: Post, scores: Mapping[str, float], prior: float) -> Choice:
-    """The best candidate by ``score + prior * log P(p | post)``; of equal ones the first by name.
+def best_of_each(
+    post: Post, subsets: Sequence[Sequence[str]], scores: Iterable[float], prior: float
+) -> list[Choice]:
+    """The best candidate of each subset by ``score + prior * log P(p | post)``; of equal ones the first by
+    name.
 
-    The logarithm is that of the counts, and finite for what was never seen, too.
+    ``scores`` are those of all candidates in order. The logarithm is that of the counts, and finite for
+    what was never seen, too.
     """
-    weighed = {
-        text: score + prior * log(max(likelihood(post, text), _LEAST)) for text, score in scores.items()
-    }
-    text = min(weighed, key=lambda text: (-weighed[text], text))
-    return Choice(text, weighed[text])
+    left = iter(scores)
+    choices: list[Choice] = []
+    for subset in subsets:
+        likely = {text: log(max(likelihood(post, text), _LEAST)) for text in subset}
+        weighed = {text: next(left) + prior * likely[text] for text in subset}
+        text = min(weighed, key=lambda text: (-weighed[text], text))
+        choices.append(Choice(text, weighed[text]))
+    return choices
 
 
 WEIGHT = 4.0
@@ -169,10 +166,8 @@ class EmbeddingPredictor:
 
     def choose(self, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]) -> list[Choice]:
         """See `Predictor.choose`."""
-        candidates = [text for subset in subsets for text in subset]
-        cosines = self._embedder.embed(candidates) @ self._vector(post.keywords)
-        scores = {text: self._weight * float(cos) for text, cos in zip(candidates, cosines, strict=True)}
-        return [best_of(post, {text: scores[text] for text in subset}, 1.0) for subset in subsets]
+        cosines = self._embedder.embed(list(chain.from_iterable(subsets))) @ self._vector(post.keywords)
+        return best_of_each(post, subsets, (self._weight * float(cosine) for cosine in cosines), 1.0)
 
     def _vector(self, keywords: Mapping[str, float]) -> NDArray[float32]:
         """The direction of the keywords' mean, of length 1; zero where none is known."""
@@ -202,54 +197,36 @@ def source_without_candidates(post: str, focus: str) -> str:
     return f"Post: {one_line(post)}\nFocus: {focus}\nThe reply is about:"
 
 
-def seq2seq_examples(
+def examples_of(
     store: Store,
     selection: Selection | None = None,
     *,
-    splitting: Splitting | None = None,
+    splitting: Splitting | None,
     limit: int | None = None,
+    seed: int = 0,
 ) -> list[Example]:
-    """Posts with foci and the subset of candidates that the reply's perspective is in.
+    """What a predictor's model learns: posts with foci, and the perspectives that their replies took.
 
-    ``limit`` takes so many of all, chosen by the seed of ``splitting``.
+    For ``seq2seq``, ``splitting`` makes the subsets of candidates; each example lists the one that the
+    perspective is in. None is for ``causal``. ``limit`` takes so many of all, chosen by ``seed``.
     """
-    splitting = splitting or Splitting()
     shifts = Shifts(store)
     found: list[tuple[str, Example]] = []
     for _, replies in all_replies(store, selection or Selection()):
-        paired = list(_paired(replies))
-        reached = shifts.from_each(focus for _, focus, _ in paired)
-        for reply, focus, perspective in paired:
+        moves = [(r, r.focus, r.perspective) for r in replies if r.focus and r.perspective]
+        reached = shifts.from_each(focus for _, focus, _ in moves) if splitting else {}
+        for reply, focus, perspective in moves:
+            post = reply.turns[-1]
+            if splitting is None:
+                example = Example(source_without_candidates(post, focus), f" {perspective}")
+                found.append((reply.id, example))
+                continue
             for subset in splitting.split(focus, list(reached[focus])):
                 if perspective in subset:
-                    source = source_with_candidates(reply.turns[-1], focus, subset)
-                    found.append((reply.id, Example(source, perspective)))
-    return _some(found, limit, splitting.seed)
-
-
-def causal_examples(
-    store: Store, selection: Selection | None = None, *, limit: int | None = None, seed: int = 0
-) -> list[Example]:
-    """Posts with foci, and the perspectives of their replies; ``limit`` of them, chosen by ``seed``."""
-    found = [
-        (reply.id, Example(source_without_candidates(reply.turns[-1], focus), f" {perspective}"))
-        for _, replies in all_replies(store, selection or Selection())
-        for reply, focus, perspective in _paired(replies)
-    ]
-    return _some(found, limit, seed)
-
-
-def _paired(replies: Sequence[Reply]) -> Iterator[tuple[Reply, str, str]]:
-    """The replies that the shift graph was made of, each with its focus and its perspective."""
-    for reply in replies:
-        if reply.focus is not None and reply.perspective is not None:
-            yield reply, reply.focus, reply.perspective
-
-
-def _some(found: list[tuple[str, Example]], limit: int | None, seed: int) -> list[Example]:
+                    example = Example(source_with_candidates(post, focus, subset), perspective)
+                    found.append((reply.id, example))
     if limit is not None and limit < len(found):
-        mixed = sorted(found, key=lambda item: (number(seed, "examples", item[0]), item[0]))
-        found = mixed[:limit]
+        found = sorted(found, key=lambda item: (number(seed, "examples", item[0]), item[0]))[:limit]
     return [example for _, example in found]
 
 
@@ -297,60 +274,44 @@ class CausalPredictor:
 
     def choose(self, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]) -> list[Choice]:
         """See `Predictor.choose`."""
-        texts = [text for subset in subsets for text in subset]
+        texts = list(chain.from_iterable(subsets))
         source = self._model.source_tokens(source_without_candidates(post.text, focus.text))
-        targets = {text: self._tokens(text) for text in texts}
+        # Without an end token: a phrase and its first word are not told apart by it.
+        targets = {text: self._model.target_tokens(f" {text}")[:-1] for text in texts}
         longest = max(map(len, targets.values()))
         if self._model.longest is not None:
             source = source[-max(1, self._model.longest - longest) :]
         scores = self._scores(source, targets)
-        return [best_of(post, {text: scores[text] for text in subset}, self._prior) for subset in subsets]
+        return best_of_each(post, subsets, (scores[text] for text in texts), self._prior)
 
-    def _tokens(self, text: str) -> list[int]:
-        """A candidate's tokens, without an end: a phrase and its first word are not told apart by it."""
-        return self._model.target_tokens(f" {text}")[:-1]
-
-    def _scores(self, source: Sequence[int], targets: Mapping[str, Sequence[int]]) -> dict[str, float]:
+    def _scores(self, source: list[int], targets: Mapping[str, Sequence[int]]) -> dict[str, float]:
         """The log-probability of each target behind the source."""
         import torch
 
+        model, device = self._model.model, self._model.device
         with torch.inference_mode():
-            read = self._model.model(
-                input_ids=torch.tensor([list(source)], device=self._model.device), use_cache=True
-            )
+            read = model(input_ids=torch.tensor([source], device=device), use_cache=True)
             first = read.logits[0, -1].float().log_softmax(-1)
             scores = {text: float(first[tokens[0]]) for text, tokens in targets.items()}
             longer = sorted(
-                (text for text in targets if len(targets[text]) > 1), key=lambda text: len(targets[text])
+                (text for text in targets if len(targets[text]) > 1), key=lambda t: len(targets[t])
             )
             for start in range(0, len(longer), self._batch):
                 some = longer[start : start + self._batch]
-                rests = self._rests(read.past_key_values, len(source), [targets[text] for text in some])
-                for text, rest in zip(some, rests, strict=True):
+                rows = padded([targets[text] for text in some], 0, "right", device)
+                ids, mask = rows["input_ids"], rows["attention_mask"][:, 1:]
+                cache = copy.deepcopy(read.past_key_values)
+                cache.batch_repeat_interleave(len(some))
+                logits = model(
+                    input_ids=ids[:, :-1],
+                    attention_mask=torch.cat([mask.new_ones(len(some), len(source)), mask], -1),
+                    past_key_values=cache,
+                    use_cache=True,
+                ).logits
+                rests = logits.float().log_softmax(-1).gather(-1, ids[:, 1:, None])[..., 0]
+                for text, rest in zip(some, rests.masked_fill(mask == 0, 0).sum(-1).tolist(), strict=True):
                     scores[text] += rest
         return scores
-
-    def _rests(self, cache: Any, before: int, targets: Sequence[Sequence[int]]) -> list[float]:
-        """The log-probability of each target's tokens after its first, behind what ``cache`` has read."""
-        import copy
-
-        import torch
-
-        width = max(map(len, targets)) - 1
-        device = self._model.device
-        rows = torch.zeros((len(targets), width + 1), dtype=torch.long, device=device)
-        mask = torch.zeros((len(targets), before + width), dtype=torch.long, device=device)
-        mask[:, :before] = 1
-        for row, target in enumerate(targets):
-            rows[row, : len(target)] = torch.tensor(list(target), device=device)
-            mask[row, before : before + len(target) - 1] = 1
-        repeated = copy.deepcopy(cache)
-        repeated.batch_repeat_interleave(len(targets))
-        logits = self._model.model(
-            input_ids=rows[:, :-1], attention_mask=mask, past_key_values=repeated, use_cache=True
-        ).logits
-        found = logits.float().log_softmax(-1).gather(-1, rows[:, 1:, None])[..., 0]
-        return [float(found[row, : len(target) - 1].sum()) for row, target in enumerate(targets)]
 
 
 class Seq2SeqPredictor:
@@ -391,11 +352,9 @@ class Seq2SeqPredictor:
 
     def choose(self, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]) -> list[Choice]:
         """See `Predictor.choose`."""
-        sources = [source_with_candidates(post.text, focus.text, subset) for subset in subsets]
-        given = [source for source, subset in zip(sources, subsets, strict=True) for _ in subset]
-        texts = [text for subset in subsets for text in subset]
+        given = [source_with_candidates(post.text, focus.text, subset) for subset in subsets for _ in subset]
+        texts = list(chain.from_iterable(subsets))
         means = self._model.score(texts, given)
-        scores = iter(
-            [-mean * len(self._model.target_tokens(text)) for mean, text in zip(means, texts, strict=True)]
-        )
-        return [best_of(post, {text: next(scores) for text in subset}, self._prior) for subset in subsets]
+        lengths = (len(self._model.target_tokens(text)) for text in texts)
+        scores = (-mean * length for mean, length in zip(means, lengths, strict=True))
+        return best_of_each(post, subsets, scores, self._prior)

@@ -8,6 +8,7 @@ of a predictor.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -19,7 +20,6 @@ from graphneg.nn.fine_tuning import TrainingReport, fine_tune
 from graphneg.nn.models import load_causal, load_seq2seq
 from graphneg.progress import NoProgress, Progress
 from graphneg.records.resumable import ResumableWriter
-from graphneg.shift.build import method_of
 from graphneg.shift.candidates import (
     Post,
     Reach,
@@ -28,13 +28,13 @@ from graphneg.shift.candidates import (
     all_replies,
     posts,
     stored_reply,
-    written_reply,
 )
 from graphneg.shift.graphs import Shifts
 from graphneg.shift.keywords import KeywordExtractor, extractor_named
-from graphneg.shift.prediction import Predictor, causal_examples, seq2seq_examples
+from graphneg.shift.prediction import Predictor, choices_of, examples_of
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import Selection, count_dialogues
+from graphneg.store.statements import cypher_text
 
 NO_PERSPECTIVE = "the reply has no perspective"
 NO_CANDIDATES = "no keyword before it leads anywhere else"
@@ -102,10 +102,6 @@ class SubstitutesReport:
     written: int = 0
     skipped: dict[str, int] = field(default_factory=dict[str, int])
 
-    def skip(self, why: str) -> None:
-        """Count a reply that nothing was written for."""
-        self.skipped[why] = self.skipped.get(why, 0) + 1
-
 
 def substitutes_of(shifts: Shifts, replies: Sequence[Reply], how: Prediction) -> list[Substitutes]:
     """The substitutes of each reply, in order; empty where no keyword before it leads anywhere else.
@@ -131,7 +127,7 @@ def ranked_substitutes(post: Post, predictor: Predictor, splitting: Splitting) -
     best: dict[str, Substitute] = {}
     for focus in post.foci:
         subsets = splitting.split(focus.text, focus.candidates)
-        for choice in predictor.choose(post, focus, subsets):
+        for choice in choices_of(predictor, post, focus, subsets):
             before = best.get(choice.text)
             if before is None or choice.score > before.score:
                 best[choice.text] = Substitute(focus.text, choice.text, choice.score)
@@ -169,7 +165,14 @@ class SubstituteFinder:
         Raises:
             InputError: the post has no keywords, there is no shift graph, or its extractor is not known here.
         """
-        return self._of(written_reply(self._post_keywords(), post, perspective))
+        if self._extractor is None:
+            made = self._store.read(cypher_text("shift/method"))
+            self._extractor = extractor_named(made[0]["keywords"] if made else None)
+        [keywords] = self._extractor.extract([post])
+        if not keywords:
+            raise InputError(f"the post {post!r} has no keywords, so there is nothing to attend to")
+        salient = {word.text: word.score for word in keywords}
+        return self._of(Reply("", "", None, perspective, (post,), (salient,)))
 
     def of_reply(self, id: str) -> Substitutes:
         """What an utterance or a right response of the store could have moved to instead.
@@ -215,16 +218,18 @@ class SubstituteFinder:
         return report
 
     def _write(self, writer: ResumableWriter, replies: Sequence[Reply], report: SubstitutesReport) -> None:
-        report.replies += len(replies)
         moved = [reply for reply in replies if reply.perspective is not None]
-        for _ in range(len(replies) - len(moved)):
-            report.skip(NO_PERSPECTIVE)
-        for found in substitutes_of(self._shifts, moved, self._how):
-            if found.ranked:
-                writer.write_line(json.dumps(found.record(), ensure_ascii=False))
-                report.written += 1
-            else:
-                report.skip(NO_CANDIDATES)
+        lines = [
+            json.dumps(found.record(), ensure_ascii=False)
+            for found in substitutes_of(self._shifts, moved, self._how)
+            if found.ranked
+        ]
+        for line in lines:
+            writer.write_line(line)
+        skipped = {NO_PERSPECTIVE: len(replies) - len(moved), NO_CANDIDATES: len(moved) - len(lines)}
+        report.skipped = dict(Counter(report.skipped) + Counter(skipped))
+        report.replies += len(replies)
+        report.written += len(lines)
 
     def _fingerprint(self) -> str:
         how = self._how
@@ -234,12 +239,6 @@ class SubstituteFinder:
 
     def _of(self, reply: Reply) -> Substitutes:
         return substitutes_of(self._shifts, [reply], self._how)[0]
-
-    def _post_keywords(self) -> KeywordExtractor:
-        if self._extractor is None:
-            method = method_of(self._store)
-            self._extractor = extractor_named(method.keywords if method else None)
-        return self._extractor
 
 
 def train_predictor(
@@ -272,14 +271,11 @@ def train_predictor(
         raise InputError(f"predictor {kind!r} is not trained; choose one of {', '.join(KINDS)}")
     if not Shifts(store).prior:
         raise InputError(_NOTHING)
-    if kind == "seq2seq":
-        loaded = load_seq2seq(model, device=device, offline=offline)
-        examples = seq2seq_examples(
-            store, selection, splitting=splitting or Splitting(seed=seed), limit=limit
-        )
-    else:
-        loaded = load_causal(model, device=device, offline=offline)
-        examples = causal_examples(store, selection, limit=limit, seed=seed)
+    load = load_seq2seq if kind == "seq2seq" else load_causal
+    loaded = load(model, device=device, offline=offline)
+    splitting = (splitting or Splitting(seed=seed)) if kind == "seq2seq" else None
+    draw = splitting.seed if splitting else seed
+    examples = examples_of(store, selection, splitting=splitting, limit=limit, seed=draw)
     if not examples:
         raise InputError(_NOTHING)
     return fine_tune(loaded, examples, out, seed=seed, progress=progress, **arguments)

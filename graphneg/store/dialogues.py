@@ -87,19 +87,28 @@ def count_dialogues(store: Store, selection: Selection) -> int:
     return count if selection.limit is None else min(count, selection.limit)
 
 
-def dialogue_ids(store: Store, selection: Selection, skip: int = 0) -> Iterator[str]:
-    """Ids in the corpus's natural order, in flat memory; ``skip`` leaves out the first ones."""
+def dialogue_ids(
+    store: Store,
+    selection: Selection,
+    skip: int = 0,
+    *,
+    statement: str = "read/dialogues",
+    page: int = PAGE,
+) -> Iterator[str]:
+    """Ids in the corpus's natural order, in flat memory; ``skip`` leaves out the first ones.
+
+    The shipped ``statement`` selects them, ``page`` at a time.
+    """
     after, left = "", selection.limit
     while left is None or left > 0:
-        limit = PAGE if left is None else min(PAGE, left)
-        page = store.read(cypher_text("read/dialogues"), after=after, limit=limit, **selection.conditions())
-        for row in page[skip:]:
-            yield row["id"]
-        skip = max(0, skip - len(page))
-        if len(page) < limit:
+        limit = page if left is None else min(page, left)
+        rows = store.read(cypher_text(statement), after=after, limit=limit, **selection.conditions())
+        yield from (row["id"] for row in rows[skip:])
+        skip = max(0, skip - len(rows))
+        if len(rows) < limit:
             return
-        after = page[-1]["order"]
-        left = None if left is None else left - len(page)
+        after = rows[-1]["order"]
+        left = None if left is None else left - len(rows)
 
 
 def read_dialogues(store: Store, ids: Sequence[str]) -> list[StoredDialogue]:

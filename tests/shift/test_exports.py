@@ -12,7 +12,7 @@ from pyarrow import parquet
 from benchmarks.corpus import store_records
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.errors import InputError
-from graphneg.shift.graphs import neighbours
+from graphneg.shift.graphs import Shifts
 from graphneg.store.connection import Store
 from tests.cli_runs import Run
 from tests.servers import wipe
@@ -57,10 +57,10 @@ class TestExports:
         assert table == lines == expected
 
     def test_neighbours_come_by_count_then_by_text(self, graph: DialogueGraph) -> None:
-        found = neighbours(graph.store, ["cat", "cart", "nothing"])
-        assert found["cat"] == [("cart", 3), ("carts", 1)]
-        assert [text for text, _ in found["cart"]] == ["carrot", "cat", "coconut"]
-        assert found["nothing"] == []
+        found = Shifts(graph.store).from_each(["cat", "cart", "nothing"])
+        assert list(found["cat"].items()) == [("cart", 3), ("carts", 1)]
+        assert list(found["cart"]) == ["carrot", "cat", "coconut"]
+        assert found["nothing"] == {}
 
     @pytest.mark.parametrize(
         ("name", "message"), [("x.csv", "suffix must be one of"), ("no/x.parquet", "is not there")]

@@ -9,14 +9,15 @@ import pytest
 
 from graphneg.errors import ModelError
 from graphneg.nn.embedders import get_embedder
-from graphneg.shift.candidates import Focus, Post
+from graphneg.shift.candidates import Focus, Post, Splitting
 from graphneg.shift.graphs import Likelihoods
 from graphneg.shift.prediction import (
     PLUGINS,
-    CheckedPredictor,
     Choice,
     EmbeddingPredictor,
     FrequencyPredictor,
+    choices_of,
+    examples_of,
     get_predictor,
     likelihood,
 )
@@ -130,7 +131,7 @@ def test_an_answer_that_is_not_one_of_each_subset_is_refused(answer: list[Choice
             return answer
 
     with pytest.raises(ModelError, match="predictor wrong must choose one candidate of each of 1 subsets"):
-        CheckedPredictor(Wrong()).choose(CAT, CAT.foci[0], [("fish", "milk")])
+        choices_of(Wrong(), CAT, CAT.foci[0], [("fish", "milk")])
 
 
 # By language models
@@ -159,24 +160,22 @@ def samples(embedded: Store) -> Store:
 
 def test_examples_ask_for_the_perspective_among_the_candidates_of_its_subset(samples: Store) -> None:
     pytest.importorskip("transformers", reason="language models need the neural extra")
-    from graphneg.shift.prediction import causal_examples, seq2seq_examples
-
-    examples = seq2seq_examples(samples)
-    assert len(examples) == len(causal_examples(samples)) == 26
+    examples = examples_of(samples, splitting=Splitting())
+    assert len(examples) == len(examples_of(samples, splitting=None)) == 26
     first = examples[0]
     assert first.source.startswith("post: Is the coffee ready? focus: coffee perspectives: ")
     assert first.target == "cake"
     for example in examples:
         assert example.target in example.source.partition("perspectives: ")[2].split(", ")
-    some = seq2seq_examples(samples, limit=5)
-    assert len(some) == 5 and some == seq2seq_examples(samples, limit=5)
+    some = examples_of(samples, splitting=Splitting(), limit=5)
+    assert len(some) == 5 and some == examples_of(samples, splitting=Splitting(), limit=5)
     assert set(some) < set(examples)
 
 
 def test_a_trained_seq2seq_model_chooses_what_replies_moved_to(
     samples: Store, folders: Path, tmp_path: Path
 ) -> None:
-    from graphneg.shift.prediction import Seq2SeqPredictor, seq2seq_examples
+    from graphneg.shift.prediction import Seq2SeqPredictor
     from graphneg.shift.substitutes import train_predictor
 
     out = tmp_path / "trained"
@@ -185,7 +184,7 @@ def test_a_trained_seq2seq_model_chooses_what_replies_moved_to(
     assert report.examples == 26 and report.skipped == 0
     predictor = Seq2SeqPredictor(out, prior=0, device="cpu", offline=True)
     right = 0
-    examples = seq2seq_examples(samples)
+    examples = examples_of(samples, splitting=Splitting())
     for example in examples:
         text, _, rest = example.source.removeprefix("post: ").partition(" focus: ")
         focus, _, listed = rest.partition(" perspectives: ")
