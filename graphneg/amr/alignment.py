@@ -14,9 +14,13 @@ from __future__ import annotations
 import importlib
 import re
 from collections import defaultdict
-from collections.abc import Callable, Sequence
-from itertools import takewhile
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import count
+from operator import itemgetter
+from typing import Any
+
+import penman
+from penman.models.noop import NoOpModel
 
 from graphneg.amr.concept_words import NEGATIVE_PREFIX, concept_keys, value_keys
 from graphneg.amr.penman import format_graph
@@ -46,27 +50,8 @@ _NOMINAL_ENDINGS = ("ing", "ings", "er", "ers", "or", "ors", "ion", "ions", "men
 _CONNECTIVE = re.compile(r"^(?:op|snt)\d+$")
 
 
-class _Candidate(NamedTuple):
-    span: Span
-    score: float
-
-
-class _Index:
-    """Where each lemma, stem and number of a sentence stands."""
-
-    def __init__(self, tokens: Sequence[str]) -> None:
-        self.tokens = tokens
-        self.lemmas: defaultdict[str, list[int]] = defaultdict(list)
-        self.stems: defaultdict[str, list[int]] = defaultdict(list)
-        self.numbers: dict[float, list[Span]] = _numbers(tokens)
-        for place, token in enumerate(tokens):
-            for lemma in lemmas(token):
-                self.lemmas[lemma].append(place)
-            if len(token) > 3:
-                for stem in stems(token) | frozenset(
-                    found for lemma in lemmas(token) if len(lemma) > 2 for found in stems(lemma)
-                ):
-                    self.stems[stem].append(place)
+Candidate = tuple[Span, float]
+"""Words that a node may stand for, and how well they fit."""
 
 
 def align(graph: AmrGraph, tokens: Sequence[str]) -> dict[int, Span]:
@@ -74,23 +59,40 @@ def align(graph: AmrGraph, tokens: Sequence[str]) -> dict[int, Span]:
 
     Never raises: a graph and a text that have nothing in common give an empty alignment.
     """
-    given = {k: span for k, span in graph.spans.items() if 0 <= span[0] < span[1] <= len(tokens)}
-    if given:
-        return given
-    alignment = _Alignment(graph, tokens)
-    alignment.settle()
-    return alignment.spans
+    return _given_spans(graph, tokens) or _Alignment(graph, tokens).settled()
+
+
+def _given_spans(graph: AmrGraph, tokens: Sequence[str]) -> dict[int, Span]:
+    return {k: span for k, span in graph.spans.items() if 0 <= span[0] < span[1] <= len(tokens)}
 
 
 class _Alignment:
+    """The nodes of a graph, and where each lemma, stem and number of its sentence stands."""
+
     def __init__(self, graph: AmrGraph, tokens: Sequence[str]) -> None:
         self.graph = graph
-        self.index = _Index(tokens)
+        self.tokens = [token.lower() for token in tokens]
         self.spans: dict[int, Span] = {}
         self.taken: set[int] = set()
-        self.around: defaultdict[int, list[int]] = _neighbours(graph)
+        self.lemmas: defaultdict[str, list[int]] = defaultdict(list)
+        self.stems: defaultdict[str, list[int]] = defaultdict(list)
+        self.numbers = _numbers(tokens)
+        for at, token in enumerate(tokens):
+            known = lemmas(token)
+            for lemma in known:
+                self.lemmas[lemma].append(at)
+            if len(token) > 3:
+                for stem in stems(token).union(*(stems(lemma) for lemma in known if len(lemma) > 2)):
+                    self.stems[stem].append(at)
+        self.around: defaultdict[int, list[int]] = defaultdict(list)
+        for node in graph.nodes:
+            if node.up is not None:
+                self.around[node.k].append(node.up)
+                self.around[node.up].append(node.k)
+        for mention in graph.mentions:
+            self.around[mention.target].append(mention.up)
 
-    def settle(self) -> None:
+    def settled(self) -> dict[int, Span]:
         for node in self.graph.nodes:
             if node.concept == "name":
                 self._settle_name(node)
@@ -99,34 +101,34 @@ class _Alignment:
             for node in self.graph.nodes
             if node.k not in self.spans and (found := self._candidates(node))
         }
-        for k in [k for k, found in pending.items() if len(found) == 1 and found[0].score >= 7]:
-            if self._free(pending[k][0].span):
-                self._take(k, pending.pop(k)[0].span)
-        while pending:
-            best: tuple[float, int, Span] | None = None
-            for k, found in pending.items():
-                for candidate in found:
-                    if self._free(candidate.span):
-                        rank = candidate.score - self._distance(k, candidate.span)
-                        if best is None or rank > best[0]:
-                            best = (rank, k, candidate.span)
-            if best is None:
-                break
-            self._take(best[1], best[2])
-            del pending[best[1]]
-            if len(pending) * len(self.index.tokens) > 40_000:
-                self._settle_in_order(pending)
+        for k, candidates in list(pending.items()):
+            span, score = candidates[0]
+            if len(candidates) == 1 and score >= 7 and self._is_free(span):
+                self._take(k, span)
+                del pending[k]
+        while (taken := self._take_best(pending)) is not None:
+            del pending[taken]
+            if len(pending) * len(self.tokens) > 40_000:  # very long: each node once, in written order
+                for k, candidates in pending.items():
+                    self._take_best({k: candidates})
                 break
         self._share()
+        return self.spans
 
-    def _settle_in_order(self, pending: dict[int, list[_Candidate]]) -> None:
-        """For very long texts: each node once, in written order."""
-        for k, candidates in pending.items():
-            free = [candidate for candidate in candidates if self._free(candidate.span)]
-            if free:
-                self._take(k, max(free, key=lambda one: one.score - self._distance(k, one.span)).span)
+    def _take_best(self, pending: Mapping[int, Sequence[Candidate]]) -> int | None:
+        """Align the node that has the free words which fit best; returns its number."""
+        ranked = (
+            (score - self._distance(k, span), k, span)
+            for k, candidates in pending.items()
+            for span, score in candidates
+            if self._is_free(span)
+        )
+        _, k, span = max(ranked, key=itemgetter(0), default=(0.0, None, (0, 0)))
+        if k is not None:
+            self._take(k, span)
+        return k
 
-    def _free(self, span: Span) -> bool:
+    def _is_free(self, span: Span) -> bool:
         return self.taken.isdisjoint(range(*span))
 
     def _take(self, k: int, span: Span) -> None:
@@ -137,127 +139,106 @@ class _Alignment:
         """How far the nearest aligned neighbours are: at most 3 points, a point in four tokens."""
         near = [self.spans[other] for other in self.around[k] if other in self.spans]
         if not near:
-            return 1.5 + span[0] / (len(self.index.tokens) + 1)
+            return 1.5 + span[0] / (len(self.tokens) + 1)
         gaps = sorted(max(other[0] - span[1], span[0] - other[1], 0) for other in near)
-        return min(3.0, sum(gaps[:2]) / len(gaps[:2]) / 4) + span[0] / (len(self.index.tokens) + 1) / 10
+        return min(3.0, sum(gaps[:2]) / len(gaps[:2]) / 4) + span[0] / (len(self.tokens) + 1) / 10
 
     def _settle_name(self, node: AmrNode) -> None:
-        parts = [
-            child for child in self.graph.children(node.k) if child.role and _CONNECTIVE.match(child.role)
-        ]
+        """Align a name with the first run of words that spells it."""
+        parts = [c for c in self.graph.children(node.k) if c.role and _CONNECTIVE.match(c.role)]
         words = [(part.value or part.concept or "").strip('"').lower() for part in parts]
-        start = self._find_words(words)
-        if start is None or node.up is None:
+        if not words or node.up is None:
             return
-        for offset, part in enumerate(parts):
-            self._take(part.k, (start + offset, start + offset + 1))
-        self._take(node.k, (start, start + len(words)))
+        for start in range(len(self.tokens) - len(words) + 1):
+            span = (start, start + len(words))
+            if self.tokens[start : span[1]] == words and self._is_free(span):
+                for at, part in enumerate(parts, start):
+                    self._take(part.k, (at, at + 1))
+                self._take(node.k, span)
+                return
 
-    def _find_words(self, words: list[str]) -> int | None:
-        low = [token.lower() for token in self.index.tokens]
-        for start in range(len(low) - len(words) + 1):
-            end = start + len(words)
-            if words and low[start:end] == words and self._free((start, end)):
-                return start
-        return None
+    def _words(self, keys: Iterable[tuple[str, float]]) -> list[Candidate]:
+        return [((at, at + 1), weight) for key, weight in keys for at in self.lemmas.get(key, ())]
 
-    def _candidates(self, node: AmrNode) -> list[_Candidate]:
+    def _candidates(self, node: AmrNode) -> list[Candidate]:
+        """Each span once with its highest score, the best first."""
         if node.concept is not None:
-            return self._concept_candidates(node, node.concept)
-        candidates = [
-            _Candidate((place, place + 1), weight)
-            for key, weight in value_keys(self.graph, node)
-            for place in self.index.lemmas.get(key, ())
-        ]
-        if node.role == "polarity":
-            return self._polarity_candidates(node, candidates)
-        candidates += [_Candidate(span, 9.0) for span in self._number_spans(node)]
-        return _best(candidates)
+            found = self._concept_candidates(node, node.concept)
+        else:
+            found = self._words(value_keys(self.graph, node))
+            number = (node.value or "").strip('"').replace(",", "")
+            if node.role == "polarity":
+                self._share_negated_word(node, found)
+            elif re.fullmatch(r"-?\d+(?:\.\d+)?", number):
+                found += [(span, 9.0) for span in self.numbers.get(float(number), ())]
+                if number == "1" and node.role in ("quant", "op1"):
+                    found += self._words((key, 9.0) for key in ("a", "one", "once"))
+        scores: dict[Span, float] = {}
+        for span, score in found:
+            scores[span] = max(score, scores.get(span, 0.0))
+        return sorted(scores.items(), key=lambda candidate: -candidate[1])[:_MAX_CANDIDATES]
 
-    def _number_spans(self, node: AmrNode) -> list[Span]:
-        value = (node.value or "").strip('"').replace(",", "")
-        if not re.fullmatch(r"-?\d+(?:\.\d+)?", value):
-            return []
-        spans = list(self.index.numbers.get(float(value), ()))
-        if value == "1" and node.role in ("quant", "op1"):
-            spans += [(place, place + 1) for key in ("a", "one", "once") for place in self.index.lemmas[key]]
-        return spans
-
-    def _polarity_candidates(self, node: AmrNode, candidates: list[_Candidate]) -> list[_Candidate]:
-        """A negative word, or the negated word itself (``unlucky``), which its parent keeps too."""
+    def _share_negated_word(self, node: AmrNode, candidates: list[Candidate]) -> None:
+        """Where no word negates: the negated word itself (``unlucky``), which its parent keeps too."""
         parent = self.graph.nodes[node.up] if node.up is not None else None
         if candidates or parent is None or parent.concept is None or node.value != "-":
-            return _best(candidates)
-        for candidate in self._concept_candidates(parent, parent.concept):
-            if NEGATIVE_PREFIX.search(self.index.tokens[candidate.span[0]].lower()):
-                self.spans[node.k] = candidate.span
-        return []
+            return
+        for span, _ in self._candidates(parent):
+            if NEGATIVE_PREFIX.search(self.tokens[span[0]]):
+                self.spans[node.k] = span
 
-    def _concept_candidates(self, node: AmrNode, concept: str) -> list[_Candidate]:
-        candidates: list[_Candidate] = []
+    def _concept_candidates(self, node: AmrNode, concept: str) -> list[Candidate]:
         lemma = lexeme(concept)
         parts = lemma.split(" ")
-        if len(parts) > 1 or "-" in concept:
-            candidates += [_Candidate(span, 11.0) for span in self._part_spans(parts)]
-        for key, weight in concept_keys(concept):
-            candidates += [_Candidate((place, place + 1), weight) for place in self.index.lemmas.get(key, ())]
+        found = self._runs(parts) if len(parts) > 1 or "-" in concept else []
+        found += self._words(concept_keys(concept))
         if concept == "amr-unknown":
-            return self._question_words(node, candidates)
-        if not candidates and lemma not in ("", "name") and not concept.endswith("-91"):
-            candidates += self._derived(parts[0])
+            return self._question_words(node, found)
+        if not found and lemma not in ("", "name") and not concept.endswith("-91"):
+            found = self._derived(parts[0])
         if lemma in NUMBERS:
-            candidates += [
-                _Candidate(span, 8.0) for span in self.index.numbers.get(float(NUMBERS[lemma]), ())
-            ]
-        return _best(candidates)
+            found += [(span, 8.0) for span in self.numbers.get(float(NUMBERS[lemma]), ())]
+        return found
 
-    def _question_words(self, node: AmrNode, candidates: list[_Candidate]) -> list[_Candidate]:
+    def _question_words(self, node: AmrNode, candidates: list[Candidate]) -> list[Candidate]:
         """The wh-word that asks for what the node's role says; a yes/no question has none."""
         if node.role == "polarity":
             return []
         parent = self.graph.nodes[node.up].concept if node.up is not None else None
-        fitting = _WH_BY_PARENT.get(parent or "") or _WH_BY_ROLE.get(
-            node.role or "", ("what", "who", "which")
-        )
-        return _best(
-            [
-                _Candidate(span, score + 2.0 * (self.index.tokens[span[0]].lower() in fitting))
-                for span, score in candidates
-            ]
-        )
+        usual = _WH_BY_ROLE.get(node.role or "", ("what", "who", "which"))
+        fitting = _WH_BY_PARENT.get(parent or "", usual)
+        return [(span, score + 2.0 * (self.tokens[span[0]] in fitting)) for span, score in candidates]
 
-    def _part_spans(self, parts: list[str]) -> list[Span]:
+    def _runs(self, parts: list[str]) -> list[Candidate]:
         """Runs of tokens that spell a concept of several parts, hyphens between them skipped."""
-        spans: list[Span] = []
-        for start in self.index.lemmas.get(parts[0], ()):
-            place = start + 1
+        found: list[Candidate] = []
+        for start in self.lemmas.get(parts[0], ()):
+            at = start + 1
             for part in parts[1:]:
-                if place < len(self.index.tokens) and self.index.tokens[place] == "-":
-                    place += 1
-                if place >= len(self.index.tokens) or part not in lemmas(self.index.tokens[place]):
+                if self.tokens[at : at + 1] == ["-"]:
+                    at += 1
+                if at >= len(self.tokens) or part not in lemmas(self.tokens[at]):
                     break
-                place += 1
+                at += 1
             else:
-                spans.append((start, place))
-        return spans
+                found.append(((start, at), 11.0))
+        return found
 
-    def _derived(self, lemma: str) -> list[_Candidate]:
+    def _derived(self, lemma: str) -> list[Candidate]:
         """Words related by derivation: ``decide-01`` and ``decision``, ``lucky`` and ``unlucky``."""
-        candidates: list[_Candidate] = []
-        for stem in stems(lemma):
-            candidates += [
-                _Candidate((place, place + 1), 6.0 + min(len(stem), 8) / 8)
-                for place in self.index.stems.get(stem, ())
-            ]
-        if not candidates and len(lemma) > 3:
-            for place, token in enumerate(self.index.tokens):
-                low = token.lower()
-                bare = NEGATIVE_PREFIX.sub("", low)
-                if bare != low and stems(bare) & stems(lemma):
-                    candidates.append(_Candidate((place, place + 1), 6.0))
-                elif len(low) > 4 and (_overlap(low, lemma) >= 5 or lemma in low):
-                    candidates.append(_Candidate((place, place + 1), 4.0))
-        return candidates
+        found = [
+            ((at, at + 1), 6.0 + min(len(stem), 8) / 8)
+            for stem in stems(lemma)
+            for at in self.stems.get(stem, ())
+        ]
+        if not found and len(lemma) > 3:
+            for at, token in enumerate(self.tokens):
+                bare = NEGATIVE_PREFIX.sub("", token)
+                if bare != token and stems(bare) & stems(lemma):
+                    found.append(((at, at + 1), 6.0))
+                elif len(token) > 4 and (token[:5] == lemma[:5] or lemma in token):
+                    found.append(((at, at + 1), 4.0))
+        return found
 
     def _share(self) -> None:
         """Entities take the words of their names; persons and things those of the role they play."""
@@ -272,31 +253,11 @@ class _Alignment:
                 plays_role = bool(_SHARES.match(node.concept)) and (
                     role.endswith("-of") or role in ("mod", "ARG2", "weekday", "month", "dayperiod", "value")
                 )
-                word = self.index.tokens[self.spans[child.k][0]].lower()
+                word = self.tokens[self.spans[child.k][0]]
                 made = role.endswith("-of") and child.concept is not None and "NOUN" in readings(word)
                 if bears_name or plays_role or (made and word.endswith(_NOMINAL_ENDINGS)):
                     self.spans[node.k] = self.spans[child.k]
                     break
-
-
-def _best(candidates: list[_Candidate]) -> list[_Candidate]:
-    """Each span once with its highest score; only what is near the best is worth trying."""
-    scores: dict[Span, float] = {}
-    for candidate in candidates:
-        scores[candidate.span] = max(candidate.score, scores.get(candidate.span, 0.0))
-    kept = sorted((_Candidate(span, score) for span, score in scores.items()), key=lambda one: -one.score)
-    return kept[:_MAX_CANDIDATES]
-
-
-def _neighbours(graph: AmrGraph) -> defaultdict[int, list[int]]:
-    around: defaultdict[int, list[int]] = defaultdict(list)
-    for node in graph.nodes:
-        if node.up is not None:
-            around[node.k].append(node.up)
-            around[node.up].append(node.k)
-    for mention in graph.mentions:
-        around[mention.target].append(mention.up)
-    return around
 
 
 def _numbers(tokens: Sequence[str]) -> dict[float, list[Span]]:
@@ -320,11 +281,6 @@ def _numbers(tokens: Sequence[str]) -> dict[float, list[Span]]:
     return spans
 
 
-def _overlap(left: str, right: str) -> int:
-    """How many characters two words have in common at their beginning."""
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(left, right, strict=False)))
-
-
 _UPOS = ("VERB", "AUX", "NOUN", "ADJ", "ADV")
 
 
@@ -335,56 +291,36 @@ def align_rbw(graph: AmrGraph, tokens: Sequence[str]) -> dict[int, Span]:
         DecoderError: amrlib is not installed.
     """
     if graph.spans:
-        return {k: span for k, span in graph.spans.items() if 0 <= span[0] < span[1] <= len(tokens)}
-    rbw, penman, noop = _modules()
-    plain = AmrGraph(graph.id, graph.nodes, graph.mentions)
-    decoded = penman.decode(format_graph(plain), model=noop.NoOpModel())
-    aligned = rbw.RBWAligner(decoded, list(tokens), [_lemma(token) for token in tokens]).get_penman_graph()
-    by_triple = _nodes_by_triple(graph)
-    spans: dict[int, Span] = {}
-    for triple, marks in aligned.epidata.items():
-        k = by_triple.get((triple[0], triple[1], triple[2]))
-        places = sorted(
-            place for mark in marks if type(mark).__name__ == "Alignment" for place in mark.indices
-        )
-        if k is not None and places:
-            spans.setdefault(k, (places[0], _end_of_run(places)))
-    return spans
-
-
-def _end_of_run(places: Sequence[int]) -> int:
-    end = places[0]
-    for place in places:
-        if place != end:
-            break
-        end += 1
-    return end
-
-
-def _nodes_by_triple(graph: AmrGraph) -> dict[tuple[str, str, str], int]:
-    nodes: dict[tuple[str, str, str], int] = {}
-    for node in graph.nodes:
-        if node.var is not None and node.concept is not None:
-            nodes[(node.var, ":instance", node.concept)] = node.k
-        elif node.up is not None and node.value is not None:
-            nodes.setdefault((graph.nodes[node.up].var or "", f":{node.role}", node.value), node.k)
-    return nodes
-
-
-def _lemma(token: str) -> str:
-    known = readings(token.lower())
-    return next((known[upos][0] for upos in _UPOS if upos in known), token.lower())
-
-
-def _modules() -> tuple[Any, Any, Any]:
+        return _given_spans(graph, tokens)
     try:
-        rbw = importlib.import_module("amrlib.alignments.rbw_aligner")
+        rbw: Any = importlib.import_module("amrlib.alignments.rbw_aligner")
     except ImportError as error:
         raise DecoderError(
             f"the aligner 'rbw' is amrlib's, which can't be imported ({error}): "
             "pip install 'graphneg[neural]', or leave the aligner at 'rules'"
         ) from error
-    return rbw, importlib.import_module("penman"), importlib.import_module("penman.models.noop")
+    plain = AmrGraph(graph.id, graph.nodes, graph.mentions)
+    decoded = penman.decode(format_graph(plain), model=NoOpModel())
+    aligned = rbw.RBWAligner(decoded, list(tokens), [_lemma(token) for token in tokens]).get_penman_graph()
+    by_triple: dict[tuple[str, str, str], int] = {}
+    for node in graph.nodes:
+        if node.var is not None and node.concept is not None:
+            by_triple[node.var, ":instance", node.concept] = node.k
+        elif node.up is not None and node.value is not None:
+            by_triple.setdefault((graph.nodes[node.up].var or "", f":{node.role}", node.value), node.k)
+    spans: dict[int, Span] = {}
+    for triple, marks in aligned.epidata.items():
+        indices = {at for mark in marks if type(mark).__name__ == "Alignment" for at in mark.indices}
+        if triple in by_triple and indices:
+            start = min(indices)
+            end = next(at for at in count(start) if at not in indices)
+            spans.setdefault(by_triple[triple], (start, end))
+    return spans
+
+
+def _lemma(token: str) -> str:
+    known = readings(token.lower())
+    return next((known[upos][0] for upos in _UPOS if upos in known), token.lower())
 
 
 Aligner = Callable[[AmrGraph, Sequence[str]], dict[int, Span]]

@@ -149,7 +149,7 @@ def build_shifts(
     [amount] = store.read(cypher_text("shift/count_pending"), **selection.conditions())
     _check_replies(store, selection, amount["dialogues"])
     method = {"keywords": extractor.name, "embedder": embedder.name}
-    report = ShiftReport(**method, notes=extractor.notes)
+    report = ShiftReport(extractor.name, embedder.name, notes=extractor.notes)
     known = store.read(cypher_text("shift/method"))
     anew = existing == "replace" or any(_is_being_removed(state, method) for state in known)
     if anew:

@@ -19,7 +19,7 @@ from threading import Lock
 from typing import Any, Literal, NamedTuple, Protocol
 
 from graphneg.english.words import lemma_of
-from graphneg.errors import InputError
+from graphneg.errors import InputError, first_line
 
 EXTRACTORS = ("yake", "rake")
 MAX_WORDS = 3
@@ -124,16 +124,11 @@ class WordReader:
     def __init__(self, language: str = "en", model: str | None = None) -> None:
         self.language = language
         found = _find(model) if model is not None else _installed(language)
+        self._nlp = _pipeline(found, language)
+        meta = self._nlp.meta
+        self.name = f"{meta['lang']}_{meta['name']}-{meta['version']}" if found else language
         self.notes: tuple[str, ...] = ()
-        self.name = language
-        if found:
-            self._nlp = _load(found, language)
-            meta = self._nlp.meta
-            self.name = f"{meta['lang']}_{meta['name']}-{meta['version']}"
-            self._word = _english_word if meta["lang"] == "en" else _word
-        else:
-            self._nlp = _blank(language)
-            self._word = _bare_word
+        if not found:
             self.notes = (
                 f"no spaCy model for {language!r} is installed: any word that is no stop word can be a "
                 "keyword, under its own form; python -m spacy download gets models",
@@ -153,6 +148,19 @@ class WordReader:
             return [
                 [self._word(token) for token in doc if not token.is_space] for doc in self._nlp.pipe(texts)
             ]
+
+    def _word(self, token: Any) -> KeywordToken:
+        text: str = token.text
+        kind: WordClass | None
+        if self.notes:
+            lemma, kind = token.lower_, None if token.is_stop else "noun"
+        elif self.language == "en":
+            lemma, kind = lemma_of(token.lower_, token.tag_), _KINDS.get(token.tag_[:2])
+        else:
+            lemma, kind = (token.lemma_ or text).lower(), _KINDS.get(token.pos_)
+        letters = text.replace("-", "").replace("'", "")
+        is_word = 1 < len(text) <= _LONGEST_WORD and letters.isalpha() and not token.like_url
+        return KeywordToken(text, lemma, kind if is_word else None)
 
     def is_phrase(self, words: Sequence[KeywordToken]) -> bool:
         """Whether words in a row make one keyword: a single one of a kind, or nouns with adjectives.
@@ -203,61 +211,31 @@ def _find(model: str) -> str:
 
 
 @lru_cache(maxsize=4)
-def _load(name: str, language: str) -> Any:
+def _pipeline(model: str | None, language: str) -> Any:
+    """A spaCy pipeline by package or path; without one, an empty one of the language."""
     import spacy
 
     unused = _UNUSED_IN_ENGLISH if language == "en" else _UNUSED
     try:
-        if Path(name).is_dir():
-            nlp: Any = spacy.load(name, exclude=unused)
+        if model is None:
+            nlp: Any = spacy.blank(language)
+        elif Path(model).is_dir():
+            nlp = spacy.load(model, exclude=unused)
         else:
-            nlp = importlib.import_module(name).load(exclude=unused)
+            nlp = importlib.import_module(model).load(exclude=unused)
     except (OSError, ValueError, AttributeError, ImportError, KeyError) as error:
+        why = f"{model} can't be loaded as a spaCy model: {first_line(error)}"
+        if model is None:
+            why = f"language {language!r} is not known to spaCy; give a code such as en, de, fr"
+        raise InputError(why) from error
+    if model is not None and nlp.meta["lang"] != language:
         raise InputError(
-            f"{name} can't be loaded as a spaCy model: {str(error).partition(chr(10))[0]}"
-        ) from error
-    if nlp.meta["lang"] != language:
-        raise InputError(f"the spaCy model {name} is for the language {nlp.meta['lang']!r}, not {language!r}")
-    if not {"tagger", "morphologizer"} & set(nlp.pipe_names):
-        raise InputError(f"the spaCy model {name} tells no parts of speech: it has no tagger")
+            f"the spaCy model {model} is for the language {nlp.meta['lang']!r}, not {language!r}"
+        )
+    if model is not None and not {"tagger", "morphologizer"} & set(nlp.pipe_names):
+        raise InputError(f"the spaCy model {model} tells no parts of speech: it has no tagger")
     nlp.max_length = _LONGEST_TEXT
     return nlp
-
-
-@lru_cache(maxsize=4)
-def _blank(language: str) -> Any:
-    import spacy
-
-    try:
-        nlp: Any = spacy.blank(language)
-    except (ImportError, ValueError) as error:
-        raise InputError(
-            f"language {language!r} is not known to spaCy; give a code such as en, de, fr"
-        ) from error
-    nlp.max_length = _LONGEST_TEXT
-    return nlp
-
-
-def _english_word(token: Any) -> KeywordToken:
-    tag: str = token.tag_
-    return KeywordToken(
-        token.text, lemma_of(token.lower_, tag), _KINDS.get(tag[:2]) if _is_word(token) else None
-    )
-
-
-def _word(token: Any) -> KeywordToken:
-    lemma: str = (token.lemma_ or token.text).lower()
-    return KeywordToken(token.text, lemma, _KINDS.get(token.pos_) if _is_word(token) else None)
-
-
-def _bare_word(token: Any) -> KeywordToken:
-    return KeywordToken(token.text, token.lower_, "noun" if _is_word(token) and not token.is_stop else None)
-
-
-def _is_word(token: Any) -> bool:
-    text: str = token.text
-    letters = text.replace("-", "").replace("'", "")
-    return 1 < len(text) <= _LONGEST_WORD and letters.isalpha() and not token.like_url
 
 
 class _Extractor(ABC):

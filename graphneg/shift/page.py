@@ -127,42 +127,23 @@ class Curve:
 def layout(around: Neighbourhood) -> list[Curve]:
     """The curves of a neighbourhood: those that leave the topic, then those that lead to it."""
     most = max([FREQUENT, *(shift.count for shift in (*around.moves_to, *around.comes_from))])
-    loops = [shift for shift in around.moves_to if shift.perspective == shift.focus]
-    right = [shift for shift in around.moves_to if shift.perspective != shift.focus]
-    sides = [*_side(right, 1, most), *_side(around.comes_from, -1, most)]
-    return [*(_loop(shift, most) for shift in loops), *sides]
-
-
-def _side(shifts: Sequence[CountedShift], side: int, most: int) -> list[Curve]:
-    """Curves from the topic to one side, level at both ends."""
-    curves: list[Curve] = []
     parts = [i / POINTS for i in range(POINTS + 1)]
-    for row, shift in enumerate(shifts):
-        x, y = end = (float(side), (len(shifts) - 1) / 2 - row)
-        points = tuple((x * part, y * (3 * part**2 - 2 * part**3)) for part in parts)
-        other = shift.perspective if side > 0 else shift.focus
-        curves.append(Curve(shift, other, side, points, end, _width(shift.count, most)))
+    sides: dict[int, list[CountedShift]] = {0: [], 1: [], -1: [*around.comes_from]}
+    for shift in around.moves_to:
+        sides[int(shift.perspective != shift.focus)].append(shift)
+    curves: list[Curve] = []
+    for side, shifts in sides.items():
+        for row, shift in enumerate(shifts):
+            x, y = end = (float(side), (len(shifts) - 1) / 2 - row) if side else (0.0, LOOP_HEIGHT)
+            if side:
+                points = [(x * part, y * (3 * part**2 - 2 * part**3)) for part in parts]
+            else:
+                turns = [2 * math.pi * i / POINTS for i in range(POINTS + 1)]
+                points = [(LOOP_WIDTH * math.sin(t) / 2, LOOP_HEIGHT * (1 - math.cos(t)) / 2) for t in turns]
+            other = shift.focus if side < 0 else shift.perspective
+            width = max(NARROWEST, WIDEST * shift.count / most)
+            curves.append(Curve(shift, other, side, tuple(points), end, width))
     return curves
-
-
-def _loop(shift: CountedShift, most: int) -> Curve:
-    angles = [2 * math.pi * i / POINTS for i in range(POINTS + 1)]
-    points = [(LOOP_WIDTH * math.sin(angle) / 2, LOOP_HEIGHT * (1 - math.cos(angle)) / 2) for angle in angles]
-    return Curve(shift, shift.focus, 0, tuple(points), (0.0, LOOP_HEIGHT), _width(shift.count, most))
-
-
-def _width(count: int, most: int) -> float:
-    return max(NARROWEST, WIDEST * count / most)
-
-
-def figure_item(around: Neighbourhood) -> dict[str, Any]:
-    """The drawing for ``Bokeh.embed.embed_item``. The source ``shifts`` has a row for each curve.
-
-    Raises:
-        InputError: Bokeh is not installed.
-    """
-    require_bokeh()
-    return drawing_item(_figure(around))
 
 
 def _empty_figure(curves: Sequence[Curve]) -> figure:
@@ -243,20 +224,16 @@ def _columns(curves: Sequence[Curve]) -> dict[str, Sequence[Any]]:
 
 
 def page(around: Neighbourhood) -> str:
-    """The page's HTML.
+    """The page's HTML. The source ``shifts`` of its drawing has a row for each curve.
 
     Raises:
         InputError: Bokeh is not installed.
     """
-    return render(
-        "graphneg.shift",
-        "page.html",
-        around=around,
-        curves=layout(around),
-        colours={"left": COLOURS[-1], "loop": COLOURS[0], "right": COLOURS[1]},
-        widest=WIDEST,
-        item=figure_item(around),
-    )
+    require_bokeh()
+    colours = {"left": COLOURS[-1], "loop": COLOURS[0], "right": COLOURS[1]}
+    item = drawing_item(_figure(around))
+    values = {"around": around, "curves": layout(around), "colours": colours, "widest": WIDEST, "item": item}
+    return render("graphneg.shift", "page.html", **values)
 
 
 def write_page(around: Neighbourhood, out: str | Path) -> None:

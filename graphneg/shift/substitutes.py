@@ -21,7 +21,6 @@ from graphneg.nn.models import load_causal, load_seq2seq
 from graphneg.progress import NoProgress, Progress
 from graphneg.records.resumable import ResumableWriter
 from graphneg.shift.candidates import (
-    Post,
     Reach,
     Reply,
     Splitting,
@@ -106,32 +105,28 @@ class SubstitutesReport:
 def substitutes_of(shifts: Shifts, replies: Sequence[Reply], how: Prediction) -> list[Substitutes]:
     """The substitutes of each reply, in order; empty where no keyword before it leads anywhere else.
 
+    They are what the predictor takes of each subset of each focus (CAPT, Algorithm 1). A perspective that is
+    taken for several foci stands once, with its best score; of equal ones the first focus, which is the
+    most salient, counts.
+
     Raises:
         InputError: the store has no shift graph.
+        ModelError: the predictor's answer is not one candidate of each subset.
     """
     if not shifts.prior:
         raise InputError("the store has no shift graph: graphneg shift build makes one")
-    seen = posts(shifts, replies, how.reach)
-    return [
-        Substitutes(reply, ranked_substitutes(post, how.predictor, how.splitting)[: how.most])
-        for reply, post in zip(replies, seen, strict=True)
-    ]
-
-
-def ranked_substitutes(post: Post, predictor: Predictor, splitting: Splitting) -> tuple[Substitute, ...]:
-    """What the predictor takes of each subset of each focus, the best first (CAPT, Algorithm 1).
-
-    A perspective that is taken for several foci stands once, with its best score; of equal ones the
-    first focus, which is the most salient, counts.
-    """
-    best: dict[str, Substitute] = {}
-    for focus in post.foci:
-        subsets = splitting.split(focus.text, focus.candidates)
-        for choice in choices_of(predictor, post, focus, subsets):
-            before = best.get(choice.text)
-            if before is None or choice.score > before.score:
-                best[choice.text] = Substitute(focus.text, choice.text, choice.score)
-    return tuple(sorted(best.values(), key=lambda substitute: (-substitute.score, substitute.text)))
+    found: list[Substitutes] = []
+    for reply, post in zip(replies, posts(shifts, replies, how.reach), strict=True):
+        best: dict[str, Substitute] = {}
+        for focus in post.foci:
+            subsets = how.splitting.split(focus.text, focus.candidates)
+            for choice in choices_of(how.predictor, post, focus, subsets):
+                before = best.get(choice.text)
+                if before is None or choice.score > before.score:
+                    best[choice.text] = Substitute(focus.text, choice.text, choice.score)
+        ranked = sorted(best.values(), key=lambda substitute: (-substitute.score, substitute.text))
+        found.append(Substitutes(reply, tuple(ranked[: how.most])))
+    return found
 
 
 class SubstituteFinder:
