@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, count
+from operator import itemgetter
 
 from graphneg.amr.penman import is_atom
 from graphneg.amr.wellformed import check
@@ -50,6 +52,14 @@ class MutableNode:
         self.up = None
         return at
 
+    def copied(self) -> MutableNode:
+        """A node with the same words and words below it, without mentions."""
+        copy = MutableNode(self.role, self.concept, self.value)
+        for child in self.below:
+            if child.target is None:
+                copy.attach(child.copied())
+        return copy
+
     def walk(self) -> Iterator[MutableNode]:
         """The nodes at and under this one, in written order."""
         pending: list[MutableNode] = [self]
@@ -59,72 +69,36 @@ class MutableNode:
             pending.extend(reversed(node.below))
 
 
-def mutable_nodes(graph: AmrGraph, origin: str) -> dict[tuple[str, int], MutableNode]:
+def mutable_nodes(graph: AmrGraph) -> dict[tuple[str, int], MutableNode]:
     """The nodes and mentions of a graph as one mutable tree: its nodes by (graph id, k)."""
     spans = graph.spans
     mutable = [
-        MutableNode(role, concept, value, var, align, role_align, (origin, k), spans.get(k))
+        MutableNode(role, concept, value, var, align, role_align, (graph.id, k), spans.get(k))
         for k, _, var, concept, value, _, role, _, align, role_align in graph.nodes
     ]
     for before, node in zip(graph.nodes, mutable, strict=True):
         if before.up is not None:
             node.up = mutable[before.up]
             node.up.below.append(node)
-    _attach_mentions(graph, mutable)
-    return {(origin, k): node for k, node in enumerate(mutable)}
-
-
-def _attach_mentions(graph: AmrGraph, mutable: Sequence[MutableNode]) -> None:
-    """Mentions of nodes at their places among what else stands below their node."""
-    places = {id(mutable[node.k]): node.pos for node in graph.nodes} if graph.mentions else {}
+    order = {id(mutable[node.k]): node.pos for node in graph.nodes} if graph.mentions else {}
     for mention in graph.mentions:
         node = MutableNode(mention.role, align=mention.align, role_align=mention.role_align)
-        node.target, node.up = mutable[mention.target], mutable[mention.up]
-        places[id(node)] = mention.pos
-        node.up.below.append(node)
+        node.target = mutable[mention.target]
+        mutable[mention.up].attach(node)
+        order[id(node)] = mention.pos
     for k in {mention.up for mention in graph.mentions}:
-        mutable[k].below.sort(key=lambda node: places[id(node)])
-
-
-def _copied(node: MutableNode) -> MutableNode:
-    copy = MutableNode(node.role, node.concept, node.value)
-    for child in node.below:
-        if child.target is None:
-            copy.attach(_copied(child))
-    return copy
+        mutable[k].below.sort(key=lambda node: order[id(node)])
+    return {(graph.id, k): node for k, node in enumerate(mutable)}
 
 
 def frozen(original: AmrGraph, top: MutableNode) -> tuple[AmrGraph, dict[tuple[str, int], int]]:
-    """Mutable nodes as an immutable graph: order made sound, variables filled in, everything numbered."""
+    """Mutable nodes as an immutable graph: order made sound, variables filled in, everything numbered.
+
+    With the number that each node has now, by what it had before (`MutableNode.key`).
+    """
     top.role, top.role_align = None, None
-    placed, mentioned = _numbered(top)
-    _name_anew([node for node, _, _ in placed])
-    lasts = list(range(len(placed)))
-    for k in range(len(placed) - 1, 0, -1):
-        up = placed[k][1] or 0
-        lasts[up] = max(lasts[up], lasts[k])
-    nodes = tuple(
-        AmrNode(
-            k, lasts[k], node.var, node.concept, node.value, up, node.role, pos, node.align, node.role_align
-        )
-        for k, (node, up, pos) in enumerate(placed)
-    )
-    numbers = {id(node): k for k, (node, _, _) in enumerate(placed)} if mentioned else {}
-    mentions = tuple(
-        Mention(up, node.role or "", pos, numbers[id(node.target)], node.align, node.role_align)
-        for node, up, pos in mentioned
-    )
-    places = {node.key: k for k, (node, _, _) in enumerate(placed) if node.key is not None}
-    spans = {k: node.span for k, (node, _, _) in enumerate(placed) if node.span is not None}
-    return AmrGraph(original.id, nodes, mentions, (), spans), places
-
-
-def _numbered(
-    top: MutableNode,
-) -> tuple[list[tuple[MutableNode, int | None, int]], list[tuple[MutableNode, int, int]]]:
-    """Nodes and mentions in written order, each with the number of its parent and its place there."""
     placed: list[tuple[MutableNode, int | None, int]] = []
-    mentioned: list[tuple[MutableNode, int, int]] = []
+    mentioned: list[tuple[int, int, MutableNode]] = []
     pending: list[tuple[MutableNode, int | None, int]] = [(top, None, 0)]
     while pending:
         node, up, pos = pending.pop()
@@ -135,36 +109,42 @@ def _numbered(
             if below[pos].target is None:
                 pending.append((below[pos], k, pos))
             else:
-                mentioned.append((below[pos], k, pos))
-    mentioned.sort(key=lambda mention: mention[1:])
-    return placed, mentioned
+                mentioned.append((k, pos, below[pos]))
+    _name_anew([node for node, _, _ in placed])
+    lasts = list(range(len(placed)))
+    for k in range(len(placed) - 1, 0, -1):
+        up = placed[k][1] or 0
+        lasts[up] = max(lasts[up], lasts[k])
+    nodes = tuple(
+        AmrNode(k, lasts[k], n.var, n.concept, n.value, up, n.role, pos, n.align, n.role_align)
+        for k, (n, up, pos) in enumerate(placed)
+    )
+    numbers = {id(node): k for k, (node, _, _) in enumerate(placed)} if mentioned else {}
+    mentions = tuple(
+        Mention(up, node.role or "", pos, numbers[id(node.target)], node.align, node.role_align)
+        for up, pos, node in sorted(mentioned, key=itemgetter(0, 1))
+    )
+    after = {node.key: k for k, (node, _, _) in enumerate(placed) if node.key is not None}
+    spans = {k: node.span for k, (node, _, _) in enumerate(placed) if node.span is not None}
+    return AmrGraph(original.id, nodes, mentions, (), spans), after
 
 
 def _name_anew(mutable: Sequence[MutableNode]) -> None:
-    """A fresh variable for each node that has none, or one that a constant looks like."""
+    """A fresh variable, as annotators write them, for each node that has none, or one like a constant."""
     constants = {node.value for node in mutable if node.value is not None}
     taken = {node.var or "" for node in mutable} | constants
     for node in mutable:
         if node.value is None and (node.var is None or node.var in constants):
-            node.var = _fresh(node.concept or "", taken)
+            first = letter(node.concept or "")
+            names = chain([first], (f"{first}{number}" for number in count(2)))
+            node.var = next(name for name in names if name not in taken)
             taken.add(node.var)
 
 
 def letter(concept: str) -> str:
     """The first letter of a concept's lemma: annotators begin variables with it."""
-    found = _LETTER.search(lexeme(concept))
-    return found[0] if found else "x"
-
-
-def _fresh(concept: str, taken: set[str]) -> str:
-    """A variable by the concept's first letter, as annotators write them."""
-    first = letter(concept)
-    if first not in taken:
-        return first
-    number = 2
-    while f"{first}{number}" in taken:
-        number += 1
-    return f"{first}{number}"
+    match = _LETTER.search(lexeme(concept))
+    return match[0] if match else "x"
 
 
 PRONOUNS = frozenset({"i", "you", "he", "she", "it", "we", "they", "one"})
@@ -200,7 +180,7 @@ def overlaid(
 class _Tree:
     def __init__(self, graph: AmrGraph) -> None:
         self._graph = graph
-        self._nodes = mutable_nodes(graph, graph.id)
+        self._nodes = mutable_nodes(graph)
         self._top = self._nodes[(graph.id, 0)]
         self._mentions = bool(graph.mentions)
 
@@ -279,16 +259,13 @@ class _Tree:
                 break
             kept, parent = mention.target, mention.up
             assert kept is not None and parent is not None
-            if kept is gone:
-                kept.role, kept.role_align = mention.role, mention.role_align
-                parent.attach(kept, mention.detach())
-                return
-            place = kept.up
-            assert place is not None
-            stub = MutableNode(kept.role, target=kept)
-            place.attach(stub, kept.detach())
+            if kept is not gone:
+                assert kept.up is not None
+                kept.up.attach(MutableNode(kept.role, target=kept), kept.detach())
             kept.role, kept.role_align = mention.role, mention.role_align
             parent.attach(kept, mention.detach())
+            if kept is gone:
+                return
         for node in gone.walk():
             if node.key is not None:
                 self._nodes.pop(node.key, None)
@@ -305,8 +282,7 @@ class _Tree:
         place = node if edit.role is not None else node.up
         if place is not None:
             _refuse_constant(place, edit)
-        copies = mutable_nodes(source, source.id)
-        copy = copies[(source.id, edit.from_k)]
+        copy = mutable_nodes(source)[(source.id, edit.from_k)]
         if copy.up is not None:
             copy.detach()
         for inner in copy.walk():
@@ -341,35 +317,33 @@ class _Tree:
                     later.target = node
             for child in target.below:
                 if child.role == "name" and child.target is None:
-                    node.attach(_copied(child))
+                    node.attach(child.copied())
 
     def _replace(self, old: MutableNode, new: MutableNode) -> None:
         """Put ``new`` in the place of ``old``; mentions of ``old`` become mentions of ``new``."""
         if new.concept is None and old.concept is not None:
             raise TransformError(f"{self._graph.id}: a constant can't take the place of a variable")
-        new.role, new.role_align = old.role, old.role_align
         for node in self._top.walk() if self._mentions else ():
             if node.target is old:
                 node.target = new
-        parent = old.up
-        if parent is None:
-            self._top = new
-            new.up = None
-        else:
-            parent.attach(new, old.detach())
+        self._put(new, old)
         self._rescue(old)
+
+    def _put(self, new: MutableNode, old: MutableNode) -> None:
+        """Let a node stand where another one stood, in its role."""
+        new.role, new.role_align = old.role, old.role_align
+        if old.up is None:
+            self._top = new
+        else:
+            old.up.attach(new, old.detach())
 
     def _wrap(self, edit: Edit) -> None:
         node = self._at(edit)
         if edit.concept is None or edit.role is None:
             raise TransformError(f"{_name(edit)}: 'wrap' needs a concept and a role")
         _refuse_constant(node, edit)
-        above = MutableNode(node.role, _atom(edit.concept, edit), role_align=node.role_align)
-        parent = node.up
-        if parent is None:
-            self._top = above
-        else:
-            parent.attach(above, node.detach())
+        above = MutableNode(None, _atom(edit.concept, edit))
+        self._put(above, node)
         node.role, node.role_align = edit.role, None
         above.attach(node)
 

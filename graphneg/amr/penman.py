@@ -112,101 +112,76 @@ class _GraphReader:
 
     def _graph(self, at: int) -> int:
         """Read from the first bracket to the last one; returns the number of what follows."""
-        tokens, nodes = self._tokens, self._nodes
-        at = self._open(at, None, None, 0, None)
-        open_nodes, branches = [0], [0]
+        tokens, nodes, variables = self._tokens, self._nodes, self._variables
+        up = role = role_align = None
+        pos = 0
+        open_nodes: list[int] = []
+        branches: list[int] = []
         while True:
-            token = tokens[at]
-            if token == ")":
+            k, variable, concept, value, align = len(nodes), None, None, None, None
+            if tokens[at] == "(":
+                if len(open_nodes) >= MAX_DEPTH:
+                    raise self._error("too-deep", f"nested more than {MAX_DEPTH} deep", at)
+                variable = tokens[at + 1]
+                if variable[:1] in _NO_SYMBOL or variable in variables:
+                    raise self._no_instance(at)
+                if tokens[at + 2] != "/" or tokens[at + 3][:1] in _NO_ATOM:
+                    raise self._no_instance(at)
+                concept = tokens[at + 3]
+                variables[variable] = k
+                open_nodes.append(k)
+                branches.append(0)
+                self._introduced.append(at + 1)
+                at += 4
+            elif tokens[at][:1] in _NO_ATOM:
+                self._refuse_end(at)
+                before = at - 1 - (role_align is not None)
+                raise self._error("dangling-role", f"role :{role} has no target", before)
+            else:
+                value = tokens[at]
+                self._atoms.append(k)
+                self._introduced.append(at)
+                at += 1
+            if tokens[at][:1] == "~":
+                align, at = tokens[at], at + 1
+            nodes.append([k, k, variable, concept, value, up, role, pos, align, role_align])
+            while tokens[at] == ")":
                 nodes[open_nodes.pop()][1] = len(nodes) - 1
                 branches.pop()
                 at += 1
                 if not open_nodes:
                     return at
-                continue
-            if token[:1] != ":" or token == ":":
+            if tokens[at][:1] != ":" or tokens[at] == ":":
                 raise self._no_role(at)
-            up, role, pos, role_align = open_nodes[-1], at, branches[-1], None
+            up, role, pos, role_align = open_nodes[-1], tokens[at][1:], branches[-1], None
             branches[-1] += 1
             at += 1
             if tokens[at][:1] == "~":
-                role_align = tokens[at]
-                at += 1
-            if tokens[at] == "(":
-                if len(open_nodes) >= MAX_DEPTH:
-                    raise self._error("too-deep", f"nested more than {MAX_DEPTH} deep", at)
-                open_nodes.append(len(nodes))
-                branches.append(0)
-                at = self._open(at, up, token[1:], pos, role_align)
-            elif tokens[at][:1] in _NO_ATOM:
-                self._refuse_end(at)
-                raise self._error("dangling-role", f"role {token} has no target", role)
-            else:
-                at = self._atom(at, up, token[1:], pos, role_align)
-
-    def _open(self, at: int, up: int | None, role: str | None, pos: int, role_align: str | None) -> int:
-        """Read ``( VARIABLE / CONCEPT``; returns the number of what follows."""
-        tokens, k = self._tokens, len(self._nodes)
-        variable = tokens[at + 1]
-        if (
-            variable[:1] in _NO_SYMBOL
-            or variable in self._variables
-            or tokens[at + 2] != "/"
-            or tokens[at + 3][:1] in _NO_ATOM
-        ):
-            raise self._no_instance(at)
-        self._variables[variable] = k
-        self._introduced.append(at + 1)
-        concept, align = tokens[at + 3], None
-        at += 4
-        if tokens[at][:1] == "~":
-            align = tokens[at]
-            at += 1
-        self._nodes.append([k, k, variable, concept, None, up, role, pos, align, role_align])
-        return at
-
-    def _atom(self, at: int, up: int, role: str, pos: int, role_align: str | None) -> int:
-        """Read a constant, or the mention of a variable; returns the number of what follows."""
-        k = len(self._nodes)
-        self._atoms.append(k)
-        self._introduced.append(at)
-        value, align = self._tokens[at], None
-        at += 1
-        if self._tokens[at][:1] == "~":
-            align = self._tokens[at]
-            at += 1
-        self._nodes.append([k, k, None, None, value, up, role, pos, align, role_align])
-        return at
+                role_align, at = tokens[at], at + 1
 
     def _mentioned(self) -> set[int]:
         """The numbers of those atoms that are variables."""
         return {k for k in self._atoms if self._nodes[k][4] in self._variables}
 
     def _finished(self) -> AmrGraph:
-        """Tell mentions of variables from constants, and number the nodes."""
+        """Tell mentions of variables from constants; a node's number is less by those before it."""
         mentioned = self._mentioned()
-        if not mentioned:
-            return self._graph_of([AmrNode._make(fields) for fields in self._nodes], [])
-        return self._renumbered(mentioned)
-
-    def _renumbered(self, mentioned: set[int]) -> AmrGraph:
-        """The graph without the atoms that are mentions: each node's number less those before it."""
-        skipped = list(accumulate(old in mentioned for old in range(len(self._nodes))))
         nodes: list[AmrNode] = []
         mentions: list[Mention] = []
-        for old, (_, last, var, concept, value, up, role, pos, align, role_align) in enumerate(self._nodes):
-            above = None if up is None else up - skipped[up]
-            if old in mentioned:
-                target = self._variables[value]
-                target -= skipped[target]
-                mentions.append(Mention(above or 0, role, pos, target, align, role_align))
-            else:
-                k, last = old - skipped[old], last - skipped[last]
-                nodes.append(AmrNode(k, last, var, concept, value, above, role, pos, align, role_align))
-        return self._graph_of(nodes, mentions)
-
-    def _graph_of(self, nodes: list[AmrNode], mentions: list[Mention]) -> AmrGraph:
-        mentions.sort(key=lambda mention: (mention.up, mention.pos))
+        if not mentioned:
+            nodes = [AmrNode._make(fields) for fields in self._nodes]
+        else:
+            skipped = list(accumulate(old in mentioned for old in range(len(self._nodes))))
+            for old, row in enumerate(self._nodes):
+                _, last, var, concept, value, up, role, pos, align, role_align = row
+                above = None if up is None else up - skipped[up]
+                if old in mentioned:
+                    target = self._variables[value] - skipped[self._variables[value]]
+                    mentions.append(Mention(above or 0, role, pos, target, align, role_align))
+                else:
+                    k, last = old - skipped[old], last - skipped[last]
+                    nodes.append(AmrNode(k, last, var, concept, value, above, role, pos, align, role_align))
+        mentions.sort(key=itemgetter(0, 2))
         spans = {node.k: span for node in nodes if (span := token_span(node.align)) is not None}
         return AmrGraph(self._id, tuple(nodes), tuple(mentions), tuple(self._metadata), spans)
 
@@ -365,31 +340,30 @@ def iter_blocks(lines: Iterator[str] | Sequence[str] | str) -> Iterator[tuple[in
     """
     block: list[str] = []
     start, depth, begun = 1, 0, False
+
+    def is_graph() -> bool:
+        return begun or any("::id" in written or "::snt" in written for written in block)
+
     for number, raw in enumerate(LINE_ENDS.split(lines) if isinstance(lines, str) else lines, 1):
         line = raw.rstrip("\r\n")
-        comment = line.startswith("#")
-        if block and (begun and (comment or line.startswith("("))):
-            yield start, "\n".join(block)
-            block, depth, begun = [], 0, False
-        elif block and not begun and not line.strip():
-            if any("::id" in written or "::snt" in written for written in block):
+        is_comment, is_blank = line.startswith("#"), not line.strip()
+        if block and ((is_comment or line.startswith("(")) if begun else is_blank):
+            if is_graph():
                 yield start, "\n".join(block)
-            block = []
-        if not line.strip() and not block:
-            continue
+            block, depth, begun = [], 0, False
         if not block:
             start = number
-        if comment:
+        if is_comment:
             block.append(line)
             continue
         for piece, reached in _pieces(line, depth):
             depth = reached
             block.append(piece)
             begun = begun or bool(piece.strip())
-            if depth <= 0 and begun and (")" in piece):
+            if depth <= 0 and begun and ")" in piece:
                 yield start, "\n".join(block)
                 block, depth, begun, start = [], 0, False, number
-    if block and (begun or any("::id" in written or "::snt" in written for written in block)):
+    if block and is_graph():
         yield start, "\n".join(block)
 
 

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from operator import attrgetter
+from operator import itemgetter
 from pathlib import Path
 
 from graphneg.amr.penman import is_inverted, iter_blocks, metadata, parse_located
@@ -69,22 +69,20 @@ def check(graph: AmrGraph, frames: Container[str] | None = None) -> list[Defect]
     >>> check(parse_graph("(l / like-01 :polarity - :polarity -)"))
     [Defect(code='double-polarity', k=0, message='like-01 has :polarity - 2 times')]
     """
-    defects: list[Defect] = []
+    found: list[tuple[int, str, str]] = []
     branches: list[list[str]] = [[] for _ in graph.nodes]
     for node in graph.nodes:
-        defects.extend(Defect(code, node.k, message) for code, message in _node_defects(node, frames))
+        found += [(node.k, *defect) for defect in _node_defects(node, frames)]
         if node.up is not None:
             branches[node.up].append(node.role or "")
     for mention in graph.mentions:
         branches[mention.up].append(mention.role)
     for node, roles in zip(graph.nodes, branches, strict=True):
         if roles or node.concept == "name":
-            defects.extend(
-                Defect(code, node.k, message) for code, message in _role_defects(node, roles, graph)
-            )
-    defects.extend(_mention_defects(graph))
-    defects.sort(key=attrgetter("k"))
-    return defects
+            found += [(node.k, *defect) for defect in _role_defects(node, roles, graph)]
+    if graph.mentions:
+        found += _mention_defects(graph)
+    return [Defect(code, k, message) for k, code, message in sorted(found, key=itemgetter(0))]
 
 
 def check_file(path: str | Path, frames: Container[str] | None = None) -> Iterator[FileDefect]:
@@ -103,8 +101,8 @@ def check_file(path: str | Path, frames: Container[str] | None = None) -> Iterat
     empty = True
     for line, block in iter_blocks(text):
         empty = False
-        keys = metadata([one for one in block.splitlines() if one.startswith("#")])
-        id = keys.get("id", "-").split(" ")[0] or "-"
+        comments = [text for text in block.splitlines() if text.startswith("#")]
+        id = metadata(comments).get("id", "-").split(" ")[0] or "-"
         try:
             graph, lines = parse_located(block, id, line)
         except PenmanError as error:
@@ -116,33 +114,25 @@ def check_file(path: str | Path, frames: Container[str] | None = None) -> Iterat
         raise InputError(f"{name}: there is no PENMAN graph in this file")
 
 
-def _node_defects(node: AmrNode, frames: Container[str] | None) -> list[tuple[str, str]]:
-    role = node.role
-    defects: list[tuple[str, str]] = []
+def _node_defects(node: AmrNode, frames: Container[str] | None) -> Iterator[tuple[str, str]]:
+    role, value = node.role or "", node.value or ""
     if node.concept is not None:
         if frames is not None and is_frame(node.concept) and node.concept not in frames:
-            defects.append(("unknown-frame", f"{node.concept} is in no frame inventory"))
-    elif role is not None and is_inverted(role):
-        defects.append(("constant-inverted", f":{role} leads to the constant {node.value}"))
-    elif _looks_undefined(node):
-        defects.append(("undefined-variable", f":{role} leads to {node.value}, which is introduced nowhere"))
-    if role is not None and not is_role(role):
-        defects.append(("malformed-role", f":{role} is no role"))
-    return defects
+            yield "unknown-frame", f"{node.concept} is in no frame inventory"
+    elif is_inverted(role):
+        yield "constant-inverted", f":{role} leads to the constant {value}"
+    elif _VARIABLE.match(value) or (
+        # No constant can stand there: a letter as an argument.
+        len(value) == 1 and value.isalpha() and not _SINGLE_LETTER_VALUE.match(role)
+    ):
+        yield "undefined-variable", f":{role} leads to {value}, which is introduced nowhere"
+    if node.role is not None and not _is_role(role):
+        yield "malformed-role", f":{role} is no role"
 
 
 @lru_cache(maxsize=4096)
-def is_role(role: str) -> bool:
-    """Whether a role is written as roles are, without its colon."""
+def _is_role(role: str) -> bool:
     return _ROLE.match(role) is not None
-
-
-def _looks_undefined(node: AmrNode) -> bool:
-    """Only where no constant can stand: a letter with a number, or a letter as an argument."""
-    value, role = node.value or "", node.role or ""
-    if _VARIABLE.match(value):
-        return True
-    return len(value) == 1 and value.isalpha() and not _SINGLE_LETTER_VALUE.match(role)
 
 
 def _role_defects(node: AmrNode, roles: list[str], graph: AmrGraph) -> Iterator[tuple[str, str]]:
@@ -169,13 +159,10 @@ def _role_defects(node: AmrNode, roles: list[str], graph: AmrGraph) -> Iterator[
             yield f"{kind}-order", f"{node.label} has :{listed}"
 
 
-def _mention_defects(graph: AmrGraph) -> Iterator[Defect]:
-    if not graph.mentions:
-        return
-    counts = Counter((mention.up, mention.role, mention.target) for mention in graph.mentions)
-    for (up, role, target), count in counts.items():
+def _mention_defects(graph: AmrGraph) -> Iterator[tuple[int, str, str]]:
+    for (up, role, target), count in Counter((m.up, m.role, m.target) for m in graph.mentions).items():
         label = graph.nodes[up].label
         if count > 1:
-            yield Defect("duplicate-edge", up, f"{label} has :{role} to the same node {count} times")
+            yield up, "duplicate-edge", f"{label} has :{role} to the same node {count} times"
         if target == up:
-            yield Defect("self-mention", up, f"{label} is its own :{role}")
+            yield up, "self-mention", f"{label} is its own :{role}"
