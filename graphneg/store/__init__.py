@@ -7,14 +7,13 @@ named queries.
 
 from __future__ import annotations
 
-from graphneg.store.connection import Capabilities, Store, refuse_writes
+from graphneg.store.connection import Store, refuse_writes
 from graphneg.store.dialogues import GraphCache, Selection, StoredDialogue, dialogue_ids, read_dialogues
 from graphneg.store.opening import open_store
 from graphneg.store.queries import Info, NamedQuery, Rows, explore, info_of, named_queries
 from graphneg.store.statements import cypher_text, read_header
 
 __all__ = [
-    "Capabilities",
     "GraphCache",
     "Info",
     "NamedQuery",

@@ -12,9 +12,8 @@ import ssl
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from itertools import takewhile
-from typing import Any, LiteralString, Self, TypeVar, cast
+from typing import Any, Self, TypeVar
 
 from neo4j import (
     READ_ACCESS,
@@ -26,9 +25,9 @@ from neo4j import (
     ManagedTransaction,
     NotificationMinimumSeverity,
     Record,
+    ResultSummary,
     Session,
 )
-from neo4j.api import BookmarkManager
 from neo4j.exceptions import (
     ClientError,
     ConfigurationError,
@@ -42,46 +41,33 @@ from neo4j.exceptions import (
 )
 
 from graphneg.errors import StoreError, first_line
-from graphneg.store.statements import send_text
+from graphneg.store.statements import as_literal, send_text
 
 # The driver's options are untyped keywords.
 # pyright: reportUnknownMemberType=false
 
 
-CONNECT_SECONDS = 5.0
-ACQUIRE_SECONDS = 6.0
-RETRY_SECONDS = 30.0
-FIRST_RETRY_SECONDS = 0.1
-FETCH_ROWS = 1000
-
 # The driver logs each retry as a warning, which Python prints where a program has set up no logging.
 logging.getLogger("neo4j").addHandler(logging.NullHandler())
 
 
-def connect(uri: str, auth: Auth | None, retry_seconds: float = RETRY_SECONDS) -> Driver:
+def connect(uri: str, auth: Auth | None, retry_seconds: float = 30.0) -> Driver:
     """A driver that gives up on a silent server in seconds; nothing is sent yet."""
     return GraphDatabase.driver(
         uri,
         auth=auth,
-        connection_timeout=CONNECT_SECONDS,
-        connection_acquisition_timeout=ACQUIRE_SECONDS,
+        connection_timeout=5.0,
+        connection_acquisition_timeout=6.0,
         max_transaction_retry_time=retry_seconds,
-        initial_retry_delay=FIRST_RETRY_SECONDS,
+        initial_retry_delay=0.1,
         notifications_min_severity=NotificationMinimumSeverity.OFF,
     )
 
 
-def open_session(driver: Driver, database: str | None, access: str, bookmarks: BookmarkManager) -> Session:
-    """A session that sees what earlier sessions with the same bookmarks wrote, on any cluster member."""
-    return driver.session(
-        database=database, default_access_mode=access, bookmark_manager=bookmarks, fetch_size=FETCH_ROWS
-    )
-
-
-def ask(driver: Driver, database: str | None, query: str) -> EagerResult:
-    """One query, asked once and not retried."""
+def ask(driver: Driver, database: str | None) -> ResultSummary:
+    """What a server says of itself and of a database when it is asked a query; it is not retried."""
     with driver.session(database=database) as session:
-        return session.run(as_literal(query)).to_eager_result()
+        return session.run("RETURN 1").consume()
 
 
 def server_agent(uri: str, driver: Driver, auth: Auth | None) -> str:
@@ -92,17 +78,11 @@ def server_agent(uri: str, driver: Driver, auth: Auth | None) -> str:
     try:
         return driver.get_server_info().agent
     except ServiceUnavailable as error:
-        if not uri.lower().startswith("neo4j"):
-            raise
         refusal = error
-    with connect("bolt" + uri[len("neo4j") :].partition("?")[0], auth) as direct:
-        direct.get_server_info()
+    if uri.lower().startswith("neo4j"):  # outside of the except clause: else its error would be the cause
+        with connect("bolt" + uri[len("neo4j") :].partition("?")[0], auth) as direct:
+            direct.get_server_info()
     raise refusal
-
-
-def as_literal(text: str) -> LiteralString:
-    """The driver wants its queries literal, which the texts of files are not to a type checker."""
-    return cast("LiteralString", text)
 
 
 ADVICE_ON_SILENCE = (
@@ -135,50 +115,31 @@ REFUSALS: Mapping[type[Neo4jError], str] = {
 """From the special to the general: the first that fits counts."""
 
 
-@dataclass(frozen=True, slots=True)
-class Server:
-    """A server as users know it, and what to do where it does not answer."""
-
-    name: str
-    if_silent: str = ADVICE_ON_SILENCE
-
-    def __str__(self) -> str:
-        return self.name
-
-
 @contextmanager
-def explained(server: Server) -> Generator[None]:
-    """Turn what the driver raises inside into a ``StoreError`` about ``server``."""
+def explained(server: str, if_silent: str = ADVICE_ON_SILENCE) -> Generator[None]:
+    """Turn what the driver raises inside into a ``StoreError`` about ``server``, as users know it.
+
+    ``if_silent`` says what to do where it does not answer.
+    """
     try:
         yield
     except (Neo4jError, DriverError) as error:
-        raise StoreError(_explain(error, server)) from error
+        raise StoreError(_explain(error, server, if_silent)) from error
 
 
-def _explain(error: Neo4jError | DriverError, server: Server) -> str:
+def _explain(error: Neo4jError | DriverError, server: str, if_silent: str) -> str:
     """One sentence: what was wrong, where, and what to do."""
     if isinstance(error, Neo4jError):
-        return _explain_answer(error, server)
-    if isinstance(error, ServiceUnavailable | SessionExpired):
-        return _explain_silence(error, server)
+        fitting = (sentence for kind, sentence in REFUSALS.items() if isinstance(error, kind))
+        sentence = ADVICE.get(error.code or "") or next(fitting, "{server} failed: {message} [{code}]")
+        message = (error.message or str(error)).strip()
+        return sentence.format(server=server, message=message, code=error.code)
     if isinstance(error, ConfigurationError):
         return f"can't open {server}: {first_line(error)}"
-    return f"{server}: {first_line(error)}"
-
-
-def _explain_answer(error: Neo4jError, server: Server) -> str:
-    message = (error.message or str(error)).strip()
-    advice = ADVICE.get(error.code or "")
-    for kind, sentence in REFUSALS.items():
-        if not advice and isinstance(error, kind):
-            advice = sentence
-    return (advice or "{server} failed: {message} [{code}]").format(
-        server=server, message=message, code=error.code
-    )
-
-
-def _explain_silence(error: ServiceUnavailable | SessionExpired, server: Server) -> str:
-    for cause in _causes(error):
+    if not isinstance(error, ServiceUnavailable | SessionExpired):
+        return f"{server}: {first_line(error)}"
+    cause: BaseException = error
+    while True:
         if isinstance(cause, ssl.SSLCertVerificationError):
             return (
                 f"the certificate of {server} is not trusted ({cause.verify_message}): "
@@ -186,16 +147,10 @@ def _explain_silence(error: ServiceUnavailable | SessionExpired, server: Server)
             )
         if isinstance(cause, ssl.SSLError):
             return f"{server} does not speak TLS: use bolt:// or neo4j://, or switch TLS on at the server"
-    *_, origin = _causes(error)
-    return f"{server} does not answer ({first_line(origin)}): {server.if_silent}"
-
-
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    """The error and what led to it, outermost first."""
-    current: BaseException | None = error
-    while current is not None:
-        yield current
-        current = current.__cause__ or current.__context__
+        origin = cause.__cause__ or cause.__context__
+        if origin is None:
+            return f"{server} does not answer ({first_line(cause)}): {if_silent}"
+        cause = origin
 
 
 WRITE_WORDS = frozenset(
@@ -231,7 +186,9 @@ def refuse_writes(query: str, server_enforces_read_access: bool) -> None:
     Raises:
         StoreError: a clause of it writes, or may write on a server that does not enforce read access.
     """
-    words = _tokens(query)
+    tokens = (match for match in TOKEN.finditer(query) if match.lastgroup != "skip")
+    # A quoted name or string stands as one quote mark.
+    words = [token[0][0] if token.lastgroup == "quoted" else token[0] for token in tokens]
     for at, word in enumerate(map(str.upper, words)):
         if word in WRITE_WORDS and not _is_name(words, at):
             raise StoreError(
@@ -239,13 +196,13 @@ def refuse_writes(query: str, server_enforces_read_access: bool) -> None:
                 "say `--write` to allow it"
             )
         if word == "CALL" and not server_enforces_read_access:
-            _refuse_unknown_procedure(words, at + 1)
-
-
-def _tokens(query: str) -> list[str]:
-    """The words and signs of a query. Quoted names and strings stand as one quote mark each."""
-    matches = (match for match in TOKEN.finditer(query) if match.lastgroup != "skip")
-    return [match[0][0] if match.lastgroup == "quoted" else match[0] for match in matches]
+            parts = list(takewhile(lambda word: word in (".", "`") or word.isidentifier(), words[at + 1 :]))
+            name, behind = "".join(parts), words[at + 1 + len(parts) :][:1]
+            if name and behind != ["{"] and not READ_PROCEDURES.match(name):
+                raise StoreError(
+                    f"the procedure {name} may write, and only reading is allowed here: "
+                    "say `--write` to allow it"
+                )
 
 
 def _is_name(words: Sequence[str], at: int) -> bool:
@@ -255,27 +212,7 @@ def _is_name(words: Sequence[str], at: int) -> bool:
     return before in BEFORE_NAME or after in AFTER_NAME
 
 
-def _refuse_unknown_procedure(words: Sequence[str], at: int) -> None:
-    parts = list(takewhile(lambda word: word in (".", "`") or word.isidentifier(), words[at:]))
-    name, behind = "".join(parts), words[at + len(parts) : at + len(parts) + 1]
-    if name and behind != ["{"] and not READ_PROCEDURES.match(name):
-        raise StoreError(
-            f"the procedure {name} may write, and only reading is allowed here: say `--write` to allow it"
-        )
-
-
 T = TypeVar("T")
-
-KEY_REPEATS = 5
-KEY_SECONDS = 0.02
-
-
-@dataclass(frozen=True, slots=True)
-class Capabilities:
-    """What a server can do, where servers differ."""
-
-    enforces_read_access: bool
-    """The server itself refuses a write in a session opened for reading."""
 
 
 class Store:
@@ -289,13 +226,16 @@ class Store:
         self,
         driver: Driver,
         database: str | None,
-        capabilities: Capabilities,
-        server: Server,
+        description: str,
         resources: ExitStack,
+        *,
+        enforces_read_access: bool,
+        if_silent: str = ADVICE_ON_SILENCE,
     ) -> None:
-        self.capabilities = capabilities
-        self.description = server.name
-        self._server = server
+        self.description = description
+        self.enforces_read_access = enforces_read_access
+        """Whether the server itself refuses a write in a session opened for reading."""
+        self._if_silent = if_silent
         self._driver = driver
         self._database = database
         self._resources = resources
@@ -307,12 +247,12 @@ class Store:
         def work(transaction: ManagedTransaction) -> list[Record]:
             return send_text(transaction, query, parameters).records()
 
-        with explained(self._server), self._session(READ_ACCESS) as session:
+        with self._session(READ_ACCESS) as session:
             return session.execute_read(work)
 
     def stream(self, query: str, /, **parameters: Any) -> Iterator[Record]:
         """The rows of a query one by one, in flat memory. Not retried once it has begun."""
-        with explained(self._server), self._session(READ_ACCESS) as session:
+        with self._session(READ_ACCESS) as session:
             yield from session.run(as_literal(query), parameters)
 
     def write(self, work: Callable[[ManagedTransaction], T]) -> T:
@@ -321,12 +261,12 @@ class Store:
         A key that another transaction wrote since ``work`` looked for it breaks a constraint; the next
         attempt sees that key.
         """
-        with explained(self._server), self._session(WRITE_ACCESS) as session:
-            for repeat in range(KEY_REPEATS):
+        with self._session(WRITE_ACCESS) as session:
+            for pause in (0.02, 0.04, 0.08, 0.16, 0.32):
                 try:
                     return session.execute_write(work)
                 except ConstraintError:
-                    time.sleep(KEY_SECONDS * 2**repeat)
+                    time.sleep(pause)
             return session.execute_write(work)
 
     def query_read(self, text: str, parameters: Mapping[str, Any] | None = None) -> EagerResult:
@@ -335,8 +275,8 @@ class Store:
         Raises:
             StoreError: the query would write, is not valid, or fails.
         """
-        refuse_writes(text, self.capabilities.enforces_read_access)
-        with explained(self._server), self._session(READ_ACCESS) as session:
+        refuse_writes(text, self.enforces_read_access)
+        with self._session(READ_ACCESS) as session:
             return session.execute_read(_run_eagerly, text, parameters)
 
     def query_write(self, text: str, parameters: Mapping[str, Any] | None = None) -> EagerResult:
@@ -345,7 +285,7 @@ class Store:
         Raises:
             StoreError: the query is not valid or fails; then nothing is written.
         """
-        with explained(self._server), self._session(WRITE_ACCESS) as session:
+        with self._session(WRITE_ACCESS) as session:
             return session.execute_write(_run_eagerly, text, parameters)
 
     def close(self) -> None:
@@ -361,8 +301,15 @@ class Store:
     def __repr__(self) -> str:
         return f"<Store: {self.description}>"
 
-    def _session(self, access: str) -> Session:
-        return open_session(self._driver, self._database, access, self._bookmarks)
+    @contextmanager
+    def _session(self, access: str) -> Generator[Session]:
+        """A session that sees what earlier ones of the store wrote, on any member of a cluster."""
+        options = {"default_access_mode": access, "bookmark_manager": self._bookmarks, "fetch_size": 1000}
+        with (
+            explained(self.description, self._if_silent),
+            self._driver.session(database=self._database, **options) as session,
+        ):
+            yield session
 
 
 def _run_eagerly(

@@ -5,9 +5,9 @@ In: which dialogues (a `Selection`), or ids. Out: dialogues with their turns, re
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import itemgetter
 from sys import intern
 from threading import Lock
@@ -131,10 +131,12 @@ class StoredResponse(NamedTuple):
 
 def read_responses(store: Store, ids: Sequence[str]) -> dict[str, list[StoredResponse]]:
     """By dialogue, its responses in the order of turns and numbers: ``d#3/r10`` stands behind ``d#3/r9``."""
-    records = store.read(cypher_text("read/responses"), ids=list(ids))
-    rows = {row["id"]: [StoredResponse(*response) for response in row["responses"]] for row in records}
     return {
-        id: sorted(some, key=lambda given: (given.turn, len(given.id), given.id)) for id, some in rows.items()
+        row["id"]: sorted(
+            (StoredResponse(*response) for response in row["responses"]),
+            key=lambda response: (response.turn, len(response.id), response.id),
+        )
+        for row in store.read(cypher_text("read/responses"), ids=list(ids))
     }
 
 
@@ -168,30 +170,31 @@ class GraphCache:
         for id in missing:
             if id not in graphs:
                 raise StoreError(f"graph {id} is not in the store (any more)")
-        self._keep({id: (graph, digests.get(id)) for id, graph in graphs.items()})
-        return graphs
-
-    def _keep(self, graphs: Mapping[str, tuple[AmrGraph, str | None]]) -> None:
-        """Keep these graphs, as the ones used last, and let go of the oldest."""
         with self._lock:
-            for id, entry in graphs.items():
+            for id, graph in graphs.items():
                 before = self._graphs.pop(id, None)
-                self._nodes += len(entry[0].nodes) - (len(before[0].nodes) if before else 0)
-                self._graphs[id] = entry
+                self._nodes += len(graph.nodes) - (len(before[0].nodes) if before else 0)
+                self._graphs[id] = (graph, digests.get(id))
             while self._nodes > self._kept:
                 self._nodes -= len(self._graphs.popitem(last=False)[1][0].nodes)
+        return graphs
 
 
 def read_graphs(store: Store, ids: Sequence[str]) -> Iterator[AmrGraph]:
     """The graphs of these ids, without their comment lines, in no particular order."""
-    mentions: dict[str, list[Mention]] = {}
+    mentions: defaultdict[str, list[Mention]] = defaultdict(list)
     for id, row in in_parts(store, "read/reentrancies", "mentions", ids):
-        mentions.setdefault(id, []).append(_mention(row))
-    nodes: dict[str, list[list[Any]]] = {}
+        start, end, role, inverted, pos, align, role_align = row
+        up, target = (end, start) if inverted else (start, end)
+        mentions[id].append(Mention(up, f"{role}-of" if inverted else role, pos, target, align, role_align))
+    nodes: defaultdict[str, list[list[Any]]] = defaultdict(list)
     for id, row in in_parts(store, "read/nodes", "nodes", ids):
-        nodes.setdefault(id, []).append(row)
+        nodes[id].append(row)
     for id, rows in nodes.items():
-        yield _graph(id, rows, tuple(sorted(mentions.get(id, ()), key=_written_order)))
+        rows.sort(key=itemgetter(0))
+        spans = {row[0]: (row[10], row[11]) for row in rows if row[10] is not None}
+        ordered = sorted(mentions[id], key=itemgetter(0, 2)) if id in mentions else ()
+        yield AmrGraph(id, tuple(map(_node, rows)), tuple(ordered), (), spans)
 
 
 def in_parts(
@@ -207,15 +210,10 @@ def in_parts(
 
 def read_whole_graphs(store: Store, ids: Sequence[str]) -> list[AmrGraph]:
     """The graphs of these ids with their comment lines, in this order: exactly what was loaded."""
-    metadata: Mapping[str, Any] = {
-        row["amr"]: row["metadata"] or () for row in store.read(cypher_text("read/metadata"), amrs=list(ids))
-    }
+    rows = store.read(cypher_text("read/metadata"), amrs=list(ids))
+    metadata = {row["amr"]: tuple(row["metadata"] or ()) for row in rows}
     graphs = {graph.id: graph for graph in read_graphs(store, ids)}
-    return [
-        AmrGraph(id, graphs[id].nodes, graphs[id].mentions, tuple(metadata[id]), graphs[id].spans)
-        for id in ids
-        if id in graphs
-    ]
+    return [replace(graphs[id], metadata=metadata[id]) for id in ids if id in graphs]
 
 
 def _turns(rows: list[list[Any]]) -> tuple[Turn, ...]:
@@ -228,25 +226,8 @@ def _turns(rows: list[list[Any]]) -> tuple[Turn, ...]:
     return tuple(turns)
 
 
-def _graph(id: str, rows: list[list[Any]], mentions: tuple[Mention, ...]) -> AmrGraph:
-    rows.sort(key=itemgetter(0))
-    nodes = tuple(map(_node, rows))
-    spans = {row[0]: (row[10], row[11]) for row in rows if row[10] is not None}
-    return AmrGraph(id, nodes, mentions, (), spans)
-
-
-def _written_order(mention: Mention) -> tuple[int, int]:
-    return mention.up, mention.pos
-
-
 def _node(row: list[Any]) -> AmrNode:
     """A node whose words are shared with those of other graphs."""
     k, last, var, concept, value, up, role, pos, align, role_align, _, _ = row
     var, concept, value, role = (word and intern(word) for word in (var, concept, value, role))
     return AmrNode(k, last, var, concept, value, up, role, pos, align, role_align)
-
-
-def _mention(row: list[Any]) -> Mention:
-    start, end, role, inverted, pos, align, role_align = row
-    up, target = (end, start) if inverted else (start, end)
-    return Mention(up, f"{role}-of" if inverted else role, pos, target, align, role_align)

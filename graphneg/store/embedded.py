@@ -24,10 +24,9 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, NamedTuple, cast
 
 from graphneg.errors import StoreError
 from graphneg.store import supervisor
@@ -46,13 +45,11 @@ LOG_NOISE = re.compile(r"incubator|Polyglot|sponsor|Plugins directory|^\s+at ")
 LOG_TROUBLE = re.compile(r"SEVER|ERROR|Exception|Error|WARNI|No space|Permission|denied|cannot|Could not")
 
 
-@dataclass(frozen=True, slots=True)
-class Endpoint:
+class Endpoint(NamedTuple):
     """How to reach the server that runs in a directory, and which graphneg started it."""
 
     protocol: int
     graphneg: str
-    java: int
     control_port: int
     token: str
     password: str
@@ -65,11 +62,19 @@ def _prepare(directory: Path, engine_version: str) -> None:
         StoreError: it is a file, holds something else, can't be written, or needs another version.
     """
     try:
-        _refuse_other_files(directory)
-        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if directory.exists() and not directory.is_dir():
+            raise StoreError(f"{directory} is a file: a store is a directory, name one that is empty or new")
         if (directory / MARK).exists():
             _check_mark(directory, engine_version)
         else:
+            names = [entry.name for entry in directory.iterdir()] if directory.exists() else []
+            others = [name for name in names if not name.startswith(OWN_NAMES)]
+            if others:
+                raise StoreError(
+                    f"{directory} is not a graphneg store (it holds {min(others)} and no {MARK}): "
+                    "name a store, or a directory that is empty or new"
+                )
+            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             directory.chmod(0o700)
         _write_mark(directory, engine_version)
     except OSError as error:
@@ -79,20 +84,14 @@ def _prepare(directory: Path, engine_version: str) -> None:
         ) from error
 
 
-def _refuse_other_files(directory: Path) -> None:
-    if directory.exists() and not directory.is_dir():
-        raise StoreError(f"{directory} is a file: a store is a directory, name one that is empty or new")
-    if directory.is_dir() and not (directory / MARK).exists():
-        others = [entry.name for entry in directory.iterdir() if not entry.name.startswith(OWN_NAMES)]
-        if others:
-            raise StoreError(
-                f"{directory} is not a graphneg store (it holds {min(others)} and no {MARK}): "
-                "name a store, or a directory that is empty or new"
-            )
-
-
 def _check_mark(directory: Path, engine_version: str) -> None:
-    mark = _read_mark(directory / MARK)
+    try:
+        content = json.loads((directory / MARK).read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise StoreError(
+            f"{directory / MARK} is damaged ({error}): restore it from a copy of the store"
+        ) from error
+    mark = cast("dict[str, Any]", content) if isinstance(content, dict) else {}
     if mark.get("format") != FORMAT:
         raise StoreError(
             f"{directory} has store format {mark.get('format')}, this graphneg reads format {FORMAT}: "
@@ -106,9 +105,9 @@ def _check_mark(directory: Path, engine_version: str) -> None:
         )
 
 
-def _release(version: str) -> tuple[int, ...]:
-    """The numbers of a version that change the files on disk: ``26.10.2.post1`` gives ``(26, 10)``."""
-    return tuple(int(number) for number in re.findall(r"\d+", version)[:2])
+def _release(version: str) -> list[int]:
+    """The numbers of a version that change the files on disk: ``26.10.2.post1`` gives 26 and 10."""
+    return [int(number) for number in re.findall(r"\d+", version)[:2]]
 
 
 def _write_mark(directory: Path, engine_version: str) -> None:
@@ -125,19 +124,11 @@ def _write_mark(directory: Path, engine_version: str) -> None:
     scratch.replace(target)
 
 
-def _read_mark(path: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise StoreError(f"{path} is damaged ({error}): restore it from a copy of the store") from error
-    return cast("dict[str, Any]", content) if isinstance(content, dict) else {}
-
-
 def read_endpoint(directory: Path) -> Endpoint | None:
     """How to reach the directory's server; ``None`` where none has said so in a way that can be read."""
     try:
         content = json.loads((directory / supervisor.ENDPOINT).read_text(encoding="utf-8"))
-        return Endpoint(**{field.name: content[field.name] for field in fields(Endpoint)})
+        return Endpoint(*(content[name] for name in Endpoint._fields))
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return None
 
@@ -159,23 +150,14 @@ PACKAGE = "arcadedb_embedded"
 DEFAULT_HEAP = "1g"
 
 
-@dataclass(frozen=True, slots=True)
-class Engine:
-    """An installed ArcadeDB: its Java program, the folder of its jars, its version, Java's heap size."""
+def _find_engine() -> dict[str, str]:
+    """What a supervisor is to run: the installed engine's ``java``, ``jars`` and ``version``, a ``heap``.
 
-    java: Path
-    jars: Path
-    version: str
-    heap: str
-
-
-def _find_engine() -> Engine:
-    """Find the installed engine. GRAPHNEG_JAVA names another Java, GRAPHNEG_JAVA_HEAP a heap (``2g``).
-
-    The package is looked up and never imported: importing it starts a JVM inside Python.
+    GRAPHNEG_JAVA names another Java, GRAPHNEG_JAVA_HEAP a heap (``2g``). The package is looked up and never
+    imported: importing it starts a JVM inside Python.
 
     Raises:
-        StoreError: the wheel is not installed, or there is no Java program.
+        StoreError: the wheel is not installed, there is no Java program, or the heap is no size.
     """
     spec = importlib.util.find_spec(PACKAGE)
     folders = spec.submodule_search_locations if spec else None
@@ -190,17 +172,22 @@ def _find_engine() -> Engine:
         raise StoreError(
             f"{jars} holds no ArcadeDB server: run `pip install --force-reinstall {DISTRIBUTION}`"
         )
-    return Engine(_find_java(home), jars, importlib.metadata.version(DISTRIBUTION), _heap_size())
+    java = _find_java(home)
+    heap = os.environ.get("GRAPHNEG_JAVA_HEAP") or DEFAULT_HEAP
+    if not re.fullmatch(r"\d+[kmgKMG]?", heap):
+        raise StoreError(f"GRAPHNEG_JAVA_HEAP={heap} is no size: write it as 512m or 2g")
+    version = importlib.metadata.version(DISTRIBUTION)
+    return {"java": str(java), "jars": str(jars), "version": version, "heap": heap}
 
 
-def _find_java(home: Path) -> Path:
+def _find_java(home: Path) -> str | Path:
     """The Java program: GRAPHNEG_JAVA where it is set, else the one in the wheel."""
     named = os.environ.get("GRAPHNEG_JAVA")
     if named:
         program = shutil.which(named)
         if not program:
             raise StoreError(f"GRAPHNEG_JAVA={named} is no program that can be run: name a Java 21 or newer")
-        return Path(program)
+        return program
     bundled = home / "jre" / "bin" / ("java.exe" if sys.platform == "win32" else "java")
     if not os.access(bundled, os.X_OK):
         raise StoreError(
@@ -208,14 +195,6 @@ def _find_java(home: Path) -> Path:
             "or set GRAPHNEG_JAVA to the java program of a JDK"
         )
     return bundled
-
-
-def _heap_size() -> str:
-    """GRAPHNEG_JAVA_HEAP, checked, or the default."""
-    heap = os.environ.get("GRAPHNEG_JAVA_HEAP") or DEFAULT_HEAP
-    if not re.fullmatch(r"\d+[kmgKMG]?", heap):
-        raise StoreError(f"GRAPHNEG_JAVA_HEAP={heap} is no size: write it as 512m or 2g")
-    return heap
 
 
 START_SECONDS = 120.0
@@ -233,7 +212,6 @@ class Membership:
     control: socket.socket
     bolt_port: int
     password: str
-    java: int
     process: int
 
     def alive(self) -> bool:
@@ -267,46 +245,40 @@ def join(directory: Path) -> Membership:
         StoreError: the directory is no store, the engine is missing, or the server does not start.
     """
     engine = _find_engine()
-    _prepare(directory, engine.version)
-    with tempfile.TemporaryFile() as errors:
-        return _join_or_start(directory, engine, errors)
-
-
-def _join_or_start(directory: Path, engine: Engine, errors: IO[bytes]) -> Membership:
-    """Try in turn to join a server and to start one: other processes may start and stop it meanwhile."""
+    _prepare(directory, engine["version"])
     deadline = time.monotonic() + START_SECONDS
     ended = 0
     starting: subprocess.Popen[bytes] | None = None
-    while time.monotonic() < deadline:
-        endpoint = read_endpoint(directory)
-        membership = _greet(directory, endpoint, deadline) if endpoint else None
-        if membership:
-            return membership
-        if starting is not None and starting.poll() is not None:
-            ended += starting.returncode != supervisor.EXIT_BUSY
-            if starting.returncode == 1:
-                raise StoreError(f"the server of {directory} can't be started: {_last_line(errors)}")
-            if ended >= STARTS:
-                raise StoreError(f"the server of {directory} ended while it started; {log_tail(directory)}")
-            starting = None
-        if starting is None and _lock_is_free(directory):
-            starting = _start_supervisor(directory, engine, errors)
-        time.sleep(POLL_SECONDS)
+    with tempfile.TemporaryFile() as errors:
+        # Other processes may start and stop the server meanwhile.
+        while time.monotonic() < deadline:
+            membership = _greet(directory, deadline)
+            if membership:
+                return membership
+            if starting is not None and starting.poll() is not None:
+                ended += starting.returncode != supervisor.EXIT_BUSY
+                if starting.returncode == 1:
+                    errors.seek(0)
+                    lines = errors.read().decode(errors="replace").strip().splitlines()
+                    why = lines[-1] if lines else "no reason given"
+                    raise StoreError(f"the server of {directory} can't be started: {why}")
+                if ended >= STARTS:
+                    raise StoreError(
+                        f"the server of {directory} ended while it started; {log_tail(directory)}"
+                    )
+                starting = None
+            if starting is None and _lock_is_free(directory):
+                starting = _start_supervisor(directory, engine, errors)
+            time.sleep(POLL_SECONDS)
     raise StoreError(
         f"{directory} has been locked by another process for {START_SECONDS:.0f} s, but no server answers: "
         "end the graphneg and java processes that use it, then try again"
     )
 
 
-def _start_supervisor(directory: Path, engine: Engine, errors: IO[bytes]) -> subprocess.Popen[bytes]:
+def _start_supervisor(directory: Path, engine: dict[str, str], errors: IO[bytes]) -> subprocess.Popen[bytes]:
     """Start a supervisor in a session of its own, so that Ctrl-C here does not reach the server."""
-    order = {
-        "directory": str(directory),
-        "java": str(engine.java),
-        "jars": str(engine.jars),
-        "heap": engine.heap,
-        "graphneg": importlib.metadata.version("graphneg"),
-    }
+    order = {**engine, "directory": str(directory), "graphneg": importlib.metadata.version("graphneg")}
     process = subprocess.Popen(
         [sys.executable, "-I", supervisor.__file__],
         cwd=directory,
@@ -323,12 +295,6 @@ def _start_supervisor(directory: Path, engine: Engine, errors: IO[bytes]) -> sub
     return process
 
 
-def _last_line(errors: IO[bytes]) -> str:
-    errors.seek(0)
-    lines = errors.read().decode(errors="replace").strip().splitlines()
-    return lines[-1] if lines else "no reason given"
-
-
 def _lock_is_free(directory: Path) -> bool:
     try:
         with open(directory / supervisor.LOCK, "ab", opener=supervisor.private) as lock:
@@ -337,52 +303,29 @@ def _lock_is_free(directory: Path) -> bool:
         raise StoreError(f"can't lock {directory}: {error.strerror or error}") from error
 
 
-def _greet(directory: Path, endpoint: Endpoint, deadline: float) -> Membership | None:
-    """Connect to a supervisor and wait for its server. ``None`` where it is stopping or gone.
+def _greet(directory: Path, deadline: float) -> Membership | None:
+    """Connect to the supervisor and wait for its server. ``None`` where there is none, or it is stopping.
 
     Raises:
         StoreError: the supervisor belongs to a graphneg that speaks another protocol.
     """
+    endpoint = read_endpoint(directory)
+    if endpoint is None:
+        return None
     if endpoint.protocol != supervisor.PROTOCOL and not _lock_is_free(directory):
         raise StoreError(
             f"{directory} is in use by graphneg {endpoint.graphneg}, which shares stores in another way "
             "than this version: wait until that program has ended, or use the same version in both"
         )
-    try:
-        control = socket.create_connection(("127.0.0.1", endpoint.control_port), GREETING_SECONDS)
-    except OSError:
-        return None
-    try:
+    with contextlib.ExitStack() as opened, contextlib.suppress(OSError):
+        address = ("127.0.0.1", endpoint.control_port)
+        control = opened.enter_context(socket.create_connection(address, GREETING_SECONDS))
         control.sendall(endpoint.token.encode() + b"\n")
         lines = control.makefile("rb")
-        if lines.readline() != supervisor.WELCOME:
-            control.close()
-            return None
-        control.settimeout(max(deadline - time.monotonic(), POLL_SECONDS))
-        port = lines.readline().strip()
-    except OSError:
-        port = b""
-    if not port:
-        control.close()
-        return None
-    return Membership(directory, control, int(port), endpoint.password, endpoint.java, os.getpid())
-
-
-def first_answer(ask: Callable[[], str | None], membership: Membership) -> str | None:
-    """Ask until the server answers: its port opens a moment before its database exists.
-
-    ``None`` where the server ends first.
-
-    Raises:
-        StoreError: it did not answer in time.
-    """
-    deadline = time.monotonic() + START_SECONDS
-    while (answer := ask()) is None:
-        if not membership.alive():
-            return None
-        if time.monotonic() > deadline:
-            raise StoreError(
-                f"the server of {membership.directory} does not answer; {log_tail(membership.directory)}"
-            )
-        time.sleep(POLL_SECONDS)
-    return answer
+        if lines.readline() == supervisor.WELCOME:
+            control.settimeout(max(deadline - time.monotonic(), POLL_SECONDS))
+            port = lines.readline().strip()
+            if port:
+                opened.pop_all()
+                return Membership(directory, control, int(port), endpoint.password, os.getpid())
+    return None

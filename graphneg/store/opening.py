@@ -8,27 +8,19 @@ from __future__ import annotations
 
 import os
 import re
-from contextlib import ExitStack
+import time
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from neo4j import Auth, Driver, ManagedTransaction, basic_auth
+from neo4j import Auth, Driver, basic_auth
 from neo4j.exceptions import DriverError, Neo4jError
 
 from graphneg.errors import StoreError
 from graphneg.store import embedded
-from graphneg.store.connection import (
-    Capabilities,
-    Server,
-    Store,
-    as_literal,
-    ask,
-    connect,
-    explained,
-    server_agent,
-)
+from graphneg.store.connection import Store, ask, connect, explained, server_agent
 from graphneg.store.embedded import log_tail
-from graphneg.store.statements import cypher_text, statements
+from graphneg.store.statements import cypher_text, send_text, statements
 
 SCHEMA_VERSION = 5
 OLDEST_UPGRADABLE = 4
@@ -48,41 +40,32 @@ def ensure_schema(store: Store, upgrading: bool = False) -> None:
         apply_schema(store)
         return
     found = rows[0]["version"]
-    if found == SCHEMA_VERSION:
+    known = found if isinstance(found, int) else 0
+    if known == SCHEMA_VERSION or (upgrading and OLDEST_UPGRADABLE <= known < SCHEMA_VERSION):
         return
-    if isinstance(found, int) and found > SCHEMA_VERSION:
-        raise StoreError(
-            f"{store.description} has schema version {found}, this graphneg knows {SCHEMA_VERSION}: "
-            "upgrade graphneg with `pip install --upgrade graphneg`"
-        )
-    can_upgrade = isinstance(found, int) and found >= OLDEST_UPGRADABLE
-    if can_upgrade and upgrading:
-        return
-    if can_upgrade:
-        raise StoreError(
-            f"{store.description} has schema version {found}, this graphneg needs {SCHEMA_VERSION}: "
-            "bring it over with `graphneg upgrade`; nothing in it is lost"
-        )
+    verb, advice = "needs", "bring it over with `graphneg upgrade`; nothing in it is lost"
+    if known > SCHEMA_VERSION:
+        verb, advice = "knows", "upgrade graphneg with `pip install --upgrade graphneg`"
+    elif known < OLDEST_UPGRADABLE:
+        advice = "load the corpora into a new store, or open this one with the graphneg that made it"
     raise StoreError(
-        f"{store.description} has schema version {found}, this graphneg needs {SCHEMA_VERSION}: "
-        "load the corpora into a new store, or open this one with the graphneg that made it"
+        f"{store.description} has schema version {found}, this graphneg {verb} {SCHEMA_VERSION}: {advice}"
     )
 
 
 def finish_upgrade(store: Store) -> None:
     """Mark a store with this schema's version."""
-    text = cypher_text("upgrade/finish")
-    store.write(lambda transaction: _run(transaction, text))
+    _write(store, cypher_text("upgrade/finish"))
 
 
 def apply_schema(store: Store) -> None:
     """Make the constraints and indexes that are missing; a store without a version gets this one."""
     for statement in statements(cypher_text("schema")):
-        store.write(lambda transaction, text=statement: _run(transaction, text))
+        _write(store, statement)
 
 
-def _run(transaction: ManagedTransaction, statement: str) -> None:
-    transaction.run(as_literal(statement), version=SCHEMA_VERSION).consume()
+def _write(store: Store, statement: str) -> None:
+    store.write(lambda tx: send_text(tx, statement, {"version": SCHEMA_VERSION}).finish())
 
 
 DEFAULT_DIRECTORY = "graphneg-store"
@@ -148,13 +131,17 @@ def check_address(uri: str) -> None:
 
 def open_server(uri: str, auth: Auth | None, database: str | None, upgrading: bool = False) -> Store:
     """Connect to a Neo4j server or cluster."""
-    with ExitStack() as opened, explained(Server(uri)):
+    with ExitStack() as opened, explained(uri):
         driver = opened.enter_context(connect(uri, auth))
         agent = server_agent(uri, driver, auth)
         version = server_version(agent, uri)
-        name = ask(driver, database, "RETURN 1").summary.database or database
-        server = Server(f"{version} at {uri}" + (f", database {name}" if name else ""))
-        return finish(driver, database, capabilities_of(agent), server, opened, upgrading)
+        name = ask(driver, database).database or database
+        description = f"{version} at {uri}" + (f", database {name}" if name else "")
+        resources, enforces = ExitStack(), "compatible" not in agent
+        store = Store(driver, database, description, resources, enforces_read_access=enforces)
+        ensure_schema(store, upgrading)
+        resources.push(opened.pop_all())
+        return store
 
 
 def open_embedded(directory: Path, upgrading: bool = False) -> Store:
@@ -163,50 +150,46 @@ def open_embedded(directory: Path, upgrading: bool = False) -> Store:
     A server that was killed a moment ago can still be joined; when it is gone, the next one is.
     """
     for _ in range(JOINS):
-        store = open_joined(embedded.join(directory), upgrading)
-        if store is not None:
-            return store
+        membership = embedded.join(directory)
+        with ExitStack() as opened:
+            opened.callback(membership.leave)
+            uri = f"bolt://127.0.0.1:{membership.bolt_port}"
+            auth = basic_auth(EMBEDDED_USER, membership.password)
+            driver = opened.enter_context(connect(uri, auth, EMBEDDED_RETRY_SECONDS))
+            if _answers(driver, membership):
+                resources, description = ExitStack(), f"embedded store at {directory}"
+                store = Store(
+                    driver,
+                    EMBEDDED_DATABASE,
+                    description,
+                    resources,
+                    enforces_read_access=False,
+                    if_silent=SERVER_ENDED,
+                )
+                ensure_schema(store, upgrading)
+                resources.push(opened.pop_all())
+                return store
     raise StoreError(f"the server of {directory} ended while it was opened; {log_tail(directory)}")
 
 
-def open_joined(membership: embedded.Membership, upgrading: bool = False) -> Store | None:
-    """Connect to a server that was joined; ``None``, and it is left, where it ends meanwhile."""
-    with ExitStack() as opened:
-        opened.callback(membership.leave)
-        uri = f"bolt://127.0.0.1:{membership.bolt_port}"
-        auth = basic_auth(EMBEDDED_USER, membership.password)
-        driver = opened.enter_context(connect(uri, auth, EMBEDDED_RETRY_SECONDS))
-        agent = embedded.first_answer(lambda: answering_agent(driver), membership)
-        if agent is None:
-            return None
-        server = Server(f"embedded store at {membership.directory}", SERVER_ENDED)
-        return finish(driver, EMBEDDED_DATABASE, capabilities_of(agent), server, opened, upgrading)
+def _answers(driver: Driver, membership: embedded.Membership) -> bool:
+    """Wait for the embedded server's answer; false where it ends first.
 
+    Its port opens a moment before its database exists.
 
-def finish(
-    driver: Driver,
-    database: str | None,
-    capabilities: Capabilities,
-    server: Server,
-    opened: ExitStack,
-    upgrading: bool = False,
-) -> Store:
-    """Bring the schema up and hand what was opened over to the store."""
-    store = Store(driver, database, capabilities, server, opened.pop_all())
-    try:
-        ensure_schema(store, upgrading)
-    except BaseException:
-        store.close()
-        raise
-    return store
-
-
-def answering_agent(driver: Driver) -> str | None:
-    """The name that the embedded server gives itself, if its database answers a query yet."""
-    try:
-        return ask(driver, EMBEDDED_DATABASE, "RETURN 1").summary.server.agent
-    except (Neo4jError, DriverError):
-        return None
+    Raises:
+        StoreError: it did not answer in time.
+    """
+    deadline = time.monotonic() + embedded.START_SECONDS
+    while time.monotonic() < deadline:
+        with suppress(Neo4jError, DriverError):
+            ask(driver, EMBEDDED_DATABASE)
+            return True
+        if not membership.alive():
+            return False
+        time.sleep(embedded.POLL_SECONDS)
+    directory = membership.directory
+    raise StoreError(f"the server of {directory} does not answer; {log_tail(directory)}")
 
 
 def server_version(agent: str, uri: str) -> str:
@@ -222,8 +205,3 @@ def server_version(agent: str, uri: str) -> str:
     if (int(found[1]), int(found[2])) < OLDEST_NEO4J:
         raise StoreError(f"{uri} is {name}: graphneg needs Neo4j 5.26 or newer")
     return found[4] or name
-
-
-def capabilities_of(agent: str) -> Capabilities:
-    """What a server can do, by the name that it gives itself."""
-    return Capabilities(enforces_read_access="compatible" not in agent)

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 from importlib import resources
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from neo4j import EagerResult
@@ -55,12 +56,6 @@ class QueryParameter:
         """Whether it is a text, not a number."""
         return not isinstance(self.default, int)
 
-    def fits(self, value: Any) -> bool:
-        """Whether the parameter can have this value."""
-        if self.is_text:
-            return isinstance(value, str) or (value is None and not self.required)
-        return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-
 
 @dataclass(frozen=True, slots=True)
 class NamedQuery:
@@ -85,18 +80,20 @@ class NamedQuery:
                 raise InputError(
                     f"the query {self.name} has no parameter {name!r}; it takes: {', '.join(known)}"
                 )
-        return {parameter.name: self._value(parameter, given) for parameter in self.parameters}
-
-    def _value(self, parameter: QueryParameter, given: Mapping[str, Any]) -> Any:
-        name = parameter.name
-        if name not in given:
-            if parameter.required:
+        values: dict[str, Any] = {}
+        for parameter in self.parameters:
+            name = parameter.name
+            if parameter.required and name not in given:
                 raise InputError(f"the query {self.name} needs the parameter {name!r}: {parameter.meaning}")
-            return parameter.default
-        if not parameter.fits(given[name]):
-            kind = "a text" if parameter.is_text else "a whole number, 0 or more"
-            raise InputError(f"{name!r} of the query {self.name} is {kind}, not {given[name]!r}")
-        return given[name]
+            value = values[name] = given.get(name, parameter.default)
+            if parameter.is_text:
+                fits, kind = isinstance(value, str) or (value is None and not parameter.required), "a text"
+            else:
+                kind = "a whole number, 0 or more"
+                fits = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+            if name in given and not fits:
+                raise InputError(f"{name!r} of the query {self.name} is {kind}, not {value!r}")
+        return values
 
 
 @cache
@@ -137,8 +134,15 @@ def parse_query(name: str, text: str) -> NamedQuery:
     columns = [line.removeprefix("Columns: ") for line in lines if line.startswith("Columns: ")]
     if len(columns) != 1:
         raise InputError(f"{name}.cypher: one line of the header must be '// Columns: ' and what they hold")
-    parameters = tuple(_parameter(name, match) for line in lines if (match := _PARAMETER.match(line)))
-    return NamedQuery(name, summary, parameters, columns[0], text)
+    parameters: list[QueryParameter] = []
+    for match in filter(None, map(_PARAMETER.match, lines)):
+        key, default, meaning = match.groups()
+        try:
+            value = None if default is None else json.loads(default)
+        except json.JSONDecodeError as error:
+            raise InputError(f"{name}.cypher: the default of ${key} is not JSON: {default}") from error
+        parameters.append(QueryParameter(key, meaning, default is None, value))
+    return NamedQuery(name, summary, tuple(parameters), columns[0], text)
 
 
 def explore(store: Store, name: str, parameters: Mapping[str, Any]) -> Rows:
@@ -181,16 +185,6 @@ def near_topics(store: Store, text: str) -> list[str]:
     return get_close_matches(topic, sorted(row["topic"] for row in rows), NEAR)
 
 
-def _parameter(query: str, match: re.Match[str]) -> QueryParameter:
-    name, default, meaning = match.groups()
-    if default is None:
-        return QueryParameter(name, meaning, required=True)
-    try:
-        return QueryParameter(name, meaning, required=False, default=json.loads(default))
-    except json.JSONDecodeError as error:
-        raise InputError(f"{query}.cypher: the default of ${name} is not JSON: {default}") from error
-
-
 def _meant(near: list[str]) -> str:
     return f"did you mean {' or '.join(near)}?" if near else ""
 
@@ -216,28 +210,19 @@ def info_of(store: Store) -> Info:
     return Info(store.description, counts, corpora)
 
 
-class Rows(Sequence[dict[str, Any]]):
+class Rows(list[dict[str, Any]]):
     """The rows of a query, each a dict by column. Nodes and relationships are the driver's objects."""
 
     def __init__(self, result: EagerResult) -> None:
         self.columns: list[str] = list(result.keys)
         self.summary = result.summary
-        self._rows = [{key: record[key] for key in self.columns} for record in result.records]
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def __getitem__(self, index: Any) -> Any:
-        return self._rows[index]
-
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        return iter(self._rows)
+        super().__init__({key: record[key] for key in self.columns} for record in result.records)
 
     def to_pandas(self) -> pandas.DataFrame:
         """A data frame with the query's columns; nodes and relationships become dicts of properties."""
         import pandas
 
-        rows = [[plain(row[column]) for column in self.columns] for row in self._rows]
+        rows = [[plain(row[column]) for column in self.columns] for row in self]
         return pandas.DataFrame(rows, columns=self.columns)
 
     def to_networkx(self) -> networkx.MultiDiGraph[str]:
@@ -249,7 +234,7 @@ class Rows(Sequence[dict[str, Any]]):
         import networkx
 
         graph: networkx.MultiDiGraph[str] = networkx.MultiDiGraph()
-        for row in self._rows:
+        for row in self:
             for value in row.values():
                 _add(graph, value)
         return graph
@@ -262,12 +247,8 @@ def plain(value: Any) -> Any:
     if isinstance(value, Relationship):
         return {"type": value.type, **dict(value.items())}
     if isinstance(value, Path):
-        return [
-            plain(part)
-            for pair in zip(value.nodes, (*value.relationships, None), strict=True)
-            for part in pair
-            if part
-        ]
+        pairs = zip(value.nodes, (*value.relationships, None), strict=True)
+        return [plain(part) for part in chain.from_iterable(pairs) if part]
     if isinstance(value, list | tuple):
         return [plain(part) for part in value]
     if isinstance(value, dict):
@@ -284,11 +265,8 @@ def _add(graph: networkx.MultiDiGraph[str], value: Any) -> None:
             if _key(node) not in graph:
                 _add(graph, node)
         graph.add_edge(*map(_key, ends), key=value.type, **dict(value.items()))
-    elif isinstance(value, Path):
-        for part in (*value.nodes, *value.relationships):
-            _add(graph, part)
-    elif isinstance(value, list | tuple):
-        for part in value:
+    elif isinstance(value, Path | list | tuple):
+        for part in (*value.nodes, *value.relationships) if isinstance(value, Path) else value:
             _add(graph, part)
 
 

@@ -44,6 +44,11 @@ def read_header(name: str, text: str) -> tuple[str, list[str]] | None:
     return lines[0].partition(":")[2].strip(), lines[1:]
 
 
+def as_literal(text: str) -> LiteralString:
+    """The driver wants its queries literal, which the texts of files are not to a type checker."""
+    return cast(LiteralString, text)
+
+
 def statements(text: str) -> list[str]:
     """The statements of a Cypher script: comment lines dropped, split at semicolons."""
     code = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("//"))
@@ -75,9 +80,12 @@ def send_text(transaction: ManagedTransaction, text: str, parameters: Mapping[st
     The driver's transaction and its results hold each other, and what was sent: some ten thousand
     rows would stay in memory until the collector looks for such circles.
     """
-    named = _named_by_length(parameters)
+    named = {
+        name: _Rows(cast("list[Any]", value)) if isinstance(value, list) else value
+        for name, value in parameters.items()
+    }
     rows = [value for value in named.values() if isinstance(value, _Rows)]
-    return Sent(transaction.run(cast(LiteralString, text), named), rows)
+    return Sent(transaction.run(as_literal(text), named), rows)
 
 
 class Sent:
@@ -92,33 +100,24 @@ class Sent:
     def records(self) -> list[Record]:
         """All rows of the result."""
         records = list(self._result)
-        self._let_go()
+        self.finish()
         return records
 
     def finish(self) -> ResultSummary:
         """Wait until the server is done; rows are left out."""
         summary = self._result.consume()
-        self._let_go()
-        return summary
-
-    def _let_go(self) -> None:
         for rows in self._rows:
             rows.clear()
-
-
-def _named_by_length(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters whose lists are named by their length wherever they are written out.
-
-    The driver writes out all parameters of a statement for its log, whether anybody reads that or not:
-    for five thousand rows that takes most of the time of packing them.
-    """
-    return {
-        name: _Rows(cast("list[Any]", value)) if isinstance(value, list) else value
-        for name, value in parameters.items()
-    }
+        return summary
 
 
 class _Rows(list[Any]):
+    """A parameter's rows, named by their number.
+
+    The driver writes out all parameters of a statement for its log, whether anybody reads that or not: for
+    five thousand rows that takes most of the time of packing them.
+    """
+
     __slots__ = ()
 
     def __repr__(self) -> str:

@@ -180,7 +180,7 @@ def test_a_read_query_changes_nothing(empty: Store) -> None:
 
 
 def test_a_server_that_enforces_reading_refuses_by_itself(neo4j: Store) -> None:
-    assert neo4j.capabilities.enforces_read_access
+    assert neo4j.enforces_read_access
     with pytest.raises(StoreError, match="read access mode"):
         neo4j.read("CREATE (n:Term {text: 'x'})")
 

@@ -16,13 +16,13 @@ from pathlib import Path
 
 import psutil
 import pytest
-from neo4j import Driver
+from neo4j import Driver, ResultSummary
 
 from graphneg.errors import StoreError
 from graphneg.store import opening, supervisor
-from graphneg.store.connection import Store
+from graphneg.store.connection import Store, ask
 from graphneg.store.embedded import MARK, read_endpoint
-from graphneg.store.opening import answering_agent, open_store
+from graphneg.store.opening import open_store
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and modes of POSIX")
 
@@ -235,14 +235,14 @@ def test_opening_when_the_joined_server_is_killed_starts_the_next(
     """The server is killed when it was joined and has not answered yet."""
     killed: list[psutil.Process] = []
 
-    def ask_the_dying(driver: Driver) -> str | None:
+    def ask_the_dying(driver: Driver, database: str | None) -> ResultSummary:
         if not killed:
             _, java = processes(directory)
             java.kill()
             killed.append(java)
-        return answering_agent(driver)
+        return ask(driver, database)
 
-    monkeypatch.setattr(opening, "answering_agent", ask_the_dying)
+    monkeypatch.setattr(opening, "ask", ask_the_dying)
     with open_store(directory) as store:
         assert terms(store) == set()
         assert processes(directory)[1] != killed[0]
