@@ -31,22 +31,20 @@ class Nouns:
 
     def __init__(self, reading: Reading) -> None:
         self._of = reading
-        self._driven = {node.up for node in reading.nodes if node.role == "ARG0" and self._is_thing(node.k)}
+        self._driven = {
+            node.up
+            for node, frame, kind in zip(reading.nodes, reading.is_frame, reading.kinds, strict=True)
+            if node.role == "ARG0" and node.concept is not None and not frame and kind not in _ACTORS
+        }
         self._greets = any(reading.is_a(k, "greeting") for k in range(reading.size))
-
-    def _is_thing(self, k: int) -> bool:
-        concept = self._of.nodes[k].concept
-        return concept is not None and not self._of.is_frame[k] and self._of.kinds[k] not in _ACTORS
 
     def names_something(self, k: int) -> bool:
         """Whether the node is a noun that names something which another noun could take the place of."""
         reading, label = self._of, self._of.labels[k]
         if reading.nodes[k].concept is None or reading.is_frame[k] or reading.kinds[k] == OTHER:
             return False
-        return not reading.is_a(k, "closed") and not _BUILT.fullmatch(label) and not self._is_bare_person(k)
-
-    def _is_bare_person(self, k: int) -> bool:
-        return self._of.labels[k] == "person" and not self._of.inside(k)
+        is_bare_person = label == "person" and not reading.inside(k)
+        return not reading.is_a(k, "closed") and not _BUILT.fullmatch(label) and not is_bare_person
 
     def general_kind(self, k: int) -> str:
         """The kind of a noun; all kinds of things are one."""
@@ -65,20 +63,19 @@ class Nouns:
         return None if filler is None else filler + only
 
     def _is_argument(self, k: int) -> bool:
-        """Whether the node is an argument, or one of several joined by *and*, of a predicate in the text."""
-        node, role, reading = self._of.nodes[k], self._of.roles[k], self._of
-        if node.concept is None or node.up is None:
+        """Whether the node is an argument, or one of several joined by *and*, of a predicate in the text.
+
+        A predicate that only builds a word has none: the lamp of a lamplighter is under ``light-01``.
+        """
+        reading, role, up = self._of, self._of.roles[k], self._of.nodes[k].up
+        if reading.nodes[k].concept is None or up is None:
             return False
         if role.startswith("op"):
-            return reading.is_a(node.up, "joint") and reading.roles[node.up] in _ARGUMENTS
-        return role in _ARGUMENTS and not self._is_part_of_word(node.up)
-
-    def _is_part_of_word(self, k: int) -> bool:
-        """Whether a predicate only builds a word: the lamp of a lamplighter is under ``light-01``."""
-        reading, up = self._of, self._of.nodes[k].up
-        if reading.is_a(k, "reified"):
-            return True
-        return reading.is_frame[k] and reading.roles[k].endswith("-of") and reading.is_a(up, "holder")
+            return reading.is_a(up, "joint") and reading.roles[up] in _ARGUMENTS
+        if role not in _ARGUMENTS or reading.is_a(up, "reified"):
+            return False
+        nominal = reading.is_frame[up] and reading.roles[up].endswith("-of")
+        return not (nominal and reading.is_a(reading.nodes[up].up, "holder"))
 
     def _is_light(self, k: int) -> bool:
         """Whether nothing below asks, and of a noun only what goes before it or after *of* is there."""
@@ -93,10 +90,10 @@ class Nouns:
 
     def _deed(self, k: int) -> str | None:
         """``deed``, where somebody wants, begins or learns it."""
-        up = self._of.nodes[k].up
-        wanted = self._of.roles[k].startswith("ARG") and self._of.is_a(up, "wanting")
-        wanted = wanted and not self._of.is_a(k, "joining")
-        return "deed" if wanted and k not in self._driven and up not in self._driven else None
+        reading, up = self._of, self._of.nodes[k].up
+        if not reading.roles[k].startswith("ARG") or not reading.is_a(up, "wanting"):
+            return None
+        return None if reading.is_a(k, "joining") or {k, up} & self._driven else "deed"
 
     def _filler(self, k: int) -> str | None:
         reading, label, up = self._of, self._of.labels[k], self._of.nodes[k].up
@@ -114,14 +111,8 @@ class Nouns:
         likes or remembers it; ``None`` for deeds, states and times, for where something is, and for what a
         verb takes that takes nothing else."""
         reading, role, up = self._of, self._of.roles[k], self._of.nodes[k].up
-        if (
-            role not in _OPEN
-            or not self.names_something(k)
-            or reading.is_a(k, "vague")
-            or not self.is_plain(k)
-        ):
-            return None
-        if reading.is_a(up, "choosy"):
+        is_open = role in _OPEN and self.names_something(k) and self.is_plain(k)
+        if not is_open or reading.is_a(k, "vague") or reading.is_a(up, "choosy"):
             return None
         if role == "ARG1" and reading.is_a(up, "liking"):
             return "any"
@@ -159,31 +150,20 @@ class Nouns:
 
         ``None`` where it is asked, denied, a name, a degree, a greeting, a part of a word, or unopposed.
         """
-        reading, concept = self._of, self._of.nodes[k].concept
-        if (
-            concept is None
-            or reading.is_a(k, "no-opposite")
-            or self._is_denied(k)
-            or self._is_degree(k)
-            or reading.in_questions[k]
-        ):
+        reading, role, label = self._of, self._of.roles[k], self._of.labels[k]
+        concept = reading.nodes[k].concept
+        if concept is None or reading.is_a(k, "no-opposite") or reading.in_questions[k]:
             return None
-        if concept.startswith("good-") and self._greets:
+        if any(child.role in ("polarity", "name") for child in reading.children[k]):
+            return None
+        is_amount = label in ("little", "bit", "more") and role in ("extent", "ARG3", "quant")
+        if role == "degree" or is_amount or (concept.startswith("good-") and self._greets):
             return None
         if reading.is_frame[k]:
             up = reading.nodes[k].up
-            nominal = reading.roles[k].endswith("-of") and up is not None
+            nominal = role.endswith("-of") and up is not None
             return None if nominal and reading.labels[up or 0] in ("person", "thing") else concept
-        return "modifier" if reading.roles[k] in _MODIFYING or reading.roles[k].endswith("-of") else "noun"
-
-    def _is_denied(self, k: int) -> bool:
-        return any(child.role in ("polarity", "name") for child in self._of.children[k])
-
-    def _is_degree(self, k: int) -> bool:
-        role, label = self._of.roles[k], self._of.labels[k]
-        return role == "degree" or (
-            label in ("little", "bit", "more") and role in ("extent", "ARG3", "quant")
-        )
+        return "modifier" if role in _MODIFYING or role.endswith("-of") else "noun"
 
     def said_of(self, k: int) -> list[str]:
         """The kinds of things that the word is said of: what it modifies, or has as its subject."""
@@ -218,12 +198,11 @@ class Nouns:
         node, reading = self._of.nodes[k], self._of
         if node.value is not None:
             return self._number(k)
-        named = [c for c in reading.children[k] if c.role == "name" and c.concept == "name"]
         if node.role == "name" and node.concept == "name" and node.up is not None:
             return self._name(k, f"name {reading.labels[node.up]}") if not self._wiki(node.up) else None
-        others = [c for c in reading.children[k] if c.role != "wiki"]
-        if named and self._wiki(k) and len(others) == 1:
-            return self._name(named[0].k, f"entity {reading.labels[k]}")
+        others = [child for child in reading.children[k] if child.role != "wiki"]
+        if len(others) == 1 and others[0].role == others[0].concept == "name" and self._wiki(k):
+            return self._name(others[0].k, f"entity {reading.labels[k]}")
         return None
 
     def _wiki(self, k: int) -> bool:
@@ -237,18 +216,13 @@ class Nouns:
         return of, words
 
     def _number(self, k: int) -> tuple[str, str] | None:
-        node, reading = self._of.nodes[k], self._of
-        if (
-            node.up is None
-            or node.role not in ("quant", "value")
-            or not re.fullmatch("[0-9]+", node.value or "")
-        ):
+        reading, (_, _, _, _, value, up, role, *_) = self._of, self._of.nodes[k]
+        if up is None or role not in ("quant", "value") or not re.fullmatch("[0-9]+", value or ""):
             return None
-        if self._wiki(node.up):
+        if self._wiki(up):
             return None
-        above = reading.labels[node.up]
-        if node.role == "value":
-            return f"value {above}", node.value or ""
-        units = [c.concept for c in reading.children[node.up] if c.role == "unit"]
-        unit = ((units[0] if units else None) or above) if above.endswith("-quantity") else "count"
-        return f"quant {unit}", node.value or ""
+        unit = above = reading.labels[up]
+        if role == "quant":
+            units = (child.concept for child in reading.children[up] if child.role == "unit")
+            unit = (next(units, None) or above) if above.endswith("-quantity") else "count"
+        return f"{role} {unit}", value or ""

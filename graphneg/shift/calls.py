@@ -110,4 +110,5 @@ class ShiftCalls:
         made = get_predictor(predictor, **options) if isinstance(predictor, str) else predictor
         how = Prediction(made, Reach(turns, hops, most), Splitting(size, seed), top, options)
         selection = Selection(tuple(corpora), tuple(splits), limit)
-        return SubstituteFinder(self.store, how, extractor=keywords, selection=selection, progress=progress)
+        bars = progress or NoProgress()
+        return SubstituteFinder(self.store, how, extractor=keywords, selection=selection, progress=bars)

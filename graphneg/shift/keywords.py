@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
 from threading import Lock
@@ -80,7 +80,7 @@ def get_extractor(name: str = "yake", language: str = "en", model: str | None = 
     """
     if name not in EXTRACTORS:
         raise InputError(f"keyword extractor {name!r}: choose one of {', '.join(EXTRACTORS)}")
-    return (RakeExtractor if name == "rake" else YakeExtractor)(WordReader(language, model))
+    return (RakeExtractor if name == "rake" else YakeExtractor)(language, model)
 
 
 def extractor_named(name: str | None) -> KeywordExtractor:
@@ -111,8 +111,8 @@ class KeywordToken(NamedTuple):
     kind: WordClass | None
 
 
-class WordReader:
-    """Reads texts with the spaCy pipeline of a language.
+class SpacyExtractor(ABC):
+    """Finds keywords among the words that the spaCy pipeline of a language reads in texts.
 
     English lemmas are those of the dependency parser, so that keywords meet its graphs on the same
     ``Term``.
@@ -121,12 +121,17 @@ class WordReader:
         InputError: no such language or model.
     """
 
+    method: str
+    most: int | None = None
+
     def __init__(self, language: str = "en", model: str | None = None) -> None:
-        self.language = language
-        found = _find(model) if model is not None else _installed(language)
+        self._language = language
+        found = _find(model, language)
         self._nlp = _pipeline(found, language)
+        self._stop_words = frozenset[str](self._nlp.Defaults.stop_words)
         meta = self._nlp.meta
-        self.name = f"{meta['lang']}_{meta['name']}-{meta['version']}" if found else language
+        reader = f"{meta['lang']}_{meta['name']}-{meta['version']}" if found else language
+        self.name = f"{self.method} {reader}"
         self.notes: tuple[str, ...] = ()
         if not found:
             self.notes = (
@@ -134,27 +139,30 @@ class WordReader:
                 "keyword, under its own form; python -m spacy download gets models",
             )
 
-    @cached_property
-    def stop_words(self) -> frozenset[str]:
-        """spaCy's stop words of the language, in lower case."""
-        return frozenset(self._nlp.Defaults.stop_words)
-
-    def read(self, texts: Sequence[str]) -> list[list[KeywordToken]]:
-        """The words of each text, in order; punctuation is a word of no kind.
+    def extract(self, texts: Sequence[str]) -> list[list[Keyword]]:
+        """The keywords of each text, the most salient first.
 
         spaCy forgets the words that it meets here, or its vocabulary would grow with the corpus.
         """
         with _READING, self._nlp.memory_zone():
-            return [
+            read = [
                 [self._word(token) for token in doc if not token.is_space] for doc in self._nlp.pipe(texts)
             ]
+        found = (self._keywords(text, words) for text, words in zip(texts, read, strict=True))
+        return [
+            sorted(some, key=lambda keyword: (-keyword.score, keyword.text))[: self.most] for some in found
+        ]
+
+    @abstractmethod
+    def _keywords(self, text: str, words: Sequence[KeywordToken]) -> Iterable[Keyword]:
+        """Those of one text with these words, in any order; punctuation is a word of no kind."""
 
     def _word(self, token: Any) -> KeywordToken:
         text: str = token.text
         kind: WordClass | None
         if self.notes:
             lemma, kind = token.lower_, None if token.is_stop else "noun"
-        elif self.language == "en":
+        elif self._language == "en":
             lemma, kind = lemma_of(token.lower_, token.tag_), _KINDS.get(token.tag_[:2])
         else:
             lemma, kind = (token.lemma_ or text).lower(), _KINDS.get(token.pos_)
@@ -162,7 +170,7 @@ class WordReader:
         is_word = 1 < len(text) <= _LONGEST_WORD and letters.isalpha() and not token.like_url
         return KeywordToken(text, lemma, kind if is_word else None)
 
-    def is_phrase(self, words: Sequence[KeywordToken]) -> bool:
+    def _is_phrase(self, words: Sequence[KeywordToken]) -> bool:
         """Whether words in a row make one keyword: a single one of a kind, or nouns with adjectives.
 
         A verb beside its noun (``cab spend``, ``country produce``) is no phrase that others would say
@@ -174,7 +182,7 @@ class WordReader:
             return None not in kinds
         if "verb" in kinds or "noun" not in kinds:
             return False
-        return self.language != "en" or (
+        return self._language != "en" or (
             words[-1].kind == "noun" and _DAYS.isdisjoint(word.lemma for word in words[1:])
         )
 
@@ -189,25 +197,22 @@ def key_of(words: Sequence[KeywordToken]) -> str:
     return key if len(key.encode()) <= _LONGEST_KEY else ""
 
 
-def _installed(language: str) -> str | None:
+def _find(model: str | None, language: str) -> str | None:
+    """A pipeline's package or path: of the one that is named, else of an installed one of the language."""
     names = (f"{language}_core_{g}_{size}{end}" for end in _SUFFIXES for g in _GENRES for size in _SIZES)
-    return next(filter(_is_package, names), None)
-
-
-def _is_package(name: str) -> bool:
-    return name.isidentifier() and importlib.util.find_spec(name) is not None
-
-
-def _find(model: str) -> str:
-    if Path(model).is_dir():
-        return str(Path(model).resolve())
-    found = next(filter(_is_package, (model.replace("-", "_") + suffix for suffix in _SUFFIXES)), None)
-    if found is None:
+    if model is not None:
+        if Path(model).is_dir():
+            return str(Path(model).resolve())
+        names = (model.replace("-", "_") + suffix for suffix in _SUFFIXES)
+    for name in names:
+        if name.isidentifier() and importlib.util.find_spec(name) is not None:
+            return name
+    if model is not None:
         raise InputError(
             f"there is no spaCy model {model!r}, neither a package nor a directory; "
             "python -m spacy download gets models"
         )
-    return found
+    return None
 
 
 @lru_cache(maxsize=4)
@@ -238,31 +243,7 @@ def _pipeline(model: str | None, language: str) -> Any:
     return nlp
 
 
-class _Extractor(ABC):
-    """Finds keywords among the words of a `WordReader`."""
-
-    method: str
-    most: int | None = None
-
-    def __init__(self, reader: WordReader) -> None:
-        self._reader = reader
-        self.name = f"{self.method} {reader.name}"
-        self.notes = reader.notes
-
-    def extract(self, texts: Sequence[str]) -> list[list[Keyword]]:
-        """The keywords of each text, the most salient first."""
-        read = zip(texts, self._reader.read(texts), strict=True)
-        found = (self._keywords(text, words) for text, words in read)
-        return [
-            sorted(some, key=lambda keyword: (-keyword.score, keyword.text))[: self.most] for some in found
-        ]
-
-    @abstractmethod
-    def _keywords(self, text: str, words: Sequence[KeywordToken]) -> Iterable[Keyword]:
-        """Those of one text, in any order."""
-
-
-class RakeExtractor(_Extractor):
+class RakeExtractor(SpacyExtractor):
     """RAKE, rapid automatic keyword extraction (Rose et al. 2010), as Key-context takes it.
 
     Keywords are runs of content words, scored by how the words keep company.
@@ -292,24 +273,22 @@ class RakeExtractor(_Extractor):
         return found.values()
 
     def _runs(self, words: Sequence[KeywordToken]) -> Iterator[list[KeywordToken]]:
-        stops = self._reader.stop_words
-
         def kind_of_run(word: KeywordToken) -> str | None:
-            stands = word.kind is not None and word.text.lower() not in stops
+            stands = word.kind is not None and word.text.lower() not in self._stop_words
             return ("verb" if word.kind == "verb" else "phrase") if stands else None
 
         for kind, run in groupby(words, kind_of_run):
             some = list(run)
-            if kind == "phrase" and self._reader.is_phrase(some[-MAX_WORDS:]):
+            if kind == "phrase" and self._is_phrase(some[-MAX_WORDS:]):
                 yield some[-MAX_WORDS:]
             elif kind is not None:
                 yield from ([word] for word in some)
 
 
-class YakeExtractor(_Extractor):
+class YakeExtractor(SpacyExtractor):
     """YAKE (Campos et al. 2020), of nouns, adjectives and verbs, as CAPT takes it (section 3.1).
 
-    Its keywords are YAKE's that are phrases (``WordReader.is_phrase``) without a stop word.
+    Its keywords are YAKE's that are phrases without a stop word.
 
     YAKE scores ``h`` from 0, lower for better; a keyword's score is ``1 / (1 + h)``.
 
@@ -320,9 +299,16 @@ class YakeExtractor(_Extractor):
     method = "yake"
     most = 20
 
-    def __init__(self, reader: WordReader) -> None:
-        super().__init__(reader)
-        self._yake: Any = _yake(reader.language)
+    def __init__(self, language: str = "en", model: str | None = None) -> None:
+        super().__init__(language, model)
+        try:
+            from yake import KeywordExtractor
+        except ImportError as error:
+            raise InputError(
+                "keywords by YAKE need the package yake: pip install 'graphneg[keywords]', "
+                "or take --keywords rake, which needs nothing"
+            ) from error
+        self._yake: Any = KeywordExtractor(lan=language, n=MAX_WORDS, top=_CANDIDATES)
 
     def _keywords(self, text: str, words: Sequence[KeywordToken]) -> Iterable[Keyword]:
         if not any(word.kind for word in words):
@@ -338,20 +324,9 @@ class YakeExtractor(_Extractor):
             runs = (
                 parts[at : at + size] for at in range(len(forms) - size + 1) if forms[at : at + size] == form
             )
-            run = next(filter(self._reader.is_phrase, runs), None)
+            run = next(filter(self._is_phrase, runs), None)
             key = key_of(run) if run and stops.isdisjoint(form) else ""
             score = 1 / (1 + max(0.0, float(h)))
             if run and key and (key not in found or found[key].score < score):
                 found[key] = Keyword(key, score, tuple(word.text for word in run))
         return found.values()
-
-
-def _yake(language: str) -> Any:
-    try:
-        from yake import KeywordExtractor
-    except ImportError as error:
-        raise InputError(
-            "keywords by YAKE need the package yake: pip install 'graphneg[keywords]', "
-            "or take --keywords rake, which needs nothing"
-        ) from error
-    return KeywordExtractor(lan=language, n=MAX_WORDS, top=_CANDIDATES)

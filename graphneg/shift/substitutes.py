@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import KW_ONLY, asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -129,6 +129,7 @@ def substitutes_of(shifts: Shifts, replies: Sequence[Reply], how: Prediction) ->
     return found
 
 
+@dataclass(slots=True, eq=False)
 class SubstituteFinder:
     """Finds what replies could have moved to instead (CAPT, Algorithm 1).
 
@@ -136,21 +137,16 @@ class SubstituteFinder:
     read of the shift graph it keeps: make another one when the graph has grown.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        how: Prediction,
-        *,
-        extractor: KeywordExtractor | None = None,
-        selection: Selection | None = None,
-        progress: Progress | None = None,
-    ) -> None:
-        self._store = store
-        self._how = how
-        self._extractor = extractor
-        self._selection = selection or Selection()
-        self._progress = progress or NoProgress()
-        self._shifts = Shifts(store)
+    store: Store
+    how: Prediction
+    _: KW_ONLY
+    extractor: KeywordExtractor | None = None
+    selection: Selection = field(default_factory=Selection)
+    progress: Progress = field(default_factory=NoProgress)
+    _shifts: Shifts = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._shifts = Shifts(self.store)
 
     def of_post(self, post: str, *, perspective: str | None = None) -> Substitutes:
         """What a post of one's own could be replied to with; ``perspective`` is what a reply took already.
@@ -160,10 +156,10 @@ class SubstituteFinder:
         Raises:
             InputError: the post has no keywords, there is no shift graph, or its extractor is not known here.
         """
-        if self._extractor is None:
-            made = self._store.read(cypher_text("shift/method"))
-            self._extractor = extractor_named(made[0]["keywords"] if made else None)
-        [keywords] = self._extractor.extract([post])
+        if self.extractor is None:
+            made = self.store.read(cypher_text("shift/method"))
+            self.extractor = extractor_named(made[0]["keywords"] if made else None)
+        [keywords] = self.extractor.extract([post])
         if not keywords:
             raise InputError(f"the post {post!r} has no keywords, so there is nothing to attend to")
         salient = {word.text: word.score for word in keywords}
@@ -175,7 +171,7 @@ class SubstituteFinder:
         Raises:
             InputError: there is no such reply, or no shift graph.
         """
-        return self._of(stored_reply(self._store, id))
+        return self._of(stored_reply(self.store, id))
 
     def __iter__(self) -> Iterator[Substitutes]:
         """Those of each reply whose perspective is known, in the order of the store; some are empty.
@@ -183,9 +179,9 @@ class SubstituteFinder:
         Raises:
             InputError: there is no shift graph.
         """
-        for _, replies in all_replies(self._store, self._selection):
+        for _, replies in all_replies(self.store, self.selection):
             moved = [reply for reply in replies if reply.perspective is not None]
-            yield from substitutes_of(self._shifts, moved, self._how)
+            yield from substitutes_of(self._shifts, moved, self.how)
 
     def to_jsonl(self, out: str | Path) -> SubstitutesReport:
         """Write the substitutes of every reply that has a perspective, one reply a line.
@@ -201,14 +197,14 @@ class SubstituteFinder:
         with ResumableWriter(out, self._fingerprint()) as writer:
             report = SubstitutesReport(**writer.resumed.notes)
             done = writer.resumed.dialogues
-            total = count_dialogues(self._store, self._selection)
-            self._progress.start("substitutes", max(0, total - done), "dialogues")
-            for amount, replies in all_replies(self._store, self._selection, done):
+            total = count_dialogues(self.store, self.selection)
+            self.progress.start("substitutes", max(0, total - done), "dialogues")
+            for amount, replies in all_replies(self.store, self.selection, done):
                 self._write(writer, replies, report)
                 done += amount
                 writer.checkpoint(done, asdict(report))
-                self._progress.advance(amount)
-            self._progress.finish()
+                self.progress.advance(amount)
+            self.progress.finish()
             writer.finish()
         return report
 
@@ -216,7 +212,7 @@ class SubstituteFinder:
         moved = [reply for reply in replies if reply.perspective is not None]
         lines = [
             json.dumps(found.record(), ensure_ascii=False)
-            for found in substitutes_of(self._shifts, moved, self._how)
+            for found in substitutes_of(self._shifts, moved, self.how)
             if found.ranked
         ]
         for line in lines:
@@ -227,13 +223,13 @@ class SubstituteFinder:
         report.written += len(lines)
 
     def _fingerprint(self) -> str:
-        how = self._how
+        how = self.how
         settings = {"predictor": how.predictor.name, "options": {k: str(v) for k, v in how.options.items()}}
         settings |= {"reach": asdict(how.reach), "splitting": asdict(how.splitting), "most": how.most}
-        return fingerprint({**settings, "selection": asdict(self._selection)})
+        return fingerprint({**settings, "selection": asdict(self.selection)})
 
     def _of(self, reply: Reply) -> Substitutes:
-        return substitutes_of(self._shifts, [reply], self._how)[0]
+        return substitutes_of(self._shifts, [reply], self.how)[0]
 
 
 def train_predictor(

@@ -156,26 +156,15 @@ def explore(store: Store, name: str, parameters: Mapping[str, Any]) -> Rows:
     query = named_query(name)
     values = query.values(parameters)
     rows = Rows(store.query_read(query.text, values))
-    if not rows:
-        topics = [value for key, value in values.items() if key in _TOPICS and isinstance(value, str)]
-        require_topics(store, topics)
+    topics = [value for key, value in values.items() if key in _TOPICS and isinstance(value, str)]
+    if topics and not rows:
+        known = {row["topic"] for row in store.read(cypher_text("read/topics"), texts=topics)}
+        for topic in topics:
+            if topic not in known:
+                advice = "graphneg shift build makes it, graphneg cypher --named hubs lists topics"
+                meant = _meant(near_topics(store, topic)) or advice
+                raise InputError(f"{topic!r} is not in the shift graph: {meant}")
     return rows
-
-
-def require_topics(store: Store, topics: list[str]) -> None:
-    """Check that topics have shifts.
-
-    Raises:
-        InputError: one has none; the message names up to five that are spelled alike.
-    """
-    known = {row["topic"] for row in store.read(cypher_text("read/topics"), texts=topics)}
-    for topic in topics:
-        if topic not in known:
-            meant = _meant(near_topics(store, topic))
-            raise InputError(
-                f"{topic!r} is not in the shift graph: "
-                + (meant or "graphneg shift build makes it, graphneg cypher --named hubs lists topics")
-            )
 
 
 def near_topics(store: Store, text: str) -> list[str]:

@@ -132,10 +132,8 @@ class Supervisor:
         return 0
 
     def _in_use(self) -> bool:
-        if self._stop_asked:
-            return False
         age = time.monotonic() - self._started
-        if not self._bolt_port and age > LISTENING_SECONDS:
+        if self._stop_asked or (not self._bolt_port and age > LISTENING_SECONDS):
             return False
         return bool(self._users) or (not self._seen_user and age < FIRST_USER_SECONDS)
 
@@ -143,33 +141,25 @@ class Supervisor:
         self._stop_asked = True
 
     def _serve(self) -> None:
+        """Take new connections, and read from those that are there."""
         for key, _ in self._selector.select(TICK_SECONDS):
             connection = key.fileobj
             assert isinstance(connection, socket.socket)
             if connection is self._listener:
-                self._accept()
-            else:
-                self._receive(connection)
-
-    def _accept(self) -> None:
-        with contextlib.suppress(OSError):
-            connection, _ = self._listener.accept()
-            connection.setblocking(False)
-            self._pending[connection] = b""
-            self._selector.register(connection, selectors.EVENT_READ)
-
-    def _receive(self, connection: socket.socket) -> None:
-        try:
-            data = connection.recv(4096)
-        except OSError:
-            data = b""
-        if connection in self._users:
+                with contextlib.suppress(OSError):
+                    connection, _ = self._listener.accept()
+                    connection.setblocking(False)
+                    self._pending[connection] = b""
+                    self._selector.register(connection, selectors.EVENT_READ)
+                continue
+            try:
+                data = connection.recv(4096)
+            except OSError:
+                data = b""
             if not data:
-                self._release(connection)
-        elif not data:
-            self._drop(connection)
-        else:
-            self._admit(connection, data)
+                self._drop(connection)
+            elif connection in self._pending:
+                self._admit(connection, data)
 
     def _admit(self, connection: socket.socket, data: bytes) -> None:
         self._pending[connection] += data
@@ -186,23 +176,19 @@ class Supervisor:
         if self._bolt_port:
             _send(connection, b"%d\n" % self._bolt_port)
 
-    def _release(self, user: socket.socket) -> None:
-        """Let a user go; the last one is told that the server is gone by the end of its connection."""
-        self._users.discard(user)
-        self._selector.unregister(user)
-        if self._users:
-            user.close()
-        else:
-            self._leaving.append(user)
-
     def _drop(self, connection: socket.socket) -> None:
+        """Close a connection; the last user is told that the server is gone by the end of its own."""
+        is_last = self._users == {connection}
+        self._users.discard(connection)
         self._pending.pop(connection, None)
         self._selector.unregister(connection)
-        connection.close()
+        if is_last:
+            self._leaving.append(connection)
+        else:
+            connection.close()
 
     def _find_bolt_port(self) -> None:
-        match = LISTENING.search((self._directory / LOG).read_bytes())
-        if match:
+        if match := LISTENING.search((self._directory / LOG).read_bytes()):
             self._bolt_port = int(match[1])
             (self._directory / PASSWORD).unlink(missing_ok=True)
             for user in self._users:
