@@ -27,33 +27,28 @@ class Clauses:
 
     def __init__(self, reading: Reading) -> None:
         self._of = reading
-        self.heads, self.main = self._found()
-
-    def _found(self) -> tuple[list[int], set[int]]:
-        """All heads in written order, and those that are under nothing but clauses of equal rank."""
-        heads: list[int] = []
-        main: set[int] = set()
+        self.heads: list[int] = []
+        """All heads, in written order."""
+        self.main: set[int] = set()
+        """Those that are under nothing but clauses of equal rank."""
         pending = [(0, True)]
         while pending:
             k, is_main = pending.pop()
-            if self._of.nodes[k].concept is None:
+            if reading.nodes[k].concept is None:
                 continue
-            if not self._of.is_a(k, "joining"):
-                heads.append(k)
-                main.update([k] if is_main else [])
-            below = is_main and self._of.is_a(k, "joining")
-            pending += [
-                (child.k, below) for child in self._of.children[k] if self._leads_on(k, child.role or "")
-            ]
-        return sorted(heads), main
-
-    def _leads_on(self, k: int, role: str) -> bool:
-        """Whether a main predicate may stand under ``k`` in this role."""
-        if self._of.is_a(k, "joining", "linking", "reporting") and (
-            role == "ARG1" or role.startswith(("snt", "op"))
-        ):
-            return True
-        return role == "ARG2" and self._of.is_a(k, "replying")
+            joins = reading.is_a(k, "joining")
+            if not joins:
+                self.heads.append(k)
+                self.main.update([k] if is_main else [])
+            leads = joins or reading.is_a(k, "linking", "reporting")
+            replies = reading.is_a(k, "replying")
+            for child in reading.children[k]:
+                role = child.role or ""
+                if (leads and (role == "ARG1" or role.startswith(("snt", "op")))) or (
+                    replies and role == "ARG2"
+                ):
+                    pending.append((child.k, is_main and joins))
+        self.heads.sort()
 
     @cached_property
     def clause_of(self) -> list[int | None]:
@@ -67,13 +62,17 @@ class Clauses:
     def facts(self, k: int) -> dict[str, Any]:
         """The facts about the head of a clause; what does not hold is ``None`` or false."""
         reading, below, clause = self._of, self._of.children[k], self.does(k)
-        negations = self._negations(k) if clause in _DENIABLE else []
+        modal = reading.is_a(k, "modal")
+        inner = [at for child in below for at in self._nots(child.k)]
+        # The polarities that deny the clause: its own, or the only one below a modal.
+        denying = self._nots(k) or (inner if len(inner) == 1 and modal else [])
+        in_words = any("negative" in reading.lexicon.of(child.label) for child in below)
         found: dict[str, Any] = {
             "clause": clause,
             "main": k in self.main,
-            "negated": self._is_negated(k),
-            "modal": reading.is_a(k, "modal"),
-            "denied_by": negations[0] if negations else None,
+            "negated": in_words or bool(inner) or any(child.role == "polarity" for child in below),
+            "modal": modal,
+            "denied_by": denying[0] if denying and clause in _DENIABLE else None,
             "asked_by": next((c.k for c in below if c.role == "polarity" and c.label == "amr-unknown"), None),
             "ordered_by": next((c.k for c in below if c.role == "mode" and c.label == "imperative"), None),
             "stands": self._stands(k),
@@ -83,71 +82,54 @@ class Clauses:
         return found
 
     def _acts(self, k: int, known: dict[str, Any]) -> list[str]:
-        """What else the speaker could do with the clause: tell, ask, order or doubt it, agree or refuse."""
+        """What else the speaker could do with the clause: tell, ask, order or doubt it, agree or refuse.
+
+        Nobody doubts what is his own, or refuses a state; these are said of all that the graph says.
+        """
+        reading, below = self._of, self._of.children[k]
         if known["asked_by"] is not None:
             return ["tell"]
         if known["ordered_by"] is not None:
-            return ["tell"] if self._has(k, "polarity") else ["tell", "ask"]
-        if known["clause"] not in _TOLD or self._exclaims(k) or self._is_opinion(k):
+            return ["tell"] if any(child.role == "polarity" for child in below) else ["tell", "ask"]
+        agent = next((child.concept for child in below if child.role == "ARG0"), None)
+        is_opinion = reading.is_a(k, "opinion") and (agent or "i") == "i"
+        if known["clause"] not in _TOLD or is_opinion:
             return []
-        free = not self._has(k, "polarity", "mode")
-        acts = ["ask"] if free and self._is_simple(k) and not self._is_own(k) else []
-        if free and self._agent(k) == "you" and not self._of.is_a(k, "no-order"):
+        if any(self._is_beside(k, at) for at, label in enumerate(reading.labels) if label == "expressive"):
+            return []
+        free = all(child.role not in ("polarity", "mode") for child in below)
+        is_own = any(child.role in ("ARG0", "ARG1") and child.concept == "i" for child in below)
+        acts = ["ask"] if free and self._is_simple(k) and not is_own else []
+        if free and agent == "you" and not reading.is_a(k, "no-order"):
             acts.append("order")
-        return acts + (self._acts_on_whole(k, free) if k == 0 and not self._of.is_a(k, "act") else [])
-
-    def _acts_on_whole(self, k: int, free: bool) -> list[str]:
-        """What can be said of all that the graph says; nobody doubts what is his own, or refuses a state."""
-        acts = [] if self._is_own(k) else ["doubt"]
-        if free and self._agent(k) != "i":
-            acts.append("agree")
-        elif free and not self._of.is_a(k, "no-refusal", "reified"):
-            acts.append("refuse")
+        if k == 0 and not reading.is_a(k, "act"):
+            acts += [] if is_own else ["doubt"]
+            if free and agent != "i":
+                acts.append("agree")
+            elif free and not reading.is_a(k, "no-refusal", "reified"):
+                acts.append("refuse")
         return acts
-
-    def _has(self, k: int, *roles: str) -> bool:
-        return any(child.role in roles for child in self._of.children[k])
-
-    def _agent(self, k: int) -> str | None:
-        return next((c.concept for c in self._of.children[k] if c.role == "ARG0"), None)
-
-    def _is_own(self, k: int) -> bool:
-        return any(c.role in ("ARG0", "ARG1") and c.concept == "i" for c in self._of.children[k])
-
-    def _is_opinion(self, k: int) -> bool:
-        return self._of.is_a(k, "opinion") and (self._agent(k) or "i") == "i"
-
-    def _exclaims(self, k: int) -> bool:
-        return any(self._is_near(k, at) for at, label in enumerate(self._of.labels) if label == "expressive")
 
     def does(self, k: int) -> str:
         """What the clause does: its mood, or what its head says that it is."""
-        reading = self._of
+        reading, below, role = self._of, self._of.children[k], self._of.roles[k]
+        if any(self._is_beside(k, asked) for asked in reading.asked):
+            return "question"
         for name, clause in (
             ("formula", "formula"), ("supposing", "wish"), ("saying", "report"), ("linking", "link"),
         ):  # fmt: skip
-            if reading.is_a(k, name) and not self._asks(k):
+            if reading.is_a(k, name):
                 return clause
-        if self._asks(k):
-            return "question"
-        below = reading.children[k]
         if any(child.value == "imperative" for child in below):
             return "order"
         if any(child.value == "expressive" for child in below):
             return "exclamation"
-        return self._asserts(k)
-
-    def _asserts(self, k: int) -> str:
-        reading, below, role = self._of, self._of.children[k], self._of.roles[k]
         is_predicate = reading.is_frame[k] and (bool(below) or (k > 0 and not role.startswith("snt")))
         if not is_predicate and all(child.role != "domain" for child in below):
             return "fragment"
         return "answer" if reading.labels[k] == "do-02" and len(below) < 2 else "statement"
 
-    def _asks(self, k: int) -> bool:
-        return any(self._is_near(k, asked) for asked in self._of.asked)
-
-    def _is_near(self, k: int, other: int) -> bool:
+    def _is_beside(self, k: int, other: int) -> bool:
         """Whether a node stands in the subtree of ``k``, or beside it under one node."""
         up = self._of.nodes[other].up
         return (
@@ -156,20 +138,6 @@ class Clauses:
 
     def _nots(self, k: int) -> list[int]:
         return [c.k for c in self._of.children[k] if c.role == "polarity" and c.value == "-"]
-
-    def _inner(self, k: int) -> list[int]:
-        return [at for child in self._of.children[k] for at in self._nots(child.k)]
-
-    def _negations(self, k: int) -> list[int]:
-        """The polarities that deny the clause: its own, or the only one below a modal."""
-        inner = self._inner(k)
-        return self._nots(k) or (inner if len(inner) == 1 and self._of.is_a(k, "modal") else [])
-
-    def _is_negated(self, k: int) -> bool:
-        """Whether the clause is denied in any words."""
-        below = self._of.children[k]
-        negative = any("negative" in self._of.lexicon.of(c.label) for c in below)
-        return negative or bool(self._inner(k)) or any(c.role == "polarity" for c in below)
 
     def _is_simple(self, k: int) -> bool:
         """Whether the clause is short, the speaker's own, and opens with no clause of time or condition."""
@@ -184,25 +152,18 @@ class Clauses:
         inside = reading.inside(top)
         if not inside or reading.is_a(top, "retelling") or any(at in inside for at in reading.asked):
             return None
-        if not any(self._is_solid(at) for at in inside):
+        if not any(reading.is_a(at, "solid") or reading.kinds[at] != OTHER for at in inside):
             return None
-        if any(head in reading.whole(top) and self._is_short(head) for head in self.heads):
-            return None
+        for head in self.heads:
+            if head in reading.whole(top) and reading.is_a(head, "answer") and len(reading.inside(head)) < 3:
+                return None
         return "here" if any(reading.is_a(at, "anaphor", "pointer") for at in reading.whole(top)) else "alone"
-
-    def _is_solid(self, k: int) -> bool:
-        return self._of.is_a(k, "solid") or self._of.kinds[k] != OTHER
-
-    def _is_short(self, k: int) -> bool:
-        return self._of.is_a(k, "answer") and len(self._of.inside(k)) < 3
 
     def is_event(self, k: int) -> bool:
         """Whether the clause tells what happens, on one day or another."""
         reading = self._of
-        happens = (
-            reading.is_frame[k] and bool(reading.inside(k)) and not reading.is_a(k, "timeless", "reified")
-        )
-        return happens and self.does(k) in ("statement", "report", "wish")
+        happens = reading.is_frame[k] and not reading.is_a(k, "timeless", "reified")
+        return happens and bool(reading.inside(k)) and self.does(k) in ("statement", "report", "wish")
 
     def is_portable(self, k: int) -> bool:
         """Whether the sentence with top ``k`` could be said in any dialogue: it asks, orders, answers and

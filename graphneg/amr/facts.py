@@ -18,7 +18,7 @@ from graphneg.amr.nouns import Nouns
 from graphneg.amr.reading import Reading
 from graphneg.amr.times import Times
 from graphneg.english.lexicon import Lexicon, english
-from graphneg.model import AmrGraph, AmrNode
+from graphneg.model import AmrGraph
 
 Facts = dict[str, Any]
 
@@ -127,14 +127,14 @@ class _Facts:
                 "orders": any(
                     node.value == "imperative" and node.role == "mode" for node in self._reading.nodes
                 ),
-                "wonders": any(self._wonders(node) for node in self._reading.nodes),
+                # The speaker guesses, hopes or wonders.
+                "wonders": any(
+                    node.concept == "i" and self._reading.is_a(node.up, "wondering")
+                    for node in self._reading.nodes
+                ),
                 "permits": any(self._reading.is_a(node.k, "possibility") for node in self._reading.nodes),
             }
         )
-
-    def _wonders(self, node: AmrNode) -> bool:
-        """Whether the speaker guesses, hopes or wonders here."""
-        return node.concept == "i" and self._reading.is_a(node.up, "wondering")
 
 
 def _held(facts: Mapping[str, Any]) -> Facts:

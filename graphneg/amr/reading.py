@@ -28,10 +28,10 @@ class Reading:
         for node in graph.nodes:
             if node.up is not None:
                 self.children[node.up].append(node)
-        self.classes = [
-            frozenset[str]() if node.concept is None else self._classes(node.concept) for node in graph.nodes
-        ]
-
+        self.classes = [frozenset[str]() if n.concept is None else lexicon.of(n.concept) for n in graph.nodes]
+        for k, label in enumerate(self.labels):
+            if label.endswith("-91") and graph.nodes[k].concept is not None:
+                self.classes[k] |= {REIFIED}
         self.is_frame = [node.concept is not None and is_frame(node.concept) for node in graph.nodes]
         """By node, whether it is a frame."""
         self.kinds = [
@@ -39,10 +39,6 @@ class Reading:
             for node, frame in zip(graph.nodes, self.is_frame, strict=True)
         ]
         """By node, what the noun names; ``other`` for frames and constants."""
-
-    def _classes(self, concept: str) -> frozenset[str]:
-        names = self.lexicon.of(concept)
-        return names | {REIFIED} if concept.endswith("-91") else names
 
     def is_a(self, k: int | None, *names: str) -> bool:
         """Whether the concept of node ``k`` is in one of these classes."""

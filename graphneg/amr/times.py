@@ -8,7 +8,6 @@ from functools import lru_cache
 from graphneg.amr.reading import Reading
 from graphneg.english.lexicon import Lexicon
 
-_TIMED = frozenset({"time", "duration", "frequency", "weekday"})
 _PARTS = frozenset({"time", "duration", "frequency", "weekday", "dayperiod", "season", "unit"})
 _SPANS = frozenset({"time", "duration", "frequency"})
 _BOUND = frozenset({"time", "duration", "frequency", "condition", "polarity", "mode"})
@@ -25,10 +24,11 @@ class Times:
     def __init__(self, reading: Reading, text: str) -> None:
         self._of = reading
         self.tense = tense_of(text, reading.lexicon)
-        self._bound = {node.up for node in reading.nodes if node.up is not None and self._binds(node.k)}
-
-    def _binds(self, k: int) -> bool:
-        return self._of.roles[k] in _BOUND or self._of.is_a(k, "adverb-of-time")
+        self._bound = {
+            node.up
+            for node in reading.nodes
+            if node.up is not None and (node.role in _BOUND or reading.is_a(node.k, "adverb-of-time"))
+        }
 
     def is_dated(self, k: int) -> bool:
         """Whether a time, a condition, a negation or a mood of its own stands in the subtree of ``k``."""

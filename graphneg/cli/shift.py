@@ -182,12 +182,12 @@ def substitutes(
     A file is resumable: the same command goes on where it was stopped.
     """
     from graphneg.shift.keywords import get_extractor
-    from graphneg.shift.prediction import predictor_names
+    from graphneg.shift.prediction import PLUGINS
 
     if sum(given is not None for given in (post, utterance, out)) != 1:
         raise BadParameter("give one of --post, --utterance and --out")
     own = named_values(option, "--option") | without_none(model=model)
-    if predictor not in (known := predictor_names()):
+    if predictor not in (known := PLUGINS.names()):
         raise BadParameter(f"no predictor named {predictor!r}; choose one of {', '.join(known)}")
     sizes = {"turns": turns, "hops": hops, "most": most, "size": size, "seed": seed, "top": top}
     with where.opened() as graph:

@@ -137,13 +137,11 @@ def build_shifts(
     """Write keywords, foci, perspectives and counted shifts of the dialogues that have none yet.
 
     ``existing`` is ``keep``, or ``replace``: then the whole shift graph is removed first, that of other
-    corpora too. What is written stays, whenever the run is stopped; the next one goes on from there.
-    A batch is written while the next one is read, and its shifts found.
+    corpora too. What is written stays, whenever the run is stopped. A batch is written while the next one is
+    read, and its shifts found.
 
     Raises:
-        InputError: there are no dialogues, or no replies in them; the store's shift graph was made
-            with another extractor or embedder. Nothing is changed then.
-        StoreError: the store is gone.
+        InputError: there are no dialogues or replies, or the store's shift graph was made another way.
     """
     began = time.monotonic()
     [amount] = store.read(cypher_text("shift/count_pending"), **selection.conditions())

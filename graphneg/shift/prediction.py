@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import chain
 from math import log
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from graphneg.english.tokens import one_line
 from graphneg.errors import ModelError
@@ -29,11 +29,6 @@ from graphneg.shift.candidates import Focus, Post, Splitting, all_replies
 from graphneg.shift.graphs import Shifts
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import Selection
-
-if TYPE_CHECKING:
-    from numpy import float32
-    from numpy.typing import NDArray
-
 
 PLUGINS = Plugins("predictor", "graphneg.predictors", ModelError)
 
@@ -57,11 +52,6 @@ class Predictor(Protocol):
     def choose(self, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]) -> list[Choice]:
         """One candidate of each subset, in order. Higher scores are better."""
         ...
-
-
-def predictor_names() -> list[str]:
-    """Every predictor that ``get_predictor`` knows, installed ones included."""
-    return PLUGINS.names()
 
 
 def get_predictor(name: str, **options: Any) -> Predictor:
@@ -166,17 +156,14 @@ class EmbeddingPredictor:
 
     def choose(self, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]) -> list[Choice]:
         """See `Predictor.choose`."""
-        cosines = self._embedder.embed(list(chain.from_iterable(subsets))) @ self._vector(post.keywords)
-        return best_of_each(post, subsets, (self._weight * float(cosine) for cosine in cosines), 1.0)
-
-    def _vector(self, keywords: Mapping[str, float]) -> NDArray[float32]:
-        """The direction of the keywords' mean, of length 1; zero where none is known."""
         import numpy as np
 
-        saliences = np.array(list(keywords.values()), dtype=np.float32)
-        mean = saliences @ self._embedder.embed(list(keywords))
-        length = float(np.linalg.norm(mean))
-        return mean / length if length else mean
+        # The direction of the keywords' mean, of length 1; zero where none is known.
+        saliences = np.array(list(post.keywords.values()), dtype=np.float32)
+        mean = saliences @ self._embedder.embed(list(post.keywords))
+        length = float(np.linalg.norm(mean)) or 1.0
+        cosines = self._embedder.embed(list(chain.from_iterable(subsets))) @ (mean / length)
+        return best_of_each(post, subsets, (self._weight * float(cosine) for cosine in cosines), 1.0)
 
 
 def source_with_candidates(post: str, focus: str, candidates: Sequence[str]) -> str:
