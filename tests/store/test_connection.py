@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import logging
 import socket
+import ssl
 from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from neo4j import ManagedTransaction
+from neo4j.exceptions import ConfigurationError, DriverError, Neo4jError, ServiceUnavailable
 
 from graphneg.errors import StoreError
-from graphneg.store.connection import Store, refuse_writes
+from graphneg.store.connection import Store, explained, refuse_writes
 from graphneg.store.opening import SCHEMA_VERSION, apply_schema, open_store, server_version
 from graphneg.store.statements import cypher_text, run, statements
 from tests.servers import Neo4jServer, wipe
@@ -323,3 +325,70 @@ def test_supported_servers_are_named(agent: str) -> None:
 def test_servers_that_are_too_old_are_refused(agent: str) -> None:
     with pytest.raises(StoreError, match=r"needs Neo4j 5\.26"):
         server_version(agent, "bolt://host")
+
+
+# What is said where the driver fails
+
+
+def told(error: Exception, if_silent: str = "start it") -> str:
+    with pytest.raises(StoreError) as raised, explained("Neo4j at home", if_silent):
+        raise error
+    assert raised.value.__cause__ is error
+    return str(raised.value)
+
+
+def silence(*causes: Exception) -> ServiceUnavailable:
+    """A server that can't be reached, and why: each error led to the one before."""
+    outer: Exception = ServiceUnavailable("Couldn't connect")
+    error = outer
+    for cause in causes:
+        error.__cause__ = cause
+        error = cause
+    assert isinstance(outer, ServiceUnavailable)
+    return outer
+
+
+def answer(code: str) -> Neo4jError:
+    """What the driver makes of a server's refusal."""
+    return Neo4jError._hydrate_neo4j(code=f"Neo.{code}", message=" because ")
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (answer("ClientError.Security.Forbidden"), "does not allow this to your user: because"),
+        (
+            answer("ClientError.Schema.ConstraintValidationFailed"),
+            "that breaks a constraint: because",
+        ),
+        (answer("ClientError.Statement.ArgumentError"), "refuses the query: because"),
+        (answer("ClientError.Statement.SyntaxError"), "not valid Cypher for Neo4j at home: because"),
+        (answer("ClientError.Security.CredentialsExpired"), "wants a new password first: run ALTER"),
+        (answer("ClientError.Security.AuthenticationRateLimit"), "wait a few seconds, then try again"),
+        (answer("ClientError.Database.DatabaseNotFound"), "has no such database (because): name one"),
+        (answer("DatabaseError.General.Unknown"), "failed: because [Neo.DatabaseError.General.Unknown]"),
+        (ConfigurationError("no such option\nat line 1"), "can't open Neo4j at home: no such option"),
+        (DriverError("closed"), "Neo4j at home: closed"),
+    ],
+)
+def test_what_a_server_or_the_driver_says_is_one_sentence(error: Exception, sentence: str) -> None:
+    said = told(error)
+    assert sentence in said and "Neo4j at home" in said and "\n" not in said
+
+
+def test_a_silent_server_is_told_with_the_origin_and_what_to_do() -> None:
+    refused = ConnectionRefusedError(111, "Connection refused")
+    said = told(silence(OSError("a router"), refused))
+    assert said == "Neo4j at home does not answer ([Errno 111] Connection refused): start it"
+
+
+def test_a_server_without_tls_or_with_a_certificate_of_its_own_is_told_from_a_silent_one() -> None:
+    untrusted = ssl.SSLCertVerificationError("self-signed")
+    untrusted.verify_message = "self-signed certificate"
+    assert "is not trusted (self-signed certificate)" in told(silence(untrusted))
+    assert "does not speak TLS" in told(silence(ssl.SSLError("wrong version"), OSError("closed")))
+
+
+def test_other_errors_pass() -> None:
+    with pytest.raises(LookupError), explained("Neo4j at home"):
+        raise LookupError

@@ -21,7 +21,7 @@ from neo4j import Driver, ResultSummary
 from graphneg.errors import StoreError
 from graphneg.store import opening, supervisor
 from graphneg.store.connection import Store, ask
-from graphneg.store.embedded import MARK, read_endpoint
+from graphneg.store.embedded import MARK, log_tail, read_endpoint
 from graphneg.store.opening import open_store
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and modes of POSIX")
@@ -382,3 +382,39 @@ def test_the_watchdog_ends_a_server_whose_supervisor_was_killed(said: bytes, out
         time.sleep(0.2)
         assert (server.poll() is None) == outlives
         server.kill()
+
+
+# Its log and its lock
+
+
+def test_the_end_of_a_log_is_its_last_trouble_without_noise(tmp_path: Path) -> None:
+    assert log_tail(tmp_path) == "it left no log"
+    lines = [f"INFO step {n}" for n in range(9)]
+    lines += [
+        "WARNING: Using incubator modules",
+        "SEVERE no room",
+        "  at java.lang",
+        "INFO stopped",
+        "INFO end",
+    ]
+    (tmp_path / supervisor.LOG).write_text("\n\n".join(lines))
+    said = log_tail(tmp_path).splitlines()
+    assert said[0] == "the end of its log:"
+    assert [line.strip() for line in said[1:]] == [
+        "INFO step 7", "INFO step 8", "SEVERE no room", "INFO stopped",
+    ]  # fmt: skip
+
+
+def test_a_log_without_trouble_is_told_by_its_last_lines(tmp_path: Path) -> None:
+    (tmp_path / supervisor.LOG).write_text("".join(f"INFO step {n}\n" for n in range(9)))
+    assert log_tail(tmp_path).split()[-1] == "8"
+
+
+def test_a_lock_is_held_by_one_file_until_that_is_closed(tmp_path: Path) -> None:
+    path = tmp_path / supervisor.LOCK
+    with open(path, "ab", opener=supervisor.private) as first, path.open("ab") as second:
+        assert supervisor.lock_exclusively(first)
+        assert not supervisor.lock_exclusively(second)
+    assert path.stat().st_mode & 0o077 == 0
+    with path.open("ab") as third:
+        assert supervisor.lock_exclusively(third)
