@@ -38,6 +38,9 @@ class MutableNode:
     target: MutableNode | None = None
     up: MutableNode | None = None
     below: list[MutableNode] = field(default_factory=list["MutableNode"])
+    k: int = 0
+    last: int = 0
+    pos: int = 0
 
     def attach(self, child: MutableNode, at: int | None = None) -> None:
         """Put a node under this one, last or at a position."""
@@ -97,36 +100,33 @@ def frozen(original: AmrGraph, top: MutableNode) -> tuple[AmrGraph, dict[tuple[s
     With the number that each node has now, by what it had before (`MutableNode.key`).
     """
     top.role, top.role_align = None, None
-    placed: list[tuple[MutableNode, int | None, int]] = []
-    mentioned: list[tuple[int, int, MutableNode]] = []
-    pending: list[tuple[MutableNode, int | None, int]] = [(top, None, 0)]
-    while pending:
-        node, up, pos = pending.pop()
-        k = len(placed)
-        placed.append((node, up, pos))
-        below = node.below
-        for pos in range(len(below) - 1, -1, -1):
-            if below[pos].target is None:
-                pending.append((below[pos], k, pos))
-            else:
-                mentioned.append((k, pos, below[pos]))
-    _name_anew([node for node, _, _ in placed])
-    lasts = list(range(len(placed)))
-    for k in range(len(placed) - 1, 0, -1):
-        up = placed[k][1] or 0
-        lasts[up] = max(lasts[up], lasts[k])
+    placed: list[MutableNode] = []
+    mentioned: list[MutableNode] = []
+    for node in top.walk():
+        if node.target is None:
+            node.k = node.last = len(placed)
+            placed.append(node)
+        else:
+            mentioned.append(node)
+        for pos, child in enumerate(node.below):
+            child.pos = pos
+    _name_anew(placed)
+    for node in reversed(placed):
+        if node.up is not None:
+            node.up.last = max(node.up.last, node.last)
     nodes = tuple(
-        AmrNode(k, lasts[k], n.var, n.concept, n.value, up, n.role, pos, n.align, n.role_align)
-        for k, (n, up, pos) in enumerate(placed)
+        AmrNode(n.k, n.last, n.var, n.concept, n.value, n.up and n.up.k, n.role, n.pos, n.align, n.role_align)
+        for n in placed
     )
-    numbers = {id(node): k for k, (node, _, _) in enumerate(placed)} if mentioned else {}
-    mentions = tuple(
-        Mention(up, node.role or "", pos, numbers[id(node.target)], node.align, node.role_align)
-        for up, pos, node in sorted(mentioned, key=itemgetter(0, 1))
-    )
-    after = {node.key: k for k, (node, _, _) in enumerate(placed) if node.key is not None}
-    spans = {k: node.span for k, (node, _, _) in enumerate(placed) if node.span is not None}
-    return AmrGraph(original.id, nodes, mentions, (), spans), after
+    mentions = [
+        Mention(m.up.k, m.role or "", m.pos, m.target.k, m.align, m.role_align)
+        for m in mentioned
+        if m.up and m.target
+    ]
+    mentions.sort(key=itemgetter(0, 2))
+    after = {node.key: node.k for node in placed if node.key is not None}
+    spans = {node.k: node.span for node in placed if node.span is not None}
+    return AmrGraph(original.id, nodes, tuple(mentions), (), spans), after
 
 
 def _name_anew(mutable: Sequence[MutableNode]) -> None:

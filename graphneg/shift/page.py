@@ -28,9 +28,6 @@ WIDEST, NARROWEST = 18.0, 3.0
 FREQUENT = 5
 """Pairs that it takes for the widest curve: where all shifts are rare, none is drawn wide."""
 LOOP_WIDTH, LOOP_HEIGHT = 0.16, 1.3
-Point = tuple[float, float]
-TOOLTIP = "@focus → @perspective: @pairs"
-SIDE = 1.7
 ROW_PIXELS, LEAST_PIXELS = 38, 300
 TOPIC_PIXELS = 30
 COLOURS = {-1: "#d97b29", 0: "#8a63c9", 1: "#2f80d0"}
@@ -119,8 +116,8 @@ class Curve:
     shift: CountedShift
     other: str
     side: int
-    points: tuple[Point, ...]
-    end: Point
+    points: tuple[tuple[float, float], ...]
+    end: tuple[float, float]
     width: float
 
 
@@ -156,7 +153,7 @@ def _empty_figure(curves: Sequence[Curve]) -> figure:
         height=max(LEAST_PIXELS, round(2 * top * ROW_PIXELS)),
         sizing_mode="stretch_width",
         toolbar_location=None,
-        x_range=Range1d(start=-SIDE, end=SIDE),
+        x_range=Range1d(start=-1.7, end=1.7),
         y_range=Range1d(start=-top, end=top),
         tools="",
         background_fill_color=None,
@@ -199,7 +196,7 @@ def _figure(around: Neighbourhood) -> figure:
         text_font_size="17px", text_font_style="bold", **label,
     )  # fmt: skip
     chosen: list[DataRenderer] = [lines, dots]
-    hover = HoverTool(renderers=chosen, tooltips=TOOLTIP, line_policy="interp")
+    hover = HoverTool(renderers=chosen, tooltips="@focus → @perspective: @pairs", line_policy="interp")
     drawing.add_tools(TapTool(renderers=chosen), hover)
     return drawing
 
