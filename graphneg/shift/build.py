@@ -269,11 +269,7 @@ def _transactions(dialogues: Sequence[DialogueShifts]) -> Iterator[list[Dialogue
 def _write(
     tx: ManagedTransaction, method: Mapping[str, str], dialogues: Sequence[DialogueShifts]
 ) -> list[DialogueShifts]:
-    """Write these dialogues; returns those that no run had written before.
-
-    Raises:
-        InputError: the store's shift graph was made another way since the run began, or is being removed.
-    """
+    """Write these dialogues, where the graph is still to be made this way; returns those that were new."""
     [state] = run(tx, "shift/begin", **method)
     if _is_being_removed(state, method):
         raise InputError(_TAKEN)
@@ -300,11 +296,7 @@ def _chunks(rows: Sequence[Any]) -> Iterator[list[Any]]:
 
 
 def _is_being_removed(state: Record, method: Mapping[str, str]) -> bool:
-    """Whether the shift graph in this state is an older one that is still being removed.
-
-    Raises:
-        InputError: it was made by another method.
-    """
+    """Whether an older shift graph is still being removed; one that was made another way is refused."""
     before = {name: state[name] for name in method}
     if before != method:
         raise InputError(
@@ -320,10 +312,7 @@ def _forget(store: Store, method: Mapping[str, str], progress: Progress) -> None
     """Remove the shift graph, and what of an older one is left, to make it by ``method``.
 
     Stopped at any moment, it is completed by building again. Keywords of sentences that are in no
-    dialogue stay.
-
-    Raises:
-        InputError: another run began to remove it.
+    dialogue stay. Where another run began to remove it, that one goes on.
     """
     me = uuid4().hex
 

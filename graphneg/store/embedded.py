@@ -56,11 +56,7 @@ class Endpoint(NamedTuple):
 
 
 def _prepare(directory: Path, engine_version: str) -> None:
-    """Make ``directory`` a store, or check that it is one which this engine can open.
-
-    Raises:
-        StoreError: it is a file, holds something else, can't be written, or needs another version.
-    """
+    """Make ``directory`` a store, or check that it is one which this engine can open."""
     try:
         if directory.exists() and not directory.is_dir():
             raise StoreError(f"{directory} is a file: a store is a directory, name one that is empty or new")
@@ -155,9 +151,6 @@ def _find_engine() -> dict[str, str]:
 
     GRAPHNEG_JAVA names another Java, GRAPHNEG_JAVA_HEAP a heap (``2g``). The package is looked up and never
     imported: importing it starts a JVM inside Python.
-
-    Raises:
-        StoreError: the wheel is not installed, there is no Java program, or the heap is no size.
     """
     spec = importlib.util.find_spec(PACKAGE)
     folders = spec.submodule_search_locations if spec else None
@@ -304,11 +297,7 @@ def _lock_is_free(directory: Path) -> bool:
 
 
 def _greet(directory: Path, deadline: float) -> Membership | None:
-    """Connect to the supervisor and wait for its server. ``None`` where there is none, or it is stopping.
-
-    Raises:
-        StoreError: the supervisor belongs to a graphneg that speaks another protocol.
-    """
+    """Connect to the supervisor and wait for its server. ``None`` where there is none, or it is stopping."""
     endpoint = read_endpoint(directory)
     if endpoint is None:
         return None

@@ -176,9 +176,6 @@ def _answers(driver: Driver, membership: embedded.Membership) -> bool:
     """Wait for the embedded server's answer; false where it ends first.
 
     Its port opens a moment before its database exists.
-
-    Raises:
-        StoreError: it did not answer in time.
     """
     deadline = time.monotonic() + embedded.START_SECONDS
     while time.monotonic() < deadline:
