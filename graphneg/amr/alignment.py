@@ -31,7 +31,6 @@ from graphneg.errors import DecoderError
 from graphneg.model import AmrGraph, AmrNode
 
 Span = tuple[int, int]
-_MAX_CANDIDATES = 24
 _SHARES = re.compile(r"^(?:person|thing|have-(?:rel|org)-role-91|.*-(?:entity|quantity))$")
 _WH_BY_PARENT = {"cause-01": ("why", "how"), "be-located-at-91": ("where",)}
 _WH_BY_ROLE = {
@@ -176,7 +175,7 @@ class _Alignment:
         scores: dict[Span, float] = {}
         for span, score in found:
             scores[span] = max(score, scores.get(span, 0.0))
-        return sorted(scores.items(), key=lambda candidate: -candidate[1])[:_MAX_CANDIDATES]
+        return sorted(scores.items(), key=lambda candidate: -candidate[1])[:24]
 
     def _share_negated_word(self, node: AmrNode, candidates: list[Candidate]) -> None:
         """Where no word negates: the negated word itself (``unlucky``), which its parent keeps too."""

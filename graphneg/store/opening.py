@@ -73,8 +73,6 @@ EMBEDDED_DATABASE = "neo4j"
 EMBEDDED_USER = "root"
 OLDEST_NEO4J = (5, 26)
 SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
-EMBEDDED_RETRY_SECONDS = 15.0
-JOINS = 3
 SERVER_ENDED = (
     "its server has ended (server.log there may say why; where memory ran out, set GRAPHNEG_JAVA_HEAP=2g); "
     "open the store again and repeat the command, all that was acknowledged is kept"
@@ -149,13 +147,13 @@ def open_embedded(directory: Path, upgrading: bool = False) -> Store:
 
     A server that was killed a moment ago can still be joined; when it is gone, the next one is.
     """
-    for _ in range(JOINS):
+    for _ in range(3):
         membership = embedded.join(directory)
         with ExitStack() as opened:
             opened.callback(membership.leave)
             uri = f"bolt://127.0.0.1:{membership.bolt_port}"
             auth = basic_auth(EMBEDDED_USER, membership.password)
-            driver = opened.enter_context(connect(uri, auth, EMBEDDED_RETRY_SECONDS))
+            driver = opened.enter_context(connect(uri, auth, retry_seconds=15.0))
             if _answers(driver, membership):
                 resources, description = ExitStack(), f"embedded store at {directory}"
                 store = Store(
