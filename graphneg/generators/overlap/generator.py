@@ -83,10 +83,6 @@ a ranker would learn that. Without short sentences, or with *I* in more than rig
 and person alone would tell right from wrong."""
 
 
-Lists = Sequence[Sequence[Sequence[Listed]]]
-"""The shortlists of each context."""
-
-
 class Denoiser(Protocol):
     """Tells how likely a text is a right response; a ranker trained on random negatives does."""
 
@@ -177,7 +173,11 @@ class OverlapGenerator:
             GeneratorError: no sentence of the pool can be a response.
             StoreError: the store is gone.
         """
-        pool = self._pool_of(seed)
+        if not self._begun:
+            self.begin(())
+        if self._pool is None or self._seed != seed:
+            self._pool, self._seed = Pool(self._store, self.conditions, seed), seed
+        pool = self._pool
         compared = self._denoiser is not None or self._similarity is not None
         asked: list[_Asked] = []
         given: list[list[Candidate]] = []
@@ -187,14 +187,16 @@ class OverlapGenerator:
             for query in part:
                 self._list(query, pool)
                 if compared:
-                    query.lists = [list(listed) for listed in query.lists]
+                    query.lists = list(map(list, query.lists))
                     asked.append(query)
                 else:
                     given.append(self._given(query))
         pool.forget_oldest()
-        if compared:
-            self._compare(asked)
-            given = list(map(self._given, asked))
+        if self._denoiser is not None:
+            drop_likeliest(self._denoiser, asked, self.conditions.likeliest)
+        if self._similarity is not None:
+            self._similarity.reorder(asked)
+        given += map(self._given, asked)
         if self._substitution is not None:
             self._substitution.apply(contexts, given, seed)
         return given
@@ -211,13 +213,6 @@ class OverlapGenerator:
             missing = sorted(term for term in terms - claimed if term not in pool)
             claimed.update(missing)
             yield part, missing
-
-    def _pool_of(self, seed: int) -> Pool:
-        if not self._begun:
-            self.begin(())
-        if self._pool is None or self._seed != seed:
-            self._pool, self._seed = Pool(self._store, self.conditions, seed), seed
-        return self._pool
 
     def _asked(self, context: Context, pool: Pool, amount: int, seed: int) -> _Asked:
         size, light = pool.size.sentences, self.conditions.light
@@ -245,18 +240,6 @@ class OverlapGenerator:
         self._successors.update(dict.fromkeys(terms, frozenset[str]()))
         for row in self._store.read(cypher_text("overlap/successors"), terms=terms, least=least):
             self._successors[row["term"]] = frozenset(row["successors"])
-
-    def _compare(self, asked: Sequence[_Asked]) -> None:
-        """Drop from the shortlists what the denoiser likes best, and reorder them by similarity."""
-        contexts = [query.context for query in asked]
-        lists = [[list(listed) for listed in query.lists] for query in asked]
-        if self._denoiser is not None:
-            lists = without_likeliest(self._denoiser, contexts, lists, self.conditions.likeliest)
-        if self._similarity is not None:
-            draws = [[profile.draw for profile in query.profiles] for query in asked]
-            lists = self._similarity.reordered(contexts, draws, lists)
-        for query, some in zip(asked, lists, strict=True):
-            query.lists = some
 
     def _given(self, asked: _Asked) -> list[Candidate]:
         """The first of each list that is not used up; where all are, the first of another profile's list."""
@@ -321,24 +304,21 @@ class Similarity:
         pairs = zip(self._embed(said), self._embed(answers), strict=True) if both else ()
         self._usual = sorted(float(a @ b) for a, b in pairs)
 
-    def reordered(
-        self, contexts: Sequence[Context], draws: Sequence[Sequence[float]], lists: Lists
-    ) -> list[list[list[Listed]]]:
-        """The lists of each context, nearest first by profile and meaning; ``draws`` draw cosines."""
-        texts = sorted({item.sentence.text for some in lists for each in some for item in each})
+    def reorder(self, asked: Sequence[_Asked]) -> None:
+        """Put each list in order by its profile and by meaning, without what is too close to the context."""
+        texts = sorted({item.sentence.text for query in asked for listed in query.lists for item in listed})
         vectors = dict(zip(texts, self._embed(texts), strict=True))
-        meant = self._embed([context.text for context in contexts])
-        return [
-            [self._ordered(vector, vectors, draw, each) for draw, each in zip(own, some, strict=True)]
-            for vector, own, some in zip(meant, draws, lists, strict=True)
-        ]
+        meant = self._embed([query.context.text for query in asked])
+        for query, vector in zip(asked, meant, strict=True):
+            pairs = zip(query.profiles, query.lists, strict=True)
+            query.lists = [self._ordered(vector, vectors, profile.draw, listed) for profile, listed in pairs]
 
     def _ordered(
         self,
         meant: NDArray[float32],
         vectors: Mapping[str, NDArray[float32]],
         draw: float,
-        listed: Sequence[Listed],
+        listed: Iterable[Listed],
     ) -> list[Listed]:
         """What is not too close to a context, by the distance from its profile and from the drawn cosine.
 
@@ -362,23 +342,19 @@ class Similarity:
         return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
 
 
-def without_likeliest(
-    denoiser: Denoiser, contexts: Sequence[Context], lists: Lists, share: float
-) -> list[list[list[Listed]]]:
-    """The lists without the ``share`` of each context's sentences that the denoiser likes best.
+def drop_likeliest(denoiser: Denoiser, asked: Sequence[_Asked], share: float) -> None:
+    """Drop from the lists the ``share`` of each context's sentences that the denoiser likes best.
 
     Raises:
         GeneratorError: it does not give one number for each text.
     """
-    keyed = [{item.key: item.sentence.text for listed in some for item in listed} for some in lists]
-    asked = [(context, text) for context, some in zip(contexts, keyed, strict=True) for text in some.values()]
-    scores = denoiser.score([context for context, _ in asked], [text for _, text in asked])
-    if len(scores) != len(asked):
-        raise GeneratorError(f"denoiser {denoiser.name} gave {len(scores)} scores for {len(asked)} texts")
+    keyed = [{item.key: item.sentence.text for listed in query.lists for item in listed} for query in asked]
+    contexts = [query.context for query, some in zip(asked, keyed, strict=True) for _ in some]
+    scores = denoiser.score(contexts, [text for some in keyed for text in some.values()])
+    if len(scores) != len(contexts):
+        raise GeneratorError(f"denoiser {denoiser.name} gave {len(scores)} scores for {len(contexts)} texts")
     left = iter(scores)
-    ranked = [sorted((-next(left), key) for key in some) for some in keyed]
-    gone = [{key for _, key in some[: round(share * len(some))]} for some in ranked]
-    return [
-        [[item for item in each if item.key not in keys] for each in some]
-        for some, keys in zip(lists, gone, strict=True)
-    ]
+    for query, some in zip(asked, keyed, strict=True):
+        ranked = sorted((-next(left), key) for key in some)
+        gone = {key for _, key in ranked[: round(share * len(some))]}
+        query.lists = [[item for item in listed if item.key not in gone] for listed in query.lists]

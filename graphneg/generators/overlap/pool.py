@@ -63,7 +63,10 @@ class Pool:
         self._frequencies = self._read_frequencies()
         self._kept: OrderedDict[str, tuple[PoolSentence, ...]] = OrderedDict()
         self._amount = 0
-        self.elsewhere = self._elsewhere()
+        hub = conditions.hub * self.size.sentences
+        seldom = sorted(term for term, often in self._frequencies.items() if often <= hub)
+        self.elsewhere = tuple(shuffled(seldom, seed, "elsewhere")[:ELSEWHERE])
+        """Terms drawn from all but hubs, for sentences that share nothing with a context."""
 
     def frequency(self, term: str) -> int:
         """How many sentences mention the term; 0 where it is not everyday."""
@@ -115,12 +118,6 @@ class Pool:
         first = number(self._seed, "window", term) % RANKS
         last = first + width
         return {"text": term, "first": first, "last": last, "again": max(0, last - RANKS)}
-
-    def _elsewhere(self) -> tuple[str, ...]:
-        """Terms drawn from all but hubs, for sentences that share nothing with a context."""
-        hub = self._conditions.hub * self.size.sentences
-        terms = sorted(term for term, often in self._frequencies.items() if often <= hub)
-        return tuple(shuffled(terms, self._seed, "elsewhere")[:ELSEWHERE])
 
     def _read_frequencies(self) -> dict[str, int]:
         """The everyday terms, with how many sentences mention them."""
