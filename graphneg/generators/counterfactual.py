@@ -235,7 +235,8 @@ def unrelated_perspectives(shifts: Shifts, replies: Sequence[Reply], most: int, 
     texts = list(shifts.prior)
     ends = list(accumulate(shifts.prior.values()))
     found: list[list[str]] = []
-    seen = posts(shifts, replies, Reach(turns=len(replies[0].turns) if replies else 1, hops=1))
+    reach = Reach(turns=max((len(reply.turns) for reply in replies), default=1), hops=1)
+    seen = posts(shifts, replies, reach)
     for reply, post in zip(replies, seen, strict=True):
         near = {text for focus in post.foci for text in focus.candidates} | set(post.keywords)
         said = spaced_words(" ".join([*reply.turns, reply.text]))

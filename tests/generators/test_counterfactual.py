@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Generator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,14 @@ pytest.importorskip("transformers", reason="counterfactual replies need the neur
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.errors import GraphnegError, InputError
 from graphneg.generators.base import get_generator
+from graphneg.generators.counterfactual import unrelated_perspectives
 from graphneg.generators.counterfactual_model import exchanges_of
 from graphneg.model import Negative
+from graphneg.shift.candidates import replies_of
+from graphneg.shift.graphs import Shifts
 from graphneg.store.connection import Store
-from graphneg.store.dialogues import Selection
+from graphneg.store.dialogues import Selection, dialogue_ids
+from graphneg.store.opening import open_store
 from tests.cli_runs import Run
 from tests.servers import wipe
 from tests.tiny_lm import EXCHANGES, TinyModels
@@ -98,6 +103,16 @@ def test_the_batch_changes_no_reply(graph: DialogueGraph, tiny_lms: TinyModels):
     )
     assert [one.response for one in parts] == [one.response for one in whole]
     assert [one.id for one in parts] == [one.id for one in whole]
+
+
+def test_what_is_drawn_for_a_reply_does_not_depend_on_the_other_replies(everyday: Path):
+    with DialogueGraph(open_store(everyday)) as graph:
+        graph.shift()
+        replies = replies_of(graph.store, list(islice(dialogue_ids(graph.store, Selection()), 4)))
+        assert len({len(reply.turns) for reply in replies}) > 3
+        shifts = Shifts(graph.store)
+        together = unrelated_perspectives(shifts, replies, 8, 0)
+        assert together == [unrelated_perspectives(shifts, [reply], 8, 0)[0] for reply in replies]
 
 
 def test_a_context_whose_replies_have_no_keyword_gets_none_and_is_counted(
