@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar, get_args
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar, get_args
 
 from graphneg.errors import GeneratorError, InputError
 from graphneg.ingest.rows import utterance_id
@@ -24,9 +24,6 @@ from graphneg.store.dialogues import (
 )
 from graphneg.workers import ahead
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
 BATCH = 200
 """Dialogues whose contexts are read at a time."""
 SLOW_BATCH = 8
@@ -34,7 +31,7 @@ SLOW_BATCH = 8
 UNRELATED = "C-follow"
 """The category of responses that do not follow from their context."""
 
-Options = TypeVar("Options", bound="DataclassInstance")
+Options = TypeVar("Options")
 Places = Literal["last", "every"]
 
 
@@ -168,7 +165,8 @@ def options_of(
     Raises:
         GeneratorError: one of them is no field of it; ``others`` are what the generator takes beside.
     """
-    known = [*others, *(field.name for field in fields(kind))]
+    taken: Any = kind
+    known = [*others, *(field.name for field in fields(taken))]
     strange = [option for option in options if option not in known]
     if strange:
         raise GeneratorError(
