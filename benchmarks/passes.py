@@ -16,7 +16,7 @@ from graphneg.editing.planning import EditPlan, EditSettings, Proposals, plan_ed
 from graphneg.editing.proposals import propose
 from graphneg.editing.recipes import Recipe
 from graphneg.editing.transforms import load_transforms
-from graphneg.editing.variants import Variant, read_variants, write_variants
+from graphneg.editing.variants import Variant, planned_variants, write_variants
 from graphneg.errors import PenmanError
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import GraphCache, Selection, StoredDialogue, dialogue_ids, read_dialogues
@@ -98,8 +98,8 @@ class Editor:
         with done.stage("apply"), self._writing:
             write_variants(self._store, plan, picks)
         with done.stage("read"):
-            made = [one.id for one in picks if one.edits]
-            variants = read_variants(self._store, graph_cache, made, dialogues)
+            edits = {plan.id: plan.edits for plan in picks if plan.edits}
+            variants = planned_variants(self._store, graph_cache, edits, dialogues)
         with done.stage("write PENMAN"):
             texts = [format_graph(edited.after) for one in variants for edited in one.graphs.values()]
         with done.counting:

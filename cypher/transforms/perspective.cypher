@@ -17,16 +17,16 @@ WITH d, collect(DISTINCT w.text) AS said UNWIND d.turns AS t
 MATCH (:Amr {id: t.amr})<-[:MEANS]-(u:Utterance)-[:PERSPECTIVE]->(p:Term)
 MATCH (f:Term)<-[:FOCUS]-(u)<-[:NEXT]-(:Utterance)-[:MENTIONS]->(k:Term)
 WITH k, collect({id: d.id, amr: t.amr, said: said, p: p, own: k.text = f.text}) AS replies
-WITH replies, reduce(top = [], x IN [(k)-[s:SHIFTS_TO]->(x:Term) WHERE NOT 'empty' IN x.classes
-       | {n: s.count, text: x.text, x: x}] | CASE WHEN top[11].n > x.n OR top[11].n = x.n
-         AND top[11].text < x.text THEN top ELSE ([m IN top WHERE m.n > x.n OR m.n = x.n
-         AND m.text < x.text] + [x] + [m IN top WHERE m.n < x.n
-         OR m.n = x.n AND m.text > x.text])[0..12] END) AS top UNWIND replies AS r
+WITH replies, reduce(top = [], x IN [(k)-[s:SHIFTS_TO]->(x:Term)
+       WHERE NOT coalesce('empty' IN x.classes, false) | {n: s.count, text: x.text, x: x}]
+       | CASE WHEN top[11].n > x.n OR top[11].n = x.n AND top[11].text < x.text THEN top ELSE (
+         [m IN top WHERE m.n > x.n OR m.n = x.n AND m.text < x.text] + [x] + [m IN top
+         WHERE m.n < x.n OR m.n = x.n AND m.text > x.text])[0..12] END) AS top UNWIND replies AS r
 WITH r, r.p AS p, [x IN top WHERE NOT x.text IN r.said + [r.p.text] AND
-       (coalesce(x.x.kind, r.p.kind) = r.p.kind OR x.x.goods AND r.p.goods) | x.x][0..4] AS xs
+       (x.x.kind = r.p.kind OR x.x.kind IS NULL OR x.x.goods AND r.p.goods) | x.x][0..4] AS xs
 WITH r.id AS dialogue, r.amr AS amr, p.text AS said, collect({own: r.own, xs: xs}) AS found
 UNWIND [f IN found WHERE NOT f.own OR all(g IN found WHERE g.own OR size(g.xs) = 0)] AS f
-UNWIND [x IN f.xs WHERE x.form = 'base'] AS x
+UNWIND [x IN f.xs WHERE x.form = 'base' OR x.form IS NULL AND NOT x.text CONTAINS ' '] AS x
 WITH DISTINCT dialogue, amr, said, split(said, ' ') AS parts, x
 MATCH (n:AmrNode {amr: amr})-[:LEXEME]->(w:Term)
 WHERE w.text IN parts + [said] AND NOT 'structural' IN n.classes

@@ -57,7 +57,7 @@ class Nouns:
         if not self._is_argument(k) or len(self._of.inside(k)) >= SMALL or not self._is_light(k):
             return None
         up = self._of.nodes[k].up
-        choosy = up is not None and self._of.is_a(up, "choosy") and self._of.roles[k] != "ARG0"
+        choosy = up is not None and self._of.is_a(up, "choosy", "learning") and self._of.roles[k] != "ARG0"
         only = f" {self._of.labels[up]}" if up is not None and choosy else ""
         filler = self._deed(k) if self._of.is_frame[k] else self._filler(k)
         return None if filler is None else filler + only

@@ -160,7 +160,7 @@ class Negatives(NegativeStream):
         return batch.negatives()
 
     def _wave(self, batch: _Batch) -> _Wave:
-        """Plans for the slots that are open, written to the store and read back from it."""
+        """Plans for the slots that are open, written to the store, and the graphs under their edits."""
         slots = batch.open_slots()
         if not slots:
             return _Wave((), {})
@@ -168,9 +168,9 @@ class Negatives(NegativeStream):
         plans = plan_edits(settings, batch.dialogues, slots, self._ask)
         with self._writing:
             write_variants(self._store, settings, plans)
-        ids = [plan.id for plan in plans if plan.edits]
-        found = read_variants(self._store, self._graph_cache, ids, batch.dialogues)
-        return _Wave(plans, {variant.id: variant for variant in found})
+        edits = {plan.id: plan.edits for plan in plans if plan.edits}
+        variants = planned_variants(self._store, self._graph_cache, edits, batch.dialogues)
+        return _Wave(plans, {variant.id: variant for variant in variants})
 
     def _results(self, wave: _Wave) -> Iterator[tuple[EditPlan, Negative | str]]:
         """Each slot's negative, or why there is none."""

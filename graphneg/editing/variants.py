@@ -88,15 +88,10 @@ def read_edits(store: Store, ids: Sequence[str]) -> dict[str, tuple[Edit, ...]]:
     }
 
 
-def read_variants(
-    store: Store, graph_cache: GraphCache, ids: Sequence[str], dialogues: Sequence[StoredDialogue] = ()
-) -> list[Variant]:
-    """The variants of these ids, in this order: the graph_cache under the edits that the store holds.
-
-    ``dialogues`` know which of their graphs were replaced since ``graph_cache`` kept them.
-    """
+def read_variants(store: Store, graph_cache: GraphCache, ids: Sequence[str]) -> list[Variant]:
+    """The variants of these ids, in this order: the original graphs under the edits that the store holds."""
     edits = read_edits(store, ids)
-    return planned_variants(store, graph_cache, {id: edits[id] for id in ids if id in edits}, dialogues)
+    return planned_variants(store, graph_cache, {id: edits[id] for id in ids if id in edits})
 
 
 def planned_variants(
@@ -105,7 +100,10 @@ def planned_variants(
     edits: Mapping[str, Sequence[Edit]],
     dialogues: Sequence[StoredDialogue] = (),
 ) -> list[Variant]:
-    """As `read_variants`, under edits that are given by the variants' ids."""
+    """As `read_variants`, under edits that are known already, by the variants' ids.
+
+    ``dialogues`` know which of their graphs were replaced since ``graph_cache`` kept them.
+    """
     digests = {id: digest for dialogue in dialogues for id, digest in dialogue.digests.items()}
     used = (amr for some in edits.values() for edit in some for amr in (edit.amr, edit.from_amr))
     graphs = graph_cache.get({amr for amr in used if amr is not None}, digests)
