@@ -12,9 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 from graphneg.errors import InputError
+from graphneg.generators.base import Turn
 from graphneg.ingest.reading import read_text
 from graphneg.statistics import interval, resampled_items
 
@@ -30,24 +31,20 @@ _RESPONSES = "_res.txt"
 _UNRATED = (None, "N/A", "", [])
 
 
-class RatedTurn(NamedTuple):
-    """One turn; the speaker is empty where the file does not say."""
-
-    speaker: str
-    text: str
-
-
 @dataclass(frozen=True, slots=True)
 class Rated:
-    """A response to ``turns``, or the dialogue of ``turns`` itself, and its mean ratings by quality."""
+    """A response to ``turns``, or the dialogue of ``turns`` itself, and its mean ratings by quality.
+
+    A speaker is empty where the file does not say.
+    """
 
     id: str
-    turns: tuple[RatedTurn, ...]
-    response: RatedTurn | None
+    turns: tuple[Turn, ...]
+    response: Turn | None
     ratings: Mapping[str, float]
 
     @property
-    def said(self) -> tuple[RatedTurn, ...]:
+    def said(self) -> tuple[Turn, ...]:
         """All turns, the response last where one is rated."""
         return self.turns if self.response is None else (*self.turns, self.response)
 
@@ -137,15 +134,13 @@ def _aligned(path: Path, annotations: Sequence[tuple[str, Any]]) -> Iterator[Rat
     for context, response, (place, ratings) in zip(contexts, responses, annotations, strict=True):
         if not isinstance(ratings, dict):
             raise InputError(f"{place}: expected an object of ratings by quality, found {ratings!r:.60}")
-        yield Rated(place, (RatedTurn("", context),), RatedTurn("", response), _means(ratings, place))
+        yield Rated(place, (Turn("", context),), Turn("", response), _means(ratings, place))
 
 
-def _turn(line: str, speaker: str) -> RatedTurn:
+def _turn(line: str, speaker: str) -> Turn:
     """A line; ``speaker`` said it where it begins with nobody's name."""
     named, colon, text = line.partition(":")
-    return (
-        RatedTurn(named, text.strip()) if colon and named in ("User", "System") else RatedTurn(speaker, line)
-    )
+    return Turn(named, text.strip()) if colon and named in ("User", "System") else Turn(speaker, line)
 
 
 def _means(ratings: Mapping[str, Any], place: str) -> Mapping[str, float]:

@@ -17,6 +17,7 @@ from typing import Any, Literal
 from graphneg.datasets.pair_sampler import Pair
 from graphneg.english.tokens import match_key
 from graphneg.errors import InputError
+from graphneg.evaluation.comparison.data import context_key
 from graphneg.evaluation.detection import Detection, check_classes, detection
 from graphneg.hashing import fingerprint
 from graphneg.ingest.labelled import Labelled
@@ -55,11 +56,11 @@ def leave_one_out(labelled: Sequence[Labelled]) -> list[Fold]:
     for name in generators:
         test = tuple(response for response in labelled if response.generator == name)
         others = [response for response in labelled if response.generator != name]
-        texts, contexts = tested_texts(test), set(map(_context, test))
+        texts, contexts = tested_texts(test), {context_key(response.context) for response in test}
         train = tuple(
             response
             for response in others
-            if _context(response) not in contexts and not texts & tested_texts([response])
+            if context_key(response.context) not in contexts and not texts & tested_texts([response])
         )
         if {response.label for response in train} != {0, 1}:
             raise InputError(f"without {name} there are not both classes of responses to train on")
@@ -70,10 +71,6 @@ def leave_one_out(labelled: Sequence[Labelled]) -> list[Fold]:
 def tested_texts(test: Iterable[Labelled]) -> frozenset[str]:
     """The earlier utterances and responses of these, as `match_key` compares them."""
     return frozenset(match_key(text) for response in test for text in (response.said, response.response))
-
-
-def _context(response: Labelled) -> tuple[str, ...]:
-    return tuple(map(match_key, response.context))
 
 
 TrainingSource = Literal["labelled", "made", "both"]

@@ -15,7 +15,6 @@ pytest.importorskip("scipy", reason="correlations need the evaluation extra")
 from graphneg.errors import InputError
 from graphneg.evaluation.correlation import (
     Rated,
-    RatedTurn,
     compare,
     correlate,
     only,
@@ -24,6 +23,7 @@ from graphneg.evaluation.correlation import (
     read_scores,
     turn_texts,
 )
+from graphneg.generators.base import Turn
 from tests.cli_runs import Run
 from tests.tiny_ranker import encoder_folder
 
@@ -32,10 +32,7 @@ DIALOGUE = "User: Hi.\nSystem: Hello there.\n"
 
 
 def rated(*values: float) -> list[Rated]:
-    return [
-        Rated(f"own:{i}", (RatedTurn("", "Hi."),), RatedTurn("", "Oh."), {"fits": v})
-        for i, v in enumerate(values)
-    ]
+    return [Rated(f"own:{i}", (Turn("", "Hi."),), Turn("", "Oh."), {"fits": v}) for i, v in enumerate(values)]
 
 
 def written(folder: Path, value: object, name: str = "ratings.json") -> Path:
@@ -48,13 +45,13 @@ class TestFiles:
         value = [{"context": DIALOGUE, "coherent": 3, "likeable": "N/A"}]
         [one] = read_ratings([written(tmp_path, value)])
         assert one.level == "dialogue" and one.ratings == {"coherent": 3}
-        assert one.turns == (RatedTurn("User", "Hi."), RatedTurn("System", "Hello there."))
+        assert one.turns == (Turn("User", "Hi."), Turn("System", "Hello there."))
 
     def test_fed_rates_turns_and_dialogues_by_several_people(self, tmp_path: Path) -> None:
         turn = {"context": DIALOGUE, "response": "System: Bye.", "annotations": {"Overall": [1, "N/A", 3]}}
         whole = {"context": DIALOGUE, "annotations": {"Coherent": [2, 2], "Depth": []}}
         one, two = read_ratings([written(tmp_path, [turn, whole])])
-        assert (one.response, one.ratings) == (RatedTurn("System", "Bye."), {"Overall": 2})
+        assert (one.response, one.ratings) == (Turn("System", "Bye."), {"Overall": 2})
         assert (two.level, two.ratings) == ("dialogue", {"Coherent": 2})
 
     def test_three_files_of_lines_belong_together(self, tmp_path: Path) -> None:
@@ -213,7 +210,7 @@ class TestTexts:
     def test_all_that_is_said_in_rated_dialogues_comes_in_order(self, tmp_path: Path) -> None:
         path = written(tmp_path, [{"context": DIALOGUE, "response": "Bye: now.", "annotations": {"fits": 1}}])
         [rating] = read_ratings([path])
-        assert rating.said[-1] == RatedTurn("System", "Bye: now.")
+        assert rating.said[-1] == Turn("System", "Bye: now.")
         assert turn_texts([path]) == ["Hi.", "Hello there.", "Bye: now."]
 
 

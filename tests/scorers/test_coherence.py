@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphneg.errors import InputError, ModelError
-from graphneg.evaluation.correlation import Rated, RatedTurn
+from graphneg.evaluation.correlation import Rated
+from graphneg.generators.base import Turn
 from graphneg.model import Negative
 from graphneg.records.files import write_jsonl
 from graphneg.scorers.coherence import Cutter, Versions, dialogues_of, read_dialogues
@@ -317,7 +318,7 @@ class TestBenchmark:
 
         people = [1.0, 2.0, 3.0, 2.0, 1.0, 3.0]
         rated = [
-            Rated(f"{name}:{k}", (RatedTurn("User", "Hi."),), None, {COHERENT: one, OVERALL: one})
+            Rated(f"{name}:{k}", (Turn("User", "Hi."),), None, {COHERENT: one, OVERALL: one})
             for name in RATINGS
             for k, one in enumerate(people)
         ]

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from graphneg.datasets.groups import Choices, Group
+from graphneg.datasets.groups import Choices
 from graphneg.datasets.pair_sampler import RANDOM
 from graphneg.errors import InputError
 from graphneg.evaluation.comparison.data import ADVERSARIAL, Data
@@ -22,7 +22,6 @@ from graphneg.evaluation.comparison.runs import ComparisonPlan, RankerRun, Runs
 from graphneg.evaluation.comparison.sources import (
     HUMAN,
     NegativeCache,
-    NegativeSource,
     OpenGraph,
     groups_at_hand,
     groups_of_file,
@@ -225,23 +224,17 @@ def compare(
             open_graph=open_graph,
             progress=bar,
         )
-        for source, groups in _groups(data, plan, cache):
+        # Files are read first, so that a wrong one is told at once.
+        at_hand = {source.name: groups_at_hand(data.train, source) for source in plan.sources}
+        for source in plan.sources:
+            groups = at_hand.pop(source.name)
+            groups = groups or groups_of_file(data.train, source, cache.made(source))
             for seed in plan.seeds:
                 run, new = runs.of(source, groups, seed, bar)
                 done.setdefault(source.name, {})[seed] = run
                 if new and on_run is not None:
                     on_run(run)
     return compared(data, done)
-
-
-def _groups(
-    data: Data, plan: ComparisonPlan, cache: NegativeCache
-) -> Iterator[tuple[NegativeSource, list[Group]]]:
-    """What is learned from of each source; files are read first, so that a wrong one is told at once."""
-    ready = {source.name: groups_at_hand(data.train, source) for source in plan.sources}
-    for source in plan.sources:
-        groups = ready.pop(source.name)
-        yield source, groups or groups_of_file(data.train, source, cache.made(source))
 
 
 def compared(data: Data, runs: Mapping[str, Mapping[int, RankerRun]]) -> Comparison:

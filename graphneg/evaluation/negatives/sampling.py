@@ -69,18 +69,6 @@ class MeasuredRecord:
     label: int
 
 
-def read_measured(path: Path) -> Iterator[MeasuredRecord]:
-    """What is measured of each record of a file (.jsonl, .parquet), one by one.
-
-    Raises:
-        InputError: the file can't be read, a record is no negative, or a label is neither 0 nor 1.
-    """
-    for address, record in read_located(path):
-        if record.label not in (0, 1):
-            raise InputError(f"{address}: the label of {record.id} is {record.label}; 1 fits, 0 does not")
-        yield measured(record)
-
-
 def measured(negative: Negative) -> MeasuredRecord:
     """What is measured of a record: the response, or the turns of a dialogue that are not as they were.
 
@@ -339,9 +327,11 @@ def count_texts(paths: Sequence[Path], size: int, seed: int, progress: Progress 
     bar = progress or NoProgress()
 
     def records() -> Iterator[MeasuredRecord]:
-        every = chain.from_iterable(map(read_measured, paths))
-        for count, record in enumerate(every, 1):
-            yield record
+        located = chain.from_iterable(map(read_located, paths))
+        for count, (address, record) in enumerate(located, 1):
+            if record.label not in (0, 1):
+                raise InputError(f"{address}: the label of {record.id} is {record.label}; 1 fits, 0 does not")
+            yield measured(record)
             if count % _SHOWN_EVERY == 0:
                 bar.advance(_SHOWN_EVERY)
 
