@@ -48,7 +48,7 @@ def is_subject(sentence: Sentence, token: Token) -> bool:
 def _heads(sentence: Sentence, group: Group, index: int) -> bool:
     if group.subject is None or not group.subject[0] <= index < group.subject[1] or group.kind != "finite":
         return False
-    subject, start = sentence.subject_of(group), group.subject[0]
+    subject, start = group.said_of, group.subject[0]
     joined = any(token.low in ("and", "or") for token in subject)
     return index == start + head_of(subject) or joined or len(subject) == 1
 
@@ -80,13 +80,13 @@ def agree_with(sentence: Sentence, token: Token) -> None:
     """Inflects the finite verbs whose subject holds the token, for that subject's person."""
     index = sentence.tokens.where(token)
     for group in sentence.groups():
-        if _heads(sentence, group, index) and sentence.subject_of(group)[0].tag != "EX":
-            inflect_finite(sentence, group, person_of(sentence.subject_of(group)))
+        if _heads(sentence, group, index) and group.said_of[0].tag != "EX":
+            inflect_finite(sentence, group, person_of(group.said_of))
 
 
 def inflect_finite(sentence: Sentence, group: Group, person: str) -> None:
     """The finite verb of a group for a person; modals and pasts stay as they are."""
-    verb = sentence.tokens[group.first]
+    verb = group.verb
     low = verb.low
     if verb.tag == "MD" or low in ("'d", "'ll", "ai"):
         return
@@ -101,7 +101,7 @@ def inflect_finite(sentence: Sentence, group: Group, person: str) -> None:
         return
     form = agree(lemma, tag, person)
     if low.startswith("'") and form in _CLITIC:
-        subject = (sentence.subject_of(group) or [EDGE])[0]
+        subject = (group.said_of or [EDGE])[0]
         if _CLITIC[form] == "'s" or subject.tag in ("PRS", "PRO", "PN"):
             form = _CLITIC[form]
     if form != low:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from graphneg.decoders.surface.draft import Tokens, after_determiner
+from graphneg.decoders.surface.draft import EDGE, Token, Tokens, after_determiner
 from graphneg.decoders.surface.forms import BE, DO, HAVE, is_participle, verb_form, verb_lemma
 from graphneg.english.tagging import FINITE, NOUNS
 from graphneg.english.words import word_class
@@ -27,11 +27,15 @@ _COMMA_REACH = 12
 
 @dataclass(slots=True)
 class Group:
-    """Indices of one verb group. ``chain`` has its verbs, the main one last; ``subject`` is start and end;
-    ``to`` is that of an infinitive; ``quotative`` is an inversion as in *said the king*."""
+    """One verb group: indices in ``tokens``, which hold as long as nothing is put in or taken out.
+
+    ``chain`` has its verbs, the main one last; ``subject`` is start and end; ``to`` is that of an infinitive;
+    ``quotative`` is an inversion as in *said the king*.
+    """
 
     kind: Kind
     chain: list[int]
+    tokens: Tokens = field(repr=False)
     negations: list[int] = field(default_factory=list[int])
     subject: tuple[int, int] | None = None
     inverted: bool = False
@@ -51,7 +55,32 @@ class Group:
     @property
     def start(self) -> int:
         """Where the clause starts: at a subject before the verb, else at the verb."""
-        return self.subject[0] if self.subject and not self.inverted else self.first
+        return self.subject[0] if self.subject and not self.inverted else self.chain[0]
+
+    @property
+    def verb(self) -> Token:
+        """The first verb."""
+        return self.tokens[self.chain[0]]
+
+    @property
+    def second(self) -> Token:
+        """The verb that the first one governs, `EDGE` where there is none."""
+        return self.tokens[self.chain[1]] if len(self.chain) > 1 else EDGE
+
+    @property
+    def said_of(self) -> list[Token]:
+        """The tokens of the subject."""
+        return self.tokens[slice(*self.subject)] if self.subject is not None else []
+
+    @property
+    def asks(self) -> bool:
+        """Whether the finite verb stands before its subject, as in a question."""
+        return self.inverted and not self.quotative
+
+    @property
+    def is_main(self) -> bool:
+        """Whether a sentence can consist of it: a finite verb or an order."""
+        return self.kind in ("finite", "imperative")
 
 
 def groups(tokens: Tokens) -> list[Group]:
@@ -66,7 +95,7 @@ def groups(tokens: Tokens) -> list[Group]:
         index += 1
     for group in known:
         if group.subject is None and group.kind == "finite":
-            group.subject = _subject_before(tokens, group, known)
+            group.subject = _subject_before(group, known)
     return known
 
 
@@ -81,14 +110,14 @@ def _group_at(tokens: Tokens, index: int, before: list[Group]) -> Group | None:
         if tokens.at(verb).tag != "VB":
             return None
         negations = [index] if tag == "NEG" else _negations(tokens, to, verb)
-        return _extended(tokens, Group("infinitive", [verb], negations, to=to))
+        return _extended(Group("infinitive", [verb], tokens, negations, to=to))
     if tag == "VB" and not after_determiner(tokens, index):
         negated = _negative_imperative(tokens, index, ("VB", "VBP"))
         kind: Kind = "imperative" if _opens_clause(tokens, index, before) else "bare"
-        return negated or _extended(tokens, Group(kind, [index]))
+        return negated or _extended(Group(kind, [index], tokens))
     if tag in ("VBG", "VBN"):
         negation = [index - 1] if tokens.at(index - 1).tag == "NEG" else []
-        return _extended(tokens, Group("gerund" if tag == "VBG" else "participle", [index], negation))
+        return _extended(Group("gerund" if tag == "VBG" else "participle", [index], tokens, negation))
     return None
 
 
@@ -100,7 +129,7 @@ def _negative_imperative(tokens: Tokens, index: int, tags: tuple[str, ...]) -> G
     if tokens.at(verb).tag not in tags or tokens[verb].low in ("you", "they", "we", "i"):
         return None
     tokens[verb].tag = "VB"
-    return Group("imperative", [index, verb], [index + 1])
+    return Group("imperative", [index, verb], tokens, [index + 1])
 
 
 def _retag_conjunct(tokens: Tokens, index: int, before: list[Group]) -> None:
@@ -124,7 +153,7 @@ def _retag_conjunct(tokens: Tokens, index: int, before: list[Group]) -> None:
 
 
 def _finite(tokens: Tokens, index: int) -> Group:
-    group, token, before = Group("finite", [index]), tokens[index], tokens.at(index - 1)
+    group, token, before = Group("finite", [index], tokens), tokens[index], tokens.at(index - 1)
     if before.tag in _STARTS and (negated := _negative_imperative(tokens, index, ("VB", "VBP", "AX"))):
         return negated
     if token.tag in ("AX", "MD") and _inverts(tokens, index):
@@ -133,23 +162,22 @@ def _finite(tokens: Tokens, index: int) -> Group:
         if end > start and (token.tag == "MD" or _inversion_fits(tokens, index, end)):
             group.negations += range(index + 1, start)
             group.subject, group.inverted = (start, end), True
-            return _extended(tokens, group, end)
+            return _extended(group, end)
     if token.tag in ("VBD", "VBZ") and index and (before.is_quote or before.text == ","):
         end = noun_phrase_end(tokens, index + 1)
         if end > index + 1 and tokens.at(end).tag in ("EN", "PU", "IN", "RB", "TO", "QT", "CC"):
             group.subject, group.inverted, group.quotative = (index + 1, end), True, True
             return group
-    return _extended(tokens, group)
+    return _extended(group)
 
 
-def straighten(tokens: Tokens, group: Group) -> None:
+def straighten(group: Group) -> None:
     """``said the king`` becomes ``the king said``."""
     if not group.quotative or group.subject is None:
         return
     verb, end = group.first, group.subject[1]
-    tokens.insert(end - 1, tokens.pop(verb))
-    group.chain = [end - 1]
-    group.subject = (verb, end - 1)
+    group.tokens.insert(end - 1, group.tokens.pop(verb))
+    group.chain, group.subject = [end - 1], (verb, end - 1)
     group.inverted = group.quotative = False
 
 
@@ -182,9 +210,9 @@ def _inverts(tokens: Tokens, index: int) -> bool:
     return tokens[opening].low in ("what", "which", "whose", "how") and previous.tag in NOUNS | {"JJ", "RB"}
 
 
-def _extended(tokens: Tokens, group: Group, after: int | None = None) -> Group:
+def _extended(group: Group, after: int | None = None) -> Group:
     """Adds the verbs that the last auxiliary of the group governs, from ``after`` the subject on."""
-    start = group.main + 1 if after is None else after
+    tokens, start = group.tokens, group.main + 1 if after is None else after
     while True:
         verb = tokens.over(start, _SKIP)
         needed = _governed(tokens, group.main, verb)
@@ -262,27 +290,24 @@ def hyphen(tokens: Tokens, index: int) -> bool:
     return tokens[index].text == "-" and all(text[:1].isalnum() for text in around)
 
 
-def _subject_before(tokens: Tokens, group: Group, known: list[Group]) -> tuple[int, int] | None:
-    """The noun phrase left of a finite verb, over adverbs and what stands between commas."""
-    end = tokens.back(group.first, _SKIP)
+def _subject_before(group: Group, known: list[Group]) -> tuple[int, int] | None:
+    """The noun phrase left of a finite verb, over adverbs and what stands between commas.
+
+    ``He sat and panted``: a verb after ``and`` has the subject of the one before.
+    """
+    tokens = group.tokens
+    end = over = tokens.back(group.first, _SKIP)
     if end >= 3 and tokens[end - 1].text == ",":
         reach = range(end - 2, max(-1, end - 2 - _COMMA_REACH), -1)
         opening = next((index for index in reach if tokens[index].text == ","), 0)
         if opening and tokens[opening - 1].tag in _NP:
             end = opening
-    if tokens.at(end - 1).tag == "WP":
-        return (end - 1, end)
-    start = noun_phrase_start(tokens, end)
-    return (start, end) if start < end else _shared_subject(tokens, group, known)
-
-
-def _shared_subject(tokens: Tokens, group: Group, known: list[Group]) -> tuple[int, int] | None:
-    """``He sat and panted``: a verb after ``and`` has the subject of the one before."""
-    before = tokens.at(tokens.back(group.first, _SKIP) - 1)
-    if before.tag != "CC" and before.text != ",":
-        return None
+    start = end - 1 if tokens.at(end - 1).tag == "WP" else noun_phrase_start(tokens, end)
+    if start < end:
+        return (start, end)
+    joins = tokens.at(over - 1).tag == "CC" or tokens.at(over - 1).text == ","
     earlier = [other for other in known if other.first < group.first and other.kind == "finite"]
-    return earlier[-1].subject if earlier else None
+    return earlier[-1].subject if earlier and joins else None
 
 
 def noun_phrase_start(tokens: Tokens, end: int) -> int:

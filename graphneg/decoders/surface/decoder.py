@@ -221,7 +221,7 @@ def refuse_unsaid(source: Sentence) -> None:
     """
     tokens = source.tokens
     opening, marks = tokens[0], [token for token in tokens if token.tag == "EN"]
-    clauses = [group for group in source.groups() if group.kind in ("finite", "imperative")]
+    clauses = [group for group in source.groups() if group.is_main]
     refuse(
         "say-again",
         opening=opening,

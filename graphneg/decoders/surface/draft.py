@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
 
 from graphneg.amr.alignment import Aligner, Span, align
 from graphneg.amr.concept_words import PRONOUNS
@@ -76,11 +75,6 @@ class Token:
 
 EDGE = Token("", "EN")
 """What stands before the first and behind the last token."""
-
-
-def new(text: str, tag: str) -> Token:
-    """A word that the original text does not have."""
-    return Token(text, tag)
 
 
 class Tokens(list[Token]):
@@ -264,49 +258,31 @@ class Readings:
     """Readings by text and graph; the last thousand are kept."""
 
     def __init__(self, aligner: Aligner = align) -> None:
-        self._read = lru_cache(maxsize=_KEPT)(partial(_read, aligner))
+        self._aligner = aligner
+        self._kept: dict[tuple[str, str], Reading] = {}
 
     def of(self, text: str, graph: AmrGraph) -> Reading:
         """The reading of a text."""
-        return self._read(_Key(text, graph))
+        known = self._kept.pop((text, graph.id), None)
+        if known is None or (known.graph is not graph and known.graph.nodes != graph.nodes):
+            known = _read(self._aligner, text, graph)
+        self._kept[text, graph.id] = known
+        if len(self._kept) > _KEPT:
+            del self._kept[next(iter(self._kept))]
+        return known
 
 
-class _Key:
-    """Equal for the same text and the same graph object or graph id and nodes."""
-
-    __slots__ = ("graph", "text")
-
-    def __init__(self, text: str, graph: AmrGraph) -> None:
-        self.text = text
-        self.graph = graph
-
-    def __hash__(self) -> int:
-        return hash((self.text, self.graph.id, len(self.graph.nodes)))
-
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, _Key)
-            and self.text == other.text
-            and (self.graph is other.graph or self.graph.nodes == other.graph.nodes)
-        )
-
-
-def _read(aligner: Aligner, key: _Key) -> Reading:
-    tokens = tokenize(key.text)
+def _read(aligner: Aligner, text: str, graph: AmrGraph) -> Reading:
+    tokens = tokenize(text)
     words = [token.text for token in tokens]
-    spans = aligner(key.graph, words)
-    tags = list(tag(words, _evidence(key.graph, spans, words)))
-    for index in _names(key.graph, spans):
-        if words[index][:1].isupper():
-            tags[index] = "NNP"
-    return Reading(key.text, key.graph, tokens, tuple(tags), _mentions(key.graph, spans, words))
-
-
-def _names(graph: AmrGraph, spans: dict[int, Span]) -> set[int]:
-    """The tokens that are parts of names, which are written with a capital wherever they stand."""
-    parts = (node for node in graph.nodes if node.value is not None and node.up is not None)
-    named = [node.k for node in parts if graph.nodes[node.up or 0].concept == "name"]
-    return {index for k in named if k in spans for index in range(*spans[k])}
+    spans = aligner(graph, words)
+    tags = list(tag(words, _evidence(graph, spans, words)))
+    for k, span in spans.items():
+        node = graph.nodes[k]
+        # Parts of names are written with a capital wherever they stand.
+        if node.value is not None and node.up is not None and graph.nodes[node.up].concept == "name":
+            tags[slice(*span)] = ["NNP" if words[i][:1].isupper() else tags[i] for i in range(*span)]
+    return Reading(text, graph, tokens, tuple(tags), _mentions(graph, spans, words))
 
 
 def _evidence(graph: AmrGraph, spans: dict[int, Span], words: list[str]) -> dict[int, str]:
@@ -329,22 +305,15 @@ def _mentions(graph: AmrGraph, spans: dict[int, Span], words: list[str]) -> dict
     for node in graph.nodes:
         if node.concept in PRONOUNS and node.concept != "one":
             by_person.setdefault(node.concept, []).append(node.k)
-    taken = {
-        index for k, owned in mentions.items() if graph.nodes[k].concept not in by_person for index in owned
-    }
+    others = (owned for k, owned in mentions.items() if graph.nodes[k].concept not in by_person)
+    taken = {index for owned in others for index in owned}
     for index, word in enumerate(words if by_person else ()):
         if index in taken or (word.lower() == "its" and "it" not in by_person):
             continue
+        # It is time; it is for that purpose that: an `it` that stands for nothing.
+        expletive = word.lower() == "it" and _EXPLETIVE.match(" ".join(words[index + 1 : index + 7]))
         for person in {person for person, _ in pronoun_cases(word)} & by_person.keys():
-            distances = {k: abs(spans.get(k, (10**6, 0))[0] - index) for k in by_person[person]}
-            k = min(distances, key=lambda owner: distances[owner])
-            if index not in mentions.get(k, ()) and not _is_expletive(words, index):
+            k = min(by_person[person], key=lambda k: abs(spans.get(k, (10**6, 0))[0] - index))
+            if index not in mentions.get(k, ()) and not expletive:
                 mentions[k] = tuple(sorted((*mentions.get(k, ()), index)))
     return mentions
-
-
-def _is_expletive(words: list[str], index: int) -> bool:
-    """``It is time``, ``it is for that purpose that``: an ``it`` that stands for nothing."""
-    if words[index].lower() != "it":
-        return False
-    return _EXPLETIVE.match(" ".join(words[index + 1 : index + 7])) is not None

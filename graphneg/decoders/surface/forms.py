@@ -11,29 +11,18 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from graphneg.english.words import inflections, lemmas, readings, word_class, word_map
+from graphneg.english.words import inflections, readings, word_class, word_map
 
 BE = frozenset({"be", "am", "is", "are", "was", "were", "been", "being", "'m", "'re", "ai"})
 HAVE = frozenset({"have", "has", "had", "having", "'ve"})
 DO = frozenset({"do", "does", "did"})
-CONTRACTED = {"will": "wo", "can": "ca", "shall": "sha"}
-"""Verbs as they are written before n't."""
-EXPANDED = {"ca": "can", "wo": "will", "sha": "shall", "ai": "is"}
+EXPANDED = word_map("before-nt")
+"""Verbs as they are written before n't, and in full."""
+CONTRACTED = {full: stem for stem, full in EXPANDED.items() if stem != "ai"}
 NEVER_CONTRACTED = frozenset({"am", "'m", "may", "might", "ought", "shall", "'re"})
-_CASES = {
-    "i": ("i", "me", "my", "mine", "myself"),
-    "you": ("you", "you", "your", "yours", "yourself"),
-    "he": ("he", "him", "his", "his", "himself"),
-    "she": ("she", "her", "her", "hers", "herself"),
-    "it": ("it", "it", "its", "its own", "itself"),
-    "we": ("we", "us", "our", "ours", "ourselves"),
-    "they": ("they", "them", "their", "theirs", "themselves"),
-    "one": ("one", "one", "one's", "one's", "oneself"),
-}
+_FULL = word_map("full-forms")
+_CASES = {person: cases.replace("_", " ").split("/") for person, cases in word_map("pronoun-cases").items()}
 SUBJECT, OBJECT, POSSESSIVE, OWN, REFLEXIVE = range(5)
-_FULL = {
-    "'m": "am", "'re": "are", "'ve": "have", "'ll": "will", "ca": "can", "wo": "will", "sha": "shall",
-}  # fmt: skip
 _BE = {"VBD": "was", "VBZ": "is", "VBP": "are", "VB": "be", "VBN": "been", "VBG": "being"}
 _VOWEL = re.compile(
     r"^(?:[aio]|e(?!u|w)|u(?!ni(?!n|m)|s[aeiu]|t[ie]|biq|r[aio])|hour|hono|honest|heir|8|11\b|18\b)"
@@ -42,15 +31,9 @@ _CONSONANT = re.compile(r"^(?:one\b|once\b|oui)")
 _MASS_ENDING = re.compile(
     r"(?:ness|ity|ism|ence|ance|ship|hood|dom|ing|ics|phy|logy|tion|sion|ment|ure|tude|th)$"
 )
-_IRREGULAR_ADVERBS = {"good": "well", "fast": "fast", "hard": "hard", "early": "early", "late": "late"}
-_ADVERB_ENDINGS = (("ble", "bly"), ("ple", "ply"), ("tle", "tly"), ("ic", "ically"), ("ll", "lly"))
-_FINITE_TAGS = {
-    **dict.fromkeys(("was", "were", "did", "had"), "VBD"),
-    **dict.fromkeys(("is", "'s", "does", "has"), "VBZ"),
-    **dict.fromkeys(("am", "are", "do", "have"), "VBP"),
-}
 
 
+@lru_cache(maxsize=65536)
 def full_form(word: str) -> str:
     """A clitic or a contracted stem written out; ``'s`` and ``'d`` are left to their sentence."""
     low = word.lower().replace("’", "'")
@@ -101,13 +84,10 @@ def noun_form(lemma: str, tag: str) -> str:
         return lemma
     if preferred := word_map("preferred-forms").get(f"{lemma}/{tag}"):
         return preferred
-    known = inflections(lemma, "NOUN").get("NNS")
-    if known:
+    if known := inflections(lemma, "NOUN").get("NNS"):
         return known[0]
     head, _, last = lemma.rpartition(" ")
-    if head:
-        return f"{head} {noun_form(last, tag)}"
-    return _regular_verb(lemma, "VBZ")
+    return f"{head} {noun_form(last, tag)}" if head else _regular_verb(lemma, "VBZ")
 
 
 @lru_cache(maxsize=65536)
@@ -131,17 +111,16 @@ def adjective_form(lemma: str, wanted: str) -> str:
     if wanted == "JJ":
         return lemma
     known = inflections(lemma, "ADJ").get(wanted)
-    if known:
-        return known[0]
-    return ("more " if wanted == "JJR" else "most ") + lemma
+    return known[0] if known else ("more " if wanted == "JJR" else "most ") + lemma
 
 
 @lru_cache(maxsize=65536)
 def adverb_of(adjective: str) -> str:
     """``quick`` gives ``quickly``; what is an adverb already stays."""
-    if adjective in _IRREGULAR_ADVERBS or adjective.endswith("ly"):
-        return _IRREGULAR_ADVERBS.get(adjective, adjective)
-    for ending, instead in _ADVERB_ENDINGS:
+    known = word_map("irregular-adverbs").get(adjective, adjective if adjective.endswith("ly") else None)
+    if known is not None:
+        return known
+    for ending, instead in word_map("adverb-endings").items():
         if adjective.endswith(ending):
             return adjective[: -len(ending)] + instead
     return re.sub(r"(?<=[^aeiou])y$", "i", adjective) + "ly"
@@ -168,11 +147,7 @@ def pronoun(person: str, case: int) -> str:
 @lru_cache(maxsize=4096)
 def pronoun_cases(form: str) -> tuple[tuple[str, int], ...]:
     """Every (person, case) that a word can be: ``her`` is an object and a possessive."""
-    low = form.lower()
-    if low == "'em":
-        return (("they", OBJECT),)
-    if low == "yourselves":
-        return (("you", REFLEXIVE),)
+    low = {"'em": "them", "yourselves": "yourself"}.get(form.lower(), form.lower())
     return tuple(
         (person, case) for person, forms in _CASES.items() for case, known in enumerate(forms) if known == low
     )
@@ -193,12 +168,10 @@ def agree(lemma: str, tag: str, person: str) -> str:
 def finite_tag(word: str) -> str:
     """``VBD``, ``VBZ`` or ``VBP``: the tense that a finite form shows."""
     low = full_form(word)
-    if low in _FINITE_TAGS:
-        return _FINITE_TAGS[low]
+    if known := word_map("finite-tags").get(low):
+        return known
     lemma = verb_lemma(low)
-    if low == lemma:
-        return "VBP"
-    return "VBZ" if low == verb_form(lemma, "VBZ") else "VBD"
+    return "VBP" if low == lemma else "VBZ" if low == verb_form(lemma, "VBZ") else "VBD"
 
 
 @lru_cache(maxsize=65536)
@@ -208,18 +181,6 @@ def is_participle(word: str) -> bool:
     return any(word in (known.get("VBN") or known.get("VBD", ())) for known in forms)
 
 
-def is_form_of(word: str, lemma: str) -> bool:
-    """Whether the word is an inflected form of the lemma, not a derived one."""
-    return lemma in lemmas(word)
-
-
-def match_case(word: str, like: str) -> str:
-    """The word with the capitals of another: all, the first, or none."""
-    if len(like) > 1 and like.isupper() and like.isalpha():
-        return word.upper()
-    return word[:1].upper() + word[1:] if like[:1].isupper() else word
-
-
 def may_be_bare(noun: str) -> bool:
     """Whether the singular noun can do without an article.
 
@@ -227,13 +188,3 @@ def may_be_bare(noun: str) -> bool:
     (True, False)
     """
     return noun in word_class("mass-nouns") or bool(_MASS_ENDING.search(noun)) or noun[:1].isupper()
-
-
-def never_counted(noun: str) -> bool:
-    """Whether ``a`` before the noun is wrong: ``a furniture``."""
-    return noun in word_class("never-counted")
-
-
-def has_plural(noun: str) -> bool:
-    """Whether there are several: ``two wigs``, but not ``two advices``."""
-    return noun not in word_class("no-plural")

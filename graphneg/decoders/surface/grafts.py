@@ -21,7 +21,7 @@ from graphneg.decoders.surface.agreement import (
     rewrite_pronoun,
 )
 from graphneg.decoders.surface.clauses import Group
-from graphneg.decoders.surface.draft import Token, new
+from graphneg.decoders.surface.draft import Token
 from graphneg.decoders.surface.forms import (
     BE,
     OBJECT,
@@ -173,14 +173,14 @@ def _verb_words(donor: Donor, form: str) -> list[Token]:
 
 def _gerund(donor: Donor) -> list[Token]:
     first, *rest = _verb_words(donor, "VBG")
-    return [new(first.text, "NN"), *rest]
+    return [Token(first.text, "NN"), *rest]
 
 
 def _predicative(donor: Donor) -> list[Token]:
     if donor.kind in _VERBAL:
         return _gerund(donor)
     if donor.kind == "modifier":
-        return [new(donor.head.low, "JJ")] if donor.head.tag == "JJ" else donor.tokens
+        return [Token(donor.head.low, "JJ")] if donor.head.tag == "JJ" else donor.tokens
     return _with_article(donor, donor.tokens)
 
 
@@ -189,12 +189,12 @@ def _attributive(donor: Donor) -> list[Token]:
     head = donor.head
     if donor.kind in _VERBAL:
         main = donor.sentence.tokens[_group(donor.sentence, donor.span).main]
-        return [new(verb_form(main.lemma, "VBG"), "JJ")]
+        return [Token(verb_form(main.lemma, "VBG"), "JJ")]
     if head.tag in ("PRS", "PRO", "PN", "CD"):
         raise RealisationError("kind-mismatch", f"{head.text} can't stand before a noun")
     if head.tag == "NNS":
-        return [new(min(readings(head.low).get("NOUN", (head.low,)), key=len), "NN")]
-    return [new(head.low if head.tag != "NNP" else head.text, head.tag)]
+        return [Token(min(readings(head.low).get("NOUN", (head.low,)), key=len), "NN")]
+    return [Token(head.low if head.tag != "NNP" else head.text, head.tag)]
 
 
 def _verb_to_other(sentence: Sentence, target: Phrase, donor: Donor) -> None:
@@ -204,12 +204,12 @@ def _verb_to_other(sentence: Sentence, target: Phrase, donor: Donor) -> None:
     form, verb = _form(tokens[main]), Phrase(main, max(target.end, group.main + 1), target.kind, main)
     if donor.kind in ("adjective", "modifier"):
         finite = form in ("VBD", "VBP", "VBZ")
-        text = agree("be", form, person_of(sentence.subject_of(group))) if finite else verb_form("be", form)
-        adjective = donor.tokens if donor.kind == "adjective" else [new(donor.head.low, "JJ")]
-        splice(sentence, verb, [new(text, "VB" if form == "VB" else "AX"), *adjective])
+        text = agree("be", form, person_of(group.said_of)) if finite else verb_form("be", form)
+        adjective = donor.tokens if donor.kind == "adjective" else [Token(donor.head.low, "JJ")]
+        splice(sentence, verb, [Token(text, "VB" if form == "VB" else "AX"), *adjective])
         return
     person = _lone_pronoun(donor.tokens)
-    fitted = [new(pronoun(person, OBJECT), "PRO")] if person else donor.tokens
+    fitted = [Token(pronoun(person, OBJECT), "PRO")] if person else donor.tokens
     fitted = _with_article(donor, fitted)
     start = target.start - (tokens.at(target.start - 1).tag in ("TO", "SC"))
     before = tokens.at(start - 1)
@@ -218,7 +218,7 @@ def _verb_to_other(sentence: Sentence, target: Phrase, donor: Donor) -> None:
     if complement and governs and before.lemma not in word_class("without-object"):
         splice(sentence, Phrase(start, target.end, target.kind, start), fitted)
         return
-    splice(sentence, verb, [new(verb_form("have", form), form), *fitted])
+    splice(sentence, verb, [Token(verb_form("have", form), form), *fitted])
     if group.subject is not None and form in ("VBP", "VBZ"):
         agree_with(sentence, tokens[group.subject[0]])
 
@@ -257,7 +257,7 @@ def _replace_nominal(sentence: Sentence, k: int, target: Phrase, donor: Donor) -
         tokens = _possessive(tokens, lone)
     elif donor.kind == "possessive" or lone is not None:
         form = pronoun(lone or person_of(tokens), SUBJECT if subject else OBJECT)
-        tokens = [new(form, "PRS" if subject else "PRO")]
+        tokens = [Token(form, "PRS" if subject else "PRO")]
     else:
         tokens = _with_article(donor, tokens)
     splice(sentence, target, tokens)
@@ -273,7 +273,7 @@ def _agree_existential(sentence: Sentence, tokens: list[Token]) -> None:
     """``there were`` many, ``there was`` one."""
     index = sentence.tokens.where(tokens[0])
     for group in sentence.groups():
-        subject = sentence.subject_of(group)
+        subject = group.said_of
         exists = bool(subject) and subject[0].tag == "EX"
         if exists and max(group.main, (group.subject or (0, 0))[1] - 1) + 1 == index:
             inflect_finite(sentence, group, person_of(tokens))
@@ -281,11 +281,11 @@ def _agree_existential(sentence: Sentence, tokens: list[Token]) -> None:
 
 def _possessive(tokens: list[Token], person: str | None) -> list[Token]:
     if person is not None:
-        return [new(pronoun(person, POSSESSIVE), "PS")]
+        return [Token(pronoun(person, POSSESSIVE), "PS")]
     last = tokens[-1]
     if last.tag == "POS" or last.low == "'s":
         return tokens
-    return [*tokens, new("'" if last.tag == "NNS" and last.low.endswith("s") else "'s", "POS")]
+    return [*tokens, Token("'" if last.tag == "NNS" and last.low.endswith("s") else "'s", "POS")]
 
 
 def _with_article(donor: Donor, tokens: list[Token]) -> list[Token]:
@@ -295,8 +295,8 @@ def _with_article(donor: Donor, tokens: list[Token]) -> list[Token]:
     if first.tag not in ("NN", "JJ"):
         return tokens
     if following.tag in ("NN", "NNS"):
-        return [new("the", "DT"), *tokens]
-    return [new("a", "DT"), *tokens] if head.tag == "NN" and not may_be_bare(head.low) else tokens
+        return [Token("the", "DT"), *tokens]
+    return [Token("a", "DT"), *tokens] if head.tag == "NN" and not may_be_bare(head.low) else tokens
 
 
 def _third(tokens: list[Token], person: str) -> str:

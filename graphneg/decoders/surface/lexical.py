@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from graphneg.decoders.surface.agreement import agree_relative, agree_with, person_of
-from graphneg.decoders.surface.draft import Token, new
+from graphneg.decoders.surface.draft import Token
 from graphneg.decoders.surface.forms import (
     BE,
     HAVE,
@@ -17,11 +17,7 @@ from graphneg.decoders.surface.forms import (
     adverb_of,
     agree,
     degree,
-    has_plural,
-    is_form_of,
-    match_case,
     may_be_bare,
-    never_counted,
     noun_form,
     verb_form,
     verb_lemma,
@@ -31,7 +27,7 @@ from graphneg.decoders.surface.sentence import RealisationError, Sentence
 from graphneg.english.noun_kinds import OTHER, is_frame, kind_of, lexeme
 from graphneg.english.numbers import MONTHS, NUMBERS, ORDINALS, WEEKDAYS
 from graphneg.english.tagging import CLOSED, NOUNS, VERBS
-from graphneg.english.words import readings, word_class, word_map
+from graphneg.english.words import lemmas, readings, word_class, word_map
 
 _CAPITALS = frozenset((*WEEKDAYS, *MONTHS))
 _DEGREE_FIXED = ("little", "bit")
@@ -88,9 +84,9 @@ def _modal_to_adjective(sentence: Sentence, token: Token, wanted: str) -> None:
     if group is None or group.inverted or group.subject is None or len(group.chain) < 2:
         raise RealisationError("unsupported-edit", f"the modal {token.text} can't become {wanted} here")
     tag = "VBD" if token.low in ("could", "might", "would") else "VBP"
-    main, person = sentence.tokens[group.chain[1]], person_of(sentence.subject_of(group))
+    main, person = sentence.tokens[group.chain[1]], person_of(group.said_of)
     sentence.rewrite(token, agree("be", tag, person), "AX")
-    sentence.insert(sentence.tokens.where(main), new(wanted, "JJ"), new("to", "TO"))
+    sentence.insert(sentence.tokens.where(main), Token(wanted, "JJ"), Token("to", "TO"))
 
 
 def _count(sentence: Sentence, token: Token, old: str) -> None:
@@ -104,8 +100,8 @@ def _count(sentence: Sentence, token: Token, old: str) -> None:
     governed = start == 0 or before.tag in (*VERBS, "IN", "RB", "NEG")
     if bare and governed and may_be_bare(old) and not may_be_bare(token.low):
         if following.tag not in ("CC", "POS") or following.low == "but":
-            sentence.insert(start, new("a", "DT"))
-    elif first.low in ("a", "an") and never_counted(token.low):
+            sentence.insert(start, Token("a", "DT"))
+    elif first.low in ("a", "an") and token.low in word_class("never-counted"):
         sentence.cut(start, start + 1)
 
 
@@ -133,7 +129,7 @@ def _write(sentence: Sentence, token: Token, words: list[str]) -> None:
     index, verbal = sentence.tokens.where(token) + 1, token.tag in VERBS
     if rest and verbal and sentence.tokens.at(index).tag == "PRO":
         index += 1
-    sentence.insert(index, *[new(word, "RB" if verbal else token.tag) for word in rest])
+    sentence.insert(index, *[Token(word, "RB" if verbal else token.tag) for word in rest])
 
 
 def _inflected(sentence: Sentence, token: Token, old: str, wanted: str, concept: str) -> str:
@@ -157,7 +153,10 @@ def _inflected(sentence: Sentence, token: Token, old: str, wanted: str, concept:
     like = tag in CLOSED.get(wanted, {})
     if not like and not (tag in ("PN", "PRS", "PRO") and "NOUN" in readings(wanted)):
         raise RealisationError("no-form", f"{wanted} can't stand for {token.text}")
-    return match_case(wanted, token.text) if not token.initial else wanted
+    if token.initial or not token.text[:1].isupper():
+        return wanted
+    shouted = len(token.text) > 1 and token.text.isupper() and token.text.isalpha()
+    return wanted.upper() if shouted else wanted[:1].upper() + wanted[1:]
 
 
 def _is_verb(wanted: str) -> bool:
@@ -219,11 +218,11 @@ def _noun(token: Token, old: str, wanted: str, frame: bool) -> str:
         raise RealisationError("no-form", f"{wanted} is no noun")
     plural = token.low != old and token.low == noun_form(old, "NNS")
     tag = "NNS" if token.tag == "NNS" or plural else "NN"
-    if tag == "NNS" and not has_plural(wanted):
+    if tag == "NNS" and wanted in word_class("no-plural"):
         raise RealisationError("no-form", f"{wanted} has no plural")
     if name:
         return wanted
-    if not frame or (is_form_of(token.text, old.split(" ")[-1]) and "NOUN" in known):
+    if not frame or (old.split(" ")[-1] in lemmas(token.text) and "NOUN" in known):
         return noun_form(wanted, tag)
     derived = _derived(token.low, verb_lemma(wanted), tag)
     if derived is not None:

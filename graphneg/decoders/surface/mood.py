@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from graphneg.decoders.surface.agreement import person_of
 from graphneg.decoders.surface.clauses import Group, straighten
-from graphneg.decoders.surface.draft import EDGE, Token, new
+from graphneg.decoders.surface.draft import EDGE, Token
 from graphneg.decoders.surface.forms import (
     BE,
     CONTRACTED,
@@ -38,11 +38,11 @@ def assertion(sentence: Sentence, k: int) -> Group:
     pending = [k]
     for inner in pending:
         group = sentence.finite(sentence.predicate(inner))
-        if group is not None and group.kind in ("finite", "imperative"):
+        if group is not None and group.is_main:
             return group
         children = sentence.graph.children(inner)
         pending += [child.k for child in children if child.role and not child.role.endswith("-of")]
-    clauses = [group for group in sentence.groups() if group.kind in ("finite", "imperative")]
+    clauses = [group for group in sentence.groups() if group.is_main]
     if k == 0 and clauses:
         return clauses[0]
     raise RealisationError("unclear-clause", f"{sentence.node(k).label} heads no clause")
@@ -55,10 +55,10 @@ def to_question(sentence: Sentence, k: int) -> None:
     if group.kind == "imperative":
         if group.negations or main.low == "let":
             raise RealisationError("unclear-clause", "a negative order makes no question")
-        sentence.insert(group.first, new("will", "MD"), new("you", "PRS"))
+        sentence.insert(group.first, Token("will", "MD"), Token("you", "PRS"))
         _end_with(sentence, main, "?")
         return
-    if group.inverted and not group.quotative:
+    if group.asks:
         raise RealisationError("unsupported-edit", "the clause is a question already")
     if group.quotative or group.subject is None or not _is_main(sentence, group):
         _tag_question(sentence, main)
@@ -130,26 +130,26 @@ def _leads(sentence: Sentence, group: Group) -> bool:
 
 def _lift_auxiliary(sentence: Sentence, group: Group) -> list[Token]:
     """Takes the auxiliary (and its n't) out, or makes one of do."""
-    tokens, verb = sentence.tokens, sentence.tokens[group.first]
+    tokens, verb = sentence.tokens, group.verb
     lone = verb.full in DO | HAVE and len(group.chain) == 1
     if verb.tag in ("AX", "MD") and not lone:
         negation = next((tokens[index] for index in group.negations if tokens[index].low == "n't"), None)
         text = _written_out(sentence, group)
         tokens.remove(verb)
         if negation is None:
-            return [new(text, verb.tag)]
+            return [Token(text, verb.tag)]
         tokens.remove(negation)
-        return [new(CONTRACTED.get(text, text), verb.tag), new("n't", "NEG")]
+        return [Token(CONTRACTED.get(text, text), verb.tag), Token("n't", "NEG")]
     tag = verb.tag if verb.tag in ("VBD", "VBZ", "VBP") else finite_tag(verb.text)
     tenseless = tag == "VBP" and verb_form(verb.lemma, "VBD") == verb.low
-    if tenseless and group.subject and person_of(sentence.subject_of(group)) in ("he", "she", "it"):
+    if tenseless and group.subject and person_of(group.said_of) in ("he", "she", "it"):
         tag = "VBD"
     _to_base(sentence, [verb])
-    return [new(verb_form("do", tag), "AX")]
+    return [Token(verb_form("do", tag), "AX")]
 
 
 def _written_out(sentence: Sentence, group: Group) -> str:
-    verb = sentence.tokens[group.first]
+    verb = group.verb
     following = sentence.tokens[group.chain[1]] if len(group.chain) > 1 else EDGE
     if verb.low == "'s":
         return "has" if following.low in _HAS_AFTER else "is"
@@ -170,7 +170,7 @@ def _end_with(sentence: Sentence, main: Token, mark: str) -> None:
     end = len(tokens)
     while tokens.at(end - 1).is_quote:
         end -= 1
-    sentence.insert(end, new(mark, "EN"))
+    sentence.insert(end, Token(mark, "EN"))
 
 
 def _tag_question(sentence: Sentence, main: Token) -> None:
@@ -190,12 +190,12 @@ def _tag_question(sentence: Sentence, main: Token) -> None:
     mark = tokens.at(index)
     if mark.text[:1] == "?" and mark.tag == "EN":
         raise RealisationError("unsupported-edit", "the sentence is a question already")
-    comma = [] if tokens.at(index - 1).text == "," else [new(",", "PU")]
+    comma = [] if tokens.at(index - 1).text == "," else [Token(",", "PU")]
     if mark is not EDGE and mark.tag == "EN":
         mark.text = "?"
-        sentence.insert(index, *comma, new("right", "UH"))
+        sentence.insert(index, *comma, Token("right", "UH"))
     else:
-        sentence.insert(index, *comma, new("right", "UH"), new("?", "EN"))
+        sentence.insert(index, *comma, Token("right", "UH"), Token("?", "EN"))
 
 
 def to_statement(sentence: Sentence, k: int) -> None:
@@ -226,7 +226,7 @@ def to_statement(sentence: Sentence, k: int) -> None:
 
 def uninvert(sentence: Sentence, group: Group) -> None:
     """``Did you go`` becomes ``you went``; the group must have a subject."""
-    tokens, subject = sentence.tokens, sentence.subject_of(group)
+    tokens, subject = sentence.tokens, group.said_of
     verb, main = tokens[group.first], tokens[group.main]
     contracted = [tokens[index] for index in group.negations if tokens[index].low == "n't"]
     for token in (verb, *contracted):
@@ -238,8 +238,8 @@ def uninvert(sentence: Sentence, group: Group) -> None:
         sentence.rewrite(main, verb_form(main.lemma, tag), tag)
         return
     index = tokens.where(subject[-1]) + 1
-    negations = [new(token.low, "NEG") for token in contracted]
-    sentence.insert(index, new(verb.low if contracted else verb.full, verb.tag), *negations)
+    negations = [Token(token.low, "NEG") for token in contracted]
+    sentence.insert(index, Token(verb.low if contracted else verb.full, verb.tag), *negations)
 
 
 def to_order(sentence: Sentence, k: int) -> None:
@@ -252,7 +252,7 @@ def to_order(sentence: Sentence, k: int) -> None:
     tokens = sentence.tokens
     if group.kind == "imperative":
         raise RealisationError("unsupported-edit", "the clause is an order already")
-    straighten(tokens, group)
+    straighten(group)
     nobody = RealisationError("unclear-clause", "the clause has no subject that could be told to act")
     if group.subject is None or tokens[group.subject[0]].tag in ("WP", "EX"):
         raise nobody
@@ -269,7 +269,7 @@ def to_order(sentence: Sentence, k: int) -> None:
         )
         if group is None:
             raise nobody
-    subject, main = sentence.subject_of(group), tokens[group.main]
+    subject, main = group.said_of, tokens[group.main]
     _to_base(sentence, sentence.conjuncts(group))
     strip_to_base(sentence, group)
     index = tokens.where(subject[0])
@@ -277,11 +277,11 @@ def to_order(sentence: Sentence, k: int) -> None:
     negations = [token for token in tokens[index : tokens.where(main)] if token.tag == "NEG"]
     for token in negations:
         tokens.remove(token)
-    support = [new("do", "AX"), new("n't" if sentence.contracts else "not", "NEG")] if negations else []
+    support = [Token("do", "AX"), Token("n't" if sentence.contracts else "not", "NEG")] if negations else []
     persons = pronoun_cases(subject[0].text) if len(subject) == 1 else ()
     if not persons or persons[0][0] != "you":
-        told = [new(pronoun(persons[0][0], OBJECT), "PRO")] if persons else subject
-        support += [new("let", "VB"), *told]
+        told = [Token(pronoun(persons[0][0], OBJECT), "PRO")] if persons else subject
+        support += [Token("let", "VB"), *told]
     sentence.insert(index, *support)
     end_plain(sentence, main)
 
@@ -325,7 +325,7 @@ def from_order(sentence: Sentence, k: int) -> None:
     verb, following = tokens[group.first], tokens.at(group.first + 1)
     if verb.low == "let" and following.low in ("'s", "us"):
         tokens.remove(following)
-        tokens[group.first] = new("we", "PRS")
+        tokens[group.first] = Token("we", "PRS")
         after = tokens.at(group.first + 1)
         if len(group.chain) == 1 and after.tag == "VB":
             after.tag = "VBP"
@@ -338,4 +338,4 @@ def from_order(sentence: Sentence, k: int) -> None:
     for please in [token for token in tokens[start:end] if token.low == "please"]:
         index = tokens.where(please)
         sentence.cut(index - (tokens.at(index - 1).text == ","), index + 1)
-    sentence.insert(tokens.where(verb), new("you", "PRS"))
+    sentence.insert(tokens.where(verb), Token("you", "PRS"))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from graphneg.decoders.surface.clauses import Group
-from graphneg.decoders.surface.draft import Token, new
+from graphneg.decoders.surface.draft import Token
 from graphneg.decoders.surface.forms import BE, CONTRACTED, DO, EXPANDED, HAVE, NEVER_CONTRACTED
 from graphneg.decoders.surface.refusals import refuse
 from graphneg.decoders.surface.sentence import RealisationError, Sentence
@@ -71,12 +71,12 @@ def refuse_undeniable(sentence: Sentence, group: Group, label: str) -> None:
         offers=sentence.offers(group),
         alone=alone,
         ends=after.tag in ("EN", "PU"),
-        presented=group.inverted and not group.quotative,
+        presented=group.asks,
         # Shall I come and fetch it?
         asked=subject is None
         and group.kind != "imperative"
         and tokens[end - 1].text == "?"
-        and any(other.inverted and not other.quotative for other in earlier),
+        and any(other.asks for other in earlier),
         regrets=after.low == "afraid" and bool(after2.text) and after2.low not in ("of", "to"),
         degree=any(token.low in word_class("undenied") and token.tag == "RB" for token in degrees),
         stands_for_more=alone and _is_pro_verb(main, after),
@@ -233,7 +233,7 @@ def no_longer(sentence: Sentence, group: Group) -> bool:
     for index in range(group.subject[1], min(group.main + 1 + linked, len(sentence.tokens))):
         if sentence.tokens[index].low == "still":
             sentence.rewrite(sentence.tokens[index], "no", "NEG")
-            sentence.insert(index + 1, new("longer", "RB"))
+            sentence.insert(index + 1, Token("longer", "RB"))
             return True
     return False
 
@@ -265,9 +265,9 @@ def _write_a_lot(sentence: Sentence, index: int) -> None:
     noun = sentence.is_noun(index + 1)
     if noun or _is_last(sentence, index):
         sentence.rewrite(sentence.tokens[index], "lot", "NN")
-        sentence.insert(index, new("a", "DT"))
+        sentence.insert(index, Token("a", "DT"))
     if noun:
-        sentence.insert(index + 2, new("of", "IN"))
+        sentence.insert(index + 2, Token("of", "IN"))
 
 
 def _is_last(sentence: Sentence, index: int) -> bool:
@@ -313,7 +313,7 @@ def turn_tag(sentence: Sentence, tag: QuestionTag) -> None:
         raise RealisationError("unclear-clause", f"the question tag's {verb.text} takes no n't")
     else:
         sentence.rewrite(verb, CONTRACTED.get(verb.low, verb.text))
-        sentence.insert(sentence.tokens.where(verb) + 1, new("n't", "NEG"))
+        sentence.insert(sentence.tokens.where(verb) + 1, Token("n't", "NEG"))
 
 
 def is_tag_pronoun(sentence: Sentence, token: Token) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from graphneg.amr.concept_words import NEGATIVE_PREFIX
 from graphneg.decoders.surface import negation_scope as scope
 from graphneg.decoders.surface.clauses import Group, straighten
-from graphneg.decoders.surface.draft import Token, new
+from graphneg.decoders.surface.draft import Token
 from graphneg.decoders.surface.forms import (
     CONTRACTED,
     DO,
@@ -95,15 +95,15 @@ def _plain_order(sentence: Sentence, group: Group) -> None:
 
 
 def _insert_not(sentence: Sentence, group: Group) -> None:
-    straighten(sentence.tokens, group)
-    verb = sentence.tokens[group.first]
+    straighten(group)
+    verb = group.verb
     if group.kind == "imperative":
         _negate_imperative(sentence, group)
     elif group.kind != "finite":
         doer = sentence.tokens.at(sentence.tokens.back(group.first, ("RB",)) - 1)
         if group.to is None and doer.low in _SUBJECTS:  # I always meant to
             raise RealisationError("unclear-clause", f"{verb.text} may be no participle")
-        sentence.insert(group.to if group.to is not None else group.first, new("not", "NEG"))
+        sentence.insert(group.to if group.to is not None else group.first, Token("not", "NEG"))
     elif (determiner := _existential(sentence, group)) is not None:
         sentence.rewrite(determiner, "no", "DT")
     elif _takes_not(sentence, group):
@@ -114,9 +114,9 @@ def _insert_not(sentence: Sentence, group: Group) -> None:
 
 def _support_by_do(sentence: Sentence, group: Group) -> None:
     """``I always saw it``: ``I did not always see it``."""
-    verb, index = sentence.tokens[group.first], group.first
+    verb, index = group.verb, group.first
     tag = verb.tag if verb.tag in ("VBD", "VBZ", "VBP") else finite_tag(verb.text)
-    support = new(verb_form("do", _base_or_past(sentence, group, tag)), "AX")
+    support = Token(verb_form("do", _base_or_past(sentence, group, tag)), "AX")
     first = group.subject[1] if group.subject else index
     inner = [
         token.tag == "RB" and token.low not in scope.OUTSIDE_NOT for token in sentence.tokens[first:index]
@@ -130,10 +130,10 @@ def _support_by_do(sentence: Sentence, group: Group) -> None:
 
 def _base_or_past(sentence: Sentence, group: Group, tag: str) -> str:
     """``put`` and ``read`` show no tense: the subject tells a third person, else the text's past does."""
-    verb = sentence.tokens[group.first]
+    verb = group.verb
     if verb.low != verb.lemma or verb_form(verb.lemma, "VBD") != verb.lemma:
         return tag
-    subject = sentence.subject_of(group)
+    subject = group.said_of
     third = bool(subject) and (subject[-1].low in ("he", "she", "it") or subject[-1].tag in ("NN", "NNP"))
     others = [token for token in sentence.tokens if token is not verb]
     past = any(token.tag == "VBD" or token.low in ("was", "were", "had", "did") for token in others)
@@ -141,7 +141,7 @@ def _base_or_past(sentence: Sentence, group: Group, tag: str) -> str:
 
 
 def _takes_not(sentence: Sentence, group: Group) -> bool:
-    verb = sentence.tokens[group.first]
+    verb = group.verb
     if verb.tag == "MD" or verb.is_be or verb.low == "'d":
         return True
     if verb.full in DO and sentence.tokens.at(group.main + 1).tag in ("EN", "PU"):
@@ -175,7 +175,7 @@ def _add_negation(sentence: Sentence, verb: Token, group: Group | None) -> None:
         sentence.rewrite(verb, CONTRACTED.get(verb.low, verb.text))
     after = sentence.tokens.where(verb) + 1
     index = after if contracts or subject_end is None else subject_end
-    sentence.insert(index, new("n't" if contracts else "not", "NEG"))
+    sentence.insert(index, Token("n't" if contracts else "not", "NEG"))
 
 
 def _negate_imperative(sentence: Sentence, group: Group) -> None:
@@ -185,17 +185,17 @@ def _negate_imperative(sentence: Sentence, group: Group) -> None:
     refuse(
         "negative-order",
         verb=verb,
-        before=tokens[index - 1] if index > start else new("", "EN"),
+        before=tokens[index - 1] if index > start else Token("", "EN"),
         following=following,
         second=tokens.at(index + 2),
         continued=any(token.tag in VERBS for token in tokens[start:index]),
     )
     if verb.low == "let" and following.low in ("'s", "us"):
-        sentence.insert(index + 2, new("not", "NEG"))
+        sentence.insert(index + 2, Token("not", "NEG"))
         return
     while tokens.at(index - 1).low in ("always", "just", "only"):
         index -= 1
-    sentence.insert(index, new("do", "AX"), new("n't" if sentence.contracts else "not", "NEG"))
+    sentence.insert(index, Token("do", "AX"), Token("n't" if sentence.contracts else "not", "NEG"))
 
 
 def _negate_noun_phrase(sentence: Sentence, k: int) -> bool:
@@ -208,7 +208,7 @@ def _negate_noun_phrase(sentence: Sentence, k: int) -> bool:
     if before.low in ("what", "such", "not"):
         return False
     if before.is_be:
-        sentence.insert(start, new("not", "NEG"))
+        sentence.insert(start, Token("not", "NEG"))
         return True
     if first.low in _INDEFINITE:
         sentence.rewrite(first, "no", "DT")
@@ -222,7 +222,7 @@ def _negate_fragment(sentence: Sentence, k: int) -> bool:
     if not indices or any(child.value == "expressive" for child in sentence.graph.children(k)):
         return False
     start, end = sentence.sentence_bounds(min(indices))
-    clauses = (group for group in sentence.groups() if group.kind in ("finite", "imperative"))
+    clauses = (group for group in sentence.groups() if group.is_main)
     if any(start <= group.main < end for group in clauses):
         return False
     start = min(end, sentence.tokens.over(start, ("QT", "PU", "CC", "UH")))
@@ -231,7 +231,7 @@ def _negate_fragment(sentence: Sentence, k: int) -> bool:
     verbal = first.tag in ("WP", "VBZ", "VBP", "VBD") or first.low in word_class("bare-verbs")
     if start >= end or negative or verbal:
         return False
-    sentence.insert(start, new("not", "NEG"))
+    sentence.insert(start, Token("not", "NEG"))
     return True
 
 

@@ -91,10 +91,6 @@ class Sentence(Draft):
             raise RealisationError("no-alignment", f"no word stands for {self.node(k).label}")
         return indices[0]
 
-    def subject_of(self, group: Group) -> list[Token]:
-        """The tokens of a group's subject, none where it has none."""
-        return self.tokens[slice(*group.subject)] if group.subject is not None else []
-
     def predicate(self, k: int) -> Group | None:
         """The verb group that asserts a node: its own, or the copula or light verb before it."""
         self.node(k)
@@ -106,7 +102,7 @@ class Sentence(Draft):
 
     def finite(self, group: Group | None) -> Group | None:
         """The group itself, or the finite one that an infinitive or a conjoined participle hangs on."""
-        if group is None or group.kind in ("finite", "imperative"):
+        if group is None or group.is_main:
             return group
         before = self.finite_before(group.first)
         between = self.tokens[before.main : group.first] if before else []
@@ -179,7 +175,7 @@ class Sentence(Draft):
         fitting = [
             group
             for group in known
-            if group.kind in ("finite", "imperative")
+            if group.is_main
             and (self.tokens[group.main].low in light or not self._owner(group.main))
         ]
         if not around or not fitting:

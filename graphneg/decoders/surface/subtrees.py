@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from graphneg.decoders.surface.agreement import PEOPLE, agree_with, is_subject
 from graphneg.decoders.surface.clauses import Group, straighten
-from graphneg.decoders.surface.draft import Token, Tokens, new
+from graphneg.decoders.surface.draft import Token, Tokens
 from graphneg.decoders.surface.forms import (
     SUBJECT,
     agree,
@@ -104,7 +104,7 @@ def _replace_argument(sentence: Sentence, k: int, target: Phrase) -> bool:
     if target.kind == "verb":
         infinitive = before.tag == "TO" and tokens.at(target.start - 2).tag in VERBS
         if infinitive:
-            tokens[target.start - 1 : target.end] = [new("something", "PN")]
+            tokens[target.start - 1 : target.end] = [Token("something", "PN")]
         return infinitive
     if after.tag == "POS":
         keeps = tokens[target.start].tag in ("PS", "DT") and target.start < target.head
@@ -114,7 +114,7 @@ def _replace_argument(sentence: Sentence, k: int, target: Phrase) -> bool:
     objective = before.tag in ("VB", "VBP", "VBZ", "VBD", "VBN", "VBG", "AX", "NEG", "PRO")
     if not (subject or objective) or "CC" in (before.tag, after.tag):
         return False
-    replacement = new("someone" if _is_person(sentence, k, target) else "something", "PN")
+    replacement = Token("someone" if _is_person(sentence, k, target) else "something", "PN")
     splice(sentence, target, [replacement])
     if subject:
         agree_with(sentence, replacement)
@@ -191,7 +191,7 @@ def wrap(sentence: Sentence, concept: str, person: str) -> None:
     """
     group, tokens = _first_clause(sentence, assertion(sentence, 0)), sentence.tokens
     start, _ = sentence.sentence_bounds(group.first)
-    asks = group.inverted and not group.quotative
+    asks = group.asks
     if asks and any(token.tag == "WP" for token in tokens[start : group.first]):
         raise RealisationError("unclear-clause", "a question with a question word can't stand under a verb")
     index = min(group.first, tokens.over(start, ("CC", "UH", "PU", "QT")))
@@ -203,7 +203,7 @@ def wrap(sentence: Sentence, concept: str, person: str) -> None:
         raise RealisationError("unclear-clause", "something that is no clause can't stand under a verb")
     opener = _opener(concept, person)
     if group.quotative and index == group.first:
-        straighten(tokens, group)
+        straighten(group)
     if asks and group.subject is not None:
         uninvert(sentence, group)
         end_plain(sentence, tokens[index])
@@ -215,13 +215,13 @@ def wrap(sentence: Sentence, concept: str, person: str) -> None:
             raise RealisationError("unclear-clause", "no subject that could be ordered")
         strip_to_base(sentence, group)
     elif concept == "refuse-01" and _has_subject(sentence, group, person):
-        subject = sentence.subject_of(group)
+        subject = group.said_of
         if len(group.chain) > 1 and tokens[group.main].tag == "VBG":
             raise RealisationError("unsupported-edit", "nobody refuses what he is doing")
         strip_to_base(sentence, group)
         for token in subject:
             tokens.remove(token)
-        opener = [*opener[:2], new("to", "TO")]
+        opener = [*opener[:2], Token("to", "TO")]
     sentence.insert(index, *opener)
 
 
@@ -244,7 +244,7 @@ def _first_clause(sentence: Sentence, default: Group) -> Group:
     """The first main clause of the sentence: the one that an opener stands before."""
     start, end = sentence.sentence_bounds(default.first)
     for group in sentence.groups():
-        if start <= group.first < end and group.kind in ("finite", "imperative"):
+        if start <= group.first < end and group.is_main:
             opens = group.subject[0] if group.subject else group.first
             if opens == start or sentence.tokens.at(opens - 1).tag not in ("SC", "WP"):
                 return group
@@ -253,7 +253,7 @@ def _first_clause(sentence: Sentence, default: Group) -> Group:
 
 def _has_subject(sentence: Sentence, group: Group, person: str) -> bool:
     """Whether the subject is the person, right before a verb that is not denied."""
-    said = [token.low for token in sentence.subject_of(group)] == [person]
+    said = [token.low for token in group.said_of] == [person]
     return said and not group.negations and group.subject == (group.first - 1, group.first)
 
 
@@ -261,14 +261,14 @@ def _opener(concept: str, person: str) -> list[Token]:
     """``I agree that``, ``it is possible that``."""
     opener = word_map("clause-openers").get(concept, f"{lexeme(concept)} that").replace("_", " ")
     if concept in ("possible-01", "obligate-01"):
-        return [new("it", "PRS"), new("is", "AX"), new(opener, "JJ"), new("that", "SC")]
+        return [Token("it", "PRS"), Token("is", "AX"), Token(opener, "JJ"), Token("that", "SC")]
     verb, *rest = opener.split(" ")
     tags = {"that": "SC", "to": "TO"}
-    return [*_subject_and_verb(verb, person), *(new(word, tags.get(word, "NN")) for word in rest)]
+    return [*_subject_and_verb(verb, person), *(Token(word, tags.get(word, "NN")) for word in rest)]
 
 
 def _subject_and_verb(verb: str, person: str) -> list[Token]:
-    return [new(pronoun(person, SUBJECT), "PRS"), new(agree(verb, "VBP", person), "VBP")]
+    return [Token(pronoun(person, SUBJECT), "PRS"), Token(agree(verb, "VBP", person), "VBP")]
 
 
 def _order_under(sentence: Sentence, group: Group, concept: str, person: str) -> None:
@@ -283,11 +283,11 @@ def _order_under(sentence: Sentence, group: Group, concept: str, person: str) ->
         tokens.remove(token)
     if negations and tokens[index].low == "do" and tokens[index] is not main:
         tokens.pop(index)
-    no = [new("not", "NEG")] if negations else []
+    no = [Token("not", "NEG")] if negations else []
     verb = _subject_and_verb(lexeme(concept).split(" ")[0], person)
     if concept in _ORDERING:
-        sentence.insert(index, *verb, new("you", "PRO"), *no, new("to", "TO"))
+        sentence.insert(index, *verb, Token("you", "PRO"), *no, Token("to", "TO"))
     elif concept in ("refuse-01", "promise-01"):
-        sentence.insert(index, *verb, *no, new("to", "TO"))
+        sentence.insert(index, *verb, *no, Token("to", "TO"))
     else:
-        sentence.insert(index, *_opener(concept, person), new("you", "PRS"), new("should", "MD"), *no)
+        sentence.insert(index, *_opener(concept, person), Token("you", "PRS"), Token("should", "MD"), *no)

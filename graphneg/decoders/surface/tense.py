@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from graphneg.decoders.surface.agreement import person_of
 from graphneg.decoders.surface.clauses import Group, straighten
-from graphneg.decoders.surface.draft import EDGE, Token, new
+from graphneg.decoders.surface.draft import EDGE, Token
 from graphneg.decoders.surface.forms import BE, DO, HAVE, agree, verb_form
 from graphneg.decoders.surface.lexical import set_concept
 from graphneg.decoders.surface.refusals import refuse
@@ -60,7 +60,7 @@ def add_time(sentence: Sentence, k: int, concept: str) -> None:
     if any(token.low == word for token in tokens):
         raise RealisationError("unchanged", f"the utterance says {word} already")
     group = sentence.finite(sentence.predicate(k))
-    if group is None or group.kind not in ("finite", "imperative"):
+    if group is None or not group.is_main:
         raise RealisationError("unclear-clause", f"{sentence.node(k).label} heads no finite clause")
     main = tokens[group.main]
     start, end = sentence.sentence_bounds(group.main)
@@ -84,7 +84,7 @@ def add_time(sentence: Sentence, k: int, concept: str) -> None:
         end = group.subject[1]
     if end is None:
         raise RealisationError("unclear-clause", "no place for a time word")
-    sentence.insert(end, *[new(part, "RB") for part in word.split(" ")])
+    sentence.insert(end, *[Token(part, "RB") for part in word.split(" ")])
 
 
 def _is_dated(tokens: list[Token]) -> bool:
@@ -142,7 +142,7 @@ def change_tense(sentence: Sentence, group: Group, wanted: str) -> None:
     elif wanted == "present" or (wanted and conditional):
         _to_present(sentence, group)
     elif wanted == "future":
-        straighten(sentence.tokens, group)
+        straighten(group)
         _to_future(sentence, group)
     for verb in joined:
         _follow(sentence, verb, wanted, _person(sentence, group))
@@ -168,7 +168,7 @@ def _after_modal(sentence: Sentence, verb: Token) -> bool:
 
 
 def _person(sentence: Sentence, group: Group) -> str:
-    subject = sentence.subject_of(group)
+    subject = group.said_of
     if subject and subject[0].tag == "EX" and group.main + 1 < len(sentence.tokens):
         following = sentence.tokens[group.main + 1 : group.main + 5]
         return "they" if any(token.tag == "NNS" for token in following) else "he"
@@ -188,11 +188,11 @@ def _is_perfect(sentence: Sentence, group: Group) -> bool:
 def _is_would(sentence: Sentence, group: Group) -> bool:
     """``'d`` before a plain verb form is would, before a participle had."""
     second = _second(sentence, group)
-    return sentence.tokens[group.first].low == "'d" and second is not None and second.tag == "VB"
+    return group.verb.low == "'d" and second is not None and second.tag == "VB"
 
 
 def _to_past(sentence: Sentence, group: Group) -> None:
-    verb = sentence.tokens[group.first]
+    verb = group.verb
     low, alone = verb.full, len(group.chain) == 1
     if _is_would(sentence, group):
         _past_modal(sentence, group)
@@ -210,7 +210,7 @@ def _to_past(sentence: Sentence, group: Group) -> None:
 
 
 def _past_modal(sentence: Sentence, group: Group) -> None:
-    verb, main = sentence.tokens[group.first], _second(sentence, group)
+    verb, main = group.verb, _second(sentence, group)
     low = "would" if verb.low == "'d" else verb.full
     plain = not group.inverted and not group.negations
     if low in ("will", "shall") and plain:
@@ -223,15 +223,15 @@ def _past_modal(sentence: Sentence, group: Group) -> None:
         sentence.rewrite(verb, "could")
     elif low == "must" and plain and main is not None:
         sentence.rewrite(verb, "had", "AX")
-        sentence.insert(sentence.tokens.where(verb) + 1, new("to", "TO"))
+        sentence.insert(sentence.tokens.where(verb) + 1, Token("to", "TO"))
     elif low in _MODALS and main is not None and main.tag == "VB" and main.low != "have":
         sentence.rewrite(main, verb_form(main.lemma, "VBN"), "VBN")
-        sentence.insert(sentence.tokens.where(main), new("have", "VB"))
+        sentence.insert(sentence.tokens.where(main), Token("have", "VB"))
 
 
 def _drop_auxiliary(sentence: Sentence, group: Group) -> None:
     """``have seen``: ``saw``; with not or before the subject ``did`` takes its place."""
-    verb, main = sentence.tokens[group.first], _second(sentence, group)
+    verb, main = group.verb, _second(sentence, group)
     if main is None:
         return
     lemma, initial = main.lemma, verb.initial
@@ -268,15 +268,15 @@ def _to_future(sentence: Sentence, group: Group) -> None:
     elif verb.is_be:
         sentence.rewrite(verb, will, "MD")
         last = group.subject[1] if group.inverted and group.subject else group.first + 1
-        sentence.insert(max([last, *(index + 1 for index in group.negations)]), new("be", "VB"))
+        sentence.insert(max([last, *(index + 1 for index in group.negations)]), Token("be", "VB"))
     else:
         adverbs = max(tokens.back(group.first, ("RB",)), group.subject[1] if group.subject else group.first)
         sentence.rewrite(verb, verb_form(verb.lemma, "VB"), "VB")
-        sentence.insert(min(adverbs, group.first), new("will", "MD"))
+        sentence.insert(min(adverbs, group.first), Token("will", "MD"))
 
 
 def _to_present(sentence: Sentence, group: Group) -> None:
-    verb = sentence.tokens[group.first]
+    verb = group.verb
     low, person = verb.full, _person(sentence, group)
     if low in _PRESENT_OF_PAST or (low == "did" and len(group.chain) > 1):
         sentence.rewrite(verb, agree(_PRESENT_OF_PAST.get(low, "do"), "VBP", person))
