@@ -130,7 +130,7 @@ def set_pronouns(sentence: Sentence, persons: Mapping[int, str]) -> None:
                 changes.append((token, person, case))
     for token, _, _ in changes:
         refuse_expletive(sentence, token)
-        refuse("pronoun", token=token, after=sentence.tokens.at(sentence.tokens.where(token) + 1))
+        refuse("pronoun", sentence.tokens, sentence.tokens.where(token))
     if not changes:
         raise RealisationError("no-alignment", "no pronoun of these nodes is written")
     for token, person, _ in changes:
@@ -175,7 +175,8 @@ def refuse_expletive(sentence: Sentence, token: Token) -> None:
     marks = (other.tag == "TO" or other.low in word_class("after-expletive") for other in after[1:])
     refuse(
         "expletive",
-        token=token,
+        tokens,
+        index,
         after=after[0],
         owns=sentence.is_noun(tokens.over(index + 1, ("JJ", "RB", "CD"))),
         anticipates=after[0].is_be and any(marks),

@@ -224,7 +224,8 @@ def refuse_unsaid(source: Sentence) -> None:
     clauses = [group for group in source.groups() if group.is_main]
     refuse(
         "say-again",
-        opening=opening,
+        tokens,
+        0,
         asks=bool(marks) and marks[-1].text == "?",
         anaphoric=any(_stands_for_more(source, index) for index in range(1, len(tokens))),
         breaks_off=_breaks_off(source),

@@ -68,6 +68,11 @@ class Token:
         return self.full in BE or self.low == "'s"
 
     @property
+    def capital(self) -> bool:
+        """Whether it begins with a capital letter."""
+        return self.text[:1].isupper()
+
+    @property
     def is_quote(self) -> bool:
         """Whether it is a quotation mark."""
         return self.text in _QUOTES
@@ -112,7 +117,7 @@ class Draft:
         self.tokens = Tokens(tokens)
         self.original = text
         self.tokenised = _TOKENISED.search(text) is not None
-        self.capitals = any(token.initial and token.text[:1].isupper() for token in tokens) or not any(
+        self.capitals = any(token.initial and token.capital for token in tokens) or not any(
             token.text[:1].isalpha() for token in tokens
         )
         self.contracts = any(token.low in _CLITICS and token.tag != "POS" for token in tokens)
@@ -130,7 +135,7 @@ class Draft:
         """Gives a token other words; capitals at the start of a sentence are put back by ``text()``."""
         if token.low in _CLITICS and text.lower() not in _CLITICS:
             token.home = -1
-        if token.initial and text != "I" and token.text[:1].isupper():
+        if token.initial and text != "I" and token.capital:
             text = text[:1].upper() + text[1:]
         token.text = text
         token.tag = token.tag if tag is None else tag
@@ -213,7 +218,7 @@ def initials(tokens: Tokens) -> list[bool]:
         if token.is_quote or token.text in _OPENING:
             opening = not quoted and token.text not in ("'", "’")
             after_mark = index == 0 or tokens[index - 1].text in (",", ":", "-", "--")
-            opens = opens or (opening and after_mark and after.text[:1].isupper())
+            opens = opens or (opening and after_mark and after.capital)
             quoted = not quoted if token.text == '"' else quoted
         elif token.tag == "EN":
             opens = token.text[0] in ".!?" and not token.text.startswith("..")

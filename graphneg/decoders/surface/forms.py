@@ -13,9 +13,7 @@ from functools import lru_cache
 
 from graphneg.english.words import inflections, readings, word_class, word_map
 
-BE = frozenset({"be", "am", "is", "are", "was", "were", "been", "being", "'m", "'re", "ai"})
-HAVE = frozenset({"have", "has", "had", "having", "'ve"})
-DO = frozenset({"do", "does", "did"})
+BE, HAVE, DO = (word_class(f"forms-of-{verb}") for verb in ("be", "have", "do"))
 EXPANDED = word_map("before-nt")
 """Verbs as they are written before n't, and in full."""
 CONTRACTED = {full: stem for stem, full in EXPANDED.items() if stem != "ai"}

@@ -119,23 +119,21 @@ def _refuse(sentence: Sentence, target: Phrase, donor: Donor, name: bool) -> Non
     tokens = sentence.tokens
     start, end = sentence.sentence_bounds(target.head)
     others = [*tokens[start : target.start], *tokens[target.end : end]]
-    before, after = tokens.at(target.start - 1), tokens.at(target.end)
     donor_before = donor.sentence.tokens.at(donor.span.start - 1)
     old = [token.low for token in tokens[target.start : target.end]]
     refuse(
         "graft",
+        tokens,
+        target.start,
         low=donor.head.low,
-        before=before,
-        after=after,
+        after=tokens.at(target.end),
         name=name,
         # took the wallet out of a wallet
         twice=donor.kind == "nominal"
         and donor.head.tag in NOUNS
         and any(token.tag in NOUNS and token.low == donor.head.low for token in others),
         same=[token.low for token in donor.tokens] == old,
-        named_before=before.text[:1].isupper() and not before.initial,
-        named_after=after.text[:1].isupper(),
-        determined=(before.tag in ("DT", "PS")) != (donor_before.tag in ("DT", "PS")),
+        determined=(tokens.at(target.start - 1).tag in ("DT", "PS")) != (donor_before.tag in ("DT", "PS")),
     )
 
 

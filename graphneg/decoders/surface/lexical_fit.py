@@ -39,29 +39,22 @@ def refuse_out_of_place(sentence: Sentence, index: int, old: str, wanted: str) -
         RealisationError: ``no-form``, ``kind-mismatch``.
     """
     tokens, token = sentence.tokens, sentence.tokens[index]
-    before, after, after2 = tokens.at(index - 1), tokens.at(index + 1), tokens.at(index + 2)
+    after, after2 = tokens.at(index + 1), tokens.at(index + 2)
     start, _ = sentence.sentence_bounds(index)
     near = tokens[max(start, index - _DENIAL_REACH) : index]
-    linked = bool(index) and token.tag not in ("VBN", "VBG") and before.is_be
     refuse(
         "fit",
-        before=before,
-        token=token,
-        after=after,
-        after2=after2,
+        tokens,
+        index,
         governor=tokens.at(sentence.noun_phrase(index)[0] - 1),
         old=old,
         wanted=wanted,
-        low=token.low,
-        opening=index == 0,
         compared=after.tag in ("RBR", "JJR") or degree(after.text) == "JJR",
         denied=any(other.low in ("not", "n't") for other in near),
-        describes=linked or (bool(index) and token.tag == "JJ"),
         phrasal=_PHRASAL.fullmatch(wanted) is not None,
         prefixed=NEGATIVE_PREFIX.match(wanted) is not None,
         repeated=after2.low == token.low,
         repeats=tokens.at(index - 2).low == token.low,
-        compound=before.tag in ("NN", "NNP") and not before.initial,
     )
 
 

@@ -66,10 +66,10 @@ def to_question(sentence: Sentence, k: int) -> None:
     subject = sentence.tokens[group.subject[0]]
     refuse(
         "question",
+        sentence.tokens,
+        group.subject[0],
         offers=sentence.offers(group),
         after=sentence.tokens.at(group.first + 1),
-        before=sentence.tokens.at(group.subject[0] - 1),
-        subject=subject,
     )
     if _is_coordinated(sentence, group):
         _tag_question(sentence, main)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from graphneg.decoders.surface.clauses import Group
-from graphneg.decoders.surface.draft import Token
+from graphneg.decoders.surface.draft import EDGE, Token
 from graphneg.decoders.surface.forms import BE, CONTRACTED, DO, EXPANDED, HAVE, NEVER_CONTRACTED
 from graphneg.decoders.surface.refusals import refuse
 from graphneg.decoders.surface.sentence import RealisationError, Sentence
@@ -21,74 +21,66 @@ from graphneg.english.words import word_class, word_map
 NEGATIVE_WORDS = word_class("negative-words")
 POSITIVE = word_map("positive")
 """What stands for a negative word, or one of negative clauses, in an affirmative clause."""
-OUTSIDE_NOT = word_class("outside-not")
-"""Adverbs that stand before a negation, not behind it: *it obviously does not depend on that*."""
 SCOPE_ENDS = frozenset({"EN", "SC", "WP", "QT"})
-_ASSERTIVE = {"some": "any", "something": "anything", "someone": "anyone", "somebody": "anybody"}
+_ASSERTIVE = word_map("assertive")
+_LEFT_OUT = word_class("left-out")
 _THIRD = frozenset({"he", "she", "it", "they"})
-_LEFT_OUT = {
-    **dict.fromkeys((("at", "all"), ("any", "more"), ("any", "longer")), 2),
-    **dict.fromkeys(("ever", "even", "yet", "anymore"), 1),
-}
-"""Words that an affirmative clause does without, and how many they are."""
-
-
-def denied_group(sentence: Sentence, group: Group | None) -> Group | None:
-    """``going to need``, ``have to go``: what is denied is the verb before."""
-    if group is None or not group.to:
-        return group
-    raised = sentence.tokens[group.to - 1].low in word_class("before-to")
-    return (sentence.finite(group) or group) if raised else group
 
 
 def refuse_undeniable(sentence: Sentence, group: Group, label: str) -> None:
     """Raises where the clause of a verb group can't be denied; ``label`` names its node.
 
-    Raises:
-        RealisationError: ``unclear-clause``, it is a relative one; ``already-negative``;
-            ``unsupported-edit``, it is a phrase that has no negative.
+    `RealisationError`: ``unclear-clause``, it is a relative one; ``already-negative``; ``unsupported-edit``,
+    it is a phrase that has no negative.
     """
-    tokens, main = sentence.tokens, sentence.tokens[group.main]
-    start, end = sentence.sentence_bounds(group.first)
-    earlier = [other for other in sentence.groups() if start <= other.first < group.first]
-    after, after2 = tokens.at(group.main + 1), tokens.at(group.main + 2)
-    around = tokens[max(0, group.first - 1) : group.main + 2]
-    degrees = around if main.is_be else tokens[max(0, group.first - 1) : group.main + 1]
-    subject = group.subject[0] if group.subject else None
-    alone = len(group.chain) == 1
+    tokens, main, first = sentence.tokens, group.main, group.first
+    bounds = sentence.sentence_bounds(first)
+    earlier = [other for other in sentence.groups() if bounds[0] <= other.first < first]
+    around, narrow = (tokens[max(0, first - 1) : end] for end in (main + 2, main + 1))
+    start = group.subject[0] if group.subject else first
+    scope = tokens[max(0, start - 1) : _scope_end(sentence, main + 1, ",")]
+    only = any(token.low in ("only", "rather") for token in around)
+    # He likes me but not her: he does not like me but not her says nothing.
+    contrasted = any(
+        token.low == "not" and (before.low in ("but", "and") or before.text == ",")
+        for before, token in pairwise(tokens[main + 1 : bounds[1]])
+    )
     refuse(
         "undeniable",
+        tokens,
+        main,
         label=label,
         kind=group.kind,
-        before=tokens.at(group.first - 1),
-        main=main,
-        after=after,
-        before_subject=tokens.at(-1 if subject is None else subject - 1),
-        contact=_in_contact_clause(sentence, group, earlier),
-        negative=_has_negative(sentence, group) or any(token.low in ("only", "rather") for token in around),
+        before=tokens.at(first - 1),
+        subject=tokens[start] if group.subject else EDGE,
+        before_subject=tokens.at(start - 1) if group.subject else EDGE,
+        last=tokens[bounds[1] - 1],
+        inverted=group.inverted,
+        clause_before=any(other.first < start and other.kind == "finite" for other in earlier),
+        question_before=any(other.asks for other in earlier),
+        negative=only or bool(group.negations) or any(token.low in NEGATIVE_WORDS for token in scope),
         part=sentence.finite(group) is not None,
-        contrasted=_is_followed_by_not(tokens[group.main + 1 : end]),
+        contrasted=contrasted,
         offers=sentence.offers(group),
-        alone=alone,
-        ends=after.tag in ("EN", "PU"),
+        alone=len(group.chain) == 1,
         presented=group.asks,
-        # Shall I come and fetch it?
-        asked=subject is None
-        and group.kind != "imperative"
-        and tokens[end - 1].text == "?"
-        and any(other.asks for other in earlier),
-        regrets=after.low == "afraid" and bool(after2.text) and after2.low not in ("of", "to"),
-        degree=any(token.low in word_class("undenied") and token.tag == "RB" for token in degrees),
-        stands_for_more=alone and _is_pro_verb(main, after),
+        degree=any(
+            token.low in word_class("undenied") and token.tag == "RB"
+            for token in (around if tokens[main].is_be else narrow)
+        ),
     )
 
 
-def refuse_answer(sentence: Sentence, index: int) -> None:
-    """Raises where yes or no opens the sentence around ``index``: what follows can't say or ask the opposite.
+def _scope_end(sentence: Sentence, index: int, *marks: str) -> int:
+    """Where the clause that goes on at an index ends: at a tag of `SCOPE_ENDS`, or at one of the marks."""
+    tokens = sentence.tokens
+    while index < len(tokens) and tokens[index].tag not in SCOPE_ENDS and tokens[index].text not in marks:
+        index += 1
+    return index
 
-    Raises:
-        RealisationError: ``unclear-clause``.
-    """
+
+def refuse_answer(sentence: Sentence, index: int) -> None:
+    """Raises ``unclear-clause`` where yes or no opens the sentence: what follows can't say the opposite."""
     before = sentence.tokens[sentence.sentence_bounds(index)[0] : index]
     opening = next((token for token in before if token.tag not in ("QT", "PU")), None)
     if sum(token.is_quote for token in before) > 1 or opening is None:
@@ -97,47 +89,21 @@ def refuse_answer(sentence: Sentence, index: int) -> None:
         raise RealisationError("unclear-clause", f"{opening.text} says already what is so")
 
 
-def _is_followed_by_not(after: list[Token]) -> bool:
-    """``He likes me but not her``: *he does not like me but not her* says nothing."""
-    return any(
-        token.low == "not" and (before.low in ("but", "and") or before.text == ",")
-        for before, token in pairwise(after)
-    )
+def to_negative(sentence: Sentence, group: Group) -> None:
+    """``some`` becomes ``any``, ``already`` ``yet``, a last ``too`` ``either``, around a verb group.
 
-
-def _is_pro_verb(main: Token, after: Token) -> bool:
-    """``I did back in school``, ``I am too``: the verb stands for what was said before."""
-    if main.full in BE and after.low == "too":
-        return True
-    return main.full in DO and (after.tag == "IN" or after.low in ("back", "before", "so"))
-
-
-def _in_contact_clause(sentence: Sentence, group: Group, earlier: list[Group]) -> bool:
-    """``the best we can do``: a relative clause without a pronoun, its noun right before its subject."""
-    if group.subject is None or group.inverted:
-        return False
-    start = group.subject[0]
-    headed = sentence.tokens.at(start - 1).tag in ("NN", "NNS", "JJ") and sentence.tokens[start].tag == "PRS"
-    return headed and any(other.first < start and other.kind == "finite" for other in earlier)
-
-
-def _has_negative(sentence: Sentence, group: Group) -> bool:
-    """Whether the clause of a verb group is negated, or says a word such as *never* or *nothing*."""
+    *Also* goes, ``That is also a job``, ``I can also swim``: what is not so is not so besides.
+    """
     tokens = sentence.tokens
-    start, end = group.subject[0] if group.subject else group.first, group.main + 1
-    while end < len(tokens) and tokens[end].tag not in SCOPE_ENDS and tokens[end].text != ",":
-        end += 1
-    said = any(token.low in NEGATIVE_WORDS for token in tokens[max(0, start - 1) : end])
-    return said or bool(group.negations)
-
-
-def to_negative(sentence: Sentence, first: int, main: int) -> None:
-    """``some`` becomes ``any``, ``already`` ``yet``, a last ``too`` ``either``, around a verb group."""
-    tokens = sentence.tokens
-    for token in tokens[max(0, first - 1) : main + 2]:
+    if group.kind == "finite" and not group.inverted:
+        near = range(group.first + 1, min(group.main + 2, len(tokens)))
+        for index in [index for index in near if tokens[index].low == "also"][:1]:
+            tokens.pop(index)
+            group.chain[:] = [verb - (verb > index) for verb in group.chain]
+    for token in tokens[max(0, group.first - 1) : group.main + 2]:
         if token.low == "already":
             sentence.rewrite(token, "yet")
-    for index in range(main + 1, len(tokens)):
+    for index in range(group.main + 1, len(tokens)):
         token = tokens[index]
         if token.tag in SCOPE_ENDS or token.tag in ("PU", "AX", "MD", "VBD", "VBZ", "VBP"):
             return
@@ -147,39 +113,13 @@ def to_negative(sentence: Sentence, first: int, main: int) -> None:
             sentence.rewrite(token, "either")
 
 
-def drop_also(sentence: Sentence, group: Group) -> None:
-    """``That is also a job``, ``I can also swim``: what is not so is not so besides; *also* goes."""
-    if group.kind != "finite" or group.inverted:
-        return
-    for index in range(group.first + 1, min(group.main + 2, len(sentence.tokens))):
-        if sentence.tokens[index].low == "also":
-            sentence.cut(index, index + 1)
-            group.chain[:] = [verb - (verb > index) for verb in group.chain]
-            return
-
-
 def and_for_but(sentence: Sentence, negation: int, group: Group | None) -> None:
     """``likes me but not her``: what is no longer denied is joined by *and*; a quality may still contrast.
 
-    ``group`` is the verb group that is denied, if one is.
-
-    Raises:
-        RealisationError: ``unclear-clause``, an adverb alone is denied, *but not often*, or a thing for the
-            sake of another one, *not tea but coffee*.
+    ``group`` is the verb group that is denied, if one is. Raises ``unclear-clause`` where an adverb alone is
+    denied, *but not often*, or nothing is left that *but* sets apart: *not tea but coffee*, *I don't, but he
+    does*.
     """
-    _refuse_rather(sentence, negation)
-    but = sentence.tokens.at((negation if group is None else min(negation, group.first)) - 1)
-    following = sentence.tokens.at(negation + 1).tag
-    if but.low != "but" or sentence.tokens[0] is but:
-        return
-    if group is None and following in ("RB", "EN"):
-        raise RealisationError("unclear-clause", "but not denies an adverb alone")
-    if not following.startswith("JJ"):
-        sentence.rewrite(but, "and", "CC")
-
-
-def _refuse_rather(sentence: Sentence, negation: int) -> None:
-    """``not tea but coffee``, ``I don't, but he does``: affirmed, nothing is left that *but* sets apart."""
     tokens = sentence.tokens
     _, end = sentence.sentence_bounds(negation)
     for index in range(negation + 1, end - 1):
@@ -191,38 +131,23 @@ def _refuse_rather(sentence: Sentence, negation: int) -> None:
         words = [token for token in tokens[index + 1 : end] if token.tag not in ("EN", "PU")]
         if words and (words[-1].full in BE | DO or words[-1].tag in ("AX", "MD")):
             raise RealisationError("unclear-clause", "the other side of but says what is denied here")
-
-
-def phrase_end(sentence: Sentence, index: int) -> int:
-    """Where the noun phrase ends that goes on at ``index``: *no right or wrong answers*."""
-    tokens, words = sentence.tokens, ("JJ", "RB", "CD", "VBN", "VBG", *NOUNS)
-    while index < len(tokens):
-        following = tokens[index + 1].tag if index + 1 < len(tokens) else ""
-        described = not sentence.is_noun(index - 1) and following in words
-        joins = tokens[index].low in ("or", "and") and (described or following == "JJ")
-        if not joins and tokens[index].tag not in words:
-            break
-        index += 1
-    return index
+    but = tokens.at((negation if group is None else min(negation, group.first)) - 1)
+    following = tokens.at(negation + 1).tag
+    if but.low != "but" or tokens[0] is but:
+        return
+    if group is None and following in ("RB", "EN"):
+        raise RealisationError("unclear-clause", "but not denies an adverb alone")
+    if not following.startswith("JJ"):
+        sentence.rewrite(but, "and", "CC")
 
 
 def refuse_set_phrase(sentence: Sentence, index: int) -> None:
-    """Raises where the negation at ``index`` can't be taken out: *I'm afraid not*, *can't wait*, *not until*.
-
-    Raises:
-        RealisationError: ``unsupported-edit``.
-    """
-    tokens, after, end = sentence.tokens, sentence.tokens.at(index + 1), index + 1
-    while end < len(tokens) and (tokens[end].tag not in SCOPE_ENDS or tokens[end].low == "until"):
-        end += 1
-    refuse(
-        "set-phrase",
-        before=tokens.at(index - 1),
-        negation=tokens[index],
-        after=after,
-        ends=_is_last(sentence, index) or after.tag == "SC",
-        until=any(token.low in ("until", "till") for token in tokens[index + 1 : end]),
-    )
+    """Raises ``unsupported-edit`` where the negation at ``index`` can't go: *I'm afraid not*, *not until*."""
+    tokens, end = sentence.tokens, _scope_end(sentence, index + 1)
+    while tokens.at(end).low == "until":
+        end = _scope_end(sentence, end + 1)
+    until = any(token.low in ("until", "till") for token in tokens[index + 1 : end])
+    refuse("set-phrase", tokens, index, until=until)
 
 
 def no_longer(sentence: Sentence, group: Group) -> bool:
@@ -241,33 +166,28 @@ def no_longer(sentence: Sentence, group: Group) -> bool:
 def to_affirmative(sentence: Sentence, start: int) -> None:
     """``any``, ``ever``, ``at all``, ``much``: put as an affirmative clause says them, or left out."""
     tokens, index = sentence.tokens, max(start, 0)
-    while index < len(tokens) and tokens[index].tag not in SCOPE_ENDS:
+    while index < _scope_end(sentence, index):
         low = tokens[index].low
-        count = _LEFT_OUT.get(low) or _LEFT_OUT.get((low, tokens.at(index + 1).low), 0)
+        count = 1 if low in _LEFT_OUT else 2 * (f"{low}_{tokens.at(index + 1).low}" in _LEFT_OUT)
         sentence.cut(index, index + count)
         index += not count
-    index = max(start, 0)
-    while index < len(tokens) and tokens[index].tag not in SCOPE_ENDS:
-        token, following = tokens[index], tokens.at(index + 1).low
+    for token in tokens[max(start, 0) : index]:
+        index = tokens.where(token)
+        following, last = tokens.at(index + 1).low, _is_last(sentence, index)
         if token.low in ("anything", "anyone", "anybody") and following in ("but", "except"):
             sentence.rewrite(token, "everything" if token.low == "anything" else "everyone")
         elif token.low in POSITIVE and token.low.startswith("any"):
             sentence.rewrite(token, POSITIVE[token.low])
-        elif token.low == "either" and _is_last(sentence, index):
+        elif token.low == "either" and last:
             sentence.rewrite(token, "too")
         elif token.low == "much" and index and tokens[index - 1].low not in word_class("before-much"):
-            _write_a_lot(sentence, index)
-        index += 1
-
-
-def _write_a_lot(sentence: Sentence, index: int) -> None:
-    """``I don't follow it much``: ``I follow it a lot``; ``much time``: ``a lot of time``."""
-    noun = sentence.is_noun(index + 1)
-    if noun or _is_last(sentence, index):
-        sentence.rewrite(sentence.tokens[index], "lot", "NN")
-        sentence.insert(index, Token("a", "DT"))
-    if noun:
-        sentence.insert(index + 2, Token("of", "IN"))
+            # I don't follow it much: I follow it a lot; much time: a lot of time.
+            noun = sentence.is_noun(index + 1)
+            if noun:
+                sentence.insert(index + 1, Token("of", "IN"))
+            if noun or last:
+                sentence.rewrite(token, "lot", "NN")
+                sentence.insert(index, Token("a", "DT"))
 
 
 def _is_last(sentence: Sentence, index: int) -> bool:
@@ -302,8 +222,7 @@ def question_tag(sentence: Sentence, group: Group) -> QuestionTag | None:
 def turn_tag(sentence: Sentence, tag: QuestionTag) -> None:
     """``…, do you?`` for ``…, don't you?``, and the other way round.
 
-    Raises:
-        RealisationError: ``unclear-clause``, the tag's verb takes no n't.
+    Raises `RealisationError`, ``unclear-clause``, where the tag's verb takes no n't.
     """
     verb = tag.verb
     if tag.negation is not None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from graphneg.amr.concept_words import NEGATIVE_PREFIX
 from graphneg.decoders.surface import negation_scope as scope
 from graphneg.decoders.surface.clauses import Group, straighten
-from graphneg.decoders.surface.draft import Token
+from graphneg.decoders.surface.draft import EDGE, Token
 from graphneg.decoders.surface.forms import (
     CONTRACTED,
     DO,
@@ -24,7 +24,7 @@ from graphneg.decoders.surface.forms import (
 )
 from graphneg.decoders.surface.refusals import refuse
 from graphneg.decoders.surface.sentence import RealisationError, Sentence
-from graphneg.english.tagging import VERBS
+from graphneg.english.tagging import NOUNS, VERBS
 from graphneg.english.words import readings, word_class
 
 _SUBJECTS = frozenset({"i", "he", "she", "we", "they"})
@@ -32,24 +32,26 @@ _INDEFINITE = frozenset({"a", "an", "some", "any"})
 _HARDLY = frozenset({"never", "hardly", "scarcely", "rarely", "seldom"})
 _PREFIXES = ("un", "in", "im", "ir", "il", "dis", "non-", "non")
 _BEFORE_QUALITY = frozenset({"JJ", "RB", "NN", "DT", "VBN", "WP", "SC"})
+_IN_PHRASE = ("JJ", "RB", "CD", "VBN", "VBG", *NOUNS)
 
 
 def negate(sentence: Sentence, k: int) -> None:
     """Makes the clause that node ``k`` heads negative.
 
-    Raises:
-        RealisationError: ``unclear-clause``, no clause or noun phrase can carry the negation, or
-            ``already-negative``.
+    Raises `RealisationError`: ``unclear-clause``, no clause or noun phrase can carry the negation, or
+    ``already-negative``.
     """
-    group = scope.denied_group(sentence, sentence.predicate(k))
+    group = sentence.predicate(k)
+    # What is denied of going to need, have to go is the verb before.
+    if group is not None and group.to and sentence.tokens[group.to - 1].low in word_class("before-to"):
+        group = sentence.finite(group) or group
     if group is None:
-        if not _negate_noun_phrase(sentence, k) and not _negate_fragment(sentence, k):
+        if not _negate_phrase(sentence, k):
             raise RealisationError("unclear-clause", f"no clause found for {sentence.node(k).label}")
         return
     scope.refuse_undeniable(sentence, group, sentence.node(k).label)
     scope.refuse_answer(sentence, group.first)
-    scope.drop_also(sentence, group)
-    scope.to_negative(sentence, group.first, group.main)
+    scope.to_negative(sentence, group)
     _plain_order(sentence, group)
     _but_for_and(sentence, group)
     tag = scope.question_tag(sentence, group)
@@ -76,15 +78,13 @@ def _but_for_and(sentence: Sentence, group: Group) -> None:
 def _plain_order(sentence: Sentence, group: Group) -> None:
     """``How beautiful you are``: the words asked about go back behind the verb."""
     tokens = sentence.tokens
-    if group.subject is None or group.inverted or group.kind != "finite":
+    if group.subject is None or group.inverted or group.kind != "finite" or not tokens[group.main].is_be:
         return
     end = start = group.subject[0]
     while tokens.at(start - 1).tag in _BEFORE_QUALITY and tokens.at(start).low != "how":
         start -= 1
     moved = tokens[start + 1 : end]
-    if not moved or tokens[start].low != "how" or not tokens[group.main].is_be:
-        return
-    if moved[-1].tag not in ("JJ", "VBN"):
+    if not moved or tokens[start].low != "how" or moved[-1].tag not in ("JJ", "VBN"):
         return
     opened, shift = tokens[start].initial, end - start
     tokens[group.main + 1 : group.main + 1] = moved
@@ -96,17 +96,25 @@ def _plain_order(sentence: Sentence, group: Group) -> None:
 
 def _insert_not(sentence: Sentence, group: Group) -> None:
     straighten(group)
-    verb = group.verb
+    verb, tokens = group.verb, sentence.tokens
+    exists = group.subject is not None and tokens[group.subject[0]].tag == "EX"
+    determiner = tokens.at(max(group.main + 1, group.subject[1])) if exists and group.subject else EDGE
     if group.kind == "imperative":
         _negate_imperative(sentence, group)
     elif group.kind != "finite":
-        doer = sentence.tokens.at(sentence.tokens.back(group.first, ("RB",)) - 1)
+        doer = tokens.at(tokens.back(group.first, ("RB",)) - 1)
         if group.to is None and doer.low in _SUBJECTS:  # I always meant to
             raise RealisationError("unclear-clause", f"{verb.text} may be no participle")
         sentence.insert(group.to if group.to is not None else group.first, Token("not", "NEG"))
-    elif (determiner := _existential(sentence, group)) is not None:
+    elif determiner.low in _INDEFINITE:  # there is a way: there is no way
         sentence.rewrite(determiner, "no", "DT")
-    elif _takes_not(sentence, group):
+    elif (
+        verb.tag == "MD"
+        or verb.is_be
+        or verb.low == "'d"
+        or (verb.full in DO and tokens.at(group.main + 1).tag in ("EN", "PU"))  # Yes, I do.
+        or (verb.full in HAVE | DO and len(group.chain) > 1)
+    ):
         _add_negation(sentence, verb, group)
     else:
         _support_by_do(sentence, group)
@@ -114,56 +122,31 @@ def _insert_not(sentence: Sentence, group: Group) -> None:
 
 def _support_by_do(sentence: Sentence, group: Group) -> None:
     """``I always saw it``: ``I did not always see it``."""
-    verb, index = group.verb, group.first
+    verb, index, lemma, subject = group.verb, group.first, group.verb.lemma, group.said_of
     tag = verb.tag if verb.tag in ("VBD", "VBZ", "VBP") else finite_tag(verb.text)
-    support = Token(verb_form("do", _base_or_past(sentence, group, tag)), "AX")
+    if verb.low == lemma == verb_form(lemma, "VBD"):
+        # Put and read show no tense: the subject tells a third person, else the text's past does.
+        third = subject and (subject[-1].low in ("he", "she", "it") or subject[-1].tag in ("NN", "NNP"))
+        others = [token for token in sentence.tokens if token is not verb]
+        past = any(token.tag == "VBD" or token.low in ("was", "were", "had", "did") for token in others)
+        tag = "VBD" if third or past else "VBP"
+    support, outside = Token(verb_form("do", tag), "AX"), word_class("outside-not")
+    # Some adverbs stand before a negation, not behind it: it obviously does not depend on that.
     first = group.subject[1] if group.subject else index
-    inner = [
-        token.tag == "RB" and token.low not in scope.OUTSIDE_NOT for token in sentence.tokens[first:index]
-    ]
+    inner = [token.tag == "RB" and token.low not in outside for token in sentence.tokens[first:index]]
     while inner and inner.pop():
         index -= 1
-    sentence.rewrite(verb, verb_form(verb.lemma, "VB"), "VB")
+    sentence.rewrite(verb, verb_form(lemma, "VB"), "VB")
     sentence.insert(index, support)
     _add_negation(sentence, support, None)
 
 
-def _base_or_past(sentence: Sentence, group: Group, tag: str) -> str:
-    """``put`` and ``read`` show no tense: the subject tells a third person, else the text's past does."""
-    verb = group.verb
-    if verb.low != verb.lemma or verb_form(verb.lemma, "VBD") != verb.lemma:
-        return tag
-    subject = group.said_of
-    third = bool(subject) and (subject[-1].low in ("he", "she", "it") or subject[-1].tag in ("NN", "NNP"))
-    others = [token for token in sentence.tokens if token is not verb]
-    past = any(token.tag == "VBD" or token.low in ("was", "were", "had", "did") for token in others)
-    return "VBD" if third or past else "VBP"
-
-
-def _takes_not(sentence: Sentence, group: Group) -> bool:
-    verb = group.verb
-    if verb.tag == "MD" or verb.is_be or verb.low == "'d":
-        return True
-    if verb.full in DO and sentence.tokens.at(group.main + 1).tag in ("EN", "PU"):
-        return True  # Yes, I do.
-    return verb.full in HAVE | DO and len(group.chain) > 1
-
-
-def _existential(sentence: Sentence, group: Group) -> Token | None:
-    """The determiner in ``there is a way``, which becomes ``there is no way``."""
-    tokens = sentence.tokens
-    if not group.subject or tokens[group.subject[0]].tag != "EX" or group.main + 1 >= len(tokens):
-        return None
-    following = tokens[max(group.main, group.subject[1] - 1) + 1]
-    return following if following.low in _INDEFINITE else None
-
-
 def _add_negation(sentence: Sentence, verb: Token, group: Group | None) -> None:
     """Puts not or n't after a finite verb, as the text writes it elsewhere; before the subject only n't."""
-    chain = [sentence.tokens[index] for index in group.chain] if group is not None else []
+    second = group.second if group is not None else EDGE
     subject_end = group.subject[1] if group is not None and group.inverted and group.subject else None
-    perfect = len(chain) > 2 and chain[1].low == "have"
-    would = "had" if len(chain) > 1 and chain[1].tag == "VBN" else "would"
+    perfect = second.low == "have" and group is not None and len(group.chain) > 2
+    would = "had" if second.tag == "VBN" else "would"
     full = {"'ve": "have", "'ll": "will", "'d": would, "must": "can" if perfect else "must"}.get(verb.low)
     if full is not None:  # what must have been, can't have been
         sentence.rewrite(verb, full)
@@ -180,17 +163,10 @@ def _add_negation(sentence: Sentence, verb: Token, group: Group | None) -> None:
 
 def _negate_imperative(sentence: Sentence, group: Group) -> None:
     tokens, index = sentence.tokens, group.first
-    verb, following = tokens[index], tokens.at(index + 1)
     start, _ = sentence.sentence_bounds(index)
-    refuse(
-        "negative-order",
-        verb=verb,
-        before=tokens[index - 1] if index > start else Token("", "EN"),
-        following=following,
-        second=tokens.at(index + 2),
-        continued=any(token.tag in VERBS for token in tokens[start:index]),
-    )
-    if verb.low == "let" and following.low in ("'s", "us"):
+    continued = any(token.tag in VERBS for token in tokens[start:index])
+    refuse("negative-order", tokens, index, continued=continued)
+    if tokens[index].low == "let" and tokens.at(index + 1).low in ("'s", "us"):
         sentence.insert(index + 2, Token("not", "NEG"))
         return
     while tokens.at(index - 1).low in ("always", "just", "only"):
@@ -198,38 +174,28 @@ def _negate_imperative(sentence: Sentence, group: Group) -> None:
     sentence.insert(index, Token("do", "AX"), Token("n't" if sentence.contracts else "not", "NEG"))
 
 
-def _negate_noun_phrase(sentence: Sentence, k: int) -> bool:
-    """``a way``: ``no way``. Only an indefinite phrase can take it."""
-    indices = sentence.indices(k)
-    if not indices or not sentence.is_noun(indices[0]):
+def _negate_phrase(sentence: Sentence, k: int) -> bool:
+    """``a way``: ``no way``; without a verb ``A queer idea!`` becomes ``Not a queer idea!``."""
+    tokens, indices, inner = sentence.tokens, sentence.indices(k), sentence.subtree_indices(k)
+    if indices and sentence.is_noun(indices[0]):
+        start, _ = sentence.noun_phrase(indices[0])
+        before = tokens.at(start - 1)
+        if before.low not in ("what", "such", "not"):
+            if before.is_be:
+                sentence.insert(start, Token("not", "NEG"))
+                return True
+            if tokens[start].low in _INDEFINITE:
+                sentence.rewrite(tokens[start], "no", "DT")
+                return True
+    if not inner or any(child.value == "expressive" for child in sentence.graph.children(k)):
         return False
-    start, _ = sentence.noun_phrase(indices[0])
-    first, before = sentence.tokens[start], sentence.tokens.at(start - 1)
-    if before.low in ("what", "such", "not"):
-        return False
-    if before.is_be:
-        sentence.insert(start, Token("not", "NEG"))
-        return True
-    if first.low in _INDEFINITE:
-        sentence.rewrite(first, "no", "DT")
-        return True
-    return False
-
-
-def _negate_fragment(sentence: Sentence, k: int) -> bool:
-    """A sentence without a verb: ``A queer idea!`` becomes ``Not a queer idea!``."""
-    indices = sentence.subtree_indices(k)
-    if not indices or any(child.value == "expressive" for child in sentence.graph.children(k)):
-        return False
-    start, end = sentence.sentence_bounds(min(indices))
-    clauses = (group for group in sentence.groups() if group.is_main)
-    if any(start <= group.main < end for group in clauses):
-        return False
-    start = min(end, sentence.tokens.over(start, ("QT", "PU", "CC", "UH")))
-    first = sentence.tokens.at(start)
+    start, end = sentence.sentence_bounds(min(inner))
+    clause = any(start <= group.main < end for group in sentence.groups() if group.is_main)
+    start = min(end, tokens.over(start, ("QT", "PU", "CC", "UH")))
+    first = tokens.at(start)
     negative = first.low in scope.NEGATIVE_WORDS | {"not"}
     verbal = first.tag in ("WP", "VBZ", "VBP", "VBD") or first.low in word_class("bare-verbs")
-    if start >= end or negative or verbal:
+    if clause or start >= end or negative or verbal:
         return False
     sentence.insert(start, Token("not", "NEG"))
     return True
@@ -238,8 +204,7 @@ def _negate_fragment(sentence: Sentence, k: int) -> bool:
 def affirm(sentence: Sentence, k: int) -> None:
     """Takes away the negation that the polarity constant ``k`` stands for.
 
-    Raises:
-        RealisationError: ``no-alignment``, no negative word was found.
+    Raises `RealisationError`, ``no-alignment``, where no negative word is found.
     """
     parent = sentence.node(k).up
     indices = sentence.indices(k)
@@ -271,9 +236,7 @@ def _negative_word(sentence: Sentence, group: Group) -> int | None:
         if token.tag in ("EN", "SC", "WP"):
             return None
         prefixed = NEGATIVE_PREFIX.match(token.low) and token.tag in ("JJ", "RB", "VBN", "VBD")
-        if token.low in scope.NEGATIVE_WORDS:
-            return index
-        if prefixed and readings(NEGATIVE_PREFIX.sub("", token.low)):
+        if token.low in scope.NEGATIVE_WORDS or (prefixed and readings(NEGATIVE_PREFIX.sub("", token.low))):
             return index
     return None
 
@@ -281,24 +244,21 @@ def _negative_word(sentence: Sentence, group: Group) -> int | None:
 def _remove_not(sentence: Sentence, index: int, group: Group | None) -> None:
     tokens, negation = sentence.tokens, sentence.tokens[index]
     inside = group is not None and index in group.negations
-    chain = [tokens[verb] for verb in group.chain] if group is not None else []
+    verb, main = (group.verb, tokens[group.main]) if group is not None else (EDGE, EDGE)
     scope.and_for_but(sentence, index, group if inside else None)
     tokens.remove(negation)
     if group is not None:
-        scope.to_affirmative(sentence, tokens.where(tokens[min(group.main, len(tokens) - 1)]))
+        scope.to_affirmative(sentence, min(group.main, len(tokens) - 1))
     if group is None or not inside:
-        before = tokens.at(index - 1)
-        if before.low in EXPANDED:
-            sentence.rewrite(before, EXPANDED[before.low])
-        return
-    verb, main = chain[0], chain[-1]
+        verb = tokens.at(index - 1)
     if verb.low in EXPANDED:
         sentence.rewrite(verb, EXPANDED[verb.low])
-    if verb.low in DO and main is not verb and main.tag in ("VB", "VBP") and not group.inverted:
+    supported = inside and verb.low in DO and main is not verb and main.tag in ("VB", "VBP")
+    if supported and group is not None and not group.inverted:
         tag = "VB" if group.kind == "imperative" else finite_tag(verb.text)
         tokens.remove(verb)
         sentence.rewrite(main, verb_form(main.lemma, tag), tag)
-        main.initial = main.initial or (verb.initial and main.text[:1].isupper())
+        main.initial = main.initial or (verb.initial and main.capital)
 
 
 def _make_positive(sentence: Sentence, index: int, parent: int | None) -> None:
@@ -313,10 +273,9 @@ def _make_positive(sentence: Sentence, index: int, parent: int | None) -> None:
     elif token.low == "nor":
         raise RealisationError("unclear-clause", "nor can't be undone alone")
     elif token.low in scope.POSITIVE:
-        if token.low == "neither":
-            for other in sentence.tokens[index:]:
-                if other.low == "nor":
-                    sentence.rewrite(other, "and")
+        for other in sentence.tokens[index:] if token.low == "neither" else ():
+            if other.low == "nor":
+                sentence.rewrite(other, "and")
         sentence.rewrite(token, scope.POSITIVE[token.low])
     else:
         concept = sentence.node(parent).label if parent is not None else ""
@@ -334,7 +293,15 @@ def _positive_determiner(sentence: Sentence, index: int, following: Token) -> No
         return
     if following.low in ("more", "less") or following.tag in ("PU", "EN"):
         raise RealisationError("unclear-clause", f"no {following.low} can't be undone")
-    head = tokens[scope.phrase_end(sentence, index + 1) - 1]
+    end = index + 1
+    while end < len(tokens):  # no right or wrong answers
+        after = tokens[end + 1].tag if end + 1 < len(tokens) else ""
+        described = not sentence.is_noun(end - 1) and after in _IN_PHRASE
+        joins = tokens[end].low in ("or", "and") and (described or after == "JJ")
+        if not joins and tokens[end].tag not in _IN_PHRASE:
+            break
+        end += 1
+    head = tokens[end - 1]
     plural = head.tag == "NNS"
     if not plural and (tokens.at(index - 1).low == "of" or may_be_bare(head.low)):
         sentence.cut(index, index + 1)

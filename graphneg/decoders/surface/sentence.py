@@ -175,8 +175,7 @@ class Sentence(Draft):
         fitting = [
             group
             for group in known
-            if group.is_main
-            and (self.tokens[group.main].low in light or not self._owner(group.main))
+            if group.is_main and (self.tokens[group.main].low in light or not self._owner(group.main))
         ]
         if not around or not fitting:
             return None

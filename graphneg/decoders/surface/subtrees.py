@@ -56,9 +56,10 @@ def drop(sentence: Sentence, k: int) -> None:
     above = sentence.indices(node.up) if node.up is not None else []
     refuse(
         "drop",
+        sentence.tokens,
+        target.start,
         kind=target.kind,
         role=node.role or "",
-        before=sentence.tokens.at(target.start - 1),
         # What the node modifies stands before it in the same noun phrase: boa constrictors.
         inner=bool(above) and target.start <= above[0] < target.head,
     )

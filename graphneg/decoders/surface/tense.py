@@ -43,8 +43,7 @@ def set_time(sentence: Sentence, k: int, concept: str) -> None:
     group = sentence.predicate(up) if up is not None else None
     if group is None or group.kind != "finite":
         group = sentence.finite_before(index) or group
-    before, after = sentence.tokens.at(index - 1), sentence.tokens.at(index + 1)
-    refuse("set-time", word=word, before=before, after=after, tense=TENSES.get(word, ""))
+    refuse("set-time", sentence.tokens, index, word=word, tense=TENSES.get(word, ""))
     set_concept(sentence, k, concept)
     if group is not None and word in PAST | FUTURE and group.kind == "finite":
         change_tense(sentence, group, TENSES[word])
@@ -66,6 +65,8 @@ def add_time(sentence: Sentence, k: int, concept: str) -> None:
     start, end = sentence.sentence_bounds(group.main)
     refuse(
         "add-time",
+        tokens,
+        group.main,
         tense=TENSES.get(word, ""),
         kind=group.kind,
         asks_later=not group.inverted and any(token.text == "?" for token in tokens[group.main : end]),
