@@ -68,6 +68,16 @@ class Group:
         return self.tokens[self.chain[1]] if len(self.chain) > 1 else EDGE
 
     @property
+    def perfect(self) -> bool:
+        """Whether the second verb is the participle of a perfect, so that *'s* before it is has."""
+        return self.second.low in ("been", "got", "had", "become", "seen")
+
+    @property
+    def would(self) -> bool:
+        """Whether the first verb is a *'d* that is would: it stands before a plain verb form."""
+        return self.verb.low == "'d" and self.second.tag == "VB"
+
+    @property
     def said_of(self) -> list[Token]:
         """The tokens of the subject."""
         return self.tokens[slice(*self.subject)] if self.subject is not None else []

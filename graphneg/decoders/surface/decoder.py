@@ -220,7 +220,7 @@ def refuse_unsaid(source: Sentence) -> None:
         RealisationError: ``unclear-clause``.
     """
     tokens = source.tokens
-    opening, marks = tokens[0], [token for token in tokens if token.tag == "EN"]
+    marks = [token for token in tokens if token.tag == "EN"]
     clauses = [group for group in source.groups() if group.is_main]
     refuse(
         "say-again",

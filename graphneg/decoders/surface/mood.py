@@ -26,14 +26,12 @@ from graphneg.english.tagging import FINITE
 
 _LEADS = frozenset({"CC", "UH", "PU", "QT", "RB"})
 _MAX_TAGGED = 12
-_HAS_AFTER = frozenset({"been", "got", "had", "become", "seen", "done"})
 
 
 def assertion(sentence: Sentence, k: int) -> Group:
     """The finite group of the clause that a node stands for: its own, else that of its first argument.
 
-    Raises:
-        RealisationError: ``unclear-clause``, there is none.
+    Raises `RealisationError`, ``unclear-clause``, where there is none.
     """
     pending = [k]
     for inner in pending:
@@ -42,16 +40,16 @@ def assertion(sentence: Sentence, k: int) -> Group:
             return group
         children = sentence.graph.children(inner)
         pending += [child.k for child in children if child.role and not child.role.endswith("-of")]
-    clauses = [group for group in sentence.groups() if group.is_main]
-    if k == 0 and clauses:
-        return clauses[0]
-    raise RealisationError("unclear-clause", f"{sentence.node(k).label} heads no clause")
+    clause = next((group for group in sentence.groups() if group.is_main), None)
+    if k or clause is None:
+        raise RealisationError("unclear-clause", f"{sentence.node(k).label} heads no clause")
+    return clause
 
 
 def to_question(sentence: Sentence, k: int) -> None:
     """A statement becomes a yes/no question: inversion, do-support, or ``right?`` where neither is safe."""
-    group = assertion(sentence, k)
-    main = sentence.tokens[group.main]
+    group, tokens = assertion(sentence, k), sentence.tokens
+    main = tokens[group.main]
     if group.kind == "imperative":
         if group.negations or main.low == "let":
             raise RealisationError("unclear-clause", "a negative order makes no question")
@@ -60,25 +58,25 @@ def to_question(sentence: Sentence, k: int) -> None:
         return
     if group.asks:
         raise RealisationError("unsupported-edit", "the clause is a question already")
-    if group.quotative or group.subject is None or not _is_main(sentence, group):
+    if group.quotative or group.subject is None or not _opens_sentence(sentence, group):
         _tag_question(sentence, main)
         return
-    subject = sentence.tokens[group.subject[0]]
-    refuse(
-        "question",
-        sentence.tokens,
-        group.subject[0],
-        offers=sentence.offers(group),
-        after=sentence.tokens.at(group.first + 1),
+    start, after = group.subject[0], tokens.at(group.first + 1)
+    refuse("question", tokens, start, offers=sentence.offers(group), after=after)
+    # Another clause with a subject of its own, joined by `and`, would be left behind.
+    _, end = sentence.sentence_bounds(group.first)
+    others = (
+        other for other in sentence.groups() if group.main < other.first < end and other.kind == "finite"
     )
-    if _is_coordinated(sentence, group):
+    starts = (other.subject[0] for other in others if other.subject is not None)
+    if any(other > group.main and tokens[other - 1].low in ("and", "but", "or") for other in starts):
         _tag_question(sentence, main)
         return
-    joined = sentence.conjuncts(group)
+    subject, joined = tokens[start], sentence.conjuncts(group)
     auxiliary = _lift_auxiliary(sentence, group)
     if auxiliary[0].low in DO:
         _to_base(sentence, joined)
-    sentence.insert(sentence.tokens.where(subject), *auxiliary)
+    sentence.insert(tokens.where(subject), *auxiliary)
     _end_with(sentence, subject, "?")
 
 
@@ -87,45 +85,21 @@ def _to_base(sentence: Sentence, verbs: list[Token]) -> None:
         sentence.rewrite(verb, verb_form(verb.lemma, "VB"), "VB")
 
 
-def _is_coordinated(sentence: Sentence, group: Group) -> bool:
-    """Whether ``and`` joins another clause with a subject of its own, which inversion would leave behind."""
-    _, end = sentence.sentence_bounds(group.first)
-    starts = [
-        other.subject[0]
-        for other in sentence.groups()
-        if group.main < other.first < end and other.kind == "finite" and other.subject is not None
-    ]
-    return any(
-        start > group.main and sentence.tokens[start - 1].low in ("and", "but", "or") for start in starts
-    )
-
-
-def _is_main(sentence: Sentence, group: Group) -> bool:
+def _opens_sentence(sentence: Sentence, group: Group) -> bool:
     """Only conjunctions, interjections and short adverbs stand before the subject in its sentence."""
-    if group.subject is None or group.subject[1] > group.first:
-        return False
-    start, _ = sentence.sentence_bounds(group.subject[0])
-    opening = sentence.tokens[start : group.subject[0]]
+    start, _ = sentence.sentence_bounds(group.start)
+    opening = sentence.tokens[start : group.start]
     words = [token.tag not in ("QT", "PU", "CC", "UH") for token in opening]
     if any(token.is_quote and any(words[:index]) for index, token in enumerate(opening)):
         return False
-    between = sentence.tokens[group.subject[1] : group.first]
-    return all(token.tag in _LEADS for token in opening) and all(token.tag == "RB" for token in between)
+    return _follows_subject(group, ("RB",)) and all(token.tag in _LEADS for token in opening)
 
 
-def _leads(sentence: Sentence, group: Group) -> bool:
-    """No other clause is open before the subject."""
+def _follows_subject(group: Group, tags: tuple[str, ...]) -> bool:
+    """Whether only words with such tags stand between a subject and the verb behind it."""
     if group.subject is None or group.subject[1] > group.first:
         return False
-    tokens, index = sentence.tokens, group.subject[0]
-    start, _ = sentence.sentence_bounds(index)
-    while index > start and not (tokens[index - 1].is_quote or tokens[index - 1].tag == "PU"):
-        index -= 1
-    opening = tokens[index : group.subject[0]]
-    between = tokens[group.subject[1] : group.first]
-    if any(token.tag in ("SC", "WP", *FINITE) for token in opening):
-        return False
-    return all(token.tag in ("RB", "NEG") for token in between)
+    return all(token.tag in tags for token in group.tokens[group.subject[1] : group.first])
 
 
 def _lift_auxiliary(sentence: Sentence, group: Group) -> list[Token]:
@@ -134,7 +108,11 @@ def _lift_auxiliary(sentence: Sentence, group: Group) -> list[Token]:
     lone = verb.full in DO | HAVE and len(group.chain) == 1
     if verb.tag in ("AX", "MD") and not lone:
         negation = next((tokens[index] for index in group.negations if tokens[index].low == "n't"), None)
-        text = _written_out(sentence, group)
+        clitics = {
+            "'s": "has" if group.perfect or group.second.low == "done" else "is",
+            "'d": "had" if group.second.tag == "VBN" else "would",
+        }
+        text = clitics.get(verb.low, verb.full)
         tokens.remove(verb)
         if negation is None:
             return [Token(text, verb.tag)]
@@ -146,16 +124,6 @@ def _lift_auxiliary(sentence: Sentence, group: Group) -> list[Token]:
         tag = "VBD"
     _to_base(sentence, [verb])
     return [Token(verb_form("do", tag), "AX")]
-
-
-def _written_out(sentence: Sentence, group: Group) -> str:
-    verb = group.verb
-    following = sentence.tokens[group.chain[1]] if len(group.chain) > 1 else EDGE
-    if verb.low == "'s":
-        return "has" if following.low in _HAS_AFTER else "is"
-    if verb.low == "'d":
-        return "had" if following.tag == "VBN" else "would"
-    return verb.full
 
 
 def _end_with(sentence: Sentence, main: Token, mark: str) -> None:
@@ -176,8 +144,8 @@ def _end_with(sentence: Sentence, main: Token, mark: str) -> None:
 def _tag_question(sentence: Sentence, main: Token) -> None:
     """``..., right?`` for short clauses whose auxiliary can't be moved.
 
-    Raises:
-        RealisationError: ``unclear-clause``, the sentence is too long to be turned by its last word.
+    Raises `RealisationError`, ``unclear-clause``, where the sentence is too long to be turned by its last
+    word.
     """
     tokens = sentence.tokens
     start, index = sentence.sentence_bounds(tokens.where(main))
@@ -190,25 +158,23 @@ def _tag_question(sentence: Sentence, main: Token) -> None:
     mark = tokens.at(index)
     if mark.text[:1] == "?" and mark.tag == "EN":
         raise RealisationError("unsupported-edit", "the sentence is a question already")
-    comma = [] if tokens.at(index - 1).text == "," else [Token(",", "PU")]
     if mark is not EDGE and mark.tag == "EN":
         mark.text = "?"
-        sentence.insert(index, *comma, Token("right", "UH"))
     else:
-        sentence.insert(index, *comma, Token("right", "UH"), Token("?", "EN"))
+        sentence.insert(index, Token("?", "EN"))
+    comma = [] if tokens.at(index - 1).text == "," else [Token(",", "PU")]
+    sentence.insert(index, *comma, Token("right", "UH"))
 
 
 def to_statement(sentence: Sentence, k: int) -> None:
     """A yes/no question becomes a statement.
 
-    Raises:
-        RealisationError: ``unsupported-edit``, the clause asks with a question word, or asks nothing.
+    Raises `RealisationError`, ``unsupported-edit``, where it asks with a question word, or asks nothing.
     """
     group, tokens = assertion(sentence, k), sentence.tokens
     start, end = sentence.sentence_bounds(group.first)
     mark = next((token for token in tokens[start:end] if token.text.startswith("?")), None)
-    if group.inverted and any(token.tag == "WP" for token in tokens[start : group.first]):
-        raise RealisationError("unsupported-edit", "the clause asks with a question word")
+    _refuse_question_word(group, start)
     if group.quotative and mark is not None:
         quoted = tokens.at(tokens.where(mark) + 1).is_quote
         mark.text, mark.tag = (",", "PU") if quoted else (".", "EN")
@@ -224,10 +190,15 @@ def to_statement(sentence: Sentence, k: int) -> None:
         mark.text = "."
 
 
+def _refuse_question_word(group: Group, start: int) -> None:
+    if group.inverted and any(token.tag == "WP" for token in group.tokens[start : group.first]):
+        raise RealisationError("unsupported-edit", "the clause asks with a question word")
+
+
 def uninvert(sentence: Sentence, group: Group) -> None:
     """``Did you go`` becomes ``you went``; the group must have a subject."""
     tokens, subject = sentence.tokens, group.said_of
-    verb, main = tokens[group.first], tokens[group.main]
+    verb, main = group.verb, tokens[group.main]
     contracted = [tokens[index] for index in group.negations if tokens[index].low == "n't"]
     for token in (verb, *contracted):
         tokens.remove(token)
@@ -245,8 +216,7 @@ def uninvert(sentence: Sentence, group: Group) -> None:
 def to_order(sentence: Sentence, k: int) -> None:
     """A statement becomes an order: ``You go`` gives ``Go``, ``He goes`` gives ``Let him go``.
 
-    Raises:
-        RealisationError: ``unclear-clause``, the subject is not found.
+    Raises `RealisationError`, ``unclear-clause``, where the subject is not found.
     """
     group: Group | None = assertion(sentence, k)
     tokens = sentence.tokens
@@ -256,17 +226,14 @@ def to_order(sentence: Sentence, k: int) -> None:
     nobody = RealisationError("unclear-clause", "the clause has no subject that could be told to act")
     if group.subject is None or tokens[group.subject[0]].tag in ("WP", "EX"):
         raise nobody
-    if not group.inverted and not _leads(sentence, group):
+    if not group.inverted and not _opens_clause(sentence, group):
         raise RealisationError("unclear-clause", "the clause is not the main one")
-    if group.inverted and group.subject[0] and any(token.tag == "WP" for token in tokens[: group.first]):
-        raise RealisationError("unsupported-edit", "the clause asks with a question word")
     if group.inverted:
+        _refuse_question_word(group, 0)
         first = tokens[group.subject[0]]
         uninvert(sentence, group)
         start = tokens.where(first)
-        group = next(
-            (other for other in sentence.groups() if other.subject and other.subject[0] == start), None
-        )
+        group = next((other for other in sentence.groups() if other.subject and other.start == start), None)
         if group is None:
             raise nobody
     subject, main = group.said_of, tokens[group.main]
@@ -286,6 +253,16 @@ def to_order(sentence: Sentence, k: int) -> None:
     end_plain(sentence, main)
 
 
+def _opens_clause(sentence: Sentence, group: Group) -> bool:
+    """No other clause is open before the subject."""
+    tokens, index = sentence.tokens, group.start
+    start, _ = sentence.sentence_bounds(index)
+    while index > start and not (tokens[index - 1].is_quote or tokens[index - 1].tag == "PU"):
+        index -= 1
+    open_clause = any(token.tag in ("SC", "WP", *FINITE) for token in tokens[index : group.start])
+    return _follows_subject(group, ("RB", "NEG")) and not open_clause
+
+
 def end_plain(sentence: Sentence, main: Token) -> None:
     """Ends the sentence of a verb with a full stop where it ends with a question mark."""
     marks = (token for token in sentence.tokens[sentence.tokens.where(main) :] if token.tag == "EN")
@@ -298,9 +275,10 @@ def strip_to_base(sentence: Sentence, group: Group) -> None:
     """Drops modals, do and perfect have; the first verb left takes its plain form."""
     tokens = sentence.tokens
     first, *rest = [tokens[index] for index in group.chain]
+    perfect = group.perfect or group.second.low == "done"
     while rest and (
         first.tag == "MD"
-        or (first.low == "'s" and rest[0].low in _HAS_AFTER)
+        or (first.low == "'s" and perfect)
         or first.full in DO | HAVE
         or first.low in ("'ll", "'d")
     ):
@@ -314,15 +292,14 @@ def strip_to_base(sentence: Sentence, group: Group) -> None:
 def from_order(sentence: Sentence, k: int) -> None:
     """An order becomes a statement about you: ``Draw me a sheep`` gives ``You draw me a sheep``.
 
-    Raises:
-        RealisationError: ``unclear-clause``, no order is found.
+    Raises `RealisationError`, ``unclear-clause``, where no order is found.
     """
     orders = [group for group in sentence.groups() if group.kind == "imperative"]
     if not orders:
         raise RealisationError("unclear-clause", "no order was found")
     group = next((order for order in orders if order.main in sentence.indices(k)), orders[0])
     tokens = sentence.tokens
-    verb, following = tokens[group.first], tokens.at(group.first + 1)
+    verb, following = group.verb, tokens.at(group.first + 1)
     if verb.low == "let" and following.low in ("'s", "us"):
         tokens.remove(following)
         tokens[group.first] = Token("we", "PRS")
