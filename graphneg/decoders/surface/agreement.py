@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from graphneg.decoders.surface.clauses import Group
-from graphneg.decoders.surface.draft import EDGE, Token
+from graphneg.decoders.surface.draft import EDGE, Token, Tokens
 from graphneg.decoders.surface.forms import (
     BE,
     DO,
@@ -28,9 +28,8 @@ from graphneg.decoders.surface.negation_scope import is_tag_pronoun
 from graphneg.decoders.surface.refusals import refuse
 from graphneg.decoders.surface.sentence import RealisationError, Sentence
 from graphneg.english.tagging import NOUNS, VERBS
-from graphneg.english.words import word_class
+from graphneg.english.words import word_class, word_map
 
-_CLITIC = {"am": "'m", "are": "'re", "is": "'s", "have": "'ve", "has": "'s"}
 _PLURAL = frozenset({"these", "those", "many", "few", "several", "both", "others", "people"})
 _TAGS = {SUBJECT: "PRS", OBJECT: "PRO", POSSESSIVE: "PS", OWN: "PN", REFLEXIVE: "PRO"}
 _HEADS = NOUNS | {"PN", "PRS", "PRO", "CD", "EX"}
@@ -41,16 +40,20 @@ PEOPLE = word_class("people")
 
 def is_subject(sentence: Sentence, token: Token) -> bool:
     """Whether a pronoun or noun is (part of) the subject of a finite verb."""
-    index = sentence.tokens.where(token)
-    return any(_heads(sentence, group, index) for group in sentence.groups())
+    return bool(_governed(sentence, token))
 
 
-def _heads(sentence: Sentence, group: Group, index: int) -> bool:
-    if group.subject is None or not group.subject[0] <= index < group.subject[1] or group.kind != "finite":
-        return False
-    subject, start = group.said_of, group.subject[0]
-    joined = any(token.low in ("and", "or") for token in subject)
-    return index == start + head_of(subject) or joined or len(subject) == 1
+def _governed(sentence: Sentence, token: Token) -> list[Group]:
+    """The finite groups whose subject the token heads, or helps to head."""
+    index, governed = sentence.tokens.where(token), list[Group]()
+    for group in sentence.groups():
+        if group.kind != "finite" or not group.subject or not group.subject[0] <= index < group.subject[1]:
+            continue
+        subject = group.said_of
+        joined = len(subject) == 1 or any(other.low in ("and", "or") for other in subject)
+        if joined or index == group.subject[0] + head_of(subject):
+            governed.append(group)
+    return governed
 
 
 def head_of(tokens: Sequence[Token]) -> int:
@@ -78,21 +81,18 @@ def person_of(tokens: Sequence[Token]) -> str:
 
 def agree_with(sentence: Sentence, token: Token) -> None:
     """Inflects the finite verbs whose subject holds the token, for that subject's person."""
-    index = sentence.tokens.where(token)
-    for group in sentence.groups():
-        if _heads(sentence, group, index) and group.said_of[0].tag != "EX":
+    for group in _governed(sentence, token):
+        if group.said_of[0].tag != "EX":
             inflect_finite(sentence, group, person_of(group.said_of))
 
 
 def inflect_finite(sentence: Sentence, group: Group, person: str) -> None:
     """The finite verb of a group for a person; modals and pasts stay as they are."""
-    verb = group.verb
-    low = verb.low
+    verb, low = group.verb, group.verb.low
     if verb.tag == "MD" or low in ("'d", "'ll", "ai"):
         return
     if low == "'s":
-        participle = len(group.chain) > 1 and sentence.tokens[group.chain[1]].low in word_class("after-has")
-        lemma, tag = "have" if participle else "be", "VBZ"
+        lemma, tag = "have" if group.second.low in word_class("after-has") else "be", "VBZ"
     elif low in BE | HAVE | DO:
         lemma, tag = "be" if low in BE else "have" if low in HAVE else "do", finite_tag(low)
     elif verb.tag in ("VBZ", "VBP"):
@@ -100,10 +100,9 @@ def inflect_finite(sentence: Sentence, group: Group, person: str) -> None:
     else:
         return
     form = agree(lemma, tag, person)
-    if low.startswith("'") and form in _CLITIC:
-        subject = (group.said_of or [EDGE])[0]
-        if _CLITIC[form] == "'s" or subject.tag in ("PRS", "PRO", "PN"):
-            form = _CLITIC[form]
+    clitic = word_map("clitics").get(form) if low.startswith("'") else None
+    if clitic == "'s" or (clitic and group.said_of and group.said_of[0].tag in ("PRS", "PRO", "PN")):
+        form = clitic
     if form != low:
         sentence.rewrite(verb, form)
 
@@ -119,68 +118,48 @@ def agree_relative(sentence: Sentence, tokens: Sequence[Token]) -> None:
 def set_pronouns(sentence: Sentence, persons: Mapping[int, str]) -> None:
     """Gives pronoun nodes other persons, all at once, so that I and you can change places.
 
-    Raises:
-        RealisationError: ``no-alignment``, none of the nodes has a word (the subject of an imperative).
+    Raises `RealisationError`, ``no-alignment``, where none of the nodes has a word (the subject of an
+    imperative).
     """
-    changes: list[tuple[Token, str, int]] = []
-    for k, person in persons.items():
-        for token in [sentence.tokens[index] for index in sentence.indices(k)]:
-            case = case_of(sentence, token, sentence.node(k).concept or "")
-            if case is not None:
-                changes.append((token, person, case))
+    tokens = sentence.tokens
+    mentions = [(tokens[i], k, person) for k, person in persons.items() for i in sentence.indices(k)]
+    cases = [
+        (token, person, case_of(sentence, token, sentence.node(k).label)) for token, k, person in mentions
+    ]
+    changes = [(token, person, case) for token, person, case in cases if case is not None]
     for token, _, _ in changes:
         refuse_expletive(sentence, token)
-        refuse("pronoun", sentence.tokens, sentence.tokens.where(token))
+        refuse("pronoun", tokens, tokens.where(token))
     if not changes:
         raise RealisationError("no-alignment", "no pronoun of these nodes is written")
     for token, person, _ in changes:
-        _address(sentence, token, person)
+        index, let = tokens.where(token), tokens.at(tokens.where(token) - 1)
+        # Let's go said of you is Go: let goes, and the pronoun with it.
+        if person == "you" and token.low in ("'s", "us") and let.low == "let":
+            sentence.cut(index - 1, index + 1)
+            if let.initial and index - 1 < len(tokens):
+                tokens[index - 1].home = -1
     for token, person, case in changes:
         rewrite_pronoun(sentence, token, person, case)
     for token, _, case in changes:
-        if case == SUBJECT and not _agree_before(sentence, token):
+        verb = tokens.at(tokens.where(token) - 1)
+        if case != SUBJECT:
+            continue
+        if verb.low not in DO or verb.tag != "AX":
             agree_with(sentence, token)
-
-
-def _agree_before(sentence: Sentence, token: Token) -> bool:
-    """``does it have to be``: do agrees with the pronoun behind it, whatever the verb looks like."""
-    verb = sentence.tokens.at(sentence.tokens.where(token) - 1)
-    if verb.low not in DO or verb.tag != "AX":
-        return False
-    form = agree("do", finite_tag(verb.low), person_of([token]))
-    if form != verb.low:
-        sentence.rewrite(verb, form)
-    return True
-
-
-def _address(sentence: Sentence, token: Token, person: str) -> None:
-    """``Let's go`` said of you is ``Go``: let goes, and the pronoun with it."""
-    index = sentence.tokens.where(token)
-    let = sentence.tokens.at(index - 1)
-    if person == "you" and token.low in ("'s", "us") and let.low == "let":
-        sentence.cut(index - 1, index + 1)
-        if let.initial and index - 1 < len(sentence.tokens):
-            sentence.tokens[index - 1].home = -1
+        # Does it have to be: do agrees with the pronoun behind it, whatever the verb looks like.
+        elif (form := agree("do", finite_tag(verb.low), person_of([token]))) != verb.low:
+            sentence.rewrite(verb, form)
 
 
 def refuse_expletive(sentence: Sentence, token: Token) -> None:
-    """Raises for *it's hard work being a nurse*, *it is a while since*, *take it easy*, where *it* is none.
-
-    Raises:
-        RealisationError: ``kind-mismatch``.
-    """
+    """Raises ``kind-mismatch`` for *it's hard work being a nurse*, *it is a while since*, *take it easy*."""
     tokens, index = sentence.tokens, sentence.tokens.where(token)
     _, end = sentence.sentence_bounds(index)
     after = tokens[index + 1 : min(end, index + 1 + _EXPLETIVE_REACH)] or [EDGE]
     marks = (other.tag == "TO" or other.low in word_class("after-expletive") for other in after[1:])
-    refuse(
-        "expletive",
-        tokens,
-        index,
-        after=after[0],
-        owns=sentence.is_noun(tokens.over(index + 1, ("JJ", "RB", "CD"))),
-        anticipates=after[0].is_be and any(marks),
-    )
+    owns = sentence.is_noun(tokens.over(index + 1, ("JJ", "RB", "CD")))
+    refuse("expletive", tokens, index, owns=owns, anticipates=after[0].is_be and any(marks))
 
 
 def rewrite_pronoun(sentence: Sentence, token: Token, person: str, case: int) -> None:
@@ -210,34 +189,36 @@ def case_of(sentence: Sentence, token: Token, person: str) -> int | None:
         return SUBJECT  # I know you will
     if (before.tag in VERBS and before.lemma in word_class("causatives")) or before.tag in ("VB", "VBG"):
         return OBJECT  # it makes you concerned
-    subject = is_subject(sentence, token) or _opens_clause(sentence, index) or _is_inverted(sentence, index)
+    subject = is_subject(sentence, token) or _opens_clause(tokens, index) or _is_inverted(tokens, index)
     return SUBJECT if subject else OBJECT
 
 
-def _is_inverted(sentence: Sentence, index: int) -> bool:
+def _is_inverted(tokens: Tokens, index: int) -> bool:
     """``How much would it be?``, ``…, don't you?``: an auxiliary before it, its verb or nothing behind it."""
-    tokens, after = sentence.tokens, sentence.tokens.at(index + 1)
-    verb = tokens.at(start := tokens.back(index, ("NEG",)) - 1)
-    if start < 0 or index + 1 == len(tokens) or (verb.tag != "MD" and verb.full not in BE | DO | HAVE):
+    after, start = tokens.at(index + 1), tokens.back(index, ("NEG",)) - 1
+    verb = tokens.at(start)
+    if index + 1 == len(tokens) or (verb.tag != "MD" and verb.full not in BE | DO | HAVE):
         return False
-    if verb.full in HAVE and after.tag in ("VBN", "VBD", "AX"):
-        return True
-    if verb.full in BE and after.tag in ("VBG", "VBN", "JJ"):
-        return True
-    asks = tokens.at(start - 1).text == "," and after.tag == "EN"
-    return asks or (after.tag == "VB" and (verb.tag == "MD" or verb.full in DO))
+    fitting = {
+        "VBN": verb.full in HAVE | BE,
+        "VBD": verb.full in HAVE,
+        "AX": verb.full in HAVE,
+        "VBG": verb.full in BE,
+        "JJ": verb.full in BE,
+        "VB": verb.tag == "MD" or verb.full in DO,
+        "EN": tokens.at(start - 1).text == ",",
+    }
+    return fitting.get(after.tag, False)
 
 
-def _opens_clause(sentence: Sentence, index: int) -> bool:
+def _opens_clause(tokens: Tokens, index: int) -> bool:
     """``if you please``, ``Has it any?``: between a sign that a clause begins and its verb."""
-    tokens = sentence.tokens
-    before, before2, after = tokens.at(index - 1), tokens.at(index - 2), tokens.at(index + 1)
+    before, opening, after = tokens.at(index - 1), tokens.at(index - 2), tokens.at(index + 1)
     if not index or index + 1 == len(tokens):
         return not index
-    has = before.low in ("has", "have")
-    if has and index == 1 and after.tag in ("DT", "NN", "NNS", "CD"):
-        return True
-    if has and index > 1 and before2.tag in ("EN", "QT", "WP", "PU"):
-        return True
+    if before.low in ("has", "have"):
+        counted = index == 1 and after.tag in ("DT", "NN", "NNS", "CD")
+        if counted or (index > 1 and opening.tag in ("EN", "QT", "WP", "PU")):
+            return True
     opens = before.tag in ("SC", "EN", "QT", "WP") or before.low in ("if", "when", "while", "that", "because")
     return opens and after.tag not in ("EN", "PU", "QT", "IN")

@@ -199,7 +199,7 @@ def _copy(graft: Edit, edits: Sequence[Edit], sources: Sources) -> str:
     inner = Sources(sources.graphs, sources.texts, sources.readings, sources.opened)
     _keep_sentence(source, graft.from_k or 0)
     _drop_opening(source)
-    if any(is_dangling(source.tokens, index) for index in range(len(source.tokens))):
+    if is_dangling(source.tokens, 0):
         raise RealisationError("unclear-clause", "what would be said again breaks off")
     if graft.role is not None:
         refuse_unsaid(source)

@@ -9,14 +9,7 @@ from __future__ import annotations
 from graphneg.decoders.surface.agreement import PEOPLE, agree_with, is_subject
 from graphneg.decoders.surface.clauses import Group, straighten
 from graphneg.decoders.surface.draft import Token, Tokens
-from graphneg.decoders.surface.forms import (
-    SUBJECT,
-    agree,
-    article,
-    may_be_bare,
-    pronoun,
-    pronoun_cases,
-)
+from graphneg.decoders.surface.forms import SUBJECT, agree, article, may_be_bare, pronoun, pronoun_cases
 from graphneg.decoders.surface.grafts import splice
 from graphneg.decoders.surface.mood import assertion, end_plain, strip_to_base, uninvert
 from graphneg.decoders.surface.refusals import refuse
@@ -40,13 +33,12 @@ _ORDERING = frozenset({"order-01", "command-02", "ask-02", "tell-01", "advise-01
 def drop(sentence: Sentence, k: int) -> None:
     """Takes the words of a subtree out, with the preposition, conjunction or commas that led to it.
 
-    An argument that its verb can't miss leaves ``something`` or ``someone``.
-
-    Raises:
-        RealisationError: ``no-alignment``; ``unclear-clause``, what is left would have no verb.
+    An argument that its verb can't miss leaves ``something`` or ``someone``. Raises `RealisationError`:
+    ``no-alignment``; ``unclear-clause``, what is left would have no verb.
     """
-    node = sentence.node(k)
-    if (node.role or "").startswith("snt"):
+    node, tokens = sentence.node(k), sentence.tokens
+    role = node.role or ""
+    if role.startswith("snt"):
         _drop_sentence(sentence, k)
         return
     target = phrase(sentence, k)
@@ -54,19 +46,13 @@ def drop(sentence: Sentence, k: int) -> None:
         _drop_determiner(sentence, target)
         return
     above = sentence.indices(node.up) if node.up is not None else []
-    refuse(
-        "drop",
-        sentence.tokens,
-        target.start,
-        kind=target.kind,
-        role=node.role or "",
-        # What the node modifies stands before it in the same noun phrase: boa constrictors.
-        inner=bool(above) and target.start <= above[0] < target.head,
-    )
+    # What the node modifies stands before it in the same noun phrase: boa constrictors.
+    inner = bool(above) and target.start <= above[0] < target.head
+    refuse("drop", tokens, target.start, kind=target.kind, role=role, inner=inner)
     if target.kind == "possessive":
-        sentence.rewrite(sentence.tokens[target.start], "the", "DT")
+        sentence.rewrite(tokens[target.start], "the", "DT")
     elif target.kind not in ("nominal", "verb") or not _replace_argument(sentence, k, target):
-        _remove(sentence, target, (node.role or "").startswith("op"))
+        _remove(sentence, target, role.startswith("op"))
 
 
 def _drop_determiner(sentence: Sentence, target: Phrase) -> None:
@@ -97,11 +83,8 @@ def _drop_sentence(sentence: Sentence, k: int) -> None:
 
 def _replace_argument(sentence: Sentence, k: int, target: Phrase) -> bool:
     """Subjects and objects leave an indefinite pronoun; True when that was done."""
-    tokens, before, after = (
-        sentence.tokens,
-        sentence.tokens.at(target.start - 1),
-        sentence.tokens.at(target.end),
-    )
+    tokens, head = sentence.tokens, sentence.tokens[target.head]
+    before, after = tokens.at(target.start - 1), tokens.at(target.end)
     if target.kind == "verb":
         infinitive = before.tag == "TO" and tokens.at(target.start - 2).tag in VERBS
         if infinitive:
@@ -111,27 +94,24 @@ def _replace_argument(sentence: Sentence, k: int, target: Phrase) -> bool:
         keeps = tokens[target.start].tag in ("PS", "DT") and target.start < target.head
         sentence.cut(target.start + keeps, target.end + 1)
         return True
-    subject = is_subject(sentence, tokens[target.head])
+    subject = is_subject(sentence, head)
     objective = before.tag in ("VB", "VBP", "VBZ", "VBD", "VBN", "VBG", "AX", "NEG", "PRO")
     if not (subject or objective) or "CC" in (before.tag, after.tag):
         return False
-    replacement = Token("someone" if _is_person(sentence, k, target) else "something", "PN")
+    known = pronoun_cases(head.text)
+    person = sentence.node(k).concept == "person" or head.low in PEOPLE or (known and known[0][0] != "it")
+    replacement = Token("someone" if person else "something", "PN")
     splice(sentence, target, [replacement])
     if subject:
         agree_with(sentence, replacement)
     return True
 
 
-def _is_person(sentence: Sentence, k: int, target: Phrase) -> bool:
-    head = sentence.tokens[target.head]
-    known = pronoun_cases(head.text)
-    return sentence.node(k).concept == "person" or head.low in PEOPLE or (bool(known) and known[0][0] != "it")
-
-
 def _remove(sentence: Sentence, target: Phrase, conjunct: bool) -> None:
     """Cuts a phrase out with what led to it."""
     tokens, start, end = sentence.tokens, target.start, target.end
-    _check_copula(sentence, target)
+    if target.kind in ("adjective", "adverb", "other", "nominal"):
+        _check_copula(sentence, target)
     if target.kind not in ("adjective", "modifier", "adverb"):
         start = tokens.back(start, ("IN", "TO", "SC", "WP"))
     if target.kind == "nominal" and tokens.at(end).tag == "IN" and tokens.at(end + 1).tag == "PRO":
@@ -165,16 +145,13 @@ def _last_of_list(sentence: Sentence, start: int, end: int) -> bool:
     comma = next((index for index in reach if tokens[index].text == ","), None)
     if comma is None or any(token.tag in (*VERBS, "IN", "SC", "QT") for token in tokens[comma + 1 : cut]):
         return False
-    joint = tokens[start - 1].text
+    tokens[comma].text, tokens[comma].tag, tokens[comma].home = tokens[start - 1].text, "CC", -1
     sentence.cut(cut, end)
-    tokens[comma].text, tokens[comma].tag, tokens[comma].home = joint, "CC", -1
     return True
 
 
 def _check_copula(sentence: Sentence, target: Phrase) -> None:
     """A linking verb can't lose its complement."""
-    if target.kind not in ("adjective", "adverb", "other", "nominal"):
-        return
     tokens, index = sentence.tokens, target.start
     while index and (tokens[index - 1].tag in ("RB", "NEG") or tokens[index - 1].text == ","):
         index -= 1
@@ -187,13 +164,11 @@ def _check_copula(sentence: Sentence, target: Phrase) -> None:
 def wrap(sentence: Sentence, concept: str, person: str) -> None:
     """Puts ``I agree that`` and its like above the sentence; ``person`` is the new subject.
 
-    Raises:
-        RealisationError: ``unclear-clause``, the sentence has no clause that can stand under a verb.
+    Raises `RealisationError`, ``unclear-clause``, where no clause can stand under a verb.
     """
     group, tokens = _first_clause(sentence, assertion(sentence, 0)), sentence.tokens
     start, _ = sentence.sentence_bounds(group.first)
-    asks = group.asks
-    if asks and any(token.tag == "WP" for token in tokens[start : group.first]):
+    if group.asks and any(token.tag == "WP" for token in tokens[start : group.first]):
         raise RealisationError("unclear-clause", "a question with a question word can't stand under a verb")
     index = min(group.first, tokens.over(start, ("CC", "UH", "PU", "QT")))
     while index < group.first and tokens[index].low in _LEAD_ADVERBS:
@@ -205,7 +180,7 @@ def wrap(sentence: Sentence, concept: str, person: str) -> None:
     opener = _opener(concept, person)
     if group.quotative and index == group.first:
         straighten(group)
-    if asks and group.subject is not None:
+    if group.asks and group.subject is not None:
         uninvert(sentence, group)
         end_plain(sentence, tokens[index])
     elif group.kind == "imperative":
@@ -215,13 +190,17 @@ def wrap(sentence: Sentence, concept: str, person: str) -> None:
         if group.subject is None or group.quotative:
             raise RealisationError("unclear-clause", "no subject that could be ordered")
         strip_to_base(sentence, group)
-    elif concept == "refuse-01" and _has_subject(sentence, group, person):
+    elif (
+        concept == "refuse-01"
+        and [token.low for token in group.said_of] == [person]
+        and not group.negations
+        and group.subject == (group.first - 1, group.first)
+    ):
         subject = group.said_of
         if len(group.chain) > 1 and tokens[group.main].tag == "VBG":
             raise RealisationError("unsupported-edit", "nobody refuses what he is doing")
         strip_to_base(sentence, group)
-        for token in subject:
-            tokens.remove(token)
+        tokens.remove(subject[0])
         opener = [*opener[:2], Token("to", "TO")]
     sentence.insert(index, *opener)
 
@@ -232,13 +211,13 @@ def _is_fragment(sentence: Sentence, start: int, index: int, group: Group) -> bo
     answers = any(token.low in word_class("no-clauses") for token in tokens[start : index + 1])
     before = tokens[index : group.subject[0]] if group.subject is not None and not group.quotative else []
     marked = any(token.tag in ("PU", "EN") for token in before) and before[0].tag not in _OPEN_CLAUSE
-    dangling = any(is_dangling(tokens, other) for other in range(index, len(tokens)))
-    return answers or tokens[index].tag == "TO" or marked or dangling
+    return answers or tokens[index].tag == "TO" or marked or is_dangling(tokens, index)
 
 
-def is_dangling(tokens: Tokens, index: int) -> bool:
+def is_dangling(tokens: Tokens, start: int) -> bool:
     """``I'd love to, ...``: an infinitive whose verb was said before, by somebody else perhaps."""
-    return tokens[index].tag == "TO" and tokens.at(index + 1).tag in ("EN", "PU", "QT", "CC", "SC")
+    ends = ("EN", "PU", "QT", "CC", "SC")
+    return any(tokens[i].tag == "TO" and tokens.at(i + 1).tag in ends for i in range(start, len(tokens)))
 
 
 def _first_clause(sentence: Sentence, default: Group) -> Group:
@@ -250,12 +229,6 @@ def _first_clause(sentence: Sentence, default: Group) -> Group:
             if opens == start or sentence.tokens.at(opens - 1).tag not in ("SC", "WP"):
                 return group
     return default
-
-
-def _has_subject(sentence: Sentence, group: Group, person: str) -> bool:
-    """Whether the subject is the person, right before a verb that is not denied."""
-    said = [token.low for token in group.said_of] == [person]
-    return said and not group.negations and group.subject == (group.first - 1, group.first)
 
 
 def _opener(concept: str, person: str) -> list[Token]:
@@ -287,8 +260,9 @@ def _order_under(sentence: Sentence, group: Group, concept: str, person: str) ->
     no = [Token("not", "NEG")] if negations else []
     verb = _subject_and_verb(lexeme(concept).split(" ")[0], person)
     if concept in _ORDERING:
-        sentence.insert(index, *verb, Token("you", "PRO"), *no, Token("to", "TO"))
+        opener = [*verb, Token("you", "PRO"), *no, Token("to", "TO")]
     elif concept in ("refuse-01", "promise-01"):
-        sentence.insert(index, *verb, *no, Token("to", "TO"))
+        opener = [*verb, *no, Token("to", "TO")]
     else:
-        sentence.insert(index, *_opener(concept, person), Token("you", "PRS"), Token("should", "MD"), *no)
+        opener = [*_opener(concept, person), Token("you", "PRS"), Token("should", "MD"), *no]
+    sentence.insert(index, *opener)

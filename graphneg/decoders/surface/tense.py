@@ -201,8 +201,8 @@ def _drop_auxiliary(sentence: Sentence, group: Group) -> None:
     """``have seen``: ``saw``; with not or before the subject ``did`` takes its place."""
     verb, second, lemma = group.verb, group.second, group.second.lemma
     if lemma == "be":
-        sentence.rewrite(verb, agree("be", "VBD", _person(group)), "AX")
         sentence.tokens.remove(second)
+        sentence.rewrite(verb, agree("be", "VBD", _person(group)), "AX")
     elif group.negations or group.inverted:
         sentence.rewrite(verb, "did", "AX")
         sentence.rewrite(second, verb_form(lemma, "VB"), "VB")
