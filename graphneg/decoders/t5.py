@@ -89,13 +89,6 @@ def flat_graph(graph: AmrGraph) -> str:
     return one_line(format_graph(bare))
 
 
-class _Item(NamedTuple):
-    """A graph on its way through the model."""
-
-    tokens: Tokens
-    utterance: EditedUtterance
-
-
 class T5Decoder:
     """Text by a T5 (or other sequence-to-sequence model) fine-tuned on AMR.
 
@@ -138,7 +131,9 @@ class T5Decoder:
             raise DecoderError(
                 f"the t5 decoder needs a model, a folder or a hub id; amrlib's are at {AMRLIB_MODELS}"
             )
-        _check_packages(backend)
+        needed = ["torch", "transformers", *(["ctranslate2"] if backend == "ctranslate2" else [])]
+        if missing := [name for name in needed if find_spec(name) is None]:
+            raise DecoderError(f"the t5 decoder needs {', '.join(missing)}: {INSTALL}")
         folder = find_amr_model(model, offline=offline)
         self._tokenizer = load_tokenizer(tokenizer or folder.tokenizer, offline=offline)
         self.backend = _make_backend(backend, folder, self._tokenizer, device)
@@ -148,7 +143,9 @@ class T5Decoder:
         self._seed = seed
         self._prefix = prefix
         self._serialise = serialise
-        self._max_input = max_input or _input_limit(folder, self._tokenizer)
+        longest = self._tokenizer.model_max_length
+        longest = longest if longest < _NO_LIMIT else _LONGEST_INPUT
+        self._max_input = max_input or folder.max_input or longest
         self._max_output = max_output or folder.max_output or _LONGEST_OUTPUT
 
     def decode(self, batch: Sequence[EditedUtterance]) -> list[Decoded]:
@@ -157,53 +154,49 @@ class T5Decoder:
         Reasons: ``truncated`` (graph or text longer than the model's limit), ``unchanged``
         (no text differs from the original), ``empty``, ``out-of-memory``.
         """
-        items = [self._item(utterance) for utterance in batch]
-        answers = [self._too_long(item) for item in items]
-        pending = [index for index, answer in enumerate(answers) if answer is None]
+        texts = [self._prefix + self._serialise(utterance.after) for utterance in batch]
+        rows: list[Tokens] = [self._tokenizer(text, verbose=False)["input_ids"] for text in texts]
+        answers: dict[int, Decoded] = {}
+        for index, row in enumerate(rows):
+            if len(row) > self._max_input:
+                why = f"truncated: the graph has {len(row)} tokens, the model reads {self._max_input}"
+                answers[index] = Decoded(None, why)
+        pending = [index for index in range(len(rows)) if index not in answers]
         for draw in range(self._sampling.draws if self._sampling else 1):
-            outputs = self._run([items[index] for index in pending], draw)
-            for index, texts in zip(pending, outputs, strict=True):
-                answers[index] = self._answer(items[index], texts)
-            pending = [index for index in pending if not _is_settled(answers[index])]
-        return [answer for answer in answers if answer is not None]
+            outputs = self._run([(rows[index], batch[index].id) for index in pending], draw)
+            for index, drawn in zip(pending, outputs, strict=True):
+                why = f"out-of-memory: a graph of {len(rows[index])} tokens does not fit alone"
+                # The first text that can be used; where there is none, what was wrong with the best one.
+                checked = [self._check(output, batch[index].text) for output in drawn or ()]
+                usable = (answer for answer in checked if answer.text is not None)
+                answers[index] = next(usable, checked[0]) if checked else Decoded(None, why)
+            # Where the memory did not suffice, drawing again is of no use.
+            pending = [
+                index
+                for index, drawn in zip(pending, outputs, strict=True)
+                if drawn is not None and answers[index].text is None
+            ]
+        return [answers[index] for index in range(len(rows))]
 
-    def _item(self, utterance: EditedUtterance) -> _Item:
-        text = self._prefix + self._serialise(utterance.after)
-        return _Item(self._tokenizer(text, verbose=False)["input_ids"], utterance)
+    def _run(self, items: Sequence[tuple[Tokens, str]], draw: int) -> list[list[Output] | None]:
+        """The texts for tokens with their ids, best first; None where the memory did not suffice."""
 
-    def _too_long(self, item: _Item) -> Decoded | None:
-        if len(item.tokens) <= self._max_input:
-            return None
-        return Decoded(
-            None, f"truncated: the graph has {len(item.tokens)} tokens, the model reads {self._max_input}"
-        )
-
-    def _run(self, items: Sequence[_Item], draw: int) -> list[list[Output] | None]:
-        """Each item's texts, best first."""
-
-        def run(batch: Sequence[_Item]) -> list[list[Output]]:
-            tokens = [item.tokens for item in batch]
+        def run(batch: Sequence[tuple[Tokens, str]]) -> list[list[Output]]:
+            tokens = [row for row, _ in batch]
             if self._sampling is None:
                 return self.backend.beams(tokens, self._num_beams, self._max_output)
-            seeds = [item_seed(self._seed, item.utterance.id, draw) for item in batch]
+            seeds = [item_seed(self._seed, id, draw) for _, id in batch]
             return self.backend.draws(tokens, self._sampling, seeds, self._max_output)
 
-        return if_memory_suffices(items, lambda item: len(item.tokens), self._batch_size, run)
+        return if_memory_suffices(items, lambda item: len(item[0]), self._batch_size, run)
 
-    def _answer(self, item: _Item, outputs: Sequence[Output] | None) -> Decoded:
-        """The first text that can be used; where there is none, what was wrong with the best one."""
-        if outputs is None:
-            return Decoded(None, f"out-of-memory: a graph of {len(item.tokens)} tokens does not fit alone")
-        answers = [self._check(item, output) for output in outputs]
-        return next((answer for answer in answers if answer.text is not None), answers[0])
-
-    def _check(self, item: _Item, output: Output) -> Decoded:
+    def _check(self, output: Output, original: str) -> Decoded:
         text = self._tokenizer.decode(output.tokens, skip_special_tokens=True).strip()
         if not output.finished:
             return Decoded(None, f"truncated: the text was not finished after {self._max_output} tokens")
         if not text:
             return Decoded(None, "empty: the model gave no text")
-        if same_words(text, item.utterance.text):
+        if same_words(text, original):
             return Decoded(None, "unchanged: the model gave the original text")
         return Decoded(text)
 
@@ -217,13 +210,6 @@ def same_words(text: str, other: str) -> bool:
     return _NO_LETTER.sub(" ", text).casefold().split() == _NO_LETTER.sub(" ", other).casefold().split()
 
 
-def _check_packages(backend: str) -> None:
-    needed = ["torch", "transformers", *(["ctranslate2"] if backend == "ctranslate2" else [])]
-    missing = [name for name in needed if find_spec(name) is None]
-    if missing:
-        raise DecoderError(f"the t5 decoder needs {', '.join(missing)}: {INSTALL}")
-
-
 def _make_backend(backend: str, folder: ModelFolder, tokenizer: Any, device: str) -> Backend:
     if backend == "ctranslate2":
         return CTranslate2Backend(folder, tokenizer, device)
@@ -232,20 +218,6 @@ def _make_backend(backend: str, folder: ModelFolder, tokenizer: Any, device: str
     if folder.converted:
         raise DecoderError(f'{folder.path}: converted for CTranslate2; use backend="ctranslate2"')
     return TorchBackend(folder.path, tokenizer, device)
-
-
-def _input_limit(folder: ModelFolder, tokenizer: Any) -> int:
-    if folder.max_input:
-        return folder.max_input
-    limit = tokenizer.model_max_length
-    return limit if limit < _NO_LIMIT else _LONGEST_INPUT
-
-
-def _is_settled(answer: Decoded | None) -> bool:
-    """Whether drawing again is of no use."""
-    return answer is not None and (
-        answer.text is not None or (answer.reason or "").startswith("out-of-memory")
-    )
 
 
 class TorchBackend(Backend):
@@ -274,8 +246,8 @@ class TorchBackend(Backend):
         self, batch: Sequence[Tokens], sampling: Sampling, seeds: Sequence[int], longest: int
     ) -> list[list[Output]]:
         """See `Backend.draws`."""
-        chain = processors(sampling, seeds)
-        return [[output] for output in self._generate(batch, longest, chain, num_beams=1)]
+        outputs = self._generate(batch, longest, processors(sampling, seeds), num_beams=1)
+        return [[output] for output in outputs]
 
     def _generate(
         self, batch: Sequence[Tokens], longest: int, chain: Sequence[Any], **search: Any
@@ -320,12 +292,15 @@ class CTranslate2Backend(Backend):
     def beams(self, batch: Sequence[Tokens], width: int, longest: int) -> list[list[Output]]:
         """See `Backend.beams`."""
         # With patience 1 the search stops at the first finished beams: short texts that broke off.
-        return self._translate(batch, longest, beam_size=width, num_hypotheses=width, patience=2)
-
-    def _translate(self, batch: Sequence[Tokens], longest: int, **search: int) -> list[list[Output]]:
         source = [self._tokenizer.convert_ids_to_tokens(list(tokens)) for tokens in batch]
         results = self._translator.translate_batch(
-            source, max_input_length=0, max_decoding_length=longest, return_end_token=True, **search
+            source,
+            max_input_length=0,
+            max_decoding_length=longest,
+            return_end_token=True,
+            beam_size=width,
+            num_hypotheses=width,
+            patience=2,
         )
         ids, end = self._tokenizer.convert_tokens_to_ids, self._tokenizer.eos_token_id
         return [[_output(ids(tokens), end) for tokens in result.hypotheses] for result in results]
@@ -333,16 +308,19 @@ class CTranslate2Backend(Backend):
 
 def convert(folder: ModelFolder, tokenizer: Any) -> Path:
     """The folder of the converted model, made where it is not there yet."""
-    target = _cache_for(folder) / f"{_CONVERTED}-{_version_of(folder.path)}"
+    # A text that changes when the model's files do: trained on, a model is converted again.
+    files = sorted(file for file in folder.path.iterdir() if file.is_file())
+    facts = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files]
+    version = hashlib.sha256(repr(facts).encode()).hexdigest()[:12]
+    target = _cache_for(folder) / f"{_CONVERTED}-{version}"
     if target.is_dir():
         return target
     try:
         with atomic_folder(target) as unfinished:
             _converter(folder.path, tokenizer).convert(str(unfinished), quantization="int8", force=True)
     except (OSError, RuntimeError, ValueError, KeyError, AttributeError, TypeError) as error:
-        raise DecoderError(
-            f"{folder.path}: can't be converted for CTranslate2 ({first_line(error)})"
-        ) from error
+        why = f"{folder.path}: can't be converted for CTranslate2 ({first_line(error)})"
+        raise DecoderError(why) from error
     return target
 
 
@@ -367,10 +345,3 @@ def _cache_for(folder: ModelFolder) -> Path:
     cache = user_cache_path("graphneg") / "models" / name
     cache.mkdir(parents=True, exist_ok=True)
     return cache
-
-
-def _version_of(path: Path) -> str:
-    """A text that changes when the model's files do: trained on, a model is converted again."""
-    files = sorted(file for file in path.iterdir() if file.is_file())
-    facts = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files]
-    return hashlib.sha256(repr(facts).encode()).hexdigest()[:12]

@@ -8,7 +8,8 @@ negation and time, then the mood of the whole, last the sentences that are added
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from graphneg.amr.alignment import get_aligner
 from graphneg.amr.concept_words import PRONOUNS
@@ -34,19 +35,15 @@ _MARKS = ("polarity", "mode", "polite")
 
 @dataclass(slots=True)
 class Sources:
-    """Texts and graphs that grafts copy from."""
+    """Texts and graphs that grafts copy from; ``opened`` counts the sentences that were."""
 
     graphs: Mapping[str, AmrGraph]
     texts: Mapping[str, str]
     readings: Readings
-    opened: int = field(default=0)
+    opened: int = 0
 
     def sentence(self, amr: str | None) -> Sentence:
-        """A fresh sentence to copy from.
-
-        Raises:
-            RealisationError: ``no-source``, the graph or its text was not given.
-        """
+        """A fresh sentence to copy from; raises ``no-source`` where the graph or its text was not given."""
         if amr is None or amr not in self.graphs or amr not in self.texts:
             raise RealisationError("no-source", f"the text of {amr} was not given")
         self.opened += 1
@@ -54,51 +51,50 @@ class Sources:
 
 
 def realise(sentence: Sentence, edits: Sequence[Edit], sources: Sources) -> str:
-    """The text under the edits.
-
-    Raises:
-        RealisationError: an edit that the words can't express.
-    """
-    whole = _whole_utterance(sentence, edits) or _taken_over(edits, sources)
-    if whole is not None:
-        return whole
+    """The text under the edits; raises `RealisationError` for one that the words can't express."""
     own = [edit for edit in edits if edit.copy_of is None]
+    if len(own) == 1 and own[0].op == "graft" and own[0].k == 0 and own[0].role is None:
+        return _copy(own[0], edits, sources)  # another utterance in the place of all of this one
+    if (reply := _interjection(sentence, own)) is not None:
+        return reply
     appended = [edit for edit in own if edit.op == "graft" and edit.role is not None]
-    wraps = [edit for edit in own if edit.op == "wrap"]
-    plain = [edit for edit in own if edit not in appended and edit not in wraps and edit.k >= 0]
+    plain = [edit for edit in own if edit.op != "wrap" and edit not in appended and edit.k >= 0]
     _change_words(sentence, plain, sources)
     for edit in plain:
         if edit.op == "drop" and sentence.node(edit.k).role not in _MARKS:
             drop(sentence, edit.k)
-    _change_marks(sentence, plain)
-    _wrap(sentence, wraps, own)
+    for edit in plain:
+        if edit.op == "drop" and sentence.node(edit.k).role in _MARKS:
+            _drop_mark(sentence, edit.k)
+        elif edit.op == "add":
+            _add(sentence, edit)
+    _wrap(sentence, own)
     text = sentence.text()
     for edit in appended:
-        text = _append(sentence, text, edit, edits, sources)
+        # A contradicted copy of another turn, or of one sentence of it, goes after the text.
+        if edit.role is None or not edit.role.startswith("snt"):
+            raise RealisationError("unsupported-edit", f"a subtree can't be added as :{edit.role}")
+        copied, body = _copy(edit, edits, sources), text.rstrip()
+        if copied.count('"') == 1:
+            copied = copied.strip('"').strip()
+        stop = (" ." if sentence.tokenised else ".") if body[-1:].isalnum() else ""
+        text = f"{body}{stop} {copied}"
     return text
 
 
-def _whole_utterance(sentence: Sentence, edits: Sequence[Edit]) -> str | None:
+def _interjection(sentence: Sentence, edits: Sequence[Edit]) -> str | None:
     """All content gone: what is left is one word such as ``Okay``."""
-    top = [edit for edit in edits if edit.op in ("set", "wrap") and edit.k == 0 and edit.copy_of is None]
+    top = [edit for edit in edits if edit.op in ("set", "wrap") and edit.k == 0]
     if not top or top[-1].concept not in _INTERJECTIONS:
         return None
-    dropped = {edit.k for edit in edits if edit.op == "drop" and edit.copy_of is None}
+    dropped = {edit.k for edit in edits if edit.op == "drop"}
     if 0 not in dropped and any(child.k not in dropped for child in sentence.graph.children(0)):
         return None
     word = (top[-1].concept or "").split("-")[0]
-    quoted = sentence.tokens[:1] and sentence.tokens[0].text == '"'
-    mark = " ." if sentence.tokenised else "."
     word = word.capitalize() if sentence.capitals else word
-    return f'" {word} . "' if quoted and sentence.tokenised else f"{word}{mark}"
-
-
-def _taken_over(edits: Sequence[Edit], sources: Sources) -> str | None:
-    """Another utterance in the place of all of this one: its words, as edits of the copy leave them."""
-    top = [edit for edit in edits if edit.copy_of is None]
-    if len(top) != 1 or top[0].op != "graft" or top[0].k != 0 or top[0].role is not None:
-        return None
-    return _copy(top[0], edits, sources)
+    if not sentence.tokenised:
+        return f"{word}."
+    return f'" {word} . "' if sentence.tokens[:1] and sentence.tokens[0].text == '"' else f"{word} ."
 
 
 def _change_words(sentence: Sentence, edits: Sequence[Edit], sources: Sources) -> None:
@@ -110,33 +106,19 @@ def _change_words(sentence: Sentence, edits: Sequence[Edit], sources: Sources) -
     if persons:
         set_pronouns(sentence, persons)
     for edit in edits:
-        if edit.op == "set" and edit.k not in persons:
-            _set(sentence, edit)
-        elif edit.op == "graft":
+        if edit.op == "graft":
             source = sources.sentence(edit.from_amr)
             grafts.replace_with(sentence, edit.k, source, edit.from_k or 0, sources.opened)
-
-
-def _set(sentence: Sentence, edit: Edit) -> None:
-    if edit.value is not None:
-        lexical.set_value(sentence, edit.k, edit.value)
-    elif edit.concept is not None and (
-        edit.concept in _TIME_CONCEPTS or sentence.node(edit.k).role == "time"
-    ):
-        tense.set_time(sentence, edit.k, edit.concept)
-    elif edit.concept is not None:
-        lexical.set_concept(sentence, edit.k, edit.concept)
-    else:
-        raise RealisationError("unsupported-edit", "set without concept or value")
-
-
-def _change_marks(sentence: Sentence, edits: Sequence[Edit]) -> None:
-    """Polarity, mood and added times."""
-    for edit in edits:
-        if edit.op == "drop" and sentence.node(edit.k).role in _MARKS:
-            _drop_mark(sentence, edit.k)
-        elif edit.op == "add":
-            _add(sentence, edit)
+        if edit.op != "set" or edit.k in persons:
+            continue
+        if edit.value is not None:
+            lexical.set_value(sentence, edit.k, edit.value)
+        elif edit.concept is None:
+            raise RealisationError("unsupported-edit", "set without concept or value")
+        elif edit.concept in _TIME_CONCEPTS or sentence.node(edit.k).role == "time":
+            tense.set_time(sentence, edit.k, edit.concept)
+        else:
+            lexical.set_concept(sentence, edit.k, edit.concept)
 
 
 def _drop_mark(sentence: Sentence, k: int) -> None:
@@ -148,44 +130,36 @@ def _drop_mark(sentence: Sentence, k: int) -> None:
     elif node.label in ("amr-unknown", "interrogative"):
         mood.to_statement(sentence, node.up or 0)
     else:
-        raise RealisationError(
-            "unsupported-edit", f"{node.role} {node.label} can't be dropped from the words"
-        )
+        why = f"{node.role} {node.label} can't be dropped from the words"
+        raise RealisationError("unsupported-edit", why)
 
 
 def _add(sentence: Sentence, edit: Edit) -> None:
-    if edit.role == "polarity" and edit.value == "-":
-        polarity.negate(sentence, edit.k)
-    elif (edit.role == "polarity" and edit.concept == "amr-unknown") or (
-        edit.role == "mode" and edit.value == "interrogative"
-    ):
-        refuse_answer(sentence, max(sentence.indices(edit.k), default=0))
-        mood.to_question(sentence, edit.k)
-    elif edit.role == "mode" and edit.value == "imperative":
-        mood.to_order(sentence, edit.k)
-    elif edit.role == "time" and edit.concept is not None:
-        tense.add_time(sentence, edit.k, edit.concept)
-    else:
-        raise RealisationError("unsupported-edit", f"no words for :{edit.role} {edit.concept or edit.value}")
+    match edit.role, edit.concept or edit.value:
+        case ("polarity", "-"):
+            polarity.negate(sentence, edit.k)
+        case ("polarity", "amr-unknown") | ("mode", "interrogative"):
+            refuse_answer(sentence, max(sentence.indices(edit.k), default=0))
+            mood.to_question(sentence, edit.k)
+        case ("mode", "imperative"):
+            mood.to_order(sentence, edit.k)
+        case ("time", str(concept)) if edit.concept is not None:
+            tense.add_time(sentence, edit.k, concept)
+        case (role, added):
+            raise RealisationError("unsupported-edit", f"no words for :{role} {added}")
 
 
-def _wrap(sentence: Sentence, wraps: Sequence[Edit], edits: Sequence[Edit]) -> None:
-    for edit in wraps:
-        if edit.concept == "multi-sentence":
+def _wrap(sentence: Sentence, edits: Sequence[Edit]) -> None:
+    for edit in edits:
+        if edit.op != "wrap" or edit.concept == "multi-sentence":
             continue
         if edit.k != 0 or edit.concept is None:
             raise RealisationError("unsupported-edit", "only a whole sentence can be wrapped")
-        person = next(
-            (other.concept for other in edits if (other.op, other.k, other.role) == ("add", -1, "ARG0")), None
+        subjects = (
+            other.concept for other in edits if (other.op, other.k, other.role) == ("add", -1, "ARG0")
         )
+        person = next(subjects, None)
         wrap(sentence, edit.concept, person if person in PRONOUNS else "i")
-
-
-def _append(sentence: Sentence, text: str, graft: Edit, edits: Sequence[Edit], sources: Sources) -> str:
-    """The text with a contradicted copy of another turn (or of one sentence of it) after it."""
-    if graft.role is None or not graft.role.startswith("snt"):
-        raise RealisationError("unsupported-edit", f"a subtree can't be added as :{graft.role}")
-    return _joined(text, _copy(graft, edits, sources), sentence.tokenised)
 
 
 def _copy(graft: Edit, edits: Sequence[Edit], sources: Sources) -> str:
@@ -196,38 +170,37 @@ def _copy(graft: Edit, edits: Sequence[Edit], sources: Sources) -> str:
         for edit in edits
         if edit.copy_of == graft.from_amr and edit.site == graft.site
     ]
-    inner = Sources(sources.graphs, sources.texts, sources.readings, sources.opened)
     _keep_sentence(source, graft.from_k or 0)
-    _drop_opening(source)
     if is_dangling(source.tokens, 0):
         raise RealisationError("unclear-clause", "what would be said again breaks off")
     if graft.role is not None:
         refuse_unsaid(source)
     before = source.text()
-    copied = realise(source, copy, inner).strip()
+    copied = realise(source, copy, replace(sources)).strip()
     if copy and copied == before.strip():
         raise RealisationError("unchanged", "the copied sentence did not change")
     return copied
 
 
 def refuse_unsaid(source: Sentence) -> None:
-    """Raises where a sentence can't be said again on its own (rules ``say-again``).
+    """Raises ``unclear-clause`` where a sentence can't be said again on its own (rules ``say-again``).
 
     A question asks for something else there; *I think so* stands for what was said before it; *as long as it
     rains* is a part of another clause.
-
-    Raises:
-        RealisationError: ``unclear-clause``.
     """
-    tokens = source.tokens
+    tokens, supposing = source.tokens, word_class("supposing")
     marks = [token for token in tokens if token.tag == "EN"]
     clauses = [group for group in source.groups() if group.is_main]
+    anaphoric = any(
+        token.low in ("so", "not") and tokens.at(index + 1).tag in ("EN", "PU") and before.lemma in supposing
+        for index, (before, token) in enumerate(pairwise(tokens), 1)
+    )
     refuse(
         "say-again",
         tokens,
         0,
         asks=bool(marks) and marks[-1].text == "?",
-        anaphoric=any(_stands_for_more(source, index) for index in range(1, len(tokens))),
+        anaphoric=anaphoric,
         breaks_off=_breaks_off(source),
         clause=bool(clauses),
         part=len(clauses) == 1 and clauses[0].subject is not None,
@@ -245,43 +218,23 @@ def _breaks_off(source: Sentence) -> bool:
     return named and (words[-1].tag == "MD" or words[-1].full in DO | HAVE)
 
 
-def _stands_for_more(source: Sentence, index: int) -> bool:
-    """``I think so.``, ``I hope not.``"""
-    before, token, after = source.tokens[index - 1], source.tokens[index], source.tokens.at(index + 1)
-    ends = token.low in ("so", "not") and after.tag in ("EN", "PU")
-    return ends and before.lemma in word_class("supposing")
-
-
 def _keep_sentence(source: Sentence, k: int) -> None:
-    """Leaves only the words of one ``:sntN`` of a turn; what it mentions first may be said again later."""
-    if k == 0:
-        return
-    indices = [index for inner in range(k, source.node(k).last + 1) for index in source.indices(inner)[:1]]
-    if not indices:
-        raise RealisationError("no-alignment", "no word stands for the sentence that is copied")
-    start, _ = source.sentence_bounds(min(indices))
-    _, end = source.sentence_bounds(max(indices))
-    source.tokens[:] = source.tokens[start:end]
+    """Leaves the words of one ``:sntN`` of a turn; what it mentions first may be said again later.
 
-
-def _drop_opening(source: Sentence) -> None:
-    """``Yes, and I turned it off``: what goes on from the turn before is no part of what is said again."""
+    ``Yes, and I turned it off``: what goes on from the turn before goes too.
+    """
     tokens = source.tokens
+    if k:
+        firsts = [index for inner in range(k, source.node(k).last + 1) for index in source.indices(inner)[:1]]
+        if not firsts:
+            raise RealisationError("no-alignment", "no word stands for the sentence that is copied")
+        start, end = source.sentence_bounds(min(firsts))[0], source.sentence_bounds(max(firsts))[1]
+        tokens[:] = tokens[start:end]
     while len(tokens) > 2 and (
         tokens[0].tag in ("UH", "CC")
         or (tokens[0].low in _INTERJECTIONS | word_class("openings") and tokens[1].text in (",", ".", "!"))
     ):
         source.cut(0, 2 if tokens[1].text in (",", ".", "!", "...") else 1)
-
-
-def _joined(text: str, appended: str, tokenised: bool) -> str:
-    if appended.count('"') == 1:
-        appended = appended.strip('"').strip()
-    body = text.rstrip()
-    tail = body[-1:]
-    if tail.isalnum():
-        body += " ." if tokenised else "."
-    return f"{body} {appended}"
 
 
 class SurfaceDecoder:
@@ -306,7 +259,8 @@ class SurfaceDecoder:
     def _decode(self, item: EditedUtterance) -> Decoded:
         if not item.text.strip():
             return Decoded(None, "empty: the utterance has no words")
-        if not _is_latin(item.text):
+        letters = [character for character in item.text[:2000] if character.isalpha()]
+        if sum(character < "ʰ" for character in letters) < _LATIN_SHARE * len(letters):
             return Decoded(None, "not-english: the text is not in Latin letters")
         if not item.edits:
             return Decoded(None, "unchanged: there are no edits")
@@ -323,8 +277,3 @@ class SurfaceDecoder:
         except Exception as error:
             return Decoded(None, f"internal-error: {type(error).__name__}: {error}")
         return refuse_original(item.text, Decoded(taken_apart(text, like=item.text) if apart else text))
-
-
-def _is_latin(text: str) -> bool:
-    letters = [character for character in text[:2000] if character.isalpha()]
-    return not letters or sum(character < "ʰ" for character in letters) >= _LATIN_SHARE * len(letters)

@@ -6,7 +6,7 @@ becomes a gerund where a noun was, and so on. An adjective never stands for a no
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from graphneg.decoders.surface.agreement import (
     PEOPLE,
@@ -45,7 +45,6 @@ _COUNT_FROM = 1_000_000
 _VERBAL = frozenset({"verb", "clause", "predicate"})
 _NOUNLIKE = frozenset({"nominal", "possessive"})
 _PRONOUNS = frozenset({"PRS", "PRO", "PS", "PN"})
-_VERB_FORMS = frozenset({"VB", "VBG", "VBN", "VBD", "VBZ", "VBP"})
 
 
 @dataclass(slots=True)
@@ -55,7 +54,12 @@ class Donor:
     sentence: Sentence
     span: Phrase
     serial: int
-    tokens: list[Token]
+    tokens: list[Token] = field(init=False)
+
+    def __post_init__(self) -> None:
+        tokens = self.copied(self.span.start, self.span.end)
+        many = len(tokens) > 1 and tokens[-1].tag == "NNS" and tokens[0].low in ("that", "this", "any")
+        self.tokens = tokens[1:] if many else tokens  # so that women, not any cars
 
     @property
     def kind(self) -> str:
@@ -69,40 +73,66 @@ class Donor:
 
     def copied(self, start: int, end: int) -> list[Token]:
         """Copies of tokens of the sentence, spaced among themselves as in their own text."""
-        copies: list[Token] = []
-        for index, token in enumerate(self.sentence.tokens[start:end], start):
-            text, home = token.text, _COUNT_FROM * (self.serial + 1) + index
-            if token.initial and token.tag != "NNP" and text != "I" and index == start:
-                text = text[:1].lower() + text[1:]
-            copies.append(Token(text, token.tag, home, token.gap))
+        first, base = self.sentence.tokens[start], _COUNT_FROM * (self.serial + 1)
+        copies = [
+            Token(token.text, token.tag, base + index, token.gap)
+            for index, token in enumerate(self.sentence.tokens[start:end], start)
+        ]
+        if first.initial and first.tag != "NNP" and first.text != "I":
+            copies[0].text = first.text[:1].lower() + first.text[1:]
         return copies
+
+    def verb_words(self, form: str) -> list[Token]:
+        """A verb phrase without its subject, its first verb in a form."""
+        group = _group(self.sentence, self.span)
+        start = group.main if group.inverted else _content_start(group)
+        first, *rest = self.copied(start, max(self.span.end, start + 1))
+        first.text, first.tag = verb_form("be" if first.full in BE else first.lemma, form), form
+        return [first, *rest]
+
+    def gerund(self) -> list[Token]:
+        """A verb phrase as a noun phrase: *seeing it*."""
+        first, *rest = self.verb_words("VBG")
+        return [Token(first.text, "NN"), *rest]
+
+    def with_article(self, tokens: list[Token]) -> list[Token]:
+        """The tokens; a singular noun taken from inside a compound gets an article."""
+        head = tokens[head_of(tokens)]
+        if tokens[0].tag not in ("NN", "JJ"):
+            return tokens
+        if self.sentence.tokens.at(self.span.end).tag in ("NN", "NNS"):
+            return [Token("the", "DT"), *tokens]
+        return [Token("a", "DT"), *tokens] if head.tag == "NN" and not may_be_bare(head.low) else tokens
+
+    def attributive(self) -> Token:
+        """One word before a noun: an adjective, the head of a compound, a participle."""
+        head = self.head
+        if self.kind in _VERBAL:
+            main = self.sentence.tokens[_group(self.sentence, self.span).main]
+            return Token(verb_form(main.lemma, "VBG"), "JJ")
+        if head.tag in ("PRS", "PRO", "PN", "CD"):
+            raise RealisationError("kind-mismatch", f"{head.text} can't stand before a noun")
+        if head.tag == "NNS":
+            return Token(min(readings(head.low).get("NOUN", (head.low,)), key=len), "NN")
+        return Token(head.low if head.tag != "NNP" else head.text, head.tag)
 
 
 def replace_with(sentence: Sentence, k: int, source: Sentence, from_k: int, serial: int) -> None:
     """Puts the words of a subtree of another sentence where the subtree at ``k`` has its words.
 
-    Raises:
-        RealisationError: ``no-alignment``; ``kind-mismatch``, a noun phrase for a clause and the like.
+    Raises `RealisationError`: ``no-alignment``; ``kind-mismatch``, a noun phrase for a clause and the like.
     """
-    target, span = phrase(sentence, k), phrase(source, from_k)
-    donor = Donor(source, span, serial, [])
-    donor.tokens = donor.copied(span.start, span.end)
-    first, last = donor.tokens[0], donor.tokens[-1]
-    if first is not last and last.tag == "NNS" and first.low in ("that", "this", "any"):
-        donor.tokens = donor.tokens[1:]  # so that women, not any cars
+    target, donor = phrase(sentence, k), Donor(source, phrase(source, from_k), serial)
     name = sentence.node(k).concept == source.node(from_k).concept == "name"
     _refuse(sentence, target, donor, name)
     kinds = (target.kind, donor.kind)
-    if name:
+    splits = sentence.tokens.at(target.start - 1).tag in ("MD", "AX", "PRS", "NEG")
+    if name or (kinds == ("clause", "clause") and not splits):
         splice(sentence, target, donor.tokens)
     elif _NOUNLIKE.issuperset(kinds):
         _replace_nominal(sentence, k, target, donor)
     elif _VERBAL.issuperset(kinds):
-        splits = sentence.tokens.at(target.start - 1).tag in ("MD", "AX", "PRS", "NEG")
-        if kinds == ("clause", "clause") and not splits:
-            splice(sentence, target, donor.tokens)
-        else:
-            _replace_verb(sentence, target, donor)
+        _replace_verb(sentence, target, donor)
     elif target.kind == donor.kind:
         splice(sentence, target, donor.tokens)
     else:
@@ -116,89 +146,59 @@ def replace_with(sentence: Sentence, k: int, source: Sentence, from_k: int, seri
 
 def _refuse(sentence: Sentence, target: Phrase, donor: Donor, name: bool) -> None:
     """Raises where the sentence says the noun or the words already, or a name goes with its neighbours."""
-    tokens = sentence.tokens
+    tokens, low = sentence.tokens, donor.head.low
     start, end = sentence.sentence_bounds(target.head)
     others = [*tokens[start : target.start], *tokens[target.end : end]]
-    donor_before = donor.sentence.tokens.at(donor.span.start - 1)
-    old = [token.low for token in tokens[target.start : target.end]]
+    before = (tokens.at(target.start - 1), donor.sentence.tokens.at(donor.span.start - 1))
+    # took the wallet out of a wallet
+    said = any(token.tag in NOUNS and token.low == low for token in others)
     refuse(
         "graft",
         tokens,
         target.start,
-        low=donor.head.low,
+        low=low,
         after=tokens.at(target.end),
         name=name,
-        # took the wallet out of a wallet
-        twice=donor.kind == "nominal"
-        and donor.head.tag in NOUNS
-        and any(token.tag in NOUNS and token.low == donor.head.low for token in others),
-        same=[token.low for token in donor.tokens] == old,
-        determined=(tokens.at(target.start - 1).tag in ("DT", "PS")) != (donor_before.tag in ("DT", "PS")),
+        twice=said and donor.kind == "nominal" and donor.head.tag in NOUNS,
+        same=[token.low for token in donor.tokens]
+        == [token.low for token in tokens[target.start : target.end]],
+        determined=sum(token.tag in ("DT", "PS") for token in before) == 1,
     )
 
 
 def _convert(sentence: Sentence, target: Phrase, donor: Donor) -> None:
     """A phrase of another kind, made to fit."""
-    if target.kind == "nominal" and donor.kind in _VERBAL | {"adjective", "modifier"}:
+    described, verbal = donor.kind in ("adjective", "modifier"), donor.kind in _VERBAL
+    if target.kind == "nominal" and (described or verbal):
         if sentence.tokens.at(target.end).low == "of":
             raise RealisationError("kind-mismatch", "what follows needs a noun")
-        if donor.kind not in _VERBAL:
+        if described:
             raise RealisationError("kind-mismatch", "an adjective can't stand for a noun")
-        subject, fitted = is_subject(sentence, sentence.tokens[target.head]), _gerund(donor)
+        subject, fitted = is_subject(sentence, sentence.tokens[target.head]), donor.gerund()
         splice(sentence, target, fitted)
         if subject:
             agree_with(sentence, fitted[0])
-    elif target.kind == "adjective" and donor.kind in ("nominal", "modifier", *_VERBAL):
-        splice(sentence, target, _predicative(donor))
-    elif target.kind == "modifier" and donor.kind in ("nominal", "adjective", *_VERBAL):
-        splice(sentence, Phrase(target.head, target.head + 1, "modifier", target.head), _attributive(donor))
-    elif target.kind in _VERBAL and donor.kind in ("nominal", "adjective", "modifier"):
+    elif target.kind == "adjective" and verbal:
+        splice(sentence, target, donor.gerund())
+    elif target.kind == "adjective" and donor.kind == "modifier":
+        adjective = donor.head.tag == "JJ"
+        splice(sentence, target, [Token(donor.head.low, "JJ")] if adjective else donor.tokens)
+    elif target.kind == "adjective" and donor.kind == "nominal":
+        splice(sentence, target, donor.with_article(donor.tokens))
+    elif target.kind == "modifier" and (verbal or donor.kind in ("nominal", "adjective")):
+        head = Phrase(target.head, target.head + 1, "modifier", target.head)
+        splice(sentence, head, [donor.attributive()])
+    elif target.kind in _VERBAL and (described or donor.kind == "nominal"):
         _verb_to_other(sentence, target, donor)
     else:
-        raise RealisationError(
-            "kind-mismatch", f"a phrase of kind {donor.kind} can't stand for {target.kind}"
-        )
-
-
-def _verb_words(donor: Donor, form: str) -> list[Token]:
-    """A verb phrase without its subject, its first verb in a form."""
-    group = _group(donor.sentence, donor.span)
-    start = group.main if group.inverted else _content_start(donor.sentence, group)
-    first, *rest = donor.copied(start, max(donor.span.end, start + 1))
-    first.text, first.tag = verb_form("be" if first.full in BE else first.lemma, form), form
-    return [first, *rest]
-
-
-def _gerund(donor: Donor) -> list[Token]:
-    first, *rest = _verb_words(donor, "VBG")
-    return [Token(first.text, "NN"), *rest]
-
-
-def _predicative(donor: Donor) -> list[Token]:
-    if donor.kind in _VERBAL:
-        return _gerund(donor)
-    if donor.kind == "modifier":
-        return [Token(donor.head.low, "JJ")] if donor.head.tag == "JJ" else donor.tokens
-    return _with_article(donor, donor.tokens)
-
-
-def _attributive(donor: Donor) -> list[Token]:
-    """One word before a noun: an adjective, the head of a compound, a participle."""
-    head = donor.head
-    if donor.kind in _VERBAL:
-        main = donor.sentence.tokens[_group(donor.sentence, donor.span).main]
-        return [Token(verb_form(main.lemma, "VBG"), "JJ")]
-    if head.tag in ("PRS", "PRO", "PN", "CD"):
-        raise RealisationError("kind-mismatch", f"{head.text} can't stand before a noun")
-    if head.tag == "NNS":
-        return [Token(min(readings(head.low).get("NOUN", (head.low,)), key=len), "NN")]
-    return [Token(head.low if head.tag != "NNP" else head.text, head.tag)]
+        why = f"a phrase of kind {donor.kind} can't stand for {target.kind}"
+        raise RealisationError("kind-mismatch", why)
 
 
 def _verb_to_other(sentence: Sentence, target: Phrase, donor: Donor) -> None:
     """A noun phrase as the object in place of a clause; an adjective after a form of be."""
     group, tokens = _group(sentence, target), sentence.tokens
-    main = _content_start(sentence, group)
+    main = _content_start(group)
     form, verb = _form(tokens[main]), Phrase(main, max(target.end, group.main + 1), target.kind, main)
     if donor.kind in ("adjective", "modifier"):
         finite = form in ("VBD", "VBP", "VBZ")
@@ -207,8 +207,7 @@ def _verb_to_other(sentence: Sentence, target: Phrase, donor: Donor) -> None:
         splice(sentence, verb, [Token(text, "VB" if form == "VB" else "AX"), *adjective])
         return
     person = _lone_pronoun(donor.tokens)
-    fitted = [Token(pronoun(person, OBJECT), "PRO")] if person else donor.tokens
-    fitted = _with_article(donor, fitted)
+    fitted = donor.with_article([Token(pronoun(person, OBJECT), "PRO")] if person else donor.tokens)
     start = target.start - (tokens.at(target.start - 1).tag in ("TO", "SC"))
     before = tokens.at(start - 1)
     complement = start < target.start or group.kind == "gerund"
@@ -237,7 +236,7 @@ def splice(sentence: Sentence, target: Phrase, tokens: list[Token]) -> None:
     sentence.tokens[target.start : target.end] = tokens
     if first.initial and tokens:
         tokens[0].home, tokens[0].initial = -1, True
-        if first.text[:1].isupper():
+        if first.capital:
             tokens[0].text = tokens[0].text[:1].upper() + tokens[0].text[1:]
 
 
@@ -246,55 +245,38 @@ def _replace_nominal(sentence: Sentence, k: int, target: Phrase, donor: Donor) -
     if old == "it":
         refuse_expletive(sentence, head)
     case = case_of(sentence, head, old) if pronoun_cases(head.text) else None
-    others = [sentence.tokens[index] for index in sentence.indices(k) if sentence.tokens[index] is not head]
+    mentions = [sentence.tokens[index] for index in sentence.indices(k)]
     subject, tokens = is_subject(sentence, head), donor.tokens
     lone = _lone_pronoun(tokens) if tokens[0].tag in _PRONOUNS else None
-    if target.kind == "possessive" or case in (POSSESSIVE, OWN):
-        if lone is None and len(tokens) > 1:
+    possessive = target.kind == "possessive" or case in (POSSESSIVE, OWN)
+    if possessive and lone is not None:
+        tokens = [Token(pronoun(lone, POSSESSIVE), "PS")]
+    elif possessive:
+        if len(tokens) > 1:
             tokens = donor.copied(*donor.sentence.noun_phrase(donor.span.head))
-        tokens = _possessive(tokens, lone)
+        last = tokens[-1]
+        if last.tag != "POS" and last.low != "'s":
+            plural = last.tag == "NNS" and last.low.endswith("s")
+            tokens = [*tokens, Token("'" if plural else "'s", "POS")]
     elif donor.kind == "possessive" or lone is not None:
         form = pronoun(lone or person_of(tokens), SUBJECT if subject else OBJECT)
         tokens = [Token(form, "PRS" if subject else "PRO")]
     else:
-        tokens = _with_article(donor, tokens)
+        tokens = donor.with_article(tokens)
     splice(sentence, target, tokens)
-    _follow(sentence, others, old, lone or _third(tokens, old))
+    _follow(sentence, [token for token in mentions if token is not head], old, lone or _third(tokens, old))
     if subject:
         agree_with(sentence, tokens[head_of(tokens)])
-    else:
-        _agree_existential(sentence, tokens)
-    agree_relative(sentence, tokens)
-
-
-def _agree_existential(sentence: Sentence, tokens: list[Token]) -> None:
-    """``there were`` many, ``there was`` one."""
-    index = sentence.tokens.where(tokens[0])
-    for group in sentence.groups():
-        subject = group.said_of
-        exists = bool(subject) and subject[0].tag == "EX"
-        if exists and max(group.main, (group.subject or (0, 0))[1] - 1) + 1 == index:
+    for group in sentence.groups() if not subject else ():
+        exists = group.subject is not None and group.said_of[0].tag == "EX"
+        # There were many, there was one.
+        if (
+            exists
+            and group.subject
+            and max(group.main + 1, group.subject[1]) == sentence.tokens.where(tokens[0])
+        ):
             inflect_finite(sentence, group, person_of(tokens))
-
-
-def _possessive(tokens: list[Token], person: str | None) -> list[Token]:
-    if person is not None:
-        return [Token(pronoun(person, POSSESSIVE), "PS")]
-    last = tokens[-1]
-    if last.tag == "POS" or last.low == "'s":
-        return tokens
-    return [*tokens, Token("'" if last.tag == "NNS" and last.low.endswith("s") else "'s", "POS")]
-
-
-def _with_article(donor: Donor, tokens: list[Token]) -> list[Token]:
-    """A singular noun taken from inside a compound gets an article."""
-    following, first = donor.sentence.tokens.at(donor.span.end), tokens[0]
-    head = tokens[head_of(tokens)]
-    if first.tag not in ("NN", "JJ"):
-        return tokens
-    if following.tag in ("NN", "NNS"):
-        return [Token("the", "DT"), *tokens]
-    return [Token("a", "DT"), *tokens] if head.tag == "NN" and not may_be_bare(head.low) else tokens
+    agree_relative(sentence, tokens)
 
 
 def _third(tokens: list[Token], person: str) -> str:
@@ -318,27 +300,27 @@ def _follow(sentence: Sentence, tokens: list[Token], old: str, person: str) -> N
 
 def _replace_verb(sentence: Sentence, target: Phrase, donor: Donor) -> None:
     """A verb phrase takes the place of another: the new verb in the old one's form, subjects left out."""
-    main = _group(donor.sentence, donor.span).main
+    main, tokens = _group(donor.sentence, donor.span).main, sentence.tokens
     if any(token.tag in ("WP", "SC") for token in donor.sentence.tokens[donor.span.start : main]):
         raise RealisationError("kind-mismatch", "the clause has a question word")
     old = _group(sentence, target)
-    start = _content_start(sentence, old)
-    form = _form(sentence.tokens[start])
-    words = _verb_words(donor, form)
-    if any(token.tag == "EN" for token in sentence.tokens[start : target.end]):
+    start = _content_start(old)
+    form = _form(tokens[start])
+    words = donor.verb_words(form)
+    if any(token.tag == "EN" for token in tokens[start : target.end]):
         raise RealisationError("unclear-clause", "the phrase goes over the end of a sentence")
     splice(sentence, Phrase(start, max(target.end, old.main + 1), target.kind, start), words)
     if form in ("VBP", "VBZ") and old.subject:
-        agree_with(sentence, sentence.tokens[old.subject[0]])
+        agree_with(sentence, tokens[old.subject[0]])
 
 
-def _content_start(sentence: Sentence, group: Group) -> int:
+def _content_start(group: Group) -> int:
     """The first verb that says something: the main one, or the be of a passive or progressive."""
-    passive = len(group.chain) > 1 and sentence.tokens[group.chain[-2]].is_be
+    passive = len(group.chain) > 1 and group.tokens[group.chain[-2]].is_be
     return group.chain[-2] if passive else group.main
 
 
 def _form(token: Token) -> str:
     if token.tag in ("AX", "MD"):
         return finite_tag(token.text)
-    return token.tag if token.tag in _VERB_FORMS else "VB"
+    return token.tag if token.tag in VERBS else "VB"
