@@ -10,20 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from graphneg.decoders.surface.clauses import Group
 from graphneg.decoders.surface.draft import EDGE, Token, Tokens
-from graphneg.decoders.surface.forms import (
-    BE,
-    DO,
-    HAVE,
-    OBJECT,
-    OWN,
-    POSSESSIVE,
-    REFLEXIVE,
-    SUBJECT,
-    agree,
-    finite_tag,
-    pronoun,
-    pronoun_cases,
-)
+from graphneg.decoders.surface.forms import BE, DO, HAVE, Case, agree, finite_tag, pronoun, pronoun_cases
 from graphneg.decoders.surface.negation_scope import is_tag_pronoun
 from graphneg.decoders.surface.refusals import refuse
 from graphneg.decoders.surface.sentence import RealisationError, Sentence
@@ -31,7 +18,7 @@ from graphneg.english.tagging import NOUNS, VERBS
 from graphneg.english.words import word_class, word_map
 
 _PLURAL = frozenset({"these", "those", "many", "few", "several", "both", "others", "people"})
-_TAGS = {SUBJECT: "PRS", OBJECT: "PRO", POSSESSIVE: "PS", OWN: "PN", REFLEXIVE: "PRO"}
+_TAGS = ("PRS", "PRO", "PS", "PN", "PRO")
 _HEADS = NOUNS | {"PN", "PRS", "PRO", "CD", "EX"}
 _EXPLETIVE_REACH = 7
 
@@ -143,12 +130,12 @@ def set_pronouns(sentence: Sentence, persons: Mapping[int, str]) -> None:
         rewrite_pronoun(sentence, token, person, case)
     for token, _, case in changes:
         verb = tokens.at(tokens.where(token) - 1)
-        if case != SUBJECT:
+        if case != Case.SUBJECT:
             continue
         if verb.low not in DO or verb.tag != "AX":
             agree_with(sentence, token)
         # Does it have to be: do agrees with the pronoun behind it, whatever the verb looks like.
-        elif (form := agree("do", finite_tag(verb.low), person_of([token]))) != verb.low:
+        elif (form := agree("do", verb.tense, person_of([token]))) != verb.low:
             sentence.rewrite(verb, form)
 
 
@@ -162,7 +149,7 @@ def refuse_expletive(sentence: Sentence, token: Token) -> None:
     refuse("expletive", tokens, index, owns=owns, anticipates=after[0].is_be and any(marks))
 
 
-def rewrite_pronoun(sentence: Sentence, token: Token, person: str, case: int) -> None:
+def rewrite_pronoun(sentence: Sentence, token: Token, person: str, case: Case) -> None:
     """Writes the form of a person in a case."""
     form = pronoun(person, case)
     if token.low == "'s":
@@ -172,25 +159,25 @@ def rewrite_pronoun(sentence: Sentence, token: Token, person: str, case: int) ->
     sentence.rewrite(token, form, _TAGS[case])
 
 
-def case_of(sentence: Sentence, token: Token, person: str) -> int | None:
+def case_of(sentence: Sentence, token: Token, person: str) -> Case | None:
     """The case a pronoun stands in; forms that look alike are told apart by what stands around them."""
     if token.low == "'s":
-        return OBJECT
+        return Case.OBJECT
     known = [case for other, case in pronoun_cases(token.text) if other == person]
     if len(known) < 2:
         return known[0] if known else None
-    if POSSESSIVE in known:
-        return POSSESSIVE if token.tag == "PS" else OBJECT if OBJECT in known else OWN
+    if Case.POSSESSIVE in known:
+        return Case.POSSESSIVE if token.tag == "PS" else Case.OBJECT if Case.OBJECT in known else Case.OWN
     if is_tag_pronoun(sentence, token):
-        return SUBJECT
+        return Case.SUBJECT
     tokens, index = sentence.tokens, sentence.tokens.where(token)
     before, after = tokens.at(index - 1), tokens.at(index + 1)
     if index and (after.tag in ("MD", "VBZ") or after.full in BE - {"be"}):
-        return SUBJECT  # I know you will
+        return Case.SUBJECT  # I know you will
     if (before.tag in VERBS and before.lemma in word_class("causatives")) or before.tag in ("VB", "VBG"):
-        return OBJECT  # it makes you concerned
+        return Case.OBJECT  # it makes you concerned
     subject = is_subject(sentence, token) or _opens_clause(tokens, index) or _is_inverted(tokens, index)
-    return SUBJECT if subject else OBJECT
+    return Case.SUBJECT if subject else Case.OBJECT
 
 
 def _is_inverted(tokens: Tokens, index: int) -> bool:

@@ -14,7 +14,15 @@ from dataclasses import dataclass
 
 from graphneg.amr.alignment import Aligner, Span, align
 from graphneg.amr.concept_words import PRONOUNS
-from graphneg.decoders.surface.forms import BE, article, full_form, pronoun_cases, verb_lemma
+from graphneg.decoders.surface.forms import (
+    BE,
+    article,
+    finite_tag,
+    full_form,
+    pronoun_cases,
+    verb_form,
+    verb_lemma,
+)
 from graphneg.english.noun_kinds import is_frame, lexeme
 from graphneg.english.tagging import tag
 from graphneg.english.tokens import TextSpan, tokenize
@@ -61,6 +69,15 @@ class Token:
     def lemma(self) -> str:
         """The verb that the text is a form of."""
         return verb_lemma(self.text)
+
+    @property
+    def tense(self) -> str:
+        """``VBD``, ``VBZ`` or ``VBP``: the tense that a finite verb shows."""
+        return self.tag if self.tag in ("VBD", "VBZ", "VBP") else finite_tag(self.text)
+
+    def form(self, tag: str) -> str:
+        """The verb in the form of a tag."""
+        return verb_form(verb_lemma(self.text), tag)
 
     @property
     def is_be(self) -> bool:
@@ -139,6 +156,10 @@ class Draft:
             text = text[:1].upper() + text[1:]
         token.text = text
         token.tag = token.tag if tag is None else tag
+
+    def inflect(self, verb: Token, tag: str) -> None:
+        """Gives a verb the form of a tag, and the tag."""
+        self.rewrite(verb, verb.form(tag), tag)
 
     def text(self) -> str:
         """The edited text."""

@@ -2,25 +2,25 @@
 
 In: a lemma or a word, and a Penn tag, a degree, a person or a case. Out: the form.
 
->>> verb_form("see", "VBD"), noun_form("city", "NNS"), agree("be", "VBP", "they"), pronoun("i", OBJECT)
+>>> verb_form("see", "VBD"), noun_form("city", "NNS"), agree("be", "VBP", "they"), pronoun("i", Case.OBJECT)
 ('saw', 'cities', 'are', 'me')
 """
 
 from __future__ import annotations
 
 import re
+from enum import IntEnum
 from functools import lru_cache
 
 from graphneg.english.words import inflections, readings, word_class, word_map
 
 BE, HAVE, DO = (word_class(f"forms-of-{verb}") for verb in ("be", "have", "do"))
 EXPANDED = word_map("before-nt")
-"""Verbs as they are written before n't, and in full."""
-CONTRACTED = {full: stem for stem, full in EXPANDED.items() if stem != "ai"}
-NEVER_CONTRACTED = frozenset({"am", "'m", "may", "might", "ought", "shall", "'re"})
+"""What verbs are in full that are written in another way before n't."""
+_CONTRACTED = {full: stem for stem, full in EXPANDED.items() if stem != "ai"}
+_NEVER_CONTRACTED = frozenset({"am", "'m", "may", "might", "ought", "shall", "'re"})
 _FULL = word_map("full-forms")
 _CASES = {person: cases.replace("_", " ").split("/") for person, cases in word_map("pronoun-cases").items()}
-SUBJECT, OBJECT, POSSESSIVE, OWN, REFLEXIVE = range(5)
 _BE = {"VBD": "was", "VBZ": "is", "VBP": "are", "VB": "be", "VBN": "been", "VBG": "being"}
 _VOWEL = re.compile(
     r"^(?:[aio]|e(?!u|w)|u(?!ni(?!n|m)|s[aeiu]|t[ie]|biq|r[aio])|hour|hono|honest|heir|8|11\b|18\b)"
@@ -31,11 +31,27 @@ _MASS_ENDING = re.compile(
 )
 
 
+class Case(IntEnum):
+    """Where a pronoun stands: ``OWN`` is *mine*, ``POSSESSIVE`` is *my*."""
+
+    SUBJECT = 0
+    OBJECT = 1
+    POSSESSIVE = 2
+    OWN = 3
+    REFLEXIVE = 4
+
+
 @lru_cache(maxsize=65536)
 def full_form(word: str) -> str:
     """A clitic or a contracted stem written out; ``'s`` and ``'d`` are left to their sentence."""
     low = word.lower().replace("’", "'")
     return _FULL.get(low, low)
+
+
+def before_nt(verb: str) -> str | None:
+    """A verb as it is written before n't, None where it takes none."""
+    low = verb.lower().replace("’", "'")
+    return None if low in _NEVER_CONTRACTED else _CONTRACTED.get(low, verb)
 
 
 @lru_cache(maxsize=65536)
@@ -136,19 +152,17 @@ def article(following: str) -> str:
     return "an" if _VOWEL.match(low) and not _CONSONANT.match(low) else "a"
 
 
-def pronoun(person: str, case: int) -> str:
+def pronoun(person: str, case: Case) -> str:
     """The form of a pronoun in a case; ``I`` is a capital."""
     form = _CASES[person][case]
     return "I" if form == "i" else form
 
 
 @lru_cache(maxsize=4096)
-def pronoun_cases(form: str) -> tuple[tuple[str, int], ...]:
+def pronoun_cases(form: str) -> tuple[tuple[str, Case], ...]:
     """Every (person, case) that a word can be: ``her`` is an object and a possessive."""
     low = {"'em": "them", "yourselves": "yourself"}.get(form.lower(), form.lower())
-    return tuple(
-        (person, case) for person, forms in _CASES.items() for case, known in enumerate(forms) if known == low
-    )
+    return tuple((person, case) for person, forms in _CASES.items() for case in Case if forms[case] == low)
 
 
 def agree(lemma: str, tag: str, person: str) -> str:

@@ -8,33 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from graphneg.decoders.surface.agreement import (
-    PEOPLE,
-    agree_relative,
-    agree_with,
-    case_of,
-    head_of,
-    inflect_finite,
-    is_subject,
-    person_of,
-    refuse_expletive,
-    rewrite_pronoun,
-)
+from graphneg.decoders.surface import agreement
 from graphneg.decoders.surface.clauses import Group
 from graphneg.decoders.surface.draft import Token
-from graphneg.decoders.surface.forms import (
-    BE,
-    OBJECT,
-    OWN,
-    POSSESSIVE,
-    SUBJECT,
-    agree,
-    finite_tag,
-    may_be_bare,
-    pronoun,
-    pronoun_cases,
-    verb_form,
-)
+from graphneg.decoders.surface.forms import BE, Case, agree, may_be_bare, pronoun, pronoun_cases, verb_form
 from graphneg.decoders.surface.lexical import set_concept
 from graphneg.decoders.surface.refusals import refuse
 from graphneg.decoders.surface.sentence import Phrase, RealisationError, Sentence, phrase
@@ -97,7 +74,7 @@ class Donor:
 
     def with_article(self, tokens: list[Token]) -> list[Token]:
         """The tokens; a singular noun taken from inside a compound gets an article."""
-        head = tokens[head_of(tokens)]
+        head = tokens[agreement.head_of(tokens)]
         if tokens[0].tag not in ("NN", "JJ"):
             return tokens
         if self.sentence.tokens.at(self.span.end).tag in ("NN", "NNS"):
@@ -109,7 +86,7 @@ class Donor:
         head = self.head
         if self.kind in _VERBAL:
             main = self.sentence.tokens[_group(self.sentence, self.span).main]
-            return Token(verb_form(main.lemma, "VBG"), "JJ")
+            return Token(main.form("VBG"), "JJ")
         if head.tag in ("PRS", "PRO", "PN", "CD"):
             raise RealisationError("kind-mismatch", f"{head.text} can't stand before a noun")
         if head.tag == "NNS":
@@ -174,10 +151,10 @@ def _convert(sentence: Sentence, target: Phrase, donor: Donor) -> None:
             raise RealisationError("kind-mismatch", "what follows needs a noun")
         if described:
             raise RealisationError("kind-mismatch", "an adjective can't stand for a noun")
-        subject, fitted = is_subject(sentence, sentence.tokens[target.head]), donor.gerund()
+        subject, fitted = agreement.is_subject(sentence, sentence.tokens[target.head]), donor.gerund()
         splice(sentence, target, fitted)
         if subject:
-            agree_with(sentence, fitted[0])
+            agreement.agree_with(sentence, fitted[0])
     elif target.kind == "adjective" and verbal:
         splice(sentence, target, donor.gerund())
     elif target.kind == "adjective" and donor.kind == "modifier":
@@ -202,12 +179,12 @@ def _verb_to_other(sentence: Sentence, target: Phrase, donor: Donor) -> None:
     form, verb = _form(tokens[main]), Phrase(main, max(target.end, group.main + 1), target.kind, main)
     if donor.kind in ("adjective", "modifier"):
         finite = form in ("VBD", "VBP", "VBZ")
-        text = agree("be", form, person_of(group.said_of)) if finite else verb_form("be", form)
+        text = agree("be", form, agreement.person_of(group.said_of)) if finite else verb_form("be", form)
         adjective = donor.tokens if donor.kind == "adjective" else [Token(donor.head.low, "JJ")]
         splice(sentence, verb, [Token(text, "VB" if form == "VB" else "AX"), *adjective])
         return
     person = _lone_pronoun(donor.tokens)
-    fitted = donor.with_article([Token(pronoun(person, OBJECT), "PRO")] if person else donor.tokens)
+    fitted = donor.with_article([Token(pronoun(person, Case.OBJECT), "PRO")] if person else donor.tokens)
     start = target.start - (tokens.at(target.start - 1).tag in ("TO", "SC"))
     before = tokens.at(start - 1)
     complement = start < target.start or group.kind == "gerund"
@@ -217,7 +194,7 @@ def _verb_to_other(sentence: Sentence, target: Phrase, donor: Donor) -> None:
         return
     splice(sentence, verb, [Token(verb_form("have", form), form), *fitted])
     if group.subject is not None and form in ("VBP", "VBZ"):
-        agree_with(sentence, tokens[group.subject[0]])
+        agreement.agree_with(sentence, tokens[group.subject[0]])
 
 
 def _group(sentence: Sentence, span: Phrase) -> Group:
@@ -243,14 +220,14 @@ def splice(sentence: Sentence, target: Phrase, tokens: list[Token]) -> None:
 def _replace_nominal(sentence: Sentence, k: int, target: Phrase, donor: Donor) -> None:
     head, old = sentence.tokens[target.head], sentence.node(k).concept or ""
     if old == "it":
-        refuse_expletive(sentence, head)
-    case = case_of(sentence, head, old) if pronoun_cases(head.text) else None
+        agreement.refuse_expletive(sentence, head)
+    case = agreement.case_of(sentence, head, old) if pronoun_cases(head.text) else None
     mentions = [sentence.tokens[index] for index in sentence.indices(k)]
-    subject, tokens = is_subject(sentence, head), donor.tokens
+    subject, tokens = agreement.is_subject(sentence, head), donor.tokens
     lone = _lone_pronoun(tokens) if tokens[0].tag in _PRONOUNS else None
-    possessive = target.kind == "possessive" or case in (POSSESSIVE, OWN)
+    possessive = target.kind == "possessive" or case in (Case.POSSESSIVE, Case.OWN)
     if possessive and lone is not None:
-        tokens = [Token(pronoun(lone, POSSESSIVE), "PS")]
+        tokens = [Token(pronoun(lone, Case.POSSESSIVE), "PS")]
     elif possessive:
         if len(tokens) > 1:
             tokens = donor.copied(*donor.sentence.noun_phrase(donor.span.head))
@@ -259,14 +236,14 @@ def _replace_nominal(sentence: Sentence, k: int, target: Phrase, donor: Donor) -
             plural = last.tag == "NNS" and last.low.endswith("s")
             tokens = [*tokens, Token("'" if plural else "'s", "POS")]
     elif donor.kind == "possessive" or lone is not None:
-        form = pronoun(lone or person_of(tokens), SUBJECT if subject else OBJECT)
+        form = pronoun(lone or agreement.person_of(tokens), Case.SUBJECT if subject else Case.OBJECT)
         tokens = [Token(form, "PRS" if subject else "PRO")]
     else:
         tokens = donor.with_article(tokens)
     splice(sentence, target, tokens)
     _follow(sentence, [token for token in mentions if token is not head], old, lone or _third(tokens, old))
     if subject:
-        agree_with(sentence, tokens[head_of(tokens)])
+        agreement.agree_with(sentence, tokens[agreement.head_of(tokens)])
     for group in sentence.groups() if not subject else ():
         exists = group.subject is not None and group.said_of[0].tag == "EX"
         # There were many, there was one.
@@ -275,15 +252,15 @@ def _replace_nominal(sentence: Sentence, k: int, target: Phrase, donor: Donor) -
             and group.subject
             and max(group.main + 1, group.subject[1]) == sentence.tokens.where(tokens[0])
         ):
-            inflect_finite(sentence, group, person_of(tokens))
-    agree_relative(sentence, tokens)
+            agreement.inflect_finite(sentence, group, agreement.person_of(tokens))
+    agreement.agree_relative(sentence, tokens)
 
 
 def _third(tokens: list[Token], person: str) -> str:
     """The pronoun that stands for a noun phrase, which took the place of ``person``."""
-    if person_of(tokens) in ("they", "we"):
-        return person_of(tokens)
-    if tokens[head_of(tokens)].low in PEOPLE:
+    if agreement.person_of(tokens) in ("they", "we"):
+        return agreement.person_of(tokens)
+    if tokens[agreement.head_of(tokens)].low in agreement.PEOPLE:
         return person if person in ("he", "she") else "he"
     return person if person in ("he", "she", "it") else "it"
 
@@ -291,11 +268,11 @@ def _third(tokens: list[Token], person: str) -> str:
 def _follow(sentence: Sentence, tokens: list[Token], old: str, person: str) -> None:
     """The other mentions of a replaced pronoun take the new one's person."""
     for token in tokens if old != person else ():
-        case = case_of(sentence, token, old) if token in sentence.tokens else None
+        case = agreement.case_of(sentence, token, old) if token in sentence.tokens else None
         if case is not None:
-            rewrite_pronoun(sentence, token, person, case)
-        if case == SUBJECT:
-            agree_with(sentence, token)
+            agreement.rewrite_pronoun(sentence, token, person, case)
+        if case == Case.SUBJECT:
+            agreement.agree_with(sentence, token)
 
 
 def _replace_verb(sentence: Sentence, target: Phrase, donor: Donor) -> None:
@@ -311,7 +288,7 @@ def _replace_verb(sentence: Sentence, target: Phrase, donor: Donor) -> None:
         raise RealisationError("unclear-clause", "the phrase goes over the end of a sentence")
     splice(sentence, Phrase(start, max(target.end, old.main + 1), target.kind, start), words)
     if form in ("VBP", "VBZ") and old.subject:
-        agree_with(sentence, tokens[old.subject[0]])
+        agreement.agree_with(sentence, tokens[old.subject[0]])
 
 
 def _content_start(group: Group) -> int:
@@ -322,5 +299,5 @@ def _content_start(group: Group) -> int:
 
 def _form(token: Token) -> str:
     if token.tag in ("AX", "MD"):
-        return finite_tag(token.text)
+        return token.tense
     return token.tag if token.tag in VERBS else "VB"

@@ -9,17 +9,7 @@ from __future__ import annotations
 from graphneg.decoders.surface.agreement import person_of
 from graphneg.decoders.surface.clauses import Group, straighten
 from graphneg.decoders.surface.draft import EDGE, Token
-from graphneg.decoders.surface.forms import (
-    BE,
-    CONTRACTED,
-    DO,
-    HAVE,
-    OBJECT,
-    finite_tag,
-    pronoun,
-    pronoun_cases,
-    verb_form,
-)
+from graphneg.decoders.surface.forms import BE, DO, HAVE, Case, before_nt, pronoun, pronoun_cases, verb_form
 from graphneg.decoders.surface.refusals import refuse
 from graphneg.decoders.surface.sentence import RealisationError, Sentence
 from graphneg.english.tagging import FINITE
@@ -82,7 +72,7 @@ def to_question(sentence: Sentence, k: int) -> None:
 
 def _to_base(sentence: Sentence, verbs: list[Token]) -> None:
     for verb in verbs:
-        sentence.rewrite(verb, verb_form(verb.lemma, "VB"), "VB")
+        sentence.inflect(verb, "VB")
 
 
 def _opens_sentence(sentence: Sentence, group: Group) -> bool:
@@ -117,9 +107,9 @@ def _lift_auxiliary(sentence: Sentence, group: Group) -> list[Token]:
         if negation is None:
             return [Token(text, verb.tag)]
         tokens.remove(negation)
-        return [Token(CONTRACTED.get(text, text), verb.tag), Token("n't", "NEG")]
-    tag = verb.tag if verb.tag in ("VBD", "VBZ", "VBP") else finite_tag(verb.text)
-    tenseless = tag == "VBP" and verb_form(verb.lemma, "VBD") == verb.low
+        return [Token(before_nt(text) or text, verb.tag), Token("n't", "NEG")]
+    tag = verb.tense
+    tenseless = tag == "VBP" and verb.form("VBD") == verb.low
     if tenseless and group.subject and person_of(group.said_of) in ("he", "she", "it"):
         tag = "VBD"
     _to_base(sentence, [verb])
@@ -205,8 +195,8 @@ def uninvert(sentence: Sentence, group: Group) -> None:
     if subject[0].low == "you" or subject[0].tag == "PRO":
         subject[0].tag = "PRS"
     if verb.full in DO and main is not verb and not group.negations:
-        tag = finite_tag(verb.text)
-        sentence.rewrite(main, verb_form(main.lemma, tag), tag)
+        tag = verb.tense
+        sentence.inflect(main, tag)
         return
     index = tokens.where(subject[-1]) + 1
     negations = [Token(token.low, "NEG") for token in contracted]
@@ -247,7 +237,7 @@ def to_order(sentence: Sentence, k: int) -> None:
     support = [Token("do", "AX"), Token("n't" if sentence.contracts else "not", "NEG")] if negations else []
     persons = pronoun_cases(subject[0].text) if len(subject) == 1 else ()
     if not persons or persons[0][0] != "you":
-        told = [Token(pronoun(persons[0][0], OBJECT), "PRO")] if persons else subject
+        told = [Token(pronoun(persons[0][0], Case.OBJECT), "PRO")] if persons else subject
         support += [Token("let", "VB"), *told]
     sentence.insert(index, *support)
     end_plain(sentence, main)

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from graphneg.decoders.surface.clauses import Group
 from graphneg.decoders.surface.draft import EDGE, Token
-from graphneg.decoders.surface.forms import BE, CONTRACTED, DO, EXPANDED, HAVE, NEVER_CONTRACTED
+from graphneg.decoders.surface.forms import BE, DO, EXPANDED, HAVE, before_nt
 from graphneg.decoders.surface.refusals import refuse
 from graphneg.decoders.surface.sentence import RealisationError, Sentence
 from graphneg.english.tagging import NOUNS
@@ -228,10 +228,10 @@ def turn_tag(sentence: Sentence, tag: QuestionTag) -> None:
     if tag.negation is not None:
         sentence.tokens.remove(tag.negation)
         sentence.rewrite(verb, EXPANDED.get(verb.low, verb.text))
-    elif verb.low in NEVER_CONTRACTED:
+    elif (stem := before_nt(verb.text)) is None:
         raise RealisationError("unclear-clause", f"the question tag's {verb.text} takes no n't")
     else:
-        sentence.rewrite(verb, CONTRACTED.get(verb.low, verb.text))
+        sentence.rewrite(verb, stem)
         sentence.insert(sentence.tokens.where(verb) + 1, Token("n't", "NEG"))
 
 

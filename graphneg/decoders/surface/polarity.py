@@ -11,17 +11,7 @@ from graphneg.amr.concept_words import NEGATIVE_PREFIX
 from graphneg.decoders.surface import negation_scope as scope
 from graphneg.decoders.surface.clauses import Group, straighten
 from graphneg.decoders.surface.draft import EDGE, Token
-from graphneg.decoders.surface.forms import (
-    CONTRACTED,
-    DO,
-    EXPANDED,
-    HAVE,
-    NEVER_CONTRACTED,
-    article,
-    finite_tag,
-    may_be_bare,
-    verb_form,
-)
+from graphneg.decoders.surface.forms import DO, EXPANDED, HAVE, article, before_nt, may_be_bare, verb_form
 from graphneg.decoders.surface.refusals import refuse
 from graphneg.decoders.surface.sentence import RealisationError, Sentence
 from graphneg.english.tagging import NOUNS, VERBS
@@ -123,7 +113,7 @@ def _insert_not(sentence: Sentence, group: Group) -> None:
 def _support_by_do(sentence: Sentence, group: Group) -> None:
     """``I always saw it``: ``I did not always see it``."""
     verb, index, lemma, subject = group.verb, group.first, group.verb.lemma, group.said_of
-    tag = verb.tag if verb.tag in ("VBD", "VBZ", "VBP") else finite_tag(verb.text)
+    tag = verb.tense
     if verb.low == lemma == verb_form(lemma, "VBD"):
         # Put and read show no tense: the subject tells a third person, else the text's past does.
         third = subject and (subject[-1].low in ("he", "she", "it") or subject[-1].tag in ("NN", "NNP"))
@@ -136,7 +126,7 @@ def _support_by_do(sentence: Sentence, group: Group) -> None:
     inner = [token.tag == "RB" and token.low not in outside for token in sentence.tokens[first:index]]
     while inner and inner.pop():
         index -= 1
-    sentence.rewrite(verb, verb_form(lemma, "VB"), "VB")
+    sentence.inflect(verb, "VB")
     sentence.insert(index, support)
     _add_negation(sentence, support, None)
 
@@ -153,12 +143,12 @@ def _add_negation(sentence: Sentence, verb: Token, group: Group | None) -> None:
     if verb.low == "can" and not sentence.contracts and not sentence.tokenised and subject_end is None:
         sentence.rewrite(verb, "cannot")
         return
-    contracts = sentence.contracts and verb.low not in NEVER_CONTRACTED and verb.low != "'s"
-    if contracts:
-        sentence.rewrite(verb, CONTRACTED.get(verb.low, verb.text))
+    stem = before_nt(verb.text) if sentence.contracts and verb.low != "'s" else None
+    if stem is not None:
+        sentence.rewrite(verb, stem)
     after = sentence.tokens.where(verb) + 1
-    index = after if contracts or subject_end is None else subject_end
-    sentence.insert(index, Token("n't" if contracts else "not", "NEG"))
+    index = after if stem is not None or subject_end is None else subject_end
+    sentence.insert(index, Token("not" if stem is None else "n't", "NEG"))
 
 
 def _negate_imperative(sentence: Sentence, group: Group) -> None:
@@ -255,9 +245,9 @@ def _remove_not(sentence: Sentence, index: int, group: Group | None) -> None:
         sentence.rewrite(verb, EXPANDED[verb.low])
     supported = inside and verb.low in DO and main is not verb and main.tag in ("VB", "VBP")
     if supported and group is not None and not group.inverted:
-        tag = "VB" if group.kind == "imperative" else finite_tag(verb.text)
+        tag = "VB" if group.kind == "imperative" else verb.tense
         tokens.remove(verb)
-        sentence.rewrite(main, verb_form(main.lemma, tag), tag)
+        sentence.inflect(main, tag)
         main.initial = main.initial or (verb.initial and main.capital)
 
 

@@ -14,24 +14,10 @@ from graphneg.decoders.surface.clauses import TIME_NOUNS, Group, groups, noun_ph
 from graphneg.decoders.surface.draft import Draft, Reading, Token, Tokens
 from graphneg.decoders.surface.forms import BE, HAVE, pronoun_cases
 from graphneg.english.tagging import FINITE, NOUNS, VERBS
-from graphneg.english.words import word_class
+from graphneg.english.words import word_class, word_set
 from graphneg.model import AmrGraph, AmrNode
 
-_INSIDE_PREDICATE = NOUNS | {
-    "JJ",
-    "RB",
-    "DT",
-    "PS",
-    "CD",
-    "NEG",
-    "POS",
-    "PRO",
-    "VBN",
-    "VBG",
-    "IN",
-    "TO",
-    "PN",
-}
+_INSIDE_PREDICATE = NOUNS | word_set("JJ RB DT PS CD NEG POS PRO VBN VBG IN TO PN")
 _NOMINAL = NOUNS | {"PN", "CD"}
 _RELATIVE = frozenset({"WP", "SC", "PRS", "NEG", "RB", "AX", "MD"})
 _HANGING = frozenset({"IN", "TO", "SC", "WP", "CC", "PU", "AX", "MD", "DT", "PS"})
@@ -63,11 +49,7 @@ class Sentence(Draft):
         return groups(self.tokens)
 
     def node(self, k: int) -> AmrNode:
-        """A node of the graph.
-
-        Raises:
-            RealisationError: ``unsupported-edit``, there is none.
-        """
+        """A node of the graph; raises ``unsupported-edit`` where there is none."""
         if not 0 <= k < len(self.graph.nodes):
             raise RealisationError("unsupported-edit", f"the graph has no node {k}")
         return self.graph.nodes[k]
@@ -81,11 +63,7 @@ class Sentence(Draft):
         return [index for inner in range(k, self.node(k).last + 1) for index in self.indices(inner)]
 
     def head(self, k: int) -> int:
-        """Where the first word of a node stands.
-
-        Raises:
-            RealisationError: ``no-alignment``, the node has no words.
-        """
+        """Where the first word of a node stands; raises ``no-alignment`` where it has none."""
         indices = self.indices(k)
         if not indices:
             raise RealisationError("no-alignment", f"no word stands for {self.node(k).label}")
@@ -140,31 +118,33 @@ class Sentence(Draft):
 
     def _governing(self, index: int, known: Sequence[Group]) -> Group | None:
         """The linking or light verb whose complement the word at ``index`` is."""
+        tokens = self.tokens
         group = next((group for group in reversed(known) if group.main < index), None)
         if group is not None:
             end = max(group.subject[1] if group.inverted and group.subject else 0, group.main + 1)
-            between = self.tokens[end:index]
-            fits = all(token.tag in _INSIDE_PREDICATE or token.text == "," for token in between)
-            if fits and index >= end and self._is_light(group, index) and not self._attributive(index):
+            fits = all(token.tag in _INSIDE_PREDICATE or token.text == "," for token in tokens[end:index])
+            # An adjective before its noun is no predicate of the clause, unless its noun is one.
+            attributive = tokens[index].tag in ("JJ", "VBN", "VBG") and self.is_noun(index + 1)
+            if fits and index >= end and not attributive and self._is_light(group.main, index):
                 return group
         after = next((group for group in known if group.main > index), None)
-        if after is not None and after.subject is not None and self.tokens[after.main].low in BE | {"'s"}:
-            opens = index == 0 or self.tokens[index - 1].low in ("how", "what", "so", "such", '"')
+        if after is not None and after.subject is not None and tokens[after.main].low in BE | {"'s"}:
+            opens = index == 0 or tokens[index - 1].low in ("how", "what", "so", "such", '"')
             if index < after.subject[0] and opens:
                 return after
         return None
 
-    def _is_light(self, group: Group, index: int) -> bool:
+    def _is_light(self, main: int, index: int) -> bool:
         """A verb that links, or one that no node of the graph stands for."""
-        verb = self.tokens[group.main]
+        verb = self.tokens[main]
         if verb.lemma in word_class("linking-or-light") or verb.low == "'s":
             return True
-        owned = any(verb in tokens for tokens in self.owned.values())
-        return not owned and not any(token.tag == "IN" for token in self.tokens[group.main + 1 : index])
+        return not self._is_owned(verb) and not any(
+            token.tag == "IN" for token in self.tokens[main + 1 : index]
+        )
 
-    def _attributive(self, index: int) -> bool:
-        """An adjective before its noun is no predicate of the clause, unless its noun is one."""
-        return self.tokens[index].tag in ("JJ", "VBN", "VBG") and self.is_noun(index + 1)
+    def _is_owned(self, token: Token) -> bool:
+        return any(token in tokens for tokens in self.owned.values())
 
     def _between_arguments(self, k: int, known: Sequence[Group]) -> Group | None:
         """For a node without words (most -91 frames): the finite copula nearest to its arguments' words."""
@@ -172,22 +152,13 @@ class Sentence(Draft):
         arguments += [mention.target for mention in self.graph.mentions if mention.up == k]
         around = [index for argument in arguments for index in self.indices(argument)[:1]]
         light = BE | HAVE - {"having"} | {"'s"}
-        fitting = [
-            group
-            for group in known
-            if group.is_main and (self.tokens[group.main].low in light or not self._owner(group.main))
-        ]
-        if not around or not fitting:
-            return None
-
-        def distance(group: Group) -> int:
-            return max(min(around) - group.main, group.main - max(around), 0)
-
-        nearest = min(fitting, key=distance)
-        return nearest if distance(nearest) <= _COPULA_REACH else None
-
-    def _owner(self, index: int) -> int | None:
-        return next((k for k, tokens in self.owned.items() if self.tokens[index] in tokens), None)
+        distances: list[tuple[int, int]] = []
+        for number, group in enumerate(known if around else ()):
+            main = self.tokens[group.main]
+            if group.is_main and (main.low in light or not self._is_owned(main)):
+                distances.append((max(min(around) - group.main, group.main - max(around), 0), number))
+        distance, nearest = min(distances, default=(_COPULA_REACH + 1, 0))
+        return known[nearest] if distance <= _COPULA_REACH else None
 
     def owners(self) -> dict[int, int]:
         """The node of each index; the lowest node where several share a word."""
@@ -209,20 +180,13 @@ class Sentence(Draft):
         return start, tokens.over(end, ("EN",))
 
     def noun_phrase(self, index: int) -> tuple[int, int]:
-        """The simple noun phrase around a noun: determiner, modifiers, head."""
-        end = index + 1
-        while self.is_noun(end) and self.tokens[end].low not in TIME_NOUNS:
+        """The simple noun phrase around a noun: determiner, modifiers, head; none before a preposition."""
+        tokens, end = self.tokens, index + 1
+        while self.is_noun(end) and tokens[end].low not in TIME_NOUNS:
             end += 1
-        return min(_simple_start(self.tokens, end), index), end
-
-
-def _simple_start(tokens: Tokens, end: int) -> int:
-    """The start of the noun phrase that ends here, without going left over prepositions."""
-    start = noun_phrase_start(tokens, end)
-    for index in range(end - 1, start - 1, -1):
-        if tokens[index].tag in ("IN", "CC", "TO"):
-            return index + 1
-    return start
+        start = noun_phrase_start(tokens, end)
+        links = (other for other in range(end - 1, start - 1, -1) if tokens[other].tag in ("IN", "CC", "TO"))
+        return min(next(links, start - 1) + 1, index), end
 
 
 @dataclass(slots=True)
@@ -242,53 +206,54 @@ class Phrase:
 def phrase(sentence: Sentence, k: int) -> Phrase:
     """The contiguous words of the subtree at ``k``, with the determiners and modifiers that go with it.
 
-    Raises:
-        RealisationError: ``no-alignment``, no word stands for any node of the subtree.
+    Raises `RealisationError`, ``no-alignment``, where no word stands for any node of the subtree.
     """
-    concept = sentence.node(k).concept
+    concept, tokens = sentence.node(k).concept, sentence.tokens
     if concept in ("and", "or"):
         return _coordination(sentence, k)
     if concept == "name" and (own := sentence.indices(k)):
         return Phrase(own[0], own[-1] + 1, "nominal", own[-1])
     head = _head(sentence, k)
-    tag = sentence.tokens[head].tag
-    lone = _lone_kind(sentence, head)
+    tag, low = tokens[head].tag, head
+    lone = {"PRS": "nominal", "PRO": "nominal", "DT": "determiner", "PS": "possessive"}.get(tag)
+    if tag == "PN" and pronoun_cases(tokens[head].text):
+        lone = "nominal"
+    if tag == "CD" and sentence.is_noun(head + 1):
+        lone = "determiner"
     if lone is not None:
         return Phrase(head, head + 1, lone, head)
     group = next((group for group in sentence.groups() if head in group.chain), None)
-    low, high = _trimmed(sentence, head, *_window(sentence, k, head))
+    start, high = _window(sentence, k, head)
     if group is not None and tag not in NOUNS:
-        return _verb_phrase(sentence, k, group, low, high, head)
+        return _verb_phrase(sentence, k, group, start, high, head)
     if tag in _NOMINAL:
-        return _noun_phrase(sentence, k, low, high, head)
+        return _noun_phrase(sentence, k, start, high, head)
     if tag in ("JJ", "VBN", "VBG"):
-        low = head
-        while low and sentence.tokens[low - 1].low in word_class("degree-words"):
+        while low and tokens[low - 1].low in word_class("degree-words"):
             low -= 1
-        if sentence.is_noun(high) or sentence.tokens.at(high).tag == "JJ":
+        if sentence.is_noun(high) or tokens.at(high).tag == "JJ":
             return Phrase(low, max(head + 1, high), "modifier", head)
         return Phrase(low, high, "adjective", head)
-    return Phrase(low, high, "adverb" if tag in ("RB", "WP") else "other", head)
-
-
-def _lone_kind(sentence: Sentence, head: int) -> str | None:
-    """The kind of a phrase that is one word, whatever stands beside it."""
-    tag = sentence.tokens[head].tag
-    if tag in ("PRS", "PRO") or (tag == "PN" and pronoun_cases(sentence.tokens[head].text)):
-        return "nominal"
-    if tag == "DT" or (tag == "CD" and sentence.is_noun(head + 1)):
-        return "determiner"
-    return "possessive" if tag == "PS" else None
+    return Phrase(start, high, "adverb" if tag in ("RB", "WP") else "other", head)
 
 
 def _noun_phrase(sentence: Sentence, k: int, low: int, high: int, head: int) -> Phrase:
-    if sentence.is_noun(head + 1) and sentence.owners().get(head + 1, k) < k:
+    tokens, owners, last = sentence.tokens, sentence.owners(), sentence.node(k).last
+    if sentence.is_noun(head + 1) and owners.get(head + 1, k) < k:
         return Phrase(head, head + 1, "modifier", head)
     start, end = sentence.noun_phrase(head)
     modifiers = {"JJ", "VBN", "VBG", "RB", "CD", *NOUNS}
-    if all(token.tag in modifiers for token in sentence.tokens[low:start]):
+    if all(token.tag in modifiers for token in tokens[low:start]):
         start = min(start, low)
-    return Phrase(_own_start(sentence, k, start, head), max(high, end), "nominal", head)
+    # Modifiers left of the head that belong to nodes outside the subtree stay out of the phrase.
+    for index in range(head - 1, start - 1, -1):
+        owner = owners.get(index)
+        if owner is None or k <= owner <= last or tokens[index].tag in ("PS", "DT"):
+            continue
+        if not owner <= k <= sentence.node(owner).last:
+            start = index + 1
+            break
+    return Phrase(start, max(high, end), "nominal", head)
 
 
 def _coordination(sentence: Sentence, k: int) -> Phrase:
@@ -316,20 +281,11 @@ def _head(sentence: Sentence, k: int) -> int:
     raise RealisationError("no-alignment", f"no word stands for {sentence.node(k).label}")
 
 
-def _own_start(sentence: Sentence, k: int, start: int, head: int) -> int:
-    """Modifiers left of the head that belong to nodes outside the subtree stay out of the phrase."""
-    owners, last = sentence.owners(), sentence.node(k).last
-    for index in range(head - 1, start - 1, -1):
-        owner = owners.get(index)
-        if owner is None or k <= owner <= last or sentence.tokens[index].tag in ("PS", "DT"):
-            continue
-        if not owner <= k <= sentence.node(owner).last:
-            return index + 1
-    return start
-
-
 def _window(sentence: Sentence, k: int, head: int) -> tuple[int, int]:
-    """Grows from the head over words of the subtree, as long as nothing foreign stands between."""
+    """Grows from the head over words of the subtree, as long as nothing foreign stands between.
+
+    A phrase takes the whole of the noun phrases at its edges, and no preposition left hanging.
+    """
     tokens, last = sentence.tokens, sentence.node(k).last
     # What a noun or adjective is said of, and its negation, are no part of its phrase.
     outside = {
@@ -344,11 +300,11 @@ def _window(sentence: Sentence, k: int, head: int) -> tuple[int, int]:
     foreign = sentence.owners().keys() - set(inside)
     low, high = head, head + 1
     for index in reversed([index for index in inside if index < head]):
-        if not _clear(sentence, foreign, index + 1, low) or _has_mark(tokens[index + 1 : low]):
+        if not _clear(tokens, foreign, index + 1, low) or _has_mark(tokens[index + 1 : low]):
             break
         low = index
     for index in [index for index in inside if index >= head]:
-        if not _clear(sentence, foreign, high, index):
+        if not _clear(tokens, foreign, high, index):
             break
         if _has_mark(tokens[high:index]) and not _listed(sentence, k, index):
             break
@@ -356,22 +312,16 @@ def _window(sentence: Sentence, k: int, head: int) -> tuple[int, int]:
         if sentence.is_noun(head) and finite:
             break
         high = max(high, index + 1)
-    return low, high
-
-
-def _has_mark(tokens: Sequence[Token]) -> bool:
-    return any(token.tag == "PU" and token.text != "-" for token in tokens)
-
-
-def _trimmed(sentence: Sentence, head: int, low: int, high: int) -> tuple[int, int]:
-    """A phrase takes the whole of the noun phrases at its edges, and no preposition left hanging."""
-    tokens = sentence.tokens
     if low < head:
         while tokens.at(low - 1).tag in ("DT", "PS", "JJ") and tokens[low].tag in (*NOUNS, "JJ", "CD"):
             low -= 1
         if tokens.at(low - 1).tag == "IN" and tokens[head].tag in VERBS:
             low -= 1
-    return low, max(min(head + 1, high), tokens.back(high, _HANGING))
+    return low, max(head + 1, tokens.back(high, _HANGING))
+
+
+def _has_mark(tokens: Sequence[Token]) -> bool:
+    return any(token.tag == "PU" and token.text != "-" for token in tokens)
 
 
 def _listed(sentence: Sentence, k: int, index: int) -> bool:
@@ -386,11 +336,11 @@ def _listed(sentence: Sentence, k: int, index: int) -> bool:
     return False
 
 
-def _clear(sentence: Sentence, foreign: set[int], start: int, end: int) -> bool:
-    between = sentence.tokens[start:end]
+def _clear(tokens: Tokens, foreign: set[int], start: int, end: int) -> bool:
+    between = tokens[start:end]
     if len(between) > _GAP_REACH or any(token.tag == "EN" or token.is_quote for token in between):
         return False
-    return all(sentence.tokens[index].tag in _FUNCTIONAL for index in range(start, end) if index in foreign)
+    return all(tokens[index].tag in _FUNCTIONAL for index in range(start, end) if index in foreign)
 
 
 def _verb_phrase(sentence: Sentence, k: int, group: Group, low: int, high: int, head: int) -> Phrase:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from graphneg.decoders.surface.agreement import PEOPLE, agree_with, is_subject
 from graphneg.decoders.surface.clauses import Group, straighten
 from graphneg.decoders.surface.draft import Token, Tokens
-from graphneg.decoders.surface.forms import SUBJECT, agree, article, may_be_bare, pronoun, pronoun_cases
+from graphneg.decoders.surface.forms import Case, agree, article, may_be_bare, pronoun, pronoun_cases
 from graphneg.decoders.surface.grafts import splice
 from graphneg.decoders.surface.mood import assertion, end_plain, strip_to_base, uninvert
 from graphneg.decoders.surface.refusals import refuse
@@ -242,7 +242,7 @@ def _opener(concept: str, person: str) -> list[Token]:
 
 
 def _subject_and_verb(verb: str, person: str) -> list[Token]:
-    return [Token(pronoun(person, SUBJECT), "PRS"), Token(agree(verb, "VBP", person), "VBP")]
+    return [Token(pronoun(person, Case.SUBJECT), "PRS"), Token(agree(verb, "VBP", person), "VBP")]
 
 
 def _order_under(sentence: Sentence, group: Group, concept: str, person: str) -> None:

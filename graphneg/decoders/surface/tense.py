@@ -12,7 +12,7 @@ from itertools import dropwhile
 from graphneg.decoders.surface.agreement import person_of
 from graphneg.decoders.surface.clauses import Group, straighten
 from graphneg.decoders.surface.draft import EDGE, Token
-from graphneg.decoders.surface.forms import BE, CONTRACTED, DO, HAVE, agree, verb_form
+from graphneg.decoders.surface.forms import BE, DO, HAVE, agree, before_nt
 from graphneg.decoders.surface.lexical import set_concept
 from graphneg.decoders.surface.refusals import refuse
 from graphneg.decoders.surface.sentence import RealisationError, Sentence
@@ -137,9 +137,9 @@ def change_tense(sentence: Sentence, group: Group, wanted: str) -> None:
         _to_future(sentence, group)
     for verb in joined:
         if wanted == "future":
-            sentence.rewrite(verb, verb_form(verb.lemma, "VB"), "VB")
+            sentence.inflect(verb, "VB")
         elif wanted == "past" and not (verb.tag == "VB" and _after_modal(sentence, verb)):
-            sentence.rewrite(verb, verb_form(verb.lemma, "VBD"), "VBD")
+            sentence.inflect(verb, "VBD")
         elif wanted == "present" and verb.tag == "VBD":
             sentence.rewrite(verb, agree(verb.lemma, "VBP", _person(group)), "VBP")
 
@@ -174,7 +174,7 @@ def _to_past(sentence: Sentence, group: Group) -> None:
     elif verb.tag == "MD" or low == "will" or group.would:
         _past_modal(sentence, group)
     elif verb.tag != "VBD":
-        sentence.rewrite(verb, verb_form(verb.lemma, "VBD"), "AX" if verb.tag == "AX" else "VBD")
+        sentence.rewrite(verb, verb.form("VBD"), "AX" if verb.tag == "AX" else "VBD")
 
 
 def _past_modal(sentence: Sentence, group: Group) -> None:
@@ -193,7 +193,7 @@ def _past_modal(sentence: Sentence, group: Group) -> None:
         sentence.rewrite(verb, "had", "AX")
         sentence.insert(sentence.tokens.where(verb) + 1, Token("to", "TO"))
     elif low in _MODALS and second.tag == "VB" and second.low != "have":
-        sentence.rewrite(second, verb_form(second.lemma, "VBN"), "VBN")
+        sentence.inflect(second, "VBN")
         sentence.insert(sentence.tokens.where(second), Token("have", "VB"))
 
 
@@ -205,10 +205,10 @@ def _drop_auxiliary(sentence: Sentence, group: Group) -> None:
         sentence.rewrite(verb, agree("be", "VBD", _person(group)), "AX")
     elif group.negations or group.inverted:
         sentence.rewrite(verb, "did", "AX")
-        sentence.rewrite(second, verb_form(lemma, "VB"), "VB")
+        sentence.inflect(second, "VB")
     elif second is not EDGE:
         sentence.tokens.remove(verb)
-        sentence.rewrite(second, verb_form(lemma, "VBD"), "VBD")
+        sentence.inflect(second, "VBD")
         second.initial = second.initial or verb.initial
 
 
@@ -220,22 +220,22 @@ def _to_future(sentence: Sentence, group: Group) -> None:
     if verb.tag == "MD" or group.would:
         modal = _PRESENT_MODAL.get("would" if low == "'d" else low)
         if modal is not None:
-            sentence.rewrite(verb, CONTRACTED[modal] if contracted else modal)
+            sentence.rewrite(verb, (before_nt(modal) if contracted else None) or modal)
         if second.low == "have" and len(group.chain) > 2:
             participle = tokens[group.chain[2]]
-            sentence.rewrite(participle, verb_form(participle.lemma, "VB"), "VB")
+            sentence.inflect(participle, "VB")
             tokens.remove(second)
     elif second is not EDGE and (low in DO | HAVE or group.perfect):
         sentence.rewrite(verb, will if low in DO else "will", "MD")
         if low not in DO:
-            sentence.rewrite(second, verb_form(second.lemma, "VB"), "VB")
+            sentence.inflect(second, "VB")
     elif verb.is_be:
         sentence.rewrite(verb, will, "MD")
         last = group.subject[1] if group.inverted and group.subject else group.first + 1
         sentence.insert(max([last, *(index + 1 for index in group.negations)]), Token("be", "VB"))
     else:
         adverbs = max(tokens.back(group.first, ("RB",)), group.subject[1] if group.subject else group.first)
-        sentence.rewrite(verb, verb_form(verb.lemma, "VB"), "VB")
+        sentence.inflect(verb, "VB")
         sentence.insert(min(adverbs, group.first), Token("will", "MD"))
 
 
