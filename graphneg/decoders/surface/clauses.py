@@ -169,7 +169,14 @@ def _finite(tokens: Tokens, index: int) -> Group:
     if token.tag in ("AX", "MD") and _inverts(tokens, index):
         start = tokens.over(index + 1, ("NEG",))
         end = noun_phrase_end(tokens, start)
-        if end > start and (token.tag == "MD" or _inversion_fits(tokens, index, end)):
+        following, fits = tokens.at(tokens.over(end, _SKIP)).tag, True
+        # After be anything may follow the subject; do and have need their verb.
+        if token.tag != "MD" and token.full in DO:
+            fits = following in ("VB", "VBP")
+        elif token.tag != "MD" and token.full in HAVE:
+            owned = before.tag in ("EN", "QT", "WP") and following in ("DT", "NN", "NNS", "CD", "PN")
+            fits = owned or following in ("VBN", "VBD", "VBG")
+        if end > start and fits:
             group.negations += range(index + 1, start)
             group.subject, group.inverted = (start, end), True
             return _extended(group, end)
@@ -189,17 +196,6 @@ def straighten(group: Group) -> None:
     group.tokens.insert(end - 1, group.tokens.pop(verb))
     group.chain, group.subject = [end - 1], (verb, end - 1)
     group.inverted = group.quotative = False
-
-
-def _inversion_fits(tokens: Tokens, index: int, end: int) -> bool:
-    """After be anything may follow the subject; do and have need their verb."""
-    low, following = tokens[index].full, tokens.at(tokens.over(end, _SKIP)).tag
-    if low in DO:
-        return following in ("VB", "VBP")
-    if low in HAVE:
-        opens = tokens.at(index - 1).tag in ("EN", "QT", "WP")
-        return following in ("VBN", "VBD", "VBG") or (opens and following in ("DT", "NN", "NNS", "CD", "PN"))
-    return True
 
 
 def _inverts(tokens: Tokens, index: int) -> bool:

@@ -139,12 +139,11 @@ class Sentence(Draft):
         verb = self.tokens[main]
         if verb.lemma in word_class("linking-or-light") or verb.low == "'s":
             return True
-        return not self._is_owned(verb) and not any(
-            token.tag == "IN" for token in self.tokens[main + 1 : index]
-        )
+        between = self.tokens[main + 1 : index]
+        return self._owner(verb) is None and not any(token.tag == "IN" for token in between)
 
-    def _is_owned(self, token: Token) -> bool:
-        return any(token in tokens for tokens in self.owned.values())
+    def _owner(self, token: Token) -> int | None:
+        return next((k for k, tokens in self.owned.items() if token in tokens), None)
 
     def _between_arguments(self, k: int, known: Sequence[Group]) -> Group | None:
         """For a node without words (most -91 frames): the finite copula nearest to its arguments' words."""
@@ -155,7 +154,7 @@ class Sentence(Draft):
         distances: list[tuple[int, int]] = []
         for number, group in enumerate(known if around else ()):
             main = self.tokens[group.main]
-            if group.is_main and (main.low in light or not self._is_owned(main)):
+            if group.is_main and (main.low in light or not self._owner(main)):
                 distances.append((max(min(around) - group.main, group.main - max(around), 0), number))
         distance, nearest = min(distances, default=(_COPULA_REACH + 1, 0))
         return known[nearest] if distance <= _COPULA_REACH else None
