@@ -64,10 +64,7 @@ class Backend(ABC):
     def draws(
         self, batch: Sequence[Tokens], sampling: Sampling, seeds: Sequence[int], longest: int
     ) -> list[list[Output]]:
-        """One text of each graph, drawn with the graph's own seed.
-
-        Raises `InputError` where the backend can't seed each text.
-        """
+        """One text of each graph, drawn with its own seed; an `InputError` where the backend can't."""
         raise InputError(NO_SAMPLING)
 
 
@@ -125,6 +122,8 @@ class T5Decoder:
     ) -> None:
         if batch_size < 1 or num_beams < 1:
             raise InputError(f"batch_size {batch_size}, num_beams {num_beams}: both must be at least 1")
+        if backend not in ("torch", "ctranslate2"):
+            raise InputError(f"backend {backend!r}: known are torch and ctranslate2")
         if sampling is not None and backend == "ctranslate2":
             raise InputError(NO_SAMPLING)
         if model is None:
@@ -136,7 +135,13 @@ class T5Decoder:
             raise DecoderError(f"the t5 decoder needs {', '.join(missing)}: {INSTALL}")
         folder = find_amr_model(model, offline=offline)
         self._tokenizer = load_tokenizer(tokenizer or folder.tokenizer, offline=offline)
-        self.backend = _make_backend(backend, folder, self._tokenizer, device)
+        if backend == "torch" and folder.converted:
+            raise DecoderError(f'{folder.path}: converted for CTranslate2; use backend="ctranslate2"')
+        self.backend: Backend = (
+            TorchBackend(folder.path, self._tokenizer, device)
+            if backend == "torch"
+            else CTranslate2Backend(folder, self._tokenizer, device)
+        )
         self._batch_size = batch_size
         self._num_beams = num_beams
         self._sampling = sampling
@@ -210,22 +215,8 @@ def same_words(text: str, other: str) -> bool:
     return _NO_LETTER.sub(" ", text).casefold().split() == _NO_LETTER.sub(" ", other).casefold().split()
 
 
-def _make_backend(backend: str, folder: ModelFolder, tokenizer: Any, device: str) -> Backend:
-    if backend == "ctranslate2":
-        return CTranslate2Backend(folder, tokenizer, device)
-    if backend != "torch":
-        raise InputError(f"backend {backend!r}: known are torch and ctranslate2")
-    if folder.converted:
-        raise DecoderError(f'{folder.path}: converted for CTranslate2; use backend="ctranslate2"')
-    return TorchBackend(folder.path, tokenizer, device)
-
-
 class TorchBackend(Backend):
-    """A model of transformers on one device (``auto``: a GPU where there is one).
-
-    ``model`` is the transformers model. Raises `DecoderError` where the folder holds none, or the device
-    can't be used.
-    """
+    """A transformers ``model`` on one device (``auto``: a GPU where there is one), or a `DecoderError`."""
 
     def __init__(self, folder: Path, tokenizer: Any, device: str) -> None:
         from transformers import AutoModelForSeq2SeqLM
@@ -259,9 +250,8 @@ class TorchBackend(Backend):
 
 def _output(tokens: list[int], end: int) -> Output:
     """Without the end token and the padding behind it."""
-    if end not in tokens:
-        return Output(tokens, finished=False)
-    return Output(tokens[: tokens.index(end)], finished=True)
+    finished = end in tokens
+    return Output(tokens[: tokens.index(end)] if finished else tokens, finished)
 
 
 class CTranslate2Backend(Backend):

@@ -12,7 +12,6 @@ from graphneg.decoders.surface.clauses import Group
 from graphneg.decoders.surface.draft import EDGE, Token, Tokens
 from graphneg.decoders.surface.forms import BE, DO, HAVE, Case, agree, finite_tag, pronoun, pronoun_cases
 from graphneg.decoders.surface.negation_scope import is_tag_pronoun
-from graphneg.decoders.surface.refusals import refuse
 from graphneg.decoders.surface.sentence import RealisationError, Sentence
 from graphneg.english.tagging import NOUNS, VERBS
 from graphneg.english.words import word_class, word_map
@@ -103,11 +102,7 @@ def agree_relative(sentence: Sentence, tokens: Sequence[Token]) -> None:
 
 
 def set_pronouns(sentence: Sentence, persons: Mapping[int, str]) -> None:
-    """Gives pronoun nodes other persons, all at once, so that I and you can change places.
-
-    Raises `RealisationError`, ``no-alignment``, where none of the nodes has a word (the subject of an
-    imperative).
-    """
+    """Gives pronoun nodes other persons, all at once; raises ``no-alignment`` where none has a word."""
     tokens = sentence.tokens
     mentions = [(tokens[i], k, person) for k, person in persons.items() for i in sentence.indices(k)]
     cases = [
@@ -116,7 +111,7 @@ def set_pronouns(sentence: Sentence, persons: Mapping[int, str]) -> None:
     changes = [(token, person, case) for token, person, case in cases if case is not None]
     for token, _, _ in changes:
         refuse_expletive(sentence, token)
-        refuse("pronoun", tokens, tokens.where(token))
+        sentence.refuse("pronoun", tokens.where(token))
     if not changes:
         raise RealisationError("no-alignment", "no pronoun of these nodes is written")
     for token, person, _ in changes:
@@ -146,7 +141,7 @@ def refuse_expletive(sentence: Sentence, token: Token) -> None:
     after = tokens[index + 1 : min(end, index + 1 + _EXPLETIVE_REACH)] or [EDGE]
     marks = (other.tag == "TO" or other.low in word_class("after-expletive") for other in after[1:])
     owns = sentence.is_noun(tokens.over(index + 1, ("JJ", "RB", "CD")))
-    refuse("expletive", tokens, index, owns=owns, anticipates=after[0].is_be and any(marks))
+    sentence.refuse("expletive", index, owns=owns, anticipates=after[0].is_be and any(marks))
 
 
 def rewrite_pronoun(sentence: Sentence, token: Token, person: str, case: Case) -> None:

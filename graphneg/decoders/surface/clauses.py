@@ -92,6 +92,14 @@ class Group:
         """Whether a sentence can consist of it: a finite verb or an order."""
         return self.kind in ("finite", "imperative")
 
+    def straighten(self) -> None:
+        """``said the king`` becomes ``the king said``."""
+        if self.quotative and self.subject is not None:
+            verb, end = self.first, self.subject[1]
+            self.tokens.insert(end - 1, self.tokens.pop(verb))
+            self.chain, self.subject = [end - 1], (verb, end - 1)
+            self.inverted = self.quotative = False
+
 
 def groups(tokens: Tokens) -> list[Group]:
     """The verb groups, in order. Retags verbs by the auxiliary before them (``was/AX read/VBN``)."""
@@ -143,10 +151,7 @@ def _negative_imperative(tokens: Tokens, index: int, tags: tuple[str, ...]) -> G
 
 
 def _retag_conjunct(tokens: Tokens, index: int, before: list[Group]) -> None:
-    """``sat down and put``: after ``and`` a form that shows no tense has the tense of the verb before.
-
-    So is ``I only have`` finite, after a subject and its adverb.
-    """
+    """``sat down and put``, ``I only have``: what shows no tense has that of the verb or subject before."""
     token, start = tokens[index], tokens.back(index, _SKIP)
     if token.tag == "VB" and start < index and tokens.at(start - 1).tag == "PRS":
         token.tag = "VBP"
@@ -186,16 +191,6 @@ def _finite(tokens: Tokens, index: int) -> Group:
             group.subject, group.inverted, group.quotative = (index + 1, end), True, True
             return group
     return _extended(group)
-
-
-def straighten(group: Group) -> None:
-    """``said the king`` becomes ``the king said``."""
-    if not group.quotative or group.subject is None:
-        return
-    verb, end = group.first, group.subject[1]
-    group.tokens.insert(end - 1, group.tokens.pop(verb))
-    group.chain, group.subject = [end - 1], (verb, end - 1)
-    group.inverted = group.quotative = False
 
 
 def _inverts(tokens: Tokens, index: int) -> bool:
@@ -297,10 +292,7 @@ def hyphen(tokens: Tokens, index: int) -> bool:
 
 
 def _subject_before(group: Group, known: list[Group]) -> tuple[int, int] | None:
-    """The noun phrase left of a finite verb, over adverbs and what stands between commas.
-
-    ``He sat and panted``: a verb after ``and`` has the subject of the one before.
-    """
+    """The noun phrase left of a finite verb, over adverbs and asides, or that of the verb before."""
     tokens = group.tokens
     end = over = tokens.back(group.first, _SKIP)
     if end >= 3 and tokens[end - 1].text == ",":

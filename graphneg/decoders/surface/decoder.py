@@ -19,7 +19,6 @@ from graphneg.decoders.surface.agreement import set_pronouns
 from graphneg.decoders.surface.draft import Readings
 from graphneg.decoders.surface.forms import DO, HAVE
 from graphneg.decoders.surface.negation_scope import refuse_answer
-from graphneg.decoders.surface.refusals import refuse
 from graphneg.decoders.surface.sentence import RealisationError, Sentence
 from graphneg.decoders.surface.subtrees import drop, is_dangling, wrap
 from graphneg.english.tokens import joined, stands_apart, taken_apart
@@ -64,10 +63,8 @@ def realise(sentence: Sentence, edits: Sequence[Edit], sources: Sources) -> str:
         if edit.op == "drop" and sentence.node(edit.k).role not in _MARKS:
             drop(sentence, edit.k)
     for edit in plain:
-        if edit.op == "drop" and sentence.node(edit.k).role in _MARKS:
-            _drop_mark(sentence, edit.k)
-        elif edit.op == "add":
-            _add(sentence, edit)
+        if edit.op == "add" or (edit.op == "drop" and sentence.node(edit.k).role in _MARKS):
+            _change_mark(sentence, edit)
     _wrap(sentence, own)
     text = sentence.text()
     for edit in appended:
@@ -121,32 +118,31 @@ def _change_words(sentence: Sentence, edits: Sequence[Edit], sources: Sources) -
             lexical.set_concept(sentence, edit.k, edit.concept)
 
 
-def _drop_mark(sentence: Sentence, k: int) -> None:
-    node = sentence.node(k)
-    if node.role == "polarity" and node.value == "-":
-        polarity.affirm(sentence, k)
-    elif node.role == "mode" and node.value == "imperative":
-        mood.from_order(sentence, node.up or 0)
-    elif node.label in ("amr-unknown", "interrogative"):
-        mood.to_statement(sentence, node.up or 0)
-    else:
-        why = f"{node.role} {node.label} can't be dropped from the words"
-        raise RealisationError("unsupported-edit", why)
-
-
-def _add(sentence: Sentence, edit: Edit) -> None:
-    match edit.role, edit.concept or edit.value:
-        case ("polarity", "-"):
-            polarity.negate(sentence, edit.k)
-        case ("polarity", "amr-unknown") | ("mode", "interrogative"):
-            refuse_answer(sentence, max(sentence.indices(edit.k), default=0))
-            mood.to_question(sentence, edit.k)
-        case ("mode", "imperative"):
-            mood.to_order(sentence, edit.k)
-        case ("time", str(concept)) if edit.concept is not None:
-            tense.add_time(sentence, edit.k, concept)
-        case (role, added):
+def _change_mark(sentence: Sentence, edit: Edit) -> None:
+    """Adds a polarity, a mood or a time, or drops one of the first two."""
+    node = sentence.node(edit.k)
+    k, role, added = edit.k, edit.role if edit.op == "add" else node.role, edit.concept or edit.value
+    match edit.op, role, added if edit.op == "add" else node.label:
+        case ("add", "polarity", "-"):
+            polarity.negate(sentence, k)
+        case ("add", "polarity", "amr-unknown") | ("add", "mode", "interrogative"):
+            refuse_answer(sentence, max(sentence.indices(k), default=0))
+            mood.to_question(sentence, k)
+        case ("add", "mode", "imperative"):
+            mood.to_order(sentence, k)
+        case ("add", "time", str(concept)) if edit.concept is not None:
+            tense.add_time(sentence, k, concept)
+        case ("drop", "polarity", "-") if node.value:
+            polarity.affirm(sentence, k)
+        case ("drop", "mode", "imperative") if node.value:
+            mood.from_order(sentence, node.up or 0)
+        case ("drop", _, "amr-unknown" | "interrogative"):
+            mood.to_statement(sentence, node.up or 0)
+        case ("add", _, _):
             raise RealisationError("unsupported-edit", f"no words for :{role} {added}")
+        case _:
+            why = f"{role} {node.label} can't be dropped from the words"
+            raise RealisationError("unsupported-edit", why)
 
 
 def _wrap(sentence: Sentence, edits: Sequence[Edit]) -> None:
@@ -195,9 +191,8 @@ def refuse_unsaid(source: Sentence) -> None:
         token.low in ("so", "not") and tokens.at(index + 1).tag in ("EN", "PU") and before.lemma in supposing
         for index, (before, token) in enumerate(pairwise(tokens), 1)
     )
-    refuse(
+    source.refuse(
         "say-again",
-        tokens,
         0,
         asks=bool(marks) and marks[-1].text == "?",
         anaphoric=anaphoric,
@@ -219,10 +214,7 @@ def _breaks_off(source: Sentence) -> bool:
 
 
 def _keep_sentence(source: Sentence, k: int) -> None:
-    """Leaves the words of one ``:sntN`` of a turn; what it mentions first may be said again later.
-
-    ``Yes, and I turned it off``: what goes on from the turn before goes too.
-    """
+    """Leaves the words of one ``:sntN`` of a turn, without what goes on from the turn before: *Yes, and*."""
     tokens = source.tokens
     if k:
         firsts = [index for inner in range(k, source.node(k).last + 1) for index in source.indices(inner)[:1]]

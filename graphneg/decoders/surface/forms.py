@@ -21,6 +21,8 @@ _CONTRACTED = {full: stem for stem, full in EXPANDED.items() if stem != "ai"}
 _NEVER_CONTRACTED = frozenset({"am", "'m", "may", "might", "ought", "shall", "'re"})
 _FULL = word_map("full-forms")
 _CASES = {person: cases.replace("_", " ").split("/") for person, cases in word_map("pronoun-cases").items()}
+Case = IntEnum("Case", ["SUBJECT", "OBJECT", "POSSESSIVE", "OWN", "REFLEXIVE"], start=0)
+"""Where a pronoun stands: ``OWN`` is *mine*, ``POSSESSIVE`` is *my*."""
 _BE = {"VBD": "was", "VBZ": "is", "VBP": "are", "VB": "be", "VBN": "been", "VBG": "being"}
 _VOWEL = re.compile(
     r"^(?:[aio]|e(?!u|w)|u(?!ni(?!n|m)|s[aeiu]|t[ie]|biq|r[aio])|hour|hono|honest|heir|8|11\b|18\b)"
@@ -29,16 +31,6 @@ _CONSONANT = re.compile(r"^(?:one\b|once\b|oui)")
 _MASS_ENDING = re.compile(
     r"(?:ness|ity|ism|ence|ance|ship|hood|dom|ing|ics|phy|logy|tion|sion|ment|ure|tude|th)$"
 )
-
-
-class Case(IntEnum):
-    """Where a pronoun stands: ``OWN`` is *mine*, ``POSSESSIVE`` is *my*."""
-
-    SUBJECT = 0
-    OBJECT = 1
-    POSSESSIVE = 2
-    OWN = 3
-    REFLEXIVE = 4
 
 
 @lru_cache(maxsize=65536)

@@ -13,7 +13,6 @@ from graphneg.decoders.surface.clauses import Group
 from graphneg.decoders.surface.draft import Token
 from graphneg.decoders.surface.forms import BE, Case, agree, may_be_bare, pronoun, pronoun_cases, verb_form
 from graphneg.decoders.surface.lexical import set_concept
-from graphneg.decoders.surface.refusals import refuse
 from graphneg.decoders.surface.sentence import Phrase, RealisationError, Sentence, phrase
 from graphneg.english.tagging import NOUNS, VERBS
 from graphneg.english.words import readings, word_class
@@ -21,7 +20,6 @@ from graphneg.english.words import readings, word_class
 _COUNT_FROM = 1_000_000
 _VERBAL = frozenset({"verb", "clause", "predicate"})
 _NOUNLIKE = frozenset({"nominal", "possessive"})
-_PRONOUNS = frozenset({"PRS", "PRO", "PS", "PN"})
 
 
 @dataclass(slots=True)
@@ -95,10 +93,7 @@ class Donor:
 
 
 def replace_with(sentence: Sentence, k: int, source: Sentence, from_k: int, serial: int) -> None:
-    """Puts the words of a subtree of another sentence where the subtree at ``k`` has its words.
-
-    Raises `RealisationError`: ``no-alignment``; ``kind-mismatch``, a noun phrase for a clause and the like.
-    """
+    """Puts a subtree's words where another has its own; raises ``kind-mismatch`` where their kinds differ."""
     target, donor = phrase(sentence, k), Donor(source, phrase(source, from_k), serial)
     name = sentence.node(k).concept == source.node(from_k).concept == "name"
     _refuse(sentence, target, donor, name)
@@ -129,9 +124,8 @@ def _refuse(sentence: Sentence, target: Phrase, donor: Donor, name: bool) -> Non
     before = (tokens.at(target.start - 1), donor.sentence.tokens.at(donor.span.start - 1))
     # took the wallet out of a wallet
     said = any(token.tag in NOUNS and token.low == low for token in others)
-    refuse(
+    sentence.refuse(
         "graft",
-        tokens,
         target.start,
         low=low,
         after=tokens.at(target.end),
@@ -224,7 +218,7 @@ def _replace_nominal(sentence: Sentence, k: int, target: Phrase, donor: Donor) -
     case = agreement.case_of(sentence, head, old) if pronoun_cases(head.text) else None
     mentions = [sentence.tokens[index] for index in sentence.indices(k)]
     subject, tokens = agreement.is_subject(sentence, head), donor.tokens
-    lone = _lone_pronoun(tokens) if tokens[0].tag in _PRONOUNS else None
+    lone = _lone_pronoun(tokens) if tokens[0].tag in ("PRS", "PRO", "PS", "PN") else None
     possessive = target.kind == "possessive" or case in (Case.POSSESSIVE, Case.OWN)
     if possessive and lone is not None:
         tokens = [Token(pronoun(lone, Case.POSSESSIVE), "PS")]

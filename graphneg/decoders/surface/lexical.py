@@ -18,7 +18,6 @@ from graphneg.decoders.surface import forms
 from graphneg.decoders.surface.agreement import agree_relative, agree_with, person_of
 from graphneg.decoders.surface.draft import Token
 from graphneg.decoders.surface.forms import BE, HAVE, degree, may_be_bare, noun_form
-from graphneg.decoders.surface.refusals import refuse
 from graphneg.decoders.surface.sentence import RealisationError, Sentence
 from graphneg.english.frames import FrameEntry, load_frames
 from graphneg.english.noun_kinds import OTHER, is_frame, kind_of, lexeme
@@ -37,7 +36,6 @@ _WORDS_OF_ORDINALS = {number: word for word, number in ORDINALS.items()}
 _PHRASAL = re.compile(r".*[ -].*(?:up|down|out|off|away)")
 _DENIAL_REACH = 5
 _OPENS_PHRASE = NOUNS | {"DT", "PS", "CD", "PN", "PRO"}
-_STRICT = frozenset({"to", "of", "into", "about"})
 _ENOUGH = 3
 _NEARLY_ALL = 0.8
 _NEEDED = {
@@ -49,10 +47,7 @@ _NEEDED = {
 
 
 def set_concept(sentence: Sentence, k: int, concept: str) -> None:
-    """Puts the word of another concept where the words of ``k`` stand.
-
-    Raises `RealisationError`: ``no-alignment``; ``no-form``, the new word has no form like the old one.
-    """
+    """Puts the word of another concept where those of ``k`` stand; raises ``no-form`` where none fits."""
     node, index, tokens = sentence.node(k), sentence.head(k), sentence.tokens
     token, frame = tokens[index], is_frame(concept)
     old, wanted = lexeme(node.label), lexeme(concept)
@@ -236,10 +231,7 @@ def _derived(model: str, wanted: str, tag: str) -> str | None:
 
 
 def set_value(sentence: Sentence, k: int, value: str) -> None:
-    """Puts another constant where that of ``k`` stands: a name, a number, a month, an ordinal.
-
-    Raises `RealisationError`: ``no-alignment``; ``unsupported-edit`` for constants that are no words.
-    """
+    """Puts another constant where that of ``k`` stands: a name, a number, a month, an ordinal."""
     node = sentence.node(k)
     token = sentence.tokens[sentence.head(k)]
     bare = value.strip('"')
@@ -293,9 +285,8 @@ def _refuse_out_of_place(sentence: Sentence, index: int, old: str, wanted: str) 
     after, after2 = tokens.at(index + 1), tokens.at(index + 2)
     start, _ = sentence.sentence_bounds(index)
     near = tokens[max(start, index - _DENIAL_REACH) : index]
-    refuse(
+    sentence.refuse(
         "fit",
-        tokens,
         index,
         governor=tokens.at(sentence.noun_phrase(index)[0] - 1),
         old=old,
@@ -388,7 +379,7 @@ def _takes(complement: str, frame: FrameEntry, taken: frozenset[str], before: fr
         return not taken
     if complement in _NEEDED:
         return any(form.startswith(_NEEDED[complement]) for form in taken)
-    usual = complement in _STRICT or f"prep_{complement}" in before
+    usual = complement in ("to", "of", "into", "about") or f"prep_{complement}" in before
     return f"prep_{complement}" in taken or not usual
 
 

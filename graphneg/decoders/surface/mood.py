@@ -7,10 +7,9 @@ In: the node that heads the clause. The clause changes in place: ``You like it.`
 from __future__ import annotations
 
 from graphneg.decoders.surface.agreement import person_of
-from graphneg.decoders.surface.clauses import Group, straighten
+from graphneg.decoders.surface.clauses import Group
 from graphneg.decoders.surface.draft import EDGE, Token
 from graphneg.decoders.surface.forms import BE, DO, HAVE, Case, before_nt, pronoun, pronoun_cases, verb_form
-from graphneg.decoders.surface.refusals import refuse
 from graphneg.decoders.surface.sentence import RealisationError, Sentence
 from graphneg.english.tagging import FINITE
 
@@ -19,10 +18,7 @@ _MAX_TAGGED = 12
 
 
 def assertion(sentence: Sentence, k: int) -> Group:
-    """The finite group of the clause that a node stands for: its own, else that of its first argument.
-
-    Raises `RealisationError`, ``unclear-clause``, where there is none.
-    """
+    """The main clause of a node or of its first argument; raises ``unclear-clause`` where there is none."""
     pending = [k]
     for inner in pending:
         group = sentence.finite(sentence.predicate(inner))
@@ -52,7 +48,7 @@ def to_question(sentence: Sentence, k: int) -> None:
         _tag_question(sentence, main)
         return
     start, after = group.subject[0], tokens.at(group.first + 1)
-    refuse("question", tokens, start, offers=sentence.offers(group), after=after)
+    sentence.refuse("question", start, offers=sentence.offers(group), after=after)
     # Another clause with a subject of its own, joined by `and`, would be left behind.
     _, end = sentence.sentence_bounds(group.first)
     others = (
@@ -64,15 +60,10 @@ def to_question(sentence: Sentence, k: int) -> None:
         return
     subject, joined = tokens[start], sentence.conjuncts(group)
     auxiliary = _lift_auxiliary(sentence, group)
-    if auxiliary[0].low in DO:
-        _to_base(sentence, joined)
+    for verb in joined if auxiliary[0].low in DO else ():
+        sentence.inflect(verb, "VB")
     sentence.insert(tokens.where(subject), *auxiliary)
     _end_with(sentence, subject, "?")
-
-
-def _to_base(sentence: Sentence, verbs: list[Token]) -> None:
-    for verb in verbs:
-        sentence.inflect(verb, "VB")
 
 
 def _opens_sentence(sentence: Sentence, group: Group) -> bool:
@@ -112,7 +103,7 @@ def _lift_auxiliary(sentence: Sentence, group: Group) -> list[Token]:
     tenseless = tag == "VBP" and verb.form("VBD") == verb.low
     if tenseless and group.subject and person_of(group.said_of) in ("he", "she", "it"):
         tag = "VBD"
-    _to_base(sentence, [verb])
+    sentence.inflect(verb, "VB")
     return [Token(verb_form("do", tag), "AX")]
 
 
@@ -132,11 +123,7 @@ def _end_with(sentence: Sentence, main: Token, mark: str) -> None:
 
 
 def _tag_question(sentence: Sentence, main: Token) -> None:
-    """``..., right?`` for short clauses whose auxiliary can't be moved.
-
-    Raises `RealisationError`, ``unclear-clause``, where the sentence is too long to be turned by its last
-    word.
-    """
+    """``..., right?`` where the auxiliary of a short clause can't be moved; raises ``unclear-clause``."""
     tokens = sentence.tokens
     start, index = sentence.sentence_bounds(tokens.where(main))
     if index - start > _MAX_TAGGED:
@@ -157,10 +144,7 @@ def _tag_question(sentence: Sentence, main: Token) -> None:
 
 
 def to_statement(sentence: Sentence, k: int) -> None:
-    """A yes/no question becomes a statement.
-
-    Raises `RealisationError`, ``unsupported-edit``, where it asks with a question word, or asks nothing.
-    """
+    """A yes/no question becomes a statement; raises ``unsupported-edit`` where it asks what, or nothing."""
     group, tokens = assertion(sentence, k), sentence.tokens
     start, end = sentence.sentence_bounds(group.first)
     mark = next((token for token in tokens[start:end] if token.text.startswith("?")), None)
@@ -204,15 +188,12 @@ def uninvert(sentence: Sentence, group: Group) -> None:
 
 
 def to_order(sentence: Sentence, k: int) -> None:
-    """A statement becomes an order: ``You go`` gives ``Go``, ``He goes`` gives ``Let him go``.
-
-    Raises `RealisationError`, ``unclear-clause``, where the subject is not found.
-    """
+    """*You go* becomes *Go*, *He goes* *Let him go*; raises ``unclear-clause`` where nobody is told to."""
     group: Group | None = assertion(sentence, k)
     tokens = sentence.tokens
     if group.kind == "imperative":
         raise RealisationError("unsupported-edit", "the clause is an order already")
-    straighten(group)
+    group.straighten()
     nobody = RealisationError("unclear-clause", "the clause has no subject that could be told to act")
     if group.subject is None or tokens[group.subject[0]].tag in ("WP", "EX"):
         raise nobody
@@ -227,7 +208,8 @@ def to_order(sentence: Sentence, k: int) -> None:
         if group is None:
             raise nobody
     subject, main = group.said_of, tokens[group.main]
-    _to_base(sentence, sentence.conjuncts(group))
+    for verb in sentence.conjuncts(group):
+        sentence.inflect(verb, "VB")
     strip_to_base(sentence, group)
     index = tokens.where(subject[0])
     sentence.cut(index, index + len(subject))
@@ -280,10 +262,7 @@ def strip_to_base(sentence: Sentence, group: Group) -> None:
 
 
 def from_order(sentence: Sentence, k: int) -> None:
-    """An order becomes a statement about you: ``Draw me a sheep`` gives ``You draw me a sheep``.
-
-    Raises `RealisationError`, ``unclear-clause``, where no order is found.
-    """
+    """*Draw me a sheep* becomes *You draw me a sheep*; raises ``unclear-clause`` where no order is."""
     orders = [group for group in sentence.groups() if group.kind == "imperative"]
     if not orders:
         raise RealisationError("unclear-clause", "no order was found")

@@ -7,13 +7,12 @@ clause says them: ``some`` and ``any``, ``already`` and ``yet``, ``…, do you?`
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from graphneg.decoders.surface.clauses import Group
 from graphneg.decoders.surface.draft import EDGE, Token
 from graphneg.decoders.surface.forms import BE, DO, EXPANDED, HAVE, before_nt
-from graphneg.decoders.surface.refusals import refuse
 from graphneg.decoders.surface.sentence import RealisationError, Sentence
 from graphneg.english.tagging import NOUNS
 from graphneg.english.words import word_class, word_map
@@ -28,11 +27,7 @@ _THIRD = frozenset({"he", "she", "it", "they"})
 
 
 def refuse_undeniable(sentence: Sentence, group: Group, label: str) -> None:
-    """Raises where the clause of a verb group can't be denied; ``label`` names its node.
-
-    `RealisationError`: ``unclear-clause``, it is a relative one; ``already-negative``; ``unsupported-edit``,
-    it is a phrase that has no negative.
-    """
+    """Raises where the clause of a group can't be denied (rules ``undeniable``); ``label`` is its node's."""
     tokens, main, first = sentence.tokens, group.main, group.first
     bounds = sentence.sentence_bounds(first)
     earlier = [other for other in sentence.groups() if bounds[0] <= other.first < first]
@@ -45,9 +40,8 @@ def refuse_undeniable(sentence: Sentence, group: Group, label: str) -> None:
         token.low == "not" and (before.low in ("but", "and") or before.text == ",")
         for before, token in pairwise(tokens[main + 1 : bounds[1]])
     )
-    refuse(
+    sentence.refuse(
         "undeniable",
-        tokens,
         main,
         label=label,
         kind=group.kind,
@@ -147,7 +141,7 @@ def refuse_set_phrase(sentence: Sentence, index: int) -> None:
     while tokens.at(end).low == "until":
         end = _scope_end(sentence, end + 1)
     until = any(token.low in ("until", "till") for token in tokens[index + 1 : end])
-    refuse("set-phrase", tokens, index, until=until)
+    sentence.refuse("set-phrase", index, until=until)
 
 
 def no_longer(sentence: Sentence, group: Group) -> bool:
@@ -194,10 +188,8 @@ def _is_last(sentence: Sentence, index: int) -> bool:
     return sentence.tokens.at(index + 1).tag in ("EN", "PU", "QT")
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionTag:
-    """The verb of a tag, and what negates it: ``You like fish, don't you?`` is negative where the clause that
-    it asks about is not."""
+class QuestionTag(NamedTuple):
+    """The verb of a tag, and what negates it: *You like fish, don't you?* asks of an affirmative clause."""
 
     verb: Token
     negation: Token | None
@@ -220,10 +212,7 @@ def question_tag(sentence: Sentence, group: Group) -> QuestionTag | None:
 
 
 def turn_tag(sentence: Sentence, tag: QuestionTag) -> None:
-    """``…, do you?`` for ``…, don't you?``, and the other way round.
-
-    Raises `RealisationError`, ``unclear-clause``, where the tag's verb takes no n't.
-    """
+    """*do you?* for *don't you?* and back; raises ``unclear-clause`` where the verb takes no n't."""
     verb = tag.verb
     if tag.negation is not None:
         sentence.tokens.remove(tag.negation)

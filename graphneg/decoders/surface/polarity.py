@@ -9,28 +9,21 @@ from __future__ import annotations
 
 from graphneg.amr.concept_words import NEGATIVE_PREFIX
 from graphneg.decoders.surface import negation_scope as scope
-from graphneg.decoders.surface.clauses import Group, straighten
+from graphneg.decoders.surface.clauses import Group
 from graphneg.decoders.surface.draft import EDGE, Token
 from graphneg.decoders.surface.forms import DO, EXPANDED, HAVE, article, before_nt, may_be_bare, verb_form
-from graphneg.decoders.surface.refusals import refuse
 from graphneg.decoders.surface.sentence import RealisationError, Sentence
 from graphneg.english.tagging import NOUNS, VERBS
 from graphneg.english.words import readings, word_class
 
-_SUBJECTS = frozenset({"i", "he", "she", "we", "they"})
 _INDEFINITE = frozenset({"a", "an", "some", "any"})
-_HARDLY = frozenset({"never", "hardly", "scarcely", "rarely", "seldom"})
 _PREFIXES = ("un", "in", "im", "ir", "il", "dis", "non-", "non")
 _BEFORE_QUALITY = frozenset({"JJ", "RB", "NN", "DT", "VBN", "WP", "SC"})
 _IN_PHRASE = ("JJ", "RB", "CD", "VBN", "VBG", *NOUNS)
 
 
 def negate(sentence: Sentence, k: int) -> None:
-    """Makes the clause that node ``k`` heads negative.
-
-    Raises `RealisationError`: ``unclear-clause``, no clause or noun phrase can carry the negation, or
-    ``already-negative``.
-    """
+    """Denies the clause that ``k`` heads, or raises ``unclear-clause`` or ``already-negative``."""
     group = sentence.predicate(k)
     # What is denied of going to need, have to go is the verb before.
     if group is not None and group.to and sentence.tokens[group.to - 1].low in word_class("before-to"):
@@ -85,7 +78,7 @@ def _plain_order(sentence: Sentence, group: Group) -> None:
 
 
 def _insert_not(sentence: Sentence, group: Group) -> None:
-    straighten(group)
+    group.straighten()
     verb, tokens = group.verb, sentence.tokens
     exists = group.subject is not None and tokens[group.subject[0]].tag == "EX"
     determiner = tokens.at(max(group.main + 1, group.subject[1])) if exists and group.subject else EDGE
@@ -93,7 +86,7 @@ def _insert_not(sentence: Sentence, group: Group) -> None:
         _negate_imperative(sentence, group)
     elif group.kind != "finite":
         doer = tokens.at(tokens.back(group.first, ("RB",)) - 1)
-        if group.to is None and doer.low in _SUBJECTS:  # I always meant to
+        if group.to is None and doer.low in ("i", "he", "she", "we", "they"):  # I always meant to
             raise RealisationError("unclear-clause", f"{verb.text} may be no participle")
         sentence.insert(group.to if group.to is not None else group.first, Token("not", "NEG"))
     elif determiner.low in _INDEFINITE:  # there is a way: there is no way
@@ -155,7 +148,7 @@ def _negate_imperative(sentence: Sentence, group: Group) -> None:
     tokens, index = sentence.tokens, group.first
     start, _ = sentence.sentence_bounds(index)
     continued = any(token.tag in VERBS for token in tokens[start:index])
-    refuse("negative-order", tokens, index, continued=continued)
+    sentence.refuse("negative-order", index, continued=continued)
     if tokens[index].low == "let" and tokens.at(index + 1).low in ("'s", "us"):
         sentence.insert(index + 2, Token("not", "NEG"))
         return
@@ -192,10 +185,7 @@ def _negate_phrase(sentence: Sentence, k: int) -> bool:
 
 
 def affirm(sentence: Sentence, k: int) -> None:
-    """Takes away the negation that the polarity constant ``k`` stands for.
-
-    Raises `RealisationError`, ``no-alignment``, where no negative word is found.
-    """
+    """Takes away the negation of the polarity constant ``k``; raises ``no-alignment`` where none is found."""
     parent = sentence.node(k).up
     indices = sentence.indices(k)
     group = sentence.predicate(parent) if parent is not None else None
@@ -254,7 +244,7 @@ def _remove_not(sentence: Sentence, index: int, group: Group | None) -> None:
 def _make_positive(sentence: Sentence, index: int, parent: int | None) -> None:
     """Puts what is affirmed in the place of a negative word."""
     token, following = sentence.tokens[index], sentence.tokens.at(index + 1)
-    if token.low in _HARDLY:
+    if token.low in ("never", "hardly", "scarcely", "rarely", "seldom"):
         sentence.cut(index, index + 1)
     elif token.low == "no" and following.text:
         _positive_determiner(sentence, index, following)

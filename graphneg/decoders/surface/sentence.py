@@ -9,10 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
 
 from graphneg.decoders.surface.clauses import TIME_NOUNS, Group, groups, noun_phrase_start
 from graphneg.decoders.surface.draft import Draft, Reading, Token, Tokens
 from graphneg.decoders.surface.forms import BE, HAVE, pronoun_cases
+from graphneg.english.noun_kinds import kind_of
 from graphneg.english.tagging import FINITE, NOUNS, VERBS
 from graphneg.english.words import word_class, word_set
 from graphneg.model import AmrGraph, AmrNode
@@ -28,12 +32,54 @@ _COPULA_REACH = 3
 _GAP_REACH = 6
 
 
+Known = Token | str | bool
+
+
 class RealisationError(Exception):
-    """An edit that the words at hand can't express. ``code`` is stable."""
+    """An edit that the words at hand can't express. ``code`` is stable; `SurfaceDecoder` lists them."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(f"{code}: {message}")
         self.code = code
+
+
+class Rule(NamedTuple):
+    """Why an edit is refused, and where: names, their features, the values these must have, or must not."""
+
+    code: str
+    message: str
+    conditions: tuple[tuple[str, str, frozenset[str], bool], ...]
+
+
+@cache
+def refusals() -> dict[str, list[Rule]]:
+    """The rules of each set, in order, as ``refusals.tsv`` says them.
+
+    A row has a set, a code, a message, and its conditions, which must all hold: ``before.low=a|an`` compares
+    a token's ``low``, ``tag``, ``full``, ``lemma``, ``text`` or ``kind``; ``wanted.kind!=person`` a word's
+    kind; ``wanted=often`` a word itself; ``asked``, ``!asked`` and ``before.initial`` are flags;
+    ``before.text=`` says that nothing stands there; ``@name`` stands for the words of a class.
+    """
+    sets: dict[str, list[Rule]] = {}
+    lines = files("graphneg.decoders.surface").joinpath("refusals.tsv").read_text("utf-8").splitlines()
+    for name, code, message, cells in (line.split("\t") for line in lines if not line.startswith("#")):
+        sets.setdefault(name, []).append(Rule(code, message, tuple(map(_condition, cells.split()))))
+    return sets
+
+
+def _condition(cell: str) -> tuple[str, str, frozenset[str], bool]:
+    path, equals, words = cell.partition("=")
+    name, _, feature = path.strip("!").partition(".")
+    values = [word_class(word[1:]) if word[:1] == "@" else {word} for word in words.split("|")]
+    known = frozenset[str]().union(*values) if equals else frozenset({"yes"})
+    return name, feature, known, "!" not in (path[:1], path[-1:])
+
+
+def _feature(thing: Known, feature: str) -> str:
+    if feature == "kind":
+        return kind_of(thing.low if isinstance(thing, Token) else str(thing))
+    value = getattr(thing, feature) if isinstance(thing, Token) else thing
+    return value if isinstance(value, str) else "yes" if value else "no"
 
 
 class Sentence(Draft):
@@ -47,6 +93,20 @@ class Sentence(Draft):
     def groups(self) -> list[Group]:
         """The verb groups, in order."""
         return groups(self.tokens)
+
+    def refuse(self, rules: str, index: int, **known: Known) -> None:
+        """Raises as the first of the rules says whose conditions all hold of the words around an index.
+
+        ``token`` is the one there, with ``before``, ``after`` and ``after2`` around it, where ``known`` says
+        nothing else.
+        """
+        steps = {"before": -1, "token": 0, "after": 1, "after2": 2}
+        known = {name: self.tokens.at(index + step) for name, step in steps.items()} | known
+        for rule in refusals()[rules]:
+            if all(
+                (_feature(known[at], kind) in values) == holds for at, kind, values, holds in rule.conditions
+            ):
+                raise RealisationError(rule.code, rule.message.format(**known))
 
     def node(self, k: int) -> AmrNode:
         """A node of the graph; raises ``unsupported-edit`` where there is none."""
@@ -203,10 +263,7 @@ class Phrase:
 
 
 def phrase(sentence: Sentence, k: int) -> Phrase:
-    """The contiguous words of the subtree at ``k``, with the determiners and modifiers that go with it.
-
-    Raises `RealisationError`, ``no-alignment``, where no word stands for any node of the subtree.
-    """
+    """The contiguous words of the subtree at ``k``, with what goes with them; raises ``no-alignment``."""
     concept, tokens = sentence.node(k).concept, sentence.tokens
     if concept in ("and", "or"):
         return _coordination(sentence, k)

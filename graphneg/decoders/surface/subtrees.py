@@ -7,39 +7,39 @@ that``, ``I refuse to``, ``I doubt that``. The sentence changes in place.
 from __future__ import annotations
 
 from graphneg.decoders.surface.agreement import PEOPLE, agree_with, is_subject
-from graphneg.decoders.surface.clauses import Group, straighten
+from graphneg.decoders.surface.clauses import Group
 from graphneg.decoders.surface.draft import Token, Tokens
 from graphneg.decoders.surface.forms import Case, agree, article, may_be_bare, pronoun, pronoun_cases
 from graphneg.decoders.surface.grafts import splice
 from graphneg.decoders.surface.mood import assertion, end_plain, strip_to_base, uninvert
-from graphneg.decoders.surface.refusals import refuse
 from graphneg.decoders.surface.sentence import Phrase, RealisationError, Sentence, phrase
 from graphneg.english.noun_kinds import lexeme
 from graphneg.english.tagging import NOUNS, VERBS
 from graphneg.english.words import word_class, word_map
 
-_INDEFINITE = frozenset({"a", "an", "the", "such", "what", "which"})
-_POINTING = frozenset({"this", "that", "these", "those"})
 _QUANTIFIERS = frozenset({"every", "each", "all", "both", "another", "either"})
 _MODIFIERS = frozenset({"JJ", "RB", "CD", "DT", "VBN", "VBG", *NOUNS})
 _COMPLEMENTS = frozenset({"JJ", "VBN", "VBG", "DT", "PS", "NN", "NNS", "PRO", "CD"})
 _LIST_REACH = 7
 _LEAD_ADVERBS = frozenset({"so", "then", "now", "therefore", "however", "thus", "well", "for"})
 _OPEN_CLAUSE = frozenset({"IN", "SC", "WP", "RB", "DT", "PS", "PRS", "PRO", "VBG", "NNP", "CD"})
-_SUBJUNCTIVE = frozenset({"order-01", "command-02", "demand-01", "recommend-01", "suggest-01", "propose-01"})
-_ORDERING = frozenset({"order-01", "command-02", "ask-02", "tell-01", "advise-01"})
 
 
 def drop(sentence: Sentence, k: int) -> None:
-    """Takes the words of a subtree out, with the preposition, conjunction or commas that led to it.
+    """Takes a subtree's words out with what led to them; an argument that its verb needs leaves *something*.
 
-    An argument that its verb can't miss leaves ``something`` or ``someone``. Raises `RealisationError`:
-    ``no-alignment``; ``unclear-clause``, what is left would have no verb.
+    Raises ``no-alignment``, or ``unclear-clause`` where what is left would have no verb.
     """
     node, tokens = sentence.node(k), sentence.tokens
     role = node.role or ""
     if role.startswith("snt"):
-        _drop_sentence(sentence, k)
+        indices = sorted(sentence.subtree_indices(k))
+        if not indices:
+            raise RealisationError("no-alignment", "no word stands for the sentence")
+        start, end = sentence.sentence_bounds(indices[len(indices) // 2])
+        if end - start >= sum(token.tag != "QT" for token in tokens):
+            raise RealisationError("unclear-clause", "the sentence is all there is")
+        sentence.cut(start, end)
         return
     target = phrase(sentence, k)
     if target.kind == "determiner":
@@ -48,7 +48,7 @@ def drop(sentence: Sentence, k: int) -> None:
     above = sentence.indices(node.up) if node.up is not None else []
     # What the node modifies stands before it in the same noun phrase: boa constrictors.
     inner = bool(above) and target.start <= above[0] < target.head
-    refuse("drop", tokens, target.start, kind=target.kind, role=role, inner=inner)
+    sentence.refuse("drop", target.start, kind=target.kind, role=role, inner=inner)
     if target.kind == "possessive":
         sentence.rewrite(tokens[target.start], "the", "DT")
     elif target.kind not in ("nominal", "verb") or not _replace_argument(sentence, k, target):
@@ -59,26 +59,16 @@ def _drop_determiner(sentence: Sentence, target: Phrase) -> None:
     """``this tale`` becomes ``the tale``, ``six years`` ``years``, ``no idea`` an idea."""
     tokens, token = sentence.tokens, sentence.tokens[target.start]
     end = tokens.over(target.end, _MODIFIERS)
-    if token.low in _INDEFINITE or end == target.end:
+    if token.low in ("a", "an", "the", "such", "what", "which") or end == target.end:
         raise RealisationError("unclear-clause", f"{token.text} can't be left out")
     head, following = tokens[end - 1], tokens[target.end]
     determined = tokens.at(target.start - 1).tag in ("DT", "PS", "POS") or following.tag in ("DT", "PS")
-    if token.low in _POINTING:
+    if token.low in ("this", "that", "these", "those"):
         sentence.rewrite(token, "the", "DT")
     elif head.tag in ("NNS", "NNP") or determined or may_be_bare(head.low):
         sentence.cut(target.start, target.end)
     else:
         sentence.rewrite(token, "the" if token.low in _QUANTIFIERS else article(following.text), "DT")
-
-
-def _drop_sentence(sentence: Sentence, k: int) -> None:
-    indices = sorted(sentence.subtree_indices(k))
-    if not indices:
-        raise RealisationError("no-alignment", "no word stands for the sentence")
-    start, end = sentence.sentence_bounds(indices[len(indices) // 2])
-    if end - start >= sum(token.tag != "QT" for token in sentence.tokens):
-        raise RealisationError("unclear-clause", "the sentence is all there is")
-    sentence.cut(start, end)
 
 
 def _replace_argument(sentence: Sentence, k: int, target: Phrase) -> bool:
@@ -162,10 +152,7 @@ def _check_copula(sentence: Sentence, target: Phrase) -> None:
 
 
 def wrap(sentence: Sentence, concept: str, person: str) -> None:
-    """Puts ``I agree that`` and its like above the sentence; ``person`` is the new subject.
-
-    Raises `RealisationError`, ``unclear-clause``, where no clause can stand under a verb.
-    """
+    """Puts ``I agree that`` above a sentence, said by ``person``, or raises ``unclear-clause``."""
     group, tokens = _first_clause(sentence, assertion(sentence, 0)), sentence.tokens
     start, _ = sentence.sentence_bounds(group.first)
     if group.asks and any(token.tag == "WP" for token in tokens[start : group.first]):
@@ -177,16 +164,16 @@ def wrap(sentence: Sentence, concept: str, person: str) -> None:
         index += 2 if tokens[index + 1].text == "," else 1
     if _is_fragment(sentence, start, index, group):
         raise RealisationError("unclear-clause", "something that is no clause can't stand under a verb")
-    opener = _opener(concept, person)
+    opener = _opener_of(concept, person)
     if group.quotative and index == group.first:
-        straighten(group)
+        group.straighten()
     if group.asks and group.subject is not None:
         uninvert(sentence, group)
         end_plain(sentence, tokens[index])
     elif group.kind == "imperative":
         _order_under(sentence, group, concept, person)
         return
-    elif concept in _SUBJUNCTIVE:
+    elif concept in ("order-01", "command-02", "demand-01", "recommend-01", "suggest-01", "propose-01"):
         if group.subject is None or group.quotative:
             raise RealisationError("unclear-clause", "no subject that could be ordered")
         strip_to_base(sentence, group)
@@ -231,18 +218,20 @@ def _first_clause(sentence: Sentence, default: Group) -> Group:
     return default
 
 
-def _opener(concept: str, person: str) -> list[Token]:
-    """``I agree that``, ``it is possible that``."""
-    opener = word_map("clause-openers").get(concept, f"{lexeme(concept)} that").replace("_", " ")
-    if concept in ("possible-01", "obligate-01"):
-        return [Token("it", "PRS"), Token("is", "AX"), Token(opener, "JJ"), Token("that", "SC")]
-    verb, *rest = opener.split(" ")
+def _opener(words: str, person: str) -> list[Token]:
+    """A subject and its verb, with the words behind it: ``I agree that``."""
+    verb, *rest = words.split(" ")
     tags = {"that": "SC", "to": "TO"}
-    return [*_subject_and_verb(verb, person), *(Token(word, tags.get(word, "NN")) for word in rest)]
+    subject = [Token(pronoun(person, Case.SUBJECT), "PRS"), Token(agree(verb, "VBP", person), "VBP")]
+    return [*subject, *(Token(word, tags.get(word, "NN")) for word in rest)]
 
 
-def _subject_and_verb(verb: str, person: str) -> list[Token]:
-    return [Token(pronoun(person, Case.SUBJECT), "PRS"), Token(agree(verb, "VBP", person), "VBP")]
+def _opener_of(concept: str, person: str) -> list[Token]:
+    """``I agree that``, ``it is possible that``."""
+    words = word_map("clause-openers").get(concept, f"{lexeme(concept)} that").replace("_", " ")
+    if concept in ("possible-01", "obligate-01"):
+        return [Token("it", "PRS"), Token("is", "AX"), Token(words, "JJ"), Token("that", "SC")]
+    return _opener(words, person)
 
 
 def _order_under(sentence: Sentence, group: Group, concept: str, person: str) -> None:
@@ -258,11 +247,11 @@ def _order_under(sentence: Sentence, group: Group, concept: str, person: str) ->
     if negations and tokens[index].low == "do" and tokens[index] is not main:
         tokens.pop(index)
     no = [Token("not", "NEG")] if negations else []
-    verb = _subject_and_verb(lexeme(concept).split(" ")[0], person)
-    if concept in _ORDERING:
+    verb = _opener(lexeme(concept).split(" ")[0], person)
+    if concept in ("order-01", "command-02", "ask-02", "tell-01", "advise-01"):
         opener = [*verb, Token("you", "PRO"), *no, Token("to", "TO")]
     elif concept in ("refuse-01", "promise-01"):
         opener = [*verb, *no, Token("to", "TO")]
     else:
-        opener = [*_opener(concept, person), Token("you", "PRS"), Token("should", "MD"), *no]
+        opener = [*_opener_of(concept, person), Token("you", "PRS"), Token("should", "MD"), *no]
     sentence.insert(index, *opener)

@@ -10,11 +10,10 @@ from __future__ import annotations
 from itertools import dropwhile
 
 from graphneg.decoders.surface.agreement import person_of
-from graphneg.decoders.surface.clauses import Group, straighten
+from graphneg.decoders.surface.clauses import Group
 from graphneg.decoders.surface.draft import EDGE, Token
 from graphneg.decoders.surface.forms import BE, DO, HAVE, agree, before_nt
 from graphneg.decoders.surface.lexical import set_concept
-from graphneg.decoders.surface.refusals import refuse
 from graphneg.decoders.surface.sentence import RealisationError, Sentence
 from graphneg.english.noun_kinds import lexeme
 from graphneg.english.tagging import NOUNS, VERBS
@@ -37,17 +36,14 @@ def set_time(sentence: Sentence, k: int, concept: str) -> None:
     group, tense = sentence.predicate(up) if up is not None else None, TENSES.get(word, "")
     if group is None or group.kind != "finite":
         group = sentence.finite_before(index) or group
-    refuse("set-time", sentence.tokens, index, word=word, tense=tense)
+    sentence.refuse("set-time", index, word=word, tense=tense)
     set_concept(sentence, k, concept)
     if group is not None and tense in ("past", "future") and group.kind == "finite":
         change_tense(sentence, group, tense)
 
 
 def add_time(sentence: Sentence, k: int, concept: str) -> None:
-    """Adds a time word to the clause that ``k`` heads, and fits the tense.
-
-    Raises `RealisationError`, ``unclear-clause``, where the node heads no finite clause.
-    """
+    """Dates the clause that ``k`` heads, and fits its tense; raises ``unclear-clause`` where none is."""
     word, tokens = lexeme(concept), sentence.tokens
     tense = TENSES.get(word, "")
     if any(token.low == word for token in tokens):
@@ -60,9 +56,8 @@ def add_time(sentence: Sentence, k: int, concept: str) -> None:
     rest = tokens[group.main : end]
     # She moved when she was ten: a clause in the past says when.
     dated = dropwhile(lambda token: token.low not in ("when", "while"), rest)
-    refuse(
+    sentence.refuse(
         "add-time",
-        tokens,
         group.main,
         tense=tense,
         kind=group.kind,
@@ -121,10 +116,7 @@ def _inside_list(sentence: Sentence, comma: int) -> bool:
 
 
 def change_tense(sentence: Sentence, group: Group, wanted: str) -> None:
-    """Puts a finite verb group into the ``past``, ``future`` or ``present``; "" leaves it.
-
-    So does it the verbs that ``and`` joins to it.
-    """
+    """Puts a group and what *and* joins to it into ``past``, ``future`` or ``present``; "" leaves them."""
     passive = len(group.chain) > 1 and sentence.tokens[group.chain[-2]].full in BE
     joined = sentence.conjuncts(group) if wanted and not passive else []
     conditional = sentence.tokens.at(group.start - 1).low in word_class("conditions")
@@ -133,7 +125,7 @@ def change_tense(sentence: Sentence, group: Group, wanted: str) -> None:
     elif wanted == "present" or (wanted and conditional):
         _to_present(sentence, group)
     elif wanted == "future":
-        straighten(group)
+        group.straighten()
         _to_future(sentence, group)
     for verb in joined:
         if wanted == "future":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graphneg.decoders.surface.clauses import groups, noun_phrase_end, noun_phrase_start, straighten
+from graphneg.decoders.surface.clauses import groups, noun_phrase_end, noun_phrase_start
 from tests.decoders.surface.sentences import sentence
 
 
@@ -38,7 +38,7 @@ def test_groups_of_a_sentence(text: str, expected: list[tuple[str, str, str]]) -
 def test_a_quotative_inversion_can_be_put_straight() -> None:
     draft = sentence('"Go," said the king.')
     group = next(group for group in groups(draft.tokens) if group.quotative)
-    straighten(draft.tokens, group)
+    group.straighten()
     assert [token.text for token in draft.tokens][-4:] == ["the", "king", "said", "."]
 
 

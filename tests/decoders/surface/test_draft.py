@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphneg.decoders.surface.draft import EDGE, Token, Tokens, new
+from graphneg.decoders.surface.draft import EDGE, Token, Tokens
 from tests.decoders.surface.sentences import sentence
 
 TEXTS = ["He said, “Go!” and left.", "I do n't know , sir .", "It's 8 o'clock -- or so...", "  Yes!  No? "]
@@ -42,7 +42,7 @@ def test_an_article_follows_the_word_behind_it(text: str, word: str, expected: s
 
 def test_a_new_first_word_takes_the_capital() -> None:
     draft = sentence("He left.")
-    draft.insert(0, new("yesterday", "RB"))
+    draft.insert(0, Token("yesterday", "RB"))
     assert draft.text() == "Yesterday he left."
 
 
