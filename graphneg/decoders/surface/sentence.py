@@ -103,9 +103,8 @@ class Sentence(Draft):
         steps = {"before": -1, "token": 0, "after": 1, "after2": 2}
         known = {name: self.tokens.at(index + step) for name, step in steps.items()} | known
         for rule in refusals()[rules]:
-            if all(
-                (_feature(known[at], kind) in values) == holds for at, kind, values, holds in rule.conditions
-            ):
+            checks = [_feature(known[at], of) in values for at, of, values, _ in rule.conditions]
+            if checks == [holds for _, _, _, holds in rule.conditions]:
                 raise RealisationError(rule.code, rule.message.format(**known))
 
     def node(self, k: int) -> AmrNode:

@@ -1,14 +1,12 @@
-"""One word for another, where the words around it allow it: lexical, lexical_fit, refusals."""
+"""One word for another, where the words around it allow it: lexical and the rules of refusals."""
 
 from __future__ import annotations
 
 import pytest
 
-from graphneg.decoders.surface.draft import new
-from graphneg.decoders.surface.lexical import set_concept, set_value
-from graphneg.decoders.surface.lexical_fit import is_adjectival, is_nominal
-from graphneg.decoders.surface.refusals import refuse, table
-from graphneg.decoders.surface.sentence import RealisationError
+from graphneg.decoders.surface.draft import Token
+from graphneg.decoders.surface.lexical import is_adjectival, is_nominal, set_concept, set_value
+from graphneg.decoders.surface.sentence import RealisationError, refusals
 from graphneg.english.words import word_class
 from tests.decoders.surface.sentences import node, sentence
 
@@ -62,10 +60,15 @@ def test_frames_tell_nouns_and_adjectives() -> None:
 
 
 def test_a_rule_needs_all_its_conditions() -> None:
-    known = {"token": new("you", "PRS"), "after": new("guys", "NNS")}
-    with pytest.raises(RealisationError, match="kind-mismatch: you guys goes together"):
-        refuse("pronoun", **known)
-    refuse("pronoun", **{**known, "after": new("left", "VBD")})
+    with pytest.raises(RealisationError, match="kind-mismatch: You guys goes together"):
+        sentence("You guys left.").refuse("pronoun", 0)
+    sentence("You left.").refuse("pronoun", 0)
+
+
+def test_what_is_known_stands_in_the_place_of_the_words_there() -> None:
+    said = sentence("You left.")
+    with pytest.raises(RealisationError, match="You guys goes together"):
+        said.refuse("pronoun", 0, after=Token("guys", "NNS"))
 
 
 def test_each_rule_has_a_code_and_conditions() -> None:
@@ -77,6 +80,6 @@ def test_each_rule_has_a_code_and_conditions() -> None:
         "already-negative",
         "unchanged",
     }
-    rules = [rule for rules in table().values() for rule in rules]
+    rules = [rule for rules in refusals().values() for rule in rules]
     assert rules and all(rule.code in codes and rule.conditions and rule.message for rule in rules)
     assert "trees" not in word_class("people")
