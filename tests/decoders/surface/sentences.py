@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from graphneg.amr.penman import parse_graph
 from graphneg.decoders.surface.draft import Readings
-from graphneg.decoders.surface.sentence import Sentence
+from graphneg.decoders.surface.sentence import RealisationError, Sentence
 
 READINGS = Readings()
 
@@ -17,3 +19,13 @@ def sentence(text: str, graph: str = "(t / thing)") -> Sentence:
 def node(of: Sentence, concept: str) -> int:
     """The number of the first node with a concept."""
     return next(node.k for node in of.graph.nodes if node.label == concept)
+
+
+def changed(change: Callable[..., None], text: str, graph: str, at: int | str = 0, *given: object) -> str:
+    """The text after a change at a node (its number, or its label), or the code of its refusal."""
+    said = sentence(text, graph)
+    try:
+        change(said, node(said, at) if isinstance(at, str) else at, *given)
+    except RealisationError as why:
+        return why.code
+    return said.text()

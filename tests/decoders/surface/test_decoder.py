@@ -397,3 +397,52 @@ def _is_plain_statement(graph: AmrGraph) -> bool:
     labels = {node.label for node in graph.nodes}
     frame = (graph.top.concept or "")[-3:-2] == "-" and not (graph.top.concept or "").endswith("-91")
     return frame and len(graph.nodes) > 2 and not labels & {"amr-unknown", "-", "expressive", "contrast-01"}
+
+
+LEFT = ("Yes, and we left.", "(l / leave-11 :ARG0 (w / we))")
+COPY = (
+    {"op": "wrap", "k": 0, "role": "snt1", "concept": "multi-sentence"},
+    {"op": "graft", "k": -1, "role": "snt", "from_amr": "d#9", "from_k": 0},
+)
+
+
+@pytest.mark.parametrize(
+    ("edit", "why"),
+    [
+        ({"op": "graft", "k": 1, "from_amr": "d#8", "from_k": 0}, "no-source: the text of d#8"),
+        ({"op": "set", "k": 1}, "unsupported-edit: set without concept or value"),
+        ({"op": "add", "k": 0, "role": "mod", "concept": "red"}, "unsupported-edit: no words for :mod red"),
+        ({"op": "wrap", "k": 1, "concept": "doubt-01"}, "unsupported-edit: only a whole sentence"),
+        (
+            {"op": "graft", "k": -1, "role": "ARG1", "from_amr": "d#9", "from_k": 0},
+            "unsupported-edit: a subtree",
+        ),
+        ({"op": "drop", "k": 9}, "unsupported-edit: the graph has no node 9"),
+    ],
+)
+def test_an_edit_that_words_can_not_follow_is_named(edit: dict[str, Any], why: str) -> None:
+    assert decode(TIRED, edit, source=LEFT).startswith(why)
+
+
+@pytest.mark.parametrize(
+    ("text", "code"), [("  ", "empty"), ("Я устал.", "not-english"), ("so " * 1001, "too-long")]
+)
+def test_a_text_that_can_not_be_edited_is_refused(text: str, code: str) -> None:
+    assert decode((text, TIRED[1]), {"op": "drop", "k": 1}).startswith(code)
+
+
+def test_another_turn_may_be_said_instead_or_besides() -> None:
+    instead = {"op": "graft", "k": 0, "from_amr": "d#9", "from_k": 0}
+    denied = NOT | {"k": 0, "copy_of": "d#9"}
+    assert decode(TIRED, instead, source=LEFT) == "We left."
+    assert decode(TIRED, *COPY, denied, source=LEFT) == "I am tired. We did not leave."
+    assert decode(TIRED, *COPY, source=LEFT) == "I am tired. We left."
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("I am tired.", "Okay."), ("i am tired .", "okay ."), ('" I am tired . "', '" Okay . "')],
+)
+def test_a_reply_without_content_is_one_word_written_like_the_text(text: str, expected: str) -> None:
+    edits = {"op": "set", "k": 0, "concept": "okay"}, {"op": "drop", "k": 1}
+    assert decode((text, TIRED[1]), *edits) == expected

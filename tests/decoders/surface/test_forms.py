@@ -49,3 +49,34 @@ def test_finite_verbs_agree(lemma: str, tag: str, person: str, form: str) -> Non
 
 def test_a_mass_noun_may_do_without_an_article() -> None:
     assert forms.may_be_bare("water") and forms.may_be_bare("advice") and not forms.may_be_bare("wig")
+
+
+@pytest.mark.parametrize(
+    ("word", "before"),
+    [("FBI", "an"), ("NASA", "an"), ("one", "a"), ("hour", "an"), ("8", "an"), ("eulogy", "a")],
+)
+def test_an_article_goes_by_the_sound_behind_it(word: str, before: str) -> None:
+    assert forms.article(word) == before
+
+
+def test_clipped_and_plural_pronouns_have_persons() -> None:
+    assert forms.pronoun_cases("'em") == (("they", forms.Case.OBJECT),)
+    assert forms.pronoun_cases("Yourselves") == (("you", forms.Case.REFLEXIVE),)
+    assert forms.pronoun_cases("owl") == ()
+
+
+@pytest.mark.parametrize(
+    ("verb", "stem"),
+    [("can", "ca"), ("will", "wo"), ("Do", "Do"), ("may", None), ("'m", None), ("Might", None)],
+)
+def test_verbs_before_a_contracted_not(verb: str, stem: str | None) -> None:
+    assert forms.before_nt(verb) == stem
+
+
+@pytest.mark.parametrize(
+    ("lemma", "degree", "form"),
+    [("good", "JJR", "better"), ("careful", "JJS", "most careful"), ("red", "JJ", "red")],
+)
+def test_adjectives_are_compared(lemma: str, degree: str, form: str) -> None:
+    assert forms.adjective_form(lemma, degree) == form
+    assert degree == "JJ" or forms.degree(form.split(" ")[-1]) in (degree, "JJ")

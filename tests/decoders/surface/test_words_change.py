@@ -8,7 +8,7 @@ from graphneg.decoders.surface.draft import Token
 from graphneg.decoders.surface.lexical import is_adjectival, is_nominal, set_concept, set_value
 from graphneg.decoders.surface.sentence import RealisationError, refusals
 from graphneg.english.words import word_class
-from tests.decoders.surface.sentences import node, sentence
+from tests.decoders.surface.sentences import changed, node, sentence
 
 BOUGHT = "(b / buy-01 :ARG0 (s / she) :ARG1 (h / hat :quant 2 :mod (r / red)))"
 
@@ -83,3 +83,40 @@ def test_each_rule_has_a_code_and_conditions() -> None:
     rules = [rule for rules in refusals().values() for rule in rules]
     assert rules and all(rule.code in codes and rule.conditions and rule.message for rule in rules)
     assert "trees" not in word_class("people")
+
+
+@pytest.mark.parametrize(
+    ("text", "graph", "concept", "wanted", "expected"),
+    [
+        ("ANYONE can come.", "(c / come-01 :ARG1 (a / anyone))", "anyone", "everyone", "Everyone can come."),
+        ("He can swim.", "(p / possible-01 :ARG1 (s / swim-01 :ARG0 (h / he)))", "possible-01", "unlikely",
+         "He is unlikely to swim."),
+        ("He spoke slowly.", "(s / speak-01 :manner (s2 / slow))", "slow", "quick", "He spoke quickly."),
+        ("She is happier.", "(h / happy-01 :ARG1 (s / she))", "happy-01", "sad-02", "She is sadder."),
+        ("We need water.", "(n / need-01 :ARG1 (w / water))", "water", "wig", "We need a wig."),
+        ("We drink water.", "(d / drink-01 :ARG1 (w / water))", "water", "soup", "We drink soup."),
+        ("He took it away.", "(t / take-away-05 :ARG1 (i / it))", "take-away-05", "bring-01",
+         "He brought it."),
+        ("We left on Monday.", "(l / leave-11 :time (d / date-entity :weekday (m / monday)))",
+         "monday", "friday", "We left on Friday."),
+    ],
+)  # fmt: skip
+def test_what_stands_around_a_word_follows_it(
+    text: str, graph: str, concept: str, wanted: str, expected: str
+) -> None:
+    assert changed(set_concept, text, graph, concept, wanted) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [("32", "She bought thirty-two red hats."), ("100", "She bought one hundred red hats."),
+     ("4000", "She bought 4000 red hats."), ("-", "unsupported-edit")],
+)  # fmt: skip
+def test_numbers_are_written_as_the_text_writes_them(value: str, expected: str) -> None:
+    assert changed(set_value, "She bought two red hats.", BOUGHT, "2", value) == expected
+
+
+@pytest.mark.parametrize(("value", "expected"), [("2", "The second bus left."), ("22", "no-form")])
+def test_ordinals_have_words_or_none(value: str, expected: str) -> None:
+    graph = "(l / leave-11 :ARG0 (b / bus :ord (o / ordinal-entity :value 1)))"
+    assert changed(set_value, "The first bus left.", graph, "1", value) == expected
