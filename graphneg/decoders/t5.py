@@ -302,7 +302,14 @@ def convert(folder: ModelFolder, tokenizer: Any) -> Path:
     files = sorted(file for file in folder.path.iterdir() if file.is_file())
     facts = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files]
     version = hashlib.sha256(repr(facts).encode()).hexdigest()[:12]
-    target = _cache_for(folder) / f"{_CONVERTED}-{version}"
+    cache = folder.path
+    if folder.from_hub or not os.access(cache, os.W_OK):
+        from platformdirs import user_cache_path
+
+        name = hashlib.sha256(str(cache.resolve()).encode()).hexdigest()[:16]
+        cache = user_cache_path("graphneg") / "models" / name
+        cache.mkdir(parents=True, exist_ok=True)
+    target = cache / f"{_CONVERTED}-{version}"
     if target.is_dir():
         return target
     try:
@@ -324,14 +331,3 @@ def _converter(path: Path, tokenizer: Any) -> Any:
             return tokenizer
 
     return Converter(str(path))
-
-
-def _cache_for(folder: ModelFolder) -> Path:
-    if not folder.from_hub and os.access(folder.path, os.W_OK):
-        return folder.path
-    from platformdirs import user_cache_path
-
-    name = hashlib.sha256(str(folder.path.resolve()).encode()).hexdigest()[:16]
-    cache = user_cache_path("graphneg") / "models" / name
-    cache.mkdir(parents=True, exist_ok=True)
-    return cache

@@ -191,26 +191,21 @@ def refuse_unsaid(source: Sentence) -> None:
         token.low in ("so", "not") and tokens.at(index + 1).tag in ("EN", "PU") and before.lemma in supposing
         for index, (before, token) in enumerate(pairwise(tokens), 1)
     )
+    # That you all do; if you can: the verb was said before.
+    words = [token for token in tokens if token.tag not in ("EN", "QT")]
+    if words and (words[-1].low == "not" or words[-1].tag == "NEG"):
+        words.pop()
+    named = len(words) > 1 and words[-2].tag in ("PRS", "NNP", "RB", "DT", "PN", "JJ")
+    unsaid = named and (words[-1].tag == "MD" or words[-1].full in DO | HAVE)
     source.refuse(
         "say-again",
         0,
         asks=bool(marks) and marks[-1].text == "?",
         anaphoric=anaphoric,
-        breaks_off=_breaks_off(source),
+        breaks_off=unsaid and all(token.tag != "WP" for token in words),
         clause=bool(clauses),
         part=len(clauses) == 1 and clauses[0].subject is not None,
     )
-
-
-def _breaks_off(source: Sentence) -> bool:
-    """``that you all do``, ``if you can``: the verb was said before."""
-    words = [token for token in source.tokens if token.tag not in ("EN", "QT")]
-    if words and (words[-1].low == "not" or words[-1].tag == "NEG"):
-        words.pop()
-    if len(words) < 2 or any(token.tag == "WP" for token in words):
-        return False
-    named = words[-2].tag in ("PRS", "NNP", "RB", "DT", "PN", "JJ")
-    return named and (words[-1].tag == "MD" or words[-1].full in DO | HAVE)
 
 
 def _keep_sentence(source: Sentence, k: int) -> None:

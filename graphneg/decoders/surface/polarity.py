@@ -36,19 +36,8 @@ def negate(sentence: Sentence, k: int) -> None:
     scope.refuse_answer(sentence, group.first)
     scope.to_negative(sentence, group)
     _plain_order(sentence, group)
-    _but_for_and(sentence, group)
-    tag = scope.question_tag(sentence, group)
-    if not scope.no_longer(sentence, group):
-        _insert_not(sentence, group)
-    if tag is not None and tag.negation is not None:
-        scope.turn_tag(sentence, tag)
-
-
-def _but_for_and(sentence: Sentence, group: Group) -> None:
-    """``did not go home but watched``: what ``and`` joins stays affirmed."""
-    if group.kind != "finite" or group.subject is None:
-        return
-    for verb in sentence.conjuncts(group)[:1]:
+    # Did not go home but watched: what `and` joins stays affirmed.
+    for verb in sentence.conjuncts(group)[:1] if group.kind == "finite" and group.subject else ():
         index = sentence.tokens.where(verb)
         while index and sentence.tokens[index].low != "and":
             index -= 1
@@ -56,6 +45,11 @@ def _but_for_and(sentence: Sentence, group: Group) -> None:
             raise RealisationError("unclear-clause", "what and also joins would be half denied")
         if verb.tag in ("VBD", "VBZ", "VBP"):
             sentence.rewrite(sentence.tokens[index], "but", "CC")
+    tag = scope.question_tag(sentence, group)
+    if not scope.no_longer(sentence, group):
+        _insert_not(sentence, group)
+    if tag is not None and tag.negation is not None:
+        scope.turn_tag(sentence, tag)
 
 
 def _plain_order(sentence: Sentence, group: Group) -> None:

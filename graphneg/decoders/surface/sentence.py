@@ -184,7 +184,12 @@ class Sentence(Draft):
             fits = all(token.tag in _INSIDE_PREDICATE or token.text == "," for token in tokens[end:index])
             # An adjective before its noun is no predicate of the clause, unless its noun is one.
             attributive = tokens[index].tag in ("JJ", "VBN", "VBG") and self.is_noun(index + 1)
-            if fits and index >= end and not attributive and self._is_light(group.main, index):
+            # A verb that links, or one that no node of the graph stands for.
+            verb, between = tokens[group.main], tokens[group.main + 1 : index]
+            light = verb.lemma in word_class("linking-or-light") or verb.low == "'s"
+            if not light and self._owner(verb) is None:
+                light = not any(token.tag == "IN" for token in between)
+            if fits and index >= end and not attributive and light:
                 return group
         after = next((group for group in known if group.main > index), None)
         if after is not None and after.subject is not None and tokens[after.main].low in BE | {"'s"}:
@@ -192,14 +197,6 @@ class Sentence(Draft):
             if index < after.subject[0] and opens:
                 return after
         return None
-
-    def _is_light(self, main: int, index: int) -> bool:
-        """A verb that links, or one that no node of the graph stands for."""
-        verb = self.tokens[main]
-        if verb.lemma in word_class("linking-or-light") or verb.low == "'s":
-            return True
-        between = self.tokens[main + 1 : index]
-        return self._owner(verb) is None and not any(token.tag == "IN" for token in between)
 
     def _owner(self, token: Token) -> int | None:
         return next((k for k, tokens in self.owned.items() if token in tokens), None)

@@ -162,7 +162,11 @@ def wrap(sentence: Sentence, concept: str, person: str) -> None:
         if tokens[index + 1].tag in ("SC", "JJ", "RB"):
             break
         index += 2 if tokens[index + 1].text == "," else 1
-    if _is_fragment(sentence, start, index, group):
+    # Yes, sorry, thanks or a half sentence before the clause: nobody doubts these.
+    answers = any(token.low in word_class("no-clauses") for token in tokens[start : index + 1])
+    before = tokens[index : group.subject[0]] if group.subject is not None and not group.quotative else []
+    marked = any(token.tag in ("PU", "EN") for token in before) and before[0].tag not in _OPEN_CLAUSE
+    if answers or marked or tokens[index].tag == "TO" or is_dangling(tokens, index):
         raise RealisationError("unclear-clause", "something that is no clause can't stand under a verb")
     opener = _opener_of(concept, person)
     if group.quotative and index == group.first:
@@ -190,15 +194,6 @@ def wrap(sentence: Sentence, concept: str, person: str) -> None:
         tokens.remove(subject[0])
         opener = [*opener[:2], Token("to", "TO")]
     sentence.insert(index, *opener)
-
-
-def _is_fragment(sentence: Sentence, start: int, index: int, group: Group) -> bool:
-    """Whether yes, sorry, thanks or a half sentence comes before the clause: nobody doubts these."""
-    tokens = sentence.tokens
-    answers = any(token.low in word_class("no-clauses") for token in tokens[start : index + 1])
-    before = tokens[index : group.subject[0]] if group.subject is not None and not group.quotative else []
-    marked = any(token.tag in ("PU", "EN") for token in before) and before[0].tag not in _OPEN_CLAUSE
-    return answers or tokens[index].tag == "TO" or marked or is_dangling(tokens, index)
 
 
 def is_dangling(tokens: Tokens, start: int) -> bool:
