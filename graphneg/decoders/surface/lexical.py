@@ -19,9 +19,9 @@ from graphneg.decoders.surface.agreement import agree_relative, agree_with, pers
 from graphneg.decoders.surface.draft import Token
 from graphneg.decoders.surface.forms import BE, HAVE, degree, may_be_bare, noun_form
 from graphneg.decoders.surface.sentence import RealisationError, Sentence
-from graphneg.english.frames import FrameEntry, load_frames
 from graphneg.english.noun_kinds import OTHER, is_frame, kind_of, lexeme
 from graphneg.english.numbers import MONTHS, NUMBERS, ORDINALS, WEEKDAYS
+from graphneg.english.propbank import FrameEntry, load_frames
 from graphneg.english.tagging import CLOSED, NOUNS, VERBS
 from graphneg.english.words import lemmas, readings, word_class, word_map
 
