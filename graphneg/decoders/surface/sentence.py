@@ -18,10 +18,10 @@ from graphneg.decoders.surface.draft import Draft, Reading, Token, Tokens
 from graphneg.decoders.surface.forms import BE, HAVE, pronoun_cases
 from graphneg.english.noun_kinds import kind_of
 from graphneg.english.tagging import FINITE, NOUNS, VERBS
-from graphneg.english.words import word_class, word_set
+from graphneg.english.words import word_class
 from graphneg.model import AmrGraph, AmrNode
 
-_INSIDE_PREDICATE = NOUNS | word_set("JJ RB DT PS CD NEG POS PRO VBN VBG IN TO PN")
+_INSIDE_PREDICATE = NOUNS | frozenset("JJ RB DT PS CD NEG POS PRO VBN VBG IN TO PN".split())
 _NOMINAL = NOUNS | {"PN", "CD"}
 _RELATIVE = frozenset({"WP", "SC", "PRS", "NEG", "RB", "AX", "MD"})
 _HANGING = frozenset({"IN", "TO", "SC", "WP", "CC", "PU", "AX", "MD", "DT", "PS"})
