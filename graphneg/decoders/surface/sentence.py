@@ -21,7 +21,9 @@ from graphneg.english.tagging import FINITE, NOUNS, VERBS
 from graphneg.english.words import word_class
 from graphneg.model import AmrGraph, AmrNode
 
-_INSIDE_PREDICATE = NOUNS | frozenset("JJ RB DT PS CD NEG POS PRO VBN VBG IN TO PN".split())
+_INSIDE_PREDICATE = (
+    NOUNS | {"JJ", "RB", "DT", "PS", "CD", "NEG", "POS", "PRO"} | {"VBN", "VBG", "IN", "TO", "PN"}
+)
 _NOMINAL = NOUNS | {"PN", "CD"}
 _RELATIVE = frozenset({"WP", "SC", "PRS", "NEG", "RB", "AX", "MD"})
 _HANGING = frozenset({"IN", "TO", "SC", "WP", "CC", "PU", "AX", "MD", "DT", "PS"})
