@@ -1,4 +1,4 @@
-"""Editing: the recipe `deam` over all dialogues, warm, from proposals to PENMAN read back."""
+"""Editing: the recipe `deam` over all dialogues, warm, from proposals to PENMAN."""
 
 from __future__ import annotations
 
@@ -70,11 +70,11 @@ def _rates(
     ]
     return Table(
         "Editing: recipe deam",
-        "From proposals to PENMAN read back, one negative of each dialogue. "
+        "From proposals to PENMAN, one negative of each dialogue. "
         f"{corpus.description}. Rates are medians over seeds, with their range, of the time that "
         "passed; three batches are at work side by side, and shares are of the work: reading the "
         "dialogues' turns, asking transforms for proposals, picking, writing variants, "
-        "reading them back (edits, originals, overlay, check), and writing PENMAN. Beside them, in the same "
+        "laying them over the originals (read, overlay, check), and writing PENMAN. Beside them, in the same "
         "run, what a bare driver loop creates (nodes/s, batches of 5,000).",
         (
             "server",

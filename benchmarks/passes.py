@@ -1,4 +1,4 @@
-"""One pass over all dialogues of a store: propose, pick, apply, read back; each stage on the clock."""
+"""One pass over all dialogues of a store: propose, pick, apply, overlay; each stage on the clock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From dialogues in the store to negatives: propose, plan, apply, read back, decode.
+"""From dialogues in the store to negatives: propose, plan, apply, overlay, decode.
 
 An `EditRequest` (a recipe, how many, of which dialogues) and a decoder go in; `graphneg.model.Negative`
 records come out, batch by batch, while the next batches are edited. `preview` and `explain` look at one
