@@ -286,8 +286,7 @@ _UPOS = ("VERB", "AUX", "NOUN", "ADJ", "ADV")
 def align_rbw(graph: AmrGraph, tokens: Sequence[str]) -> dict[int, Span]:
     """Token spans by node number, as ``amrlib.alignments.rbw_aligner`` finds them.
 
-    Raises:
-        DecoderError: amrlib is not installed.
+    Raises `DecoderError`: amrlib is not installed.
     """
     if graph.spans:
         return _given_spans(graph, tokens)
@@ -329,8 +328,7 @@ _ALIGNERS: dict[str, Aligner] = {"rules": align, "rbw": align_rbw}
 def get_aligner(name: str) -> Aligner:
     """``rules`` is graphneg's own and needs nothing; ``rbw`` is amrlib's.
 
-    Raises:
-        DecoderError: there is no aligner of that name.
+    Raises `DecoderError`: there is no aligner of that name.
     """
     if name not in _ALIGNERS:
         raise DecoderError(f"no aligner named {name!r}; choose one of {', '.join(_ALIGNERS)}")

@@ -157,10 +157,9 @@ def apply_edits(graph: AmrGraph, edits: Sequence[Edit], sources: Mapping[str, Am
     ``sources`` holds the graphs that grafts copy from. Without edits the graph itself comes back;
     with some, its metadata lines (which speak of the text before them) are gone.
 
-    Raises:
-        TransformError: an edit names a node that is not there (any more), or asks for what no
-            well-formed graph can show (a concept for a constant, a graft into itself), or the
-            edited graph has a defect: its code and message.
+    Raises `TransformError`: an edit names a node that is not there (any more), or asks for what no
+    well-formed graph can show (a concept for a constant, a graft into itself), or the edited graph has a
+    defect: its code and message.
     """
     after = overlaid(graph, edits, sources)[0]
     for defect in check(after) if edits else ():

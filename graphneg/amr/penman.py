@@ -272,10 +272,9 @@ def parse_graph(text: str, id: str = "", first_line: int = 1) -> AmrGraph:
 
     ``first_line`` is the number of the text's first line in its file, for messages.
 
-    Raises:
-        PenmanError: the text is not one well-formed graph; ``code`` is one of ``syntax``,
-            ``no-graph``, ``unclosed``, ``trailing-text``, ``no-concept``, ``duplicate-instance``,
-            ``dangling-role``, ``empty-role``, ``duplicate-variable``, ``too-deep``, ``not-unicode``.
+    Raises `PenmanError`: the text is not one well-formed graph; ``code`` is one of ``syntax``, ``no-graph``,
+    ``unclosed``, ``trailing-text``, ``no-concept``, ``duplicate-instance``, ``dangling-role``,
+    ``empty-role``, ``duplicate-variable``, ``too-deep``, ``not-unicode``.
     """
     return _GraphReader(text, id, first_line).read()
 

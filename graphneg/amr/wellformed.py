@@ -88,8 +88,7 @@ def check(graph: AmrGraph, frames: Container[str] | None = None) -> list[Defect]
 def check_file(path: str | Path, frames: Container[str] | None = None) -> Iterator[FileDefect]:
     """The defects of a PENMAN file, graph by graph, refused graphs included.
 
-    Raises:
-        InputError: the file can't be read, is not UTF-8, or holds no graph.
+    Raises `InputError`: the file can't be read, is not UTF-8, or holds no graph.
     """
     name = str(path)
     try:

@@ -36,8 +36,7 @@ def export(store: Store, out: Path, selection: Selection, progress: Progress) ->
 
     The file is there when it is complete: it is written beside and renamed.
 
-    Raises:
-        InputError: an unknown suffix, or a folder that is not there or can't be written.
+    Raises `InputError`: an unknown suffix, or a folder that is not there or can't be written.
     """
     if out.suffix not in SUFFIXES:
         raise InputError(f"{out}: the suffix must be one of {', '.join(SUFFIXES)}")

@@ -219,8 +219,7 @@ class Explanation:
 def explain(store: Store, id: str, decoder: Decoder) -> Explanation:
     """Make one negative again from the edits that the store holds.
 
-    Raises:
-        InputError: the store holds no edits under this id, or they fit the dialogue no more.
+    Raises `InputError`: the store holds no edits under this id, or they fit the dialogue no more.
     """
     found = store.read(cypher_text("edit/described"), id=id)
     if not found:
@@ -253,8 +252,7 @@ def materialize(store: Store, ids: Sequence[str]) -> int:
 def preview(store: Store, transform: Transform) -> Negative | None:
     """The first negative that the transform makes of the store's first dialogues, if any; nothing is written.
 
-    Raises:
-        TransformError: the transform's query fails, or proposes what is no edit.
+    Raises `TransformError`: the transform's query fails, or proposes what is no edit.
     """
     settings = EditSettings(recipe_of([transform.name]), "response", 0)
     dialogues = read_dialogues(store, list(islice(dialogue_ids(store, Selection()), PREVIEWED)))

@@ -51,8 +51,7 @@ class UtteranceSamples:
     def draw(self, corpus: str, split: str, seed: int, *names: str) -> list[Record]:
         """The rows of the sample that seed and names decide, in no order.
 
-        Raises:
-            StoreError: the store is gone.
+        Raises `StoreError`: the store is gone.
         """
         if (corpus, split) not in self._shares:
             self._shares[corpus, split] = self._share(corpus, split)
@@ -95,8 +94,7 @@ class Donors:
     def of(self, dialogue: StoredDialogue) -> list[str]:
         """Ids of graphs, in an order of the dialogue's own.
 
-        Raises:
-            StoreError: the store is gone.
+        Raises `StoreError`: the store is gone.
         """
         rows = self._samples.draw(dialogue.corpus, dialogue.split, 0, dialogue.id)
         others = [row["amr"] for row in rows if row["dialogue"] != dialogue.id]
@@ -106,8 +104,7 @@ class Donors:
 def said_by(store: Store, amrs: Iterable[str]) -> dict[str, Turn]:
     """The utterances that these graphs belong to, by graph id.
 
-    Raises:
-        StoreError: the store is gone.
+    Raises `StoreError`: the store is gone.
     """
     wanted = sorted(set(amrs))
     rows = store.read(cypher_text("read/said"), amrs=wanted) if wanted else []
@@ -177,8 +174,7 @@ def propose(
 
     ``donors`` knows what a transform that needs some may copy from other dialogues.
 
-    Raises:
-        TransformError: the query fails, or returns what is no edit.
+    Raises `TransformError`: the query fails, or returns what is no edit.
     """
     found: dict[str, list[Proposal]] = {}
     parameters = [dialogue.parameter() for dialogue in dialogues]

@@ -126,8 +126,7 @@ RECIPE_NAMES = (*RECIPES, *GENERATED)
 def get_recipe(name: str) -> Recipe:
     """The recipe of edits of that name.
 
-    Raises:
-        InputError: there is none.
+    Raises `InputError`: there is none.
     """
     if name not in RECIPES:
         raise InputError(f"no recipe is called {name!r}; there are: {', '.join(RECIPE_NAMES)}")
@@ -137,8 +136,7 @@ def get_recipe(name: str) -> Recipe:
 def chosen_recipe(recipe: str | Recipe, transforms: Sequence[str], target: Target | None) -> Recipe:
     """The recipe itself or that of the name; where ``transforms`` are named, theirs.
 
-    Raises:
-        InputError: there is none of that name, or ``target`` is none.
+    Raises `InputError`: there is none of that name, or ``target`` is none.
     """
     if target is not None and target not in TARGETS:
         raise InputError(f"target {target!r}: choose one of {', '.join(TARGETS)}")
@@ -150,8 +148,7 @@ def chosen_recipe(recipe: str | Recipe, transforms: Sequence[str], target: Targe
 def check_target(recipe: GeneratedRecipe, target: Target | None) -> None:
     """Refuse a target that is not the recipe's own.
 
-    Raises:
-        InputError: it is another.
+    Raises `InputError`: it is another.
     """
     if target not in (None, recipe.target):
         raise InputError(f"recipe {recipe.name!r} makes wrong responses; target {target!r} is not for it")
@@ -160,8 +157,7 @@ def check_target(recipe: GeneratedRecipe, target: Target | None) -> None:
 def recipe_of(transforms: Sequence[str]) -> Recipe:
     """A recipe that draws one of these transforms for each response.
 
-    Raises:
-        InputError: no transform is named.
+    Raises `InputError`: no transform is named.
     """
     if not transforms:
         raise InputError("name at least one transform")

@@ -46,8 +46,7 @@ def load_transforms(folders: Sequence[str | Path] = ()) -> Mapping[str, Transfor
 
     A file in a folder takes the place of a shipped one of the same name.
 
-    Raises:
-        TransformError: a folder is not there or has no ``.cypher`` file; a file is not a transform.
+    Raises `TransformError`: a folder is not there or has no ``.cypher`` file; a file is not a transform.
     """
     found: dict[str, Transform] = {}
     for entry in resources.files("graphneg.cypher").joinpath("transforms").iterdir():
@@ -68,8 +67,7 @@ def load_transforms(folders: Sequence[str | Path] = ()) -> Mapping[str, Transfor
 def parse_transform(name: str, text: str, place: str) -> Transform:
     """Read one transform file.
 
-    Raises:
-        TransformError: the header is incomplete, the category unknown, or the query would write.
+    Raises `TransformError`: the header is incomplete, the category unknown, or the query would write.
     """
     if not _NAME.match(name):
         raise TransformError(f"{place}: a transform's name is lower-case letters, digits, '-' and '_'")

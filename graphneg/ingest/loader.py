@@ -181,9 +181,8 @@ _BINARY = (
 def checked(path: Path, loader: str, records: Iterable[Record]) -> Iterator[Record]:
     """Pass a file's records on, unless the file is not one that the loader reads.
 
-    Raises:
-        InputError: the file's beginning shows another format; or it shows no known format
-            and none of its items (of the first fifty, in a long file) was accepted.
+    Raises `InputError`: the file's beginning shows another format; or it shows no known format and none of
+    its items (of the first fifty, in a long file) was accepted.
     """
     if _looks_right(path, loader):
         yield from records

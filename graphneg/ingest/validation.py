@@ -185,10 +185,8 @@ def mapping(value: Any, what: str) -> Mapping[str, Any]:
 def require_storable(dialogue: Dialogue) -> None:
     """Check that a store can hold the dialogue, and that there is something in each turn.
 
-    Raises:
-        Refused: no turns, an empty utterance or response, an id that is too long or has
-            control characters, a character that UTF-8 does not have, or a number of more
-            than 64 bits.
+    Raises `Refused`: no turns, an empty utterance or response, an id that is too long or has control
+    characters, a character that UTF-8 does not have, or a number of more than 64 bits.
     """
     if not dialogue.utterances:
         raise Refused("the dialogue has no turns")

@@ -32,8 +32,7 @@ def atomic_file(path: str | Path) -> Generator[Path]:
     The step survives a power cut. Where the block raises, ``path`` stays as it was and nothing is left
     beside it.
 
-    Raises:
-        InputError: the file can't be written.
+    Raises `InputError`: the file can't be written.
     """
     path = Path(path)
     unfinished = path.with_name(f"{path.name}.tmp")
@@ -103,8 +102,7 @@ class RunNote:
     def write(self, **facts: Any) -> None:
         """Leave the note, with facts that JSON can hold.
 
-        Raises:
-            InputError: it can't be written.
+        Raises `InputError`: it can't be written.
         """
         self.path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(self.path, json.dumps({"fingerprint": self.fingerprint, **facts}))

@@ -140,8 +140,7 @@ def build_shifts(
     corpora too. What is written stays, whenever the run is stopped. A batch is written while the next one is
     read, and its shifts found.
 
-    Raises:
-        InputError: there are no dialogues or replies, or the store's shift graph was made another way.
+    Raises `InputError`: there are no dialogues or replies, or the store's shift graph was made another way.
     """
     began = time.monotonic()
     [amount] = store.read(cypher_text("shift/count_pending"), **selection.conditions())

@@ -63,16 +63,14 @@ class ShiftCalls:
     def shift_graph(self, *, corpora: Sequence[str] = ()) -> networkx.DiGraph[str]:
         """The shift graph, of some corpora or of all that is in it: keywords, ``count`` on their edges.
 
-        Raises:
-            InputError: there is none.
+        Raises `InputError`: there is none.
         """
         return shift_graph(self.store, corpora)
 
     def export_shifts(self, out: str | Path, *, corpora: Sequence[str] = ()) -> int:
         """Write the shift graph to a file: .graphml, .parquet or .jsonl; returns how many edges.
 
-        Raises:
-            InputError: another suffix, the file can't be written, or there is no shift graph.
+        Raises `InputError`: another suffix, the file can't be written, or there is no shift graph.
         """
         return export_shifts(self.store, Path(out), corpora)
 

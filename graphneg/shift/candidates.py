@@ -36,8 +36,7 @@ class Reach:
     ``hops``: 1, or 2 for perspectives of the perspectives too. ``most``: at most so many candidates
     of a focus, the likeliest.
 
-    Raises:
-        InputError: one of them is out of range.
+    Raises `InputError`: one of them is out of range.
     """
 
     turns: int = 3
@@ -63,8 +62,7 @@ class Splitting:
     A subset has at least ``size`` candidates and less than twice as many, unless the focus has fewer
     in all. CAPT's subsets have 5 to 100.
 
-    Raises:
-        InputError: ``size`` is less than 1.
+    Raises `InputError`: ``size`` is less than 1.
     """
 
     size: int = 5
@@ -176,8 +174,7 @@ def all_replies(store: Store, selection: Selection, skip: int = 0) -> Iterator[t
 def stored_reply(store: Store, id: str) -> Reply:
     """The reply of an id: an utterance that follows another one, or a response.
 
-    Raises:
-        InputError: there is no such reply.
+    Raises `InputError`: there is no such reply.
     """
     for reply in replies_of(store, [id.partition("#")[0]]):
         if reply.id == id:

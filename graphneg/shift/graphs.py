@@ -43,8 +43,7 @@ Kept = TypeVar("Kept")
 def read_edges(store: Store, corpora: Sequence[str] = ()) -> list[Edge]:
     """The edges (focus, perspective, count), sorted; of some corpora, or of all that is in the store.
 
-    Raises:
-        InputError: there are none.
+    Raises `InputError`: there are none.
     """
     counts = Counter[tuple[str, str]]()
     if corpora:
@@ -63,8 +62,7 @@ def read_edges(store: Store, corpora: Sequence[str] = ()) -> list[Edge]:
 def shift_graph(store: Store, corpora: Sequence[str] = ()) -> networkx.DiGraph[str]:
     """The graph: keywords as nodes, ``count`` on its edges.
 
-    Raises:
-        InputError: there is none.
+    Raises `InputError`: there is none.
     """
     return _graph(read_edges(store, corpora))
 
@@ -75,8 +73,7 @@ def export_shifts(store: Store, out: Path, corpora: Sequence[str] = ()) -> int:
     ``.graphml`` has keywords as nodes and ``count`` on edges; ``.parquet`` and ``.jsonl`` have one edge a
     row: ``focus``, ``perspective``, ``count``. The file is there when it is complete.
 
-    Raises:
-        InputError: another suffix, no such folder, the file can't be written, or there is no graph.
+    Raises `InputError`: another suffix, no such folder, the file can't be written, or there is no graph.
     """
     check_export(out)
     edges = read_edges(store, corpora)

@@ -73,8 +73,7 @@ def get_extractor(name: str = "yake", language: str = "en", model: str | None = 
     an installed one of the language. Where there is none, keywords are words that are no stop
     words, under their own forms; ``notes`` says so.
 
-    Raises:
-        InputError: no such extractor, language or model, or a package is not installed.
+    Raises `InputError`: no such extractor, language or model, or a package is not installed.
     """
     if name not in EXTRACTORS:
         raise InputError(f"keyword extractor {name!r}: choose one of {', '.join(EXTRACTORS)}")
@@ -84,8 +83,7 @@ def get_extractor(name: str = "yake", language: str = "en", model: str | None = 
 def extractor_named(name: str | None) -> KeywordExtractor:
     """The extractor that a shift graph was made with, by the name that it notes; None is the default.
 
-    Raises:
-        InputError: the name is none of graphneg's own, or its language or a package is not installed.
+    Raises `InputError`: the name is none of graphneg's own, or its language or a package is not installed.
     """
     if name is None:
         return get_extractor()
@@ -115,8 +113,7 @@ class SpacyExtractor(ABC):
     English lemmas are those of the dependency parser, so that keywords meet its graphs on the same
     ``Term``.
 
-    Raises:
-        InputError: no such language or model.
+    Raises `InputError`: no such language or model.
     """
 
     method: str
@@ -290,8 +287,7 @@ class YakeExtractor(SpacyExtractor):
 
     YAKE scores ``h`` from 0, lower for better; a keyword's score is ``1 / (1 + h)``.
 
-    Raises:
-        InputError: YAKE is not installed.
+    Raises `InputError`: YAKE is not installed.
     """
 
     method = "yake"

@@ -223,8 +223,7 @@ def _columns(curves: Sequence[Curve]) -> dict[str, Sequence[Any]]:
 def page(around: Neighbourhood) -> str:
     """The page's HTML. The source ``shifts`` of its drawing has a row for each curve.
 
-    Raises:
-        InputError: Bokeh is not installed.
+    Raises `InputError`: Bokeh is not installed.
     """
     require_bokeh()
     colours = {"left": COLOURS[-1], "loop": COLOURS[0], "right": COLOURS[1]}
@@ -236,7 +235,6 @@ def page(around: Neighbourhood) -> str:
 def write_page(around: Neighbourhood, out: str | Path) -> None:
     """Write the page to a file.
 
-    Raises:
-        InputError: Bokeh is not installed, or the file can't be written.
+    Raises `InputError`: Bokeh is not installed, or the file can't be written.
     """
     write(page(around), out)

@@ -59,8 +59,7 @@ def get_predictor(name: str, **options: Any) -> Predictor:
 
     Packages add predictors by an entry point in the group ``graphneg.predictors``.
 
-    Raises:
-        ModelError: no such predictor, it does not take these options, or its model can't be had.
+    Raises `ModelError`: no such predictor, it does not take these options, or its model can't be had.
     """
     return PLUGINS.make(name, options)
 
@@ -70,8 +69,7 @@ def choices_of(
 ) -> list[Choice]:
     """What a predictor chooses, checked.
 
-    Raises:
-        ModelError: it is not one candidate of each subset, in order.
+    Raises `ModelError`: it is not one candidate of each subset, in order.
     """
     choices = predictor.choose(post, focus, subsets)
     if len(choices) != len(subsets) or any(
@@ -140,8 +138,7 @@ class EmbeddingPredictor:
     The post's vector is the mean of its keywords', by salience. ``model`` is an embedder, or what
     ``graphneg.nn.embedders.get_embedder`` takes: a folder or id of an encoder, a file of word vectors.
 
-    Raises:
-        ModelError: no model is given, or it can't be had.
+    Raises `ModelError`: no model is given, or it can't be had.
     """
 
     name = "embedding"
@@ -226,8 +223,7 @@ class CausalPredictor:
     The post is read once for each focus, whatever the number of candidates. ``model`` is a folder, a
     GGUF file, a hub id or a loaded model; ``batch`` candidates run together.
 
-    Raises:
-        ModelError: no model is given, there is none, or it is of another kind.
+    Raises `ModelError`: no model is given, there is none, or it is of another kind.
     """
 
     name = "causal"
@@ -311,8 +307,7 @@ class Seq2SeqPredictor:
 
     ``model`` is a folder or hub id, or a loaded model (``graphneg.shift.substitutes`` makes one).
 
-    Raises:
-        ModelError: no model is given, there is none, or it is of another kind.
+    Raises `ModelError`: no model is given, there is none, or it is of another kind.
     """
 
     name = "seq2seq"

@@ -78,8 +78,7 @@ class Prediction:
 
     ``options`` are those that the predictor was made with; a file that was begun with others is begun anew.
 
-    Raises:
-        InputError: ``most`` is less than 1.
+    Raises `InputError`: ``most`` is less than 1.
     """
 
     predictor: Predictor
@@ -168,16 +167,14 @@ class SubstituteFinder:
     def of_reply(self, id: str) -> Substitutes:
         """What an utterance or a right response of the store could have moved to instead.
 
-        Raises:
-            InputError: there is no such reply, or no shift graph.
+        Raises `InputError`: there is no such reply, or no shift graph.
         """
         return self._of(stored_reply(self.store, id))
 
     def __iter__(self) -> Iterator[Substitutes]:
         """Those of each reply whose perspective is known, in the order of the store; some are empty.
 
-        Raises:
-            InputError: there is no shift graph.
+        Raises `InputError`: there is no shift graph.
         """
         for _, replies in all_replies(self.store, self.selection):
             moved = [reply for reply in replies if reply.perspective is not None]
@@ -189,8 +186,7 @@ class SubstituteFinder:
         A line is ``{"id", "post", "text", "focus", "perspective", "substitutes": [{"focus", "text",
         "score"}, ...]}``. Stopped at any moment, the same call goes on where the last one was.
 
-        Raises:
-            InputError: ``out`` is no .jsonl file or can't be written, or the store has no shift graph.
+        Raises `InputError`: ``out`` is no .jsonl file or can't be written, or the store has no shift graph.
         """
         if Path(out).suffix != ".jsonl":
             raise InputError(f"{out}: substitutes are written as JSON lines; name a file that ends .jsonl")

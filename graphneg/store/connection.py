@@ -183,8 +183,7 @@ def refuse_writes(query: str, server_enforces_read_access: bool) -> None:
     way everywhere, and is all there is where a server does not. Strings, comments and quoted names are
     skipped; a name that only looks like a clause (``n.set``, ``:Create``, ``{merge: 1}``) is let by.
 
-    Raises:
-        StoreError: a clause of it writes, or may write on a server that does not enforce read access.
+    Raises `StoreError`: a clause of it writes, or may write on a server that does not enforce read access.
     """
     tokens = (match for match in TOKEN.finditer(query) if match.lastgroup != "skip")
     # A quoted name or string stands as one quote mark.
@@ -272,8 +271,7 @@ class Store:
     def query_read(self, text: str, parameters: Mapping[str, Any] | None = None) -> EagerResult:
         """A user's own query: records, summary and keys. Nothing is written.
 
-        Raises:
-            StoreError: the query would write, is not valid, or fails.
+        Raises `StoreError`: the query would write, is not valid, or fails.
         """
         refuse_writes(text, self.enforces_read_access)
         with self._session(READ_ACCESS) as session:
@@ -282,8 +280,7 @@ class Store:
     def query_write(self, text: str, parameters: Mapping[str, Any] | None = None) -> EagerResult:
         """A user's own query that may write, in one transaction: records, summary and keys.
 
-        Raises:
-            StoreError: the query is not valid or fails; then nothing is written.
+        Raises `StoreError`: the query is not valid or fails; then nothing is written.
         """
         with self._session(WRITE_ACCESS) as session:
             return session.execute_write(_run_eagerly, text, parameters)

@@ -158,8 +158,7 @@ class GraphCache:
 
         What is kept is read again where ``digests`` knows that the store holds another graph by now.
 
-        Raises:
-            StoreError: one of them is not in the store.
+        Raises `StoreError`: one of them is not in the store.
         """
         needed = sorted(set(ids))
         with self._lock:

@@ -230,8 +230,7 @@ class Membership:
 def join(directory: Path) -> Membership:
     """Join the server of ``directory``; make the store and start the server where there is none.
 
-    Raises:
-        StoreError: the directory is no store, the engine is missing, or the server does not start.
+    Raises `StoreError`: the directory is no store, the engine is missing, or the server does not start.
     """
     engine = _find_engine()
     _prepare(directory, engine["version"])

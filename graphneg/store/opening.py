@@ -32,8 +32,7 @@ def ensure_schema(store: Store, upgrading: bool = False) -> None:
     Safe to do again after an interruption, and by two processes at once. A store that is ``upgrading``
     may have an older schema.
 
-    Raises:
-        StoreError: the store's schema is older or newer than this graphneg's.
+    Raises `StoreError`: the store's schema is older or newer than this graphneg's.
     """
     rows = store.read(cypher_text("read/schema_version"))
     if not rows:
@@ -93,9 +92,8 @@ def open_store(
     What is not given for a server comes from NEO4J_USERNAME, NEO4J_PASSWORD and NEO4J_DATABASE. A store
     of an older schema is opened for ``upgrading`` only.
 
-    Raises:
-        StoreError: the server can't be reached or will not do, the credentials are wrong, the
-            directory is no store, or its schema is of another version.
+    Raises `StoreError`: the server can't be reached or will not do, the credentials are wrong, the directory
+    is no store, or its schema is of another version.
     """
     if target is None:
         target = os.environ.get("NEO4J_URI") or DEFAULT_DIRECTORY
@@ -190,8 +188,7 @@ def _answers(driver: Driver, membership: embedded.Membership) -> bool:
 def server_version(agent: str, uri: str) -> str:
     """The server's name and version, as users know it: ``Neo4j 5.26.30``.
 
-    Raises:
-        StoreError: it is older than Neo4j 5.26, or no server that says it is compatible.
+    Raises `StoreError`: it is older than Neo4j 5.26, or no server that says it is compatible.
     """
     found = re.match(r"Neo4j/v?(\d+)\.(\d+)(\S*)(?: compatible \((.+)\))?", agent)
     if not found:

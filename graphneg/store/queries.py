@@ -70,9 +70,8 @@ class NamedQuery:
     def values(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """The value of each parameter: the one that is given, else its default.
 
-        Raises:
-            InputError: one that is required is missing, the query has none of a given name, or a value
-                is not of its kind.
+        Raises `InputError`: one that is required is missing, the query has none of a given name, or a value
+        is not of its kind.
         """
         known = [parameter.name for parameter in self.parameters]
         for name in given:
@@ -108,8 +107,7 @@ def named_queries() -> Mapping[str, NamedQuery]:
 def named_query(name: str) -> NamedQuery:
     """The query of that name; ``-`` may be written for ``_``.
 
-    Raises:
-        InputError: there is none; the message names those that are spelled alike.
+    Raises `InputError`: there is none; the message names those that are spelled alike.
     """
     known = named_queries()
     spelled = name.replace("-", "_")
@@ -124,8 +122,7 @@ def named_query(name: str) -> NamedQuery:
 def parse_query(name: str, text: str) -> NamedQuery:
     """Read the header of a named query.
 
-    Raises:
-        InputError: it does not open with ``// NAME:``, has no ``// Columns:``, or a default is not JSON.
+    Raises `InputError`: it does not open with ``// NAME:``, has no ``// Columns:``, or a default is not JSON.
     """
     header = read_header(name, text)
     if header is None:
@@ -191,8 +188,7 @@ class Info:
 def info_of(store: Store) -> Info:
     """Counted in the store.
 
-    Raises:
-        StoreError: the store is gone.
+    Raises `StoreError`: the store is gone.
     """
     counts = {row["kind"]: row["amount"] for row in store.read(cypher_text("read/info"))}
     corpora = [(r["corpus"], r["split"], r["dialogues"]) for r in store.read(cypher_text("read/corpora"))]

@@ -18,8 +18,7 @@ from neo4j import ManagedTransaction, Record, Result, ResultSummary, SummaryCoun
 def cypher_text(name: str) -> str:
     """The text of a shipped Cypher file: ``cypher_text("edit/apply")`` reads ``cypher/edit/apply.cypher``.
 
-    Raises:
-        FileNotFoundError: there is no such file.
+    Raises `FileNotFoundError`: there is no such file.
     """
     return resources.files("graphneg.cypher").joinpath(f"{name}.cypher").read_text(encoding="utf-8")
 
