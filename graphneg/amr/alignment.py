@@ -191,22 +191,19 @@ class _Alignment:
         parts = lemma.split(" ")
         found = self._runs(parts) if len(parts) > 1 or "-" in concept else []
         found += self._words(concept_keys(concept))
-        if concept == "amr-unknown":
-            return self._question_words(node, found)
+        if (
+            concept == "amr-unknown"
+        ):  # the wh-word that asks for what the role says; a yes/no question has none
+            parent = self.graph.nodes[node.up].concept if node.up is not None else None
+            usual = _WH_BY_ROLE.get(node.role or "", ("what", "who", "which"))
+            fitting = _WH_BY_PARENT.get(parent or "", usual)
+            asked = [(span, score + 2.0 * (self.tokens[span[0]] in fitting)) for span, score in found]
+            return asked if node.role != "polarity" else []
         if not found and lemma not in ("", "name") and not concept.endswith("-91"):
             found = self._derived(parts[0])
         if lemma in NUMBERS:
             found += [(span, 8.0) for span in self.numbers.get(float(NUMBERS[lemma]), ())]
         return found
-
-    def _question_words(self, node: AmrNode, candidates: list[Candidate]) -> list[Candidate]:
-        """The wh-word that asks for what the node's role says; a yes/no question has none."""
-        if node.role == "polarity":
-            return []
-        parent = self.graph.nodes[node.up].concept if node.up is not None else None
-        usual = _WH_BY_ROLE.get(node.role or "", ("what", "who", "which"))
-        fitting = _WH_BY_PARENT.get(parent or "", usual)
-        return [(span, score + 2.0 * (self.tokens[span[0]] in fitting)) for span, score in candidates]
 
     def _runs(self, parts: list[str]) -> list[Candidate]:
         """Runs of tokens that spell a concept of several parts, hyphens between them skipped."""

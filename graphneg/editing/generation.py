@@ -31,9 +31,9 @@ from graphneg.editing.variants import (
     write_variants,
 )
 from graphneg.errors import InputError
-from graphneg.ingest.lexicon import finish, lexicon_in, write_terms
+from graphneg.ingest.lexicon import finish, stored_lexicon, write_terms
 from graphneg.ingest.rows import GraphRows, amr_id, digest
-from graphneg.model import AmrGraph, Decoded, Negative
+from graphneg.model import AmrGraph, Negative
 from graphneg.progress import NoProgress, Progress
 from graphneg.records.resumable import Finished, NegativeStream, Written
 from graphneg.store.connection import Store
@@ -165,7 +165,11 @@ class Negatives(NegativeStream):
         if not slots:
             return _Wave((), {})
         settings = self._request.plan
-        plans = plan_edits(settings, batch.dialogues, slots, self._ask)
+
+        def ask(name: str, dialogues: Sequence[StoredDialogue]) -> Proposals:
+            return propose(self._store, self._request.transforms[name], dialogues, self._donors)
+
+        plans = plan_edits(settings, batch.dialogues, slots, ask)
         with self._writing:
             write_variants(self._store, settings, plans)
         edits = {plan.id: plan.edits for plan in plans if plan.edits}
@@ -173,8 +177,14 @@ class Negatives(NegativeStream):
         return _Wave(plans, {variant.id: variant for variant in variants})
 
     def _results(self, wave: _Wave) -> Iterator[tuple[EditPlan, Negative | str]]:
-        """Each slot's negative, or why there is none."""
-        answers = self._decode(wave)
+        """Each slot's negative, or why there is none. All edited turns of the wave are decoded at once."""
+        utterances = {
+            plan.id: edited_utterances(plan.dialogue, wave.variants[plan.id])
+            for plan in wave.plans
+            if plan.id in wave.variants
+        }
+        asked = [utterance for turns in utterances.values() for utterance in turns.values()]
+        answers = iter([answer for _, answer in zip(asked, self._decoder.decode(asked), strict=True)])
         for plan in wave.plans:
             variant = wave.variants.get(plan.id)
             if variant is None:
@@ -182,30 +192,13 @@ class Negatives(NegativeStream):
                 continue
             for _ in range(max(1, len(variant.graphs))):
                 self.summary.check([variant.fault] if variant.fault else [])
-            own = answers[plan.id]
+            own = dict(zip(utterances[plan.id], answers, strict=False))
             refused = variant.fault or next((one.reason for one in own.values() if one.text is None), None)
             if refused is not None:
                 yield plan, refused
                 continue
             texts = {turn: answer.text or "" for turn, answer in own.items()}
             yield plan, negative_of(self._request.plan, plan, variant, texts, self._decoder.name)
-
-    def _ask(self, name: str, dialogues: Sequence[StoredDialogue]) -> Proposals:
-        return propose(self._store, self._request.transforms[name], dialogues, self._donors)
-
-    def _decode(self, wave: _Wave) -> dict[str, dict[int, Decoded]]:
-        """Decode all edited turns of a wave at once; the answers by variant and turn."""
-        items = [
-            (plan.id, turn, utterance)
-            for plan in wave.plans
-            if plan.id in wave.variants
-            for turn, utterance in edited_utterances(plan.dialogue, wave.variants[plan.id]).items()
-        ]
-        answers = self._decoder.decode([utterance for _, _, utterance in items])
-        found: dict[str, dict[int, Decoded]] = {plan.id: {} for plan in wave.plans}
-        for (id, turn, _), answer in zip(items, answers, strict=True):
-            found[id][turn] = answer
-        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,12 +225,8 @@ def explain(store: Store, id: str, decoder: Decoder) -> Explanation:
     if variant.fault is not None:
         raise InputError(f"{id}: {variant.fault}")
     recipe = RECIPES.get(row["recipe"], Recipe(row["recipe"], "", (), 1, 1, "response"))
-    answers = _decoded(dialogue, variant, decoder)
-    texts = {turn: answer.text for turn, answer in answers.items() if answer.text is not None}
-    refused = {turn: answer.reason or "" for turn, answer in answers.items() if answer.text is None}
-    settings = EditSettings(recipe, row["target"], row["seed"])
     plan = EditPlan(id, dialogue, row["slot"], row["turn"], ())
-    return Explanation(negative_of(settings, plan, variant, texts, decoder.name), refused)
+    return _realised(EditSettings(recipe, row["target"], row["seed"]), plan, variant, decoder)
 
 
 def materialize(store: Store, ids: Sequence[str]) -> int:
@@ -261,10 +250,9 @@ def preview(store: Store, transform: Transform) -> Negative | None:
     graph_cache, decoder = GraphCache(store), get_decoder("surface")
     for plan in plans:
         for variant in planned_variants(store, graph_cache, {plan.id: plan.edits} if plan.edits else {}):
-            answers = _decoded(plan.dialogue, variant, decoder)
-            texts = {turn: answer.text for turn, answer in answers.items() if answer.text is not None}
-            if variant.fault is None and len(texts) == len(answers):
-                return negative_of(settings, plan, variant, texts, decoder.name)
+            made = _realised(settings, plan, variant, decoder) if variant.fault is None else None
+            if made is not None and not made.refused:
+                return made.negative
     return None
 
 
@@ -310,10 +298,13 @@ class _Batch:
         return [negative for made in self._made.values() for negative in made]
 
 
-def _decoded(dialogue: StoredDialogue, variant: Variant, decoder: Decoder) -> dict[int, Decoded]:
-    """The decoder's answer for each edited turn."""
-    utterances = edited_utterances(dialogue, variant)
-    return dict(zip(utterances, decoder.decode(list(utterances.values())), strict=True))
+def _realised(settings: EditSettings, plan: EditPlan, variant: Variant, decoder: Decoder) -> Explanation:
+    """The negative of one variant, with the decoder's text for each edited turn that it gives one for."""
+    utterances = edited_utterances(plan.dialogue, variant)
+    answers = dict(zip(utterances, decoder.decode(list(utterances.values())), strict=True))
+    texts = {turn: answer.text for turn, answer in answers.items() if answer.text is not None}
+    refused = {turn: answer.reason or "" for turn, answer in answers.items() if answer.text is None}
+    return Explanation(negative_of(settings, plan, variant, texts, decoder.name), refused)
 
 
 def _materialize(tx: ManagedTransaction, variant: Variant) -> int:
@@ -324,7 +315,7 @@ def _materialize(tx: ManagedTransaction, variant: Variant) -> int:
         after = edited.after
         graphs[id] = AmrGraph(id, after.nodes, after.mentions, (f"# ::id {id}",))
     there = {row["id"] for row in run(tx, "load/stored_graphs", ids=list(graphs))}
-    lexicon = lexicon_in(tx)
+    lexicon = stored_lexicon(tx)
     rows = GraphRows(lexicon)
     for id, graph in graphs.items():
         if id not in there:

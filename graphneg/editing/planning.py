@@ -66,11 +66,6 @@ class _Slot:
             return None
         return self.groups[0][0]
 
-    @property
-    def upcoming(self) -> list[str]:
-        """The transforms that will be tried whatever they find: the first of as many groups as are wanted."""
-        return [group[0] for group in self.groups[: self.amount - self.applied]]
-
     def take(self, proposal: Proposal, edits: Sequence[Edit]) -> None:
         """Plan the edits of a proposal."""
         self.proposals.append(proposal)
@@ -138,8 +133,8 @@ def _slot(settings: EditSettings, dialogue: StoredDialogue, at: int) -> _Slot | 
 def _fetch(slots: Sequence[_Slot], known: dict[str, dict[str, Sequence[Proposal]]], ask: Ask) -> None:
     """Ask each transform for the dialogues that will want it and have not been asked for."""
     asked: dict[str, dict[str, StoredDialogue]] = {}
-    for slot in slots:
-        for name in slot.upcoming:
+    for slot in slots:  # what it will try whatever that finds: the first of as many groups as are wanted
+        for name in (group[0] for group in slot.groups[: slot.amount - slot.applied]):
             if slot.dialogue.id not in known.get(name, {}):
                 asked.setdefault(name, {})[slot.dialogue.id] = slot.dialogue
     for name in sorted(asked):

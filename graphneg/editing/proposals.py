@@ -155,7 +155,8 @@ class Proposal:
     def edits(self) -> tuple[Edit, ...]:
         """The edits of the site, in their order."""
         if self._edits is None:
-            self._edits = tuple(_edit(self._made_by, self.site, row) for row in self._rows)
+            shared = (self.transform, self._made_by.category, self.site)
+            self._edits = tuple(Edit._make((*shared, *map(row.get, Edit._fields[3:]))) for row in self._rows)
         return self._edits
 
     @property
@@ -179,7 +180,9 @@ def propose(
     found: dict[str, list[Proposal]] = {}
     parameters = [dialogue.parameter() for dialogue in dialogues]
     if NEEDS_DONORS in transform.needs:
-        _offer(parameters, dialogues, donors or Donors(store))
+        donors = donors or Donors(store)
+        for row, dialogue in zip(parameters, dialogues, strict=True):
+            row["donors"] = donors.of(dialogue)
     graphs = {dialogue.id: frozenset(dialogue.graphs) for dialogue in dialogues}
     sources = {row["id"]: graphs[row["id"]].union(row.get("donors", ())) for row in parameters}
     for record in _answer(store, transform, parameters):
@@ -191,11 +194,6 @@ def propose(
             raise TransformError(f"{transform.place}: {id!r} is none of the dialogues asked for")
         found[id] = _grouped(transform, cast("list[Any]", edits), of, sources[id])
     return found
-
-
-def _offer(parameters: Sequence[Row], dialogues: Sequence[StoredDialogue], donors: Donors) -> None:
-    for row, dialogue in zip(parameters, dialogues, strict=True):
-        row["donors"] = donors.of(dialogue)
 
 
 def _answer(store: Store, transform: Transform, parameters: Sequence[Mapping[str, Any]]) -> list[Record]:
@@ -241,23 +239,6 @@ def _grouped(
         else:
             sites[site] = Proposal(transform, site, row)
     return [sites[site] for site in sorted(sites)]
-
-
-def _edit(transform: Transform, site: str, row: Row) -> Edit:
-    return Edit(
-        transform.name,
-        transform.category,
-        site,
-        row["op"],
-        row["amr"],
-        row["k"],
-        row.get("role"),
-        row.get("concept"),
-        row.get("value"),
-        row.get("from_amr"),
-        row.get("from_k"),
-        row.get("copy_of"),
-    )
 
 
 def _is_usual(row: Any, graphs: frozenset[str], sources: frozenset[str]) -> bool:

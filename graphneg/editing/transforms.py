@@ -1,4 +1,8 @@
-"""Reads transform files: a comment header and one query that proposes edits."""
+"""Reads transform files: a comment header and one query that proposes edits.
+
+A file ``NAME.cypher`` opens with ``// NAME: what it does`` and ``// category: C-cont``; ``// source:`` and
+``// needs:`` may follow, then prose. Dropping such a file into a folder is all it takes to add a transform.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +15,6 @@ from pathlib import Path
 from graphneg.errors import StoreError, TransformError
 from graphneg.store.connection import refuse_writes
 from graphneg.store.statements import read_header
-
-# Reads transform files: a comment header and one query that proposes edits.
-#
-# A file ``NAME.cypher`` opens with ``// NAME: what it does`` and ``// category: C-cont``;
-# ``// source:`` and ``// needs:`` may follow, then prose. Dropping such a file into a folder is all
-# it takes to add a transform.
-
 
 CATEGORIES = ("C-ent", "C-time", "C-cont", "C-speaker", "C-follow", "C-strat", "C-lang")
 _NAME = re.compile(r"^[a-z][a-z0-9_-]*$")
@@ -71,7 +68,12 @@ def parse_transform(name: str, text: str, place: str) -> Transform:
     """
     if not _NAME.match(name):
         raise TransformError(f"{place}: a transform's name is lower-case letters, digits, '-' and '_'")
-    summary, fields, notes = _header(name, text, place)
+    header = read_header(name, text)
+    if header is None:
+        raise TransformError(f"{place}: the first line must be '// {name}: what it does'")
+    summary, lines = header
+    fields = {match[1]: match[2].strip() for line in lines if (match := _HEADER.match(line))}
+    notes = "\n".join(line for line in lines if not _HEADER.match(line)).strip()
     category = fields.get("category", "")
     if category not in CATEGORIES:
         raise TransformError(
@@ -85,16 +87,6 @@ def parse_transform(name: str, text: str, place: str) -> Transform:
         raise TransformError(f"{place}: a transform proposes edits and writes nothing: {error}") from error
     needs = tuple(re.split(r"[,\s]+", fields["needs"])) if fields.get("needs") else ()
     return Transform(name, summary, category, fields.get("source", "-"), needs, notes, text, place)
-
-
-def _header(name: str, text: str, place: str) -> tuple[str, dict[str, str], str]:
-    header = read_header(name, text)
-    if header is None:
-        raise TransformError(f"{place}: the first line must be '// {name}: what it does'")
-    summary, lines = header
-    fields = {match[1]: match[2].strip() for line in lines if (match := _HEADER.match(line))}
-    notes = "\n".join(line for line in lines if not _HEADER.match(line))
-    return summary, fields, notes.strip()
 
 
 def _text(file: Path) -> str:

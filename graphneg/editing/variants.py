@@ -23,7 +23,7 @@ from graphneg.ingest.rows import Row, digest
 from graphneg.model import AmrGraph, Edit, EditedUtterance, Negative
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import GraphCache, StoredDialogue, Turn, in_parts
-from graphneg.store.statements import run
+from graphneg.store.statements import in_transactions, run
 
 MAX_ROWS = 5_000
 SHOWN_BRANCHES = 6
@@ -64,34 +64,20 @@ def write_variants(store: Store, settings: EditSettings, plans: Sequence[EditPla
 
     A variant of the same id with other edits (a transform was changed) gives way to the new one.
     """
-    batch: list[EditPlan] = []
-    rows = 0
-    for plan in plans:
-        own = 1 + len(plan.edits)
-        if batch and rows + own > MAX_ROWS:
-            _write(store, settings, batch)
-            batch, rows = [], 0
-        if plan.edits:
-            batch.append(plan)
-            rows += own
-    if batch:
-        _write(store, settings, batch)
-
-
-def read_edits(store: Store, ids: Sequence[str]) -> dict[str, tuple[Edit, ...]]:
-    """The edits of variants, in their order."""
-    steps: dict[str, list[list[Any]]] = {}
-    for id, row in in_parts(store, "edit/variant", "edits", ids):
-        steps.setdefault(id, []).append(row)
-    return {
-        id: tuple(Edit(*row[1:]) for row in sorted(rows, key=itemgetter(0))) for id, rows in steps.items()
-    }
+    planned = [plan for plan in plans if plan.edits]
+    for group in in_transactions(planned, MAX_ROWS, lambda plan: 1 + len(plan.edits)):
+        _write(store, settings, group)
 
 
 def read_variants(store: Store, graph_cache: GraphCache, ids: Sequence[str]) -> list[Variant]:
     """The variants of these ids, in this order: the original graphs under the edits that the store holds."""
-    edits = read_edits(store, ids)
-    return planned_variants(store, graph_cache, {id: edits[id] for id in ids if id in edits})
+    steps: dict[str, list[list[Any]]] = {}
+    for id, row in in_parts(store, "edit/variant", "edits", ids):
+        steps.setdefault(id, []).append(row)
+    edits = {
+        id: [Edit(*row[1:]) for row in sorted(steps[id], key=itemgetter(0))] for id in ids if id in steps
+    }
+    return planned_variants(store, graph_cache, edits)
 
 
 def planned_variants(
@@ -107,11 +93,7 @@ def planned_variants(
     digests = {id: digest for dialogue in dialogues for id, digest in dialogue.digests.items()}
     used = (amr for some in edits.values() for edit in some for amr in (edit.amr, edit.from_amr))
     graphs = graph_cache.get({amr for amr in used if amr is not None}, digests)
-    return _with_donors(store, [_variant(id, some, graphs) for id, some in edits.items()])
-
-
-def _with_donors(store: Store, variants: Sequence[Variant]) -> list[Variant]:
-    """The variants with what was said in the other dialogues that they copy from."""
+    variants = [_variant(id, some, graphs) for id, some in edits.items()]
     said = said_by(store, (amr for variant in variants for amr in variant.borrowed))
     return [
         replace(variant, donors={amr: said[amr] for amr in variant.borrowed}) if variant.borrowed else variant
@@ -141,10 +123,22 @@ def _variant(id: str, edits: Sequence[Edit], graphs: Mapping[str, AmrGraph]) -> 
 def _write(store: Store, settings: EditSettings, plans: Sequence[EditPlan]) -> None:
     shared: Row = {"recipe": settings.recipe.name, "seed": settings.seed, "target": settings.target}
     variants: dict[str, Row] = {}
+    edits: dict[str, list[Row]] = {}
     for plan in plans:
         row: Row = {"dialogue": plan.dialogue.id, "id": plan.id, "turn": plan.turn, "slot": plan.slot}
         variants[plan.id] = shared | row | {"digest": digest([list(edit) for edit in plan.edits])}
-    edits = {plan.id: _edit_rows(plan) for plan in plans}
+        edits[plan.id] = []
+        for step, edit in enumerate(
+            plan.edits
+        ):  # tied to the node that it works at, of the graph it counts in
+            tie: Row = {
+                "variant": plan.id,
+                "step": step,
+                "at": edit.copy_of or edit.amr,
+                "at_k": max(edit.k, 0),
+            }
+            given = {name: value for name, value in edit._asdict().items() if value is not None}
+            edits[plan.id].append(tie | given)
     store.write(lambda tx: _write_new(tx, variants, edits))
 
 
@@ -182,15 +176,6 @@ def _refuse_missing(tx: ManagedTransaction, rows: Sequence[Row]) -> None:
     for row, amr, k in ends:
         if k is None or not 0 <= k < sizes[amr]:
             raise TransformError(f"{row['transform']}: there is no node {k} in graph {amr}")
-
-
-def _edit_rows(plan: EditPlan) -> list[Row]:
-    """Rows for the edits; each is tied to the node that it works at, of the graph it counts in."""
-    rows: list[Row] = []
-    for step, edit in enumerate(plan.edits):
-        row: Row = {"variant": plan.id, "step": step, "at": edit.copy_of or edit.amr, "at_k": max(edit.k, 0)}
-        rows.append(row | {name: value for name, value in edit._asdict().items() if value is not None})
-    return rows
 
 
 def edited_utterances(dialogue: StoredDialogue, variant: Variant) -> dict[int, EditedUtterance]:
@@ -239,7 +224,11 @@ def negative_of(
         seed=settings.seed,
         decoder=decoder,
         edits=edits,
-        amr=dict(_graph_records(dialogue, variant)),
+        amr={
+            str(turn.turn): {"before": format_graph(edited.before), "after": format_graph(edited.after)}
+            for turn in dialogue.turns
+            if (edited := variant.graphs.get(turn.amr or "")) is not None
+        },
     )
 
 
@@ -332,13 +321,6 @@ def _shown(edited: EditedGraph, edit: Edit, places: Mapping[tuple[str, int], int
     if edit.k == -1 or (place is not None and edit.op == "wrap"):
         place = 0 if edit.k in (-1, 0) or place is None else after.nodes[place].up
     return shown, "" if place is None else describe(after, place)
-
-
-def _graph_records(dialogue: StoredDialogue, variant: Variant) -> Iterator[tuple[str, dict[str, str]]]:
-    for turn in dialogue.turns:
-        edited = variant.graphs.get(turn.amr or "")
-        if edited is not None:
-            yield str(turn.turn), {"before": format_graph(edited.before), "after": format_graph(edited.after)}
 
 
 def _said(turn: Turn, text: str | None = None) -> dict[str, str]:

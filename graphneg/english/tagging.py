@@ -94,11 +94,7 @@ def _emissions_at(tokens: Sequence[str], index: int, frame: str | None) -> Costs
             return {"AX": 0.0}
     costs = _emissions(tokens[index], before in _ENDS or before in _QUOTES)
     describes = "JJ" in costs and before.lower() in _BEFORE_ADJECTIVES and not {"VBN", "VBG"} & costs.keys()
-    return costs if describes else _with_graph(costs, frame)
-
-
-def _with_graph(costs: Costs, frame: str | None) -> Costs:
-    if frame is None or len(costs) == 1:
+    if describes or frame is None or len(costs) == 1:
         return costs
     adjusted = dict(costs)
     for known in costs:
@@ -161,14 +157,11 @@ def _open_class(low: str) -> Costs:
         costs["NN" if plural else "NNS"] += 1.0 if plural else 1.2
     if low.endswith(("ed", "en")) and "JJ" in costs and "VBN" in costs:
         costs["JJ"] += 0.2
-    return costs or _by_ending(low)
-
-
-def _by_ending(low: str) -> Costs:
-    """An unknown word, by its ending."""
-    for endings, costs in _BY_ENDING:
+    if costs:
+        return costs
+    for endings, usual in _BY_ENDING:  # an unknown word
         if low.endswith(endings):
-            return costs
+            return usual
     if "-" in low:
         return {"JJ": 0.0, "NN": 0.7}
     if low.endswith("s") and not low.endswith(("ss", "us", "is")):

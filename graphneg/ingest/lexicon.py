@@ -7,9 +7,8 @@ A store's lexicon is graphneg's own and the entries that were loaded into the st
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TypeVar
 
-from neo4j import ManagedTransaction, Record
+from neo4j import ManagedTransaction
 
 from graphneg.amr.facts import NAMES, facts
 from graphneg.english.lexicon import Lexicon, english, judge
@@ -19,30 +18,21 @@ from graphneg.progress import NoProgress, Progress
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import read_graphs
 from graphneg.store.opening import apply_schema, finish_upgrade
-from graphneg.store.statements import Sent, cypher_text, run, send
+from graphneg.store.statements import Sent, cypher_text, in_transactions, run, send
 
 ROWS = 5_000
 GRAPHS = 200
 TERMS = 2_000
 OF_TEXTS = frozenset({"past-form", "future-form"})
 """Classes of words that are looked for in texts, where graphs have none of them."""
-_T = TypeVar("_T")
 
 
-def stored_lexicon(store: Store) -> Lexicon:
-    """The lexicon of a store."""
-    return _extended(store.read(cypher_text("lexicon/entries")))
-
-
-def lexicon_in(tx: ManagedTransaction) -> Lexicon:
-    """The lexicon of the store that a transaction works on."""
-    return _extended(run(tx, "lexicon/entries"))
-
-
-def _extended(rows: Sequence[Record]) -> Lexicon:
-    if not rows:
-        return english()
-    return english().extended(LexiconEntry(row["table"], tuple(row["cells"])) for row in rows)
+def stored_lexicon(source: Store | ManagedTransaction) -> Lexicon:
+    """The lexicon of a store, or of the store that a transaction works on."""
+    is_open = isinstance(source, Store)
+    rows = source.read(cypher_text("lexicon/entries")) if is_open else run(source, "lexicon/entries")
+    entries = (LexiconEntry(row["table"], tuple(row["cells"])) for row in rows)
+    return english().extended(entries) if rows else english()
 
 
 def entry_rows(entries: Iterable[LexiconEntry]) -> list[Row]:
@@ -85,23 +75,18 @@ def judge_antonyms(tx: ManagedTransaction, terms: Iterable[str], lexicon: Lexico
     for known in frames.values():
         known.sort()
     judged = [antonym for word in sorted(weights) for antonym in judge(word, weights[word], frames, lexicon)]
-    for part in _parts(sorted(weights), ROWS):
+    for part in in_transactions(sorted(weights), ROWS):
         run(tx, "lexicon/forget_antonyms", words=part)
     for is_frame, name in ((False, "lexicon/antonyms"), (True, "lexicon/antonym_frames")):
         rows = [antonym._asdict() for antonym in judged if antonym.is_frame == is_frame]
-        for part in _parts(rows, ROWS):
+        for part in in_transactions(rows, ROWS):
             run(tx, name, antonyms=part)
 
 
 def _in_parts(tx: ManagedTransaction, name: str, words: Sequence[str]) -> Iterator[Row]:
-    for part in _parts(words, ROWS):
+    for part in in_transactions(words, ROWS):
         for record in run(tx, name, words=part):
             yield record.data()
-
-
-def _parts(rows: Sequence[_T], size: int) -> Iterator[list[_T]]:
-    for start in range(0, len(rows), size):
-        yield list(rows[start : start + size])
 
 
 def upgrade(store: Store, progress: Progress | None = None) -> int:
@@ -141,7 +126,7 @@ def refresh(store: Store, entries: Sequence[LexiconEntry]) -> None:
         batches = _pages(store, "upgrade/graphs", GRAPHS)
     else:
         rows = store.read(cypher_text("upgrade/graphs_of_words"), words=sorted(words))
-        batches = _parts(sorted(row["id"] for row in rows), GRAPHS)
+        batches = in_transactions(sorted(row["id"] for row in rows), GRAPHS)
     for ids in batches:
         _write_facts(store, ids, lexicon)
 

@@ -347,22 +347,19 @@ def _items(window: _Window, path: Path, key: str) -> Iterator[Item | Rejected]:
         if is_object and window.peek() == "[":
             yield from _items(window, path, key)
         else:
-            yield _item(window, path, index, key)
+            if not window.peek():
+                raise Refused("the file ends inside the JSON document")
+            place = f"{path}:{window.line()}"
+            try:
+                item = Item(place, index, key, window.value())
+            except Damaged:
+                raise
+            except Refused as reason:
+                window.skip_value()
+                item = Rejected(place, f"item {key or index}: {reason}")
+            yield item
         index += 1
     window.take(closing)
-
-
-def _item(window: _Window, path: Path, index: int, key: str) -> Item | Rejected:
-    if not window.peek():
-        raise Refused("the file ends inside the JSON document")
-    place = f"{path}:{window.line()}"
-    try:
-        return Item(place, index, key, window.value())
-    except Damaged:
-        raise
-    except Refused as reason:
-        window.skip_value()
-        return Rejected(place, f"item {key or index}: {reason}")
 
 
 class _Window:
@@ -423,20 +420,17 @@ class _Window:
 
         Raises `Refused`: its brackets don't close within `LARGEST_ITEM` characters.
         """
-        while (end := self._end_of_value()) is None:
+        while True:
+            depth = 0
+            for match in _STRUCTURE.finditer(self._text, self._at):
+                if match[0] == '"':
+                    break
+                depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(match[0], 0)
+                if depth <= 0:
+                    self._at = match.end() if depth == 0 else match.start()
+                    return
             if not self._more():
                 raise Refused("the value does not end")
-        self._at = end
-
-    def _end_of_value(self) -> int | None:
-        depth = 0
-        for match in _STRUCTURE.finditer(self._text, self._at):
-            if match[0] == '"':
-                return None
-            depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(match[0], 0)
-            if depth <= 0:
-                return match.end() if depth == 0 else match.start()
-        return None
 
     def _more(self) -> bool:
         """Double the text that lies ahead; whether there was anything to read."""

@@ -71,13 +71,6 @@ def term_of(concept: str) -> str | None:
     return lexeme(concept)
 
 
-def dialogue_digest(dialogue: Dialogue) -> str:
-    """A digest of what a dialogue says; its graphs have digests of their own."""
-    turns = [[u.speaker, u.text, dict(u.attributes)] for u in dialogue.utterances]
-    responses = [[r.turn, r.text, r.label, r.source] for r in dialogue.responses]
-    return digest([turns, responses, dict(dialogue.attributes)])
-
-
 def attributes_row(attributes: Mapping[str, Any]) -> Row:
     """Attributes as properties: plain values under their names, the rest as JSON in ``attributes``."""
     row: Row = {}
@@ -103,6 +96,8 @@ class DialogueRows:
     def add(self, dialogue: Dialogue) -> None:
         """Add the rows of a dialogue, its utterances and its responses."""
         place = len(self.dialogues)
+        turns = [[said.speaker, said.text, dict(said.attributes)] for said in dialogue.utterances]
+        responses = [[said.turn, said.text, said.label, said.source] for said in dialogue.responses]
         self.dialogues.append(
             {
                 "more": attributes_row(dialogue.attributes),
@@ -110,7 +105,7 @@ class DialogueRows:
                 "corpus": dialogue.corpus,
                 "split": dialogue.split,
                 "order": natural_order(dialogue.id),
-                "digest": dialogue_digest(dialogue),
+                "digest": digest([turns, responses, dict(dialogue.attributes)]),
             }
         )
         for i, utterance in enumerate(dialogue.utterances):
@@ -235,7 +230,7 @@ _PLAIN = re.compile(r"(?=[A-Z])(?:[\w\s,'’-]|(?:(?<=\bMr)|(?<=\bMs)|(?<=\bDr)|
 def sentence_row(sentence: Sentence) -> dict[str, Any]:
     """The properties of a ``Sentence`` node; ``terms`` are the content lemmas that it mentions."""
     text = sentence.text
-    words, terms = _words(text), content_lemmas(text)
+    words, terms, aside = _words(text), content_lemmas(text), _ASIDE.match(text)
     return {
         "id": sentence.id,
         "text": text,
@@ -245,7 +240,8 @@ def sentence_row(sentence: Sentence) -> dict[str, Any]:
         "content": len(terms),
         "mood": mood_of(text),
         "person": _person(words),
-        "opening": _opening(text, words),
+        # The first word; of *I see,* and *You're right,* both.
+        "opening": aside[1].lower().replace("’", "'") if aside else words[0] if words else "",
         "finite": _is_finite(words),
         "plain": _PLAIN.fullmatch(text) is not None and _is_careful(text, words),
         "rank": number(0, "sentence", sentence.id) % RANKS,
@@ -294,12 +290,6 @@ def person_of(text: str) -> int:
     (1, 2, 3)
     """
     return _person(_words(text))
-
-
-def _opening(text: str, words: Sequence[str]) -> str:
-    """The first word in lower case; of *I see,* and *You're right,* both words."""
-    aside = _ASIDE.match(text)
-    return aside[1].lower().replace("’", "'") if aside else words[0] if words else ""
 
 
 def _person(words: Sequence[str]) -> int:

@@ -16,7 +16,7 @@ from neo4j import ManagedTransaction
 
 from graphneg.amr.penman import parse_graph
 from graphneg.errors import InputError, StoreError
-from graphneg.ingest.lexicon import finish, lexicon_in, write_terms
+from graphneg.ingest.lexicon import finish, stored_lexicon, write_terms
 from graphneg.ingest.rows import GOLD, GraphRows, Row, digest
 from graphneg.ingest.writing import MAX_BYTES, MAX_DIALOGUE_BYTES, MAX_ROWS
 from graphneg.model import AmrGraph
@@ -184,7 +184,7 @@ def _write(tx: ManagedTransaction, batch: Sequence[NewGraph], source: str) -> tu
     replaced = sum(bool(new.of.replaces) for new in missing)
     if replaced:
         _forget(tx, sorted({id for new in missing for id in new.of.replaces}))
-    lexicon = lexicon_in(tx)
+    lexicon = stored_lexicon(tx)
     rows, by_kind = GraphRows(lexicon), dict[TextKind, list[Row]]()
     for new in missing:
         rows.add(new.graph, new.of.id, source, digest(new.parsed.penman), new.of.text)

@@ -12,17 +12,17 @@ from __future__ import annotations
 
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, pairwise
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 from uuid import uuid4
 
 from neo4j import ManagedTransaction, Record
 
 from graphneg.errors import InputError
-from graphneg.ingest.lexicon import finish, lexicon_in, write_terms
+from graphneg.ingest.lexicon import finish, stored_lexicon, write_terms
 from graphneg.ingest.rows import Row, utterance_id
 from graphneg.ingest.writing import MAX_ROWS
 from graphneg.nn.embedders import Embedder
@@ -30,7 +30,7 @@ from graphneg.progress import Progress
 from graphneg.shift.keywords import Keyword, KeywordExtractor
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import Selection, dialogue_ids, read_dialogues, read_responses
-from graphneg.store.statements import cypher_text, run
+from graphneg.store.statements import cypher_text, in_transactions, run
 from graphneg.workers import ahead
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def build_shifts(
     batches = iter(lambda: list(islice(ids, BATCH)), [])
     try:
         for batch in ahead(lambda some: _batch(store, some, extractor, embedder), batches, 1):
-            for dialogues in _transactions(batch):
+            for dialogues in in_transactions(batch, MAX_ROWS, lambda of: sum(map(len, of.rows.values()))):
                 written = store.write(lambda tx, some=dialogues: _write(tx, method, some))
                 for dialogue in written:
                     report.add(dialogue)
@@ -250,21 +250,6 @@ def _closest(keywords: Sequence[Keyword], vectors: Mapping[str, NDArray[float32]
     return min(ranked, key=lambda item: (-round(item[1], _DIGITS), -item[0].score, item[0].text))[0].text
 
 
-def _transactions(dialogues: Sequence[DialogueShifts]) -> Iterator[list[DialogueShifts]]:
-    """Dialogues that are written in one transaction: some thousand mentions, or a single dialogue."""
-    group: list[DialogueShifts] = []
-    rows = 0
-    for dialogue in dialogues:
-        own = sum(map(len, dialogue.rows.values()))
-        if group and rows + own > MAX_ROWS:
-            yield group
-            group, rows = [], 0
-        group.append(dialogue)
-        rows += own
-    if group:
-        yield group
-
-
 def _write(
     tx: ManagedTransaction, method: Mapping[str, str], dialogues: Sequence[DialogueShifts]
 ) -> list[DialogueShifts]:
@@ -280,18 +265,13 @@ def _write(
     }
     counts = Counter((row["focus"], row["perspective"]) for name in _SHIFTS for row in rows[name])
     rows["counts"] = [{"focus": f, "perspective": p, "count": counts[f, p]} for f, p in sorted(counts)]
-    lexicon = lexicon_in(tx)
-    for terms in _chunks(sorted({row["text"] for name in _MENTIONS for row in rows[name]})):
+    lexicon = stored_lexicon(tx)
+    for terms in in_transactions(sorted({row["text"] for name in _MENTIONS for row in rows[name]}), MAX_ROWS):
         finish(write_terms(tx, terms, lexicon))
     for name, given in rows.items():
-        for some in _chunks(given):
+        for some in in_transactions(given, MAX_ROWS):
             run(tx, f"shift/{name}", rows=some)
     return mine
-
-
-def _chunks(rows: Sequence[Any]) -> Iterator[list[Any]]:
-    left = iter(rows)
-    return iter(lambda: list(islice(left, MAX_ROWS)), [])
 
 
 def _is_being_removed(state: Record, method: Mapping[str, str]) -> bool:

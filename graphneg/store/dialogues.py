@@ -115,7 +115,13 @@ def read_dialogues(store: Store, ids: Sequence[str]) -> list[StoredDialogue]:
     """The dialogues of these ids, in this order."""
     dialogues: dict[str, StoredDialogue] = {}
     for row in store.read(cypher_text("read/turns"), ids=list(ids)):
-        dialogues[row["id"]] = StoredDialogue(row["id"], row["corpus"], row["split"], _turns(row["turns"]))
+        # Of an utterance's graphs, a gold one (``penman``) comes before a parser's.
+        said = sorted(row["turns"], key=lambda turn: (turn[0], turn[4] != "penman", turn[4] or ""))
+        turns: dict[int, Turn] = {}
+        for turn, speaker, text, amr, _, digest in said:
+            turns.setdefault(turn, Turn(turn, speaker, text, amr, digest))
+        whole = tuple(turns.values())
+        dialogues[row["id"]] = StoredDialogue(row["id"], row["corpus"], row["split"], whole)
     return [dialogues[id] for id in ids if id in dialogues]
 
 
@@ -213,16 +219,6 @@ def read_whole_graphs(store: Store, ids: Sequence[str]) -> list[AmrGraph]:
     metadata = {row["amr"]: tuple(row["metadata"] or ()) for row in rows}
     graphs = {graph.id: graph for graph in read_graphs(store, ids)}
     return [replace(graphs[id], metadata=metadata[id]) for id in ids if id in graphs]
-
-
-def _turns(rows: list[list[Any]]) -> tuple[Turn, ...]:
-    """Turns in order; of an utterance's graphs, a gold one (``penman``) before a parser's."""
-    rows.sort(key=lambda row: (row[0], row[4] != "penman", row[4] or ""))
-    turns: list[Turn] = []
-    for turn, speaker, text, amr, _, digest in rows:
-        if not turns or turns[-1].turn != turn:
-            turns.append(Turn(turn, speaker, text, amr, digest))
-    return tuple(turns)
 
 
 def _node(row: list[Any]) -> AmrNode:

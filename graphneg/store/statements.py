@@ -5,13 +5,15 @@ In: a name (``load/terms`` is ``cypher/load/terms.cypher``) and parameters. Out:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import resources
 from itertools import takewhile
-from typing import Any, LiteralString, cast
+from typing import Any, LiteralString, TypeVar, cast
 
 from neo4j import ManagedTransaction, Record, Result, ResultSummary, SummaryCounters
+
+T = TypeVar("T")
 
 
 @cache
@@ -52,6 +54,27 @@ def statements(text: str) -> list[str]:
     """The statements of a Cypher script: comment lines dropped, split at semicolons."""
     code = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("//"))
     return [statement.strip() for statement in code.split(";") if statement.strip()]
+
+
+def in_transactions(
+    items: Iterable[T], most: int, rows: Callable[[T], int] = lambda _: 1
+) -> Iterator[list[T]]:
+    """Items in groups, one for each transaction: of ``most`` rows in all, or a single item of more.
+
+    >>> list(in_transactions("abcde", 2)), list(in_transactions([2, 1, 5, 1], 3, rows=int))
+    ([['a', 'b'], ['c', 'd'], ['e']], [[2, 1], [5], [1]])
+    """
+    group: list[T] = []
+    size = 0
+    for item in items:
+        own = rows(item)
+        if group and size + own > most:
+            yield group
+            group, size = [], 0
+        group.append(item)
+        size += own
+    if group:
+        yield group
 
 
 def run(transaction: ManagedTransaction, name: str, /, **parameters: Any) -> list[Record]:
