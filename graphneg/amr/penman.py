@@ -73,7 +73,10 @@ class _GraphReader:
         for line in self._lines:
             self._tokens += _TOKEN.findall(line)
         self._amount = len(self._tokens)
-        self._unreadable = self._first_unreadable(text)
+        unreadable = [self._tokens.index(mark) for mark in ('"', "~") if mark in self._tokens]
+        if not text.isascii() and SURROGATE.search(text):
+            unreadable.append(next(at for at, token in enumerate(self._tokens) if SURROGATE.search(token)))
+        self._unreadable = min(unreadable, default=self._amount)
         self._tokens[self._unreadable :] = [""]
         self._metadata: list[str] = []
         self._nodes: list[list[Any]] = []
@@ -101,14 +104,6 @@ class _GraphReader:
         mentioned = self._mentioned()
         places = self._places()
         return [places[at][0] for k, at in enumerate(self._introduced) if k not in mentioned]
-
-    def _first_unreadable(self, text: str) -> int:
-        """The number of the first token that is none; of the end, if all are good."""
-        tokens = self._tokens
-        unreadable = [tokens.index(mark) for mark in ('"', "~") if mark in tokens]
-        if not text.isascii() and SURROGATE.search(text):
-            unreadable.append(next(at for at, token in enumerate(tokens) if SURROGATE.search(token)))
-        return min(unreadable, default=len(tokens))
 
     def _graph(self, at: int) -> int:
         """Read from the first bracket to the last one; returns the number of what follows."""

@@ -80,8 +80,13 @@ def check(graph: AmrGraph, frames: Container[str] | None = None) -> list[Defect]
     for node, roles in zip(graph.nodes, branches, strict=True):
         if roles or node.concept == "name":
             found += [(node.k, *defect) for defect in _role_defects(node, roles, graph)]
-    if graph.mentions:
-        found += _mention_defects(graph)
+    edges = Counter((mention.up, mention.role, mention.target) for mention in graph.mentions)
+    for (up, role, target), count in edges.items():
+        label = graph.nodes[up].label
+        if count > 1:
+            found.append((up, "duplicate-edge", f"{label} has :{role} to the same node {count} times"))
+        if target == up:
+            found.append((up, "self-mention", f"{label} is its own :{role}"))
     return [Defect(code, k, message) for k, code, message in sorted(found, key=itemgetter(0))]
 
 
@@ -156,12 +161,3 @@ def _role_defects(node: AmrNode, roles: list[str], graph: AmrGraph) -> Iterator[
         if gaps or (first != 1 and not (kind == "op" and first == 2)):
             listed = ", ".join(f"{kind}{n}" for n in given)
             yield f"{kind}-order", f"{node.label} has :{listed}"
-
-
-def _mention_defects(graph: AmrGraph) -> Iterator[tuple[int, str, str]]:
-    for (up, role, target), count in Counter((m.up, m.role, m.target) for m in graph.mentions).items():
-        label = graph.nodes[up].label
-        if count > 1:
-            yield up, "duplicate-edge", f"{label} has :{role} to the same node {count} times"
-        if target == up:
-            yield up, "self-mention", f"{label} is its own :{role}"

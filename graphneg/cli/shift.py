@@ -86,9 +86,10 @@ def export(
 
     .graphml is one directed graph with a count on its edges; .parquet and .jsonl hold one edge a row.
     """
-    from graphneg.shift.graphs import check_export
+    from graphneg.records.runs import check_export
+    from graphneg.shift.graphs import SUFFIXES
 
-    check_export(out)
+    check_export(out, SUFFIXES)
     with where.opened() as graph:
         written = graph.export_shifts(out, corpora=corpus or ())
     say(f"{counted(written, 'edge')} written to {out}")

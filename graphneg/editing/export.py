@@ -10,12 +10,11 @@ from typing import Any
 
 from graphneg.amr.penman import format_graph, is_inverted
 from graphneg.editing.variants import positive_of
-from graphneg.errors import InputError
 from graphneg.ingest.rows import GOLD
 from graphneg.model import AmrGraph, Negative
 from graphneg.progress import Progress
 from graphneg.records.files import write_jsonl, write_parquet
-from graphneg.records.runs import atomic_file
+from graphneg.records.runs import atomic_file, check_export
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import (
     Selection,
@@ -38,33 +37,24 @@ def export(store: Store, out: Path, selection: Selection, progress: Progress) ->
 
     Raises `InputError`: an unknown suffix, or a folder that is not there or can't be written.
     """
-    if out.suffix not in SUFFIXES:
-        raise InputError(f"{out}: the suffix must be one of {', '.join(SUFFIXES)}")
-    if not out.absolute().parent.is_dir():
-        raise InputError(f"{out}: the folder {out.absolute().parent} is not there; make it first")
+    check_export(out, SUFFIXES)
     progress.start("export", count_dialogues(store, selection), "dialogues")
-    dialogues = _dialogues(store, selection, progress)
+    ids = dialogue_ids(store, selection)
+
+    def batches() -> Iterator[list[StoredDialogue]]:
+        while batch := list(islice(ids, BATCH)):
+            yield read_dialogues(store, batch)
+            progress.advance(len(batch))
+
     try:
-        return _write(store, out, dialogues)
+        if out.suffix == ".jsonl":
+            return write_jsonl(_positives(store, batches()), out)
+        if out.suffix == ".parquet":
+            return write_parquet(_positives(store, batches()), out)
+        write = _write_graphml if out.suffix == ".graphml" else _write_penman
+        return write(store, out, batches())
     finally:
         progress.finish()
-
-
-def _write(store: Store, out: Path, dialogues: Iterator[list[StoredDialogue]]) -> int:
-    if out.suffix == ".jsonl":
-        return write_jsonl(_positives(store, dialogues), out)
-    if out.suffix == ".parquet":
-        return write_parquet(_positives(store, dialogues), out)
-    if out.suffix == ".graphml":
-        return _write_graphml(store, out, dialogues)
-    return _write_penman(store, out, dialogues)
-
-
-def _dialogues(store: Store, selection: Selection, progress: Progress) -> Iterator[list[StoredDialogue]]:
-    ids = dialogue_ids(store, selection)
-    while batch := list(islice(ids, BATCH)):
-        yield read_dialogues(store, batch)
-        progress.advance(len(batch))
 
 
 def _positives(store: Store, dialogues: Iterator[list[StoredDialogue]]) -> Iterator[Negative]:
@@ -87,17 +77,15 @@ def _write_penman(store: Store, out: Path, dialogues: Iterator[list[StoredDialog
         for batch in dialogues:
             said = {turn.amr: turn.text for one in batch for turn in one.turns if turn.amr is not None}
             for graph in read_whole_graphs(store, list(said)):
-                file.write(format_graph(_labelled(graph, said[graph.id])) + "\n\n")
+                utterance, _, source = graph.id.rpartition("@")
+                if (
+                    source != GOLD and not graph.metadata
+                ):  # a parsed one: it takes its utterance's id and text
+                    text = " ".join(said[graph.id].split())
+                    graph = replace(graph, metadata=(f"# ::id {utterance}", f"# ::snt {text}"))
+                file.write(format_graph(graph) + "\n\n")
                 count += 1
     return count
-
-
-def _labelled(graph: AmrGraph, text: str) -> AmrGraph:
-    """A parsed graph with its utterance's id and text; one that was loaded stays as it is."""
-    utterance, _, source = graph.id.rpartition("@")
-    if source == GOLD or graph.metadata:
-        return graph
-    return replace(graph, metadata=(f"# ::id {utterance}", f"# ::snt {' '.join(text.split())}"))
 
 
 def _write_graphml(store: Store, out: Path, dialogues: Iterator[list[StoredDialogue]]) -> int:

@@ -51,6 +51,8 @@ from graphneg.workers import ahead, fewer_collections
 PREVIEWED = 100
 """Dialogues that `preview` looks at."""
 MAX_WAVES = 4
+_Wave = tuple[Sequence[EditPlan], Mapping[str, Variant]]
+"""Plans for some slots of a batch, and by id the variants that were made of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +151,7 @@ class Negatives(NegativeStream):
                 self.summary.skip("no-graph: no turn of the dialogue has an AMR graph", dialogue.id)
         for number in range(MAX_WAVES):
             wave = self._wave(batch) if number else wave
-            if not wave.plans:
+            if not wave[0]:
                 break
             for plan, result in self._results(wave):
                 refused = result if isinstance(result, str) else batch.keep(plan, result)
@@ -157,13 +159,13 @@ class Negatives(NegativeStream):
                     self.summary.skip(refused, plan.id)
                 elif isinstance(result, Negative):
                     self.summary.add(result)
-        return batch.negatives()
+        return [negative for made in batch.made.values() for negative in made]
 
     def _wave(self, batch: _Batch) -> _Wave:
         """Plans for the slots that are open, written to the store, and the graphs under their edits."""
         slots = batch.open_slots()
         if not slots:
-            return _Wave((), {})
+            return (), {}
         settings = self._request.plan
 
         def ask(name: str, dialogues: Sequence[StoredDialogue]) -> Proposals:
@@ -174,19 +176,20 @@ class Negatives(NegativeStream):
             write_variants(self._store, settings, plans)
         edits = {plan.id: plan.edits for plan in plans if plan.edits}
         variants = planned_variants(self._store, self._graph_cache, edits, batch.dialogues)
-        return _Wave(plans, {variant.id: variant for variant in variants})
+        return plans, {variant.id: variant for variant in variants}
 
     def _results(self, wave: _Wave) -> Iterator[tuple[EditPlan, Negative | str]]:
         """Each slot's negative, or why there is none. All edited turns of the wave are decoded at once."""
+        plans, variants = wave
         utterances = {
-            plan.id: edited_utterances(plan.dialogue, wave.variants[plan.id])
-            for plan in wave.plans
-            if plan.id in wave.variants
+            plan.id: edited_utterances(plan.dialogue, variants[plan.id])
+            for plan in plans
+            if plan.id in variants
         }
         asked = [utterance for turns in utterances.values() for utterance in turns.values()]
         answers = iter([answer for _, answer in zip(asked, self._decoder.decode(asked), strict=True)])
-        for plan in wave.plans:
-            variant = wave.variants.get(plan.id)
+        for plan in plans:
+            variant = variants.get(plan.id)
             if variant is None:
                 yield plan, "no-site: no transform of the recipe applies"
                 continue
@@ -256,28 +259,20 @@ def preview(store: Store, transform: Transform) -> Negative | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class _Wave:
-    """Plans for some slots of a batch, and by id the variants that were made of them."""
-
-    plans: Sequence[EditPlan]
-    variants: Mapping[str, Variant]
-
-
 class _Batch:
     """Dialogues at work: what was made of each, and which slots were tried."""
 
     def __init__(self, dialogues: Sequence[StoredDialogue], request: EditRequest) -> None:
         self.dialogues = dialogues
         self._amount = request.per_dialogue
-        self._made: dict[str, list[Negative]] = {dialogue.id: [] for dialogue in dialogues if dialogue.graphs}
-        self._tried = dict.fromkeys(self._made, 0)
+        self.made: dict[str, list[Negative]] = {dialogue.id: [] for dialogue in dialogues if dialogue.graphs}
+        self._tried = dict.fromkeys(self.made, 0)
         self._seen: set[tuple[str, ...]] = set()
 
     def open_slots(self) -> dict[str, range]:
         """New slots for each dialogue that still lacks negatives; they count as tried."""
         slots: dict[str, range] = {}
-        for id, made in self._made.items():
+        for id, made in self.made.items():
             if len(made) < self._amount:
                 first = self._tried[id]
                 self._tried[id] += self._amount - len(made)
@@ -290,12 +285,8 @@ class _Batch:
         if texts in self._seen:
             return "duplicate: an earlier negative of the dialogue reads the same"
         self._seen.add(texts)
-        self._made[plan.dialogue.id].append(negative)
+        self.made[plan.dialogue.id].append(negative)
         return None
-
-    def negatives(self) -> list[Negative]:
-        """What was made, dialogue by dialogue."""
-        return [negative for made in self._made.values() for negative in made]
 
 
 def _realised(settings: EditSettings, plan: EditPlan, variant: Variant, decoder: Decoder) -> Explanation:

@@ -16,13 +16,21 @@ import json
 import os
 import secrets
 import shutil
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
 
 from graphneg.errors import InputError
+
+
+def check_export(out: Path, suffixes: Sequence[str]) -> None:
+    """Raises `InputError` where nothing can be exported to that place, or its suffix is none of these."""
+    if out.suffix not in suffixes:
+        raise InputError(f"{out}: the suffix must be one of {', '.join(suffixes)}")
+    if not out.absolute().parent.is_dir():
+        raise InputError(f"{out}: the folder {out.absolute().parent} is not there; make it first")
 
 
 @contextmanager

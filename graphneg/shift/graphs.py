@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from graphneg.errors import InputError
-from graphneg.records.runs import atomic_file
+from graphneg.records.runs import atomic_file, check_export
 from graphneg.store.connection import Store
 from graphneg.store.statements import cypher_text
 
@@ -75,7 +75,7 @@ def export_shifts(store: Store, out: Path, corpora: Sequence[str] = ()) -> int:
 
     Raises `InputError`: another suffix, no such folder, the file can't be written, or there is no graph.
     """
-    check_export(out)
+    check_export(out, SUFFIXES)
     edges = read_edges(store, corpora)
     rows = [dict(zip(("focus", "perspective", "count"), edge, strict=True)) for edge in edges]
     with atomic_file(out) as unfinished:
@@ -92,14 +92,6 @@ def export_shifts(store: Store, out: Path, corpora: Sequence[str] = ()) -> int:
             lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
             unfinished.write_text("".join(lines), encoding="utf-8")
     return len(edges)
-
-
-def check_export(out: Path) -> None:
-    """Raises `InputError` where nothing can be exported to that place."""
-    if out.suffix not in SUFFIXES:
-        raise InputError(f"{out}: the suffix must be one of {', '.join(SUFFIXES)}")
-    if not out.absolute().parent.is_dir():
-        raise InputError(f"{out}: the folder {out.absolute().parent} is not there; make it first")
 
 
 @dataclass(frozen=True, slots=True)

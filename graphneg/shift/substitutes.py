@@ -190,7 +190,11 @@ class SubstituteFinder:
         """
         if Path(out).suffix != ".jsonl":
             raise InputError(f"{out}: substitutes are written as JSON lines; name a file that ends .jsonl")
-        with ResumableWriter(out, self._fingerprint()) as writer:
+        how = self.how
+        settings = {"predictor": how.predictor.name, "options": {k: str(v) for k, v in how.options.items()}}
+        settings |= {"reach": asdict(how.reach), "splitting": asdict(how.splitting), "most": how.most}
+        settings["selection"] = asdict(self.selection)
+        with ResumableWriter(out, fingerprint(settings)) as writer:
             report = SubstitutesReport(**writer.resumed.notes)
             done = writer.resumed.dialogues
             total = count_dialogues(self.store, self.selection)
@@ -217,12 +221,6 @@ class SubstituteFinder:
         report.skipped = dict(Counter(report.skipped) + Counter(skipped))
         report.replies += len(replies)
         report.written += len(lines)
-
-    def _fingerprint(self) -> str:
-        how = self.how
-        settings = {"predictor": how.predictor.name, "options": {k: str(v) for k, v in how.options.items()}}
-        settings |= {"reach": asdict(how.reach), "splitting": asdict(how.splitting), "most": how.most}
-        return fingerprint({**settings, "selection": asdict(self.selection)})
 
     def _of(self, reply: Reply) -> Substitutes:
         return substitutes_of(self._shifts, [reply], self.how)[0]

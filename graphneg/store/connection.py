@@ -10,7 +10,7 @@ import logging
 import re
 import ssl
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from itertools import takewhile
 from typing import Any, Self, TypeVar
@@ -189,7 +189,9 @@ def refuse_writes(query: str, server_enforces_read_access: bool) -> None:
     # A quoted name or string stands as one quote mark.
     words = [token[0][0] if token.lastgroup == "quoted" else token[0] for token in tokens]
     for at, word in enumerate(map(str.upper, words)):
-        if word in WRITE_WORDS and not _is_name(words, at):
+        before, after = words[at - 1].upper() if at else "", words[at + 1] if at + 1 < len(words) else ""
+        is_name = before in BEFORE_NAME or after in AFTER_NAME  # a label, a key, a variable or a parameter
+        if word in WRITE_WORDS and not is_name:
             raise StoreError(
                 f"this query would write ({word}), and only reading is allowed here: "
                 "say `--write` to allow it"
@@ -202,13 +204,6 @@ def refuse_writes(query: str, server_enforces_read_access: bool) -> None:
                     f"the procedure {name} may write, and only reading is allowed here: "
                     "say `--write` to allow it"
                 )
-
-
-def _is_name(words: Sequence[str], at: int) -> bool:
-    """Whether the word stands where a clause can't start: as a label, a key, a variable or a parameter."""
-    before = words[at - 1].upper() if at else ""
-    after = words[at + 1] if at + 1 < len(words) else ""
-    return before in BEFORE_NAME or after in AFTER_NAME
 
 
 T = TypeVar("T")
