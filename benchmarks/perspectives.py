@@ -22,7 +22,7 @@ from graphneg.nn.embedders import Embedder, get_embedder
 from graphneg.nn.fine_tuning import fine_tune
 from graphneg.nn.models import load_seq2seq
 from graphneg.shift.build import KeywordPair, shifts_of
-from graphneg.shift.candidates import Reach, Reply, Splitting
+from graphneg.shift.candidates import Reach, Reply
 from graphneg.shift.graphs import Shifts
 from graphneg.shift.keywords import Keyword, get_extractor
 from graphneg.shift.prediction import examples_of, get_predictor
@@ -186,7 +186,7 @@ def answered(name: str, asked: Sequence[Question], ranked: Ranking) -> Answer:
 def trained_bart(store: Store, folder: Path, steps: int) -> Path:
     """A small BART, trained from scratch on the store's pairs."""
     made, out = folder / "made", folder / "trained"
-    examples = examples_of(store, splitting=Splitting(), limit=steps * BATCH)
+    examples = examples_of(store, reach=Reach(), limit=steps * BATCH)
     small_bart(made, [example.source for example in examples])
     fine_tune(
         load_seq2seq(made, device="cpu"),

@@ -250,7 +250,7 @@ def train(
     seq2seq (BART, T5) learns to choose the reply's perspective among candidates; causal (GPT-2, Llama)
     to name it. Stopped, the same command goes on from the last checkpoint.
     """
-    from graphneg.shift.candidates import Splitting
+    from graphneg.shift.candidates import Reach
     from graphneg.shift.substitutes import train_predictor
 
     with where.opened() as graph, training(out) as bars:
@@ -260,7 +260,7 @@ def train(
             model,
             out,
             selection=chosen.selection,
-            splitting=Splitting(size, lessons.seed),
+            reach=Reach(size=size, seed=lessons.seed),
             limit=limit,
             device=lessons.device,
             offline=lessons.offline,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from graphneg.nn.embedders import BUNDLED, Embedder, get_embedder
 from graphneg.progress import NoProgress, Progress
 from graphneg.shift.build import Existing, ShiftReport, build_shifts
-from graphneg.shift.candidates import Reach, Splitting
+from graphneg.shift.candidates import Reach
 from graphneg.shift.graphs import export_shifts, shift_graph
 from graphneg.shift.keywords import KeywordExtractor, get_extractor
 from graphneg.shift.prediction import Predictor, get_predictor
@@ -106,7 +106,7 @@ class ShiftCalls:
         """
         options = dict(predictor_options or {})
         made = get_predictor(predictor, **options) if isinstance(predictor, str) else predictor
-        how = Prediction(made, Reach(turns, hops, most), Splitting(size, seed), top, options)
+        how = Prediction(made, Reach(turns, hops, most, size, seed), top, options)
         selection = Selection(tuple(corpora), tuple(splits), limit)
         bars = progress or NoProgress()
         return SubstituteFinder(self.store, how, extractor=keywords, selection=selection, progress=bars)

@@ -30,11 +30,12 @@ DIALOGUES = 50
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """Where candidates are looked for.
+    """Where candidates are looked for, and how those of a focus are split.
 
     ``turns``: keywords of how many turns before the reply are foci (1: of the post alone).
     ``hops``: 1, or 2 for perspectives of the perspectives too. ``most``: at most so many candidates
-    of a focus, the likeliest.
+    of a focus, the likeliest. They are split into subsets of ``size`` (less than twice as many, and fewer
+    only where there are fewer in all), by hashes of ``seed`` and names. CAPT's subsets have 5 to 100.
 
     Raises `InputError`: one of them is out of range.
     """
@@ -42,40 +43,26 @@ class Reach:
     turns: int = 3
     hops: int = 2
     most: int = 1000
+    size: int = 5
+    seed: int = 0
 
     def __post_init__(self) -> None:
         if self.turns < 1 or self.most < 1:
             raise InputError("at least one turn and one candidate: 'turns' and 'most' must be 1 or more")
         if self.hops not in (1, 2):
             raise InputError(f"hops {self.hops}: candidates are 1 or 2 hops away")
+        if self.size < 1:
+            raise InputError("a subset has at least one candidate: 'size' must be 1 or more")
 
     @classmethod
     def paper(cls) -> Reach:
         """CAPT's own: the keywords of the post, one hop."""
         return cls(turns=1, hops=1, most=1_000_000)
 
-
-@dataclass(frozen=True, slots=True)
-class Splitting:
-    """How a focus's candidates are split: into subsets of ``size``, by hashes of ``seed`` and names.
-
-    A subset has at least ``size`` candidates and less than twice as many, unless the focus has fewer
-    in all. CAPT's subsets have 5 to 100.
-
-    Raises `InputError`: ``size`` is less than 1.
-    """
-
-    size: int = 5
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        if self.size < 1:
-            raise InputError("a subset has at least one candidate: 'size' must be 1 or more")
-
     def split(self, focus: str, candidates: Sequence[str]) -> list[tuple[str, ...]]:
         """The subsets; each candidate is in exactly one.
 
-        >>> [len(one) for one in Splitting(size=2).split("tea", ["cup", "milk", "hot", "sugar", "leaf"])]
+        >>> [len(one) for one in Reach(size=2).split("tea", ["cup", "milk", "hot", "sugar", "leaf"])]
         [2, 3]
         """
         amount = max(1, len(candidates) // self.size)

@@ -25,7 +25,7 @@ from graphneg.nn.fine_tuning import Example
 from graphneg.nn.language_models import CausalLM, Seq2SeqLM
 from graphneg.nn.models import load_causal, load_seq2seq
 from graphneg.plugins import Plugins
-from graphneg.shift.candidates import Focus, Post, Splitting, all_replies
+from graphneg.shift.candidates import Focus, Post, Reach, all_replies
 from graphneg.shift.graphs import Shifts
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import Selection
@@ -185,27 +185,27 @@ def examples_of(
     store: Store,
     selection: Selection | None = None,
     *,
-    splitting: Splitting | None,
+    reach: Reach | None,
     limit: int | None = None,
     seed: int = 0,
 ) -> list[Example]:
     """What a predictor's model learns: posts with foci, and the perspectives that their replies took.
 
-    For ``seq2seq``, ``splitting`` makes the subsets of candidates; each example lists the one that the
+    For ``seq2seq``, ``reach`` makes the subsets of candidates; each example lists the one that the
     perspective is in. None is for ``causal``. ``limit`` takes so many of all, chosen by ``seed``.
     """
     shifts = Shifts(store)
     found: list[tuple[str, Example]] = []
     for _, replies in all_replies(store, selection or Selection()):
         moves = [(r, r.focus, r.perspective) for r in replies if r.focus and r.perspective]
-        reached = shifts.from_each(focus for _, focus, _ in moves) if splitting else {}
+        reached = shifts.from_each(focus for _, focus, _ in moves) if reach else {}
         for reply, focus, perspective in moves:
             post = reply.turns[-1]
-            if splitting is None:
+            if reach is None:
                 example = Example(source_without_candidates(post, focus), f" {perspective}")
                 found.append((reply.id, example))
                 continue
-            for subset in splitting.split(focus, list(reached[focus])):
+            for subset in reach.split(focus, list(reached[focus])):
                 if perspective in subset:
                     example = Example(source_with_candidates(post, focus, subset), perspective)
                     found.append((reply.id, example))

@@ -23,7 +23,6 @@ from graphneg.records.resumable import ResumableWriter
 from graphneg.shift.candidates import (
     Reach,
     Reply,
-    Splitting,
     all_replies,
     posts,
     stored_reply,
@@ -83,7 +82,6 @@ class Prediction:
 
     predictor: Predictor
     reach: Reach = field(default_factory=Reach)
-    splitting: Splitting = field(default_factory=Splitting)
     most: int | None = None
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
@@ -118,7 +116,7 @@ def substitutes_of(shifts: Shifts, replies: Sequence[Reply], how: Prediction) ->
     for reply, post in zip(replies, posts(shifts, replies, how.reach), strict=True):
         best: dict[str, Substitute] = {}
         for focus in post.foci:
-            subsets = how.splitting.split(focus.text, focus.candidates)
+            subsets = how.reach.split(focus.text, focus.candidates)
             for choice in choices_of(how.predictor, post, focus, subsets):
                 before = best.get(choice.text)
                 if before is None or choice.score > before.score:
@@ -192,7 +190,7 @@ class SubstituteFinder:
             raise InputError(f"{out}: substitutes are written as JSON lines; name a file that ends .jsonl")
         how = self.how
         settings = {"predictor": how.predictor.name, "options": {k: str(v) for k, v in how.options.items()}}
-        settings |= {"reach": asdict(how.reach), "splitting": asdict(how.splitting), "most": how.most}
+        settings |= {"reach": asdict(how.reach), "most": how.most}
         settings["selection"] = asdict(self.selection)
         with ResumableWriter(out, fingerprint(settings)) as writer:
             report = SubstitutesReport(**writer.resumed.notes)
@@ -233,7 +231,7 @@ def train_predictor(
     out: str | Path,
     *,
     selection: Selection | None = None,
-    splitting: Splitting | None = None,
+    reach: Reach | None = None,
     limit: int | None = None,
     seed: int = 0,
     device: str = "auto",
@@ -243,7 +241,7 @@ def train_predictor(
 ) -> TrainingReport:
     """Fine-tune ``model``, a folder or hub id, on the pairs of a shift graph, and save it in ``out``.
 
-    ``seq2seq`` learns the perspective from [post, focus, candidates], with subsets as ``splitting`` makes
+    ``seq2seq`` learns the perspective from [post, focus, candidates], with subsets as ``reach`` makes
     them; ``causal`` from post and focus. ``limit`` takes so many pairs, chosen by ``seed``; other
     ``arguments`` are transformers' ``TrainingArguments``. A run that was stopped goes on when the same
     call is made again.
@@ -258,9 +256,9 @@ def train_predictor(
         raise InputError(_NOTHING)
     load = load_seq2seq if kind == "seq2seq" else load_causal
     loaded = load(model, device=device, offline=offline)
-    splitting = (splitting or Splitting(seed=seed)) if kind == "seq2seq" else None
-    draw = splitting.seed if splitting else seed
-    examples = examples_of(store, selection, splitting=splitting, limit=limit, seed=draw)
+    reach = (reach or Reach(seed=seed)) if kind == "seq2seq" else None
+    draw = reach.seed if reach else seed
+    examples = examples_of(store, selection, reach=reach, limit=limit, seed=draw)
     if not examples:
         raise InputError(_NOTHING)
     return fine_tune(loaded, examples, out, seed=seed, progress=progress, **arguments)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphneg.errors import InputError
-from graphneg.shift.candidates import Reach, Reply, Splitting, posts, replies_of, stored_reply
+from graphneg.shift.candidates import Reach, Reply, posts, replies_of, stored_reply
 from graphneg.shift.graphs import Shifts
 from graphneg.shift.prediction import get_predictor
 from graphneg.shift.substitutes import (
@@ -146,24 +147,24 @@ def test_two_hops_reach_further_and_most_bounds_them(samples: Store) -> None:
 def test_a_split_is_a_partition_into_subsets_of_the_size_in_any_order(
     candidates: list[str], size: int, seed: int, random: object
 ) -> None:
-    subsets = Splitting(size, seed).split("focus", candidates)
+    subsets = Reach(size=size, seed=seed).split("focus", candidates)
     assert sorted(chain.from_iterable(subsets)) == sorted(candidates)
     if len(candidates) >= size:
         assert all(size <= len(subset) < 2 * size for subset in subsets)
     else:
         assert len(subsets) <= 1
     random.shuffle(candidates)  # type: ignore[attr-defined]
-    assert Splitting(size, seed).split("focus", candidates) == subsets
+    assert Reach(size=size, seed=seed).split("focus", candidates) == subsets
 
 
 def test_another_seed_or_focus_splits_another_way() -> None:
     many = [str(number) for number in range(50)]
-    splits = [Splitting(5, 0).split("tea", many), Splitting(5, 1).split("tea", many)]
+    splits = [Reach(size=5, seed=0).split("tea", many), Reach(size=5, seed=1).split("tea", many)]
     assert splits[0] != splits[1]
-    assert Splitting(5, 0).split("cup", many) != splits[0]
+    assert Reach(size=5, seed=0).split("cup", many) != splits[0]
 
 
-@pytest.mark.parametrize("wrong", [{"turns": 0}, {"hops": 3}, {"most": 0}])
+@pytest.mark.parametrize("wrong", [{"turns": 0}, {"hops": 3}, {"most": 0}, {"size": 0}])
 def test_a_reach_out_of_range_is_refused(wrong: dict[str, int]) -> None:
     with pytest.raises(InputError):
         Reach(**wrong)
@@ -174,7 +175,7 @@ def test_a_reach_out_of_range_is_refused(wrong: dict[str, int]) -> None:
 
 def test_substitutes_are_ranked_each_once_and_never_what_the_reply_said(samples: Store) -> None:
     replies = replies_of(samples, ["kitchen/train/10", "travel/train/2"])
-    for found in substitutes_of(Shifts(samples), replies, frequent(splitting=Splitting(2))):
+    for found in substitutes_of(Shifts(samples), replies, frequent(reach=Reach(size=2))):
         scores = [one.score for one in found.ranked]
         assert scores == sorted(scores, reverse=True)
         assert len(set(texts(found))) == len(found.ranked) > 0
@@ -183,11 +184,9 @@ def test_substitutes_are_ranked_each_once_and_never_what_the_reply_said(samples:
 
 def test_one_substitute_is_taken_of_each_subset(samples: Store) -> None:
     reply = stored_reply(samples, "kitchen/train/10#1")
-    [single] = substitutes_of(
-        Shifts(samples), [reply], frequent(reach=Reach.paper(), splitting=Splitting(100))
-    )
+    [single] = substitutes_of(Shifts(samples), [reply], frequent(reach=replace(Reach.paper(), size=100)))
     assert len(texts(single)) == 1
-    [all_] = substitutes_of(Shifts(samples), [reply], frequent(reach=Reach.paper(), splitting=Splitting(1)))
+    [all_] = substitutes_of(Shifts(samples), [reply], frequent(reach=replace(Reach.paper(), size=1)))
     assert set(texts(all_)) == {"cake", "price", "coffee", "café"}
     assert texts(single) == texts(all_)[:1]
 

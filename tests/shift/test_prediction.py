@@ -9,7 +9,7 @@ import pytest
 
 from graphneg.errors import ModelError
 from graphneg.nn.embedders import get_embedder
-from graphneg.shift.candidates import Focus, Post, Splitting
+from graphneg.shift.candidates import Focus, Post, Reach
 from graphneg.shift.graphs import Likelihoods
 from graphneg.shift.prediction import (
     PLUGINS,
@@ -160,15 +160,15 @@ def samples(embedded: Store) -> Store:
 
 def test_examples_ask_for_the_perspective_among_the_candidates_of_its_subset(samples: Store) -> None:
     pytest.importorskip("transformers", reason="language models need the neural extra")
-    examples = examples_of(samples, splitting=Splitting())
-    assert len(examples) == len(examples_of(samples, splitting=None)) == 26
+    examples = examples_of(samples, reach=Reach())
+    assert len(examples) == len(examples_of(samples, reach=None)) == 26
     first = examples[0]
     assert first.source.startswith("post: Is the coffee ready? focus: coffee perspectives: ")
     assert first.target == "cake"
     for example in examples:
         assert example.target in example.source.partition("perspectives: ")[2].split(", ")
-    some = examples_of(samples, splitting=Splitting(), limit=5)
-    assert len(some) == 5 and some == examples_of(samples, splitting=Splitting(), limit=5)
+    some = examples_of(samples, reach=Reach(), limit=5)
+    assert len(some) == 5 and some == examples_of(samples, reach=Reach(), limit=5)
     assert set(some) < set(examples)
 
 
@@ -184,7 +184,7 @@ def test_a_trained_seq2seq_model_chooses_what_replies_moved_to(
     assert report.examples == 26 and report.skipped == 0
     predictor = Seq2SeqPredictor(out, prior=0, device="cpu", offline=True)
     right = 0
-    examples = examples_of(samples, splitting=Splitting())
+    examples = examples_of(samples, reach=Reach())
     for example in examples:
         text, _, rest = example.source.removeprefix("post: ").partition(" focus: ")
         focus, _, listed = rest.partition(" perspectives: ")
