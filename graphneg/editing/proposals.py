@@ -166,10 +166,7 @@ class Proposal:
 
 
 def propose(
-    store: Store,
-    transform: Transform,
-    dialogues: Sequence[StoredDialogue],
-    donors: Donors | None = None,
+    store: Store, transform: Transform, dialogues: Sequence[StoredDialogue], donors: Donors | None = None
 ) -> dict[str, list[Proposal]]:
     """The proposals of one transform, by dialogue, each list in the order of sites.
 

@@ -20,14 +20,7 @@ from neo4j import ManagedTransaction
 from graphneg.amr.penman import metadata, parse_graph
 from graphneg.english.lexicon import Lexicon
 from graphneg.errors import PenmanError, StoreError
-from graphneg.ingest.lexicon import (
-    entry_rows,
-    finish,
-    judge_antonyms,
-    refresh,
-    stored_lexicon,
-    write_terms,
-)
+from graphneg.ingest.lexicon import entry_rows, finish, judge_antonyms, refresh, stored_lexicon, write_terms
 from graphneg.ingest.loader import LoadReport
 from graphneg.ingest.rows import (
     GOLD,

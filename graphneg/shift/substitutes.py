@@ -20,13 +20,7 @@ from graphneg.nn.fine_tuning import TrainingReport, fine_tune
 from graphneg.nn.models import load_causal, load_seq2seq
 from graphneg.progress import NoProgress, Progress
 from graphneg.records.resumable import ResumableWriter
-from graphneg.shift.candidates import (
-    Reach,
-    Reply,
-    all_replies,
-    posts,
-    stored_reply,
-)
+from graphneg.shift.candidates import Reach, Reply, all_replies, posts, stored_reply
 from graphneg.shift.graphs import Shifts
 from graphneg.shift.keywords import KeywordExtractor, extractor_named
 from graphneg.shift.prediction import Predictor, choices_of, examples_of

@@ -88,12 +88,7 @@ def count_dialogues(store: Store, selection: Selection) -> int:
 
 
 def dialogue_ids(
-    store: Store,
-    selection: Selection,
-    skip: int = 0,
-    *,
-    statement: str = "read/dialogues",
-    page: int = PAGE,
+    store: Store, selection: Selection, skip: int = 0, *, statement: str = "read/dialogues", page: int = PAGE
 ) -> Iterator[str]:
     """Ids in the corpus's natural order, in flat memory; ``skip`` leaves out the first ones.
 
