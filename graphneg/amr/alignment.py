@@ -296,7 +296,9 @@ def align_rbw(graph: AmrGraph, tokens: Sequence[str]) -> dict[int, Span]:
         ) from error
     plain = AmrGraph(graph.id, graph.nodes, graph.mentions)
     decoded = penman.decode(format_graph(plain), model=NoOpModel())
-    aligned = rbw.RBWAligner(decoded, list(tokens), [_lemma(token) for token in tokens]).get_penman_graph()
+    known = [(token.lower(), readings(token.lower())) for token in tokens]
+    lemmata = [next((of[upos][0] for upos in _UPOS if upos in of), word) for word, of in known]
+    aligned = rbw.RBWAligner(decoded, list(tokens), lemmata).get_penman_graph()
     by_triple: dict[tuple[str, str, str], int] = {}
     for node in graph.nodes:
         if node.var is not None and node.concept is not None:
@@ -311,11 +313,6 @@ def align_rbw(graph: AmrGraph, tokens: Sequence[str]) -> dict[int, Span]:
             end = next(at for at in count(start) if at not in indices)
             spans.setdefault(by_triple[triple], (start, end))
     return spans
-
-
-def _lemma(token: str) -> str:
-    known = readings(token.lower())
-    return next((known[upos][0] for upos in _UPOS if upos in known), token.lower())
 
 
 Aligner = Callable[[AmrGraph, Sequence[str]], dict[int, Span]]

@@ -113,7 +113,9 @@ def _emissions(token: str, sentence_start: bool) -> Costs:
     """Costs by tag of a token on its own."""
     low = token.lower().replace("’", "'")
     if not any(character.isalnum() for character in token):
-        return _mark(token)
+        if token[0] in _ENDS and (len(token) == 1 or token[0] != "." or token.startswith("..")):
+            return {"EN": 0.0}
+        return {"QT" if token in _QUOTES else "CC" if token == "&" else "PU": 0.0}
     if token[0].isdigit():
         return {"CD": 0.0} if not low.endswith(("st", "nd", "rd", "th")) else {"JJ": 0.0, "CD": 0.5}
     if low == "'s":
@@ -130,14 +132,6 @@ def _emissions(token: str, sentence_start: bool) -> Costs:
         else:
             costs = {name: cost + 1.5 for name, cost in costs.items()} | {"NNP": 0.0}
     return costs or {"NNP" if token[0].isupper() else "NN": 0.0, "NNS": 1.0 if low.endswith("s") else 3.0}
-
-
-def _mark(token: str) -> Costs:
-    if token[0] in _ENDS and (len(token) == 1 or token[0] != "." or token.startswith("..")):
-        return {"EN": 0.0}
-    if token in _QUOTES:
-        return {"QT": 0.0}
-    return {"CC": 0.0} if token == "&" else {"PU": 0.0}
 
 
 @lru_cache(maxsize=65536)
