@@ -172,8 +172,7 @@ def judge(word: str, weights: Mapping[str, float], frames: Frames, lexicon: Lexi
     for other in sorted(weights):
         said_of = lexicon.said_of(word, other)
         if weights[other] * 2 >= heaviest and said_of != [] and _agree(word, other, lexicon):
-            yield from _frames_for_frames(word, other, frames, lexicon, said_of)
-            yield from _words_for_words(word, other, frames, lexicon, said_of)
+            yield from _usable(word, other, frames, lexicon, said_of)
 
 
 def _agree(word: str, other: str, lexicon: Lexicon) -> bool:
@@ -187,31 +186,25 @@ def _agree(word: str, other: str, lexicon: Lexicon) -> bool:
     return word.endswith("ing") or not other.endswith("ing") or "ing-noun" in lexicon.of(other)
 
 
-def _frames_for_frames(
+def _usable(
     word: str, other: str, frames: Frames, lexicon: Lexicon, said_of: list[str] | None
 ) -> Iterator[Antonym]:
-    """Frames that have a doer, and something done, where the old one has.
+    """What one word of a pair may stand for, as a frame, a modifier or a noun.
 
-    Of frames that are not among the known ones, that shows where they are used: as any ``frame``.
+    A frame stands for one that has a doer, and something done, where it has; of frames that are not known,
+    where they are used shows that (as any ``frame``). Words are single and of one kind: no modifier in
+    *-ness*, and no noun that is rather a verb.
     """
-    if kind_of(other) != kind_of(word) and not (kind_of(other) == OTHER and kind_of(word) in _SOFT):
-        return
-    known = [old for old, _ in frames.get(word, ())]
-    yield from (Antonym(word, "frame", new, True, said_of, known) for new, _ in frames.get(other, ()))
-    for old, roles in frames.get(word, ()):
-        if "no-opposite" not in lexicon.of(old):
-            for new, others in frames.get(other, ()):
+    kind, own = kind_of(other), kind_of(word)
+    if kind == own or (kind == OTHER and own in _SOFT):
+        known = [old for old, _ in frames.get(word, ())]
+        yield from (Antonym(word, "frame", new, True, said_of, known) for new, _ in frames.get(other, ()))
+        for old, roles in frames.get(word, ()):
+            for new, others in frames.get(other, ()) if "no-opposite" not in lexicon.of(old) else ():
                 if new != old and all((role in roles) == (role in others) for role in ("ARG0", "ARG1")):
                     yield Antonym(word, old, new, True, said_of)
-
-
-def _words_for_words(
-    word: str, other: str, frames: Frames, lexicon: Lexicon, said_of: list[str] | None
-) -> Iterator[Antonym]:
-    """Single words of one kind: no modifier in *-ness*, and no noun that is rather a verb."""
-    if " " in other or kind_of(word) != kind_of(other) or "no-opposite" in lexicon.of(word.replace(" ", "-")):
-        return
-    if not _ABSTRACT.fullmatch(other):
-        yield Antonym(word, "modifier", other, False, said_of)
-    if frames.get(word) or not frames.get(other):
-        yield Antonym(word, "noun", other, False, said_of)
+    if " " not in other and kind == own and "no-opposite" not in lexicon.of(word.replace(" ", "-")):
+        if not _ABSTRACT.fullmatch(other):
+            yield Antonym(word, "modifier", other, False, said_of)
+        if frames.get(word) or not frames.get(other):
+            yield Antonym(word, "noun", other, False, said_of)
