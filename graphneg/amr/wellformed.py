@@ -96,26 +96,33 @@ def check_file(path: str | Path, frames: Container[str] | None = None) -> Iterat
     Raises `InputError`: the file can't be read, is not UTF-8, or holds no graph.
     """
     name = str(path)
-    try:
-        text = Path(path).read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise InputError(f"{name}: can't be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{name}: not UTF-8 at byte {error.start}; PENMAN files are UTF-8 text") from error
-    empty = True
-    for line, block in iter_blocks(text):
-        empty = False
-        comments = [text for text in block.splitlines() if text.startswith("#")]
-        id = metadata(comments).get("id", "-").split(" ")[0] or "-"
+    for line, id, block in file_blocks(path):
         try:
-            graph, lines = parse_located(block, id, line)
+            graph, lines = parse_located(block, id or "-", line)
         except PenmanError as error:
-            yield FileDefect(name, error.line, id, error.code, error.message)
+            yield FileDefect(name, error.line, id or "-", error.code, error.message)
             continue
         for defect in check(graph, frames):
-            yield FileDefect(name, lines[defect.k], id, defect.code, defect.message)
-    if empty:
-        raise InputError(f"{name}: there is no PENMAN graph in this file")
+            yield FileDefect(name, lines[defect.k], id or "-", defect.code, defect.message)
+
+
+def file_blocks(path: str | Path) -> list[tuple[int, str | None, str]]:
+    """The graphs of a PENMAN file as they are written, each with its line and its id, if any.
+
+    Raises:
+        InputError: the file can't be read, is not UTF-8, or holds no graph.
+    """
+    try:
+        blocks = list(iter_blocks(Path(path).read_bytes().decode("utf-8-sig")))
+    except OSError as error:
+        raise InputError(f"{path}: can't be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 at byte {error.start}; PENMAN files are UTF-8 text") from error
+    if not blocks:
+        raise InputError(f"{path}: there is no PENMAN graph in this file")
+    comments = [[line for line in block.splitlines() if line.startswith("#")] for _, block in blocks]
+    ids = (metadata(lines).get("id", "").split(" ")[0] or None for lines in comments)
+    return [(line, id, block) for (line, block), id in zip(blocks, ids, strict=True)]
 
 
 def _node_defects(node: AmrNode, frames: Container[str] | None) -> Iterator[tuple[str, str]]:

@@ -316,8 +316,8 @@ def coherence(
     if read.responses:
         note(f"{counted(read.responses, 'record')} edit no dialogue and were left out: target response")
     short, of = report.shortfall, f"of {len(read.dialogues):,}"
-    few = {name: f"{counted(dialogues, 'dialogue')} {of}" for name, dialogues in short.dialogues.items()}
-    _note_shortfall(short.versions, few)
+    few = {name: f"{counted(dialogues, 'dialogue')} {of}" for name, dialogues in short.contexts.items()}
+    _note_shortfall(short.responses, few)
     if short.held_out:
         note(f"{counted(short.held_out, 'edited dialogue')} were left out, sharing held-out turns")
     if report.cut_turns:

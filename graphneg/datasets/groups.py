@@ -29,7 +29,6 @@ from graphneg.store.statements import cypher_text
 
 REFERENCE = "reference"
 """The source of responses that are right."""
-_BATCH = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +244,7 @@ def stored_replies(
     shown = progress or NoProgress()
     shown.start("reading", count_dialogues(store, selection), "dialogues")
     ids = dialogue_ids(store, selection)
-    while batch := list(islice(ids, _BATCH)):
+    while batch := list(islice(ids, 200)):
         responses = read_responses(store, batch)
         for dialogue in read_dialogues(store, batch):
             yield from (turn.text for turn in dialogue.turns[1:])

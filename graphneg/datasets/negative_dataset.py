@@ -33,8 +33,6 @@ Source = str | Path | Iterable[Negative] | Callable[[int], Iterable[Negative]]
 """A file of negatives (.jsonl, .parquet), negatives, or a function of a seed that makes some."""
 _VERSION = 2
 _GROUPS, _ENDS, _FACTS = "groups.jsonl", "groups.npy", "groups.json"
-_SPOOL = "entries.jsonl"
-_SEEN = 256
 _entry = msgspec.json.Decoder(Entry).decode
 _group = msgspec.json.Decoder(Group).decode
 
@@ -96,7 +94,9 @@ class NegativeDataset:
                 file.writelines(map(_line, self._read()))
             unfinished.rename(fixed)
         made = (entry for item in self._makers for entry in entries_of(item(self._seed + epoch)))
-        return self._stored(self.folder / f"epoch-{epoch}", chain(_kept(fixed), self._known(made)))
+        with open(fixed, "rb") as file:
+            entries = chain(map(_entry, file), self._known(made))
+            return self._stored(self.folder / f"epoch-{epoch}", entries)
 
     def _stored(self, folder: Path, entries: Iterable[Entry]) -> StoredGroups:
         if not folder.is_dir():
@@ -140,11 +140,6 @@ def _line(entry: Entry) -> bytes:
     return msgspec.json.encode(entry) + b"\n"
 
 
-def _kept(path: Path) -> Iterator[Entry]:
-    with open(path, "rb") as file:
-        yield from map(_entry, file)
-
-
 class StoredGroups(Sequence[Group]):
     """The groups of a folder that `store_groups` wrote. Other processes may map the same file.
 
@@ -159,7 +154,7 @@ class StoredGroups(Sequence[Group]):
         self._ends = numpy.load(folder / _ENDS, mmap_mode="r")
         with open(folder / _GROUPS, "rb") as file:
             self._lines = mmap(file.fileno(), 0, access=ACCESS_READ) if len(self) else b""
-        self._group = lru_cache(_SEEN)(self._decoded)
+        self._group = lru_cache(256)(self._decoded)
 
     def __len__(self) -> int:
         return len(self._ends) - 1
@@ -192,7 +187,7 @@ def store_groups(entries: Iterable[Entry], folder: Path, held_out: HeldOut) -> N
     """
     import numpy
 
-    spool = folder / _SPOOL
+    spool = folder / "entries.jsonl"
     ends = array("Q", [0])
     left_out = 0
     with open(spool, "w+b") as file, open(folder / _GROUPS, "wb") as lines:
@@ -207,13 +202,20 @@ def store_groups(entries: Iterable[Entry], folder: Path, held_out: HeldOut) -> N
 
 def _grouped(entries: Iterable[Entry], spool: IO[bytes]) -> Iterator[Group]:
     """Groups in the order of their first entries; entries of one group in theirs."""
+    import numpy
+
     hashes, offsets = array("Q"), array("Q", [0])
     for entry in entries:
         hashes.append(number(0, "place", entry.group_id))
         offsets.append(offsets[-1] + spool.write(_line(entry)))
-    for run in _runs(hashes):
+    if not hashes:
+        return
+    values = numpy.frombuffer(hashes, dtype=numpy.uint64)
+    order = numpy.argsort(values, kind="stable")
+    bounds = numpy.flatnonzero(numpy.concatenate([[True], numpy.diff(values[order]) != 0, [True]]))
+    for run in numpy.argsort(order[bounds[:-1]]):  # equal hashes, in the order of each one's first
         group: Group | None = None
-        for index in run:
+        for index in order[bounds[run] : bounds[run + 1]].tolist():
             spool.seek(offsets[index])
             entry = _entry(spool.readline())
             group = group or Group(entry.group_id, entry.context)
@@ -221,16 +223,3 @@ def _grouped(entries: Iterable[Entry], spool: IO[bytes]) -> Iterator[Group]:
         if group is not None:
             check(group)
             yield group
-
-
-def _runs(hashes: array[int]) -> Iterator[Sequence[int]]:
-    """The indices of equal hashes, in the order of each one's first."""
-    import numpy
-
-    if not hashes:
-        return
-    values = numpy.frombuffer(hashes, dtype=numpy.uint64)
-    order = numpy.argsort(values, kind="stable")
-    bounds = numpy.flatnonzero(numpy.concatenate([[True], numpy.diff(values[order]) != 0, [True]]))
-    for run in numpy.argsort(order[bounds[:-1]]):
-        yield order[bounds[run] : bounds[run + 1]].tolist()

@@ -14,7 +14,7 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import chain, islice
 from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
@@ -29,12 +29,9 @@ if TYPE_CHECKING:
 
     from graphneg.nn.embedders import Embedder
 
-
 RANDOM = "random"
 """A source that is always there: right responses of other contexts."""
 _TRIES = 20
-_RIGHT = "positive"
-_AT_ONCE = 500
 _WINDOW = 16
 Item = TypeVar("Item")
 
@@ -74,7 +71,10 @@ class Mix:
 
 @dataclass(slots=True)
 class Shortfall:
-    """Contexts that have fewer than asked for, and how many responses that are: by source."""
+    """Contexts that have fewer than asked for, and how many responses that are: by source.
+
+    Of edited dialogues: dialogues, and their versions. ``held_out`` counts what was left out.
+    """
 
     contexts: Counter[str] = field(default_factory=Counter[str])
     responses: Counter[str] = field(default_factory=Counter[str])
@@ -184,7 +184,7 @@ class PairSampler:
         """What an epoch draws of one group: right responses, then wrong ones."""
         group = self.groups[index]
         right, wrong = list(enumerate(group.positives)), list(enumerate(group.negatives))
-        for slot in self._turns(group.id, _RIGHT, right, self.mix.positives, epoch):
+        for slot in self._turns(group.id, "positive", right, self.mix.positives, epoch):
             yield Draw(index, index, slot, REFERENCE)
         for name, amount in self.mix.negatives.items():
             if name == RANDOM and not self._own_random:
@@ -308,9 +308,14 @@ def shortages(sampler: PairSampler, epoch: int = 0, embedder: Embedder | None = 
     similarities: defaultdict[tuple[str, str], array[float]] = defaultdict(lambda: array("f"))
     contexts: defaultdict[tuple[str, str], set[int]] = defaultdict(set)
     wrong = (draw for draw in sampler.draws(epoch, shortfall) if not draw.label)
-    while some := list(islice(wrong, _AT_ONCE)):
-        for draw, category, similarity in _measured(sampler, some, embedder):
-            for key in {(draw.name, ""), (draw.name, category)}:
+    while some := list(islice(wrong, 500)):
+        pairs = [sampler.pair(draw) for draw in some]
+        right = [[item.text for item in sampler.groups[draw.group].positives] for draw in some]
+        texts = list(dict.fromkeys([*(pair.response for pair in pairs), *chain.from_iterable(right)]))
+        vectors = dict(zip(texts, embedder.embed(texts), strict=True))
+        for draw, pair, fitting in zip(some, pairs, right, strict=True):
+            similarity = max(float(vectors[pair.response] @ vectors[text]) for text in fitting)
+            for key in {(draw.name, ""), (draw.name, pair.category)}:
                 similarities[key].append(similarity)
                 contexts[key].add(draw.group)
     rows: list[Shortage] = []
@@ -324,18 +329,6 @@ def shortages(sampler: PairSampler, epoch: int = 0, embedder: Embedder | None = 
                 size = len(contexts[other, category])
                 rows.append(Shortage(name, category, size, 0, len(part), len(part), _spread(part)))
     return rows
-
-
-def _measured(
-    sampler: PairSampler, draws: Sequence[Draw], embedder: Embedder
-) -> Iterator[tuple[Draw, str, float]]:
-    """Each draw with its category and its similarity to the right response that it is most like."""
-    pairs = [sampler.pair(draw) for draw in draws]
-    right = [[item.text for item in sampler.groups[draw.group].positives] for draw in draws]
-    texts = list(dict.fromkeys([pair.response for pair in pairs] + [text for some in right for text in some]))
-    vectors = dict(zip(texts, embedder.embed(texts), strict=True))
-    for draw, pair, some in zip(draws, pairs, right, strict=True):
-        yield draw, pair.category, max(float(vectors[pair.response] @ vectors[text]) for text in some)
 
 
 def _spread(values: Sequence[float]) -> Spread | None:
@@ -393,14 +386,9 @@ class Epochs:
         window, within = divmod(index - self._starts[epoch], self._size)
         if window != self._window:
             start = window * self._size
-            self._sorted = _by_length(self._pairs[start : start + self._size], self._batch)
-            self._window = window
+            pairs = self._pairs[start : start + self._size]
+            pairs = sorted(pairs, key=lambda pair: sum(map(len, pair.context)))
+            batches = [pairs[at : at + self._batch] for at in range(0, len(pairs), self._batch)]
+            batches.sort(key=lambda some: number(0, "batch", some[0].id))  # in no order of their lengths
+            self._sorted, self._window = [pair for some in batches for pair in some], window
         return self._sorted[within]
-
-
-def _by_length(pairs: Sequence[Pair], batch: int) -> list[Pair]:
-    """Batches of contexts of like length, in no order of their lengths."""
-    window = sorted(pairs, key=lambda pair: sum(map(len, pair.context)))
-    batches = [window[at : at + batch] for at in range(0, len(window), batch)]
-    batches.sort(key=lambda some: number(0, "batch", some[0].id))
-    return [pair for some in batches for pair in some]

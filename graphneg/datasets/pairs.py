@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from graphneg.nn.embedders import Embedder
     from graphneg.store.connection import Store
 
-_ROWS = 1_000
-_SHARD = 1_000
 _COLUMNS = {
     "context": "string",
     "response": "string",
@@ -45,7 +43,6 @@ _COLUMNS = {
     "category": "string",
     "weight": "float64",
 }
-_NUMBERS = ("label", "weight")
 Row = dict[str, Any]
 
 
@@ -124,7 +121,10 @@ class Pairs:
         """What draws the pairs of an epoch."""
         groups = self._dataset.groups(epoch)
         if self._sampler is None or self._sampler.groups is not groups:
-            mix = self._mix or _one_of_each(groups)
+            mix = self._mix
+            if mix is None:  # one of each source
+                sources = sorted({answer.source for group in groups for answer in group.negatives})
+                mix = Mix(1, dict.fromkeys(sources or [RANDOM], 1))
             left_out = groups.held_out
             self._sampler = PairSampler(groups, mix, self.seed, wanted=self._wanted, left_out=left_out)
         return self._sampler
@@ -180,7 +180,7 @@ class Pairs:
             GraphnegError: datasets is not installed.
         """
         dataset = self.to_dataset(epoch, separator)
-        return dataset.to_iterable_dataset(max(1, len(dataset) // _SHARD))
+        return dataset.to_iterable_dataset(max(1, len(dataset) // 1_000))
 
     def to_dataloader(
         self,
@@ -237,32 +237,24 @@ class Pairs:
         left_out = 0
 
         def rows() -> Iterator[Row]:
+            """Of one context after another: its negatives, cut, each cut beside the next right response."""
             nonlocal left_out
+            size = len(names)
             for index in sampler.shuffled(epoch):
-                tuples = list(_tuples_of(sampler, epoch, index, len(names), separator))
-                left_out += not tuples
-                yield from (dict(zip(columns, texts, strict=True)) for texts in tuples)
+                pairs = [sampler.pair(draw) for draw in sampler.draws_of(index, epoch, Shortfall())]
+                right = [pair.response for pair in pairs if pair.label]
+                wrong = [pair.response for pair in pairs if not pair.label]
+                cuts = [wrong[at : at + size] for at in range(0, len(wrong) - size + 1, size)]
+                left_out += not cuts
+                anchor = separator.join(sampler.groups[index].context)
+                for row in range(max(len(right), len(cuts)) if cuts else 0):
+                    texts = (anchor, right[row % len(right)], *cuts[row % len(cuts)])
+                    yield dict(zip(columns, texts, strict=True))
 
         dataset = _mapped(rows(), features, self._dataset.folder)
         few = f"contexts have fewer than {len(names)} negatives and are left out"
         dataset.info.description = f"{left_out:,} {few}"
         return dataset
-
-
-def _tuples_of(
-    sampler: PairSampler, epoch: int, index: int, size: int, separator: str
-) -> Iterator[list[str]]:
-    """Rows of one context: its negatives are cut into rows of ``size``, and rows go round its positives.
-
-    Each positive and each cut has its turn.
-    """
-    pairs = [sampler.pair(draw) for draw in sampler.draws_of(index, epoch, Shortfall())]
-    right = [pair.response for pair in pairs if pair.label]
-    wrong = [pair.response for pair in pairs if not pair.label]
-    cuts = [wrong[at : at + size] for at in range(0, len(wrong) - size + 1, size)]
-    anchor = separator.join(sampler.groups[index].context)
-    for row in range(max(len(right), len(cuts)) if cuts else 0):
-        yield [anchor, right[row % len(right)], *cuts[row % len(cuts)]]
 
 
 def _row(pair: Pair, separator: str | None) -> Row:
@@ -274,7 +266,9 @@ def _batch(pairs: Sequence[Pair]) -> Mapping[str, Any]:
     import torch
 
     rows: dict[str, Any] = {name: [getattr(pair, name) for pair in pairs] for name in ("context", "response")}
-    return rows | {name: torch.tensor([float(getattr(pair, name)) for pair in pairs]) for name in _NUMBERS}
+    for name in ("label", "weight"):
+        rows[name] = torch.tensor([float(getattr(pair, name)) for pair in pairs])
+    return rows
 
 
 def _features(columns: Mapping[str, str], separator: str | None) -> Features:
@@ -297,11 +291,6 @@ def _mapped(rows: Iterable[Row], features: Features, folder: Path) -> Dataset:
     path = folder / f"{uuid4().hex}.arrow"
     remaining, schema = iter(rows), features.arrow_schema
     with pa.OSFile(str(path), "wb") as file, pa.ipc.new_stream(file, schema) as stream:
-        while some := list(islice(remaining, _ROWS)):
+        while some := list(islice(remaining, 1_000)):
             stream.write_batch(pa.RecordBatch.from_pylist(some, schema=schema))
     return Dataset.from_file(str(path))
-
-
-def _one_of_each(groups: Sequence[Group]) -> Mix:
-    sources = sorted({answer.source for group in groups for answer in group.negatives})
-    return Mix(1, dict.fromkeys(sources or [RANDOM], 1))

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from graphneg.errors import InputError
 from graphneg.generators.base import Turn
 from graphneg.ingest.reading import read_text
+from graphneg.records.files import read_negatives
 from graphneg.statistics import interval, resampled_items
 
 if TYPE_CHECKING:
@@ -77,13 +78,14 @@ def read_ratings(paths: Sequence[str | Path]) -> list[Rated]:
 
 def turn_texts(paths: Sequence[Path]) -> list[str]:
     """All that is said in rated dialogues (.json), and in the originals of negatives (.jsonl, .parquet)."""
-    from graphneg.scorers.coherence import originals_of
+    from graphneg.scorers.coherence import original_turns
 
     texts: list[str] = []
     for path in paths:
-        rated = path.suffix == ".json"
-        dialogues = [item.said for item in read_ratings([path])] if rated else originals_of([path])
-        texts += [text for turns in dialogues for _, text in turns]
+        if path.suffix == ".json":
+            texts += [text for item in read_ratings([path]) for _, text in item.said]
+        else:
+            texts += [text for item in read_negatives(path) for _, text in original_turns(item)]
     return texts
 
 

@@ -263,30 +263,24 @@ def score(tally: Tally) -> Score:
 
 def measured(tallies: Sequence[Tally], resamples: int, seed: int) -> MeasureScores:
     """The scores of many pairs, with intervals from ``resamples`` draws of as many pairs."""
+    import numpy as np
+
     present = [tally for tally in tallies if tally.predicted or tally.gold]
     total = Tally(*map(sum, zip((0, 0, 0), *present, strict=True)))
     columns = zip((0.0, 0.0, 0.0), *map(score, present), strict=True)
     mean = Score(*(sum(column) / max(1, len(present)) for column in columns))
-    return MeasureScores(len(present), score(total), mean, *_intervals(tallies, resamples, seed))
-
-
-def _intervals(
-    tallies: Sequence[Tally], resamples: int, seed: int
-) -> tuple[tuple[float, float], tuple[float, float]]:
-    """The intervals of micro and macro F1; a chunk of resamples at a time keeps memory flat."""
-    import numpy as np
-
     if not tallies or not resamples:
-        return (0.0, 0.0), (0.0, 0.0)
+        return MeasureScores(len(present), score(total), mean, (0.0, 0.0), (0.0, 0.0))
     counts = [(2 * t.matched, score(t).f1, t.predicted + t.gold, t.predicted + t.gold > 0) for t in tallies]
     table = np.array(counts, dtype=float)
     random = np.random.default_rng(seed)
     sums = np.concatenate(
-        [
+        [  # a chunk of resamples at a time keeps memory flat
             resampled_counts(len(tallies), min(_CHUNK, resamples - start), random).astype(float) @ table
             for start in range(0, resamples, _CHUNK)
         ]
     )
     below = sums[:, 2:]
     low, high = percentile_interval(np.divide(sums[:, :2], below, out=below * np.nan, where=below > 0))
-    return (float(low[0]), float(high[0])), (float(low[1]), float(high[1]))
+    micro, macro = ((float(low[at]), float(high[at])) for at in (0, 1))
+    return MeasureScores(len(present), score(total), mean, micro, macro)

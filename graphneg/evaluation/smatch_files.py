@@ -12,7 +12,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from graphneg.amr.penman import iter_blocks, metadata, parse_graph
+from graphneg.amr.penman import parse_graph
+from graphneg.amr.wellformed import file_blocks
 from graphneg.decoders.t5 import flat_graph
 from graphneg.errors import InputError, PenmanError
 from graphneg.evaluation.smatch import MEASURES, Compared, GraphPair, MeasureScores, Tally, measured
@@ -80,25 +81,13 @@ def read_graphs(path: str | Path) -> list[FileGraph]:
     Raises:
         InputError: the file can't be read, is not UTF-8, or holds no graph.
     """
-    try:
-        text = Path(path).read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise InputError(f"{path}: can't be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 at byte {error.start}; PENMAN files are UTF-8 text") from error
-    graphs = [_graph(path, line, block) for line, block in iter_blocks(text)]
-    if not graphs:
-        raise InputError(f"{path}: there is no PENMAN graph in this file")
+    graphs: list[FileGraph] = []
+    for line, id, block in file_blocks(path):
+        try:
+            graphs.append(FileGraph(f"{path}:{line}", id, flat_graph(parse_graph(block, first_line=line))))
+        except PenmanError as error:
+            graphs.append(FileGraph(f"{path}:{error.line}", id, None, str(error)))
     return graphs
-
-
-def _graph(path: str | Path, line: int, block: str) -> FileGraph:
-    keys = metadata([comment for comment in block.splitlines() if comment.startswith("#")])
-    id = keys.get("id", "").split(" ")[0] or None
-    try:
-        return FileGraph(f"{path}:{line}", id, flat_graph(parse_graph(block, first_line=line)))
-    except PenmanError as error:
-        return FileGraph(f"{path}:{error.line}", id, None, str(error))
 
 
 def paired(gold: str | Path, predicted: str | Path) -> tuple[list[tuple[FileGraph, FileGraph]], str]:

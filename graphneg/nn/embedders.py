@@ -10,7 +10,7 @@ import hashlib
 import logging
 import sqlite3
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib.util import find_spec
 from inspect import signature
 from itertools import islice
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from numpy import float32
     from numpy.typing import NDArray
 
-
 STATIC_SUFFIXES = (".txt", ".vec", ".npz", ".gz")
 WORD_INDEX = "*_index.parquet"
 BUNDLED = "glove-50d"
@@ -33,9 +32,7 @@ BUNDLED = "glove-50d"
 KEPT = 50_000
 _CACHE_OPTIONS = ("kept", "cache")
 _GENERATES = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")
-_WEIGHTS = ("**/*.safetensors", "**/pytorch_model*.bin")
 _PART = 1_000_000
-_QUERIED = 500
 
 
 class Embedder(Protocol):
@@ -135,7 +132,8 @@ class Encoder:
             import torch
 
             torch.set_num_threads(threads)
-        self.name = model_name(Path(model).name, [file for form in _WEIGHTS for file in folder.glob(form)])
+        files = [*folder.glob("**/*.safetensors"), *folder.glob("**/pytorch_model*.bin")]
+        self.name = model_name(Path(model).name, files)
 
     def embed(self, texts: Sequence[str]) -> NDArray[float32]:
         """See `Embedder.embed`."""
@@ -189,7 +187,10 @@ class CachedEmbedder:
             vectors |= self._of_file([text for text in unique if text not in vectors])
             if missing := [text for text in unique if text not in vectors]:
                 vectors |= zip(missing, self.embedder.embed(missing), strict=True)
-                self._to_file({text: vectors[text] for text in missing})
+                if self._file:
+                    rows = [(self.name, _digest(text), vectors[text].tobytes()) for text in missing]
+                    with self._file:  # several processes may share it
+                        self._file.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)", rows)
             for text, vector in vectors.items():
                 self._memory[text] = vector.copy() if vector.base is not None else vector
                 self._memory.move_to_end(text)
@@ -203,19 +204,12 @@ class CachedEmbedder:
         vectors: dict[str, NDArray[float32]] = {}
         keys = {_digest(text): text for text in texts} if self._file else {}
         digests = iter(keys)
-        while self._file and (some := list(islice(digests, _QUERIED))):
+        while self._file and (some := list(islice(digests, 500))):
             marks = ",".join("?" * len(some))
             query = f"SELECT text, vector FROM vectors WHERE model = ? AND text IN ({marks})"
             for key, vector in self._file.execute(query, [self.name, *some]):
                 vectors[keys[key]] = numpy.frombuffer(vector, dtype=numpy.float32)
         return vectors
-
-    def _to_file(self, vectors: Mapping[str, NDArray[float32]]) -> None:
-        """Several processes may share the file, which knows a text by its digest."""
-        rows = [(self.name, _digest(text), vector.tobytes()) for text, vector in vectors.items()]
-        if self._file:
-            with self._file:
-                self._file.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)", rows)
 
 
 def _digest(text: str) -> bytes:

@@ -17,7 +17,6 @@ from typing import Any
 
 from graphneg.errors import InputError
 
-_LIKELIEST = 512
 DOUBLED = 12
 """After so many tokens the bias is twice as strong, after as many again thrice."""
 
@@ -101,7 +100,7 @@ class Nucleus:
         import torch
 
         total = scores.logsumexp(-1, keepdim=True)
-        size = min(_LIKELIEST, scores.shape[-1])
+        size = min(512, scores.shape[-1])
         values = scores.topk(size, -1).values
         shares = (values - total).exp()
         if bool((shares.sum(-1) < self._top_p).any()):

@@ -22,10 +22,7 @@ from graphneg.nn.language_models import CausalLM, Seq2SeqLM
 INSTALL = 'pip install "graphneg[neural]"'
 AMRLIB_MODELS = "https://github.com/bjascob/amrlib-models"
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
-_HUB_SECONDS = 10
-_SMALL_FILES = ["*.json", "*.txt", "*.model"]
 _WEIGHTS = {".safetensors": "*.safetensors", ".bin": "pytorch_model*.bin", ".gguf": "*.gguf"}
-_AMRLIB_TASK = "translation_amr_to_text"
 _TOKENIZER_FILES = ("tokenizer*.json", "spiece.model", "sentencepiece.bpe.model", "vocab.json")
 SEQ2SEQ = "sequence-to-sequence model"
 
@@ -62,9 +59,9 @@ def locate(model: str | Path, *, offline: bool, tokenizer_only: bool = False) ->
     why = "it is offline"
     if not offline:
         try:
-            patterns = list(_SMALL_FILES)
+            patterns = ["*.json", "*.txt", "*.model"]
             if not tokenizer_only:  # weights in one format only: many repositories hold them in several
-                siblings = HfApi().model_info(id, timeout=_HUB_SECONDS).siblings or []
+                siblings = HfApi().model_info(id, timeout=10).siblings or []
                 endings = {Path(file.rfilename).suffix for file in siblings}
                 patterns += [pattern for ending, pattern in _WEIGHTS.items() if ending in endings][:1]
             return Path(snapshot_download(id, allow_patterns=patterns))
@@ -309,7 +306,7 @@ def find_amr_model(model: str | Path, *, offline: bool) -> ModelFolder:
     config = read_json(path / "config.json", DecoderError)
     if not config:
         raise DecoderError(f"{path}: no config.json in it, so it is no model folder; see {AMRLIB_MODELS}")
-    task = (config.get("task_specific_params") or {}).get(_AMRLIB_TASK) or {}
+    task = (config.get("task_specific_params") or {}).get("translation_amr_to_text") or {}
     positions = config.get("max_position_embeddings") or config.get("n_positions")
     return ModelFolder(
         path=path,

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from torch import Tensor
     from transformers import TrainerCallback
 
-
 IN_ORDER: Mapping[str, Any] = {"num_train_epochs": 1, "train_sampling_strategy": "sequential"}
 """Arguments of a run whose rows are those of all epochs, in the order in which they are learned."""
 _DEFAULTS: Mapping[str, Any] = {
@@ -37,7 +36,6 @@ _DEFAULTS: Mapping[str, Any] = {
     "save_steps": 200,
     "save_total_limit": 1,
 }
-_PRECISIONS = {"bf16", "fp16"}
 _CONFIG = "config.json"
 _MODULES = "modules.json"
 _OF_MODELS = ("model_type", "architectures", "graphneg")
@@ -81,7 +79,7 @@ def training_arguments(checkpoints: Path, seed: int, device: str, arguments: Map
     settings: dict[str, Any] = {
         "use_cpu": device == "cpu",
         "report_to": "none",
-        "bf16": not _PRECISIONS & set(arguments)
+        "bf16": not {"bf16", "fp16"} & set(arguments)
         and device == "cuda"
         and torch.cuda.is_bf16_supported(including_emulation=False),
         **_DEFAULTS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from importlib import resources
 from itertools import islice
@@ -19,9 +19,7 @@ if TYPE_CHECKING:
     from numpy import float32, int64
     from numpy.typing import NDArray
 
-
 _WORD = re.compile(r"\w+(?:['’]\w+)?", re.UNICODE)
-_CHUNK = 10_000
 
 
 class StaticVectors:
@@ -59,7 +57,11 @@ class StaticVectors:
 
         means = numpy.zeros((len(texts), self.vectors.shape[1]), dtype=numpy.float32)
         for row, text in zip(means, texts, strict=True):
-            indices = list(self._indices_of(text))
+            indices: list[int] = []
+            for word in _WORD.findall(text.lower().replace("’", "'")):
+                # a word that is not known counts by the parts around its apostrophe
+                parts = (word,) if word in self._indices else word.split("'")
+                indices += [self._indices[part] for part in parts if part in self._indices]
             if indices:
                 row[:] = self.vectors[indices].mean(axis=0)
         return _unit(means)
@@ -82,12 +84,6 @@ class StaticVectors:
     @cached_property
     def _index(self) -> Nearest:
         return Nearest(_unit(self.vectors))
-
-    def _indices_of(self, text: str) -> Iterator[int]:
-        """The words of a text that are known; one that is not, by the parts around its apostrophe."""
-        for word in _WORD.findall(text.lower().replace("’", "'")):
-            parts = (word,) if word in self._indices else word.split("'")
-            yield from (self._indices[part] for part in parts if part in self._indices)
 
 
 def _read(path: Path) -> tuple[list[str], NDArray[float32], list[Path]]:
@@ -117,7 +113,7 @@ def _read_text(path: Path) -> tuple[list[str], NDArray[float32]]:
     width = 0
     with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8") as file:
         lines = enumerate(file, 1)
-        while chunk := list(islice(lines, _CHUNK)):
+        while chunk := list(islice(lines, 10_000)):
             rows: list[list[str]] = []
             for number, line in chunk:
                 word, *numbers = line.rstrip().split(" ")

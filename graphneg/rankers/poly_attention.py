@@ -19,7 +19,6 @@ from graphneg.nn.training import pairs_in_step, weighted_cross_entropy
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
-
 Pooling = Literal["first", "mean"]
 _QUICK = 100.0
 """How many times faster than an encoder's parameters the scale and the bias move: one number each."""

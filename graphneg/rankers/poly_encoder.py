@@ -23,12 +23,10 @@ if TYPE_CHECKING:
 
     from graphneg.rankers.poly_attention import PolyNetwork, Pooling
 
-
 Towers = Literal["shared", "separate"]
 Objective = Literal["pairs", "in-batch"]
 HEAD = "poly_encoder.safetensors"
 RESPONSES = "response"
-_WINDOW = 16
 _POOLING = "1_Pooling"
 _MODULES = "sentence_transformers.models"
 
@@ -173,7 +171,7 @@ class PolyEncoder(EncoderRanker):
         """See `Ranker.score`."""
         if len(contexts) != len(responses):
             raise ValueError(f"{len(contexts)} contexts for {len(responses)} responses")
-        size = self.batch * _WINDOW
+        size = self.batch * 16
         windows = (slice(start, start + size) for start in range(0, len(responses), size))
         return [score for some in windows for score in self._scores(contexts[some], responses[some])]
 

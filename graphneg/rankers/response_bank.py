@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
@@ -26,11 +26,7 @@ from graphneg.rankers.base import Ranker, by_score
 from graphneg.records.runs import RunNote, atomic_file, write_atomically
 
 if TYPE_CHECKING:
-    from numpy import float32
-    from numpy.typing import NDArray
-
     from graphneg.rankers.poly_encoder import PolyEncoder
-
 
 IndexKind = Literal["flat", "ivf", "hnsw"]
 Retrieval = Literal["mean", "codes"]
@@ -123,25 +119,17 @@ class ResponseBank:
         for name, value, known in (("retrieval by", by, Retrieval), ("own turns", own_turns, OwnTurns)):
             if value not in get_args(known):
                 raise InputError(f"{name} {value!r}: choose {' or '.join(get_args(known))}")
+        best: list[list[RankedResponse]] = []
         vectors = self._ranker.context_vectors(contexts) if contexts else ()
-        said = [set(map(match_key, turns)) if own_turns == "left-out" else set[str]() for turns in contexts]
-        return [
-            self._best(vector, k, by, max(k, retrieved), never)
-            for vector, never in zip(vectors, said, strict=True)
-        ]
-
-    def _best(
-        self, context: NDArray[float32], k: int, by: Retrieval, retrieved: int, never: Collection[str]
-    ) -> list[RankedResponse]:
-        """The best for a context's vectors, shape (vectors, size), but those that ``never`` are one."""
-        queries = context.mean(axis=0, keepdims=True) if by == "mean" else context
-        _, indices = self._index.search(queries, min(retrieved + len(never), len(self.texts)))
-        nearest = {int(index) for index in indices.flat if index >= 0}
-        near = sorted(index for index in nearest if match_key(self.texts[index]) not in never)
-        if not near:
-            return []
-        scores = self._ranker.score_vectors(context, self._index.reconstruct_batch(near))
-        return [RankedResponse(self.texts[near[best]], scores[best]) for best in by_score(scores)[:k]]
+        for turns, context in zip(contexts, vectors, strict=True):
+            never = set(map(match_key, turns)) if own_turns == "left-out" else set[str]()
+            queries = context.mean(axis=0, keepdims=True) if by == "mean" else context
+            _, indices = self._index.search(queries, min(max(k, retrieved) + len(never), len(self.texts)))
+            nearest = {int(index) for index in indices.flat if index >= 0}
+            near = sorted(index for index in nearest if match_key(self.texts[index]) not in never)
+            scores = self._ranker.score_vectors(context, self._index.reconstruct_batch(near)) if near else []
+            best.append([RankedResponse(self.texts[near[at]], scores[at]) for at in by_score(scores)[:k]])
+        return best
 
 
 def build_bank(

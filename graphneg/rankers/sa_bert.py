@@ -20,7 +20,6 @@ from graphneg.rankers.cross_encoder import CrossEncoder, First
 if TYPE_CHECKING:
     from transformers import BatchEncoding, PreTrainedModel, PreTrainedTokenizerBase
 
-
 END_OF_UTTERANCE = "[EOU]"
 END_OF_TURN = "[EOT]"
 MARKERS = (END_OF_UTTERANCE, END_OF_TURN)

@@ -8,7 +8,7 @@ into windows that are each short enough for the encoder. It is trained on edited
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
@@ -29,7 +29,6 @@ from graphneg.records.files import read_negatives
 if TYPE_CHECKING:
     from torch import Tensor
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
-
 
 Talk = Sequence[tuple[str, str]]
 """A dialogue: speaker and text of each turn, in order. A speaker who is not known is ''."""
@@ -97,14 +96,6 @@ class Cutter:
     def _fitting(self, lengths: Sequence[int]) -> int:
         """How many turns from the first on fit into a window."""
         return bisect_right(list(accumulate(lengths)), self.room)
-
-
-@dataclass(frozen=True, slots=True)
-class Encoded:
-    """The tokens of a dialogue's turns, marks of speakers and all; ``cut`` of them lost their end."""
-
-    turns: tuple[tuple[int, ...], ...]
-    cut: int
 
 
 class CoherenceScorer:
@@ -203,10 +194,9 @@ class CoherenceScorer:
         for index, talk in enumerate(dialogues):
             if not talk:
                 raise InputError(f"dialogue {index + 1} of {len(dialogues)} has no turns")
-            encoded = self.encode_turns(talk)
-            self.cut_turns += encoded.cut
-            cuts = self.cutter.windows(self.lengths(encoded))
-            windows += [(index, self.tokens(encoded, window)) for window in cuts]
+            turns = self.encode_turns(talk)
+            cuts = self.cutter.windows(self.lengths(turns))
+            windows += [(index, self.tokens(turns, window)) for window in cuts]
         shown = progress or NoProgress()
         shown.start("coherence", len(windows), "windows")
         self.model.eval()
@@ -238,23 +228,24 @@ class CoherenceScorer:
         """Cuts what ``encode_turns`` gives, by :meth:`lengths`."""
         return Cutter(self.max_tokens - len(self._frame[0]) - len(self._frame[1]), self.overlap)
 
-    def lengths(self, encoded: Encoded) -> list[int]:
-        """Tokens that each turn adds to a window, its separator too."""
-        return [len(turn) + len(self._separator) for turn in encoded.turns]
+    def lengths(self, turns: Sequence[Sequence[int]]) -> list[int]:
+        """How many tokens each encoded turn adds to a window, its separator too."""
+        return [len(turn) + len(self._separator) for turn in turns]
 
-    def encode_turns(self, talk: Talk) -> Encoded:
-        """Each turn's tokens, the mark of its speaker first; one longer than a window is cut."""
+    def encode_turns(self, talk: Talk) -> list[list[int]]:
+        """Each turn's tokens, the mark of its speaker first; one longer than a window is cut, and counted."""
         room = self.cutter.room - len(self._separator)
         texts = [f"{mark}: {text}" for mark, (_, text) in zip(marks(talk), talk, strict=True)]
         rows: list[list[int]] = self.tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]  # pyright: ignore[reportAssignmentType]
-        return Encoded(tuple(tuple(row[:room]) for row in rows), sum(len(row) > room for row in rows))
+        self.cut_turns += sum(len(row) > room for row in rows)
+        return [row[:room] for row in rows]
 
-    def tokens(self, encoded: Encoded, window: range) -> list[int]:
-        """The model's input for some turns: separators between them, special tokens around."""
+    def tokens(self, turns: Sequence[Sequence[int]], window: range) -> list[int]:
+        """The model's input for some encoded turns: separators between them, special tokens around."""
         before, after = self._frame
         ids = list(before)
         for turn in window:
-            ids += [*(self._separator if turn > window.start else ()), *encoded.turns[turn]]
+            ids += [*(self._separator if turn > window.start else ()), *turns[turn]]
         return ids + list(after)
 
     def batch_of(self, rows: Sequence[list[int]]) -> dict[str, Tensor]:
@@ -334,15 +325,6 @@ def read_dialogues(paths: Sequence[str | Path]) -> EditedDialogues:
     return dialogues_of(read_negatives(*paths))
 
 
-def originals_of(paths: Sequence[str | Path]) -> Iterator[Turns]:
-    """The dialogues of any negatives, as they were before they were edited.
-
-    Raises:
-        InputError: a file can't be read, or is none of negatives.
-    """
-    return map(_original, read_negatives(*paths))
-
-
 def dialogues_of(records: Iterable[Negative]) -> EditedDialogues:
     """Records with the target ``dialogue``, by the place where their last turn stands."""
     versions: dict[str, Versions] = {}
@@ -354,7 +336,7 @@ def dialogues_of(records: Iterable[Negative]) -> EditedDialogues:
             responses += 1
             continue
         id = f"{record.dialogue}#{record.turn}"
-        dialogue = versions.setdefault(id, Versions(id, _original(record)))
+        dialogue = versions.setdefault(id, Versions(id, original_turns(record)))
         if record.label == 0:
             turns = _whole(record.context, record.response)
             edited = frozenset(int(edit["turn"]) for edit in record.edits)
@@ -368,7 +350,8 @@ def dialogues_of(records: Iterable[Negative]) -> EditedDialogues:
     return EditedDialogues(list(versions.values()), responses)
 
 
-def _original(item: Negative) -> Turns:
+def original_turns(item: Negative) -> Turns:
+    """The dialogue of a negative, as it was before it was edited."""
     context, response = item.original.get("context"), item.original.get("response")
     return _whole(item.context if context is None else context, response or item.response)
 

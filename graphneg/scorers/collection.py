@@ -29,11 +29,10 @@ from graphneg.progress import NoProgress, Progress
 from graphneg.records.files import check_destination
 from graphneg.records.resumable import ResumableWriter
 from graphneg.records.runs import write_atomically
-from graphneg.scorers.followups import FollowUp, Scored, best, followups, fqness, written
+from graphneg.scorers.followups import FollowUp, best, followups, fqness, written
 
 if TYPE_CHECKING:
     from graphneg.nn.language_models import CausalLM, LanguageModel
-
 
 Text = Annotated[str, msgspec.Meta(pattern=r"\S")]
 Line = TypeVar("Line")
@@ -66,7 +65,7 @@ def collect_contexts(
     facts: Mapping[str, object] | None = None,
     overwrite: bool = False,
     progress: Progress | None = None,
-) -> list[Scored]:
+) -> list[FollowUp]:
     """Score all follow-ups of contexts, write the best ones, best first, and return them.
 
     ``facts`` (what JSON can hold: the model, where contexts are from) decide whether a run that was
@@ -94,7 +93,7 @@ def collect_contexts(
 
 
 def collect_responses(
-    contexts: Sequence[Scored],
+    contexts: Sequence[FollowUp],
     generators: Sequence[Generator],
     out: str | Path,
     *,
@@ -123,8 +122,10 @@ def collect_responses(
         "seed": seed,
     }
 
-    def lines(some: Sequence[Scored]) -> Iterator[str]:
-        return map(response_line, _responses(some, generators, per_context, seed))
+    def lines(some: Sequence[FollowUp]) -> Iterator[str]:
+        for item in _responses(some, generators, per_context, seed):
+            names = {"id": item.id, "generator": item.generator, "response": item.response}
+            yield json.dumps({**names, "context": _context_fields(item.followup)}, ensure_ascii=False)
 
     bar = progress or NoProgress()
     bar.start("responses", len(contexts), "contexts")
@@ -169,9 +170,9 @@ def write_responses(labelled: Iterable[Labelled], out: str | Path, *, overwrite:
 
 
 def _responses(
-    some: Sequence[Scored], generators: Sequence[Generator], per_context: int, seed: int
+    some: Sequence[FollowUp], generators: Sequence[Generator], per_context: int, seed: int
 ) -> Iterable[Responded]:
-    contexts = [item.followup.context for item in some]
+    contexts = [item.context for item in some]
     given: list[list[tuple[str, str]]] = [[] for _ in some]
     for generator in generators:
         answers = generator.generate(contexts, per_context, seed)
@@ -189,7 +190,7 @@ def _responses(
                 texts.add(text)
                 # The id does not tell an annotator who made the response.
                 digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
-                yield Responded(f"{item.followup.context.id}~{digest}", item, name, text)
+                yield Responded(f"{item.context.id}~{digest}", item, name, text)
 
 
 def _destination(out: str | Path, overwrite: bool) -> Path:
@@ -291,6 +292,14 @@ class ContextLine(msgspec.Struct):
         if not 0 <= self.referent < len(self.turns) - 1:
             raise ValueError(f'"referent" {self.referent} is none of the turns before the question')
 
+    @property
+    def followup(self) -> FollowUp:
+        """The line's values as the rest of this package has them."""
+        turns = tuple(Turn(turn.speaker, turn.text) for turn in self.turns)
+        place = (self.id, self.corpus, self.split, self.dialogue, self.turn)
+        context = Context(*place, turns, self.speaker, tuple(self.positives))
+        return FollowUp(context, self.referent, self.log_fqness)
+
 
 class ResponseLine(msgspec.Struct):
     """A generator's response to a context."""
@@ -314,38 +323,29 @@ class Responded:
     say who made it."""
 
     id: str
-    scored: Scored
+    followup: FollowUp
     generator: str
     response: str
 
 
-def context_line(scored: Scored) -> str:
+def context_line(item: FollowUp) -> str:
     """A scored context as one line of JSON."""
-    return json.dumps(_context_fields(scored), ensure_ascii=False)
+    return json.dumps(_context_fields(item), ensure_ascii=False)
 
 
-def response_line(response: Responded) -> str:
-    """A response as one line of JSON."""
-    context = _context_fields(response.scored)
-    names = {"id": response.id, "generator": response.generator, "response": response.response}
-    return json.dumps({**names, "context": context}, ensure_ascii=False)
-
-
-def _context_fields(scored: Scored) -> dict[str, object]:
+def _context_fields(item: FollowUp) -> dict[str, object]:
     """The values of a `ContextLine`, in its order."""
-    context, referent = scored.followup.context, scored.followup.referent
-    turns = [turn._asdict() for turn in context.turns]
-    values = {**asdict(context), "turns": turns, "referent": referent, "log_fqness": scored.log_fqness}
+    values = asdict(item) | asdict(item.context) | {"turns": [turn._asdict() for turn in item.context.turns]}
     return {name: values[name] for name in ContextLine.__struct_fields__}
 
 
-def read_contexts_file(path: str | Path) -> list[Scored]:
+def read_contexts_file(path: str | Path) -> list[FollowUp]:
     """The contexts that `collect_contexts` wrote.
 
     Raises:
         InputError: the file can't be read, or a line is none; file and line are named.
     """
-    return [_scored(line) for line in read_lines_as(ContextLine, path)]
+    return [line.followup for line in read_lines_as(ContextLine, path)]
 
 
 def read_responses_file(path: str | Path) -> list[Responded]:
@@ -358,7 +358,7 @@ def read_responses_file(path: str | Path) -> list[Responded]:
     for number, line in enumerate(read_lines_as(ResponseLine, path), 1):
         if line.id in responses:
             raise InputError(f"{path}: the id {line.id!r} comes a second time (entry {number})")
-        responses[line.id] = Responded(line.id, _scored(line.context), line.generator, line.response)
+        responses[line.id] = Responded(line.id, line.context.followup, line.generator, line.response)
     return list(responses.values())
 
 
@@ -399,11 +399,3 @@ def read_dialogues_file(path: str | Path) -> Iterator[Context]:
                     speaker=turn.speaker,
                     positives=(turn.text,),
                 )
-
-
-def _scored(line: ContextLine) -> Scored:
-    turns = tuple(Turn(turn.speaker, turn.text) for turn in line.turns)
-    context = Context(
-        line.id, line.corpus, line.split, line.dialogue, line.turn, turns, line.speaker, tuple(line.positives)
-    )
-    return Scored(FollowUp(context, line.referent), line.log_fqness)

@@ -173,23 +173,17 @@ def _of_turn(
     gone, added = [text for text in old if text not in new], [text for text in new if text not in old]
     if len(added) != 1 or len(gone) > 1:
         return
-    earlier, sentence = (turn, gone[0]) if gone else _said_before(added[0], turn, before)
+    earlier, sentence = turn, gone[0] if gone else ""
+    if not gone:  # what the same speaker said before that shares most words with the contradiction
+        words, most = set(content_lemmas(added[0])), 0
+        own = [at for at, said in before.items() if at < turn and said.speaker == before[turn].speaker]
+        for where, part in ((at, part) for at in own for part in typed_sentences(before[at].text)):
+            if (shared := len(words & set(content_lemmas(part.text)))) > most:
+                most, earlier, sentence = shared, where, part.text
     if _speaks_of_oneself(sentence) and _speaks_of_oneself(added[0]):
         other = before[turn].text if earlier != turn else _other(turn, before)
         if other:
             yield Contradiction(id, before[earlier].text, sentence, added[0], other)
-
-
-def _said_before(contradiction: str, turn: int, before: Mapping[int, Turn]) -> tuple[int, str]:
-    """The turn and the sentence of the same speaker that a contradiction shares most words with."""
-    words = set(content_lemmas(contradiction))
-    shared = [
-        (len(words & set(content_lemmas(sentence.text))), at, sentence.text)
-        for at, said in before.items()
-        if at < turn and said.speaker == before[turn].speaker
-        for sentence in typed_sentences(said.text)
-    ]
-    return max([(0, turn, ""), *shared], key=lambda item: item[0])[1:]
 
 
 def _other(turn: int, before: Mapping[int, Turn]) -> str:
@@ -220,8 +214,15 @@ class _Claim:
 
 
 def _claim(item: Contradiction, others: Sides | None, seed: int) -> _Claim:
-    """In every tenth the utterance is the edited one."""
-    said, contrary = _wordings(item)
+    """In every tenth the utterance is the edited one; wordings begin with the sentences themselves."""
+    if wordings := sides(item.contradiction):
+        said, contrary = wordings.affirmed, wordings.denied
+    elif wordings := sides(item.sentence):
+        said, contrary = wordings.denied, wordings.affirmed
+    else:
+        said, contrary = (), ()
+    said = tuple(dict.fromkeys((item.sentence, *said)))
+    contrary = tuple(dict.fromkeys((item.contradiction, *contrary)))
     new_said, new_contrary = said[1:] or said, contrary
     if others and number(seed, "own words", item.id) % _OWN_WORDS:
         new_said, new_contrary = others.affirmed, others.denied
@@ -236,17 +237,6 @@ def _claim(item: Contradiction, others: Sides | None, seed: int) -> _Claim:
         return _Claim(item, item.earlier, new_said, new_contrary, saying(contrary))
     [edited] = saying([item.contradiction])
     return _Claim(item, edited, new_contrary, new_said, saying(said))
-
-
-def _wordings(item: Contradiction) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What is said in other words, and its contradiction in other words; the words themselves come first."""
-    if wordings := sides(item.contradiction):
-        said, contrary = wordings.affirmed, wordings.denied
-    elif wordings := sides(item.sentence):
-        said, contrary = wordings.denied, wordings.affirmed
-    else:
-        said, contrary = (), ()
-    return tuple(dict.fromkeys((item.sentence, *said))), tuple(dict.fromkeys((item.contradiction, *contrary)))
 
 
 def _responses(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from graphneg.english.tokens import one_line
@@ -24,10 +24,14 @@ _QUESTION = ("?", '?"', "?'", "?)", "?!", "!?")
 
 @dataclass(frozen=True, slots=True)
 class FollowUp:
-    """A context whose last turn asks, and the place of the answerer's turn that it may ask about."""
+    """A context whose last turn asks, and the place of the answerer's turn that it may ask about.
+
+    ``log_fqness`` is the logarithm (base e) of its FQness, once it is scored: above 0, it asks about it.
+    """
 
     context: Context
     referent: int
+    log_fqness: float = 0.0
 
     @property
     def question(self) -> Turn:
@@ -44,14 +48,6 @@ class FollowUp:
         """The turns before the question but the referent."""
         turns = self.context.turns
         return (*turns[: self.referent], *turns[self.referent + 1 : -1])
-
-
-@dataclass(frozen=True, slots=True)
-class Scored:
-    """A follow-up and the logarithm (base e) of its FQness: above 0, it asks about the referent."""
-
-    followup: FollowUp
-    log_fqness: float
 
 
 def asks(text: str) -> bool:
@@ -76,8 +72,8 @@ def followups(contexts: Iterable[Context], furthest: int = 3) -> Iterator[Follow
             yield from (FollowUp(context, at) for at in reversed(own[-furthest:]))
 
 
-def fqness(model: LanguageModel, some: Sequence[FollowUp]) -> list[Scored]:
-    """The FQness of follow-ups, in order (Sato et al. 2024).
+def fqness(model: LanguageModel, some: Sequence[FollowUp]) -> list[FollowUp]:
+    """Follow-ups with their FQness, in order (Sato et al. 2024).
 
     P(question | context without the turns between referent and question) over P(question | context without
     the referent), the probabilities of the same tokens under a causal language model: exact, not
@@ -92,12 +88,13 @@ def fqness(model: LanguageModel, some: Sequence[FollowUp]) -> list[Scored]:
         for turns in (item.without_between, item.without_referent)
     ]
     losses = model.score(texts, given) if texts else []
-    scored: list[Scored] = []
+    scored: list[FollowUp] = []
     for followup, text, near, far in zip(some, texts[::2], losses[::2], losses[1::2], strict=True):
         # The model's loss is the mean over as many tokens as it reads, the end token left out.
         tokens = len(model.target_tokens(text)) - 1
         tokens = tokens if model.longest is None else min(tokens, model.longest - 1)
-        scored.append(Scored(followup, tokens * (far - near) if math.isfinite(near) else 0.0))
+        ratio = tokens * (far - near) if math.isfinite(near) else 0.0
+        scored.append(replace(followup, log_fqness=ratio))
     return scored
 
 
@@ -112,16 +109,12 @@ def written(turns: Sequence[Turn], speaker: str) -> str:
     return "\n".join([*(f"{turn.speaker}:{_spoken(turn.text)}" for turn in turns), f"{speaker}:"])
 
 
-def best(scored: Iterable[Scored], top: int, per_dialogue: int = 1) -> list[Scored]:
+def best(scored: Iterable[FollowUp], top: int, per_dialogue: int = 1) -> list[FollowUp]:
     """The ``top`` follow-ups by score, at most ``per_dialogue`` of one dialogue, one of each context."""
     taken: Counter[str] = Counter()
-    chosen: dict[str, Scored] = {}
-
-    def rank(item: Scored) -> tuple[float, str, int]:
-        return -item.log_fqness, item.followup.context.id, item.followup.referent
-
-    for candidate in sorted(scored, key=rank):
-        context = candidate.followup.context
+    chosen: dict[str, FollowUp] = {}
+    for candidate in sorted(scored, key=lambda item: (-item.log_fqness, item.context.id, item.referent)):
+        context = candidate.context
         if len(chosen) < top and context.id not in chosen and taken[context.dialogue] < per_dialogue:
             taken[context.dialogue] += 1
             chosen[context.id] = candidate

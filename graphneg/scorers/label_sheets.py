@@ -55,7 +55,7 @@ def write_sheet(
     table.writerow(COLUMNS)
     for response in responses:
         labels = (votes or {}).get(response.id, ("",) * ANNOTATORS)
-        context, referent = response.scored.followup.context, response.scored.followup.referent
+        context, referent = response.followup.context, response.followup.referent
         dialogue = "\n".join(f"{turn.speaker}: {turn.text}" for turn in context.turns)
         table.writerow([response.id, dialogue, context.turns[referent].text, response.response, *labels])
     write_atomically(path, text.getvalue())
@@ -110,7 +110,7 @@ def labelled_responses(responses: Sequence[Responded], votes: Votes) -> list[Lab
             raise InputError(f"{missing[0]!r}: {what} (and {len(missing) - 1:,} others alike)")
     labelled: list[Labelled] = []
     for response in responses:
-        followup = response.scored.followup
+        followup = response.followup
         turns, speaker = followup.context.turns, followup.context.speaker
         item = Labelled(
             id=response.id,

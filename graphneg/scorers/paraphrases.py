@@ -16,7 +16,7 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from numpy import float32
     from numpy.typing import NDArray
 
-
 _DENIAL = re.compile(
     r"\b(?P<subject>i|we) ?(?P<auxiliary>do|did|am|['’]m|was|are|['’]re|were|can|could|have|had)"
     r" ?(?:not|n ?['’] ?t) (?P<verb>[a-z]+)\b(?P<rest>[^.!?,;]*)(?P<end>[.!?]*)$",
@@ -42,7 +41,6 @@ _DENIES = re.compile(
     r"|(?:have|has|had|am|is|are|was|were) no)\b|n ?['’] ?t\b",
     re.I,
 )
-_SHORT = {"'m": "am", "'re": "are"}
 _BE = ("am", "was", "are", "were")
 _SAME_MATTER = 0.5
 """The cosine from which on two sentences are of one matter."""
@@ -81,15 +79,20 @@ def sides(sentence: str) -> Sides | None:
     forms = _forms(denial)
     if forms is None:
         return None
-    start, meets = sentence[: denial.start()], _meets(denial, forms["auxiliary"])
+    start, verb, rest = sentence[: denial.start()], denial["verb"].lower(), denial["rest"]
+    meets = ("nothing", "perfect", "wish")
+    if _class("time").search(f"{verb}{rest}") or (forms["auxiliary"] in _BE and verb.endswith("ing")):
+        meets = ("nothing",)
+    elif _class("state").fullmatch(verb) or (verb == "have" and rest.startswith(" to ")):
+        meets = ("nothing", "perfect")
 
     def written(side: str) -> Iterator[str]:
         for needs, template in _templates()[forms["auxiliary"], side]:
             if needs in meets:
                 before, _, after = template.format(**forms).partition("+")
-                yield f"{start}{before}{denial['rest'].rstrip()}{after}{denial['end']}"
+                yield f"{start}{before}{rest.rstrip()}{after}{denial['end']}"
 
-    affirmed = () if _class("only denied").search(denial["rest"]) else written("affirmed")
+    affirmed = () if _class("only denied").search(rest) else written("affirmed")
     return Sides(tuple(written("denied")), tuple(affirmed))
 
 
@@ -108,7 +111,7 @@ def _forms(denial: re.Match[str]) -> dict[str, str] | None:
 
     verb = denial["verb"]
     auxiliary = denial["auxiliary"].lower().replace("’", "'")
-    auxiliary = _SHORT.get(auxiliary, auxiliary)
+    auxiliary = {"'m": "am", "'re": "are"}.get(auxiliary, auxiliary)
     past, participle = (next(iter(getInflection(verb.lower(), tag=tag)), None) for tag in ("VBD", "VBN"))
     if auxiliary in ("do", "did") and (past is None or participle is None):
         return None
@@ -119,16 +122,6 @@ def _forms(denial: re.Match[str]) -> dict[str, str] | None:
         "past": past or "",
         "participle": participle or "",
     }
-
-
-def _meets(denial: re.Match[str], auxiliary: str) -> tuple[str, ...]:
-    """Which needs of templates a clause meets."""
-    verb, rest = denial["verb"].lower(), denial["rest"]
-    if _class("time").search(f"{verb}{rest}") or (auxiliary in _BE and verb.endswith("ing")):
-        return ("nothing",)
-    if _class("state").fullmatch(verb) or (verb == "have" and rest.startswith(" to ")):
-        return ("nothing", "perfect")
-    return ("nothing", "perfect", "wish")
 
 
 @cache
@@ -189,11 +182,16 @@ def paraphrases(
     said = embedder.embed([item.sentence for item in queries])
     like_contrary = _like(contrary, denials, embedder, said)
     like_said = _like(said, affirmations, embedder)
-    matters = _matters(statements)
+    counts = Counter(lemma for text in statements for lemma in set(content_lemmas(text)))
+    common = {lemma for lemma, count in counts.items() if count > max(_FEW, _RARE * len(statements))}
     by_id: dict[str, Sides] = {}
     for item, denied, affirmed in zip(queries, like_contrary, like_said, strict=True):
-        matter = matters(item.sentence)
-        others = [text for text in denied if statements[text] != item.dialogue and matter & matters(text)]
+        matter = set(content_lemmas(item.sentence)) - common
+        others = [
+            text
+            for text in denied
+            if statements[text] != item.dialogue and matter.intersection(content_lemmas(text))
+        ]
         same = [text for text in affirmed if statements[text] != item.dialogue]
         if others and same:
             by_id[item.id] = Sides(tuple(others[:_KEPT]), tuple(same[:_KEPT]))
@@ -219,10 +217,3 @@ def _like(
             bounds = [max(_SAME_MATTER, cosine - _MARGIN) for cosine in to_further]
         near = zip(indices, cosines, bounds, strict=True)
         yield [texts[index] for index, cosine, least in near if cosine >= least]
-
-
-def _matters(statements: Mapping[str, str]) -> Callable[[str], frozenset[str]]:
-    """A function that gives the content lemmas of a text that few statements have."""
-    counts = Counter(lemma for text in statements for lemma in set(content_lemmas(text)))
-    common = {lemma for lemma, count in counts.items() if count > max(_FEW, _RARE * len(statements))}
-    return lambda text: frozenset(content_lemmas(text)) - common

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from graphneg.datasets.groups import HeldOut
-from graphneg.datasets.pair_sampler import in_turn
+from graphneg.datasets.pair_sampler import Shortfall, in_turn
 from graphneg.errors import InputError
 from graphneg.hashing import number
 from graphneg.ingest.rows import text_key
@@ -19,38 +19,22 @@ from graphneg.progress import Progress
 from graphneg.scorers.coherence import CoherenceScorer, Turns, Versions
 from graphneg.training.rankers import starting_point
 
-if TYPE_CHECKING:
-    pass
-
-
 ORIGINAL = "original"
 SETTINGS: Mapping[str, Any] = {"per_device_train_batch_size": 16, "learning_rate": 5e-5}
 LEAST_WORDS = 5
 """A turn of fewer words, such as a greeting, tells no held-out dialogue."""
 
 
-@dataclass(slots=True)
-class VersionShortfall:
-    """Dialogues with fewer versions than the mix asks for, and how many versions that are: by name.
-
-    ``held_out`` counts versions that were left out.
-    """
-
-    dialogues: Counter[str] = field(default_factory=Counter[str])
-    versions: Counter[str] = field(default_factory=Counter[str])
-    held_out: int = 0
-
-
 @dataclass(frozen=True, slots=True)
 class CoherenceReport(Trained):
     """What a run did: ``windows`` over all epochs, the coherent ones as ``original``, others by recipe.
 
-    ``shortfall`` is that of one epoch. ``cut_turns`` is how often a turn that is longer than a window lost
-    its end.
+    ``shortfall`` is that of one epoch, of dialogues and their versions. ``cut_turns`` is how often a turn
+    that is longer than a window lost its end.
     """
 
     windows: Mapping[str, int]
-    shortfall: VersionShortfall
+    shortfall: Shortfall
     cut_turns: int
 
 
@@ -129,7 +113,7 @@ class WindowSampler:
             raise InputError(f"no edited dialogues of {strange[0]!r}; there are: {there}")
         texts = HeldOut(text for text in held_out if len(text.split()) >= LEAST_WORDS)
         self._dialogues: list[Versions] = []
-        self.shortfall = VersionShortfall()
+        self.shortfall = Shortfall()
         for item in dialogues:
             allowed = [edited for edited in item.edited if not _says(edited.turns, texts)]
             kept = [] if _says(item.original, texts) else allowed
@@ -143,7 +127,7 @@ class WindowSampler:
 
     def epoch(self, epoch: int) -> list[Pick]:
         """What an epoch learns from; counts its ``shortfall`` anew."""
-        self.shortfall = VersionShortfall(held_out=self.shortfall.held_out)
+        self.shortfall = Shortfall(held_out=self.shortfall.held_out)
         picks = [pick for item in self._dialogues for pick in self._of(item, epoch)]
         return sorted(picks, key=lambda pick: (pick.number, pick.label))
 
@@ -152,8 +136,8 @@ class WindowSampler:
             some = [edited for edited in item.edited if name in edited.names]
             some.sort(key=lambda edited: number(self._seed, "version", item.id, name, edited.id))
             if len(some) < amount:
-                self.shortfall.dialogues[name] += 1
-                self.shortfall.versions[name] += amount - len(some)
+                self.shortfall.contexts[name] += 1
+                self.shortfall.responses[name] += amount - len(some)
             for i, drawn in enumerate(in_turn(some, amount, epoch)):
                 draw = number(self._seed, "window", drawn.id, name, str(epoch), str(i))
                 yield Pick(drawn.turns, drawn.edited, 0, drawn.recipe, drawn.categories, draw)
@@ -165,11 +149,10 @@ def _collate(scorer: CoherenceScorer, picks: Sequence[Pick]) -> Mapping[str, Any
 
     rows: list[list[int]] = []
     for pick in picks:
-        encoded = scorer.encode_turns(pick.turns)
-        scorer.cut_turns += encoded.cut
-        windows = scorer.cutter.all(scorer.lengths(encoded))
+        turns = scorer.encode_turns(pick.turns)
+        windows = scorer.cutter.all(scorer.lengths(turns))
         edited = [window for window in windows if not pick.places.isdisjoint(window)] or windows
-        rows.append(scorer.tokens(encoded, edited[pick.number % len(edited)]))
+        rows.append(scorer.tokens(turns, edited[pick.number % len(edited)]))
     return {**scorer.batch_of(rows), "labels": torch.tensor([(float(pick.label), 1.0) for pick in picks])}
 
 

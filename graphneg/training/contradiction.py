@@ -79,7 +79,9 @@ def train_detector(
     facts = [epochs, seed, sorted(settings.items()), starting_point(detector.encoder)]
     facts.append([(pair.context, pair.response, pair.label, pair.weight) for pair in kept])
     run = open_run(out, facts, overwrite)
-    rows = [pair for epoch in range(epochs) for pair in _shuffled(kept, seed, epoch)]
+    rows: list[Pair] = []
+    for epoch in map(str, range(epochs)):  # a response and its counterpart stay side by side
+        rows += sorted(kept, key=lambda item: (number(seed, "pair", epoch, *_together(item)), item.id))
     trained = fit(
         run, detector, rows, partial(labelled_batch, detector.encoder, _together, 1.0), seed=seed,
         progress=progress, arguments={**settings, **IN_ORDER}, compute_loss_func=pairs_and_lists,
@@ -88,11 +90,6 @@ def train_detector(
     return DetectorReport(pairs=sources, held_out=len(pairs) - len(kept), **asdict(trained))
 
 
-def _shuffled(pairs: Sequence[Pair], seed: int, epoch: int) -> list[Pair]:
-    """In another order each epoch; a graph-made response and its counterpart stay together, so that a step
-    sees what tells them apart."""
-    return sorted(pairs, key=lambda item: (number(seed, "pair", str(epoch), *_together(item)), item.id))
-
-
 def _together(item: Pair) -> tuple[str, ...]:
+    """The same for a graph-made response and its counterpart, so that a step sees what tells them apart."""
     return (item.id.rpartition("/")[0],) if item.source == SOURCE else (item.id, item.response)

@@ -16,6 +16,7 @@ from random import Random
 from typing import Any
 
 from graphneg.datasets.groups import REFERENCE, Answer, Group, HeldOut
+from graphneg.datasets.pair_sampler import RANDOM, Pair
 from graphneg.english.tokens import match_key
 from graphneg.errors import InputError, ModelError
 from graphneg.generators.base import Context
@@ -28,7 +29,6 @@ from graphneg.rankers.base import SA_BERT
 from graphneg.rankers.sa_bert import Row, SpeakerInputs, add_speakers
 
 _NEXT, _OTHER = 0, 1
-_TRIES = 20
 _NOT_MASKED = -100
 _AS_MASK, _AS_ANY = 0.8, 0.9
 
@@ -52,16 +52,6 @@ class AdaptableEncoder:
         """Write model and tokenizer into a folder that transformers reads."""
         self.model.save_pretrained(str(folder))
         self.tokenizer.save_pretrained(str(folder))
-
-
-@dataclass(frozen=True, slots=True)
-class AdaptationExample:
-    """A context and a response: its own one (``label`` 0, as BERT counts) or another one (1)."""
-
-    id: str
-    context: tuple[str, ...]
-    response: str
-    label: int
 
 
 def new_adaptable(
@@ -131,7 +121,7 @@ def adapt(
     run = open_run(out, [*settings, rows.facts()], overwrite)
     masking = Masking(inputs, len(encoder.tokenizer), encoder.tokenizer.mask_token_id, masked, seed)
     trained = fit(
-        run, encoder, rows, partial(_collate, inputs, masking), seed=seed, progress=progress,
+        run, encoder, rows, partial(_collate, masking), seed=seed, progress=progress,
         arguments={**arguments, **IN_ORDER},
     )  # fmt: skip
     return Adaptation(examples=rows.size, **asdict(trained))
@@ -152,6 +142,8 @@ def groups_of_contexts(contexts: Iterable[Context]) -> list[Group]:
 
 class AdaptationExamples:
     """The examples of all epochs, ``size`` of each: each right response, or in its place another.
+
+    The label is BERT's: 0 for the context's own response, 1 for another.
 
     Raises:
         InputError: there is no right response, or only one.
@@ -182,24 +174,20 @@ class AdaptationExamples:
     def __len__(self) -> int:
         return self._epochs * self.size
 
-    def __getitem__(self, index: int) -> AdaptationExample:
+    def __getitem__(self, index: int) -> Pair:
         epoch, at = divmod(index, self.size)
         if epoch != self._epoch:
             self._epoch = epoch
             self._order = shuffled(range(self.size), self._seed, "order", str(epoch))
-        return self._example(epoch, self._order[at])
-
-    def _example(self, epoch: int, at: int) -> AdaptationExample:
-        group, text = self._pairs[at]
-        id = f"{epoch}~{at}"
-        if number(self._seed, "next", id) % 2 == 0:
-            return AdaptationExample(id, group.context, text, _NEXT)
-        right = {match_key(answer.text) for answer in group.positives}
-        for k in range(_TRIES):
-            other = self._pairs[number(self._seed, "other", id, str(k)) % self.size][1]
-            if match_key(other) not in right:
-                return AdaptationExample(id, group.context, other, _OTHER)
-        return AdaptationExample(id, group.context, text, _NEXT)
+        group, text = self._pairs[self._order[at]]
+        id = f"{epoch}~{self._order[at]}"
+        if number(self._seed, "next", id) % 2:
+            right = {match_key(answer.text) for answer in group.positives}
+            for k in range(20):
+                other = self._pairs[number(self._seed, "other", id, str(k)) % self.size][1]
+                if match_key(other) not in right:
+                    return Pair(id, group.context, other, _OTHER, RANDOM)
+        return Pair(id, group.context, text, _NEXT, REFERENCE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,11 +229,9 @@ class Masking:
         return {**batch, "labels": labels}
 
 
-def _collate(
-    inputs: SpeakerInputs, masking: Masking, examples: Sequence[AdaptationExample]
-) -> dict[str, Any]:
+def _collate(masking: Masking, examples: Sequence[Pair]) -> dict[str, Any]:
     import torch
 
-    rows = inputs.rows([e.context for e in examples], [e.response for e in examples])
+    rows = masking.inputs.rows([e.context for e in examples], [e.response for e in examples])
     batch = masking.batch(rows, [e.id for e in examples])
     return {**batch, "next_sentence_label": torch.tensor([e.label for e in examples])}

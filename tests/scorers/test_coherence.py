@@ -133,7 +133,7 @@ def trained(encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         CoherenceScorer.new(encoder, dropout=0.0), read(), folder, mix={"deam": 2}, **SETTINGS
     )
     assert report.windows == {"original": 200, "deam": 200} and report.steps == 50
-    assert not report.shortfall.versions
+    assert not report.shortfall.responses
     return folder
 
 
@@ -241,7 +241,7 @@ class TestTraining:
             held_out=held_out,
         )
         assert report.shortfall.held_out == 3 and report.windows["original"] == 9
-        assert (report.shortfall.dialogues["C-cont"], report.shortfall.versions["C-cont"]) == (3, 6)
+        assert (report.shortfall.contexts["C-cont"], report.shortfall.responses["C-cont"]) == (3, 6)
 
     def test_refuses_what_it_cannot_learn_from(self, encoder: Path, tmp_path: Path) -> None:
         from graphneg.scorers.coherence import CoherenceScorer

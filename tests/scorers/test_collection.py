@@ -30,7 +30,7 @@ from graphneg.scorers.collection import (
     read_responses_file,
     write_responses,
 )
-from graphneg.scorers.followups import FollowUp, Scored, best, followups, fqness, written
+from graphneg.scorers.followups import FollowUp, best, followups, fqness, written
 from graphneg.scorers.label_sheets import (
     LABELS,
     agreement,
@@ -115,9 +115,9 @@ class TestFQness:
     def test_the_best_are_of_different_contexts_and_dialogues(
         self, rows: Sequence[tuple[int, int, float]]
     ) -> None:
-        scored = [Scored(_of(f"d{dialogue}", turn), score) for dialogue, turn, score in rows]
+        scored = [replace(_of(f"d{dialogue}", turn), log_fqness=score) for dialogue, turn, score in rows]
         found = best(scored, 3, per_dialogue=1)
-        assert len({one.followup.context.dialogue for one in found}) == len(found) <= 3
+        assert len({one.context.dialogue for one in found}) == len(found) <= 3
         assert [one.log_fqness for one in found] == sorted((o.log_fqness for o in found), reverse=True)
         if found:
             assert found[0].log_fqness == max(one.log_fqness for one in scored)
@@ -151,7 +151,7 @@ class TestCollecting:
         out = chats.with_name("contexts.jsonl")
         found = collect_contexts(read_dialogues_file(chats), small, out)
         assert read_contexts_file(out) == found
-        assert {one.followup.context.dialogue[-1] for one in found} == {"0", "1"}
+        assert {one.context.dialogue[-1] for one in found} == {"0", "1"}
         assert [path.name for path in chats.parent.iterdir() if "scores" in path.name] == []
         with pytest.raises(InputError, match="there is such a file already"):
             collect_contexts(read_dialogues_file(chats), small, out)
@@ -173,7 +173,7 @@ class TestCollecting:
         given = tmp_path / "given.jsonl"
         given.write_text(json.dumps({"id": "own/all/1#4", "response": "I have no coat."}), encoding="utf-8")
         out = tmp_path / "responses.jsonl"
-        some = [Scored(followup(), 1.5)]
+        some = [replace(followup(), log_fqness=1.5)]
         generators = [FileResponses("people", given), Same("same"), Same("twin"), Replies("small", small)]
         amount = collect_responses(some, generators, out, per_context=2)
         found = read_responses_file(out)
@@ -206,7 +206,9 @@ class Same:
 
 def responded() -> list[Responded]:
     return [
-        Responded(f"own/all/1#4~{n}", Scored(followup(), 0.5), f"g{n % 2}", f'No, "coat" {n},\nnone.')
+        Responded(
+            f"own/all/1#4~{n}", replace(followup(), log_fqness=0.5), f"g{n % 2}", f'No, "coat" {n},\nnone.'
+        )
         for n in range(4)
     ]
 
@@ -312,7 +314,7 @@ class TestCommands:
         assert ended.status == 0, ended.err
         assert run(*own, "-o", contexts).status == 2
         given = tmp_path / "given.jsonl"
-        lines = [{"id": one.followup.context.id, "response": "No."} for one in read_contexts_file(contexts)]
+        lines = [{"id": one.context.id, "response": "No."} for one in read_contexts_file(contexts)]
         given.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
         ended = run("contradictions", "responses", contexts, "--given", f"people={given}", "-o", responses)
         assert ended.status == 0 and "2 responses to 2 contexts" in ended.err

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from graphneg.generators.base import Turn
-from graphneg.scorers.followups import FollowUp, Scored, asks, best, followups
+from graphneg.scorers.followups import FollowUp, asks, best, followups
 from tests.contradiction_samples import followup
 
 
@@ -32,11 +32,12 @@ def test_nobody_is_asked_by_a_question_of_its_own() -> None:
 
 def test_a_context_is_taken_once_by_its_best_referent_the_earlier_of_equals() -> None:
     near, far = (replace(followup(), referent=at) for at in (2, 0))
-    [chosen] = best([Scored(near, 1.0), Scored(far, 1.0), Scored(near, 0.5)], 5, per_dialogue=9)
-    assert chosen == Scored(far, 1.0)
+    scored = replace(far, log_fqness=1.0)
+    [chosen] = best([replace(near, log_fqness=1.0), scored, replace(near, log_fqness=0.5)], 5, per_dialogue=9)
+    assert chosen == scored
 
 
 def test_of_a_dialogue_no_more_are_taken_than_asked() -> None:
     context = followup().context
-    scored = [Scored(FollowUp(replace(context, id=f"own/all/1#{at}"), 0), at) for at in range(5)]
+    scored = [FollowUp(replace(context, id=f"own/all/1#{at}"), 0, at) for at in range(5)]
     assert [item.log_fqness for item in best(scored, 9, per_dialogue=2)] == [4, 3]

@@ -41,8 +41,6 @@ MEASURES = (RECALL, BALANCED, AUC)
 GAPS = (RECALL, BALANCED)
 """Measures of which the share of the gap is told."""
 RESAMPLES = 1000
-_NOTE = "comparison.json"
-_PARTS = ("results", "models", "negatives")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,23 +112,22 @@ class Bootstrap:
         """The mean over seeds of a measure; ``runs`` has the tallies of one source by seed."""
         import numpy as np
 
-        each = np.stack([self._values(measure, of) for of in runs.values()])
+        weights = self._weights
+
+        def values(of: Tallies) -> NDArray[Any]:
+            """A measure over all contexts, then for each draw; NaN where a draw has none."""
+            right, wrong = weights @ of.right, weights @ of.wrong
+            with np.errstate(invalid="ignore"):
+                if measure == RECALL:
+                    return (weights @ of.firsts) / right
+                if measure == BALANCED:
+                    return ((weights @ of.held) / right + (weights @ of.refused) / wrong) / 2
+                return ((weights @ of.wins) * weights).sum(axis=1) / 2 / (right * wrong)
+
+        each = np.stack(list(map(values, runs.values())))
         seeds = resampled_counts(len(runs), self._resamples, number(self._seed, "seeds"))
         drawn = (each[:, 1:] * seeds.T).sum(axis=0) / len(runs)
         return Draws(float(each[:, 0].mean()), drawn)
-
-    def _values(self, measure: str, of: Tallies) -> NDArray[Any]:
-        """A measure over all contexts, then for each draw; NaN where a draw has none."""
-        import numpy as np
-
-        weights = self._weights
-        right, wrong = weights @ of.right, weights @ of.wrong
-        with np.errstate(invalid="ignore"):
-            if measure == RECALL:
-                return (weights @ of.firsts) / right
-            if measure == BALANCED:
-                return ((weights @ of.held) / right + (weights @ of.refused) / wrong) / 2
-            return ((weights @ of.wins) * weights).sum(axis=1) / 2 / (right * wrong)
 
 
 def closed(draws: Draws, nothing: Draws, everything: Draws) -> Estimate | None:
@@ -210,7 +207,7 @@ def compare(
         ModelError: there is no such encoder.
     """
     folder, bar = Path(out), progress or NoProgress()
-    _open(RunNote(folder / _NOTE, fingerprint([data.fingerprint, plan.facts()])), overwrite)
+    _open(RunNote(folder / "comparison.json", fingerprint([data.fingerprint, plan.facts()])), overwrite)
     runs = Runs(folder, data, plan)
     done: dict[str, dict[int, RankerRun]] = {}
     with ExitStack() as stores:
@@ -289,7 +286,7 @@ def _open(note: RunNote, overwrite: bool) -> None:
             )
         if overwrite:
             note.remove()
-        for part in _PARTS:
+        for part in ("results", "models", "negatives"):
             if overwrite:
                 shutil.rmtree(folder / part, ignore_errors=True)
             (folder / part).mkdir(parents=True, exist_ok=True)

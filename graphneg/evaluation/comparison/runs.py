@@ -24,10 +24,8 @@ from graphneg.records.runs import write_atomically
 if TYPE_CHECKING:
     from graphneg.datasets.groups import Group
 
-
 HeldOut = Literal["right", "nothing"]
 HELD_OUT: tuple[HeldOut, ...] = ("right", "nothing")
-_WEIGHTS = ("*.safetensors", "pytorch_model*.bin")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +48,7 @@ class RankerSettings:
             ModelError: there is no such encoder.
         """
         folder = locate(self.model, offline=self.offline)
-        files = [file for form in _WEIGHTS for file in folder.glob(form)]
+        files = [file for form in ("*.safetensors", "pytorch_model*.bin") for file in folder.glob(form)]
         started = model_name(folder.name, files)
         return [self.kind, started, sorted(self.options.items()), sorted(self.arguments.items())]
 

@@ -276,15 +276,13 @@ class NegativeCache:
             folder.mkdir(parents=True, exist_ok=True)
             graph = self._graphs[kind] = self.stores.enter_context(self.open_graph(folder / "graph"))
             if not (folder / "loaded.json").exists():
-                left_out = self._load(graph, list(_DIALOGUES[kind](self.data.train)))
-                (folder / "loaded.json").write_text(json.dumps(left_out), encoding="utf-8")
+                contexts = list(_DIALOGUES[kind](self.data.train))
+                known, grouping = {dialogue.id for dialogue in contexts}, Grouping("contexts", "all", 1)
+                write_records(graph.store, iter(contexts), LoadReport("contexts"), grouping)
+                leakage = LeakageFilter(self.data.forbidden, known)
+                for bank in self.banks:
+                    records, grouping = leakage.read(bank, self.progress), Grouping(bank.path.stem, "all", 8)
+                    write_records(graph.store, records, LoadReport(bank.loader), grouping)
+                # what the banks were not allowed to hold, by kind
+                (folder / "loaded.json").write_text(json.dumps(leakage.left_out), encoding="utf-8")
         return self._graphs[kind]
-
-    def _load(self, graph: Any, contexts: Sequence[Dialogue]) -> Mapping[str, int]:
-        """Load the contexts and the banks; returns what the banks were not allowed to hold, by kind."""
-        write_records(graph.store, iter(contexts), LoadReport("contexts"), Grouping("contexts", "all", 1))
-        leakage = LeakageFilter(self.data.forbidden, {dialogue.id for dialogue in contexts})
-        for bank in self.banks:
-            records = leakage.read(bank, self.progress)
-            write_records(graph.store, records, LoadReport(bank.loader), Grouping(bank.path.stem, "all", 8))
-        return dict(leakage.left_out)

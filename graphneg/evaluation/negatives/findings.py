@@ -119,13 +119,6 @@ def _similarity(line: CategoryLine, right: Figures) -> str:
     )
 
 
-def _fluency(line: CategoryLine, right: Figures) -> str:
-    return (
-        f"their perplexity is {_times(line.perplexity_ratio or 0.0)} that of {line.compared_with}: a ranker "
-        "can tell them by how they are put"
-    )
-
-
 def _words(line: CategoryLine, right: Figures) -> str:
     such = ", ".join(f'"{word}"' for word in line.cue_words)
     return (
@@ -138,7 +131,10 @@ _SENTENCES: Mapping[str, Callable[[CategoryLine, Figures], str]] = {
     "length": _length,
     "overlap": _overlap,
     "similarity": _similarity,
-    "fluency": _fluency,
+    "fluency": lambda line, right: (
+        f"their perplexity is {_times(line.perplexity_ratio or 0.0)} that of {line.compared_with}: a ranker "
+        "can tell them by how they are put"
+    ),
     "words": _words,
 }
 

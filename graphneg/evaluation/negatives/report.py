@@ -48,7 +48,6 @@ CUES = {
 RIGHT, WRONG, QUIET, ALARM = "#2a9d6f", "#2f80d0", "#7a8694", "#d64545"
 _MARKERS = ("circle", "square", "triangle", "diamond", "inverted_triangle")
 _ROW, _FRAME = 26, 70
-_TURNS_SHOWN = 3
 _READING = "The bar is the middle half of the texts, the line the median, the dot the mean."
 _SPREADS: Sequence[tuple[str, str, Callable[[Figures], Distribution | None]]] = (
     ("words", "Words a text", lambda figures: figures.words),
@@ -132,7 +131,7 @@ def measure(
             cue_words=() if fitting is None else cue_words(wrong.texts, fitting.texts),
             cue_auc={} if fitting is None else cue_aucs(wrong, fitting),
             examples=tuple(
-                NegativeExample(text.id, text.context[-_TURNS_SHOWN:], text.text, text.right)
+                NegativeExample(text.id, text.context[-3:], text.text, text.right)
                 for text in wrong.texts[:examples]
             ),
         )

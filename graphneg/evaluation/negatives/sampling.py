@@ -36,7 +36,6 @@ UNNAMED = "unnamed"
 """The source of negatives whose records name none."""
 ALL = "all"
 """The category of a line that holds all of a source's."""
-_STEP = 0.01
 _SHOWN_EVERY = 200
 
 
@@ -57,19 +56,14 @@ class Text:
     right: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class MeasuredRecord:
-    """One record: the ``wrong`` texts of a negative, and the ``right`` ones that it brings."""
+class MeasuredTexts(NamedTuple):
+    """Texts of one record: the ``wrong`` ones of a negative, and the ``right`` ones that it brings."""
 
-    source: str
-    target: str
-    categories: tuple[str, ...]
-    wrong: tuple[Text, ...]
-    right: tuple[Text, ...]
-    label: int
+    wrong: Sequence[Text]
+    right: Sequence[Text]
 
 
-def measured(negative: Negative) -> MeasuredRecord:
+def measured(negative: Negative) -> MeasuredTexts:
     """What is measured of a record: the response, or the turns of a dialogue that are not as they were.
 
     Turns that were changed or put in have a text; of a turn that was only taken away there is none.
@@ -78,7 +72,7 @@ def measured(negative: Negative) -> MeasuredRecord:
     after = (*(turn["text"] for turn in negative.context), negative.response)
     if negative.label:
         right = Text(id, RESPONSE, after[:-1], after[:-1], negative.response)
-        return MeasuredRecord(negative.recipe, target, (), (), (right,), 1)
+        return MeasuredTexts((), (right,))
     context, response = negative.original["context"], negative.original["response"]
     known = context is not None or response is not None
     before = (
@@ -101,7 +95,7 @@ def measured(negative: Negative) -> MeasuredRecord:
         )
         wrong.append(text)
     rights = tuple(Text(id, target, text.place, text.place, text.right) for text in wrong if text.right)
-    return MeasuredRecord(negative.recipe or UNNAMED, target, categories, tuple(wrong), rights, 0)
+    return MeasuredTexts(wrong, rights)
 
 
 def _edited_turns(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[int | None, int]]:
@@ -133,14 +127,6 @@ _RIGHT = """
 SELECT wrong.line, count(*) FROM wrong JOIN right ON right.place = wrong.place AND right.text = wrong.text
 GROUP BY wrong.line
 """
-
-
-class Repeated(NamedTuple):
-    """Counts of texts: said ``again`` to one context, said ``elsewhere`` too, ``right`` for their context."""
-
-    again: int
-    elsewhere: int
-    right: int
 
 
 def _digests(text: Text) -> tuple[int, ...]:
@@ -228,7 +214,7 @@ class TextPool:
         self.records = 0
         self.words = Histogram()
         self.shared = Histogram()
-        self.like_right = Histogram(step=_STEP)
+        self.like_right = Histogram(step=0.01)
         self.questions = 0
         self.persons: Counter[int] = Counter()
         self.sample = HashSample[Text](sample)
@@ -261,11 +247,12 @@ def _content(text: str) -> frozenset[str]:
 class TextCounts:
     """What a pass over records finds, lines in the order of a report.
 
-    ``wrong`` has the texts of negatives by line, ``right`` those that fit by target, ``repeated`` what comes
-    up again by line; ``empty`` counts negatives without a text.
+    ``wrong`` has the texts of negatives by line, ``right`` those that fit by target. ``repeated`` counts by
+    line: texts said again to one context, said elsewhere too, right for their context. ``empty`` counts
+    negatives without a text.
     """
 
-    def __init__(self, records: Iterable[MeasuredRecord], sample: int, seed: int) -> None:
+    def __init__(self, records: Iterable[Negative], sample: int, seed: int) -> None:
         self.records = self.negatives = self.empty = 0
         self.wrong: dict[Key, TextPool] = {}
         self.right: dict[str, TextPool] = {}
@@ -282,27 +269,28 @@ class TextCounts:
         self.wrong = {key: self.wrong[key] for key in order if not self._is_counted_twice(key)}
         self.right = {target: self.right[target] for target in (RESPONSE, TURN) if target in self.right}
         self.repeated = {
-            key: Repeated(*(of.get(pool.line, 0) for of in counts)) for key, pool in self.wrong.items()
+            key: tuple(of.get(pool.line, 0) for of in counts) for key, pool in self.wrong.items()
         }
 
-    def _add(self, record: MeasuredRecord, rows: sqlite3.Connection) -> None:
+    def _add(self, record: Negative, rows: sqlite3.Connection) -> None:
         self.records += 1
-        for text in record.right:
+        wrong, right = measured(record)
+        for text in right:
             new = rows.execute("INSERT OR IGNORE INTO right VALUES (?, ?)", _digests(text)).rowcount
             if new:
                 self.right.setdefault(text.target, TextPool(*self._sample)).add(text)
         if record.label:
             return
         self.negatives += 1
-        self.empty += not record.wrong
+        self.empty += not wrong
         lines: dict[str, TextPool] = {}
         for category in (ALL, *record.categories):
-            key = Key(record.source, category, record.target)
+            key = Key(record.recipe or UNNAMED, category, record.target)
             if key not in self.wrong:
                 self.wrong[key] = TextPool(*self._sample, line=len(self.wrong))
             lines[category] = self.wrong[key]
             lines[category].records += 1
-        for text in record.wrong:
+        for text in wrong:
             pools = [pool for category, pool in lines.items() if category in (ALL, *text.categories)]
             for pool in pools:
                 pool.add(text)
@@ -326,12 +314,12 @@ def count_texts(paths: Sequence[Path], size: int, seed: int, progress: Progress 
     """
     bar = progress or NoProgress()
 
-    def records() -> Iterator[MeasuredRecord]:
+    def records() -> Iterator[Negative]:
         located = chain.from_iterable(map(read_located, paths))
         for count, (address, record) in enumerate(located, 1):
             if record.label not in (0, 1):
                 raise InputError(f"{address}: the label of {record.id} is {record.label}; 1 fits, 0 does not")
-            yield measured(record)
+            yield record
             if count % _SHOWN_EVERY == 0:
                 bar.advance(_SHOWN_EVERY)
 

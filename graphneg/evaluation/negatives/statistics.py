@@ -260,7 +260,10 @@ def words_cue_auc(wrong: Sequence[Text], right: Sequence[Text], seed: int = 0) -
     """
     if min(len(wrong), len(right)) < FEWEST:
         return None
-    sides = [_halves(texts, seed) for texts in (wrong, right)]
+    sides: list[tuple[list[frozenset[str]], list[frozenset[str]]]] = [([], []), ([], [])]
+    for halves, texts in zip(sides, (wrong, right), strict=True):
+        for text in texts:
+            halves[number(seed, "half", *text.place) % 2].append(_tokens(text.text))
     scores = [Histogram(step=_STEP) for _ in sides]
     for held, learned in ((0, 1), (1, 0)):
         odds = _log_odds(*(halves[learned] for halves in sides))
@@ -295,14 +298,6 @@ def _log_odds(*sides: Sequence[frozenset[str]]) -> Callable[[Iterable[str]], flo
         return log((counts[side][word] + 0.5) / (len(sides[side]) + 1))
 
     return odds
-
-
-def _halves(texts: Sequence[Text], seed: int) -> tuple[list[frozenset[str]], list[frozenset[str]]]:
-    """The words of each text, in two parts by its context."""
-    halves: tuple[list[frozenset[str]], list[frozenset[str]]] = ([], [])
-    for text in texts:
-        halves[number(seed, "half", *text.place) % 2].append(_tokens(text.text))
-    return halves
 
 
 def _tokens(text: str) -> frozenset[str]:
