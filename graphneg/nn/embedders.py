@@ -184,7 +184,14 @@ class CachedEmbedder:
                 return self.embedder.embed(texts)
             unique = list(dict.fromkeys(texts))
             vectors = {text: self._memory[text] for text in unique if text in self._memory}
-            vectors |= self._of_file([text for text in unique if text not in vectors])
+            if self._file:  # which knows a text by its digest
+                keys = {_digest(text): text for text in unique if text not in vectors}
+                digests = iter(keys)
+                while some := list(islice(digests, 500)):
+                    marks = ",".join("?" * len(some))
+                    query = f"SELECT text, vector FROM vectors WHERE model = ? AND text IN ({marks})"
+                    for key, vector in self._file.execute(query, [self.name, *some]):
+                        vectors[keys[key]] = numpy.frombuffer(vector, dtype=numpy.float32)
             if missing := [text for text in unique if text not in vectors]:
                 vectors |= zip(missing, self.embedder.embed(missing), strict=True)
                 if self._file:
@@ -197,19 +204,6 @@ class CachedEmbedder:
             while len(self._memory) > self._kept:
                 self._memory.popitem(last=False)
         return numpy.stack([vectors[text] for text in texts])
-
-    def _of_file(self, texts: Sequence[str]) -> dict[str, NDArray[float32]]:
-        import numpy
-
-        vectors: dict[str, NDArray[float32]] = {}
-        keys = {_digest(text): text for text in texts} if self._file else {}
-        digests = iter(keys)
-        while self._file and (some := list(islice(digests, 500))):
-            marks = ",".join("?" * len(some))
-            query = f"SELECT text, vector FROM vectors WHERE model = ? AND text IN ({marks})"
-            for key, vector in self._file.execute(query, [self.name, *some]):
-                vectors[keys[key]] = numpy.frombuffer(vector, dtype=numpy.float32)
-        return vectors
 
 
 def _digest(text: str) -> bytes:

@@ -171,9 +171,22 @@ class PolyEncoder(EncoderRanker):
         """See `Ranker.score`."""
         if len(contexts) != len(responses):
             raise ValueError(f"{len(contexts)} contexts for {len(responses)} responses")
-        size = self.batch * 16
-        windows = (slice(start, start + size) for start in range(0, len(responses), size))
-        return [score for some in windows for score in self._scores(contexts[some], responses[some])]
+        import torch
+
+        scores: list[float] = []
+        size, device = self.batch * 16, self.model.device
+        for start in range(0, len(responses), size):
+            some, answers = contexts[start : start + size], responses[start : start + size]
+            # Each context and each response of a window is read once.
+            turns = {key: index for index, key in enumerate(dict.fromkeys(map(tuple, some)))}
+            texts = {key: index for index, key in enumerate(dict.fromkeys(answers))}
+            left = torch.from_numpy(self.context_vectors(list(turns)))
+            right = torch.from_numpy(self.response_vectors(list(texts)))
+            left = left[[turns[tuple(context)] for context in some]].to(device)
+            right = right[[texts[response] for response in answers]].to(device)
+            with torch.inference_mode():
+                scores += self.model.pair_logits(left, right).sigmoid().tolist()
+        return scores
 
     def context_vectors(self, contexts: Sequence[Sequence[str]]) -> NDArray[float32]:
         """Shape (contexts, vectors, size): a vector for each code, or one where there are none."""
@@ -250,21 +263,6 @@ class PolyEncoder(EncoderRanker):
             list(texts), truncation=True, max_length=most, padding=True, return_tensors="pt"
         )
         return {f"{side}_ids": result["input_ids"], f"{side}_mask": result["attention_mask"]}
-
-    def _scores(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> list[float]:
-        """Each context and each response is read once."""
-        import torch
-
-        turns = {key: index for index, key in enumerate(dict.fromkeys(map(tuple, contexts)))}
-        texts = {key: index for index, key in enumerate(dict.fromkeys(responses))}
-        left = torch.from_numpy(self.context_vectors(list(turns)))
-        right = torch.from_numpy(self.response_vectors(list(texts)))
-        rows = [turns[tuple(context)] for context in contexts]
-        columns = [texts[response] for response in responses]
-        device = self.model.device
-        with torch.inference_mode():
-            logits = self.model.pair_logits(left[rows].to(device), right[columns].to(device))
-            return logits.sigmoid().tolist()
 
     def _vectors(
         self,

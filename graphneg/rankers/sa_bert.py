@@ -64,7 +64,12 @@ class SpeakerInputs:
 
     def rows(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> list[Row]:
         """A row of each pair."""
-        turns = self._turns(turn for context in contexts for turn in context)
+        lines = {turn: turn.splitlines() or [""] for context in contexts for turn in context}
+        tokens = self._tokens(line for some in lines.values() for line in some)
+        turns = {
+            text: [token for line in some for token in (*tokens[line], self._utterance)] + [self._turn]
+            for text, some in lines.items()
+        }
         answers = self._tokens(responses)
         return [
             self._row([turns[turn] for turn in context], answers[response])
@@ -89,14 +94,6 @@ class SpeakerInputs:
         tokens += [*response, *self._end]
         types += [1] * (len(response) + len(self._end))
         return Row(tokens, types)
-
-    def _turns(self, texts: Iterable[str]) -> dict[str, list[int]]:
-        lines = {text: text.splitlines() or [""] for text in texts}
-        tokens = self._tokens([line for some in lines.values() for line in some])
-        return {
-            text: [token for line in some for token in (*tokens[line], self._utterance)] + [self._turn]
-            for text, some in lines.items()
-        }
 
     def _tokens(self, texts: Iterable[str]) -> dict[str, list[int]]:
         """The tokens of each text, which is read once however often it comes up."""

@@ -174,23 +174,17 @@ def _of_turn(
     if len(added) != 1 or len(gone) > 1:
         return
     earlier, sentence = turn, gone[0] if gone else ""
+    own = [at for at, said in before.items() if said.speaker == before[turn].speaker and at != turn]
     if not gone:  # what the same speaker said before that shares most words with the contradiction
-        words, most = set(content_lemmas(added[0])), 0
-        own = [at for at, said in before.items() if at < turn and said.speaker == before[turn].speaker]
-        for where, part in ((at, part) for at in own for part in typed_sentences(before[at].text)):
+        words, most, said = set(content_lemmas(added[0])), 0, [at for at in own if at < turn]
+        for where, part in ((at, part) for at in said for part in typed_sentences(before[at].text)):
             if (shared := len(words & set(content_lemmas(part.text)))) > most:
                 most, earlier, sentence = shared, where, part.text
     if _speaks_of_oneself(sentence) and _speaks_of_oneself(added[0]):
-        other = before[turn].text if earlier != turn else _other(turn, before)
-        if other:
-            yield Contradiction(id, before[earlier].text, sentence, added[0], other)
-
-
-def _other(turn: int, before: Mapping[int, Turn]) -> str:
-    """What the speaker says next, else what was said before."""
-    own = [at for at, said in before.items() if said.speaker == before[turn].speaker and at != turn]
-    later = [at for at in own if at > turn]
-    return before[later[0] if later else own[-1]].text if own else ""
+        # beside it: the edited turn as it was, or what the speaker says next, or said before
+        other = turn if earlier != turn else next((at for at in own if at > turn), own[-1] if own else None)
+        if other is not None and before[other].text:
+            yield Contradiction(id, before[earlier].text, sentence, added[0], before[other].text)
 
 
 def _speaks_of_oneself(sentence: str) -> bool:

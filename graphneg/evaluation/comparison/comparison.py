@@ -270,11 +270,7 @@ def _closed(
 
 
 def _open(note: RunNote, overwrite: bool) -> None:
-    """Make the folder a comparison's, or find that it is this one's.
-
-    Raises:
-        InputError: it holds another comparison, or is none.
-    """
+    """Make the folder a comparison's, or find that it is this one's; refused where it is neither."""
     folder, state = note.path.parent, note.state
     try:
         if state == "none" and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):

@@ -186,11 +186,7 @@ class Runs:
 
 
 def _read(result: Path, mark: str) -> RankerRun | None:
-    """The result that is there; none where there is none.
-
-    Raises:
-        InputError: it can't be read.
-    """
+    """The result that is there; none where there is none, or that of another run."""
     if not result.is_file():
         return None
     try:

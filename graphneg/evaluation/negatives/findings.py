@@ -80,7 +80,11 @@ def _cues(line: CategoryLine, right: Figures | None) -> Iterator[_Fault]:
         return
     for cue, sentence in _SENTENCES.items():
         area = line.cue_auc.get(cue) or 0.0
-        if area >= SUSPICIOUS_AUC and area - 0.5 >= SURE * _error(line.figures, right, cue):
+        # The standard error of an area of no cue at all (Hanley and McNeil 1982, the area 0.5).
+        counted = cue in ("length", "overlap")
+        wrong, true = (of.texts if counted else of.sampled for of in (line.figures, right))
+        error = sqrt((wrong + true + 1) / (12 * wrong * true)) if wrong and true else 1.0
+        if area >= SUSPICIOUS_AUC and area - 0.5 >= SURE * error:
             yield "suspicious", f"{sentence(line, right)} (AUC {area:.2f})"
     if abs(line.figures.questions - right.questions) > QUESTIONS:
         yield (
@@ -88,15 +92,6 @@ def _cues(line: CategoryLine, right: Figures | None) -> Iterator[_Fault]:
             f"{line.figures.questions:.0%} are questions, of {line.compared_with} {right.questions:.0%}: a "
             "ranker can tell them by the question mark",
         )
-
-
-def _length(line: CategoryLine, right: Figures) -> str:
-    words = line.figures.words.mean
-    return (
-        f"they are {_times(words / right.words.mean if right.words.mean else 0.0)} as long as "
-        f"{line.compared_with} ({words:.1f} words against {right.words.mean:.1f}): a ranker can tell them "
-        "by length"
-    )
 
 
 def _overlap(line: CategoryLine, right: Figures) -> str:
@@ -128,7 +123,11 @@ def _words(line: CategoryLine, right: Figures) -> str:
 
 
 _SENTENCES: Mapping[str, Callable[[CategoryLine, Figures], str]] = {
-    "length": _length,
+    "length": lambda line, right: (
+        f"they are {_times(line.words_ratio or 0.0)} as long as {line.compared_with} "
+        f"({line.figures.words.mean:.1f} words against {right.words.mean:.1f}): a ranker can tell them by "
+        "length"
+    ),
     "overlap": _overlap,
     "similarity": _similarity,
     "fluency": lambda line, right: (
@@ -153,10 +152,3 @@ def _judged(line: CategoryLine, right: Figures | None) -> Iterator[_Fault]:
         yield "suspicious", f"the judge takes {share:.0%} for right{known}: read some, they may well be"
     elif share < JUDGED_EASY:
         yield "note", f"the judge takes only {share:.0%} for right{known}: it has little to learn from them"
-
-
-def _error(figures: Figures, right: Figures, cue: str) -> float:
-    """The standard error of an area of no cue at all (Hanley and McNeil 1982, the area 0.5)."""
-    counted = cue in ("length", "overlap")
-    wrong, true = (of.texts if counted else of.sampled for of in (figures, right))
-    return sqrt((wrong + true + 1) / (12 * wrong * true)) if wrong and true else 1.0
