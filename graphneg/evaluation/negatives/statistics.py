@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
+from itertools import chain
 from math import exp, isfinite, log
 
 from graphneg.evaluation.negatives.sampling import (
@@ -266,10 +267,14 @@ def words_cue_auc(wrong: Sequence[Text], right: Sequence[Text], seed: int = 0) -
             halves[number(seed, "half", *text.place) % 2].append(_tokens(text.text))
     scores = [Histogram(step=_STEP) for _ in sides]
     for held, learned in ((0, 1), (1, 0)):
-        odds = _log_odds(*(halves[learned] for halves in sides))
+        ours, theirs = (Counter(chain.from_iterable(halves[learned])) for halves in sides)
+        n, m = (len(halves[learned]) + 1 for halves in sides)
+        odds = {  # of wrong against right, one text of each added; "" is for a word that was not seen
+            word: log((ours[word] + 0.5) / n) - log((theirs[word] + 0.5) / m) for word in ("", *ours, *theirs)
+        }
         for histogram, halves in zip(scores, sides, strict=True):
             for words in halves[held]:
-                histogram.add(odds(words))
+                histogram.add(sum(odds.get(word, odds[""]) for word in words))
     return histogram_auc(*scores)
 
 
@@ -285,19 +290,6 @@ def cue_words(wrong: Sequence[Text], right: Sequence[Text], most: int = CUE_WORD
     }
     ordered = sorted(more, key=lambda word: (-more[word], word))
     return tuple(word for word in ordered[:most] if more[word] > 0)
-
-
-def _log_odds(*sides: Sequence[frozenset[str]]) -> Callable[[Iterable[str]], float]:
-    """A function of the words of a text: the log odds of wrong against right, one text of each added."""
-    counts = [Counter(word for words in texts for word in words) for texts in sides]
-
-    def odds(words: Iterable[str]) -> float:
-        return sum(of(0, word) - of(1, word) for word in words)
-
-    def of(side: int, word: str) -> float:
-        return log((counts[side][word] + 0.5) / (len(sides[side]) + 1))
-
-    return odds
 
 
 def _tokens(text: str) -> frozenset[str]:
