@@ -22,7 +22,6 @@ from graphneg.parsers.dependency.learned.tables import (
     TABLES,
     Meanings,
     Model,
-    Seen,
     Sense,
     marked,
     read_fragment,
@@ -57,7 +56,8 @@ def write_model(model: Model) -> bytes:
 
 def write_meanings(meanings: Meanings) -> bytes:
     """The meanings as gzipped JSON."""
-    data = {name: getattr(meanings, name) for name in ("seen", "senses", "roles", "clusters")}
+    data = {name: getattr(meanings, name) for name in ("senses", "roles", "clusters")}
+    data["seen"] = {key: list(fragments.items()) for key, fragments in meanings.seen.items()}
     return gzip.compress(json.dumps(data, separators=(",", ":"), sort_keys=True).encode(), 9, mtime=0)
 
 
@@ -180,7 +180,7 @@ def build_meanings(
                 text = fragments.get(word.i, "")
                 counts[word_key(word)].setdefault(text, [0, 0])[which] += 1
     seen = {
-        key: [Seen(text, (n[0], n[1])) for text, n in sorted(found.items()) if not _is_slip(key, text, found)]
+        key: {text: (n[0], n[1]) for text, n in sorted(found.items()) if not _is_slip(key, text, found)}
         for key, found in sorted(counts.items())
     }
     senses: defaultdict[str, list[Sense]] = defaultdict(list)

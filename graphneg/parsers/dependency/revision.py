@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from dataclasses import replace
+from functools import lru_cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from graphneg.parsers.dependency.draft import Draft, DraftArc, DraftNode
 from graphneg.parsers.dependency.learned.arcs import link_nodes, move_negation
@@ -29,11 +29,7 @@ from graphneg.parsers.dependency.rules.linking import PERSONAL
 from graphneg.parsers.dependency.rules.state import quoted_words
 
 _KEPT_ROLES = frozenset({"vocative", "polite"})
-_MARKS = _KEPT_ROLES | {"polarity"}
 _UNKNOWN = "amr-unknown"
-_ANSWERS = word_class("answer")
-_PERSONS = PERSONAL - {"it"}
-_NEAR = 6
 CODE = "5"
 """Counts up with every change of ``learned/`` that may change a graph; data have their own digest."""
 MOST_WORDS = 400
@@ -81,7 +77,7 @@ def _kept_arcs(draft: Draft) -> dict[str, list[DraftArc]]:
     for arc in draft.arcs:
         is_argument = arc.role.startswith("ARG")
         reasons = {
-            "marks": arc.role in _MARKS or nodes[arc.dep].concept == _UNKNOWN,
+            "marks": arc.role in {"polarity", *_KEPT_ROLES} or nodes[arc.dep].concept == _UNKNOWN,
             "hortative": is_argument and arc.dep in us,
             "doubled": is_argument and times[arc.head, arc.dep] > 1,
             "modals": nodes[arc.head].rule == "modal" and nodes[arc.dep].rule == "coordination",
@@ -94,7 +90,7 @@ def _kept_arcs(draft: Draft) -> dict[str, list[DraftArc]]:
 
 
 def _is_person(node: DraftNode) -> bool:
-    return node.concept in _PERSONS and node.rule == "pronoun"
+    return node.concept in PERSONAL - {"it"} and node.rule == "pronoun"
 
 
 def _restore(draft: Draft, kept: Mapping[str, Sequence[DraftArc]], tops: Mapping[int, int]) -> None:
@@ -107,37 +103,41 @@ def _restore(draft: Draft, kept: Mapping[str, Sequence[DraftArc]], tops: Mapping
             draft.tops[sentence] = top
     asked = {node.sentence for node in nodes if node.concept == _UNKNOWN and not node.gone}
     for arc in kept.get("marks", ()):
-        node = nodes[arc.dep]
+        node, head = nodes[arc.dep], _living(draft, arc.head)
         lost = node.gone and (node.concept != _UNKNOWN or node.sentence not in asked)
-        if lost or arc.role in _KEPT_ROLES:
-            _restore_arc(draft, arc)
+        if (lost or arc.role in _KEPT_ROLES) and head is not None:
+            _restore_arc(draft, arc, head)
     for arc in kept.get("hortative", ()):
         _restore_us(draft, arc)
     for arc in kept.get("doubled", ()):
         if arc.role not in draft.roles(arc.head) and not nodes[arc.head].gone and not nodes[arc.dep].gone:
             draft.link(arc.head, arc.role, arc.dep, arc.rule)
-    _free_units(draft)
+    # *three pounds of rice*: what the unit is taken for is the rice, or else the amount.
+    kinds = {arc.dep: arc.head for arc in draft.arcs if arc.role == "unit"}
+    measured = {arc.dep: arc.head for arc in draft.arcs if arc.role == "quant"}
+    for arc in draft.arcs:
+        if arc.dep in kinds and arc.role.startswith("ARG"):
+            arc.dep = measured.get(kinds[arc.dep], kinds[arc.dep])
     _drop_particles(draft)
     for arc in kept.get("modals", ()):
         _put_over(draft, arc)
     for arc in kept.get("persons", ()):
         _restore_person(draft, arc)
     for k, node in enumerate(nodes):
-        answers = node.rule in {"interjection", "no"} and node.concept in _ANSWERS
+        answers = node.rule in {"interjection", "no"} and node.concept in word_class("answer")
         if node.gone and answers and draft.tops.get(node.sentence, k) != k:
             node.gone = False
             draft.link(draft.tops[node.sentence], "mod", k, node.rule)
 
 
-def _restore_arc(draft: Draft, arc: DraftArc) -> None:
+def _restore_arc(draft: Draft, arc: DraftArc, head: int) -> None:
     """The arc leads from its head, or from what its word means now, and is the only one to its end."""
-    node, head = draft.nodes[arc.dep], _living(draft, arc.head)
-    stands = head is None or head == arc.dep or draft.tops.get(node.sentence) == arc.dep
-    if head is None or stands or (node.gone and arc.role == "vocative"):
-        return
-    node.gone = False
-    draft.arcs = [old for old in draft.arcs if old.dep != arc.dep and (old.head, old.dep) != (arc.dep, head)]
-    draft.link(head, arc.role, arc.dep, arc.rule)
+    node = draft.nodes[arc.dep]
+    stands = head == arc.dep or draft.tops.get(node.sentence) == arc.dep
+    if not stands and not (node.gone and arc.role == "vocative"):
+        node.gone, back = False, (arc.dep, head)
+        draft.arcs = [old for old in draft.arcs if old.dep != arc.dep and (old.head, old.dep) != back]
+        draft.link(head, arc.role, arc.dep, arc.rule)
 
 
 def _restore_us(draft: Draft, arc: DraftArc) -> None:
@@ -154,15 +154,6 @@ def _restore_us(draft: Draft, arc: DraftArc) -> None:
     draft.link(head, arc.role, arc.dep, arc.rule)
 
 
-def _free_units(draft: Draft) -> None:
-    """*three pounds of rice*: what the unit is taken for is the rice, or else the amount."""
-    kinds = {arc.dep: arc.head for arc in draft.arcs if arc.role == "unit"}
-    measured = {arc.dep: arc.head for arc in draft.arcs if arc.role == "quant"}
-    for arc in draft.arcs:
-        if arc.dep in kinds and arc.role.startswith("ARG"):
-            arc.dep = measured.get(kinds[arc.dep], kinds[arc.dep])
-
-
 def _drop_particles(draft: Draft) -> None:
     """*sat down*: what is a part of the frame's name, ``sit-down-02``, is no direction beside it."""
     heads = {arc.head for arc in draft.arcs}
@@ -172,7 +163,7 @@ def _drop_particles(draft: Draft) -> None:
             continue
         stem, _, sense = (head.concept or "").rpartition("-")
         if sense.isdigit() and f"-{draft.words[node.token].lower}" in stem and head.token is not None:
-            near = 0 < node.token - head.token < _NEAR and stem.endswith(f"-{node.concept}")
+            near = 0 < node.token - head.token < 6 and stem.endswith(f"-{node.concept}")
             if near and sum(other.dep == arc.dep for other in draft.arcs) == 1:
                 draft.drop(arc.dep)
 
@@ -226,14 +217,13 @@ class LearnedReviser:
         """Chooses concepts, arcs and tops anew, in place."""
         if len(draft.words) > MOST_WORDS:
             return
-        parts = load_parts(self._folder)
+        parts, pairs = _load_parts(self._folder)
         choose_concepts(parts.meanings, parts.chooser, draft)
-        link_nodes(parts.meanings, parts.arcs, parts.pairs, draft)
+        link_nodes(parts.meanings, parts.arcs, pairs, draft)
         move_negation(parts.denial, draft)
 
 
-@dataclass(frozen=True)
-class Parts:
+class Parts(NamedTuple):
     """The tables and networks."""
 
     meanings: Meanings
@@ -241,18 +231,14 @@ class Parts:
     arcs: Model
     denial: Model
 
-    @cached_property
-    def pairs(self) -> GroupSums:
-        """Sums of the arcs' features that come again and again."""
-        return GroupSums(self.arcs, "pair", expand)
-
 
 @lru_cache(maxsize=2)
-def load_parts(folder: Traversable) -> Parts:
-    """Reads the files once a process."""
+def _load_parts(folder: Traversable) -> tuple[Parts, GroupSums]:
+    """The parts, and sums of the arcs' features that come again and again; read once a process."""
     names = ("chooser", "arcs", "denial")
     networks = [read_model(folder.joinpath(f"{name}.npz").read_bytes()) for name in names]
-    return Parts(read_meanings(folder.joinpath("meanings.json.gz").read_bytes()), *networks)
+    parts = Parts(read_meanings(folder.joinpath("meanings.json.gz").read_bytes()), *networks)
+    return parts, GroupSums(parts.arcs, "pair", expand)
 
 
 def learned_revisers() -> tuple[LearnedReviser, ...]:

@@ -12,7 +12,6 @@ from graphneg.parsers.dependency.learned.tables import (
     GroupSums,
     Meanings,
     Model,
-    Seen,
     Sense,
     draft_fragments,
     put_fragment,
@@ -27,7 +26,7 @@ LABELS = st.lists(
     st.sampled_from(["person", "teach-01", "=-", ";x", "\\y", "a b", "=5"]), min_size=1, max_size=5
 )
 MEANINGS = Meanings(
-    {"saw/v": [Seen("see-01", (6, 2)), Seen("=1000", (1, 0)), Seen("", (3, 0))]},
+    {"saw/v": {"see-01": (6, 2), "=1000": (1, 0), "": (3, 0)}},
     {"saw": [Sense("saw-01", "v", 3), Sense("saw-02", "n", 1)], "saw_off": [Sense("saw-off-03", "v", 1)]},
     {},
     {"dog": (1, 12)},

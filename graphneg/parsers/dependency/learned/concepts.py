@@ -17,11 +17,11 @@ import numpy as np
 from graphneg.parsers.dependency.draft import Draft
 from graphneg.parsers.dependency.learned.features import kind_of, stem_of
 from graphneg.parsers.dependency.learned.tables import (
+    LETTERS,
+    FragmentCounts,
     Meanings,
     Model,
-    SentenceCounts,
     draft_fragments,
-    letter_of,
     put_fragment,
     read_fragment,
     sense_keys,
@@ -31,13 +31,11 @@ from graphneg.parsers.dependency.learned.tables import (
 from graphneg.parsers.dependency.text import Word
 
 _AMOUNTS = frozenset({"many", "much"})
-_NO_COUNTS = (0, 0)
 _ORDER = "=imperative"
 """What the rules read as an order stays one: the training data have few."""
 _FIXED = frozenset(
     {"name", "date-entity", "date-interval", "url-entity", "email-address-entity", "phone-number-entity"}
 )
-Counts = tuple[int, int]
 
 
 class Candidate(NamedTuple):
@@ -48,30 +46,36 @@ class Candidate(NamedTuple):
 
 
 def candidates(
-    meanings: Meanings, words: Sequence[Word], i: int, given: str, left_out: Mapping[str, Counts]
+    meanings: Meanings, words: Sequence[Word], i: int, given: str, left_out: Mapping[str, tuple[int, int]]
 ) -> list[Candidate]:
     """The fragments that a word may stand for, the rules' own (``given``) first.
 
     ``left_out`` are counts to take off, those of the sentence itself while training.
     """
     word = words[i]
-    letter = letter_of(word)
+    letter = LETTERS.get(word.pos, "")
     sources: dict[str, list[str]] = {given: ["rules"]}
-    seen: dict[str, Counts] = {}
-    for text, counts in meanings.seen.get(word_key(word), ()):
-        less = left_out.get(text, _NO_COUNTS)
+    seen: dict[str, tuple[int, int]] = {}
+    for text, counts in meanings.seen.get(word_key(word), {}).items():
+        less = left_out.get(text, (0, 0))
         seen[text] = max(counts[0] - less[0], 0), max(counts[1] - less[1], 0)
     total = [sum(counts[corpus] for counts in seen.values()) for corpus in (0, 1)]
     for fragment, counts in seen.items():
         large = fragment[:1] == "=" and len(fragment) > 3 and fragment[1:].isdigit()
-        if counts == _NO_COUNTS or (given and not fragment) or large:
+        if not any(counts) or (given and not fragment) or large:
             continue  # A number of several digits is another sentence's *two billion*.
         marks = sources.setdefault(fragment, [])
         for name, count, whole in zip("ab", counts, total, strict=True):
             if count:
                 marks += [f"{name}{_share(count, whole)}", f"{name}n{_level(count)}"]
+    for key in sense_keys(word) if letter else ():
+        senses = meanings.senses.get(key, ())
+        whole = sum(sense.examples for sense in senses)
+        for n, sense in enumerate(senses):
+            if sense.letter == letter or (sense.letter == "v" and word.tag in {"VBG", "VBN", "NN", "JJ"}):
+                mark = f"pb{min(n, 3)}{'+' if '_' in key else ''}{sense.letter}{letter}"
+                sources.setdefault(sense.frame, []).extend([mark, f"pbx{_share(sense.examples, whole)}"])
     if letter:
-        _add_senses(sources, meanings, word, letter)
         sources.setdefault(word.lemma, []).append("lemma")
     _add_variants(sources, given)
     if _ORDER in read_fragment(given).labels:
@@ -117,12 +121,10 @@ def _words_of_expressions(draft: Draft) -> set[int]:
     """The words that a concept (no frame) stands for together with others: *no one*, *at all*."""
     covered: set[int] = set()
     for node in draft.nodes:
-        word = None if node.gone or node.token is None else draft.words[node.token]
-        if word is None or (node.start >= word.start and node.end <= word.end):
-            continue
-        if kind_of(node.label) == "concept":
-            inside = (w.i for w in draft.words if node.start <= w.start and w.end <= node.end)
-            covered.update(inside)
+        if not node.gone and node.token is not None and kind_of(node.label) == "concept":
+            word = draft.words[node.token]
+            if node.start < word.start or node.end > word.end:
+                covered.update(w.i for w in draft.words if node.start <= w.start and w.end <= node.end)
     return covered
 
 
@@ -132,16 +134,6 @@ def is_fixed(fragment: str) -> bool:
         label in _FIXED or label[:2] == '="' or (label[1:2].isdigit() and label[0] == "=")
         for label in read_fragment(fragment).labels
     )
-
-
-def _add_senses(sources: dict[str, list[str]], meanings: Meanings, word: Word, letter: str) -> None:
-    for key in sense_keys(word):
-        senses = meanings.senses.get(key, ())
-        whole = sum(sense.examples for sense in senses)
-        for n, sense in enumerate(senses):
-            if sense.letter == letter or (sense.letter == "v" and word.tag in {"VBG", "VBN", "NN", "JJ"}):
-                mark = f"pb{min(n, 3)}{'+' if '_' in key else ''}{sense.letter}{letter}"
-                sources.setdefault(sense.frame, []).extend([mark, f"pbx{_share(sense.examples, whole)}"])
 
 
 def _add_variants(sources: dict[str, list[str]], given: str) -> None:
@@ -165,20 +157,18 @@ def _level(count: int) -> int:
 
 
 def _features(word: Word, text: str, marks: list[str], known: str, given: str) -> list[str]:
-    fragment = read_fragment(text)
-    shape = "+".join(_shape(label, word.lemma) for label in fragment.labels)
+    def part(label: str) -> str:
+        if label == word.lemma:
+            return "L"
+        return kind_of(label.removeprefix("=")) + ("=" if stem_of(label) == word.lemma else "")
+
+    shape = "+".join(map(part, read_fragment(text).labels))
     sources = ",".join(sorted(mark for mark in marks if not mark.startswith(("an", "bn"))))
     return [
         *(f"m={mark}" for mark in marks), f"s={shape}", f"src={sources}", f"srck={sources},{known}",
         f"f={text}", f"fl={text},{word.lemma}", f"st={shape},{word.tag}", f"sd={shape},{word.dep}",
         f"rt={'rules' in marks},{word.tag},{word.dep}", f"g={given == ''},{text == ''},{known}",
     ]  # fmt: skip
-
-
-def _shape(label: str, lemma: str) -> str:
-    if label == lemma:
-        return "L"
-    return kind_of(label.removeprefix("=")) + ("=" if stem_of(label) == lemma else "")
 
 
 def context_features(meanings: Meanings, words: Sequence[Word], i: int) -> list[str]:
@@ -202,15 +192,12 @@ def context_features(meanings: Meanings, words: Sequence[Word], i: int) -> list[
 SURE = 2.0
 """Another sense of the rules' verb needs so much more of a score: texts differ in which senses are usual."""
 
-_FIRM = {"like"}
-"""Verbs whose sense the rules tell by what the learned parts don't read (*I like*, *I would like*)."""
-
 
 def choose_concepts(
     meanings: Meanings,
     model: Model,
     draft: Draft,
-    own: SentenceCounts | None = None,
+    own: FragmentCounts | None = None,
     sure: float = SURE,
 ) -> None:
     """Gives each word the candidate with the highest score; the rules' own if none is higher.
@@ -218,26 +205,22 @@ def choose_concepts(
     A candidate that is another sense of the rules' own must be higher by ``sure`` (log odds).
     ``own`` is what the sentence itself added to the meanings, if it did.
     """
-    contexts: list[list[str]] = []
-    options: list[list[Candidate]] = []
-    targets: list[tuple[int, list[int]]] = []
+    undecided: list[tuple[int, list[int], list[Candidate]]] = []
     for word, given, group in open_words(draft):
         choices = candidates(meanings, draft.words, word.i, given, (own or {}).get(word_key(word), {}))
         if len(choices) > 1:
-            contexts.append(context_features(meanings, draft.words, word.i))
-            options.append(choices)
-            targets.append((word.i, group))
-    if not targets:
+            undecided.append((word.i, group, choices))
+    if not undecided:
         return
-    arrays = model.arrays
-    bags = [option.features for choices in options for option in choices]
-    sizes = [len(choices) for choices in options]
-    around = model.sums("context", "context", contexts) + arrays["bias"]
+    contexts = [context_features(meanings, draft.words, token) for token, _, _ in undecided]
+    around = model.sums("context", "context", contexts) + model.arrays["bias"]
+    bags = [option.features for _, _, choices in undecided for option in choices]
     rows = model.sums("candidate", "candidate", bags)
+    sizes = [len(choices) for _, _, choices in undecided]
     hidden = np.maximum(np.repeat(around, sizes, axis=0) + rows[:, :-1], 0)
-    scores = hidden @ arrays["out"] + rows[:, -1]
+    scores = hidden @ model.arrays["out"] + rows[:, -1]
     begin = 0
-    for (token, group), choices in zip(targets, options, strict=True):
+    for token, group, choices in undecided:
         best = int(np.argmax(scores[begin : begin + len(choices)]))
         if scores[begin + best] - scores[begin] > _needed(choices[0].fragment, choices[best].fragment, sure):
             put_fragment(draft, token, choices[best].fragment, group)
@@ -245,7 +228,10 @@ def choose_concepts(
 
 
 def _needed(given: str, other: str, sure: float) -> float:
-    """How much higher another fragment's score must be: by ``sure`` if both are senses of one verb."""
+    """How much higher another fragment's score must be: by ``sure`` if both are senses of one verb.
+
+    Rules alone choose senses of *like*, by what the learned parts don't read (*I like*, *I would like*).
+    """
     if kind_of(given) != "frame" or kind_of(other) != "frame" or stem_of(given) != stem_of(other):
         return 0.0
-    return inf if stem_of(given) in _FIRM else sure
+    return inf if stem_of(given) == "like" else sure

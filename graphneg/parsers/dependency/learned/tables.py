@@ -28,19 +28,12 @@ import numpy as np
 from graphneg.parsers.dependency.draft import Draft
 from graphneg.parsers.dependency.text import Word
 
-_LETTERS = {"VERB": "v", "AUX": "v", "NOUN": "n", "PROPN": "n", "ADJ": "j", "ADV": "j"}
-_CLASSES = {"VERB": "v", "AUX": "v", "NOUN": "n", "PROPN": "n"}
+LETTERS = {"VERB": "v", "AUX": "v", "NOUN": "n", "PROPN": "n", "ADJ": "j", "ADV": "j"}
+"""PropBank's letters for parts of speech."""
 Array = Any
 _MOST_KEPT = 50_000
 TABLES = frozenset({"context", "candidate", "node", "pair", "denial"})
 """Arrays with a row for each feature; the last row in memory is all zeros."""
-
-
-class Seen(NamedTuple):
-    """How often a fragment came from a word, in each corpus."""
-
-    fragment: str
-    counts: tuple[int, int]
 
 
 class Sense(NamedTuple):
@@ -51,18 +44,18 @@ class Sense(NamedTuple):
     examples: int
 
 
-SentenceCounts = Mapping[str, Mapping[str, tuple[int, int]]]
-"""What one sentence added to :attr:`Meanings.seen`: counts by word key and fragment."""
+FragmentCounts = Mapping[str, Mapping[str, tuple[int, int]]]
+"""How often each fragment came from a word in each of the two corpora, by word key (:func:`word_key`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Meanings:
-    """``seen`` by word key (:func:`word_key`), ``senses`` by lemma, ``roles`` by frame (``ARG0=PAG``).
+    """Counts of fragments, ``senses`` by lemma, ``roles`` by frame (``ARG0=PAG``).
 
     ``clusters`` has a coarse and a fine class of similar words for each word.
     """
 
-    seen: Mapping[str, Sequence[Seen]]
+    seen: FragmentCounts
     senses: Mapping[str, Sequence[Sense]]
     roles: Mapping[str, Sequence[str]]
     clusters: Mapping[str, tuple[int, int]]
@@ -72,10 +65,7 @@ def read_meanings(data: bytes) -> Meanings:
     """Reads ``meanings.json.gz``."""
     stored = json.loads(gzip.decompress(data))
     return Meanings(
-        {
-            key: [Seen(fragment, (first, second)) for fragment, (first, second) in fragments]
-            for key, fragments in stored["seen"].items()
-        },
+        {key: dict(fragments) for key, fragments in stored["seen"].items()},
         {key: [Sense(*sense) for sense in senses] for key, senses in stored["senses"].items()},
         stored["roles"],
         {word: (coarse, fine) for word, (coarse, fine) in stored["clusters"].items()},
@@ -87,12 +77,7 @@ def word_key(word: Word) -> str:
 
     Words of other classes share an entry, because taggers confuse them.
     """
-    return f"{word.lemma}/{_CLASSES.get(word.pos, 'x')}"
-
-
-def letter_of(word: Word) -> str:
-    """PropBank's letter for the word's part of speech."""
-    return _LETTERS.get(word.pos, "")
+    return f"{word.lemma}/{LETTERS.get(word.pos, 'x').replace('j', 'x')}"
 
 
 def sense_keys(word: Word) -> list[str]:
@@ -116,14 +101,10 @@ def write_fragment(labels: Sequence[str], arcs: Iterable[tuple[int, str, int]]) 
     """
     order = sorted(range(len(labels)), key=lambda i: labels[i])
     number = {old: new for new, old in enumerate(order)}
-    written = sorted(f"{number[h]}:{role}:{number[d]}" for h, role, d in arcs)
-    return " ".join([_escaped(labels[i]) for i in order] + [";" + arc for arc in written])
-
-
-def _escaped(label: str) -> str:
-    """A label as one word; a backslash marks the few that would read as an arc."""
-    word = "_".join(label.split()) or "_"
-    return "\\" + word if word[0] in ";\\" else word
+    written = sorted(f";{number[h]}:{role}:{number[d]}" for h, role, d in arcs)
+    words = ["_".join(labels[i].split()) or "_" for i in order]
+    # A backslash marks the few labels that would read as an arc.
+    return " ".join(["\\" + word if word[0] in ";\\" else word for word in words] + written)
 
 
 @lru_cache(maxsize=65536)
@@ -161,11 +142,11 @@ def draft_fragments(draft: Draft) -> dict[int, tuple[str, list[int]]]:
         token = draft.nodes[arc.head].token
         if arc.head in number and arc.dep in number and token == draft.nodes[arc.dep].token:
             inner.setdefault(token, []).append((number[arc.head], arc.role, number[arc.dep]))
-    fragments: dict[int, tuple[str, list[int]]] = {}
-    for token, group in members.items():
-        labels = [marked(draft.nodes[i].concept, draft.nodes[i].value) for i in group]
-        fragments[token] = (write_fragment(labels, inner.get(token, ())), group)
-    return fragments
+    labels = [marked(node.concept, node.value) for node in draft.nodes]
+    return {
+        token: (write_fragment([labels[i] for i in group], inner.get(token, ())), group)
+        for token, group in members.items()
+    }
 
 
 def put_fragment(draft: Draft, token: int, text: str, group: Sequence[int]) -> None:
@@ -252,14 +233,11 @@ class GroupSums:
 def read_model(data: bytes) -> Model:
     """Reads a network's ``.npz``: its arrays, and the names of features and classes."""
     with np.load(io.BytesIO(data), allow_pickle=False) as stored:
-        names = list(stored.files)
-        arrays = {name[2:]: stored[name].astype(np.float32) for name in names if name.startswith("a.")}
+        files = list(stored.files)
+        arrays = {name[2:]: stored[name].astype(np.float32) for name in files if name[:2] == "a."}
         for name in TABLES & arrays.keys():
-            rows = arrays[name] * stored["s." + name]
-            arrays[name] = np.concatenate([rows, np.zeros((1, rows.shape[1]), np.float32)])
-        texts = {
-            name[2:]: stored[name].tobytes().decode().split("\n") for name in names if name.startswith("t.")
-        }
+            arrays[name] = np.pad(arrays[name] * stored["s." + name], ((0, 1), (0, 0)))
+        texts = {name[2:]: stored[name].tobytes().decode().split("\n") for name in files if name[:2] == "t."}
     classes = texts.pop("classes", [])
     features = {name: {feature: i for i, feature in enumerate(lines)} for name, lines in texts.items()}
     return Model(features, arrays, classes)
