@@ -197,7 +197,6 @@ def _unique(variable: str | None, taken: set[str]) -> str | None:
     return name
 
 
-_ONCE = frozenset({":polarity", ":mode"})
 _NUMBERED = re.compile(r":(op|snt)(\d+)")
 _ROLE = re.compile(r":[A-Za-z][A-Za-z0-9-]*")
 _VARIABLE = re.compile(r"[a-z]\d*")
@@ -234,7 +233,7 @@ def _mended(node: tuple[str, list[Branch]], variables: set[str]) -> tuple[str, l
     kept: list[Branch] = []
     seen: set[Branch] = set()
     for role, target in branches:
-        key = role, "" if role in _ONCE or isinstance(target, tuple) else target
+        key = role, "" if role in {":polarity", ":mode"} or isinstance(target, tuple) else target
         if isinstance(target, tuple):
             kept.append((role if _ROLE.fullmatch(role) else ":mod", _mended(target, variables)))
         elif role == "/" or (key not in seen and _stays(variable, role, target, variables)):
@@ -271,7 +270,6 @@ SEQUENCE_TO_SEQUENCE = ("parse_xfm", "parse_t5")
 _TASKS = ("parse_amr", "translation_amr_to_text")
 """Where training noted its settings: the first released model did so under another task's name."""
 _SAMPLE = 1 << 20
-_WEIGHTS = (".safetensors", ".bin", ".pt")
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,7 +333,7 @@ def read_model(model: str | Path | None) -> ParseModel:
 def _digest(path: Path) -> str:
     """Tells weights apart without reading gigabytes: names, sizes, the beginnings and ends of files."""
     seen = hashlib.blake2b(digest_size=4)
-    for file in sorted(entry for entry in path.iterdir() if entry.suffix in _WEIGHTS):
+    for file in sorted(entry for entry in path.iterdir() if entry.suffix in (".safetensors", ".bin", ".pt")):
         size = file.stat().st_size
         seen.update(f"{file.name} {size}".encode())
         with file.open("rb") as stream:

@@ -18,7 +18,6 @@ EMPTY = AmrGraph("", (AmrNode(0, 0, "a", "amr-empty", None, None, None, 0),))
 """The graph of a text without words (AMR guidelines 1.2.6, ``amr-empty``)."""
 
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
-_NO_TEXT = frozenset({"Cc", "Cs"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +160,7 @@ def readable_text(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    no_text = {c for c in text if unicodedata.category(c) in _NO_TEXT and not c.isspace()}
+    no_text = {c for c in text if unicodedata.category(c) in {"Cc", "Cs"} and not c.isspace()}
     return "".join(_REPLACEMENT if character in no_text else character for character in text)
 
 

@@ -17,7 +17,6 @@ from graphneg.english.tagging import NOUNS, VERBS
 from graphneg.english.words import word_class, word_map
 
 _PLURAL = frozenset({"these", "those", "many", "few", "several", "both", "others", "people"})
-_TAGS = ("PRS", "PRO", "PS", "PN", "PRO")
 _HEADS = NOUNS | {"PN", "PRS", "PRO", "CD", "EX"}
 _EXPLETIVE_REACH = 7
 
@@ -151,7 +150,7 @@ def rewrite_pronoun(sentence: Sentence, token: Token, person: str, case: Case) -
         token.home = -1
     if form == "yourself" and token.low in ("ourselves", "themselves"):
         form = "yourselves"
-    sentence.rewrite(token, form, _TAGS[case])
+    sentence.rewrite(token, form, ("PRS", "PRO", "PS", "PN", "PRO")[case])
 
 
 def case_of(sentence: Sentence, token: Token, person: str) -> Case | None:

@@ -19,7 +19,6 @@ EXPANDED = word_map("before-nt")
 """What verbs are in full that are written in another way before n't."""
 _CONTRACTED = {full: stem for stem, full in EXPANDED.items() if stem != "ai"}
 _NEVER_CONTRACTED = frozenset({"am", "'m", "may", "might", "ought", "shall", "'re"})
-_FULL = word_map("full-forms")
 _CASES = {person: cases.replace("_", " ").split("/") for person, cases in word_map("pronoun-cases").items()}
 Case = IntEnum("Case", ["SUBJECT", "OBJECT", "POSSESSIVE", "OWN", "REFLEXIVE"], start=0)
 """Where a pronoun stands: ``OWN`` is *mine*, ``POSSESSIVE`` is *my*."""
@@ -37,7 +36,7 @@ _MASS_ENDING = re.compile(
 def full_form(word: str) -> str:
     """A clitic or a contracted stem written out; ``'s`` and ``'d`` are left to their sentence."""
     low = word.lower().replace("’", "'")
-    return _FULL.get(low, low)
+    return word_map("full-forms").get(low, low)
 
 
 def before_nt(verb: str) -> str | None:

@@ -17,7 +17,6 @@ from graphneg.english.tagging import NOUNS, VERBS
 from graphneg.english.words import readings, word_class
 
 _INDEFINITE = frozenset({"a", "an", "some", "any"})
-_PREFIXES = ("un", "in", "im", "ir", "il", "dis", "non-", "non")
 _BEFORE_QUALITY = frozenset({"JJ", "RB", "NN", "DT", "VBN", "WP", "SC"})
 _IN_PHRASE = ("JJ", "RB", "CD", "VBN", "VBG", *NOUNS)
 
@@ -285,7 +284,7 @@ def _positive_determiner(sentence: Sentence, index: int, following: Token) -> No
 
 def _without_prefix(word: str, concept: str) -> str:
     low = word.lower()
-    for prefix in _PREFIXES:
+    for prefix in ("un", "in", "im", "ir", "il", "dis", "non-", "non"):
         rest = low[len(prefix) :]
         if low.startswith(prefix) and len(rest) > 2 and (readings(rest) or concept.startswith(rest[:4])):
             return rest

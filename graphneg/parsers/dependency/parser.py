@@ -11,22 +11,13 @@ parts revise it, and the assembler makes one well-formed graph of the drafts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from graphneg.parsers.base import WORDLESS, Parsed
 from graphneg.parsers.dependency.draft import Draft, assemble
 from graphneg.parsers.dependency.lexicon import Lexicon, load_lexicon
 from graphneg.parsers.dependency.revision import Reviser, learned_revisers, revise
-from graphneg.parsers.dependency.rules import (
-    clauses,
-    concepts,
-    copulas,
-    entities,
-    linking,
-    roles,
-    trees,
-)
+from graphneg.parsers.dependency.rules import clauses, concepts, copulas, entities, linking, roles, trees
 from graphneg.parsers.dependency.rules.state import RuleState
 from graphneg.parsers.dependency.text import (
     Word,
@@ -72,33 +63,26 @@ class DependencyParser:
     def drafts(self, texts: Sequence[str]) -> list[list[Draft]]:
         """The drafts of each text, one a piece, as the revisers leave them."""
         drafts: list[list[Draft]] = [[] for _ in texts]
-        for n, words in _read(load_model(self._model), texts):
-            drafts[n].append(_draft(texts[n], words, self._revisers))
+        cuts = [
+            (n, offset, *tightened(piece))
+            for n, text in enumerate(texts)
+            for offset, piece in pieces(readable(text))
+            if piece and not piece.isspace()
+        ]
+        docs = load_model(self._model).pipe((piece for _, _, piece, _ in cuts), batch_size=128)
+        for (n, offset, _, places), doc in zip(cuts, docs, strict=True):
+            drafts[n].append(self._draft(texts[n], read_words(doc, offset, places)))
         return drafts
 
-
-def _read(nlp: Any, texts: Sequence[str]) -> Iterator[tuple[int, list[Word]]]:
-    """The words of each piece of the texts, with the number of its text."""
-    cuts = [
-        (n, offset, *tightened(piece))
-        for n, text in enumerate(texts)
-        for offset, piece in pieces(readable(text))
-        if piece and not piece.isspace()
-    ]
-    docs = nlp.pipe((piece for _, _, piece, _ in cuts), batch_size=128)
-    for (n, offset, _, places), doc in zip(cuts, docs, strict=True):
-        yield n, read_words(doc, offset, places)
-
-
-def _draft(text: str, words: Sequence[Word], revisers: Sequence[Reviser]) -> Draft:
-    """The draft of a piece; where a rule fails on it, one of its words, with a warning that says so."""
-    try:
-        return revise(write_draft(text, words), revisers)
-    except Exception as fault:
-        draft = Draft(text, words)
-        _write_word(draft)
-        draft.warnings.append(f"fault: {type(fault).__name__} in a rule of the parser; only a word is left")
-        return draft
+    def _draft(self, text: str, words: Sequence[Word]) -> Draft:
+        """The draft of a piece; where a rule fails on it, one of its words, with a warning that says so."""
+        try:
+            return revise(write_draft(text, words), self._revisers)
+        except Exception as fault:
+            warning = f"fault: {type(fault).__name__} in a rule of the parser; only a word is left"
+            draft = Draft(text, words, warnings=[warning])
+            _write_word(draft)
+            return draft
 
 
 def _parsed(text: str, drafts: Sequence[Draft]) -> Parsed:
@@ -118,20 +102,17 @@ def write_draft(text: str, words: Sequence[Word], lexicon: Lexicon | None = None
     """
     state = RuleState(Draft(text, words), words, lexicon or load_lexicon())
     trees.correct_trees(words)
-    for rule in (
-        entities.write_entities,
-        entities.write_multiwords,
-        copulas.resolve_copulas,
-        copulas.resolve_futures,
-        concepts.resolve_light_verbs,
-        clauses.write_question_words,
-        concepts.write_concepts,
-        clauses.write_modals,
-        entities.write_degrees,
-        clauses.write_negation,
-        entities.write_nominals,
-    ):
-        rule(state)
+    entities.write_entities(state)
+    entities.write_multiwords(state)
+    copulas.resolve_copulas(state)
+    copulas.resolve_futures(state)
+    concepts.resolve_light_verbs(state)
+    clauses.write_question_words(state)
+    concepts.write_concepts(state)
+    clauses.write_modals(state)
+    entities.write_degrees(state)
+    clauses.write_negation(state)
+    entities.write_nominals(state)
     groups = linking.write_coordination(state)
     roles.write_roles(state)
     clauses.write_whys(state)
@@ -142,13 +123,10 @@ def write_draft(text: str, words: Sequence[Word], lexicon: Lexicon | None = None
         clauses.write_moods(state, root)
         linking.write_openers(state, root)
     _write_tops(state, linking.join_speech(state, roots))
-    for rule in (
-        linking.merge_speakers,
-        linking.merge_reflexives,
-        linking.merge_nouns,
-        linking.merge_pronouns,
-    ):
-        rule(state)
+    linking.merge_speakers(state)
+    linking.merge_reflexives(state)
+    linking.merge_nouns(state)
+    linking.merge_pronouns(state)
     return state.draft
 
 

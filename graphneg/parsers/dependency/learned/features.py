@@ -20,7 +20,6 @@ _SETTLED_ROLES = frozenset({"vocative", "polite", "name"})
 _ENTITY_ROLES = frozenset(
     ["weekday", "day", "month", "year", "season", "time", "dayperiod", "calendar", "decade", "value"]
 )
-_NO_CLUSTER = (-1, -1)
 
 
 @lru_cache(maxsize=65536)
@@ -134,7 +133,7 @@ class DraftFeatures:
     def __init__(self, draft: Draft, meanings: Meanings) -> None:
         self.draft = draft
         self.frames = meanings.roles
-        self.clusters = [meanings.clusters.get(stem_of(node.label), _NO_CLUSTER) for node in draft.nodes]
+        self.clusters = [meanings.clusters.get(stem_of(node.label), (-1, -1)) for node in draft.nodes]
         self.signatures = [
             "".join(meanings.roles.get(node.label, ())).replace("ARG", "") for node in draft.nodes
         ]

@@ -105,8 +105,8 @@ def _write_question(state: RuleState, root: Word) -> None:
     tagged = any(word.dep == "tag" for word in members)
     if not tagged and not _asks(root, members):
         return
-    draft, asked = state.draft, root
-    core, outer = state.core[state.proxy(root.i)], state.outer[state.proxy(root.i)]
+    draft, proxy = state.draft, state.proxy(root.i)
+    core, outer = state.core[proxy], state.outer[proxy]
     denials = (arc.dep for arc in draft.arcs if arc.head == core and arc.role == "polarity")
     denial = next((dep for dep in denials if draft.nodes[dep].value == "-"), None)
     if not tagged and denial is not None:
@@ -118,7 +118,8 @@ def _write_question(state: RuleState, root: Word) -> None:
         asked = root.child("ccomp")
         if asked is None or state.core_of(asked) is None:
             return
-        core, outer = state.core[state.proxy(asked.i)], state.outer[state.proxy(asked.i)]
+        proxy = state.proxy(asked.i)
+        core, outer = state.core[proxy], state.outer[proxy]
     unknown = draft.concept("amr-unknown", None, "question", root.sentence)
     draft.link(outer if draft.nodes[outer].rule == "modal" else core, "polarity", unknown, "question")
     for word in members:
@@ -162,9 +163,13 @@ def opens_question(root: Word) -> bool:
     verb = min((subject.i, *subject.kids)) - 1
     while verb > 0 and words[verb].lower in {"n't", "not"}:
         verb -= 1
-    if verb < 0 or not _inverts(root, words[verb]):
+    first = words[verb]
+    inverts = first.tag == "MD" or first.lower in MODALS or first.lemma in {"do", "have", "be"}
+    if verb == root.i:
+        inverts = first.lemma == "be" and first.tag in {"VBP", "VBZ", "VBD"}
+    elif first.head != root.i or first.dep not in {"aux", "auxpass"}:
         return False
-    if words[verb].lower == "may" and subject.lower not in {"i", "we"}:
+    if verb < 0 or not inverts or (first.lower == "may" and subject.lower not in {"i", "we"}):
         return False
     members = [word for word in words if word.sentence == root.sentence]
     before = [word for word in members if word.i < verb]
@@ -174,18 +179,7 @@ def opens_question(root: Word) -> bool:
     return all(word.lower in _LEADS or word.tag in _MARKS or word.tag in {"UH", "JJ"} for word in before)
 
 
-def _inverts(root: Word, verb: Word) -> bool:
-    if verb.i == root.i:
-        return verb.lemma == "be" and verb.tag in {"VBP", "VBZ", "VBD"}
-    if verb.head != root.i or verb.dep not in {"aux", "auxpass"}:
-        return False
-    return verb.tag == "MD" or verb.lower in MODALS or verb.lemma in {"do", "have", "be"}
-
-
-_PRONOUNS = word_class("wh-pronoun")
-_ADVERBS = frozenset({"where", "when", "why", "how"})
 _MEASURES = word_map("measure")
-_ARGUMENTS = frozenset({"dobj", "nsubj", "nsubjpass", "attr"})
 _CLAUSES = frozenset({"ROOT", "relcl", "acl", "advcl", "ccomp", "xcomp", "pcomp", "csubj", "parataxis"})
 
 
@@ -194,25 +188,25 @@ def write_question_words(state: RuleState) -> None:
     for word in state.words:
         if word.tag in {"WP", "WDT", "WP$", "WRB"} and word.i not in state.done:
             clause = clause_of(word)
-            direct = clause.dep in {"ROOT", "conj", "parataxis"} or _is_quoted(clause)
+            head = clause.parent
+            # A complement before its verb, or one of *say* and *ask* without a mark of its own: direct speech.
+            quoted = clause.i < head.i or head.lemma in {"say", "ask", "reply", "demand", "cry"}
+            direct = clause.dep in {"ROOT", "conj", "parataxis"} or (clause.dep == "ccomp" and quoted)
             asked = direct and _is_asked(clause)
-            if word.lower in _PRONOUNS:
-                _write_pronoun(state, word, clause, asked, direct)
-            elif word.lower in _ADVERBS:
+            if word.lower in word_class("wh-pronoun"):
+                if clause.dep not in {"relcl", "acl"} or word.lower == "what":
+                    _write_pronoun(state, word, asked, direct)
+            elif word.lower in {"where", "when", "why", "how"}:
                 _write_adverb(state, word, asked, direct)
             state.done.add(word.i)
 
 
-def _write_pronoun(state: RuleState, word: Word, clause: Word, asked: bool, direct: bool) -> None:
-    if clause.dep in {"relcl", "acl"} and word.lower != "what":
-        return
+def _write_pronoun(state: RuleState, word: Word, asked: bool, direct: bool) -> None:
     if asked or (direct and word.lower == "what" and word.dep not in {"det", "predet"}):
         state.add("amr-unknown", word.i, "question")
-    elif direct:
-        return
-    elif word.lower in {"what", "whatever"} and word.dep != "det":
+    elif not direct and word.lower in {"what", "whatever"} and word.dep != "det":
         state.add("thing", word.i, "free-relative")
-    elif word.lower in {"who", "whom", "whoever"}:
+    elif not direct and word.lower in {"who", "whom", "whoever"}:
         state.add("person", word.i, "free-relative")
 
 
@@ -235,7 +229,7 @@ def _write_measure(state: RuleState, how: Word, concept: str, rule: str) -> None
     measured = how.parent
     state.add(concept, measured.i, rule)
     state.done.update((how.i, measured.i))
-    if measured.dep not in _ARGUMENTS:
+    if measured.dep not in {"dobj", "nsubj", "nsubjpass", "attr"}:
         state.forms[measured.i] = _MEASURES[measured.lower]
 
 
@@ -268,13 +262,6 @@ def clause_of(word: Word) -> Word:
     return word
 
 
-def _is_quoted(clause: Word) -> bool:
-    """A complement before its verb, or one of *say* and *ask* without a mark of its own: direct speech."""
-    head = clause.parent
-    spoken = clause.i < head.i or head.lemma in {"say", "ask", "reply", "demand", "cry"}
-    return clause.dep == "ccomp" and spoken
-
-
 def _is_asked(clause: Word) -> bool:
     """Whether a question mark follows in the sentence."""
     rest = clause.tree[clause.i :]
@@ -284,7 +271,6 @@ def _is_asked(clause: Word) -> bool:
 _INNER_NEGATION = word_class("inner-negation")
 """Modals whose *not* belongs to the verb: *must not* obliges one not to, *should not* advises one not to."""
 _AMOUNTS = frozenset({"very", "much", "many", "altogether", "entirely", "completely", "all"})
-_DEGREES = frozenset({"so", "too", "as", "that", "quite", "really"})
 _COUNTING = frozenset({"every", "all", "even", "everyone", "everybody", "everything"})
 
 
@@ -313,10 +299,21 @@ def _denied_by(state: RuleState, word: Word) -> tuple[int | None, str]:
         return _denied_clause(state, word), "negation"
     if word.lower == "never" and word.i in state.core:
         return _denied_clause(state, word), "never"
+    head = word.parent
     if word.lower == "no" and word.i not in state.core and word.i not in state.done:
-        return _denied_by_no(state, word), "no"
+        # It denies a comparison, the verb of a subject, *have* of its object, else the noun.
+        if head.tag in {"JJR", "RBR"} and word.i < head.i:
+            while head.lower in {"more", "less"} and head.parent.tag[:2] in {"JJ", "RB"}:
+                head = head.parent
+            return state.core_of(head), "no"
+        beside = word.tag == "DT" and word.dep in {"det", "neg"}
+        return _denied_by_phrase(state, head) if beside else None, "no"
     if word.lower in {"none", "neither"}:
-        return _denied_by_none(state, word), "none"
+        # *none of them came*, *neither he nor she came*: what they do is denied.
+        if word.dep in {"preconj", "det", "cc"} and word.lower == "neither":
+            return _denied_by_phrase(state, head) if head.tag[:2] in {"NN", "PR"} else None, "none"
+        deferred = word.i in state.proxies and word.dep in {*SUBJECTS, "dobj"}
+        return state.core_of(head) if deferred else None, "none"
     inner = word.child("pobj", "pcomp") if word.lower == "without" else None
     return (None if inner is None else state.core_of(inner)), "without"
 
@@ -324,7 +321,7 @@ def _denied_by(state: RuleState, word: Word) -> tuple[int | None, str]:
 def _denied_clause(state: RuleState, word: Word) -> int | None:
     """The modal where that is what *not* denies, else the predicate."""
     head, after = word.parent, word.following
-    if head.lower in _DEGREES and head.dep == "advmod":
+    if head.lower in {"so", "too", "as", "that", "quite", "really"} and head.dep == "advmod":
         head = head.parent
     ought = head.child("xcomp") if head.lemma == "ought" else None
     if ought is not None:
@@ -353,26 +350,7 @@ def _deny_joined(state: RuleState, word: Word, target: int) -> None:
             state.mark(state.core[other.i], "polarity", "-", None, "negation")
 
 
-def _denied_by_no(state: RuleState, word: Word) -> int | None:
-    """*no* denies a comparison, the verb of a subject, *have* of its object, else the noun."""
-    head = word.parent
-    if head.tag in {"JJR", "RBR"} and word.i < head.i:
-        while head.lower in {"more", "less"} and head.parent.tag[:2] in {"JJ", "RB"}:
-            head = head.parent
-        return state.core_of(head)
-    return _denied_by_phrase(state, head) if word.tag == "DT" and word.dep in {"det", "neg"} else None
-
-
 def _denied_by_phrase(state: RuleState, noun: Word) -> int | None:
     verb = noun.parent
     denies = noun.dep in SUBJECTS or (noun.dep == "dobj" and verb.lemma == "have")
     return state.core_of(verb if denies and state.core_of(verb) is not None else noun)
-
-
-def _denied_by_none(state: RuleState, word: Word) -> int | None:
-    """*none of them came*, *neither he nor she came*: what they do is denied."""
-    if word.dep in {"preconj", "det", "cc"} and word.lower == "neither":
-        return _denied_by_phrase(state, word.parent) if word.parent.tag[:2] in {"NN", "PR"} else None
-    if word.i in state.proxies and word.dep in {*SUBJECTS, "dobj"}:
-        return state.core_of(word.parent)
-    return None

@@ -19,25 +19,19 @@ from graphneg.parsers.dependency.rules.clauses import MODALS
 from graphneg.parsers.dependency.rules.state import RuleState
 from graphneg.parsers.dependency.text import Word, signature
 
-_CLOTHES = word_class("clothes")
 _PRONOUNS = word_map("pronoun")
 _INDEFINITE = word_map("indefinite")
 _WH_WORDS = word_class("wh-word")
 _EXPRESSIVES = word_class("expressive")
 """Interjections that AMR marks ``:mode expressive``."""
-_SILENT_TAGS = word_class("silent-tag")
-_FALLBACK_TAGS = word_class("fallback-tag")
-_PREPOSITIONS = word_class("preposition-concept")
 _PARTS_OF_DAYS = frozenset({"day", "morning", "evening", "afternoon", "night"})
 """*one day* is some day, not an amount."""
 _NO_ADVERBS = frozenset({"family", "early", "likely", "lonely", "daily", "friendly"})
 _IN_LE = frozenset({"gently", "simply", "humbly", "subtly", "idly", "nobly"})
 _PREFIXES = ("un", "im", "in", "ir", "il", "dis")
-_NO_ARGUMENTS = frozenset({"punct", "aux", "cc", "conj", "neg", "mark", "auxpass"})
 _LIGHT_VERBS = {verb: word_class(f"light-verb {verb}") for verb in ("make", "take", "give", "have", "do")}
 """The nouns that speak for a verb: *take a look* (AMR guidelines 1.2.6)."""
 _RELATIVES = word_map("relative")
-_AGENT_NOUNS = word_class("agent-noun")
 _EVENT_ENDINGS = ("tion", "sion", "ment", "ance", "ence", "al", "ing", "ure")
 
 
@@ -66,9 +60,9 @@ def write_concepts(state: RuleState) -> None:
 def _write(state: RuleState, word: Word) -> None:
     tag = word.tag
     please = word.lower == "please" and tag in {"UH", "RB", "VB"} and not word.kids
-    if please or tag in _SILENT_TAGS or word.lower in {"the", "a", "an"}:
+    if please or tag in word_class("silent-tag") or word.lower in {"the", "a", "an"}:
         return
-    if word.lower.endswith("less") and word.lower[:-4] in _CLOTHES:
+    if word.lower.endswith("less") and word.lower[:-4] in word_class("clothes"):
         # *a shirtless man*: one who has no shirt.
         having = state.add("have-03", word.i, "lack", ARG1=word.lower[:-4])
         state.mark(having, "polarity", "-", word.i, "negative")
@@ -76,7 +70,7 @@ def _write(state: RuleState, word: Word) -> None:
         return
     elif tag in _WRITERS:
         _WRITERS[tag](state, word)
-    elif tag in _FALLBACK_TAGS or any(character.isalnum() for character in word.text):
+    elif tag in word_class("fallback-tag") or any(character.isalnum() for character in word.text):
         state.add(word.lemma, word.i, "word")
 
 
@@ -139,7 +133,7 @@ def _forms(word: Word) -> list[str]:
         if kid.dep in {"prep", "dative"} and kid.tag in {"IN", "TO"}:
             target = kid.child("pobj", "pcomp")
         form = signature(word, target or kid)
-        if form is not None and kid.dep not in _NO_ARGUMENTS:
+        if form is not None and kid.dep not in {"punct", "aux", "cc", "conj", "neg", "mark", "auxpass"}:
             forms.append(form)
     return forms
 
@@ -175,7 +169,7 @@ def _write_noun(state: RuleState, word: Word) -> None:
         state.draft.concept("have-rel-role-91", word.i, "relation", ARG0=person, ARG2=_RELATIVES[lemma])
     elif known := state.lexicon.written_concepts(lemma, "n"):
         _write_known(state, word, known[0])
-    elif lemma in _AGENT_NOUNS:
+    elif lemma in word_class("agent-noun"):
         _write_agent(state, word, "person")
     else:
         frames = _verbal_frames(state, lemma, "n") if lemma.endswith(_EVENT_ENDINGS) else []
@@ -344,7 +338,7 @@ def _write_preposition(state: RuleState, word: Word) -> None:
     if word.dep in {"mark", "agent"} or word.lower == "like":
         return
     if word.child("pobj", "pcomp") is not None:
-        if word.lower in _PREPOSITIONS and word.dep == "prep":
+        if word.lower in word_class("preposition-concept") and word.dep == "prep":
             counts = lexicon.concepts.get((word.lemma, "in"), {})
             if counts.get(word.lower, 0) >= counts.get(DELETED, 0) * 0.6:
                 state.add(word.lower, word.i, "preposition")

@@ -13,8 +13,6 @@ from graphneg.parsers.dependency.rules.state import TIME_NOUNS, RuleState
 from graphneg.parsers.dependency.text import Word
 
 _PLACES = word_class("place-adverb")
-_LIGHT = word_class("light-adverb")
-_SEEMING = frozenset({"seem", "appear", "happen"})
 _AFFECTING = word_class("affecting")
 _PLACED = word_map("place-preposition")
 _LOCATIVE = word_class("locative") | {"like"}
@@ -29,7 +27,7 @@ def resolve_copulas(state: RuleState) -> None:
                 state.forms[clause.i] = "cop_subj"
         if word.lemma == "be" and word.tag[:2] == "VB" and word.dep not in {"aux", "auxpass"}:
             _resolve(state, word)
-        elif word.lemma in _SEEMING or word.lemma in _AFFECTING:
+        elif word.lemma in {"seem", "appear", "happen"} or word.lemma in _AFFECTING:
             _resolve_delayed(state, word)
 
 
@@ -148,6 +146,6 @@ def _other(be: Word) -> Word | None:
         if inner is not None:
             return inner
     for kid in be.children("npadvmod", "advmod", "advcl"):
-        if kid.tag not in {"WRB", "RB"} or (kid.i > be.i and kid.lower not in _LIGHT):
+        if kid.tag not in {"WRB", "RB"} or (kid.i > be.i and kid.lower not in word_class("light-adverb")):
             return kid
     return be.child("nsubj")

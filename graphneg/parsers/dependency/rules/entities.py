@@ -38,9 +38,7 @@ _KINDS_OF_NAMES = (
 _KNOWN_NAMES = word_map("known-name")
 _LAST_NAMES = word_map("last-name")
 _PERIODS = word_map("day-period")
-_COUNTING = word_class("counting")
 _AFTER_HOURS = frozenset({".", ",", "IN", "CC", "RB", "''"})
-_MODIFIED = frozenset({"DT", "JJ", "WDT", "WP", "PRP$", "CD"})
 
 
 def write_entities(state: RuleState) -> None:
@@ -200,7 +198,7 @@ def _opens_hours(word: Word) -> bool:
     alone = not after or after[0].tag in _AFTER_HOURS or after[0].sentence != word.sentence
     framed = before.lower == "from" and between.lower in {"to", "till", "until"}
     hours = word.tag == last.tag == "CD" and _hour(word) is not None and _hour(last) is not None
-    return framed and alone and hours and before.parent.lemma not in _COUNTING
+    return framed and alone and hours and before.parent.lemma not in word_class("counting")
 
 
 def _hour(word: Word) -> str | None:
@@ -313,7 +311,7 @@ def _write_expression(state: RuleState, i: int) -> int:
         before = state.words[i - 1].tag if i else ""
         noun = run[-1].child("pobj") if run[-1].lower == "of" else None
         measures = concept in {"lot", "plenty"} and run[-1].lower == "of"
-        kind = concept in {"kind-of", "sort-of"} and before in _MODIFIED
+        kind = concept in {"kind-of", "sort-of"} and before in {"DT", "JJ", "WDT", "WP", "PRP$", "CD"}
         if run[-1].sentence != run[0].sentence or kind or (measures and noun is None):
             continue
         if concept == DELETED:
@@ -341,10 +339,7 @@ def _write_hyphenated(state: RuleState, i: int) -> int:
     return 3
 
 
-_WEIGHTS = frozenset({"pound", "ounce"})
-_WEIGHED = word_class("weighed")
 _SINGLE_UNITS = frozenset({"minute", "hour", "week", "month", "year", "decade", "century"})
-_BARE = word_class("bare-degree")
 _MARKERS = word_map("degree-marker")
 
 
@@ -389,8 +384,8 @@ def _write_quantity(state: RuleState, word: Word) -> None:
         measured = None
     if over.tag == "IN":
         over = over.parent
-    weighed = over.i != word.i and over.lemma in _WEIGHED
-    weighs = word.lemma in _WEIGHTS and (measured is not None or weighed)
+    weighed = over.i != word.i and over.lemma in word_class("weighed")
+    weighs = word.lemma in {"pound", "ounce"} and (measured is not None or weighed)
     concept = "mass-quantity" if weighs else known.QUANTITY_KINDS[word.lemma]
     quantity = draft.concept(concept, word.i, "quantity", unit=unit)
     state.set_node(word.i, quantity)
@@ -428,7 +423,7 @@ def _write_kin(state: RuleState, word: Word) -> None:
 def write_degrees(state: RuleState) -> None:
     """Puts ``have-degree-91`` over each adjective that is compared or measured."""
     for word in state.words:
-        if word.tag[:2] == "JJ" and word.i in state.core and word.lower not in _BARE:
+        if word.tag[:2] == "JJ" and word.i in state.core and word.lower not in word_class("bare-degree"):
             degree = _degree(word)
             if degree is not None:
                 _write_degree(state, word, *degree)

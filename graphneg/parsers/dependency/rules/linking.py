@@ -18,12 +18,8 @@ from graphneg.parsers.dependency.rules.roles import subject_role
 from graphneg.parsers.dependency.rules.state import SPEECH, SUBJECTS, RuleState, quoted_words
 from graphneg.parsers.dependency.text import Word
 
-_CONJUNCTIONS = word_map("conjunction")
 _OPENERS = word_pairs("opener")
 _BEFORE_OPENERS = frozenset({"``", "''", "CC", "UH", ",", ":", ".", "-LRB-", "NFP", "HYPH"})
-_OBJECT_CONTROL = word_class("object-control")
-_PEOPLE = word_class("people")
-_REFLEXIVES = word_class("reflexive")
 _REFERENCES = word_map("reference")
 _EXPLETIVE_VERBS = frozenset({"be", "seem", "rain", "snow", "take", "happen", "matter"})
 PERSONAL = frozenset({"i", "you", "he", "she", "it", "we", "they"})
@@ -85,7 +81,7 @@ def _conjunction(state: RuleState, group: list[int]) -> tuple[str, int | None]:
     """The concept of a coordination, and the word that it comes from."""
     conjunctions = [word for i in group for word in state.words[i].children("cc")]
     for word in conjunctions:
-        concept = _CONJUNCTIONS.get(word.lower)
+        concept = word_map("conjunction").get(word.lower)
         if concept is not None and not (concept == "contrast-01" and len(group) > 2):
             return concept, word.i
     if any(word.lower in {"either", "neither"} for word in conjunctions):
@@ -159,7 +155,7 @@ def _controller(state: RuleState, word: Word) -> Word | None:
         head = head.parent
     if word.dep == "xcomp":
         given = head.child("dobj", "dative")
-        if given is not None and head.lemma in _OBJECT_CONTROL and given.i < word.i:
+        if given is not None and head.lemma in word_class("object-control") and given.i < word.i:
             return given
     for _ in range(8):
         subject = _subject(state, head)
@@ -187,7 +183,7 @@ def merge_reflexives(state: RuleState) -> None:
     """*He told himself*: he told him who told."""
     for word in state.words:
         node = state.core.get(word.i)
-        if node is None or word.lower not in _REFLEXIVES or state.draft.nodes[node].gone:
+        if node is None or word.lower not in word_class("reflexive") or state.draft.nodes[node].gone:
             continue
         verb, subject = word.parent, None
         for _ in range(6):
@@ -244,7 +240,7 @@ def _antecedent(state: RuleState, pronoun: Word, named: list[Word]) -> Word | No
 def _fits(state: RuleState, noun: Word, kind: str) -> bool:
     if kind == "people" or noun.tag == "NNS":
         return kind == "people" and noun.tag == "NNS"
-    human = noun.lemma in _PEOPLE or state.concept_of(noun.i) == "person" or noun.tag == "NNP"
+    human = noun.lemma in word_class("people") or state.concept_of(noun.i) == "person" or noun.tag == "NNP"
     return human == (kind == "person")
 
 

@@ -23,12 +23,8 @@ CORE_ROLES = frozenset(f"ARG{n}" for n in range(7))
 _OUTER = frozenset({"because", "instead", "due", "out", "such", "despite"})
 """Prepositions that count although another stands below them: *out of*, *because of*."""
 _SKIPPED = frozenset({"conj", "preconj", "cc", "punct", "aux", "auxpass", "expl"})
-_DEGREES = word_class("degree-adjective")
 _STANCES = frozenset({"sit", "stand", "lie", "kneel", "crouch", "wait"})
-_CLOTHES = word_class("clothes")
-_OWNERS = word_class("owner")
 _MARK_ROLES = word_map("mark-role")
-_QUESTION_ROLES = word_map("question-role")
 
 
 class Dependency(NamedTuple):
@@ -206,7 +202,7 @@ def _write_adjective(state: RuleState, edge: Dependency, head: int, dep: int) ->
         return True
     concept = draft.nodes[dep].concept or ""
     if not is_frame(concept):
-        degree = kid.lemma in _DEGREES and is_frame(draft.nodes[head].concept or "")
+        degree = kid.lemma in word_class("degree-adjective") and is_frame(draft.nodes[head].concept or "")
         if degree:
             draft.link(head, "degree", dep, "modifier")
         return degree
@@ -227,8 +223,8 @@ def _write_having(state: RuleState, edge: Dependency, head: int, dep: int) -> bo
     if owner.tag not in {"NN", "NNS"} or edge.preposition is None or is_frame(state.concept_of(owner.i)):
         return False
     lacks = edge.form == "prep_without" and owner.lemma not in {"day", "life", "world", "time"}
-    wears = thing.lemma in _CLOTHES and not lacks
-    if not wears and not lacks and (edge.form == "prep_in" or owner.lemma not in _OWNERS):
+    wears = thing.lemma in word_class("clothes") and not lacks
+    if not wears and not lacks and (edge.form == "prep_in" or owner.lemma not in word_class("owner")):
         return False
     frame = "wear-01" if wears else "have-03"
     node = state.draft.concept(frame, edge.preposition.i, "having", ARG0=head, ARG1=dep)
@@ -265,7 +261,7 @@ def _gap(state: RuleState, clause: Word) -> str:
         if relative and kid.i not in state.core and kid.dep in {"nsubj", "nsubjpass", "dobj", "attr"}:
             return kid.dep
         if kid.tag == "WRB" and kid.lower in {"where", "when"}:
-            return _QUESTION_ROLES[kid.lower]
+            return word_map("question-role")[kid.lower]
         if kid.dep == "prep" and any(inner.tag in {"WP", "WDT"} for inner in kid.children("pobj")):
             return f"prep_{kid.lower}"
     if clause.dep == "acl":
@@ -356,10 +352,6 @@ def _rules_of(form: str) -> list[tuple[list[_Condition], dict[str, float]]]:
     return rules
 
 
-_FREE = frozenset({"intj", "det", "predet", "neg", "meta", "dep", "punct", "quantmod", "nummod", "appos"})
-_TEMPORAL = frozenset({"npadvmod", "prep_in", "prep_on", "prep_at", "prep_during"})
-
-
 def role_weights(state: RuleState, edge: Dependency) -> dict[str, float]:
     """The weight of each role that a dependent may take."""
     for conditions, weights in _rules_of(edge.form):
@@ -374,11 +366,11 @@ def role_weights(state: RuleState, edge: Dependency) -> dict[str, float]:
         scores = _fitting(state, concept, form, scores)
     if form == "dobj" and governor.child("dative") is not None:
         scores["ARG1"] = 5 * scores.get("ARG1", 0.1)
-    if form in _FREE:
+    if form in {"intj", "det", "predet", "neg", "meta", "dep", "punct", "quantmod", "nummod", "appos"}:
         scores = {role: weight for role, weight in scores.items() if role not in CORE_ROLES} or {"mod": 1.0}
     if form == "prep_of" and ("F", concept, "prep_of") not in state.lexicon.roles:
         scores.pop("consist-of", None)
-    if form in _TEMPORAL:
+    if form in {"npadvmod", "prep_in", "prep_on", "prep_at", "prep_during"}:
         timely = kid.lemma in TIME_NOUNS or state.concept_of(kid.i) == "then"
         scores["time"] = scores.get("time", 0.0) + 0.4 if timely else scores.get("time", 0.0) * 0.2
     if form == "advmod" and state.rule_of(kid.i) == "adverb":
@@ -416,25 +408,18 @@ def _fitting(state: RuleState, concept: str, form: str, scores: dict[str, float]
     return {role: weight for role, weight in scores.items() if role not in unfit}
 
 
-_ADDRESSES = word_class("address")
-_LOOSE = word_class("vocative-relation")
-
-
 def is_vocative(state: RuleState, edge: Dependency) -> bool:
     """*…, sir?*, *Tom, …*: somebody who is spoken to, between commas."""
     word = state.words[edge.dependent]
     name = word.tag[:3] == "NNP" and state.concept_of(word.i) == "person"
-    if not (name or word.lower in _ADDRESSES) or edge.form not in _LOOSE:
+    if not (name or word.lower in word_class("address")) or edge.form not in word_class("vocative-relation"):
         return False
     after, before = word.following, word.tree[min((word.i, *word.kids))].previous
     closed = after is None or after.tag in {",", ".", "''"}
     return closed and (before is None or before.tag in {",", ".", "``", ":"})
 
 
-_CONSTANT = frozenset({"polarity", "mode", "wiki", "name", "value", "unit", "ord", "op2", "op3"})
-_OF_THINGS = frozenset({"domain", "consist-of", "poss", "quant", "name", "unit"})
 _DEFAULTS = word_map("default-role")
-_PREPOSITION_ROLES = word_map("preposition-role")
 
 
 def best_role(state: RuleState, concept: str, scores: dict[str, float], used: set[str]) -> str | None:
@@ -447,12 +432,12 @@ def best_role(state: RuleState, concept: str, scores: dict[str, float], used: se
 
 
 def _is_allowed(state: RuleState, concept: str, role: str) -> bool:
-    if role in _CONSTANT:
+    if role in {"polarity", "mode", "wiki", "name", "value", "unit", "ord", "op2", "op3"}:
         return False
     if role.startswith(("snt", "op")) and not (role == "op1" and not is_frame(concept)):
         return False
     if role not in CORE_ROLES:
-        return not (is_frame(concept) and role in _OF_THINGS)
+        return not (is_frame(concept) and role in {"domain", "consist-of", "poss", "quant", "name", "unit"})
     entry = state.lexicon.frames.get(concept)
     return is_frame(concept) and (entry is None or role[3:] in entry.functions)
 
@@ -468,7 +453,7 @@ def _lowest_role(state: RuleState, concept: str, default: str) -> str:
 def default_role(state: RuleState, concept: str, edge: Dependency, used: set[str]) -> str:
     """The role where no count tells one: by the preposition, or by the relation."""
     if edge.preposition is not None:
-        return _PREPOSITION_ROLES.get(edge.preposition.lower, "mod")
+        return word_map("preposition-role").get(edge.preposition.lower, "mod")
     role = "ARG1" if edge.form.startswith(("ccomp", "xcomp")) else _DEFAULTS.get(edge.form, "mod")
     if role not in CORE_ROLES:
         return role

@@ -15,11 +15,9 @@ from graphneg.parsers.dependency.text import Word
 
 _COLOURS = word_class("colour")
 _DETERMINERS = frozenset({"no", "a", "an", "some"})
-_TITLE_DETERMINERS = word_class("title-determiner")
 _SUBJECTS = ("nsubj", "nsubjpass", "csubj", "expl")
 _LONGEST_ASIDE = 9
 _TAGS = frozenset({"right", "huh", "eh", "okay", "ok", "yeah"})
-_AUXILIARIES = word_class("auxiliary")
 _TURNS = word_class("turn")
 
 
@@ -274,7 +272,7 @@ def _correct_title(word: Word) -> None:
     """*my Ambassador*, *a Minister*: a capital makes no name of what somebody is."""
     before = word.tree[word.i - 1]
     after = word.following or before
-    alone = before.lower in _TITLE_DETERMINERS and after.tag not in {"NNP", "NNPS", "CD"}
+    alone = before.lower in word_class("title-determiner") and after.tag not in {"NNP", "NNPS", "CD"}
     if alone and word.text[1:].islower() and "NOUN" in readings(word.lower):
         _retag(word, "NNS" if word.tag == "NNPS" else "NN", "NOUN")
 
@@ -331,7 +329,7 @@ def _correct_tag(mark: Word) -> None:
     tag = words[start + 1 : end]
     if words[start].text != "," or not 1 <= len(tag) <= 3:
         return
-    if tag[0].lower not in _TAGS and not (tag[0].lower in _AUXILIARIES and tag[-1].tag == "PRP"):
+    if tag[0].lower not in _TAGS and not (tag[0].lower in word_class("auxiliary") and tag[-1].tag == "PRP"):
         return
     for word in tag:
         clause = next((kid for kid in word.children("ccomp", "parataxis") if kid.i < start), None)
