@@ -189,7 +189,7 @@ def write_question_words(state: RuleState) -> None:
         if word.tag in {"WP", "WDT", "WP$", "WRB"} and word.i not in state.done:
             clause = clause_of(word)
             head = clause.parent
-            # A complement before its verb, or one of *say* and *ask* without a mark of its own: direct speech.
+            # Direct speech: a complement before its verb, or one of *say*, *ask*, … without a mark.
             quoted = clause.i < head.i or head.lemma in {"say", "ask", "reply", "demand", "cry"}
             direct = clause.dep in {"ROOT", "conj", "parataxis"} or (clause.dep == "ccomp" and quoted)
             asked = direct and _is_asked(clause)

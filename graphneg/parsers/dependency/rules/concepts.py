@@ -21,11 +21,8 @@ from graphneg.parsers.dependency.text import Word, signature
 
 _PRONOUNS = word_map("pronoun")
 _INDEFINITE = word_map("indefinite")
-_WH_WORDS = word_class("wh-word")
-_EXPRESSIVES = word_class("expressive")
-"""Interjections that AMR marks ``:mode expressive``."""
-_PARTS_OF_DAYS = frozenset({"day", "morning", "evening", "afternoon", "night"})
-"""*one day* is some day, not an amount."""
+
+
 _NO_ADVERBS = frozenset({"family", "early", "likely", "lonely", "daily", "friendly"})
 _IN_LE = frozenset({"gently", "simply", "humbly", "subtly", "idly", "nobly"})
 _PREFIXES = ("un", "im", "in", "ir", "il", "dis")
@@ -53,25 +50,30 @@ def resolve_light_verbs(state: RuleState) -> None:
 def write_concepts(state: RuleState) -> None:
     """Gives each word that is not done its concept."""
     for word in state.words:
-        if word.i not in state.done and word.i not in state.proxies and word.i not in state.core:
-            _write(state, word)
-
-
-def _write(state: RuleState, word: Word) -> None:
-    tag = word.tag
-    please = word.lower == "please" and tag in {"UH", "RB", "VB"} and not word.kids
-    if please or tag in word_class("silent-tag") or word.lower in {"the", "a", "an"}:
-        return
-    if word.lower.endswith("less") and word.lower[:-4] in word_class("clothes"):
-        # *a shirtless man*: one who has no shirt.
-        having = state.add("have-03", word.i, "lack", ARG1=word.lower[:-4])
-        state.mark(having, "polarity", "-", word.i, "negative")
-    elif tag in _ELSEWHERE or (word.lower in _WH_WORDS and tag[:2] not in {"IN", "VB", "MD", "PR"}):
-        return
-    elif tag in _WRITERS:
-        _WRITERS[tag](state, word)
-    elif tag in word_class("fallback-tag") or any(character.isalnum() for character in word.text):
-        state.add(word.lemma, word.i, "word")
+        tag = word.tag
+        please = word.lower == "please" and tag in {"UH", "RB", "VB"} and not word.kids
+        silent = please or tag in word_class("silent-tag") or word.lower in {"the", "a", "an"}
+        if silent or word.i in state.done or word.i in state.proxies or word.i in state.core:
+            continue
+        if word.lower.endswith("less") and word.lower[:-4] in word_class("clothes"):
+            # *a shirtless man*: one who has no shirt.
+            having = state.add("have-03", word.i, "lack", ARG1=word.lower[:-4])
+            state.mark(having, "polarity", "-", word.i, "negative")
+        elif tag in {"WP", "WP$", "WRB", "WDT", "CC"}:
+            continue  # Question words and conjunctions have rules of their own.
+        elif word.lower in word_class("wh-word") and tag[:2] not in {"IN", "VB", "MD", "PR"}:
+            continue
+        elif tag == "MD":
+            # A modal without its verb (*I can!*) stands for itself.
+            if word.dep not in {"aux", "auxpass"}:
+                state.add(MODALS[word.lemma][0] if word.lemma in MODALS else "do-02", word.i, "ellipsis")
+        elif tag in {"PRP", "PRP$"}:
+            if word.lower in _PRONOUNS:
+                state.add(_PRONOUNS[word.lower], word.i, "pronoun")
+        elif tag in _WRITERS:
+            _WRITERS[tag](state, word)
+        elif tag in word_class("fallback-tag") or any(character.isalnum() for character in word.text):
+            state.add(word.lemma, word.i, "word")
 
 
 def _write_verb(state: RuleState, word: Word) -> None:
@@ -148,17 +150,6 @@ def _fit(state: RuleState, frame: str, form: str) -> float:
     return 0.3 + min((seen + 0.5 * sum(graphs.values()) + 0.15) / (examples + 0.5 * trained + 1.0), 1.0)
 
 
-def _write_modal(state: RuleState, word: Word) -> None:
-    """A modal without its verb (*I can!*) stands for itself."""
-    if word.dep not in {"aux", "auxpass"}:
-        state.add(MODALS[word.lemma][0] if word.lemma in MODALS else "do-02", word.i, "ellipsis")
-
-
-def _write_pronoun(state: RuleState, word: Word) -> None:
-    if word.lower in _PRONOUNS:
-        state.add(_PRONOUNS[word.lower], word.i, "pronoun")
-
-
 def _write_noun(state: RuleState, word: Word) -> None:
     lemma = word.lemma
     owned = word.child("poss") is not None or word.child_word("prep", "of") is not None
@@ -182,10 +173,9 @@ def _write_known(state: RuleState, word: Word, concept: str) -> None:
     tail = next((lemma[k:] for k in range(len(lemma)) if _does(lemma[k:], concept)), None)
     first = "" if tail is None else lemma.removesuffix(tail)
     if tail is not None and (tail == lemma or "NOUN" in readings(first)):
-        _write_doer(state, word, state.add("person", word.i, "agent"), concept)
-        if tail != lemma:
-            thing = state.draft.concept(first, word.i, "agent")
-            state.draft.link(state.core[word.i], "ARG1", thing, "agent")
+        person = state.persons[word.i] = state.add("person", word.i, "agent")
+        sold = {} if tail == lemma else {"ARG1": first}
+        state.core[word.i] = state.draft.concept(concept, word.i, "agent", ARG0=person, **sold)
     elif concept in {"person", "thing"} and lemma != concept:
         _write_agent(state, word, concept)
     else:
@@ -209,13 +199,9 @@ def _write_agent(state: RuleState, word: Word, concept: str) -> None:
         for stem in (word.lemma[:-2], word.lemma[:-1], word.lemma[:-3]):
             frames = state.lexicon.candidates(stem, "v")
             if frames:
-                _write_doer(state, word, node, frames[0])
+                state.core[word.i] = state.draft.concept(frames[0], word.i, "agent", ARG0=node)
+                state.persons[word.i] = node
                 return
-
-
-def _write_doer(state: RuleState, word: Word, person: int, frame: str) -> None:
-    state.core[word.i] = state.draft.concept(frame, word.i, "agent", ARG0=person)
-    state.persons[word.i] = person
 
 
 def _verbal_frames(state: RuleState, lemma: str, kind: str) -> list[str]:
@@ -324,7 +310,9 @@ def _adverb_stem(word: str) -> str:
 
 def _write_number(state: RuleState, word: Word) -> None:
     value = number_value(word.lower)
-    some_day = word.i + 1 == word.head and word.parent.lemma in _PARTS_OF_DAYS
+    # *one day* is some day, not an amount.
+    days = {"day", "morning", "evening", "afternoon", "night"}
+    some_day = word.i + 1 == word.head and word.parent.lemma in days
     if value is None:
         state.add(word.lower, word.i, "number")
     elif word.lower == "one" and (some_day or word.dep != "nummod"):
@@ -347,13 +335,11 @@ def _write_preposition(state: RuleState, word: Word) -> None:
         named = state.core_of(word.parent) is not None and state.concept_of(word.head).count("-") > 1
         if not named and concept not in {None, DELETED}:
             state.add(concept or word.lower, word.i, "particle")
-    elif word.dep in _ADVERBIAL and word.lower not in {"of", "than", "that"}:
+    elif word.lower not in {"of", "than", "that"}:
         concept = lexicon.best_concept(word.lemma, "in")
-        if concept != DELETED:
+        adverbial = word.dep in {"advmod", "npadvmod", "prep", "acomp", "ROOT", "conj"}
+        if adverbial and concept != DELETED:
             state.add(concept or word.lower, word.i, "preposition")
-
-
-_ADVERBIAL = frozenset({"advmod", "npadvmod", "prep", "acomp", "ROOT", "conj"})
 
 
 def _write_determiner(state: RuleState, word: Word) -> None:
@@ -369,16 +355,12 @@ def _write_determiner(state: RuleState, word: Word) -> None:
 
 def _write_interjection(state: RuleState, word: Word) -> None:
     node = state.add(word.lower, word.i, "interjection")
-    if word.lower in _EXPRESSIVES:
+    if word.lower in word_class("expressive"):
         state.mark(node, "mode", "expressive", word.i, "interjection")
 
 
-_ELSEWHERE = frozenset({"WP", "WP$", "WRB", "WDT", "CC"})
-"""Question words and conjunctions have rules of their own."""
 _WRITERS_BY_TAGS: dict[str, Callable[[RuleState, Word], None]] = {
     "VB VBD VBG VBN VBP VBZ": _write_verb,
-    "MD": _write_modal,
-    "PRP PRP$": _write_pronoun,
     "NN NNS": _write_noun,
     "JJ JJR JJS": _write_adjective,
     "RB RBR RBS": _write_adverb,

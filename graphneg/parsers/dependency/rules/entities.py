@@ -67,7 +67,7 @@ def _write_entity(state: RuleState, word: Word) -> int:
     nation = known.NATIONALITIES.get(word.lower) if word.tag in _NOMINAL and word.text[:1].isupper() else None
     spoken = word.lower in known.LANGUAGES and word.dep in {"dobj", "pobj", "nsubj"}
     if nation is not None and not spoken:
-        return _write_name(state, "country", [word], [nation])
+        return _write_name(state, "country", [(word, nation)])
     return _write_proper(state, word) if word.tag in _PROPER and _is_name(state, word) else 0
 
 
@@ -112,7 +112,7 @@ def _write_proper(state: RuleState, word: Word) -> int:
         kind = before.lemma
         state.done.add(before.i)
         state.proxies[before.i] = head_of(run).i
-    return _write_name(state, kind, run, [part.text for part in run])
+    return _write_name(state, kind, [(part, part.text) for part in run])
 
 
 def _kind_of_name(run: list[Word]) -> str:
@@ -133,13 +133,13 @@ def _kind_of_name(run: list[Word]) -> str:
     return "person"
 
 
-def _write_name(state: RuleState, kind: str, run: list[Word], texts: list[str]) -> int:
-    draft, entity = state.draft, _write_run(state, run, kind, "name")
-    name = draft.concept("name", run[0].i, "name", last=run[-1].i)
-    draft.link(entity, "name", name, "name")
-    for n, (text, word) in enumerate(zip(texts, run, strict=True), 1):
-        draft.link(name, f"op{n}", draft.constant(quoted(text), word.i, "name"), "name")
-    return len(run)
+def _write_name(state: RuleState, kind: str, parts: list[tuple[Word, str]]) -> int:
+    entity = _write_run(state, [word for word, _ in parts], kind, "name")
+    name = state.draft.concept("name", parts[0][0].i, "name", last=parts[-1][0].i)
+    state.draft.link(entity, "name", name, "name")
+    for n, (word, text) in enumerate(parts, 1):
+        state.mark(name, f"op{n}", quoted(text), word.i, "name")
+    return len(parts)
 
 
 def _write_date(state: RuleState, word: Word) -> int:
@@ -168,8 +168,9 @@ def _write_amount(state: RuleState, word: Word) -> int:
         return 0 if after is None or after.tag != "CD" else _write_money(state, word, _number_run(after))
     if _CLOCK.fullmatch(word.text) or (after is not None and after.lower in {"o'clock", *_PERIODS}):
         return _write_clock(state, word, after)
-    if _is_hour(word, after):
-        return _write_clock(state, word, None)
+    last = after is None or after.tag in _AFTER_HOURS or after.lower in {"tonight", "tomorrow"}
+    if _hour(word) is not None and last and word.dep == "pobj" and word.tree[word.i - 1].lower == "at":
+        return _write_clock(state, word, None)  # *at 6*, *at seven*, where nothing is counted
     if _opens_hours(word):
         return _write_hours(state, word)
     alone = after is None or after.tag[:2] != "NN"
@@ -181,12 +182,6 @@ def _write_amount(state: RuleState, word: Word) -> int:
         state.cover(run, state.draft.constant(value or "1", run[0].i, "number", last=run[-1].i))
         return run[-1].i - word.i + 1
     return 0
-
-
-def _is_hour(word: Word, after: Word | None) -> bool:
-    """*at 6*, *at seven*: an hour, where nothing is counted."""
-    alone = after is None or after.tag in _AFTER_HOURS or after.lower in {"tonight", "tomorrow"}
-    return _hour(word) is not None and alone and word.dep == "pobj" and word.tree[word.i - 1].lower == "at"
 
 
 def _opens_hours(word: Word) -> bool:
@@ -254,8 +249,7 @@ def _write_clock(state: RuleState, word: Word, after: Word | None) -> int:
         period = _PERIODS.get(after.lower, period)
         run.append(after)
         head = after if after.head != word.i else word
-        state.core.pop(word.i)
-        state.outer.pop(word.i)
+        del state.core[word.i], state.outer[word.i]
         state.set_node(head.i, node)
         state.defer(run, head)
     if period is not None:
@@ -300,10 +294,10 @@ def _defer_none(state: RuleState, i: int) -> int:
     """*none of the kids*: the kids; what they do is denied."""
     run = state.words[i : i + 2]
     whole = run[-1].child("pobj")
-    if run[0].lower not in {"none", "neither"} or run[-1].lower != "of" or whole is None:
-        return 0
-    state.defer(run, whole)
-    return 2
+    if run[0].lower in {"none", "neither"} and run[-1].lower == "of" and whole is not None:
+        state.defer(run, whole)
+        return 2
+    return 0
 
 
 def _write_expression(state: RuleState, i: int) -> int:
@@ -423,10 +417,10 @@ def _write_kin(state: RuleState, word: Word) -> None:
 def write_degrees(state: RuleState) -> None:
     """Puts ``have-degree-91`` over each adjective that is compared or measured."""
     for word in state.words:
-        if word.tag[:2] == "JJ" and word.i in state.core and word.lower not in word_class("bare-degree"):
-            degree = _degree(word)
-            if degree is not None:
-                _write_degree(state, word, *degree)
+        bare = word.lower in word_class("bare-degree")
+        degree = _degree(word) if word.tag[:2] == "JJ" and word.i in state.core and not bare else None
+        if degree is not None:
+            _write_degree(state, word, *degree)
 
 
 def _degree(word: Word) -> tuple[str, Word] | None:

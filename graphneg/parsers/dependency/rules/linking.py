@@ -226,15 +226,13 @@ def _antecedent(state: RuleState, pronoun: Word, named: list[Word]) -> Word | No
     if kind == "thing" and pronoun.dep == "nsubj" and over.lemma in _EXPLETIVE_VERBS:
         return None  # *it is late*, *it seems*, *it is good to …*
     heads = {over.i, over.head if pronoun.dep == "pobj" else over.i}
-    fitting = [
-        noun for noun in named if _fits(state, noun, kind) and noun.head not in heads and noun.i != over.i
-    ]
 
     def nearness(noun: Word) -> float:
         argument = noun.dep in {"nsubj", "nsubjpass", "dobj"}
         return 1.0 / (1 + (pronoun.i - noun.i) / 10) + (0.5 if argument else 0.0)
 
-    return max(fitting, key=nearness, default=None)
+    apart = [noun for noun in named if noun.head not in heads and noun.i != over.i]
+    return max((noun for noun in apart if _fits(state, noun, kind)), key=nearness, default=None)
 
 
 def _fits(state: RuleState, noun: Word, kind: str) -> bool:
@@ -258,8 +256,11 @@ def join_speech(state: RuleState, roots: list[Word]) -> list[Word]:
             if _take(state, root, before):
                 left[-1] = root
                 continue
-        elif before is not None and _reports_after(before, root) and _take(state, before, root):
-            continue
+        elif before is not None and _reports(before):
+            first = _first(root).i
+            introduced = any(word.text == ":" for word in root.tree[max(0, first - 2) : first + 1])
+            if introduced and _take(state, before, root):
+                continue
         left.append(root)
     return left
 
@@ -280,12 +281,6 @@ def _reports_before(quote: Word, said: Word) -> bool:
     between = [word for word in words if quote.sentence < word.sentence < said.sentence]
     follows = quote.sentence < said.sentence and all(word.tag in _QUOTE_TAGS for word in between)
     return opening.text[:1].islower() and opening.i > 0 and follows
-
-
-def _reports_after(said: Word, quote: Word) -> bool:
-    """Whether a quotation follows *he asked:*."""
-    first = _first(quote).i
-    return _reports(said) and any(word.text == ":" for word in said.tree[max(0, first - 2) : first + 1])
 
 
 def _first(root: Word) -> Word:
