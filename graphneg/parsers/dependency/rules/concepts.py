@@ -174,8 +174,10 @@ def _write_known(state: RuleState, word: Word, concept: str) -> None:
     first = "" if tail is None else lemma.removesuffix(tail)
     if tail is not None and (tail == lemma or "NOUN" in readings(first)):
         person = state.persons[word.i] = state.add("person", word.i, "agent")
-        sold = {} if tail == lemma else {"ARG1": first}
-        state.core[word.i] = state.draft.concept(concept, word.i, "agent", ARG0=person, **sold)
+        state.core[word.i] = state.draft.concept(concept, word.i, "agent", ARG0=person)
+        if tail != lemma:
+            thing = state.draft.concept(first, word.i, "agent")
+            state.draft.link(state.core[word.i], "ARG1", thing, "agent")
     elif concept in {"person", "thing"} and lemma != concept:
         _write_agent(state, word, concept)
     else:
