@@ -10,8 +10,20 @@ from rich.table import Table
 from typer import BadParameter
 
 from graphneg.cli.commands import argument, job, named_values, option, panel
-from graphneg.cli.options import Json, Offline, training_arguments
-from graphneg.cli.tables import figures_table, show
+from graphneg.cli.options import (
+    Device,
+    Dropout,
+    Freeze,
+    Json,
+    MaxTokens,
+    Offline,
+    Rate,
+    StartEncoder,
+    StepPairs,
+    TrainingOption,
+    training_arguments,
+)
+from graphneg.cli.tables import figures_table, show, with_interval
 from graphneg.cli.terminal import counted, keeps, say, working
 
 if TYPE_CHECKING:
@@ -19,7 +31,6 @@ if TYPE_CHECKING:
     from graphneg.evaluation.comparison.runs import RankerRun
     from graphneg.statistics import Estimate
 
-_of_ranker = panel("The ranker")
 _of_negatives = panel("Negatives that are made")
 
 
@@ -30,8 +41,9 @@ _of_negatives = panel("Negatives that are made")
     "--source mine=negatives.jsonl --model path/to/encoder -o compared",
 )
 def compare(
+    *,
     train: Path = argument(..., "Contexts in the shape of DailyDialog++ (JSON lines).", "TRAIN"),
-    model: str = _of_ranker(..., "The encoder to start from.", "PATH_OR_ID"),
+    model: StartEncoder,
     out: Path = option(..., "Where each result is kept.", "FOLDER", "--out", "-o"),
     source: list[str] = option(
         ...,
@@ -57,18 +69,14 @@ def compare(
     source_option: list[str] | None = _of_negatives(
         None, "An option of a generator or recipe, such as bm25.by=response. Repeatable.", "SOURCE.NAME=VALUE"
     ),
-    kind: str = _of_ranker("cross-encoder", "cross-encoder, sa-bert or poly-encoder."),
-    freeze: list[str] | None = _of_ranker(
-        None, "Parameters that do not learn, such as embeddings. Repeatable.", "NAME"
-    ),
-    dropout: float | None = _of_ranker(None, "In place of the model's own; 0 is quickest.", min=0, max=1),
-    max_tokens: int = _of_ranker(256, "Longer contexts lose their beginning.", min=8),
-    rate: float = _of_ranker(5e-5, "Learning rate.", min=0),
-    batch: int = _of_ranker(32, "Pairs of one step.", min=1),
-    option: list[str] | None = _of_ranker(
-        None, "One of transformers' TrainingArguments; repeatable.", "NAME=VALUE"
-    ),
-    device: str | None = _of_ranker(None, "cpu, cuda; else the best there is."),
+    kind: str = option("cross-encoder", "cross-encoder, sa-bert or poly-encoder."),
+    freeze: Freeze = None,
+    dropout: Dropout = None,
+    max_tokens: MaxTokens = 256,
+    rate: Rate = 5e-5,
+    batch: StepPairs = 32,
+    option: TrainingOption = None,
+    device: Device = None,
     keep_models: bool = option(False, "Keep the trained rankers in FOLDER/models."),
     overwrite: bool = option(False, "Begin anew where FOLDER holds a comparison."),
     offline: Offline = False,
@@ -128,6 +136,9 @@ def _table(compared: Comparison) -> Table:
     """One row a source; intervals stand under their figures."""
     from graphneg.evaluation.comparison.comparison import AUC, BALANCED, RECALL
 
+    def share(figure: Estimate | None) -> str:
+        return f"{figure.value:.0%}\n{figure.low:.0%} to {figure.high:.0%}" if figure else "-"
+
     heads = {RECALL: "R@1", BALANCED: "balanced", AUC: "AUC"}
     kinds = list(compared.rows[0].figures)
     closing = [measure for measure in heads if any(measure in row.closed for row in compared.rows)]
@@ -135,8 +146,8 @@ def _table(compared: Comparison) -> Table:
     rows = (
         (
             *(row.source, str(len(row.seeds))),
-            *(_figure(row.figures[kind][measure]) for kind in kinds for measure in heads),
-            *(_share(row.closed.get(measure)) for measure in closing),
+            *(with_interval(row.figures[kind][measure]) for kind in kinds for measure in heads),
+            *(share(row.closed.get(measure)) for measure in closing),
             *([f"{row.shortfall:,}"] if few else []),
         )
         for row in compared.rows
@@ -148,11 +159,3 @@ def _table(compared: Comparison) -> Table:
         *(["too few\nan epoch"] if few else []),
         rows=rows,
     )
-
-
-def _figure(figure: Estimate) -> str:
-    return f"{figure.value:.3f}\n{figure.low:.2f}-{figure.high:.2f}"
-
-
-def _share(figure: Estimate | None) -> str:
-    return f"{figure.value:.0%}\n{figure.low:.0%} to {figure.high:.0%}" if figure else "-"

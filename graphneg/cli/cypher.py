@@ -68,18 +68,16 @@ def cypher(
 def _named_table() -> Table:
     from graphneg.store.queries import named_queries
 
+    def offered(parameter: QueryParameter) -> str:
+        """``focus``, ``limit=20``, or ``[corpus]`` where it may be left out."""
+        name, default = parameter.name, parameter.default
+        return name if parameter.required else f"[{name}]" if default is None else f"{name}={default}"
+
     rows = (
-        (f"[bold]{query.name}[/]", escape(", ".join(map(_offered, query.parameters))), escape(query.summary))
+        (f"[bold]{query.name}[/]", escape(", ".join(map(offered, query.parameters))), escape(query.summary))
         for query in named_queries().values()
     )
     return plain_table("name", "parameters", "what it finds", rows=rows)
-
-
-def _offered(parameter: QueryParameter) -> str:
-    """``focus``, ``limit=20``, or ``[corpus]`` where it may be left out."""
-    if parameter.required:
-        return parameter.name
-    return f"[{parameter.name}]" if parameter.default is None else f"{parameter.name}={parameter.default}"
 
 
 def _named_parameters(name: str, given: Sequence[str]) -> dict[str, Any]:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from typer import BadParameter
 
+from graphneg.cli import options
 from graphneg.cli.commands import argument, group, job, named_values, option, panel
 from graphneg.cli.evaluate_negatives import negatives
 from graphneg.cli.options import Device, Embedder, Json, Offline, Resamples, Seed, made_responses
-from graphneg.cli.tables import figures_table, print_json, results, show
+from graphneg.cli.tables import figures_table, show, with_interval
 from graphneg.cli.terminal import Bars, complain, counted, keeps, note, say, stopping, working
 from graphneg.errors import InputError
 
@@ -103,29 +104,16 @@ def ranker(
             flat = iter(read_scores(scores, sum(len(context.responses) for context in choices)))
             given = [[next(flat) for _ in context.responses] for context in choices]
         ranked = rank(choices, given, threshold)
-    if json:
-        print_json(*map(asdict, ranked))
-    else:
-        figures = ("accuracy", "balanced_accuracy", "auc", "recall_at_1", "mrr", "matched_accuracy")
-        rows = (
-            (
-                *(line.kind, f"{line.contexts:,}", f"{line.positives + line.negatives:,}"),
-                *(f"{getattr(line, name):.3f}" for name in figures),
-            )
-            for line in ranked
+    figures = ("accuracy", "balanced_accuracy", "auc", "recall_at_1", "mrr", "matched_accuracy")
+    heads = ("accuracy", "balanced", "AUC", "R@1", "MRR", "same\nlength")
+    rows = (
+        (
+            *(line.kind, f"{line.contexts:,}", f"{line.positives + line.negatives:,}"),
+            *(f"{getattr(line, name):.3f}" for name in figures),
         )
-        headers = (
-            "negatives",
-            "contexts",
-            "pairs",
-            "accuracy",
-            "balanced",
-            "AUC",
-            "R@1",
-            "MRR",
-            "same\nlength",
-        )
-        results().print(figures_table(*headers, rows=rows))
+        for line in ranked
+    )
+    show(json, map(asdict, ranked), figures_table("negatives", "contexts", "pairs", *heads, rows=rows))
     say(counted(len(choices), "context"))
 
 
@@ -283,11 +271,9 @@ def contradiction(
     embedder: Embedder = None,
     epochs: int = _left_out(4, "Passes over labelled responses.", min=1),
     made_epochs: int = _left_out(1, "Passes over graph-made responses, before.", min=1),
-    freeze: list[str] | None = _left_out(None, "Parameters that do not learn. Repeatable.", "NAME"),
-    dropout: float | None = _left_out(None, "In place of the encoder's own.", min=0, max=1),
-    option: list[str] | None = _left_out(
-        None, "One of transformers' TrainingArguments; repeatable.", "NAME=VALUE"
-    ),
+    freeze: options.Freeze = None,
+    dropout: options.Dropout = None,
+    option: options.TrainingOption = None,
     threshold: float = option(0.5, "A score from here on says: contradictory."),
     resamples: Resamples = 1000,
     seed: int = option(0, "Of training and intervals."),
@@ -321,16 +307,9 @@ def contradiction(
             raise BadParameter("name the folder that keeps detectors", param_hint="--out")
         if source != "labelled" and not made:
             raise BadParameter(f"--source {source} needs --made", param_hint="--made")
-        arguments = named_values(option, "--option")
-        settings = DetectorSettings(
-            epochs,
-            made_epochs,
-            frozen=tuple(freeze or ()),
-            dropout=dropout,
-            device=device,
-            offline=offline,
-            arguments=arguments,
-        )
+        own: dict[str, Any] = {"dropout": dropout, "device": device, "offline": offline}
+        arguments, frozen = named_values(option, "--option"), tuple(freeze or ())
+        settings = DetectorSettings(epochs, made_epochs, frozen=frozen, arguments=arguments, **own)
         learned: dict[str, Any] = {"source": source, "settings": settings, "seed": seed}
         learned["made"] = made_responses(made, embedder, seed=seed, offline=offline)
         for fold in leave_one_out(tested):
@@ -344,10 +323,7 @@ def contradiction(
     rows = (
         (
             *(line.generator, f"{line.responses:,}", f"{line.contradictory:,}"),
-            *(
-                f"{value.value:.3f}\n{value.low:.2f}-{value.high:.2f}"
-                for value in (line.accuracy, line.balanced_accuracy, line.f1, line.auc)
-            ),
+            *map(with_interval, (line.accuracy, line.balanced_accuracy, line.f1, line.auc)),
         )
         for line in (*found.generators, found.mean)
     )

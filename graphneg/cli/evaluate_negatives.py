@@ -112,11 +112,6 @@ def _mean(spread: Distribution | None, form: str) -> str:
     return _shown(spread and spread.mean, form)
 
 
-def _persons(own: Figures) -> str:
-    shares = (own.first_person, own.second_person, own.third_person)
-    return "/".join(f"{100 * share:.0f}" for share in shares) + "%"
-
-
 TEXT_COLUMNS: Columns = {
     "count": lambda own, line: f"{line.negatives if line else own.texts:,}",
     "words": lambda own, _: f"{own.words.mean:.1f}",
@@ -124,7 +119,9 @@ TEXT_COLUMNS: Columns = {
     "shared": lambda own, _: f"{own.shared.mean:.2f}",
     "with\nright": lambda own, _: _mean(own.like_right, ".0%"),
     "questions": lambda own, _: f"{own.questions:.0%}",
-    "I/you/\nothers": lambda own, _: _persons(own),
+    "I/you/\nothers": lambda own, _: (
+        f"{100 * own.first_person:.0f}/{100 * own.second_person:.0f}/{100 * own.third_person:.0f}%"
+    ),
 }
 """What the texts themselves are like, and what they share with context and right response."""
 

@@ -46,6 +46,11 @@ TrainingOption = Annotated[
     list[str] | None,
     shared("One of transformers' TrainingArguments; repeatable.", "NAME=VALUE"),
 ]
+MaxTokens = Annotated[int, shared("Longer contexts lose their beginning.", min=8)]
+Freeze = Annotated[
+    list[str] | None, shared("Parameters that do not learn, such as embeddings. Repeatable.", "NAME")
+]
+Dropout = Annotated[float | None, shared("In place of the model's own; 0 is quickest.", min=0, max=1)]
 TransformFolders = Annotated[list[Path] | None, shared("Folder of one's own transforms; repeatable.", "DIR")]
 
 _in_store = partial(shared, rich_help_panel="Store")
@@ -161,42 +166,11 @@ class DialogueOptions(CorpusOptions):
 
 
 @dataclass(frozen=True)
-class LanguageModelTraining:
-    """How a language model is fine-tuned."""
-
-    epochs: Annotated[float, shared("Passes over the pairs.", min=0)] = 1.0
-    rate: Rate = 5e-5
-    batch: StepPairs = 8
-    option: TrainingOption = None
-    seed: Annotated[int, shared("The same seed trains the same model.")] = 0
-    device: AnyDevice = "auto"
-    offline: Offline = False
-    overwrite: Anew = False
-
-    def __post_init__(self) -> None:
-        _ = self.arguments  # An --option that can't be read is told before anything is loaded.
-
-    @property
-    def arguments(self) -> dict[str, Any]:
-        """What the trainer is told; options go before the ones that have names of their own."""
-        own = {"seed": self.seed, "overwrite": self.overwrite, "num_train_epochs": self.epochs}
-        return own | training_arguments(self.rate, self.batch, self.option)
-
-
-@dataclass(frozen=True)
-class EncoderTraining:
-    """How an encoder becomes a ranker, a scorer or a detector."""
+class Training:
+    """How a model is trained."""
 
     rate: Rate = 5e-5
     batch: StepPairs = 16
-    max_tokens: Annotated[int, shared("Longer contexts lose their beginning.", min=8)] = 256
-    freeze: Annotated[
-        list[str] | None,
-        shared("Parameters that do not learn, such as embeddings. Repeatable.", "NAME"),
-    ] = None
-    dropout: Annotated[float | None, shared("In place of the model's own; 0 is quickest.", min=0, max=1)] = (
-        None
-    )
     option: TrainingOption = None
     seed: TrainingSeed = 0
     device: Device = None
@@ -207,18 +181,40 @@ class EncoderTraining:
         _ = self.arguments  # An --option that can't be read is told before anything is loaded.
 
     @property
-    def model(self) -> dict[str, Any]:
-        """What a new model is made with."""
-        shared = {
-            name: getattr(self, name) for name in ("seed", "max_tokens", "dropout", "device", "offline")
-        }
-        return {**shared, "frozen": self.freeze or ()}
+    def arguments(self) -> dict[str, Any]:
+        """What the trainer is told; options go before the ones that have names of their own."""
+        own = {"seed": self.seed, "overwrite": self.overwrite}
+        return own | training_arguments(self.rate, self.batch, self.option)
+
+
+@dataclass(frozen=True)
+class LanguageModelTraining(Training):
+    """How a language model is fine-tuned."""
+
+    batch: StepPairs = 8
+    seed: Annotated[int, shared("The same seed trains the same model.")] = 0
+    device: AnyDevice = "auto"
+    epochs: Annotated[float, shared("Passes over the pairs.", min=0)] = 1.0
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """What its training is told."""
-        own = {"seed": self.seed, "overwrite": self.overwrite}
-        return own | training_arguments(self.rate, self.batch, self.option)
+        """What the trainer is told."""
+        return {"num_train_epochs": self.epochs, **super().arguments}
+
+
+@dataclass(frozen=True)
+class EncoderTraining(Training):
+    """How an encoder becomes a ranker, a scorer or a detector."""
+
+    max_tokens: MaxTokens = 256
+    freeze: Freeze = None
+    dropout: Dropout = None
+
+    @property
+    def model(self) -> dict[str, Any]:
+        """What a new model is made with."""
+        names = ("seed", "max_tokens", "dropout", "device", "offline")
+        return {**{name: getattr(self, name) for name in names}, "frozen": self.freeze or ()}
 
 
 def training_arguments(rate: float, batch: int, option: Iterable[str] | None) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from graphneg.cli.terminal import sized
 
 if TYPE_CHECKING:
     from graphneg.datasets.pair_sampler import Shortage
+    from graphneg.statistics import Estimate
 
 
 @cache
@@ -72,14 +73,18 @@ def shortage_table(rows: Sequence[Shortage]) -> Table:
     Similarity is that to right responses. A category's row repeats no figure of its source's.
     """
     headers = ("negatives", "category", "contexts", "too few", "wanted", "drawn")
-    return figures_table(
-        *headers, "similar:\nleast", "median", "most", names=2, rows=map(_shortage_cells, rows)
-    )
+    table = figures_table(*headers, "similar:\nleast", "median", "most", names=2)
+    for row in rows:
+        needed = ["", ""] if row.category else [f"{row.short:,}", f"{row.wanted:,}"]
+        spread = (
+            (row.similarity.minimum, row.similarity.median, row.similarity.maximum) if row.similarity else ()
+        )
+        name = "" if row.category else row.name
+        shown = (f"{figure:.2f}" for figure in spread)
+        table.add_row(name, row.category, f"{row.contexts:,}", *needed, f"{row.got:,}", *shown)
+    return table
 
 
-def _shortage_cells(row: Shortage) -> list[str]:
-    needed = ["", ""] if row.category else [f"{row.short:,}", f"{row.wanted:,}"]
-    spread = row.similarity
-    shown = [f"{figure:.2f}" for figure in (spread.minimum, spread.median, spread.maximum)] if spread else []
-    name = "" if row.category else row.name
-    return [name, row.category, f"{row.contexts:,}", *needed, f"{row.got:,}", *shown]
+def with_interval(figure: Estimate) -> str:
+    """A figure, and below it its interval."""
+    return f"{figure.value:.3f}\n{figure.low:.2f}-{figure.high:.2f}"

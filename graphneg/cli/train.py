@@ -12,7 +12,13 @@ from typer import BadParameter
 
 from graphneg.cli import options, tables
 from graphneg.cli.commands import argument, group, job, named_amounts, option, shared, without_none
-from graphneg.cli.options import DialogueOptions, EncoderTraining, LanguageModelTraining, StoreOptions
+from graphneg.cli.options import (
+    DialogueOptions,
+    EncoderTraining,
+    LanguageModelTraining,
+    StoreOptions,
+    Training,
+)
 from graphneg.cli.terminal import amounts_text, counted, note, say, tell_trained, training
 
 if TYPE_CHECKING:
@@ -129,14 +135,8 @@ def adapt(
     held_out: HeldOutContexts = None,
     epochs: int = option(1, "Passes; each masks other words.", min=1),
     masked: float = option(0.15, "Share of words to be told.", min=0.01, max=0.9),
-    rate: options.Rate = 5e-5,
-    batch: options.StepPairs = 32,
     max_tokens: int = option(256, "Longer contexts lose their first turns.", min=8),
-    option: options.TrainingOption = None,
-    seed: options.TrainingSeed = 0,
-    device: options.Device = None,
-    offline: options.Offline = False,
-    overwrite: options.Anew = False,
+    lessons: Training = Training(batch=32),
     chosen: DialogueOptions,
     where: StoreOptions,
 ) -> None:
@@ -157,22 +157,10 @@ def adapt(
         with where.opened(chosen) as graph:
             groups = groups_of_contexts(chosen.contexts(graph))
     texts = response_texts(held_out or ())
-    encoder = new_adaptable(model, seed=seed, device=device, offline=offline)
-    arguments = options.training_arguments(rate, batch, option)
+    encoder = new_adaptable(model, seed=lessons.seed, device=lessons.device, offline=lessons.offline)
+    own = {"epochs": epochs, "max_tokens": max_tokens, "masked": masked, "held_out": texts}
     with training(out) as bars:
-        report = train_encoder(
-            encoder,
-            groups,
-            out,
-            epochs=epochs,
-            max_tokens=max_tokens,
-            masked=masked,
-            held_out=texts,
-            seed=seed,
-            overwrite=overwrite,
-            progress=bars,
-            **arguments,
-        )
+        report = train_encoder(encoder, groups, out, progress=bars, **own, **lessons.arguments)
     tell_trained(report, out, "", report.examples)
 
 

@@ -230,9 +230,21 @@ def context_batches(
     Raises:
         StoreError: the store is gone.
     """
+
+    def read(ids: Sequence[str]) -> ContextBatch:
+        responses = read_responses(store, ids)
+        batch = ContextBatch(len(ids), [], [])
+        for dialogue in read_dialogues(store, ids):
+            answers: dict[int, list[str]] = {}
+            for response in responses.get(dialogue.id, ()):
+                answers.setdefault(response.turn, []).extend([response.text] * (response.label == 1))
+            own = list(_contexts(dialogue, answers, chosen.places))
+            batch.contexts.extend(own)
+            batch.without.extend([] if own else [dialogue.id])
+        return batch
+
     ids = dialogue_ids(store, chosen.selection, skip)
-    parts = iter(lambda: list(islice(ids, batch)), [])
-    yield from ahead(lambda part: _batch(store, part, chosen.places), parts, 1)
+    yield from ahead(read, iter(lambda: list(islice(ids, batch)), []), 1)
 
 
 def read_contexts(store: Store, chosen: ContextSelection, batch: int = BATCH) -> Iterator[Context]:
@@ -252,19 +264,6 @@ def answering(turns: Sequence[Turn]) -> str:
     if others:
         return others[-1]
     return "B" if last == "A" else "A"
-
-
-def _batch(store: Store, ids: Sequence[str], places: Places) -> ContextBatch:
-    responses = read_responses(store, ids)
-    batch = ContextBatch(len(ids), [], [])
-    for dialogue in read_dialogues(store, ids):
-        answers: dict[int, list[str]] = {}
-        for response in responses.get(dialogue.id, ()):
-            answers.setdefault(response.turn, []).extend([response.text] * (response.label == 1))
-        own = list(_contexts(dialogue, answers, places))
-        batch.contexts.extend(own)
-        batch.without.extend([] if own else [dialogue.id])
-    return batch
 
 
 def _contexts(

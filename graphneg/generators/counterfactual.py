@@ -9,9 +9,8 @@ substitutes are from.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import accumulate, chain, zip_longest
 from operator import itemgetter
 from typing import Any, ClassVar
@@ -47,9 +46,6 @@ _REASONS = {
     "no-substitute": "no other perspective is left to try",
     "known": "the text says what was said already",
 }
-
-Substitutes = Callable[[Sequence[Reply], int, int], list[list[str]]]
-"""At most so many other perspectives for each reply; a seed decides where chance does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +110,11 @@ class CounterfactualGenerator(WritingGenerator):
         self._store = store
         self._options = options
         self._right = options.purpose == "positives"
-        shifts = Shifts(store)
-        self._substitutes: Substitutes = partial(unrelated_perspectives, shifts)
+        self._shifts = Shifts(store)
+        self._prediction: Prediction | None = None
         if self._right:
             predictor = get_predictor(options.predictor, **(options.predictor_options or {}))
-            self._substitutes = partial(related_perspectives, shifts, Prediction(predictor, options.reach))
+            self._prediction = Prediction(predictor, options.reach)
         self._model, reader = options.load(self.name, load_either)
         self._model.batch_size = options.batch_size
         self._judge = PerplexityFilter(reader, options.bounds) if isinstance(reader, CausalLM) else None
@@ -167,13 +163,16 @@ class CounterfactualGenerator(WritingGenerator):
 
     def _asked(self, contexts: Sequence[Context], most: int, seed: int) -> list[_Asked]:
         """The questions for each context: the first substitute of each reply, then the second of each..."""
-        observed = _observed(self._store, contexts)
+        known: dict[tuple[str, int], list[Reply]] = {}
+        for reply in replies_of(self._store, list(dict.fromkeys(context.dialogue for context in contexts))):
+            if reply.perspective is not None:
+                known.setdefault((reply.id.partition("#")[0], len(reply.turns)), []).append(reply)
+        observed = [known.get((context.dialogue, context.turn), []) for context in contexts]
         replies = [reply for each in observed for reply in each]
-        texts = self._substitutes(replies, most, seed)
-        questions = {
-            reply.id: [_question(reply, text) for text in some]
-            for reply, some in zip(replies, texts, strict=True)
-        }
+        questions: dict[str, list[Question]] = {}
+        for reply, texts in zip(replies, self._substitutes(replies, most, seed), strict=True):
+            exchange = Exchange(reply.turns, reply.perspective or "", reply.text)
+            questions[reply.id] = [Question(f"{reply.id}~{text}", exchange, text) for text in texts]
         asked: list[_Asked] = []
         for context, each in zip(contexts, observed, strict=True):
             in_turn = chain.from_iterable(zip_longest(*(questions[reply.id] for reply in each)))
@@ -182,6 +181,16 @@ class CounterfactualGenerator(WritingGenerator):
             reason = "no-substitute" if each else "no-perspective"
             asked.append(_Asked(context, reason, questions=distinct[:most]))
         return asked
+
+    def _substitutes(self, replies: Sequence[Reply], most: int, seed: int) -> list[list[str]]:
+        """Other perspectives for each reply: for new right ones the predictor's choice, whatever the seed.
+
+        It chooses among what another keyword before the reply leads to (CAPT, Algorithm 1).
+        """
+        if self._prediction is None:
+            return unrelated_perspectives(self._shifts, replies, most, seed)
+        found = substitutes_of(self._shifts, replies, self._prediction)
+        return [[substitute.text for substitute in each.ranked[:most]] for each in found]
 
     def _likeliest(
         self, replies: Sequence[tuple[_Asked, Question, CounterfactualReply]]
@@ -210,17 +219,6 @@ def counterfactual(store: Store, **options: Any) -> CounterfactualGenerator:
     return CounterfactualGenerator(store, options_of(CounterfactualOptions, "counterfactual", options))
 
 
-def related_perspectives(
-    shifts: Shifts, how: Prediction, replies: Sequence[Reply], most: int, seed: int
-) -> list[list[str]]:
-    """For new right replies: perspectives that another keyword before the reply leads to.
-
-    The predictor's choice (CAPT, Algorithm 1); it depends on no seed.
-    """
-    found = substitutes_of(shifts, replies, how)
-    return [[substitute.text for substitute in each.ranked[:most]] for each in found]
-
-
 def unrelated_perspectives(shifts: Shifts, replies: Sequence[Reply], most: int, seed: int) -> list[list[str]]:
     """For wrong replies: perspectives that replies of other contexts take.
 
@@ -247,29 +245,13 @@ def unrelated_perspectives(shifts: Shifts, replies: Sequence[Reply], most: int, 
     return found
 
 
-def _observed(store: Store, contexts: Sequence[Context]) -> list[list[Reply]]:
-    """The replies that each context is known to have and whose perspective is known."""
-    dialogues = list(dict.fromkeys(context.dialogue for context in contexts))
-    known: dict[tuple[str, int], list[Reply]] = {}
-    for reply in replies_of(store, dialogues):
-        if reply.perspective is not None:
-            known.setdefault((reply.id.partition("#")[0], len(reply.turns)), []).append(reply)
-    return [known.get((context.dialogue, context.turn), []) for context in contexts]
-
-
-def _question(reply: Reply, substitute: str) -> Question:
-    observed = Exchange(reply.turns, reply.perspective or "", reply.text)
-    return Question(f"{reply.id}~{substitute}", observed, substitute)
-
-
 def _refusal(context: Context, question: Question, reply: CounterfactualReply, lengths: range) -> str | None:
     """Why a reply is none to keep, as a name; None where it may be kept."""
-    words = words_of(reply.text)
     if not reply.finished:
         return "unfinished"
-    reason = broken(reply.text, [question.substitute.split()], lengths)
-    if reason is not None:
+    if (reason := broken(reply.text, [question.substitute.split()], lengths)) is not None:
         return reason
+    words = words_of(reply.text)
     said = [turn.text for turn in context.turns]
     if any(words_of(text) == words for text in (question.observed.response, *context.positives, *said)):
         return "known"

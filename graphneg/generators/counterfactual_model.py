@@ -104,8 +104,7 @@ def counterfactuals(
         raise InputError(f"temperature {temperature}: must be above 0")
     if pull < 0:
         raise InputError(f"pull {pull}: must not be below 0")
-    pairs = map(perspective_example, examples)
-    text = "".join(f"{pair.source}{pair.target}\n" for pair in pairs)
+    text = "".join(f"{pair.source}{pair.target}\n" for pair in map(perspective_example, examples))
     shown = model.source_tokens(text) if examples else []
     sides = [_sides(model, shown, question, longer) for question in questions]
 
@@ -118,10 +117,13 @@ def counterfactuals(
             replies.append(CounterfactualReply(model.decode(tokens), finished, same / len(observed)))
         return replies
 
-    def length(item: _Sides) -> int:
-        return len(item.actual) + len(item.observed)
-
-    return longest_first(sides, length, model.batch_size, run, f"{model.path}: a question")
+    return longest_first(
+        sides,
+        lambda item: len(item.actual) + len(item.observed),
+        model.batch_size,
+        run,
+        f"{model.path}: a question",
+    )
 
 
 def _sides(model: CausalLM | Seq2SeqLM, shown: list[int], question: Question, longer: int) -> _Sides:
@@ -157,16 +159,20 @@ def _side_by_side(
     """The counterfactual tokens of each item, its end token too where it ended."""
     import torch
 
+    def is_open(tokens: Sequence[int], item: _Sides) -> bool:
+        return tokens[-1:] != item.observed[-1:] and len(tokens) < len(item.observed) + longer
+
     end = batch[0].observed[-1]
     width = max(len(prompt) for item in batch for prompt in (item.actual, item.other))
     actual = model.steps([item.actual for item in batch], width)
     other = model.steps([item.other for item in batch], width)
-    questions = [item.question for item in batch]
-    gumbel = GumbelNoise([item_seed(seed, question.id, 0) for question in questions], "float64")
-    perspectives = [[question.observed.perspective] for question in questions]
-    to_observed = KeywordBias(model, perspectives, _says, strength=pull, ends=[end])
-    substitutes = [[question.substitute] for question in questions]
-    to_substitute = KeywordBias(model, substitutes, _says, strength=pull, ends=[end])
+    gumbel = GumbelNoise([item_seed(seed, item.question.id, 0) for item in batch], "float64")
+    perspectives = [[item.question.observed.perspective] for item in batch]
+    substitutes = [[item.question.substitute] for item in batch]
+    to_observed, to_substitute = (
+        KeywordBias(model, keywords, _says, strength=pull, ends=[end])
+        for keywords in (perspectives, substitutes)
+    )
     told = max(len(item.observed) for item in batch)
     written: list[list[int]] = [[] for _ in batch]
     for step in range(told + longer):
@@ -180,23 +186,15 @@ def _side_by_side(
             noise = torch.where(known[:, None], abduced, noise)
         biased = to_substitute.biased(written, other.logits)
         chosen = (biased / temperature + noise).argmax(dim=-1)
-        if not _goes_on(written, chosen.tolist(), batch, longer):
+        for tokens, token, item in zip(written, chosen.tolist(), batch, strict=True):
+            if is_open(tokens, item):
+                tokens.append(token)
+        if not any(map(is_open, written, batch)):
             break
         if step + 1 < told:
             actual.take(given)
         other.take(chosen)
     return written
-
-
-def _goes_on(written: list[list[int]], chosen: Sequence[int], batch: Sequence[_Sides], longer: int) -> bool:
-    """Write each item's token, unless the item has ended; whether one has not ended then."""
-    goes_on = False
-    for tokens, token, item in zip(written, chosen, batch, strict=True):
-        end, most = item.observed[-1], len(item.observed) + longer
-        if tokens[-1:] != [end] and len(tokens) < most:
-            tokens.append(token)
-            goes_on |= token != end and len(tokens) < most
-    return goes_on
 
 
 def examples_for(model: LanguageModel) -> tuple[Exchange, ...]:

@@ -67,25 +67,27 @@ class DialogueBaseline(Shortfall):
 
     def generate(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[list[Candidate]]:
         """At most ``per_context`` edited dialogues for each context, in order."""
-        found: list[list[Candidate]] = []
-        for context in contexts:
-            candidates = list(self._candidates(context, per_context, seed))
+        given = [list(self._edited(context, per_context, seed)) for context in contexts]
+        for context, candidates in zip(contexts, given, strict=True):
             reason = "same" if context.positives else "no-reply"
             self.leave_out(reason, context.id, per_context - len(candidates))
-            found.append(candidates)
-        return found
+        return given
 
-    def _candidates(self, context: Context, per_context: int, seed: int) -> Iterator[Candidate]:
+    def _edited(self, context: Context, per_context: int, seed: int) -> Iterator[Candidate]:
+        """The edited dialogues; a turn too many is said by who would speak next."""
         if not context.positives:
             return
         turns = (*context.turns, Turn(context.speaker, context.positives[0]))
+        speakers = (*(turn.speaker for turn in turns), answering(turns))
         seen = {_key(turn.text for turn in turns)}
         for k in range(per_context * _TRIES):
             made = self._manipulate(ChanceEdit(context, turns, seed, (self.name, context.id, str(k))))
-            if made is None or _key(made[0]) in seen:
+            if made is None or (key := _key(made[0])) in seen:
                 continue
-            seen.add(_key(made[0]))
-            yield _candidate(turns, *made)
+            seen.add(key)
+            texts, edits = made
+            *said, last = map(Turn, speakers, texts)
+            yield Candidate(last.text, (UNRELATED,), context=tuple(said), turn_edits=tuple(edits))
             if len(seen) > per_context:
                 return
 
@@ -178,15 +180,6 @@ def _other_utterance(store: Store, replaced: int = 0) -> Manipulation:
         return None
 
     return say
-
-
-def _candidate(turns: Sequence[Turn], texts: Sequence[str], edits: Sequence[TurnEdit]) -> Candidate:
-    """The edited dialogue; a turn too many is said by who would speak next."""
-    speakers = [turn.speaker for turn in turns]
-    if len(texts) > len(speakers):
-        speakers.append(answering(turns))
-    said = tuple(map(Turn, speakers, texts))
-    return Candidate(said[-1].text, (UNRELATED,), context=said[:-1], turn_edits=tuple(edits))
 
 
 def _key(texts: Iterable[str]) -> tuple[str, ...]:

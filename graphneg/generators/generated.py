@@ -18,7 +18,6 @@ from graphneg.generators.base import (
     Context,
     ContextSelection,
     Generator,
-    Turn,
     TurnEdit,
     context_batches,
     settings_of,
@@ -78,8 +77,7 @@ class Generated(NegativeStream):
     def run(self, skip: int, written: Written) -> Iterator[Finished]:
         """The batches behind the first ``skip`` dialogues, each with its negatives."""
         generator, asked = self._generator, self._generation
-        begin = getattr(generator, "begin", None)
-        if begin is not None:
+        if (begin := getattr(generator, "begin", None)) is not None:
             begin(written(), self._progress)
         total = count_dialogues(self._store, asked.contexts.selection)
         self._progress.start(f"negatives, {generator.name}", total, "dialogues")
@@ -137,49 +135,35 @@ def negative_of(context: Context, candidate: Candidate, name: str, seed: int, sl
     for each turn that was edited, and ``original`` has the turns as they were.
     """
     turns = context.turns if candidate.context is None else candidate.context
+    before = None if turns == context.turns else [turn._asdict() for turn in context.turns]
     right = context.positives[0] if context.positives else None
     if candidate.context is not None and candidate.text == right:
         right = None
+    details = dict(candidate.details)
+    source = details.pop("source", None)
+    made_of = "; ".join(f"{key}: {value}" for key, value in details.items())
+    whole = TurnEdit(context.turn, made_of or None, candidate.text, source)
     return Negative(
         id=f"{context.id}~{name}.{seed}.{slot}",
         corpus=context.corpus,
         split=context.split,
         dialogue=context.dialogue,
         turn=context.turn,
-        context=_said(turns),
+        context=[turn._asdict() for turn in turns],
         response=candidate.text,
         label=candidate.label,
-        original={"context": _said(context.turns) if turns != context.turns else None, "response": right},
+        original={"context": before, "response": right},
         categories=list(candidate.categories),
         recipe=name,
         target="response" if candidate.context is None else "dialogue",
         seed=seed,
         decoder="",
-        edits=_edits(context, candidate, name),
+        edits=[
+            {"turn": edit.turn, "transform": name, "category": category, "node": edit.source}
+            | {"before": edit.before, "after": edit.after}
+            for category in candidate.categories
+            for edit in candidate.turn_edits or (whole,)
+        ],
         amr={},
         scores=dict(candidate.scores),
     )
-
-
-def _edits(context: Context, candidate: Candidate, name: str) -> list[dict[str, Any]]:
-    """An edit for each category and turn; of a response, the turn is its own, and ``before`` its details."""
-    details = dict(candidate.details)
-    source = details.pop("source", None)
-    made_of = "; ".join(f"{key}: {value}" for key, value in details.items())
-    whole = TurnEdit(context.turn, made_of or None, candidate.text, source)
-    return [
-        {
-            "turn": edit.turn,
-            "transform": name,
-            "category": category,
-            "node": edit.source,
-            "before": edit.before,
-            "after": edit.after,
-        }
-        for category in candidate.categories
-        for edit in candidate.turn_edits or (whole,)
-    ]
-
-
-def _said(turns: Sequence[Turn]) -> list[dict[str, str]]:
-    return [{"speaker": turn.speaker, "text": turn.text} for turn in turns]

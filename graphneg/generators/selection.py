@@ -11,7 +11,7 @@ import hashlib
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby, islice
+from itertools import chain, groupby, islice
 from math import ceil, exp
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
@@ -276,9 +276,11 @@ class Selected(NegativeStream):
 
     def _kept(self, contexts: Sequence[Sequence[Negative]]) -> Iterator[Negative]:
         """The records that are kept, those of a context by backward perplexity, the lowest first."""
-        usable = [
-            record for records in contexts for record in records if self._is_kept(record, _lack(record))
-        ]
+        usable: list[Negative] = []
+        for record in chain.from_iterable(contexts):
+            lack = None if record.response.strip() else NO_RESPONSE
+            if self._is_kept(record, lack if record.context else NO_CONTEXT):
+                usable.append(record)
         scores = self._scorer.score([pair_of(record) for record in usable])
         scored = [
             replace(record, scores={**record.scores, FORWARD: found.forward, BACKWARD: found.backward})
@@ -298,13 +300,6 @@ class Selected(NegativeStream):
         if reason is not None:
             self.summary.skip(reason, record.id)
         return reason is None
-
-
-def _lack(record: Negative) -> str | None:
-    """Why a record can't be scored; None where it can."""
-    if not record.context:
-        return NO_CONTEXT
-    return None if record.response.strip() else NO_RESPONSE
 
 
 def contexts_of(records: Iterable[Negative]) -> Iterator[list[Negative]]:

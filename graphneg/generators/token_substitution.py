@@ -25,7 +25,6 @@ _PARTS = re.compile(f"({WORD.pattern})")
 """Splits a text: words at odd indexes, and what stands before, between and behind them at even ones."""
 _SHORTEST = 3
 _READINGS_KEPT = 1 << 16
-_VOWELS = frozenset("aeiou")
 
 Tags = frozenset[str]
 """All parts of speech that a form can have, by Penn Treebank's names: ``walks`` is {NNS, VBZ}."""
@@ -111,7 +110,7 @@ class TokenSubstitutionGenerator(BankGenerator):
             if other is None:
                 continue
             replaced.append((word, other))
-            parts[at] = _cased_like(parts[at], other)
+            parts[at] = other.capitalize() if parts[at][0].isupper() else other
             if at > 1:
                 parts[at - 2] = _article(parts[at - 2], other)
         return "".join(parts), replaced
@@ -187,10 +186,6 @@ def _is_content(word: str) -> bool:
     return len(word) >= _SHORTEST and word.isalpha() and word.lower() not in CLOSED
 
 
-def _cased_like(word: str, other: str) -> str:
-    return other.capitalize() if word[0].isupper() else other
-
-
 def _article(word: str, following: str) -> str:
     """The right form of an article before a word; other words as they are.
 
@@ -199,5 +194,5 @@ def _article(word: str, following: str) -> str:
     """
     if word.lower() not in ("a", "an"):
         return word
-    right = "an" if following[0] in _VOWELS else "a"
-    return _cased_like(word, right)
+    right = "an" if following[0] in "aeiou" else "a"
+    return right.capitalize() if word[0].isupper() else right

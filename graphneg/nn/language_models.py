@@ -154,7 +154,7 @@ class LanguageModel(ABC):
         items = [
             Item(number, source[-room:] if room else source, ()) for number, source in enumerate(sources)
         ]
-        ends = self._end_tokens(end)
+        ends = self.end_tokens(end)
 
         def run(batch: Sequence[Item]) -> list[Written]:
             sequences = self._generated(
@@ -218,7 +218,7 @@ class LanguageModel(ABC):
         """A text's tokens as they count for its score."""
         return self.target_tokens(text)
 
-    def _end_tokens(self, end: str | None) -> set[int]:
+    def end_tokens(self, end: str | None) -> set[int]:
         """The end token, and all that hold the character ``end``."""
         known = self.model.generation_config.eos_token_id
         own = {self.tokenizer.eos_token_id, *(known if isinstance(known, list) else [known])} - {None}

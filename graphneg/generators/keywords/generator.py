@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -197,9 +198,13 @@ class KeywordGenerator(WritingGenerator):
         requests: list[TextRequest] = []
         amount = range(self._options.drafts)
         for slot in slots:
-            slot.words = self._drawn(slot, f"{slot.id}/{draw}", seed)
+            id = f"{slot.id}/{draw}"  # another draw has other keywords, if there are any
+            between = (self._options.least, self._options.most)
+            slot.words = drawn(slot.keywords, between, seed, id, slot.context.text)
+            if self._vectors is not None:
+                slot.words = with_neighbours(self._vectors.neighbours, slot.words, seed, id)
             prompt = self._prompt(slot.history.turns if slot.history else (), slot.said)
-            requests += [TextRequest(f"{slot.id}/{draw}/{n}", prompt, slot.said) for n in amount]
+            requests += [TextRequest(f"{id}/{n}", prompt, slot.said) for n in amount]
         written = iter(self._writer.write(requests, seed))
         lengths = range(self._options.least_words, self._options.words + 1)
         whole: dict[tuple[int, str], _Slot] = {}
@@ -216,48 +221,35 @@ class KeywordGenerator(WritingGenerator):
         for slot in slots:
             slot.texts.sort(key=lambda draft: draft[1].mean)
 
-    def _drawn(self, slot: _Slot, id: str, seed: int) -> tuple[Words, ...]:
-        """The keywords of one draw: another draw has others, if there are any."""
-        amount = (self._options.least, self._options.most)
-        words = drawn(slot.keywords, amount, seed, id, slot.context.text)
-        return words if self._vectors is None else with_neighbours(self._vectors.neighbours, words, seed, id)
-
     def _fill(self, unfilled: Sequence[_Slot], slots: Sequence[_Slot]) -> None:
-        """Give each slot its likeliest text that does not fit its context, nor is like another slot's."""
+        """Give each slot its likeliest text that does not fit its context, nor is like another slot's.
+
+        A text fits whose loss after its context is hardly higher than after the history it was written for.
+        """
         while contenders := [slot for slot in unfilled if slot.texts]:
             best = [slot.texts.pop(0) for slot in contenders]
-            for slot, draft, apart in zip(contenders, best, self._apart(contenders, best), strict=True):
-                given = [one for other in slots if other.at == slot.at for one in other.candidates]
-                nearly = any(alike(words_of(draft[0]), words_of(candidate.text)) for candidate in given)
-                fits = apart is not None and apart < self._options.apart
+            after: Sequence[float | None] = [None] * len(best)
+            if self._histories is not None:
+                turns = [slot.context.turns for slot in contenders]
+                after = self._judge.after([text for text, _ in best], turns)
+            for slot, (text, losses), loss in zip(contenders, best, after, strict=True):
+                given = [each for other in slots if other.at == slot.at for each in other.candidates]
+                nearly = any(alike(words_of(text), words_of(candidate.text)) for candidate in given)
+                details, scores = {"keywords": ", ".join(slot.said)}, {"perplexity": losses.perplexity}
+                if slot.history is not None:
+                    details["source"] = slot.history.id
+                if loss is not None:
+                    scores["apart"] = loss - losses.after
+                fits = scores.get("apart", inf) < self._options.apart
                 if self.passes(slot, "like-another" if nearly else "fits" if fits else None):
-                    slot.candidates.append(_candidate(slot, *draft, apart))
+                    spaced = spaced_as(text, [turn.text for turn in slot.context.turns])
+                    slot.candidates.append(Candidate(spaced, (UNRELATED,), scores, details))
                     slot.texts.clear()
-
-    def _apart(
-        self, slots: Sequence[_Slot], drafts: Sequence[tuple[str, TextLosses]]
-    ) -> Sequence[float | None]:
-        """By how much the loss of each text is higher after its context than after its history."""
-        if self._histories is None:
-            return [None] * len(drafts)
-        after = self._judge.after([text for text, _ in drafts], [slot.context.turns for slot in slots])
-        return [loss - losses.after for loss, (_, losses) in zip(after, drafts, strict=True)]
-
-
-def _candidate(slot: _Slot, text: str, losses: TextLosses, apart: float | None) -> Candidate:
-    details = {"keywords": ", ".join(slot.said)}
-    scores = {"perplexity": losses.perplexity}
-    if slot.history is not None:
-        details["source"] = slot.history.id
-    if apart is not None:
-        scores["apart"] = apart
-    spaced = spaced_as(text, [turn.text for turn in slot.context.turns])
-    return Candidate(spaced, (UNRELATED,), scores, details)
 
 
 def key_context(store: Store, **options: Any) -> KeywordGenerator:
     """``key-context``: a reply with keywords of the context, for the history of another dialogue."""
-    return _replies("key-context", store, options_of(KeywordOptions, "key-context", options))
+    return _generator("key-context", options, Histories(store))
 
 
 def key_sem(store: Store, *, vectors: str | Path | None = None, **options: Any) -> KeywordGenerator:
@@ -265,33 +257,32 @@ def key_sem(store: Store, *, vectors: str | Path | None = None, **options: Any) 
 
     ``vectors`` is a file or folder of static word vectors, GloVe's in the paper.
     """
-    chosen = options_of(KeywordOptions, "key-sem", options)
-    if vectors is None:
-        raise GeneratorError("key-sem needs word vectors: option vectors=PATH, a GloVe file for example")
-    from graphneg.nn.vectors import StaticVectors
-
-    return _replies("key-sem", store, chosen, StaticVectors(vectors))
-
-
-def _replies(
-    name: str, store: Store, chosen: KeywordOptions, vectors: StaticVectors | None = None
-) -> KeywordGenerator:
-    model, judge = chosen.load(name, load_causal)
-    trained = is_trained(model, REPLY_WITH_WORDS)
-    writer = Writer(model, "" if trained else REPLY_EXAMPLES, chosen.search, chosen.pull_of(trained))
-    judging = PerplexityFilter(judge, chosen.bounds)
-    histories = Histories(store)
-    return KeywordGenerator(
-        name, chosen, writer, reply_request, judge=judging, histories=histories, vectors=vectors
-    )
+    return _generator("key-sem", options, Histories(store), vectors)
 
 
 def key_sentence(store: Store, **options: Any) -> KeywordGenerator:
     """``key-sentence``: an everyday sentence with one or two keywords of the context, no reply at all."""
-    chosen = options_of(KeywordOptions, "key-sentence", options)
-    model, judge = chosen.load("key-sentence", load_causal)
-    writer = Writer(model, SENTENCE_EXAMPLES, chosen.search, chosen.pull_of(False))
+    return _generator("key-sentence", options)
+
+
+def _generator(
+    name: str,
+    options: Mapping[str, Any],
+    histories: Histories | None = None,
+    vectors: str | Path | None = None,
+) -> KeywordGenerator:
+    """It writes replies to ``histories``, or sentences where there are none."""
+    chosen, near = options_of(KeywordOptions, name, options), None
+    if name == "key-sem":
+        if vectors is None:
+            raise GeneratorError("key-sem needs word vectors: option vectors=PATH, a GloVe file for example")
+        from graphneg.nn.vectors import StaticVectors
+
+        near = StaticVectors(vectors)
+    model, judge = chosen.load(name, load_causal)
+    trained = histories is not None and is_trained(model, REPLY_WITH_WORDS)
+    examples = SENTENCE_EXAMPLES if histories is None else "" if trained else REPLY_EXAMPLES
+    writer = Writer(model, examples, chosen.search, chosen.pull_of(trained))
+    prompt: Prompt = reply_request if histories else lambda _, words: sentence_request(words)
     judging = PerplexityFilter(judge, chosen.bounds)
-    return KeywordGenerator(
-        "key-sentence", chosen, writer, lambda _, words: sentence_request(words), judge=judging
-    )
+    return KeywordGenerator(name, chosen, writer, prompt, judge=judging, histories=histories, vectors=near)

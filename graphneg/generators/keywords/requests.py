@@ -61,25 +61,25 @@ def keywords_of(
     In English the last word may be a noun or is a name: a small model writes sense about things, and
     little about *let* or *seem*.
     """
-    usable: list[list[Keyword]] = []
-    for found, text in zip(extractor.extract(texts), texts, strict=True):
-        kept = [keyword for keyword in found if _is_usable(keyword, text, language == "en")]
-        usable.append(kept[:BEST])
-    return usable
 
+    def is_usable(keyword: Keyword, text: str) -> bool:
+        words = [word.lower() for word in keyword.words]
+        is_noun = language != "en" or "NOUN" in readings(words[-1])
+        is_thing = is_noun or truecased(keyword.words[-1], text) != words[-1]
+        return (
+            is_thing
+            and len(words) <= LONGEST_KEYWORD
+            and all(
+                word.replace("-", "").isalpha()
+                and len(word) >= _SHORTEST_WORD
+                and word not in FUNCTION_WORDS
+                and word not in WORDS_OF_TALK
+                for word in words
+            )
+        )
 
-def _is_usable(keyword: Keyword, text: str, english: bool) -> bool:
-    words = [word.lower() for word in keyword.words]
-    last = keyword.words[-1]
-    if english and "NOUN" not in readings(words[-1]) and truecased(last, text) == words[-1]:
-        return False
-    return len(words) <= LONGEST_KEYWORD and all(
-        word.replace("-", "").isalpha()
-        and len(word) >= _SHORTEST_WORD
-        and word not in FUNCTION_WORDS
-        and word not in WORDS_OF_TALK
-        for word in words
-    )
+    found = zip(extractor.extract(texts), texts, strict=True)
+    return [[keyword for keyword in some if is_usable(keyword, text)][:BEST] for some, text in found]
 
 
 def drawn(
@@ -119,25 +119,21 @@ def with_neighbours(near: Neighbours, keywords: Sequence[Words], seed: int, id: 
     The last word of a keyword is exchanged, for one that may be of the same part of speech. It stays where
     the vectors do not know it, and where it is a name.
     """
-    return tuple(
-        _neighbour(words, near, seed, id) if number(seed, "replace", id, *words) < _HALF else words
-        for words in keywords
-    )
-
-
-def _neighbour(words: Words, near: Neighbours, seed: int, id: str) -> Words:
-    *first, last = words
-    classes = readings(last.lower()).keys()
-    fitting = [
-        word
-        for word, _ in (near(last, NEIGHBOURS) if last == last.lower() else ())
-        if word.isalpha() and len(word) >= _SHORTEST_WORD and not lemmas(word) & lemmas(last)
-        for others in [readings(word.lower()).keys()]
-        if classes & others or not (classes or others)
-    ]
-    if not fitting:
-        return words
-    return (*first, fitting[number(seed, "neighbour", id, *words) % len(fitting)])
+    changed: list[Words] = []
+    for words in keywords:
+        *first, last = words
+        classes = readings(last.lower()).keys()
+        replaced = last == last.lower() and number(seed, "replace", id, *words) < _HALF
+        fitting = [
+            word
+            for word, _ in (near(last, NEIGHBOURS) if replaced else ())
+            if word.isalpha() and len(word) >= _SHORTEST_WORD and not lemmas(word) & lemmas(last)
+            for others in [readings(word.lower()).keys()]
+            if classes & others or not (classes or others)
+        ]
+        chosen = fitting[number(seed, "neighbour", id, *words) % len(fitting)] if fitting else last
+        changed.append((*first, chosen))
+    return tuple(changed)
 
 
 class Histories:
@@ -161,20 +157,15 @@ class Histories:
         Raises:
             StoreError: the store is gone.
         """
-        pairs = zip(contexts, ids, strict=True)
-        others = [self._other(context.dialogue, seed, id) for context, id in pairs]
+        others: list[str | None] = []
+        for context, id in zip(contexts, ids, strict=True):
+            own = self._indexes.get(context.dialogue, len(self._ids))
+            amount = len(self._ids) - (context.dialogue in self._indexes)
+            index = number(seed, "history", id) % max(amount, 1)
+            others.append(self._ids[index + (index >= own)] if amount else None)
         read = read_dialogues(self._store, sorted({other for other in others if other is not None}))
         known = {dialogue.id: dialogue for dialogue in read}
         return [_beginning(known.get(other or ""), seed, id) for other, id in zip(others, ids, strict=True)]
-
-    def _other(self, dialogue: str, seed: int, id: str) -> str | None:
-        """Another dialogue, each as likely as the others."""
-        own = self._indexes.get(dialogue, len(self._ids))
-        others = len(self._ids) - (dialogue in self._indexes)
-        if not others:
-            return None
-        index = number(seed, "history", id) % others
-        return self._ids[index + (index >= own)]
 
 
 def _beginning(dialogue: StoredDialogue | None, seed: int, id: str) -> History | None:

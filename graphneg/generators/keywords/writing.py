@@ -229,9 +229,9 @@ class Writer:
             else self.model.tokenizer(request.prompt, add_special_tokens=False)["input_ids"][-room:]
             for request in requests
         ]
-        run = partial(self._run, seed=seed)
         items = list(zip(requests, prompts, strict=True))
-        return longest_first(items, lambda item: len(item[1]), BATCH, run, f"{self.model.path}: a request")
+        what, run = f"{self.model.path}: a request", partial(self._run, seed=seed)
+        return longest_first(items, lambda item: len(item[1]), BATCH, run, what)
 
     @cached_property
     def _shown(self) -> list[int]:
@@ -244,7 +244,7 @@ class Writer:
         keywords = [request.words for request, _ in batch]
         seeds = [item_seed(seed, request.id, 0) for request, _ in batch]
         complete = SentenceEnd(keywords, start, LEAST_WORDS, self.model.decode)
-        ends = sorted(self._ends)
+        ends = sorted(self.model.end_tokens(END))
         bias = KeywordBias(self.model, keywords, says, strength=self.pull, ends=ends, start=start)
         sequences = generate(
             self.model.model,
@@ -255,8 +255,14 @@ class Writer:
             eos_token_id=ends,
             pad_token_id=self.model.tokenizer.pad_token_id,
         )
-        ended = zip(sequences, complete.lengths, strict=True)
-        return [self._text(sequence[start:], length) for sequence, length in ended]
+        texts: list[Written] = []
+        for sequence, end in zip(sequences, complete.lengths, strict=True):
+            tokens = sequence[start:]
+            if end is None:
+                end = next((at + 1 for at, token in enumerate(tokens) if token in ends), None)
+            line = self.model.decode(tokens[:end]).split(END)[0]
+            texts.append(Written(" ".join(line.split()), end is not None))
+        return texts
 
     def _rows(self, prompts: Sequence[Tokens]) -> dict[str, Any]:
         """What ``generate`` reads: examples and prompts, and what the model keeps of all but the last token.
@@ -301,16 +307,3 @@ class Writer:
         with torch.inference_mode():
             read = torch.tensor([self._shown], device=self.model.device)
             return self.model.model(input_ids=read, use_cache=True).past_key_values
-
-    def _text(self, tokens: Tokens, end: int | None) -> Written:
-        """The text up to ``end``, or to the token that ends it; finished where there is one."""
-        if end is None:
-            end = next((at + 1 for at, token in enumerate(tokens) if token in self._ends), None)
-        return Written(" ".join(self.model.decode(tokens[:end]).split(END)[0].split()), end is not None)
-
-    @cached_property
-    def _ends(self) -> frozenset[int]:
-        """The end token, and every token that holds a line break."""
-        tokenizer = self.model.tokenizer
-        pieces = tokenizer.batch_decode([[number] for number in range(len(tokenizer))])
-        return frozenset({tokenizer.eos_token_id, *(n for n, text in enumerate(pieces) if END in text)})

@@ -206,20 +206,19 @@ class OverlapGenerator:
     ) -> Iterator[tuple[list[_Asked], list[str]]]:
         """Some contexts at a time, with the terms whose samples are to be read for them."""
         claimed: set[str] = set()
+        size, conditions = pool.size.sentences, self.conditions
+        hub, light = conditions.hub * size, inf if conditions.light is None else conditions.light * size
         for start in range(0, len(contexts), PART):
-            part = [self._asked(query, pool, per_context, seed) for query in contexts[start : start + PART]]
+            part: list[_Asked] = []
+            for context in contexts[start : start + PART]:
+                terms = terms_of(context, pool.frequency, light)
+                chosen = (self.conditions, pool.frequency, hub, pool.elsewhere, per_context, seed)
+                part.append(_Asked(context, terms, target_profiles(terms, *chosen)))
             self._learn_successors(part)
-            terms = {term for query in part for profile in query.profiles for term in profile.query_terms}
-            missing = sorted(term for term in terms - claimed if term not in pool)
+            needed = {term for query in part for profile in query.profiles for term in profile.query_terms}
+            missing = sorted(term for term in needed - claimed if term not in pool)
             claimed.update(missing)
             yield part, missing
-
-    def _asked(self, context: Context, pool: Pool, amount: int, seed: int) -> _Asked:
-        size, light = pool.size.sentences, self.conditions.light
-        hub = self.conditions.hub * size
-        terms = terms_of(context, pool.frequency, inf if light is None else light * size)
-        profiles = target_profiles(terms, self.conditions, pool.frequency, hub, pool.elsewhere, amount, seed)
-        return _Asked(context, terms, profiles)
 
     def _list(self, asked: _Asked, pool: Pool) -> None:
         """Make a shortlist for each profile."""
@@ -255,19 +254,16 @@ class OverlapGenerator:
                 key = item.key
                 if key not in found and (most is None or self._uses[key] < most):
                     self._uses[key] += 1
-                    found[key] = _candidate(item, asked.terms)
+                    last = len(item.shared & asked.terms.last)
+                    scores = {"shared": float(len(item.shared)), "shared_last": float(last)}
+                    if item.cosine is not None:
+                        scores["cosine"] = round(item.cosine, 4)
+                    details = {"source": item.sentence.id}
+                    if item.shared:
+                        details["shared"] = ", ".join(sorted(item.shared))
+                    found[key] = Candidate(item.sentence.text, (UNRELATED,), scores, details)
                     break
         return list(found.values())
-
-
-def _candidate(item: Listed, terms: ContextTerms) -> Candidate:
-    scores = {"shared": float(len(item.shared)), "shared_last": float(len(item.shared & terms.last))}
-    if item.cosine is not None:
-        scores["cosine"] = round(item.cosine, 4)
-    details = {"source": item.sentence.id}
-    if item.shared:
-        details["shared"] = ", ".join(sorted(item.shared))
-    return Candidate(item.sentence.text, (UNRELATED,), scores, details)
 
 
 class HardGenerator(OverlapGenerator):

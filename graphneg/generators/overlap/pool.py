@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from sys import intern
 from typing import Any
 
@@ -60,7 +60,15 @@ class Pool:
         self._conditions = conditions
         self._seed = seed
         self._sources, self.size = _sources(store, conditions)
-        self._frequencies = self._read_frequencies()
+        spoken = self.size.spoken >= SPOKEN_ENOUGH
+        least = (conditions.everyday or 0.0) * (self.size.spoken if spoken else self.size.sentences)
+        rows = store.read(cypher_text("overlap/vocabulary"), least=max(1, int(least)))
+        self._frequencies = {
+            intern(row["text"]): int(row["sentences"])
+            for row in rows
+            if row["spoken" if spoken else "sentences"] >= least
+        }
+        """The everyday terms, with how many sentences mention them."""
         self._kept: OrderedDict[str, tuple[PoolSentence, ...]] = OrderedDict()
         self._amount = 0
         hub = conditions.hub * self.size.sentences
@@ -80,12 +88,14 @@ class Pool:
         """Samples of these terms. Threads may read side by side."""
         if not terms:
             return {}
-        rows = self._store.read(
-            cypher_text("overlap/sharing"),
-            terms=[self._window(term) for term in terms],
-            sources=self._sources,
-            **self._conditions.parameters(),
-        )
+        windows: list[dict[str, Any]] = []
+        for term in terms:  # ranks of a part of all that mention it, around the end where it goes over it
+            fitting = self._frequencies.get(term, 1) * self.size.fit / self.size.sentences
+            first = number(self._seed, "window", term) % RANKS
+            last = first + min(RANKS, int(RANKS * self._conditions.sample / max(fitting, 1)))
+            windows.append({"text": term, "first": first, "last": last, "again": max(0, last - RANKS)})
+        asked = {"terms": windows, "sources": self._sources, **self._conditions.parameters()}
+        rows = self._store.read(cypher_text("overlap/sharing"), **asked)
         samples = {row["term"]: row["sentences"] for row in rows}
         return {term: samples.get(term, ()) for term in terms}
 
@@ -110,26 +120,6 @@ class Pool:
         """Let go of the samples used longest ago, where there are too many."""
         while self._amount > KEPT_SENTENCES:
             self._amount -= len(self._kept.popitem(last=False)[1])
-
-    def _window(self, term: str) -> dict[str, Any]:
-        """The ranks of a term's sample: a part of all, around the end where it goes over it."""
-        fitting = self._frequencies.get(term, 1) * self.size.fit / self.size.sentences
-        width = min(RANKS, int(RANKS * self._conditions.sample / max(fitting, 1)))
-        first = number(self._seed, "window", term) % RANKS
-        last = first + width
-        return {"text": term, "first": first, "last": last, "again": max(0, last - RANKS)}
-
-    def _read_frequencies(self) -> dict[str, int]:
-        """The everyday terms, with how many sentences mention them."""
-        share, size = self._conditions.everyday or 0.0, self.size
-        spoken = size.spoken >= SPOKEN_ENOUGH
-        least = share * (size.spoken if spoken else size.sentences)
-        rows = self._store.read(cypher_text("overlap/vocabulary"), least=max(1, int(least)))
-        return {
-            intern(row["text"]): row["sentences"]
-            for row in rows
-            if (row["spoken"] if spoken else row["sentences"]) >= least
-        }
 
 
 def _sources(store: Store, conditions: Conditions) -> tuple[list[str], Size]:
@@ -167,27 +157,27 @@ def pool_dialogues(store: Store, progress: Progress | None = None) -> LoadReport
     total = store.read(cypher_text("overlap/count_unpooled"))[0]["dialogues"]
     if not total:
         return report
+
+    def cut(ids: Sequence[str]) -> Iterator[Sentence | Rejected]:
+        responses = read_responses(store, ids)
+        for dialogue in read_dialogues(store, ids):
+            texts = [(utterance_id(dialogue.id, turn.turn), turn.text) for turn in dialogue.turns]
+            texts += [(each.id, each.text) for each in responses.get(dialogue.id, ()) if each.label == 1]
+            for id, text in texts:
+                for index, part in enumerate(sentences(joined_tokens(text))):
+                    name, source = f"{id}.{index}", f"{dialogue.corpus}/{dialogue.split}"
+                    made = sentence(name, part, source, name)
+                    yield made if isinstance(made, Rejected) else replace(made, dialogue=dialogue.id)
+
     progress.start("sentences of dialogues", total, "dialogues")
     after: str | None = ""
     while after is not None:
         page = store.read(cypher_text("overlap/unpooled"), after=after, limit=PAGE)
         ids = [row["id"] for row in page]
-        write_records(store, _sentences(store, ids), report, Grouping(NAME, NAME, 1))
+        write_records(store, cut(ids), report, Grouping(NAME, NAME, 1))
         if ids:
             store.write(lambda transaction, ids=ids: run(transaction, "overlap/pooled", ids=ids))
         progress.advance(len(ids))
         after = page[-1]["order"] if len(page) == PAGE else None
     progress.finish()
     return report
-
-
-def _sentences(store: Store, ids: Sequence[str]) -> Iterator[Sentence | Rejected]:
-    responses = read_responses(store, ids)
-    for dialogue in read_dialogues(store, ids):
-        texts = [(utterance_id(dialogue.id, turn.turn), turn.text) for turn in dialogue.turns]
-        texts += [(answer.id, answer.text) for answer in responses.get(dialogue.id, ()) if answer.label == 1]
-        for id, text in texts:
-            for index, part in enumerate(sentences(joined_tokens(text))):
-                name = f"{id}.{index}"
-                made = sentence(name, part, f"{dialogue.corpus}/{dialogue.split}", name)
-                yield made if isinstance(made, Rejected) else Sentence(name, part, made.source, dialogue.id)

@@ -98,12 +98,16 @@ class Conditions:
 
     def __post_init__(self) -> None:
         """Refuse what is out of range."""
-        self._check(
-            _SHARES, "a share from 0 to 1", lambda value: isinstance(value, int | float) and 0 <= value <= 1
-        )
-        self._check(
-            _COUNTS, "a whole number of 1 or more", lambda value: isinstance(value, int) and value >= 1
-        )
+        for name in (*_SHARES, *_COUNTS):
+            value, is_share = getattr(self, name), name in _SHARES
+            holds = (
+                isinstance(value, int | float) and 0 <= value <= 1
+                if is_share
+                else isinstance(value, int) and value >= 1
+            )
+            if value is not None and not holds:
+                what = "a share from 0 to 1" if is_share else "a whole number of 1 or more"
+                raise GeneratorError(f"overlap: {name} is {what}, not {value!r}")
         if self.least_words > self.most_words:
             raise GeneratorError(
                 f"overlap: least_words {self.least_words} is over {self.most_words}, the most"
@@ -116,12 +120,6 @@ class Conditions:
             raise GeneratorError(
                 "overlap: overlap is four shares, for none, one, two, three or more content words in common"
             )
-
-    def _check(self, names: Sequence[str], what: str, holds: Callable[[Any], bool]) -> None:
-        for name in names:
-            value = getattr(self, name)
-            if value is not None and not holds(value):
-                raise GeneratorError(f"overlap: {name} is {what}, not {value!r}")
 
     def parameters(self) -> dict[str, Any]:
         """What the queries ask of every sentence."""
