@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -95,6 +94,12 @@ def compare(
     from graphneg.evaluation.comparison.runs import RankerSettings
     from graphneg.evaluation.comparison.sources import Budget, source_of
 
+    by_source: dict[str, dict[str, Any]] = {}
+    for name, value in named_values(source_option, "--source-option").items():
+        of, dot, own = name.partition(".")
+        if not dot or not own:
+            raise BadParameter(f"{name!r}: write SOURCE.NAME=VALUE", param_hint="--source-option")
+        by_source.setdefault(of, {})[own] = value
     options = {"frozen": freeze or [], "dropout": dropout, "max_tokens": max_tokens, "device": device}
     arguments = training_arguments(rate, batch, option)
     plan = ComparisonPlan(
@@ -103,7 +108,7 @@ def compare(
         seeds=range(seeds),
         budget=Budget(positives, random, wrong, epochs),
         banks=[bank_of(text) for text in bank or ()],
-        options=_by_source(source_option),
+        options=by_source,
         held_out=held_out,
         keep_models=keep_models,
     )
@@ -112,17 +117,6 @@ def compare(
         compared = run_all(data, plan, out, open_graph=open, overwrite=overwrite, progress=bars, on_run=_tell)
     show(json, [compared.as_dict()], _table(compared))
     say(f"{out}: {counted(compared.train, 'context')} to learn from, {compared.test:,} to be tested on")
-
-
-def _by_source(given: list[str] | None) -> Mapping[str, dict[str, Any]]:
-    """Options by source: ``bm25.by=response``."""
-    options: dict[str, dict[str, Any]] = {}
-    for name, value in named_values(given, "--source-option").items():
-        source, dot, option = name.partition(".")
-        if not dot or not option:
-            raise BadParameter(f"{name!r}: write SOURCE.NAME=VALUE", param_hint="--source-option")
-        options.setdefault(source, {})[option] = value
-    return options
 
 
 def _tell(run: RankerRun) -> None:

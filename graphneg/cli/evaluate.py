@@ -213,35 +213,23 @@ def _print_correlations(
         {"first": first, "second": second, "spearman": [*map(asdict, lines)]}
         for first, second, lines in others
     ]
-    rows = (
-        (
-            *(Path(name).name, line.level, line.quality, f"{line.items:,}"),
-            *(
-                f"{value.value:+.3f}\n{value.low:+.3f} to {value.high:+.3f}"
-                for value in (line.pearson, line.spearman, line.kendall)
-            ),
-        )
-        for name, lines in found
-        for line in lines
-    )
     headers = ("scores", "level", "quality", "items", "Pearson", "Spearman", "Kendall")
-    compared = [
-        figures_table(
-            *("level", "quality", "items", "Spearman more", "95%", "p"),
-            names=2,
-            rows=(
-                (
-                    *(line.level, line.quality, f"{line.items:,}", f"{line.value:+.3f}"),
-                    *(f"{line.low:+.3f} to {line.high:+.3f}", f"{line.p:.3f}"),
-                )
-                for line in lines
-            ),
-            title=f"{Path(first).name} less {Path(second).name}",
-        )
-        for first, second, lines in others
-    ]
-    values = {"scorers": scorers, "differences": differences}
-    show(json, [values], figures_table(*headers, names=3, rows=rows), *compared)
+    table = figures_table(*headers, names=3)
+    for name, lines in found:
+        for line in lines:
+            values = (line.pearson, line.spearman, line.kendall)
+            shown = (f"{value.value:+.3f}\n{value.low:+.3f} to {value.high:+.3f}" for value in values)
+            table.add_row(Path(name).name, line.level, line.quality, f"{line.items:,}", *shown)
+    tables = [table]
+    for first, second, lines in others:
+        title = f"{Path(first).name} less {Path(second).name}"
+        headers = ("level", "quality", "items", "Spearman more", "95%", "p")
+        tables.append(figures_table(*headers, names=2, title=title))
+        for line in lines:
+            spread = f"{line.low:+.3f} to {line.high:+.3f}"
+            figures = (f"{line.items:,}", f"{line.value:+.3f}", spread, f"{line.p:.3f}")
+            tables[-1].add_row(line.level, line.quality, *figures)
+    show(json, [{"scorers": scorers, "differences": differences}], *tables)
 
 
 @job(

@@ -74,6 +74,8 @@ def negatives(
 
 
 def _print(report: Report) -> None:
+    from graphneg.evaluation.negatives.findings import SUSPICIOUS_AUC
+
     console = results()
     # Two narrow tables, since one is wider than terminals are.
     for columns in (TEXT_COLUMNS, _model_columns(report)):
@@ -86,8 +88,13 @@ def _print(report: Report) -> None:
         console.print(table)
     if cues := list(dict.fromkeys(cue for line in report.lines for cue in line.cue_auc)):
         title = "How well one cue tells them from right responses (AUC: 0.5 not at all, 1.0 always)"
-        rows = ((Text(line.name), *(_area(line.cue_auc.get(cue)) for cue in cues)) for line in report.lines)
-        console.print(figures_table("", *cues, rows=rows, title=title))
+        table = figures_table("", *cues, title=title)
+        for line in report.lines:
+            areas = [line.cue_auc.get(cue) for cue in cues]
+            styles = ["red" if area is not None and area >= SUSPICIOUS_AUC else "" for area in areas]
+            shown = (Text(_shown(area, ".2f"), style) for area, style in zip(areas, styles, strict=True))
+            table.add_row(Text(line.name), *shown)
+        console.print(table)
     rows = (
         (Text(finding.level, STYLES[finding.level]), Text(finding.line), Text(finding.sentence))
         for finding in report.findings
@@ -141,10 +148,3 @@ def _model_columns(report: Report) -> Columns:
         "else-\nwhere": lambda own, line: f"{line.elsewhere / own.texts:.0%}" if line else "",
         "are\nright": lambda _, line: f"{line.equal_to_right:,}" if line else "",
     }
-
-
-def _area(area: float | None) -> Text:
-    from graphneg.evaluation.negatives.findings import SUSPICIOUS_AUC
-
-    style = "red" if area is not None and area >= SUSPICIOUS_AUC else ""
-    return Text(_shown(area, ".2f"), style)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Generator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 from typer import BadParameter
 
@@ -104,39 +104,27 @@ def _pool(parser: str, options: dict[str, Any], processes: int | None) -> Genera
 def _parse_file(
     source: str, out: str, opened: Callable[[], AbstractContextManager[ParserPool]]
 ) -> ParseReport:
+    """OUT takes its name when all is written; standard input and output end with the program."""
     from graphneg.parsers.jobs import ParseReport, decoded_lines, parse_lines
+    from graphneg.records.runs import atomic_file
 
-    with (
-        _input(source) as lines,
-        _output(out) as output,
-        stopping("OUT is written when it is complete; run the command again"),
-        opened() as pool,
-        Bars() as bars,
-    ):
+    with ExitStack() as files:
+        try:
+            lines = files.enter_context(
+                nullcontext(sys.stdin.buffer) if source == STANDARD else Path(source).open("rb")
+            )
+        except OSError as error:
+            raise InputError(f"{source}: can't be read: {error.strerror}") from error
+        if out == STANDARD:
+            output = sys.stdout.buffer
+        else:
+            output = files.enter_context(files.enter_context(atomic_file(out)).open("wb"))
+        files.enter_context(stopping("OUT is written when it is complete; run the command again"))
+        pool, bars = files.enter_context(opened()), files.enter_context(Bars())
         report = ParseReport(pool.source)
         bars.start("parse", None if source == STANDARD else os.path.getsize(source), BYTES)
         for number, block in enumerate(parse_lines(pool, decoded_lines(lines, bars), report)):
             output.write((("\n" if number else "") + block).encode())
         bars.finish()
+        output.flush()
     return report
-
-
-def _input(source: str) -> BinaryIO:
-    """A file, or standard input; both end with the program."""
-    try:
-        return sys.stdin.buffer if source == STANDARD else Path(source).open("rb")
-    except OSError as error:
-        raise InputError(f"{source}: can't be read: {error.strerror}") from error
-
-
-@contextmanager
-def _output(out: str) -> Generator[BinaryIO]:
-    """A file that takes the name OUT when all is written; or standard output."""
-    if out == STANDARD:
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
-        return
-    from graphneg.records.runs import atomic_file
-
-    with atomic_file(out) as unfinished, unfinished.open("wb") as stream:
-        yield stream

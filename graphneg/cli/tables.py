@@ -76,11 +76,9 @@ def shortage_table(rows: Sequence[Shortage]) -> Table:
     table = figures_table(*headers, "similar:\nleast", "median", "most", names=2)
     for row in rows:
         needed = ["", ""] if row.category else [f"{row.short:,}", f"{row.wanted:,}"]
-        spread = (
-            (row.similarity.minimum, row.similarity.median, row.similarity.maximum) if row.similarity else ()
-        )
-        name = "" if row.category else row.name
-        shown = (f"{figure:.2f}" for figure in spread)
+        name, spread = "" if row.category else row.name, row.similarity
+        figures = (spread.minimum, spread.median, spread.maximum) if spread else ()
+        shown = (f"{figure:.2f}" for figure in figures)
         table.add_row(name, row.category, f"{row.contexts:,}", *needed, f"{row.got:,}", *shown)
     return table
 

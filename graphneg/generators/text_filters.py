@@ -209,12 +209,12 @@ class Bounds:
         )
 
 
+@dataclass(frozen=True, slots=True)
 class PerplexityFilter:
     """Reads texts with a causal language model, and lets those pass that are within ``bounds``."""
 
-    def __init__(self, model: CausalLM, bounds: Bounds | None = None) -> None:
-        self.model = model
-        self.bounds = bounds or Bounds()
+    model: CausalLM
+    bounds: Bounds = Bounds()
 
     def read(
         self, texts: Sequence[str], histories: Sequence[Sequence[Turn] | None]

@@ -37,6 +37,7 @@ _OF_MODELS = ("model", "gguf_file", "judge", "device", "offline", "batch_size")
 BATCH = 32
 PULL = 3.0
 """How strongly words are drawn in by a model that was not trained to reply with them."""
+SEARCH = Sampling(temperature=0.8, top_p=0.9)
 END = "\n"
 """What ends a text: requests ask for one line."""
 LEAST_WORDS = 5
@@ -137,6 +138,7 @@ class WritingGenerator(Shortfall):
         return reason is None
 
 
+@dataclass(slots=True)
 class SentenceEnd:
     """A stopping criterion: a text ends with the first sentence that completes it.
 
@@ -144,25 +146,25 @@ class SentenceEnd:
     tokens of each row that has ended so, None of the others.
     """
 
-    def __init__(
-        self, keywords: Sequence[Sequence[str]], start: int, least: int, decode: Callable[[Tokens], str]
-    ) -> None:
-        self.lengths: list[int | None] = [None] * len(keywords)
-        self._keywords = keywords
-        self._start = start
-        self._least = least
-        self._decode = decode
+    keywords: Sequence[Sequence[str]]
+    start: int
+    least: int
+    decode: Callable[[Tokens], str]
+    lengths: list[int | None] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.lengths = [None] * len(self.keywords)
 
     def __call__(self, input_ids: Any, scores: Any, **_: Any) -> Any:
         """A bool tensor of shape (rows,): True where the row's text has ended."""
         import torch
 
         for row, tokens in enumerate(input_ids):
-            written = tokens[self._start :].tolist()
+            written = tokens[self.start :].tolist()
             if self.lengths[row] is None:
-                text = self._decode(written)
-                complete = ends_sentence(text) and len(words_of(text)) >= self._least
-                if complete and all(says(text, keyword) for keyword in self._keywords[row]):
+                text = self.decode(written)
+                complete = ends_sentence(text) and len(words_of(text)) >= self.least
+                if complete and all(says(text, keyword) for keyword in self.keywords[row]):
                     self.lengths[row] = len(written)
         return torch.tensor([length is not None for length in self.lengths], device=input_ids.device)
 
@@ -186,6 +188,7 @@ class TextRequest(NamedTuple):
     words: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
 class Writer:
     """Answers requests with texts of one line, drawn from a causal language model.
 
@@ -194,19 +197,11 @@ class Writer:
     ends with the first sentence that leaves it five words or more, all that are wanted among them.
     """
 
-    def __init__(
-        self,
-        model: CausalLM,
-        examples: str = "",
-        search: Sampling | None = None,
-        pull: float = PULL,
-        longest: int = 32,
-    ) -> None:
-        self.model = model
-        self.examples = examples
-        self.search = search or Sampling(temperature=0.8, top_p=0.9)
-        self.pull = pull
-        self.longest = longest
+    model: CausalLM
+    examples: str = ""
+    search: Sampling = SEARCH
+    pull: float = PULL
+    longest: int = 32
 
     def write(self, requests: Sequence[TextRequest], seed: int) -> list[Written]:
         """One text for each request, in order, up to the end of a line or of a sentence.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 
 from graphneg.amr.overlay import apply_edits
 from graphneg.decoders.base import get_decoder
@@ -51,31 +52,27 @@ class NounSubstitution:
                 given[at][slot] = self._substituted(candidate, graph, order)
 
     def _substituted(self, candidate: Candidate, graph: AmrGraph, words: Sequence[str]) -> Candidate:
+        """The candidate with the first noun that can become the first word that it does not say."""
         said = {node.label for node in graph.nodes}
         shared = set(candidate.details.get("shared", "").split(", "))
-        for noun in _nouns(graph):
-            for word in () if noun.concept in shared else words:
-                text = None if word in said else self._text(candidate.text, graph, noun, word)
-                if text is not None:
-                    span = graph.spans.get(
-                        noun.k
-                    )  # a concept may be spelled otherwise: neighbour is neighbor
-                    before = tokenize(candidate.text)[span[0]].text if span else noun.concept
-                    swap = f"{before} > {word}"
-                    details = {**candidate.details, "exchanged": swap, _FOUND: candidate.text}
-                    return replace(candidate, text=text, details=details)
+        nouns = (noun for noun in _nouns(graph) if noun.concept not in shared)
+        for noun, word in product(nouns, [word for word in words if word not in said]):
+            edit = Edit(
+                transform="exchange", category=UNRELATED, site=str(noun.k), op="set", amr=graph.id, k=noun.k,
+                concept=word,
+            )  # fmt: skip
+            try:
+                after = apply_edits(graph, [edit], {})
+            except TransformError:
+                continue
+            edited = EditedUtterance(graph.id, "", candidate.text, graph, after, (edit,))
+            text = self._decoder.decode([edited])[0].text
+            if text is not None:
+                span = graph.spans.get(noun.k)  # a concept may be spelled otherwise: neighbour is neighbor
+                before = tokenize(candidate.text)[span[0]].text if span else noun.concept
+                details = {"exchanged": f"{before} > {word}", _FOUND: candidate.text}
+                return replace(candidate, text=text, details={**candidate.details, **details})
         return candidate
-
-    def _text(self, text: str, graph: AmrGraph, noun: AmrNode, word: str) -> str | None:
-        edit = Edit(
-            transform="exchange", category=UNRELATED, site=str(noun.k), op="set", amr=graph.id, k=noun.k,
-            concept=word,
-        )  # fmt: skip
-        try:
-            after = apply_edits(graph, [edit], {})
-        except TransformError:
-            return None
-        return self._decoder.decode([EditedUtterance(graph.id, "", text, graph, after, (edit,))])[0].text
 
     def _words(self, contexts: Sequence[Context]) -> dict[str, list[str]]:
         """The nouns of each context, by its id."""

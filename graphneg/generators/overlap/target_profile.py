@@ -321,7 +321,11 @@ def shortlist(
             key = words_key(sentence.text)
             if key in said or key in listed:
                 continue
-            if _may_follow(sentence, terms, usual, conditions.likeness):
+            mentioned, likest = sentence.terms, conditions.likeness * len(sentence.terms)
+            if usual and not usual.isdisjoint(mentioned - terms.terms):
+                continue
+            near = len(mentioned & terms.answered) > likest
+            if not near or all(len(mentioned & answer) <= likest for answer in terms.answers):
                 listed.add(key)
                 yield Listed(distance, chance, sentence.terms & terms.terms, key, sentence)
 
@@ -343,13 +347,3 @@ def _distance(
     if sentence.first_person != profile.first_person:
         distance += 1.0
     return distance + 1.5 * (profile.question and not sentence.question)
-
-
-def _may_follow(sentence: PoolSentence, terms: ContextTerms, usual: frozenset[str], likeness: float) -> bool:
-    """Whether it mentions no usual shift, and no right response says nearly the same."""
-    if usual and not usual.isdisjoint(sentence.terms - terms.terms):
-        return False
-    most = likeness * len(sentence.terms)
-    if len(sentence.terms & terms.answered) <= most:
-        return True
-    return all(len(sentence.terms & answer) <= most for answer in terms.answers)
