@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Generator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -110,11 +110,10 @@ def _parse_file(
 
     with ExitStack() as files:
         try:
-            lines = files.enter_context(
-                nullcontext(sys.stdin.buffer) if source == STANDARD else Path(source).open("rb")
-            )
+            lines = sys.stdin.buffer if source == STANDARD else Path(source).open("rb")  # noqa: SIM115
         except OSError as error:
             raise InputError(f"{source}: can't be read: {error.strerror}") from error
+        files.enter_context(lines)
         if out == STANDARD:
             output = sys.stdout.buffer
         else:
