@@ -173,16 +173,9 @@ class DialogueGraph(ShiftCalls):
         """
         if isinstance(recipe, str) and recipe in GENERATED and not transforms:
             check_target(GENERATED[recipe], target)
-            return self.generate(
-                GENERATED[recipe].generator,
-                per_context=per_dialogue,
-                seed=seed,
-                corpora=corpora,
-                splits=splits,
-                limit=limit,
-                batch=batch,
-                progress=progress,
-            )
+            which: dict[str, Any] = {"corpora": corpora, "splits": splits, "limit": limit, "batch": batch}
+            made_by, amount = GENERATED[recipe].generator, per_dialogue
+            return self.generate(made_by, per_context=amount, seed=seed, progress=progress, **which)
         chosen = chosen_recipe(recipe, transforms, target)
         request = EditRequest(
             EditSettings(chosen, target or chosen.target, seed),

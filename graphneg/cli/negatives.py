@@ -208,7 +208,15 @@ def show_closely(negative: Negative, refused: Mapping[int, str]) -> None:
     console.print(plain_table(*names, "before", "after", rows=edits, title="What changed"))
     for turn, graphs in negative.amr.items():
         console.print(_graph_table(turn, graphs["before"], graphs["after"]))
-    console.print(_dialogue_table(negative))
+    table = plain_table("", Column("turn", justify="right"), "speaker", "text", title="The dialogue")
+    for turn, (old, new) in enumerate(_turns(negative)):
+        if old == new:
+            table.add_row("", str(turn), *map(Text, new))
+            continue
+        left, right = worded(old[1], new[1])
+        table.add_row(Text("-", GONE), str(turn), Text(old[0]), left)
+        table.add_row(Text("+", NEW), "", "", right)
+    console.print(table)
     for turn, reason in refused.items():
         note(f"turn {turn}: the decoder gave no text: {reason}")
 
@@ -238,33 +246,17 @@ def worded(before: str, after: str) -> tuple[Text, Text]:
 
 def _graph_table(turn: str, before: str, after: str) -> Table:
     """Two PENMAN texts line by line; brackets at a line's end and indentation are no difference."""
+    import penman
+
     table = plain_table(Column("original", ratio=1), Column("edited", ratio=1), title=f"Graph of turn {turn}")
     table.expand = True
-    old, new = _lines(before), _lines(after)
+    # Narrow indentation, so that two graphs fit side by side.
+    formatted = (penman.format(penman.parse(text), indent=INDENT).splitlines() for text in (before, after))
+    old, new = ([line for line in lines if not line.startswith("#")] for lines in formatted)
     bare = ([line.strip().rstrip(")") for line in lines] for lines in (old, new))
     for tag, a, b, c, d in SequenceMatcher(None, *bare, autojunk=False).get_opcodes():
         left = [Text(f"  {line}") if tag == "equal" else Text(f"- {line}", GONE) for line in old[a:b]]
         right = [Text(f"  {line}") if tag == "equal" else Text(f"+ {line}", NEW) for line in new[c:d]]
         for row in zip_longest(left, right, fillvalue=""):
             table.add_row(*row)
-    return table
-
-
-def _lines(text: str) -> list[str]:
-    """A graph with narrow indentation, so that two fit side by side."""
-    import penman
-
-    lines = penman.format(penman.parse(text), indent=INDENT).splitlines()
-    return [line for line in lines if not line.startswith("#")]
-
-
-def _dialogue_table(negative: Negative) -> Table:
-    table = plain_table("", Column("turn", justify="right"), "speaker", "text", title="The dialogue")
-    for turn, (old, new) in enumerate(_turns(negative)):
-        if old == new:
-            table.add_row("", str(turn), *map(Text, new))
-            continue
-        before, after = worded(old[1], new[1])
-        table.add_row(Text("-", GONE), str(turn), Text(old[0]), before)
-        table.add_row(Text("+", NEW), "", "", after)
     return table

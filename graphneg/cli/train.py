@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -22,8 +22,6 @@ from graphneg.cli.options import (
 from graphneg.cli.terminal import amounts_text, counted, note, say, tell_trained, training
 
 if TYPE_CHECKING:
-    from graphneg.datasets.negative_dataset import StoredGroups
-    from graphneg.datasets.pair_sampler import Mix
     from graphneg.nn.fine_tuning import TrainingReport
 
 HeldOutContexts = Annotated[
@@ -208,7 +206,7 @@ def ranker(
     reads. Stopped, the same command goes on from the last checkpoint.
     """
     from graphneg.datasets.negative_dataset import NegativeDataset
-    from graphneg.datasets.pair_sampler import shortages
+    from graphneg.datasets.pair_sampler import RANDOM, Mix, shortages
     from graphneg.datasets.pairs import Pairs
     from graphneg.evaluation.ranking import response_texts
     from graphneg.rankers.base import POLY_ENCODER, new_ranker, ranker_kinds
@@ -219,7 +217,12 @@ def ranker(
     if codes is not None and kind != POLY_ENCODER:
         raise BadParameter(f"a {kind} has no codes; a {POLY_ENCODER} has", param_hint="--codes")
     dataset = NegativeDataset(files, lessons.seed, response_texts(held_out or ()), held_out_split or ())
-    pairs = Pairs(dataset, _pair_mix(mix, positives, dataset.groups(0)), lessons.seed)
+    if mix:
+        amounts = named_amounts(mix, "--mix")
+    else:
+        sources = {answer.source for group in dataset.groups(0) for answer in group.negatives} - {RANDOM}
+        amounts = {RANDOM: 2, **dict.fromkeys(sorted(sources), 1)}
+    pairs = Pairs(dataset, Mix(positives, amounts), lessons.seed)
     table = tables.shortage_table(shortages(pairs.sampler(0)))
     encoder = new_ranker(kind, model, **lessons.model, **without_none(codes=codes))
     held_back = None if validation is None else Validation(validation, patience)
@@ -236,15 +239,6 @@ def ranker(
     if learned < report.planned:
         note(f"stopped early, after {learned:,} of {report.planned:,} pairs; the best model is kept")
     tell_trained(report, out, f"; pairs: {amounts_text(report.pairs)}")
-
-
-def _pair_mix(given: Sequence[str] | None, positives: int, groups: StoredGroups) -> Mix:
-    from graphneg.datasets.pair_sampler import RANDOM, Mix
-
-    if given:
-        return Mix(positives, named_amounts(given, "--mix"))
-    sources = sorted({answer.source for group in groups for answer in group.negatives} - {RANDOM})
-    return Mix(positives, {RANDOM: 2, **dict.fromkeys(sources, 1)})
 
 
 def _note_shortfall(missing: Mapping[str, int], few: Mapping[str, str]) -> None:

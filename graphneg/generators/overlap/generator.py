@@ -204,7 +204,10 @@ class OverlapGenerator:
     def _parts(
         self, contexts: Sequence[Context], pool: Pool, per_context: int, seed: int
     ) -> Iterator[tuple[list[_Asked], list[str]]]:
-        """Some contexts at a time, with the terms whose samples are to be read for them."""
+        """Some contexts at a time, with the terms whose samples are to be read for them.
+
+        What is usually shifted to from their last turns' terms is read here, where that is a condition.
+        """
         claimed: set[str] = set()
         size, conditions = pool.size.sentences, self.conditions
         hub, light = conditions.hub * size, inf if conditions.light is None else conditions.light * size
@@ -214,7 +217,12 @@ class OverlapGenerator:
                 terms = terms_of(context, pool.frequency, light)
                 chosen = (self.conditions, pool.frequency, hub, pool.elsewhere, per_context, seed)
                 part.append(_Asked(context, terms, target_profiles(terms, *chosen)))
-            self._learn_successors(part)
+            if conditions.usual_shift is not None:
+                last = {term for query in part for term in query.terms.last} - self._successors.keys()
+                asking = {"terms": sorted(last), "least": conditions.usual_shift}
+                self._successors.update(dict.fromkeys(last, frozenset[str]()))
+                for row in self._store.read(cypher_text("overlap/successors"), **asking):
+                    self._successors[row["term"]] = frozenset(row["successors"])
             needed = {term for query in part for profile in query.profiles for term in profile.query_terms}
             missing = sorted(term for term in needed - claimed if term not in pool)
             claimed.update(missing)
@@ -229,16 +237,6 @@ class OverlapGenerator:
             for profile in asked.profiles
             for sentences in [(sentence for term in profile.query_terms for sentence in pool.sentences(term))]
         ]
-
-    def _learn_successors(self, asked: Sequence[_Asked]) -> None:
-        """Read what is usually shifted to from the last turns' terms, where that is a condition."""
-        least = self.conditions.usual_shift
-        if least is None:
-            return
-        terms = sorted({term for query in asked for term in query.terms.last} - self._successors.keys())
-        self._successors.update(dict.fromkeys(terms, frozenset[str]()))
-        for row in self._store.read(cypher_text("overlap/successors"), terms=terms, least=least):
-            self._successors[row["term"]] = frozenset(row["successors"])
 
     def _given(self, asked: _Asked) -> list[Candidate]:
         """The first of each list that is not used up; where all are, the first of another profile's list."""
@@ -301,34 +299,26 @@ class Similarity:
         self._usual = sorted(float(a @ b) for a, b in pairs)
 
     def reorder(self, asked: Sequence[_Asked]) -> None:
-        """Put each list in order by its profile and by meaning, without what is too close to the context."""
+        """Put each list in order by its distance from its profile and from a drawn cosine.
+
+        That is the cosine of a right response; none is drawn where too few are known. What is too close to
+        the context is left out.
+        """
         texts = sorted({item.sentence.text for query in asked for listed in query.lists for item in listed})
         vectors = dict(zip(texts, self._embed(texts), strict=True))
-        meant = self._embed([query.context.text for query in asked])
-        for query, vector in zip(asked, meant, strict=True):
-            pairs = zip(query.profiles, query.lists, strict=True)
-            query.lists = [self._ordered(vector, vectors, profile.draw, listed) for profile, listed in pairs]
-
-    def _ordered(
-        self,
-        meant: NDArray[float32],
-        vectors: Mapping[str, NDArray[float32]],
-        draw: float,
-        listed: Iterable[Listed],
-    ) -> list[Listed]:
-        """What is not too close to a context, by the distance from its profile and from the drawn cosine.
-
-        That is the cosine of a right response; none is drawn where too few are known.
-        """
         usual = [cosine for cosine in self._usual if cosine < self._most]
-        target = usual[int(draw * len(usual))] if len(usual) >= FEWEST else None
-        kept: list[Listed] = []
-        for item in listed:
-            cosine = float(meant @ vectors[item.sentence.text])
-            if cosine < self._most:
-                beside = 0.0 if target is None else abs(cosine - target)
-                kept.append(item._replace(distance=item.distance + WEIGHT * beside, cosine=cosine))
-        return sorted(kept, key=lambda item: (item.distance, item.chance, item.sentence.id))
+        for query, meant in zip(asked, self._embed([query.context.text for query in asked]), strict=True):
+            ordered: list[list[Listed]] = []
+            for profile, listed in zip(query.profiles, query.lists, strict=True):
+                target = usual[int(profile.draw * len(usual))] if len(usual) >= FEWEST else None
+                kept: list[Listed] = []
+                for item in listed:
+                    cosine = float(meant @ vectors[item.sentence.text])
+                    if cosine < self._most:
+                        beside = 0.0 if target is None else abs(cosine - target)
+                        kept.append(item._replace(distance=item.distance + WEIGHT * beside, cosine=cosine))
+                ordered.append(sorted(kept, key=lambda item: (item.distance, item.chance, item.sentence.id)))
+            query.lists = ordered
 
     def _embed(self, texts: Sequence[str]) -> NDArray[float32]:
         """Vectors from the mean, of length 1, shape (texts, dimensions)."""
