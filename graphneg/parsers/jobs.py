@@ -287,11 +287,7 @@ def parse_lines(pool: ParserPool, lines: Iterable[str], report: ParseReport) -> 
             report.graphs += parsed.graph is not None
             report.failed += parsed.graph is None
             report.sentences += sentences_of(parsed.graph) if parsed.graph is not None else 0
-            yield _block(text, parsed)
+            comments = [f"# ::snt {' '.join(readable_text(text).split())}".rstrip()]
+            comments += [f"# ::warning {' '.join(readable_text(told).split())}" for told in parsed.warnings]
+            yield "\n".join([*comments, parsed.penman or UNPARSED]) + "\n"
         report.seconds = time.monotonic() - began
-
-
-def _block(text: str, parsed: Parsed) -> str:
-    comments = [f"# ::snt {' '.join(readable_text(text).split())}".rstrip()]
-    comments += [f"# ::warning {' '.join(readable_text(warning).split())}" for warning in parsed.warnings]
-    return "\n".join([*comments, parsed.penman or UNPARSED]) + "\n"

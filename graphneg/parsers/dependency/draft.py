@@ -147,8 +147,6 @@ class Draft:
 
 
 _SINGLE = frozenset({"polarity", "mode", "wiki", "quant", "value"})
-_FORBIDDEN = re.compile(r'[\s"()/:~#\\]+')
-_VARIABLE = re.compile(r"[a-z]\d*")
 
 
 def repair(draft: Draft) -> None:
@@ -160,7 +158,7 @@ def repair(draft: Draft) -> None:
     for node in nodes:
         if node.concept is not None:
             node.concept = writable_concept(node.concept)
-        elif not is_atom(node.value or "") or _VARIABLE.fullmatch(node.value or ""):
+        elif not is_atom(node.value or "") or re.fullmatch(r"[a-z]\d*", node.value or ""):
             node.value = quoted(node.value or "")
     draft.arcs = [arc for arc in draft.arcs if nodes[arc.head].value is None]
     taken: dict[tuple[int, str], DraftArc] = {}
@@ -188,7 +186,7 @@ def writable_concept(text: str) -> str:
     """
     if is_atom(text) and not text.startswith('"'):
         return text
-    return _FORBIDDEN.sub("-", text).strip("-") or "symbol"
+    return re.sub(r'[\s"()/:~#\\]+', "-", text).strip("-") or "symbol"
 
 
 def quoted(text: str) -> str:

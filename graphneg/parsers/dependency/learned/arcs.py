@@ -134,7 +134,13 @@ def link_nodes(meanings: Meanings, model: Model, sums: GroupSums, draft: Draft) 
     for i in loose:
         if i not in named:
             draft.drop(i)
-    _choose_tops(draft, {i: tops[i] for i in scored})
+    # The top of each sentence is its concept with the highest score; a sentence of none has no top.
+    best: dict[int, int] = {}
+    for i in sorted(scored, key=lambda i: (-tops[i], i)):
+        node = draft.nodes[i]
+        if not node.gone and node.concept is not None and node.sentence in draft.tops:
+            best.setdefault(node.sentence, i)
+    draft.tops = best
 
 
 def _scores(
@@ -191,16 +197,6 @@ def _write(draft: Draft, taken: Sequence[ScoredArc]) -> None:
         first = 2 if len(deps) == 1 and draft.nodes[head].concept in _OPENING else 1
         for n, (_, dep) in enumerate(sorted(deps), first):
             draft.link(head, f"op{n}", dep, "learned")
-
-
-def _choose_tops(draft: Draft, scores: dict[int, float]) -> None:
-    """The top of each sentence is its concept with the highest score; a sentence of none has no top."""
-    best: dict[int, int] = {}
-    for i in sorted(scores, key=lambda i: (-scores[i], i)):
-        node = draft.nodes[i]
-        if not node.gone and node.concept is not None and node.sentence in draft.tops:
-            best.setdefault(node.sentence, i)
-    draft.tops = best
 
 
 class NegatedSubject(NamedTuple):
