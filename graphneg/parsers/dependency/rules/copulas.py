@@ -48,8 +48,11 @@ def resolve_futures(state: RuleState) -> None:
 
 
 def _resolve(state: RuleState, be: Word) -> None:
-    predicate, subject = _predicate(be), be.child("nsubj")
-    location = _location(be)
+    complements = (kid for dep in ("acomp", "attr", "oprd", "ccomp", "xcomp") for kid in be.children(dep))
+    said = (
+        kid for kid in complements if kid.tag != "WRB" and (kid.dep != "acomp" or kid.lower not in _PLACES)
+    )
+    predicate, subject, location = next(said, None), be.child("nsubj"), _location(be)
     if predicate is not None:
         exists = be.child("expl") is not None and predicate.child("acl") is None
         if exists and location is not None and location.tag != "WRB":
@@ -69,10 +72,8 @@ def _resolve(state: RuleState, be: Word) -> None:
             # The frame is called after the preposition.
             named = state.draft.nodes[node]
             named.token, named.start, named.end = location.i, location.start, location.end
-    else:
-        other = _other(be)
-        if other is not None:
-            state.proxies[be.i] = other.i
+    elif (other := _other(be)) is not None:
+        state.proxies[be.i] = other.i
 
 
 def _is_number(state: RuleState, word: Word) -> bool:
@@ -110,14 +111,6 @@ def _resolve_delayed(state: RuleState, verb: Word) -> None:
 def _is_content(clause: Word) -> bool:
     """Whether a clause can be what *it* announces: an infinitive, or one with *that*."""
     return clause.is_infinitive or clause.child_word("mark", "that") is not None
-
-
-def _predicate(be: Word) -> Word | None:
-    for dep in ("acomp", "attr", "oprd", "ccomp", "xcomp"):
-        for kid in be.children(dep):
-            if kid.tag != "WRB" and not (kid.lower in _PLACES and dep == "acomp"):
-                return kid
-    return None
 
 
 def _location(be: Word) -> Word | None:
