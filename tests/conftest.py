@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.model import Decoded, EditedUtterance
@@ -22,6 +23,10 @@ from tests.servers import Neo4jServer, NoServerError, neo4j_server
 if TYPE_CHECKING:
     from tests.tiny_lm import TinyModels
     from tests.tiny_t5 import TinyT5
+
+
+settings.register_profile("any machine", deadline=None)  # how long an example takes is the machine's affair
+settings.load_profile("any machine")
 
 
 def pytest_configure() -> None:

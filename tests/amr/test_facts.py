@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphneg.amr.facts import NAMES, Facts, facts
@@ -89,7 +89,6 @@ def test_a_users_words_are_in_the_facts() -> None:
 
 
 @given(st.sampled_from(natural()))
-@settings(deadline=None)
 def test_facts_stand_on_their_nodes_and_survive_writing_and_reading(graph: AmrGraph) -> None:
     found = facts(graph)
     assert facts(parse_graph(format_graph(graph))) == found

@@ -164,9 +164,9 @@ class TestRoundTrips:
 
     def test_a_broad_graph_takes_time_in_proportion(self) -> None:
         text = "(a / and " + " ".join(f":op{n} (x{n} / x :mod a)" for n in range(1, 20_001)) + ")"
-        began = time.perf_counter()
+        began = time.process_time()
         graph = parse_graph(text)
-        assert time.perf_counter() - began < 2
+        assert time.process_time() - began < 2
         assert (len(graph.nodes), len(graph.mentions)) == (20_001, 20_000)
 
     letters = st.characters(exclude_categories=["Cs"], exclude_characters=' \t\r\n\v\f"()/:~#\\')

@@ -17,7 +17,7 @@ from graphneg.model import Negative
 from tests.pair_samples import anyhow, right, some, written, wrong
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(anyhow)
 def test_groups_on_disk_are_those_in_memory(records: list[Negative]) -> None:
     assert list(NegativeDataset([records]).groups(0)) == read_groups([records])

@@ -73,7 +73,7 @@ class TestSampler:
         _, shortfall = PairSampler(made(1), Mix(1, {"random": 2}), 0).drawn(0)
         assert (shortfall.contexts["random"], shortfall.responses["random"]) == (1, 2)
 
-    @settings(max_examples=20, deadline=None)
+    @settings(max_examples=20)
     @given(st.integers(0, 999), st.integers(0, 3))
     def test_only_wanted_groups_are_drawn_from(self, seed: int, epoch: int) -> None:
         wanted = {"own/1#1", "own/4#1", "own/5#1"}

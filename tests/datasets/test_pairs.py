@@ -21,7 +21,7 @@ from graphneg.records.files import write_parquet
 from tests.pair_samples import anyhow, right, some, written, wrong
 
 seeds, epochs = st.integers(0, 99), st.integers(0, 5)
-few = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+few = settings(max_examples=25, suppress_health_check=list(HealthCheck))
 MIX = Mix(2, {"edits": 2, "overlap": 1, "random": 1})
 
 

@@ -75,7 +75,7 @@ def test_every_site_gives_a_well_formed_graph_that_differs(prince: Store, name: 
     assert faults(name, prince, everything(prince), GraphCache(prince)) == []
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_any_graphs_make_a_dialogue(prince: Store, data: st.DataObject) -> None:
     known = everything(prince)

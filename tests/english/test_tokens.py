@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphneg.english.tokens import (
@@ -21,7 +21,6 @@ from graphneg.english.tokens import (
 )
 
 
-@settings(deadline=None)
 @given(st.text(max_size=60))
 def test_tokens_stand_where_they_say(text: str) -> None:
     tokens = tokenize(text)
@@ -42,7 +41,6 @@ def test_raw_and_tokenised_text_have_the_same_tokens(raw: str, tokenised: str) -
     assert joined_tokens(tokenised) == raw
 
 
-@settings(deadline=None)
 @given(st.lists(st.sampled_from(["Hi!", "He left.", "Why?", "Dr. Wu came.", "ok ..."]), max_size=5))
 def test_sentences_hold_all_words(parts: list[str]) -> None:
     text = "  ".join(parts)
@@ -50,7 +48,6 @@ def test_sentences_hold_all_words(parts: list[str]) -> None:
     assert [word for one in typed_sentences(text) for word in words_of(one.text)] == words_of(text)
 
 
-@settings(deadline=None)
 @given(st.text(max_size=40))
 def test_a_normal_form_is_its_own(text: str) -> None:
     assert match_key(match_key(text)) == match_key(text) == match_key(f" {one_line(text)} ")

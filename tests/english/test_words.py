@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphneg.english.numbers import NUMBERS, ORDINALS, number_value, ordinal_value, value_of
@@ -21,14 +21,12 @@ from graphneg.english.words import (
 )
 
 
-@settings(deadline=None)
 @given(st.sampled_from(sorted(NUMBERS)), st.sampled_from(["hundred", "thousand", "million"]))
 def test_scales_multiply(word: str, scale: str) -> None:
     value = float(number_value(scale) or 0)
     assert value_of([word, scale]) == max(NUMBERS[word], 1) * value
 
 
-@settings(deadline=None)
 @given(st.integers(0, 10**6))
 def test_digits_are_their_own_value(number: int) -> None:
     assert number_value(f"{number:,}") == number_value(str(number)) == str(number)

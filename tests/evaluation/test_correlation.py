@@ -215,7 +215,7 @@ class TestTexts:
 
 
 class TestComparing:
-    @settings(deadline=None, max_examples=20)
+    @settings(max_examples=20)
     @given(st.lists(st.integers(0, 5), min_size=5, max_size=12), st.integers(0, 99))
     def test_the_other_way_round_is_the_opposite(self, people: list[int], seed: int) -> None:
         first, second = [float(value) for value in people], [float(value % 3) for value in people]

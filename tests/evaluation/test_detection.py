@@ -34,7 +34,7 @@ class TestThreshold:
 
 
 class TestLaws:
-    @settings(deadline=None, max_examples=40)
+    @settings(max_examples=40)
     @given(st.lists(st.tuples(st.sampled_from((0, 3)), st.integers(0, 10)), min_size=2, max_size=12))
     def test_scores_turned_round_turn_the_area_round(self, rows: list[tuple[int, int]]) -> None:
         some = [*labelled(0, 3), *labelled(*(votes for votes, _ in rows))]

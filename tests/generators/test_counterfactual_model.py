@@ -46,7 +46,6 @@ def put_back(exchange: Exchange, id: str) -> Question:
 )
 @settings(
     max_examples=30,
-    deadline=None,
     phases=[Phase.explicit, Phase.generate],  # models are too slow for a search of smaller examples
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )

@@ -50,14 +50,14 @@ def refusals(records: list[Any]) -> list[str]:
     return [f"{one.place.rpartition(':')[2]} {one.reason}" for one in records if isinstance(one, Rejected)]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(elements=st.lists(VALUES, max_size=5), indent=st.sampled_from([None, 1]))
 def test_a_json_array_gives_its_elements(file: Path, elements: list[Any], indent: int | None) -> None:
     found = items(written(file, json.dumps(elements, indent=indent, ensure_ascii=False).encode("utf-8")))
     assert [(one.number, one.value) for one in found if isinstance(one, Item)] == list(enumerate(elements))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(members=st.dictionaries(TEXTS, UNSTREAMED, max_size=5))
 def test_a_json_object_gives_its_members(file: Path, members: dict[str, Any]) -> None:
     found = items(written(file, json.dumps(members, indent=1)))
@@ -92,7 +92,7 @@ def test_a_fault_costs_its_item_or_the_rest_of_the_file(
     assert refusals(items(written(file, document))) == reasons
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(texts=LINES)
 def test_lines_have_their_numbers_and_places(file: Path, texts: list[str]) -> None:
     data = gzip.compress("\r\n".join([*texts, "last"]).encode())

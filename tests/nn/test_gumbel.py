@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 pytest.importorskip("torch", reason="counterfactual replies need the neural extra")
@@ -39,7 +39,6 @@ def repeated(logits: list[float]):
     chosen=st.integers(0, 29),
     seed=st.integers(0, 2**32 - 1),
 )
-@settings(deadline=None)
 def test_under_its_posterior_noise_the_observed_token_is_chosen(logits: list[float], chosen: int, seed: int):
     rows = torch.tensor([logits], dtype=torch.float64)
     observed = torch.tensor([chosen % len(logits)])

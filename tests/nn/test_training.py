@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch")
@@ -66,7 +66,6 @@ class TestArguments:
 
 
 class TestLosses:
-    @settings(deadline=None)
     @given(LOGITS, st.data())
     def test_accumulated_batches_add_up_to_the_step(self, logits: list[float], data: st.DataObject) -> None:
         size = len(logits)

@@ -115,7 +115,7 @@ def test_answers_come_in_the_order_of_the_texts(parser: DependencyParser) -> Non
     assert "sing-01" in labels[4]
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(max_size=120))
 def test_any_text_at_all(parser: DependencyParser, text: str) -> None:
     parsed = parser.parse_batch([text])[0]
@@ -123,7 +123,7 @@ def test_any_text_at_all(parser: DependencyParser, text: str) -> None:
     assert check(parsed.graph) == []
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.sampled_from(FUNCTION_WORDS.split()), max_size=40))
 def test_any_sequence_of_words(parser: DependencyParser, words: list[str]) -> None:
     parsed = parser.parse_batch([" ".join(words)])[0]

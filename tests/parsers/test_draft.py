@@ -111,7 +111,6 @@ class TestRepair:
         repair(draft)
         assert draft.nodes[1].value == f'"{value}"'
 
-    @settings(deadline=None)
     @given(st.text(min_size=1))
     def test_makes_any_text_writable(self, text: str) -> None:
         if text.isprintable():
@@ -120,7 +119,7 @@ class TestRepair:
 
 
 class TestAssembly:
-    @settings(deadline=None, max_examples=60)
+    @settings(max_examples=60)
     @given(st.lists(drafts(), max_size=3))
     def test_makes_a_well_formed_graph_of_any_drafts(self, made: list[Draft]) -> None:
         graph = assemble(made, "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 pytest.importorskip("spacy", reason="the dependency parser needs spaCy")
@@ -30,21 +30,18 @@ TEXTS = st.text(st.sampled_from("aI n't’‘ sm.!?\n\"x\ud800\x00é"), max_size
 
 
 class TestAText:
-    @settings(deadline=None)
     @given(TEXTS, st.integers(1, 20))
     def test_is_the_sum_of_its_pieces(self, text: str, longest: int) -> None:
         cuts = list(pieces(text, longest))
         assert "".join(piece for _, piece in cuts) == text
         assert all(text[at : at + len(piece)] == piece and len(piece) <= longest for at, piece in cuts)
 
-    @settings(deadline=None)
     @given(TEXTS)
     def test_keeps_its_length_when_made_readable(self, text: str) -> None:
         assert len(readable(text)) == len(text)
         assert readable(readable(text)) == readable(text)
         assert readable(text).isprintable()
 
-    @settings(deadline=None)
     @given(TEXTS)
     def test_knows_where_each_character_stood_when_tightened(self, text: str) -> None:
         tight, places = tightened(text)

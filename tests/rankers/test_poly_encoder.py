@@ -28,7 +28,7 @@ PAIRS = st.lists(st.tuples(st.lists(TEXTS, min_size=1, max_size=3), TEXTS), min_
 
 
 class TestScores:
-    @settings(max_examples=20, deadline=None)
+    @settings(max_examples=20)
     @given(PAIRS)
     def test_a_pair_has_the_same_score_alone_and_among_others(
         self, poly: PolyEncoder, pairs: list[tuple[list[str], str]]

@@ -19,7 +19,7 @@ from tests.tiny_ranker import WORDS, encoder_folder, groups
 pytest.importorskip("torch")
 
 TURNS = st.lists(st.lists(st.sampled_from(WORDS.split()), min_size=1, max_size=6).map(" ".join), max_size=4)
-QUICK = settings(max_examples=15, deadline=None)
+QUICK = settings(max_examples=15)
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphneg.english.tokens import match_key
@@ -214,7 +214,6 @@ class TestGraphMadeResponses:
         renamed = edited(0, "rename", "I keep bees in my garden.", "I keep hens in my garden.")
         assert list(Sentences([asked, renamed]).contradictions) == []
 
-    @settings(deadline=None)  # the first call reads lemminflect's tables
     @given(st.integers(0, 50))
     def test_what_was_said_is_restated_beside_the_same_turn(self, seed: int) -> None:
         for wrong, right in twins(graph_made([NEGATED, AGAINST_ITSELF], kinds=["restated"], seed=seed)):
@@ -224,14 +223,12 @@ class TestGraphMadeResponses:
             told = right if DENIES.search(right.said) else wrong
             assert DENIES.search(told.response)
 
-    @settings(deadline=None)
     @given(st.integers(0, 50))
     def test_only_the_earlier_utterance_tells_where_both_agree(self, seed: int) -> None:
         for wrong, right in twins(graph_made([NEGATED], kinds=["agreed"], seed=seed)):
             assert wrong.response == right.response
             assert bool(DENIES.search(wrong.said)) != bool(DENIES.search(right.said))
 
-    @settings(deadline=None)
     @given(st.integers(0, 50))
     def test_a_contradiction_of_something_else_is_none(self, seed: int) -> None:
         bread = edited(0, "negate", "I bake my own bread.", "I do not bake my own bread.", "3")
@@ -241,7 +238,6 @@ class TestGraphMadeResponses:
             assert said in wrong.response and other not in wrong.response
             assert other in right.response and said not in right.response
 
-    @settings(deadline=None)
     @given(st.integers(0, 50))
     def test_crossed_responses_deny_one_thing_and_affirm_another(self, seed: int) -> None:
         bread = edited(0, "negate", "I bake my own bread.", "I do not bake my own bread.", "3")
@@ -250,7 +246,6 @@ class TestGraphMadeResponses:
                 assert "bees" in one.response and "bread" in one.response
                 assert sum(map(denies, re.split(r"(?<=[.!]) ", one.response))) == 1
 
-    @settings(deadline=None)
     @given(st.integers(0, 50))
     def test_the_same_seed_makes_the_same_and_classes_are_as_large(self, seed: int) -> None:
         made = graph_made([NEGATED, AGAINST_ITSELF], seed=seed)

@@ -21,7 +21,7 @@ sentences = st.builds(
 
 
 class TestTemplates:
-    @settings(deadline=None, max_examples=40)  # the first call reads lemminflect's tables
+    @settings(max_examples=40)  # the first call reads lemminflect's tables
     @given(sentences)
     def test_leave_nothing_of_themselves_and_keep_the_end(self, sentence: str) -> None:
         found = sides(sentence)
@@ -30,7 +30,7 @@ class TestTemplates:
             assert text[-1] == sentence[-1] or sentence[-1].isalpha()
             assert text.startswith("Well, ") == sentence.startswith("Well, ")
 
-    @settings(deadline=None, max_examples=40)
+    @settings(max_examples=40)
     @given(sentences)
     def test_deny_on_one_side_alone(self, sentence: str) -> None:
         found = sides(sentence)

@@ -98,7 +98,7 @@ class TestRake:
 
 
 class TestAnyExtractor:
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=60)
     @given(text=st.one_of(st.text(max_size=80), st.lists(st.sampled_from(WORDS), max_size=14).map(" ".join)))
     @pytest.mark.parametrize("name", EXTRACTORS)
     def test_scores_keys_and_lengths_are_in_bounds(self, name: str, text: str) -> None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphneg.datasets.groups import Answer, Group, HeldOut, read_groups
@@ -46,7 +46,6 @@ class TestGroups:
 
 
 class TestDrawing:
-    @settings(deadline=None)
     @given(st.integers(0, 99), st.integers(0, 5), st.integers(1, 3))
     def test_each_context_has_what_the_mix_asks_for(self, seed: int, epoch: int, amount: int) -> None:
         pairs, lacking = PairSampler(groups(), Mix(2, {"edited": amount, "random": 1}), seed).drawn(epoch)
@@ -57,7 +56,6 @@ class TestDrawing:
             assert counts[(group.context, "random")] == 1
         assert not lacking.responses
 
-    @settings(deadline=None)
     @given(st.integers(0, 99))
     def test_the_same_seed_draws_the_same_and_each_epoch_other_ones(self, seed: int) -> None:
         drawing = PairSampler(groups(), Mix(1, {"edited": 1}), seed)
@@ -66,7 +64,6 @@ class TestDrawing:
         drawn = [pair.response for epoch in range(3) for pair in drawing.drawn(epoch)[0] if not pair.label]
         assert Counter(drawn) == Counter({"fish now": 3, "fish at six": 3, "fish eggs": 3})
 
-    @settings(deadline=None)
     @given(st.integers(0, 99))
     def test_a_random_response_never_fits(self, seed: int) -> None:
         pairs, _ = PairSampler(groups(), Mix(1, {"random": 2}), seed).drawn(0)

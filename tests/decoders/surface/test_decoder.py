@@ -365,7 +365,7 @@ _EDIT = st.fixed_dictionaries(
 )  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_no_text_and_no_edits_make_it_fail(decoder: Decoder, data: st.DataObject) -> None:
     text, penman = data.draw(st.sampled_from(_SAID))

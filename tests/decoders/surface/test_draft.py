@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphneg.decoders.surface.draft import EDGE, Token, Tokens
@@ -17,7 +17,6 @@ def test_a_text_that_nothing_edits_comes_back(text: str) -> None:
     assert sentence(text).text() == text
 
 
-@settings(deadline=None)
 @given(st.text(alphabet="abI .,!?'’\"-()", max_size=40).filter(lambda text: text.strip() != ""))
 def test_words_and_marks_keep_their_characters(text: str) -> None:
     draft = sentence(text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphneg.decoders.surface import forms
@@ -13,7 +13,6 @@ VERBS = st.sampled_from(
 )
 
 
-@settings(deadline=None)
 @given(VERBS, st.sampled_from(["VB", "VBD", "VBZ", "VBN", "VBG"]))
 def test_a_form_leads_back_to_its_verb(verb: str, tag: str) -> None:
     form = forms.verb_form(verb, tag)

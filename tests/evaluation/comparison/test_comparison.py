@@ -195,7 +195,7 @@ def scored_choices(draw: st.DrawFn) -> tuple[list[Choices], list[list[float]]]:
 
 class TestFigures:
     @given(scored_choices())
-    @settings(deadline=None, max_examples=60)
+    @settings(max_examples=60)
     def test_over_all_contexts_are_those_of_the_evaluation(
         self, given_: tuple[list[Choices], list[list[float]]]
     ) -> None:

@@ -41,7 +41,7 @@ class TestSplit:
         path.write_text("\n".join(map(line, range(20))))
         return path
 
-    @settings(deadline=None, max_examples=15)
+    @settings(max_examples=15)
     @given(share=st.floats(0.06, 0.94), seed=st.integers(0, 3))
     def test_parts_hold_every_context_once(self, file: Path, share: float, seed: int) -> None:
         data = read_data(file, split=share, split_seed=seed)

@@ -28,7 +28,7 @@ from graphneg.records.files import write_jsonl, write_parquet
 from tests.negative_samples import EXAMPLE
 
 ASKED = ({"speaker": "A", "text": "Did you feed the cat?"},)
-QUICK = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+QUICK = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 THINGS = "cup door river shoe candle ladder window bottle spoon garden"
 
 

@@ -46,7 +46,7 @@ class TestRecords:
 
 
 class TestCounts:
-    @settings(deadline=None, max_examples=20)
+    @settings(max_examples=20)
     @given(st.permutations(records()))
     def test_do_not_depend_on_the_order(self, some: list[Negative]) -> None:
         there, back = (TextCounts(order, 3, 0) for order in (records(), some))

@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphneg.parsers.dependency.draft import Draft
@@ -34,7 +34,6 @@ ARCS = st.builds(
 
 
 class TestDecoding:
-    @settings(deadline=None)
     @given(st.lists(ARCS, max_size=30), st.frozensets(st.integers(0, 5), max_size=2))
     def test_takes_no_two_arcs_that_forbid_each_other(
         self, arcs: list[ScoredArc], constants: frozenset[int]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphneg.parsers.dependency.draft import Draft
@@ -40,7 +40,6 @@ def model(rows: int) -> Model:
 
 
 class TestAFragment:
-    @settings(deadline=None)
     @given(LABELS, st.data())
     def test_reads_back_whatever_its_labels_are(self, labels: list[str], data: st.DataObject) -> None:
         node = st.integers(0, len(labels) - 1)
