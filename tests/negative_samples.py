@@ -86,9 +86,7 @@ negatives = st.builds(
     amr=graphs,
     scores=st.dictionaries(texts, st.floats(allow_nan=False, allow_infinity=False), max_size=3),
 )
-in_one_folder = settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None
-)
+in_one_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
 
 
 def some(count: int) -> list[Negative]:

@@ -29,7 +29,7 @@ from tests.edit_samples import (
 
 
 class TestAnyEdits:
-    @settings(max_examples=1500, deadline=2000)
+    @settings(max_examples=1500)
     @given(at=numbers, drafts=st.lists(edits, min_size=1, max_size=5))
     def test_are_refused_or_leave_a_well_formed_graph(self, at: int, drafts: list[Draft]) -> None:
         graph = GRAPHS[at % len(GRAPHS)]
@@ -50,7 +50,7 @@ class TestAnyEdits:
         assert len(set(variables)) == len(variables)
         assert all(result.nodes[mention.target].var is not None for mention in result.mentions)
 
-    @settings(max_examples=500, deadline=2000)
+    @settings(max_examples=500)
     @given(at=numbers, drafts=st.lists(edits, min_size=1, max_size=4))
     def test_say_where_each_node_went(self, at: int, drafts: list[Draft]) -> None:
         graph = GRAPHS[at % len(GRAPHS)]
@@ -86,7 +86,7 @@ class TestAnyEdits:
 
 
 def anywhere(test: Callable[..., None]) -> Callable[..., None]:
-    return settings(max_examples=400, deadline=2000)(given(at=numbers, k=numbers)(test))
+    return settings(max_examples=400)(given(at=numbers, k=numbers)(test))
 
 
 class TestOneEditAnywhere:

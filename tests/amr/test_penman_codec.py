@@ -181,7 +181,7 @@ class TestRoundTrips:
         mentions=st.lists(st.tuples(st.integers(0, 11), words, st.integers(0, 11)), max_size=6),
         notes=st.lists(strings, max_size=3),
     )
-    @settings(max_examples=300, deadline=2000)
+    @settings(max_examples=300)
     def test_any_graph_of_any_characters_is_written_as_it_was_read(
         self,
         concepts: list[str],

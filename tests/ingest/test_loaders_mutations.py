@@ -52,7 +52,7 @@ def mutated(data: bytes, changes: list[tuple[str, int, object]]) -> bytes:
 
 class TestMutatedFiles:
     @pytest.mark.parametrize(("loader", "name"), CASES)
-    @settings(max_examples=150, deadline=2000, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=150, suppress_health_check=list(HealthCheck))
     @given(changes=mutations)
     def test_every_item_is_read_or_refused_with_a_place(
         self,
