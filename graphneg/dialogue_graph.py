@@ -51,8 +51,7 @@ def open(
     given come from NEO4J_USERNAME, NEO4J_PASSWORD and NEO4J_DATABASE. A store of an older schema is
     opened for ``upgrading`` only.
 
-    Raises:
-        StoreError: the store can't be opened; the message says why and what to do.
+    Raises `StoreError`: the store can't be opened; the message says why and what to do.
     """
     store = open_store(target, username=username, password=password, database=database, upgrading=upgrading)
     return DialogueGraph(store)
@@ -101,8 +100,7 @@ class DialogueGraph(ShiftCalls):
         So a store of an older schema, opened with ``upgrading``, is brought to this one; nothing is lost.
         Stopped at any moment, the same call goes on from there.
 
-        Raises:
-            StoreError: the store is gone.
+        Raises `StoreError`: the store is gone.
         """
         return upgrade(self.store, progress)
 
@@ -247,8 +245,7 @@ class DialogueGraph(ShiftCalls):
     def cypher(self, query: str, **parameters: Any) -> Rows:
         """The rows of a query that only reads.
 
-        Raises:
-            StoreError: the query would write, or is not valid.
+        Raises `StoreError`: the query would write, or is not valid.
         """
         return Rows(self.store.query_read(query, parameters))
 
@@ -282,8 +279,7 @@ class DialogueGraph(ShiftCalls):
         negatives. ``.amr`` and ``.penman``: AMR graphs, exactly as they were loaded. ``.graphml``: the
         dialogues and their AMR graphs as one graph.
 
-        Raises:
-            InputError: another suffix, or the file can't be written.
+        Raises `InputError`: another suffix, or the file can't be written.
         """
         selection = Selection(tuple(corpora), tuple(splits), limit)
         return exports.export(self.store, Path(out), selection, progress or NoProgress())
@@ -295,8 +291,7 @@ class DialogueGraph(ShiftCalls):
     def explain(self, id: str, decoder: str | Decoder = "surface") -> Explanation:
         """One negative that was made from this store: its graphs before and after, and its text.
 
-        Raises:
-            InputError: there is no such negative in the store.
+        Raises `InputError`: there is no such negative in the store.
         """
         return explain(self.store, id, _decoder(decoder, {}))
 

@@ -42,8 +42,7 @@ def render(package: str, template: str, **values: Any) -> str:
 
     The filter ``as_script`` is there, and ``library``, Bokeh's JavaScript.
 
-    Raises:
-        InputError: Bokeh is not installed.
+    Raises `InputError`: Bokeh is not installed.
     """
     from jinja2 import DictLoader, Environment
 
@@ -66,8 +65,7 @@ def _as_script(value: object) -> str:
 def write(text: str, out: str | Path) -> None:
     """Write a page to a file.
 
-    Raises:
-        InputError: the file can't be written.
+    Raises `InputError`: the file can't be written.
     """
     try:
         Path(out).write_text(text, encoding="utf-8")

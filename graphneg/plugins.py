@@ -39,8 +39,7 @@ class Plugins:
     def find(self, name: str) -> Callable[..., Any]:
         """What makes the part of that name: mostly its class.
 
-        Raises:
-            GraphnegError: (its own kind) there is none of the name, or it can't be imported.
+        Raises `GraphnegError`: (its own kind) there is none of the name, or it can't be imported.
         """
         entries = self._entries()
         if not entries:
@@ -62,9 +61,8 @@ class Plugins:
     def make(self, name: str, options: Mapping[str, Any], *given: Any) -> Any:
         """The part of that name, made with what all parts are ``given`` and the options it takes.
 
-        Raises:
-            GraphnegError: (its own kind) there is none of the name, it does not take these
-                options, or it can't be imported.
+        Raises `GraphnegError`: (its own kind) there is none of the name, it does not take these options, or
+        it can't be imported.
         """
         factory = partial(self.find(name), *given)
         taken = signature(factory).parameters

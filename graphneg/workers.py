@@ -93,8 +93,7 @@ class Workers(Generic[Item, Result]):
     def ask(self, item: Item) -> Result:
         """The result of one item, from whichever child is idle.
 
-        Raises:
-            WorkerError: the child ended. What the target raised is raised here as well.
+        Raises `WorkerError`: the child ended. What the target raised is raised here as well.
         """
         child = self._idle.get()
         try:

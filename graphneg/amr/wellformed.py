@@ -109,8 +109,7 @@ def check_file(path: str | Path, frames: Container[str] | None = None) -> Iterat
 def file_blocks(path: str | Path) -> list[tuple[int, str | None, str]]:
     """The graphs of a PENMAN file as they are written, each with its line and its id, if any.
 
-    Raises:
-        InputError: the file can't be read, is not UTF-8, or holds no graph.
+    Raises `InputError`: the file can't be read, is not UTF-8, or holds no graph.
     """
     try:
         blocks = list(iter_blocks(Path(path).read_bytes().decode("utf-8-sig")))

@@ -91,9 +91,8 @@ class StoreOptions:
 
         Where there is none it is made for ``making`` only; an older one is opened for ``upgrading`` only.
 
-        Raises:
-            InputError: there is no such directory (opening it would make an empty store), or no dialogue of
-                those that are ``chosen``.
+        Raises `InputError`: there is no such directory (opening it would make an empty store), or no dialogue
+        of those that are ``chosen``.
         """
         if not (making or self.exists):
             raise InputError(
@@ -132,8 +131,7 @@ class CorpusOptions:
     def require(self, graph: DialogueGraph, with_graphs: bool = False) -> None:
         """Check that there are such dialogues: of none, a result without anything in it would say too little.
 
-        Raises:
-            InputError: the store has no dialogues of these corpora and splits, or none with AMR graphs.
+        Raises `InputError`: the store has no dialogues of these corpora and splits, or none with AMR graphs.
         """
         from graphneg.store.dialogues import count_dialogues
 

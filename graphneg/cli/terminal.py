@@ -60,8 +60,7 @@ def say(message: str, prefix: str = "") -> None:
 def read_input(name: str) -> str:
     """The text of a file, or of standard input.
 
-    Raises:
-        InputError: the file can't be read, or is no UTF-8.
+    Raises `InputError`: the file can't be read, or is no UTF-8.
     """
     from graphneg.ingest.reading import read_text
 

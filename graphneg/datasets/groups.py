@@ -95,9 +95,8 @@ def read_groups(sources: Iterable[str | Path | Iterable[Negative]]) -> list[Grou
 
     Of an edited negative, the original is a right response.
 
-    Raises:
-        InputError: a file can't be read, or is none of negatives, a label is neither 0 nor 1, or a
-            context has no right response.
+    Raises `InputError`: a file can't be read, or is none of negatives, a label is neither 0 nor 1, or a
+    context has no right response.
     """
     groups: dict[str, Group] = {}
     for entry in chain.from_iterable(map(entries_of, sources)):
@@ -132,8 +131,7 @@ def groups_of_choices(choices: Iterable[Choices]) -> list[Group]:
 def entries_of(source: str | Path | Iterable[Negative]) -> Iterator[Entry]:
     """The entries of a file's records (.jsonl, .parquet), or of negatives, one by one.
 
-    Raises:
-        InputError: the file can't be read, or is none of negatives, or a label is neither 0 nor 1.
+    Raises `InputError`: the file can't be read, or is none of negatives, or a label is neither 0 nor 1.
     """
     is_file = isinstance(source, str | Path)
     located = read_located(source) if is_file else ((negative.id, negative) for negative in source)
@@ -143,8 +141,7 @@ def entries_of(source: str | Path | Iterable[Negative]) -> Iterator[Entry]:
 def entry_of(record: Negative, where: str) -> Entry:
     """A record's entry; ``where`` it stands is named in errors.
 
-    Raises:
-        InputError: the label is neither 0 nor 1.
+    Raises `InputError`: the label is neither 0 nor 1.
     """
     if record.label not in (0, 1):
         raise InputError(f"{where}: the label is {record.label!r}; 1 fits, 0 does not")
@@ -223,8 +220,7 @@ def _hash(text: str) -> int:
 def split_texts(store: Store, splits: Collection[str]) -> Iterator[str]:
     """What the dialogues of some splits say in reply, right or wrong: texts for no training to see.
 
-    Raises:
-        InputError: no dialogue is of a split.
+    Raises `InputError`: no dialogue is of a split.
     """
     there = {row["split"] for row in store.read(cypher_text("read/corpora"))}
     if strange := sorted(set(splits) - there):
@@ -238,8 +234,7 @@ def stored_replies(
 ) -> Iterator[str]:
     """Every turn but the first of the selected dialogues, and their responses with one of the ``labels``.
 
-    Raises:
-        StoreError: the store is gone.
+    Raises `StoreError`: the store is gone.
     """
     shown = progress or NoProgress()
     shown.start("reading", count_dialogues(store, selection), "dialogues")

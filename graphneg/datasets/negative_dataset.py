@@ -45,8 +45,7 @@ class NegativeDataset:
     ``held_out``; ``known_splits`` need not be in the records. The file is kept in ``cache`` where all
     sources are files, else in the temporary ``folder``, which goes with this object.
 
-    Raises:
-        InputError: there are no sources.
+    Raises `InputError`: there are no sources.
     """
 
     def __init__(
@@ -74,9 +73,8 @@ class NegativeDataset:
     def groups(self, epoch: int) -> StoredGroups:
         """The groups that an epoch draws from.
 
-        Raises:
-            InputError: a file can't be read, a label is neither 0 nor 1, a context has no right response,
-                or no record is of a split that is held out.
+        Raises `InputError`: a file can't be read, a label is neither 0 nor 1, a context has no right
+        response, or no record is of a split that is held out.
         """
         number = epoch if self._makers else 0
         if self._last is None or self._last[0] != number:
@@ -182,8 +180,7 @@ def store_groups(entries: Iterable[Entry], folder: Path, held_out: HeldOut) -> N
 
     Groups come in the order of their first entries. ``held_out`` may grow while the entries are read.
 
-    Raises:
-        InputError: a context has no right response, be it one that is held out.
+    Raises `InputError`: a context has no right response, be it one that is held out.
     """
     import numpy
 

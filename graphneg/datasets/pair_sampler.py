@@ -106,8 +106,7 @@ class PairSampler:
     never made up for. ``wanted`` chooses groups, ``contexts`` in all; random responses come from them alone.
     ``left_out`` responses were left out of the groups before, being held out.
 
-    Raises:
-        InputError: no group has a right response, or a source is not there at all.
+    Raises `InputError`: no group has a right response, or a source is not there at all.
     """
 
     def __init__(

@@ -64,8 +64,7 @@ def read_pairs(
     these splits say in reply. What is read goes to a file in a temporary folder; in the folder ``cache`` it
     is kept, and the same files are read only once.
 
-    Raises:
-        InputError: there are no sources, or no dialogue of the store is of a split.
+    Raises `InputError`: there are no sources, or no dialogue of the store is of a split.
     """
     splits = held_out_splits if store is not None else ()
     texts = chain(held_out, split_texts(store, splits)) if store is not None and splits else held_out
@@ -79,9 +78,8 @@ class Pairs:
     middle of one, and ``load_state_dict`` goes there without reading what comes before. What can't be
     used is found when the first pair is asked for.
 
-    Raises:
-        InputError: a file can't be read, a label is neither 0 nor 1, a context has no right response,
-            a source of the mix is not there, or nothing is left to learn from.
+    Raises `InputError`: a file can't be read, a label is neither 0 nor 1, a context has no right response, a
+    source of the mix is not there, or nothing is left to learn from.
     """
 
     def __init__(
@@ -140,8 +138,7 @@ class Pairs:
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go to where another stream of the same pairs stood.
 
-        Raises:
-            InputError: the state is of other pairs, or none.
+        Raises `InputError`: the state is of other pairs, or none.
         """
         try:
             epoch, index, digest = int(state["epoch"]), int(state["place"]), state["pairs"]
@@ -165,8 +162,7 @@ class Pairs:
         A context is the list of its turns; with a ``separator``, one text. The dataset's file is
         mapped into memory and lives as long as these pairs do.
 
-        Raises:
-            GraphnegError: datasets is not installed.
+        Raises `GraphnegError`: datasets is not installed.
         """
         rows = (_row(pair, separator) for pair in self.epoch(epoch))
         return _mapped(rows, _features(_COLUMNS, separator), self._dataset.folder)
@@ -176,8 +172,7 @@ class Pairs:
 
         It has shards for workers, and its ``state_dict`` skips whole shards without decoding them.
 
-        Raises:
-            GraphnegError: datasets is not installed.
+        Raises `GraphnegError`: datasets is not installed.
         """
         dataset = self.to_dataset(epoch, separator)
         return dataset.to_iterable_dataset(max(1, len(dataset) // 1_000))
@@ -196,8 +191,7 @@ class Pairs:
         ``collate`` makes a batch of pairs; without it, a batch is a dict: ``context`` and ``response``
         (lists), ``label`` and ``weight`` (tensors of shape (pairs,)). ``options`` go to ``DataLoader``.
 
-        Raises:
-            ModelError: torch is not installed.
+        Raises `ModelError`: torch is not installed.
         """
         check_packages()
         from torch.utils.data import DataLoader, Subset
@@ -210,8 +204,7 @@ class Pairs:
     def triplets(self, epoch: int = 0, separator: str = "\n") -> Dataset:
         """An epoch as a ``Dataset`` for sentence-transformers' losses: anchor, positive, negative.
 
-        Raises:
-            GraphnegError: datasets is not installed.
+        Raises `GraphnegError`: datasets is not installed.
         """
         return self._tuples(epoch, ["negative"], separator)
 

@@ -79,8 +79,7 @@ def get_decoder(name: str, **options: Any) -> Decoder:
 
     Packages add decoders by an entry point in the group ``graphneg.decoders``.
 
-    Raises:
-        DecoderError: no such decoder, it does not take these options, or it can't be imported.
+    Raises `DecoderError`: no such decoder, it does not take these options, or it can't be imported.
     """
     made: Decoder = PLUGINS.make(name, options)
     return guarded(made)

@@ -67,8 +67,7 @@ def read_ratings(paths: Sequence[str | Path]) -> list[Rated]:
     - ``NAME_anno.json`` beside ``NAME_ctx.txt`` and ``NAME_res.txt``, a context and a response a line
       (Zhao et al. 2020 as DSTC10 shared it): name the first.
 
-    Raises:
-        InputError: a file can't be read or is none of these; file and place are named.
+    Raises `InputError`: a file can't be read or is none of these; file and place are named.
     """
     rated = [item for path in map(Path, paths) for item in _read(path)]
     if not rated:
@@ -167,8 +166,7 @@ def _is_number(value: Any) -> bool:
 def only(rated: Sequence[Rated], names: Sequence[str]) -> list[Rated]:
     """The same items with ratings of these qualities alone; of all, where none is named.
 
-    Raises:
-        InputError: no item is rated in a quality that is named.
+    Raises `InputError`: no item is rated in a quality that is named.
     """
     known = qualities(rated)
     for name in names:
@@ -230,8 +228,7 @@ def correlate(
     ``scores`` has one number for each of ``rated``, in order. What was not rated in a quality is left out
     of it. Intervals are percentiles over ``resamples`` draws of the items.
 
-    Raises:
-        InputError: another number of scores than of ratings, or too few to correlate.
+    Raises `InputError`: another number of scores than of ratings, or too few to correlate.
     """
     from scipy import stats
 
@@ -258,8 +255,7 @@ def compare(
 ) -> list[Difference]:
     """Paired bootstrap of two scorers on the same items: whose Spearman is higher, and how surely.
 
-    Raises:
-        InputError: another number of scores than of ratings, or too few to correlate.
+    Raises `InputError`: another number of scores than of ratings, or too few to correlate.
     """
     import numpy as np
 

@@ -44,8 +44,7 @@ class Fold:
 def leave_one_out(labelled: Sequence[Labelled]) -> list[Fold]:
     """A fold for each generator, by name. Contexts of training and test are disjoint.
 
-    Raises:
-        InputError: there are fewer than two generators, or a fold has only one class to train on.
+    Raises `InputError`: there are fewer than two generators, or a fold has only one class to train on.
     """
     generators = sorted({response.generator for response in labelled})
     if len(generators) < 2:

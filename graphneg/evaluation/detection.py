@@ -69,8 +69,7 @@ def detection(
     A score from ``threshold`` on says: contradictory. Intervals are percentiles over ``resamples`` draws
     of a generator's responses; the mean's are over draws of each generator's at once.
 
-    Raises:
-        InputError: scores and responses are not as many, or a generator has only one class.
+    Raises `InputError`: scores and responses are not as many, or a generator has only one class.
     """
     import numpy as np
 

@@ -57,8 +57,7 @@ def rank(
     ``scores`` holds for each context one number for each of its ``responses``, in order.
     Contexts without a positive, or without a negative of the kind, do not count for it.
 
-    Raises:
-        InputError: scores do not fit the responses, or there is nothing to rank.
+    Raises `InputError`: scores do not fit the responses, or there is nothing to rank.
     """
     for context, own in zip(contexts, scores, strict=True):
         if len(own) != len(context.responses):
@@ -131,9 +130,8 @@ def read_choices(paths: Sequence[str | Path], limit: int | None = None) -> list[
 
     A kind of negative is the response's ``source`` as the loader names it.
 
-    Raises:
-        InputError: a file can't be read, a line is not in that shape, a context has no right or no wrong
-            response, or there is no context.
+    Raises `InputError`: a file can't be read, a line is not in that shape, a context has no right or no wrong
+    response, or there is no context.
     """
     choices: list[Choices] = []
     for place, context in placed_choices(paths, limit):
@@ -149,8 +147,7 @@ def read_choices(paths: Sequence[str | Path], limit: int | None = None) -> list[
 def placed_choices(paths: Sequence[str | Path], limit: int | None = None) -> Iterator[tuple[str, Choices]]:
     """As `read_choices`, each context with its place (file and line), whatever responses it has.
 
-    Raises:
-        InputError: a file can't be read, or a line is not in that shape.
+    Raises `InputError`: a file can't be read, or a line is not in that shape.
     """
     records = get_loader(FORM).read([Path(path) for path in paths], LoadOptions()) if paths else ()
     for record in islice(records, limit):

@@ -87,8 +87,7 @@ class Compared(NamedTuple):
 def matcher(seed: int) -> Callable[[Sequence[GraphPair]], list[Compared]]:
     """A function that compares pairs; the same seed gives the same tallies.
 
-    Raises:
-        InputError: the package ``smatch`` is not installed.
+    Raises `InputError`: the package ``smatch`` is not installed.
     """
     package = _Package(seed)
     return lambda pairs: [package.compared(pair) for pair in pairs]

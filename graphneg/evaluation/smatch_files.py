@@ -78,8 +78,7 @@ class Evaluation:
 def read_graphs(path: str | Path) -> list[FileGraph]:
     """The graphs of a PENMAN file, in order, those that can't be read among them.
 
-    Raises:
-        InputError: the file can't be read, is not UTF-8, or holds no graph.
+    Raises `InputError`: the file can't be read, is not UTF-8, or holds no graph.
     """
     graphs: list[FileGraph] = []
     for line, id, block in file_blocks(path):
@@ -96,8 +95,7 @@ def paired(gold: str | Path, predicted: str | Path) -> tuple[list[tuple[FileGrap
     That is ``id`` where every graph has one of its own and both files have the same, ``order`` where they
     have none in common, and are as many.
 
-    Raises:
-        InputError: a file can't be read, or the files do not fit each other.
+    Raises `InputError`: a file can't be read, or the files do not fit each other.
     """
     left, right = read_graphs(gold), read_graphs(predicted)
     left_ids, right_ids = ({graph.id: graph for graph in graphs if graph.id} for graphs in (left, right))
@@ -135,8 +133,7 @@ def evaluate_smatch(
     ``processes`` is the number of worker processes, one a core where not given. The same seed
     gives the same scores and intervals, whatever that number.
 
-    Raises:
-        InputError: a file can't be read, they do not fit each other, or ``smatch`` is not installed.
+    Raises `InputError`: a file can't be read, they do not fit each other, or ``smatch`` is not installed.
     """
     bar = progress or NoProgress()
     graphs, paired_by = paired(gold, predicted)

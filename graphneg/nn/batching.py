@@ -71,8 +71,7 @@ def longest_first(
 
     The longest go first: memory runs out early or never.
 
-    Raises:
-        ModelError: memory does not suffice for ``what`` an item is alone.
+    Raises `ModelError`: memory does not suffice for ``what`` an item is alone.
     """
     results: list[Result] = []
     for index, result in enumerate(if_memory_suffices(items, length, size, run)):

@@ -102,9 +102,8 @@ class Encoder:
     ``device`` is ``cpu``, ``cuda`` or ``mps``, the best there is where it is not given; ``threads``
     bounds torch's threads in the whole process; ``offline`` fetches nothing.
 
-    Raises:
-        ModelError: sentence-transformers is not installed, there is no such model, or it is of
-            another kind.
+    Raises `ModelError`: sentence-transformers is not installed, there is no such model, or it is of another
+    kind.
     """
 
     def __init__(
@@ -152,8 +151,7 @@ class CachedEmbedder:
     ``cache`` is a file that keeps them for the next time. ``embedder`` is the one inside: static vectors,
     say. Threads may share it; one embeds at a time.
 
-    Raises:
-        InputError: ``cache`` can't be opened.
+    Raises `InputError`: ``cache`` can't be opened.
     """
 
     def __init__(self, embedder: Embedder, kept: int = KEPT, cache: str | Path | None = None) -> None:

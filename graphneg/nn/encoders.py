@@ -17,8 +17,7 @@ def new_classifier(
 ) -> tuple[Any, Any]:
     """An encoder with a new head of one class, drawn by ``seed``, and its tokenizer.
 
-    Raises:
-        ModelError: there is no such encoder.
+    Raises `ModelError`: there is no such encoder.
     """
     check_packages()
     folder = locate(model, offline=offline)
@@ -36,8 +35,7 @@ def new_classifier(
 def load_classifier(folder: Path, what: str) -> tuple[Any, Any]:
     """A trained sequence classifier and its tokenizer; ``what`` it is goes into the message if it is not.
 
-    Raises:
-        ModelError: the folder holds none.
+    Raises `ModelError`: the folder holds none.
     """
     from transformers import AutoModelForSequenceClassification
 
@@ -75,8 +73,7 @@ def tokenizer_of(folder: Path) -> Any:
 def freeze(network: Any, starts: Collection[str]) -> None:
     """Parameters whose names begin with one of ``starts``, or have a part that does, do not learn.
 
-    Raises:
-        InputError: there are none.
+    Raises `InputError`: there are none.
     """
     for start in starts:
         named = network.named_parameters()

@@ -62,9 +62,8 @@ def fine_tune(
     and write from the end, and says so when it is loaded again. The same seed gives the same
     weights on the same machine.
 
-    Raises:
-        InputError: no example is left, ``out`` holds a model or another run already and nothing says to
-            ``overwrite`` it, or the arguments are none of ``TrainingArguments``.
+    Raises `InputError`: no example is left, ``out`` holds a model or another run already and nothing says to
+    ``overwrite`` it, or the arguments are none of ``TrainingArguments``.
     """
     if direction == "backward" and not isinstance(model, CausalLM):
         raise InputError("only a causal language model can be trained backward")

@@ -40,8 +40,7 @@ def locate(model: str | Path, *, offline: bool, tokenizer_only: bool = False) ->
     It is fetched from the hub where it is not here and ``offline`` is False; where the hub does not answer,
     what was fetched before is used. With ``tokenizer_only`` no weights are fetched.
 
-    Raises:
-        ModelError: there is none, and none can be fetched; the message names the command to do so.
+    Raises `ModelError`: there is none, and none can be fetched; the message names the command to do so.
     """
     path = Path(model).expanduser()
     if path.is_dir():
@@ -111,8 +110,7 @@ def reading(folder: Path, what: str) -> Generator[None]:
 def read_config(folder: Path, what: str = "ranker") -> dict[str, Any]:
     """The folder's ``config.json``.
 
-    Raises:
-        ModelError: there is none, or it can't be read; ``what`` the folder is not is named.
+    Raises `ModelError`: there is none, or it can't be read; ``what`` the folder is not is named.
     """
     try:
         config: Any = json.loads((folder / "config.json").read_text(encoding="utf-8"))
@@ -145,8 +143,7 @@ def load_causal(
     are widened to 32 bits, so that the model can be trained on. ``device`` ``auto`` is a GPU where
     there is one. With ``offline`` nothing is fetched.
 
-    Raises:
-        ModelError: there is no such model, it is of another kind, or the hub can't be reached.
+    Raises `ModelError`: there is no such model, it is of another kind, or the hub can't be reached.
     """
     source = _find(model, gguf_file, offline)
     from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES as KINDS
@@ -157,8 +154,7 @@ def load_causal(
 def load_seq2seq(model: str | Path, *, device: str = "auto", offline: bool = False) -> Seq2SeqLM:
     """A sequence-to-sequence model of a folder or a hub id (BART, T5, ...).
 
-    Raises:
-        ModelError: there is no such model, it is of another kind, or the hub can't be reached.
+    Raises `ModelError`: there is no such model, it is of another kind, or the hub can't be reached.
     """
     source = _find(model, None, offline)
     from transformers.models.auto.modeling_auto import MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES as KINDS
@@ -171,8 +167,7 @@ def load_either(
 ) -> CausalLM | Seq2SeqLM:
     """A model of either kind, as its configuration says.
 
-    Raises:
-        ModelError: there is no such model, it is of neither kind, or the hub can't be reached.
+    Raises `ModelError`: there is no such model, it is of neither kind, or the hub can't be reached.
     """
     source = _find(model, gguf_file, offline)
     if source.gguf_file is None and bool(getattr(_config(source), "is_encoder_decoder", False)):
@@ -242,8 +237,7 @@ def _config(source: ModelSource) -> Any:
 def load_weights(source: ModelSource, auto: Any, kind: str, **options: Any) -> Any:
     """A whole model, read by transformers' ``auto`` class with ``options``; ``kind`` is what it should be.
 
-    Raises:
-        ModelError: it can't be read, or weights are missing.
+    Raises `ModelError`: it can't be read, or weights are missing.
     """
     with redirect_stderr(StringIO()) if source.gguf_file else nullcontext():  # a bar that has no switch
         model, report = _from_pretrained(auto, source, kind, output_loading_info=True, **options)
@@ -265,8 +259,7 @@ def load_weights(source: ModelSource, auto: Any, kind: str, **options: Any) -> A
 def on_device(model: Any, device: str) -> Any:
     """The model on a device, ready to be asked.
 
-    Raises:
-        ModelError: the device can't be used.
+    Raises `ModelError`: the device can't be used.
     """
     try:
         return model.eval().to(choose_device(device))

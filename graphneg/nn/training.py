@@ -57,9 +57,8 @@ def training_arguments(checkpoints: Path, seed: int, device: str, arguments: Map
     ``device`` is the kind that the model is on: ``cpu``, ``cuda``, ``mps``. On ``cuda`` the run is in
     bf16 where the device has it and the caller names no precision.
 
-    Raises:
-        InputError: there is no such argument, they do not go together, or a logger of ``report_to`` is
-            not installed.
+    Raises `InputError`: there is no such argument, they do not go together, or a logger of ``report_to`` is
+    not installed.
     """
     import torch
     from transformers import TrainingArguments
@@ -101,8 +100,7 @@ def training_arguments(checkpoints: Path, seed: int, device: str, arguments: Map
 def check_epochs(epochs: int, arguments: Mapping[str, Any]) -> None:
     """A run is as long as its epochs say, whatever the caller gives to ``TrainingArguments``.
 
-    Raises:
-        InputError: there is no epoch, or an argument says how long a run is.
+    Raises `InputError`: there is no epoch, or an argument says how long a run is.
     """
     if epochs < 1:
         raise InputError("at least one epoch, please")
@@ -139,8 +137,7 @@ class Run:
     def begin(self) -> None:
         """Make room: what is to be overwritten goes, and a note says whose the checkpoints are.
 
-        Raises:
-            InputError: the folder can't be made.
+        Raises `InputError`: the folder can't be made.
         """
         if self.note.state == "same":
             return
@@ -161,9 +158,8 @@ def open_run(folder: str | Path, facts: Sequence[Any], overwrite: bool = False) 
     Nothing is written or removed before the run begins. With ``overwrite`` a model that is there goes then,
     and so does a run with other facts that was stopped; a run with the same facts goes on all the same.
 
-    Raises:
-        InputError: the folder holds a model, or a run with other facts; with ``overwrite``, its
-            ``config.json`` is not a model's.
+    Raises `InputError`: the folder holds a model, or a run with other facts; with ``overwrite``, its
+    ``config.json`` is not a model's.
     """
     run = Run(Path(folder), fingerprint(facts))
     state = run.note.state
@@ -249,9 +245,8 @@ def fit(
     Ctrl-C ends it after the step that it is in, with a checkpoint; a second one ends it at once. A run
     that ends before its first checkpoint leaves nothing behind.
 
-    Raises:
-        InputError: the arguments are none of ``TrainingArguments``, or do not go together, or the
-            folder can't be made.
+    Raises `InputError`: the arguments are none of ``TrainingArguments``, or do not go together, or the folder
+    can't be made.
     """
     from graphneg.nn.callbacks import StepCallback
 

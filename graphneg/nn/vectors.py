@@ -31,8 +31,7 @@ class StaticVectors:
     directory with ``NAME_emb.npy`` and ``NAME_index.parquet``, a word a row in its column ``index``;
     ``glove-50d`` names the small ones that graphneg comes with.
 
-    Raises:
-        ModelError: the file is not there or holds no word vectors.
+    Raises `ModelError`: the file is not there or holds no word vectors.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -71,8 +70,7 @@ class StaticVectors:
 
         The first call builds an index of all words.
 
-        Raises:
-            ModelError: FAISS is not installed.
+        Raises `ModelError`: FAISS is not installed.
         """
         at = self._indices.get(word)
         if at is None or k < 1:
@@ -140,8 +138,7 @@ def _unit(vectors: NDArray[float32]) -> NDArray[float32]:
 class Nearest:
     """An exact inner-product index over vectors of shape (n, dimensions): cosines, where rows have length 1.
 
-    Raises:
-        ModelError: FAISS is not installed.
+    Raises `ModelError`: FAISS is not installed.
     """
 
     def __init__(self, vectors: NDArray[float32]) -> None:

@@ -291,8 +291,7 @@ class ParseModel:
 def read_model(model: str | Path | None) -> ParseModel:
     """What is in a model's folder.
 
-    Raises:
-        ParserError: there is no such folder, it holds no amrlib model, or one for another task.
+    Raises `ParserError`: there is no such folder, it holds no amrlib model, or one for another task.
     """
     if model is None:
         raise ParserError(
@@ -350,8 +349,7 @@ Engine = Callable[[Sequence[str]], list[Proposal]]
 def load_engine(model: ParseModel, device: str, batch: int, beams: int, *, offline: bool) -> Engine:
     """What runs the model.
 
-    Raises:
-        ParserError: its weights, its tokenizer or a package is missing, or the device can't be used.
+    Raises `ParserError`: its weights, its tokenizer or a package is missing, or the device can't be used.
     """
     try:
         if model.family in SEQUENCE_TO_SEQUENCE:

@@ -81,8 +81,7 @@ class CheckedParser:
     def parse_batch(self, texts: Sequence[str]) -> list[Parsed]:
         """Checked answers, one for each text, in order.
 
-        Raises:
-            ParserError: the parser answered too few or too many, or with something else.
+        Raises `ParserError`: the parser answered too few or too many, or with something else.
         """
         readable = [readable_text(text) for text in texts]
         worded = [i for i, text in enumerate(readable) if not text.isspace() and text]
@@ -139,8 +138,7 @@ def checked(parser: Parser | CheckedParser) -> CheckedParser:
 
     One without a name gets that of its class; what one without a version parsed is not reused.
 
-    Raises:
-        ParserError: it has no ``parse_batch``.
+    Raises `ParserError`: it has no ``parse_batch``.
     """
     if isinstance(parser, CheckedParser):
         return parser
@@ -174,9 +172,8 @@ def get_parser(name: str, **options: Any) -> CheckedParser:
 
     Packages add parsers by an entry point in the group ``graphneg.parsers``.
 
-    Raises:
-        ParserError: no such parser, it does not take these options, its model is missing, or
-            it can't be imported.
+    Raises `ParserError`: no such parser, it does not take these options, its model is missing, or it can't be
+    imported.
     """
     return checked(PLUGINS.make(name, options))
 

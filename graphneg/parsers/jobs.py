@@ -88,8 +88,7 @@ def open_pool(
     Where no number is given that is one for each core, at most 8, for parsers that can work side by
     side, and one for others.
 
-    Raises:
-        ParserError: there is no such parser, it can't be made, or it is none.
+    Raises `ParserError`: there is no such parser, it can't be made, or it is none.
     """
     if not isinstance(parser, str):
         given = checked(parser)
@@ -274,8 +273,7 @@ def parse_lines(pool: ParserPool, lines: Iterable[str], report: ParseReport) -> 
 
     A text that gets no graph has ``amr-unintelligible`` and is counted in the report as failed.
 
-    Raises:
-        ParserError: the parser does not answer as parsers do.
+    Raises `ParserError`: the parser does not answer as parsers do.
     """
     began = time.monotonic()
     rest = iter(lines)

@@ -125,8 +125,7 @@ def load_ranker(model: str | Path, *, offline: bool = False, **options: Any) -> 
     ``options`` (``max_tokens``, ``batch``, ``device``) go to the kind's ``from_pretrained``. Where the
     folder names no kind it is a cross-encoder, as sentence-transformers trains them.
 
-    Raises:
-        ModelError: there is no such model, it is one for another task, or of a kind that is not known.
+    Raises `ModelError`: there is no such model, it is one for another task, or of a kind that is not known.
     """
     folder = locate(model, offline=offline)
     kind = kind_of(read_config(folder))

@@ -113,8 +113,7 @@ class ResponseBank:
         the context is near to it, and no answer: its text, case and white space aside, is no response of
         that context unless ``own_turns`` are ``kept``.
 
-        Raises:
-            InputError: another way is asked for.
+        Raises `InputError`: another way is asked for.
         """
         for name, value, known in (("retrieval by", by, Retrieval), ("own turns", own_turns, OwnTurns)):
             if value not in get_args(known):
@@ -187,8 +186,7 @@ def unique(texts: Iterable[str]) -> list[str]:
 def read_responses(paths: Sequence[str | Path]) -> Iterator[str]:
     """The responses of files: of negatives (.jsonl, .parquet) the right ones, of others each line.
 
-    Raises:
-        InputError: a file can't be read, or is none of negatives.
+    Raises `InputError`: a file can't be read, or is none of negatives.
     """
     for path in map(Path, paths):
         if path.suffix in (".jsonl", ".parquet"):
@@ -211,8 +209,7 @@ def rank_candidates(
 def read_candidates(path: Path) -> list[str]:
     """The responses of a text file, one a line.
 
-    Raises:
-        InputError: it can't be read, or there is none.
+    Raises `InputError`: it can't be read, or there is none.
     """
     texts = _lines(read_text(path))
     if not texts:
@@ -223,8 +220,7 @@ def read_candidates(path: Path) -> list[str]:
 def contexts_of(text: str, name: str) -> list[list[str]]:
     """The contexts of a text: a turn a line, empty lines between contexts.
 
-    Raises:
-        InputError: there is none; the text is called ``name``.
+    Raises `InputError`: there is none; the text is called ``name``.
     """
     contexts = [turns for block in re.split(r"\n\s*\n", text) if (turns := _lines(block))]
     if not contexts:

@@ -155,8 +155,7 @@ def add_speakers(network: Any, tokenizer: Any, seed: int) -> None:
     A new row is the segment's row and a small speaker's row; a marker starts near the separator. What
     is there already stays.
 
-    Raises:
-        ModelError: the encoder has no table of segments, or one of another size.
+    Raises `ModelError`: the encoder has no table of segments, or one of another size.
     """
     import torch
 

@@ -46,8 +46,7 @@ class Cutter:
     ``lengths`` of turns count all that a turn adds, separator and all; none is longer than ``room``.
     A window repeats the last ``overlap`` turns of the one before it, as long as it gets further.
 
-    Raises:
-        InputError: the overlap is negative.
+    Raises `InputError`: the overlap is negative.
     """
 
     room: int
@@ -185,8 +184,7 @@ class CoherenceScorer:
     def score(self, dialogues: Sequence[Talk], progress: Progress | None = None) -> list[float]:
         """One number for each dialogue, in order, from 0 (incoherent) to 1 (coherent).
 
-        Raises:
-            InputError: a dialogue has no turns.
+        Raises `InputError`: a dialogue has no turns.
         """
         import torch
 
@@ -318,9 +316,8 @@ class EditedDialogues:
 def read_dialogues(paths: Sequence[str | Path]) -> EditedDialogues:
     """Dialogues and their edited versions from files of negatives (.jsonl, .parquet).
 
-    Raises:
-        InputError: a file can't be read or is none of negatives, a label is neither 0 nor 1, or no
-            record has the target ``dialogue``.
+    Raises `InputError`: a file can't be read or is none of negatives, a label is neither 0 nor 1, or no
+    record has the target ``dialogue``.
     """
     return dialogues_of(read_negatives(*paths))
 

@@ -71,8 +71,7 @@ def collect_contexts(
     ``facts`` (what JSON can hold: the model, where contexts are from) decide whether a run that was
     stopped is gone on with; scores so far are in a file beside ``out``.
 
-    Raises:
-        InputError: ``out`` is there already, or can't be written; no context ends in a question.
+    Raises `InputError`: ``out`` is there already, or can't be written; no context ends in a question.
     """
     choice = choice or ContextChoice()
     path = _destination(out, overwrite)
@@ -163,8 +162,7 @@ def _collect(
 def write_responses(labelled: Iterable[Labelled], out: str | Path, *, overwrite: bool = False) -> None:
     """Write labelled responses as JSON lines, in the form that `read_labelled` reads.
 
-    Raises:
-        InputError: ``out`` is there already, or can't be written.
+    Raises `InputError`: ``out`` is there already, or can't be written.
     """
     _write(_destination(out, overwrite), labelled_lines(labelled))
 
@@ -209,8 +207,7 @@ def _write(path: Path, lines: Iterable[str]) -> None:
 class FileResponses:
     """Responses that some program wrote: JSON lines with ``id`` (of a context) and ``response``.
 
-    Raises:
-        InputError: the file can't be read, or a line is none of these.
+    Raises `InputError`: the file can't be read, or a line is none of these.
     """
 
     def __init__(self, name: str, path: str | Path) -> None:
@@ -342,8 +339,7 @@ def _context_fields(item: FollowUp) -> dict[str, object]:
 def read_contexts_file(path: str | Path) -> list[FollowUp]:
     """The contexts that `collect_contexts` wrote.
 
-    Raises:
-        InputError: the file can't be read, or a line is none; file and line are named.
+    Raises `InputError`: the file can't be read, or a line is none; file and line are named.
     """
     return [line.followup for line in read_lines_as(ContextLine, path)]
 
@@ -351,8 +347,7 @@ def read_contexts_file(path: str | Path) -> list[FollowUp]:
 def read_responses_file(path: str | Path) -> list[Responded]:
     """The responses that `collect_responses` wrote.
 
-    Raises:
-        InputError: the file can't be read, a line is none, or an id comes twice.
+    Raises `InputError`: the file can't be read, a line is none, or an id comes twice.
     """
     responses: dict[str, Responded] = {}
     for number, line in enumerate(read_lines_as(ResponseLine, path), 1):
@@ -365,8 +360,7 @@ def read_responses_file(path: str | Path) -> list[Responded]:
 def read_lines_as(kind: type[Line], path: str | Path) -> list[Line]:
     """The lines of a JSON Lines file, each checked to be of a kind (a `msgspec.Struct`).
 
-    Raises:
-        InputError: the file can't be read or is empty, or a line is none; file and line are named.
+    Raises `InputError`: the file can't be read or is empty, or a line is none; file and line are named.
     """
     lines: list[Line] = []
     for item in accepted(json_lines(Path(path), NoProgress())):
@@ -382,8 +376,7 @@ def read_lines_as(kind: type[Line], path: str | Path) -> list[Line]:
 def read_dialogues_file(path: str | Path) -> Iterator[Context]:
     """Contexts of a file of dialogues (as the loader ``dialogues`` reads them): one before each turn.
 
-    Raises:
-        InputError: the file can't be read, or a dialogue in it; its place is named.
+    Raises `InputError`: the file can't be read, or a dialogue in it; its place is named.
     """
     for record in accepted(get_loader("dialogues").read([Path(path)], LoadOptions())):
         if isinstance(record, Dialogue):

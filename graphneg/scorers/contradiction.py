@@ -51,8 +51,7 @@ class ContradictionDetector:
     def from_pretrained(cls, model: str | Path, **options: Any) -> Self:
         """A trained detector by path or hub id; ``options`` as `CrossEncoder.from_pretrained` takes them.
 
-        Raises:
-            ModelError: there is no such model, or it is no detector.
+        Raises `ModelError`: there is no such model, or it is no detector.
         """
         return cls(_PairEncoder.from_pretrained(model, **options))
 

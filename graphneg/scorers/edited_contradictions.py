@@ -73,8 +73,7 @@ def read_made(
 ) -> list[Labelled]:
     """`graph_made` of files of negatives (.jsonl, .parquet).
 
-    Raises:
-        InputError: a file can't be read, is none of negatives, or there is no contradiction in them.
+    Raises `InputError`: a file can't be read, is none of negatives, or there is no contradiction in them.
     """
     made = graph_made(read_negatives(*paths), kinds=kinds, seed=seed, embedder=embedder)
     if not made:
@@ -99,8 +98,7 @@ def graph_made(
     negatives' contexts. Only what denies an affirmation, or affirms a denial, counts: few opposites
     contradict. The order is one of hashes, so that the first of them are of all dialogues.
 
-    Raises:
-        ModelError: an embedder is given, and FAISS is not installed.
+    Raises `ModelError`: an embedder is given, and FAISS is not installed.
     """
     sentences = Sentences(negatives)
     denials = [c for c in sentences.contradictions if denies(c.sentence) != denies(c.contradiction)]

@@ -44,8 +44,7 @@ def write_sheet(
 ) -> None:
     """Write a sheet of responses; labels are empty but for those in ``votes``.
 
-    Raises:
-        InputError: there is such a file already, or it can't be written.
+    Raises `InputError`: there is such a file already, or it can't be written.
     """
     path = Path(out)
     if path.exists() and not overwrite:
@@ -64,9 +63,8 @@ def write_sheet(
 def read_sheets(paths: Sequence[str | Path]) -> Votes:
     """The labels of sheets. Annotators may share a sheet, or have copies of which each fills a column.
 
-    Raises:
-        InputError: a file can't be read or is no sheet, a label is not 0 or 1, two copies say different
-            things, or a label is missing; file and line are named.
+    Raises `InputError`: a file can't be read or is no sheet, a label is not 0 or 1, two copies say different
+    things, or a label is missing; file and line are named.
     """
     first_lines: dict[str, str] = {}
     result: dict[str, list[int | None]] = {}
@@ -100,8 +98,7 @@ def read_sheets(paths: Sequence[str | Path]) -> Votes:
 def labelled_responses(responses: Sequence[Responded], votes: Votes) -> list[Labelled]:
     """The responses with their votes, in order; those that one of three calls contradictory are left out.
 
-    Raises:
-        InputError: a response has no votes, or votes are of no response.
+    Raises `InputError`: a response has no votes, or votes are of no response.
     """
     known = {response.id for response in responses}
     for ids, others, what in ((known, votes, "no label"), (votes, known, "no response")):
@@ -128,8 +125,7 @@ def labelled_responses(responses: Sequence[Responded], votes: Votes) -> list[Lab
 def agreement(votes: Votes) -> Agreement:
     """How the annotators agree.
 
-    Raises:
-        InputError: there are no votes.
+    Raises `InputError`: there are no votes.
     """
     counts = [sum(labels) for labels in votes.values()]
     contradictory, none = sum(n >= AGREED for n in counts), counts.count(0)

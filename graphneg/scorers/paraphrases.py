@@ -171,8 +171,7 @@ def paraphrases(
     ``statements`` are sentences with their dialogues. A denial has a word in common with the sentence
     that few statements have, and is no nearer to it than to the contradiction.
 
-    Raises:
-        ModelError: FAISS is not installed.
+    Raises `ModelError`: FAISS is not installed.
     """
     queries = [item for item in contradictions if denies(item.contradiction) and not denies(item.sentence)]
     denials, affirmations = ([text for text in statements if denies(text) is side] for side in (True, False))

@@ -59,9 +59,8 @@ def train_coherence(
     edits fall tells nothing. No dialogue with a turn of ``held_out`` is learned. What ``seed``, ``overwrite``
     and ``arguments`` do: `graphneg.training.rankers.train_ranker`.
 
-    Raises:
-        InputError: there is nothing to learn from, a name of the mix is not there, ``out`` holds a
-            model or another run, or the arguments are none of ``TrainingArguments``.
+    Raises `InputError`: there is nothing to learn from, a name of the mix is not there, ``out`` holds a model
+    or another run, or the arguments are none of ``TrainingArguments``.
     """
     check_epochs(epochs, arguments)
     settings = {**SETTINGS, **arguments}

@@ -63,9 +63,8 @@ def train_detector(
     No pair with a text of ``held_out`` is learned. What ``seed``, ``overwrite`` and ``arguments`` do:
     `graphneg.training.rankers.train_ranker`.
 
-    Raises:
-        InputError: there are not both classes to learn from, a label is not 0 or 1, ``out`` holds a
-            model or another run, or the arguments are none of ``TrainingArguments``.
+    Raises `InputError`: there are not both classes to learn from, a label is not 0 or 1, ``out`` holds a
+    model or another run, or the arguments are none of ``TrainingArguments``.
     """
     texts = {match_key(text) for text in held_out}
     kept = [pair for pair in pairs if texts.isdisjoint(map(match_key, (pair.response, *pair.context)))]

@@ -59,9 +59,8 @@ def new_adaptable(
 ) -> AdaptableEncoder:
     """An encoder by path or hub id, ready for `adapt`; what is new in it is drawn by ``seed``.
 
-    Raises:
-        ModelError: there is no such encoder, it is none of BERT's family (which have a head for the
-            next sentence), or its tokenizer has no mask.
+    Raises `ModelError`: there is no such encoder, it is none of BERT's family (which have a head for the next
+    sentence), or its tokenizer has no mask.
     """
     check_packages()
     folder = locate(model, offline=offline)
@@ -108,9 +107,8 @@ def adapt(
     no text of ``held_out`` is ever a response. What ``seed``, ``overwrite`` and ``arguments`` do:
     `graphneg.training.rankers.train_ranker`.
 
-    Raises:
-        InputError: there is nothing to learn from, ``out`` holds a model or another run, or the
-            arguments are none of ``TrainingArguments``.
+    Raises `InputError`: there is nothing to learn from, ``out`` holds a model or another run, or the
+    arguments are none of ``TrainingArguments``.
     """
     check_epochs(epochs, arguments)
     if not 0 < masked < 1:
@@ -145,8 +143,7 @@ class AdaptationExamples:
 
     The label is BERT's: 0 for the context's own response, 1 for another.
 
-    Raises:
-        InputError: there is no right response, or only one.
+    Raises `InputError`: there is no right response, or only one.
     """
 
     def __init__(

@@ -110,10 +110,9 @@ def train_ranker(
     ``TrainingArguments``. A run that was stopped goes on from its last checkpoint when the same call is
     made again; on a CPU the same seed gives the same model.
 
-    Raises:
-        InputError: there is nothing to learn from, a source of the mix is not there, ``out`` holds
-            a model or another run and nothing says to ``overwrite`` it, or the arguments are none of
-            ``TrainingArguments``.
+    Raises `InputError`: there is nothing to learn from, a source of the mix is not there, ``out`` holds a
+    model or another run and nothing says to ``overwrite`` it, or the arguments are none of
+    ``TrainingArguments``.
     """
     check_epochs(epochs, arguments)
     settings = {**SETTINGS, **arguments}

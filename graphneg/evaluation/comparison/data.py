@@ -62,9 +62,8 @@ def read_data(
 
     Parts of one file are called ``train`` and ``test`` in the ids of their contexts.
 
-    Raises:
-        InputError: a file is of another shape, a context has no right response (or, to be tested on,
-            no wrong one), a context is in both files, or a part is empty.
+    Raises `InputError`: a file is of another shape, a context has no right response (or, to be tested on, no
+    wrong one), a context is in both files, or a part is empty.
     """
     if test is not None:
         return _checked(Data(tuple(_read(train)), tuple(_read(test))), f"{train} and {test}")
@@ -126,8 +125,7 @@ class BankFile:
 def bank_of(text: str) -> BankFile:
     """``LOADER=PATH``.
 
-    Raises:
-        InputError: it is something else, there is no such loader, or nothing at that path.
+    Raises `InputError`: it is something else, there is no such loader, or nothing at that path.
     """
     loader, equals, path = text.partition("=")
     if not equals or not path:

@@ -44,8 +44,7 @@ class RankerSettings:
     def facts(self) -> list[object]:
         """What tells it from another, the weights it starts from among them.
 
-        Raises:
-            ModelError: there is no such encoder.
+        Raises `ModelError`: there is no such encoder.
         """
         folder = locate(self.model, offline=self.offline)
         files = [file for form in ("*.safetensors", "pytorch_model*.bin") for file in folder.glob(form)]

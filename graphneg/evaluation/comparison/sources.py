@@ -108,8 +108,7 @@ class Budget:
 def source_of(text: str) -> NegativeSource:
     """``random``, ``human``, ``NAME=FILE``, or the name of a recipe, a transform or a generator.
 
-    Raises:
-        InputError: it is none of these.
+    Raises `InputError`: it is none of these.
     """
     name, equals, file = text.partition("=")
     path = Path(file)
@@ -143,8 +142,7 @@ def source_of(text: str) -> NegativeSource:
 def groups_at_hand(train: Sequence[Choices], source: NegativeSource) -> list[Group] | None:
     """The groups of a source that need not be made; None of a generator or a recipe.
 
-    Raises:
-        InputError: nobody wrote wrong responses, or the file can't be read or is about other contexts.
+    Raises `InputError`: nobody wrote wrong responses, or the file can't be read or is about other contexts.
     """
     if source.path is not None:
         return groups_of_file(train, source, source.path)
@@ -163,8 +161,7 @@ def groups_at_hand(train: Sequence[Choices], source: NegativeSource) -> list[Gro
 def groups_of_file(train: Sequence[Choices], source: NegativeSource, path: Path) -> list[Group]:
     """Contexts with the wrong responses that a file of negatives has for them; they meet by their turns.
 
-    Raises:
-        InputError: the file can't be read, or is about other contexts.
+    Raises `InputError`: the file can't be read, or is about other contexts.
     """
     wrong: dict[tuple[str, ...], list[Answer]] = {}
     for given in read_groups([path]):
@@ -215,8 +212,7 @@ class NegativeCache:
     def made(self, source: NegativeSource) -> Path:
         """The file of a source's negatives, made where it is not there yet.
 
-        Raises:
-            InputError: it can't be made, and why; the name of the source is said.
+        Raises `InputError`: it can't be made, and why; the name of the source is said.
         """
         out = self.folder / f"{source.name}.jsonl"
         options = dict(self.options.get(source.name, {}))

@@ -273,8 +273,7 @@ def _canvas(names: Sequence[str], x_range: Range, legend_rows: int) -> figure:
 def page(report: Report) -> str:
     """The page's HTML.
 
-    Raises:
-        InputError: Bokeh is not installed.
+    Raises `InputError`: Bokeh is not installed.
     """
     require_bokeh()
     drawn = drawings(report)
@@ -302,8 +301,7 @@ def page(report: Report) -> str:
 def check_page(out: Path, overwrite: bool) -> None:
     """Before any work: whether a page can be written there.
 
-    Raises:
-        InputError: it can't, and why.
+    Raises `InputError`: it can't, and why.
     """
     if out.suffix != ".html":
         raise InputError(f"{out}: a report is a page; name it {out.stem}.html (--json prints the figures)")
@@ -317,7 +315,6 @@ def check_page(out: Path, overwrite: bool) -> None:
 def write_page(report: Report, out: str | Path) -> None:
     """Write the page to a file.
 
-    Raises:
-        InputError: Bokeh is not installed, or the file can't be written.
+    Raises `InputError`: Bokeh is not installed, or the file can't be written.
     """
     write(page(report), out)

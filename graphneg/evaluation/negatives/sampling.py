@@ -309,8 +309,7 @@ class TextCounts:
 def count_texts(paths: Sequence[Path], size: int, seed: int, progress: Progress | None = None) -> TextCounts:
     """Count what the files hold; of each line at most ``size`` texts are kept.
 
-    Raises:
-        InputError: a file can't be read, a label is neither 0 nor 1, or no record is a negative.
+    Raises `InputError`: a file can't be read, a label is neither 0 nor 1, or no record is a negative.
     """
     bar = progress or NoProgress()
 

@@ -61,8 +61,7 @@ class Models:
 def load_models(embedder: str, lm: str | None, judge: str | None, offline: bool = False) -> Models:
     """Models by name: word vectors or an encoder, a causal language model, a ranker.
 
-    Raises:
-        ModelError: there is no such model.
+    Raises `ModelError`: there is no such model.
     """
     from graphneg.nn.embedders import get_embedder, is_static
     from graphneg.nn.models import load_causal
@@ -81,8 +80,7 @@ def load_models(embedder: str, lm: str | None, judge: str | None, offline: bool 
 def score(texts: Sequence[Text], models: Models, progress: Progress | None = None) -> Scores:
     """Ask the models about each text once.
 
-    Raises:
-        ModelError: memory does not suffice for one text alone.
+    Raises `ModelError`: memory does not suffice for one text alone.
     """
     bar = progress or NoProgress()
     every = list(dict.fromkeys(texts))

@@ -43,8 +43,7 @@ class DependencyParser:
     come with the package. English only: other languages give a graph of their
     words, and a warning.
 
-    Raises:
-        ParserError: spaCy or the model is not installed.
+    Raises `ParserError`: spaCy or the model is not installed.
     """
 
     name = "dependency"

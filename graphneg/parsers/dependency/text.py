@@ -182,8 +182,7 @@ def clause_form(argument: Word) -> str:
 def load_model(model: str | None) -> Any:
     """The spaCy pipeline of that name or path; with ``None``, the first known one installed.
 
-    Raises:
-        ParserError: spaCy or the model is not installed, or it is no model with a parser.
+    Raises `ParserError`: spaCy or the model is not installed, or it is no model with a parser.
     """
     return _load(resolve_model(model))
 
@@ -191,8 +190,7 @@ def load_model(model: str | None) -> Any:
 def resolve_model(model: str | None) -> str:
     """The package name or directory that is loaded for ``model``.
 
-    Raises:
-        ParserError: spaCy is not installed, or there is no such model.
+    Raises `ParserError`: spaCy is not installed, or there is no such model.
     """
     if importlib.util.find_spec("spacy") is None:
         raise ParserError("the dependency parser needs spaCy: pip install 'graphneg[english]'")
