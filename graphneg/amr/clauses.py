@@ -83,9 +83,7 @@ class Clauses:
 
     def _acts(self, k: int, known: dict[str, Any]) -> list[str]:
         """What else the speaker could do with the clause: tell, ask, order or doubt it, agree or refuse.
-
-        Nobody doubts what is his own, or refuses a state; these are said of all that the graph says.
-        """
+        Nobody doubts what is his own, or refuses a state; these are said of all that the graph says."""
         reading, below = self._of, self._of.children[k]
         if known["asked_by"] is not None:
             return ["tell"]

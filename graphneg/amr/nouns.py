@@ -63,10 +63,8 @@ class Nouns:
         return None if filler is None else filler + only
 
     def _is_argument(self, k: int) -> bool:
-        """Whether the node is an argument, or one of several joined by *and*, of a predicate in the text.
-
-        A predicate that only builds a word has none: the lamp of a lamplighter is under ``light-01``.
-        """
+        """Whether the node is an argument, or one of several joined by *and*, of a predicate in the text. A
+        predicate that only builds a word has none: the lamp of a lamplighter is under ``light-01``."""
         reading, role, up = self._of, self._of.roles[k], self._of.nodes[k].up
         if reading.nodes[k].concept is None or up is None:
             return False

@@ -245,10 +245,8 @@ class _Tree:
         _close_gap(parent, role)
 
     def _rescue(self, gone: MutableNode) -> None:
-        """Give each node that a removed subtree introduced and others mention a place at its mention.
-
-        What mentions a removed node from inside the subtree goes with it.
-        """
+        """Give each node that a removed subtree introduced and others mention a place at its mention. What
+        mentions a removed node from inside the subtree goes with it."""
         while self._mentions:
             lost = {id(node) for node in gone.walk()}
             mention = next(

@@ -58,12 +58,9 @@ def token_span(align: str | None) -> tuple[int, int] | None:
 
 
 class _GraphReader:
-    """Reads one graph: one pass over the tokens, with a stack of open nodes.
-
-    Most of a load's own time goes by in here, so tokens are plain texts, found line by line in one go and
-    numbered; ``""`` stands behind the last one that can be read. Lines and columns are looked up only for
-    what is refused.
-    """
+    """Reads one graph: one pass over the tokens, with a stack of open nodes. Most of a load's own time goes
+    by in here, so tokens are plain texts, found line by line in one go and numbered; ``""`` stands behind the
+    last one that can be read. Lines and columns are looked up only for what is refused."""
 
     def __init__(self, text: str, id: str, first_line: int) -> None:
         self._id = id

@@ -81,10 +81,8 @@ def _named_table() -> Table:
 
 
 def _named_parameters(name: str, given: Sequence[str]) -> dict[str, Any]:
-    """The parameters of a named query: texts as they are written, numbers as JSON.
-
-    A wrong use of it (no such query, a parameter that is missing or unknown) ends with 2.
-    """
+    """The parameters of a named query: texts as they are written, numbers as JSON. A wrong use of it (no such
+    query, a parameter that is missing or unknown) ends with 2."""
     from graphneg.store.queries import named_queries, named_query
 
     try:

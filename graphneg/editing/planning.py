@@ -164,10 +164,8 @@ def _try(
 def _edits(
     settings: EditSettings, slot: _Slot, proposal: Proposal, ranked: Sequence[Proposal]
 ) -> tuple[Edit, ...]:
-    """The proposal's edits, where they touch only what may be edited and copy nothing said later.
-
-    Of a pool's swap, the half that may be made.
-    """
+    """The proposal's edits, where they touch only what may be edited and copy nothing said later. Of a pool's
+    swap, the half that may be made."""
     if proposal.target not in (None, settings.target):
         return ()
     if proposal.pool is None:

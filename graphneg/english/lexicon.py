@@ -189,12 +189,10 @@ def _agree(word: str, other: str, lexicon: Lexicon) -> bool:
 def _usable(
     word: str, other: str, frames: Frames, lexicon: Lexicon, said_of: list[str] | None
 ) -> Iterator[Antonym]:
-    """What one word of a pair may stand for, as a frame, a modifier or a noun.
-
-    A frame stands for one that has a doer, and something done, where it has; of frames that are not known,
-    where they are used shows that (as any ``frame``). Words are single and of one kind: no modifier in
-    *-ness*, and no noun that is rather a verb.
-    """
+    """What one word of a pair may stand for, as a frame, a modifier or a noun. A frame stands for one that
+    has a doer, and something done, where it has; of frames that are not known, where they are used shows that
+    (as any ``frame``). Words are single and of one kind: no modifier in *-ness*, and no noun that is rather a
+    verb."""
     kind, own = kind_of(other), kind_of(word)
     if kind == own or (kind == OTHER and own in _SOFT):
         known = [old for old, _ in frames.get(word, ())]

@@ -63,12 +63,10 @@ CLOSED = word_class("closed")
 
 @lru_cache(maxsize=1)
 def _lemminflect() -> tuple[Any, Any]:
-    """lemminflect's lemmatizer and its inflections.
-
-    Its package imports spaCy, and torch with it, wherever they are installed, to extend spaCy's tokens:
-    seconds for what is not used here. So its modules are imported below an empty package, which makes
-    room at once: a program that imports lemminflect itself gets all of it, over the same modules.
-    """
+    """lemminflect's lemmatizer and its inflections. Its package imports spaCy, and torch with it, wherever
+    they are installed, to extend spaCy's tokens: seconds for what is not used here. So its modules are
+    imported below an empty package, which makes room at once: a program that imports lemminflect itself gets
+    all of it, over the same modules."""
     name = "lemminflect"
     spec = importlib.util.find_spec(name)
     empty = spec is not None and name not in sys.modules

@@ -273,9 +273,7 @@ def _resampled(
     scores: Sequence[Sequence[float]], rated: Sequence[Rated], resamples: int, seed: int
 ) -> Iterator[tuple[str, Level, NDArray[Any], list[NDArray[Any]]]]:
     """Each quality and level in which three items or more are rated: what people and scorers gave them.
-
-    Arrays are of shape (1 + resamples, items): all items first, then the draws of them.
-    """
+    Arrays are of shape (1 + resamples, items): all items first, then the draws of them."""
     import numpy as np
 
     for column in scores:

@@ -183,10 +183,8 @@ class CounterfactualGenerator(WritingGenerator):
         return asked
 
     def _substitutes(self, replies: Sequence[Reply], most: int, seed: int) -> list[list[str]]:
-        """Other perspectives for each reply: for new right ones the predictor's choice, whatever the seed.
-
-        It chooses among what another keyword before the reply leads to (CAPT, Algorithm 1).
-        """
+        """Other perspectives for each reply: for new right ones the predictor's choice, whatever the seed. It
+        chooses among what another keyword before the reply leads to (CAPT, Algorithm 1)."""
         if self._prediction is None:
             return unrelated_perspectives(self._shifts, replies, most, seed)
         found = substitutes_of(self._shifts, replies, self._prediction)

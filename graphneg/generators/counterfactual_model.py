@@ -67,10 +67,8 @@ class CounterfactualReply:
 
 @dataclass(frozen=True, slots=True)
 class _Sides:
-    """A question in tokens: the prompts with both perspectives, and the observed reply.
-
-    The reply's last token ends replies: the model's own, or a line break behind examples.
-    """
+    """A question in tokens: the prompts with both perspectives, and the observed reply. The reply's last
+    token ends replies: the model's own, or a line break behind examples."""
 
     question: Question
     actual: list[int]

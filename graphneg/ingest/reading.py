@@ -398,11 +398,8 @@ class _Window:
         self._at += 1
 
     def value(self) -> Any:
-        """Decode the value that begins here; on failure the window stays where it is.
-
-        What can't be decoded may only be cut off: it is tried again with twice as much text, up to
-        `LARGEST_ITEM`.
-        """
+        """Decode the value that begins here; on failure the window stays where it is. What can't be decoded
+        may only be cut off: it is tried again with twice as much text, up to `LARGEST_ITEM`."""
         self.peek()
         while True:
             try:

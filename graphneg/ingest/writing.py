@@ -174,10 +174,8 @@ def write_batch(tx: ManagedTransaction, batch: Batch) -> Outcome:
 
 
 def _write_conversation(tx: ManagedTransaction, batch: Batch, outcome: Outcome) -> None:
-    """Write dialogues and graphs. What was sent is read at the end: till then the server has work.
-
-    Graphs of a dialogue that is new are new too, and not looked up.
-    """
+    """Write dialogues and graphs. What was sent is read at the end: till then the server has work. Graphs of
+    a dialogue that is new are new too, and not looked up."""
     stored = _stored(tx, "load/stored", "digest", [dialogue.id for dialogue in batch.dialogues])
     given = zip(batch.dialogues, batch.dialogue_rows.dialogues, strict=True)
     dialogues = [

@@ -102,10 +102,8 @@ class PolyNetwork(nn.Module):
         return self._logits(torch.einsum("nvs,rs->nrv", contexts, responses))
 
     def _logits(self, products: Tensor) -> Tensor:
-        """From the products (..., vectors) of a context's vectors with a response's.
-
-        The product with the attended sum is the attended sum of the products.
-        """
+        """From the products (..., vectors) of a context's vectors with a response's. The product with the
+        attended sum is the attended sum of the products."""
         products = products.float() / sqrt(self.size)
         joined = (products.softmax(dim=-1) * products).sum(dim=-1)
         return (_QUICK * self.log_scale).exp() * joined + _QUICK * self.bias

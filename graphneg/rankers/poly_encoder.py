@@ -227,9 +227,7 @@ class PolyEncoder(EncoderRanker):
 
     def _save_tower(self, encoder: Any, folder: Path, tokens: int) -> None:
         """An encoder that reads ``tokens`` tokens, as a folder of sentence-transformers: its pooling, too.
-
-        The names are those that all versions of sentence-transformers know.
-        """
+        The names are those that all versions of sentence-transformers know."""
         self.tokenizer.truncation_side = "right"
         encoder.save_pretrained(str(folder))
         self.tokenizer.save_pretrained(str(folder))

@@ -140,10 +140,8 @@ def _collect(
     lines: Callable[[Sequence[Item]], Iterable[str]],
     bar: Progress,
 ) -> tuple[int, int]:
-    """Write the lines of all items, some at a time, where a stopped run of these settings ended.
-
-    Returns how many items and lines there are in all.
-    """
+    """Write the lines of all items, some at a time, where a stopped run of these settings ended. Returns how
+    many items and lines there are in all."""
     with ResumableWriter(path, fingerprint(settings)) as writer:
         done, written = writer.resumed.dialogues, writer.resumed.negatives
         bar.advance(done)

@@ -193,10 +193,8 @@ def _speaks_of_oneself(sentence: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Claim:
-    """An earlier utterance, wordings of a sentence in it, and of that sentence's contradiction.
-
-    ``agreed`` are utterances that say the contradiction instead, none where that can't be written.
-    """
+    """An earlier utterance, wordings of a sentence in it, and of that sentence's contradiction. ``agreed``
+    are utterances that say the contradiction instead, none where that can't be written."""
 
     source: Contradiction
     earlier: str
@@ -234,11 +232,9 @@ def _claim(item: Contradiction, others: Sides | None, seed: int) -> _Claim:
 def _responses(
     claim: _Claim, other: _Claim, kind: Kind, seed: int
 ) -> tuple[tuple[str, str], tuple[str, str]]:
-    """A contradictory response and its counterpart, each behind the utterance that it goes with.
-
-    ``other`` is a claim of another dialogue. In every second another turn stands before or behind the
-    earlier utterance.
-    """
+    """A contradictory response and its counterpart, each behind the utterance that it goes with. ``other`` is
+    a claim of another dialogue. In every second another turn stands before or behind the earlier
+    utterance."""
 
     def drawn(texts: Sequence[str], name: str, id: str) -> str:
         return texts[number(seed, name, id) % len(texts)]

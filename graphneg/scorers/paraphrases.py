@@ -203,10 +203,8 @@ def _like(
     embedder: Embedder,
     further: NDArray[float32] | None = None,
 ) -> Iterator[list[str]]:
-    """For each query, of shape (queries, dimensions), texts of its matter, the nearest first.
-
-    Those that are nearer to its row of ``further`` are left out.
-    """
+    """For each query, of shape (queries, dimensions), texts of its matter, the nearest first. Those that are
+    nearer to its row of ``further`` are left out."""
     vectors = embedder.embed(texts)
     nearest = Nearest(vectors).search(queries, _CANDIDATES)
     for row, (cosines, indices) in enumerate(zip(*(array.tolist() for array in nearest), strict=True)):

@@ -288,11 +288,9 @@ def _is_being_removed(state: Record, method: Mapping[str, str]) -> bool:
 
 
 def _forget(store: Store, method: Mapping[str, str], progress: Progress) -> None:
-    """Remove the shift graph, and what of an older one is left, to make it by ``method``.
-
-    Stopped at any moment, it is completed by building again. Keywords of sentences that are in no
-    dialogue stay. Where another run began to remove it, that one goes on.
-    """
+    """Remove the shift graph, and what of an older one is left, to make it by ``method``. Stopped at any
+    moment, it is completed by building again. Keywords of sentences that are in no dialogue stay. Where
+    another run began to remove it, that one goes on."""
     me = uuid4().hex
 
     def removed(tx: ManagedTransaction, name: str) -> int:

@@ -166,12 +166,10 @@ class SpacyExtractor(ABC):
         return KeywordToken(text, lemma, kind if is_word else None)
 
     def _is_phrase(self, words: Sequence[KeywordToken]) -> bool:
-        """Whether words in a row make one keyword: a single one of a kind, or nouns with adjectives.
-
-        A verb beside its noun (``cab spend``, ``country produce``) is no phrase that others would say
-        again. In English the last word is a noun, and the day belongs to what follows it: not
-        ``battery dead``, not ``work tomorrow``.
-        """
+        """Whether words in a row make one keyword: a single one of a kind, or nouns with adjectives. A verb
+        beside its noun (``cab spend``, ``country produce``) is no phrase that others would say again. In
+        English the last word is a noun, and the day belongs to what follows it: not ``battery dead``, not
+        ``work tomorrow``."""
         kinds = {word.kind for word in words}
         if None in kinds or len(words) == 1:
             return None not in kinds

@@ -168,9 +168,7 @@ def _empty_figure(curves: Sequence[Curve]) -> figure:
 
 def _figure(around: Neighbourhood) -> figure:
     """The curves, with a dot and a label at each one's end, around the topic; lines and dots can be chosen.
-
-    Labels have a source of their own, or they would fade with what is not chosen.
-    """
+    Labels have a source of their own, or they would fade with what is not chosen."""
     from bokeh.core.properties import value
     from bokeh.models import ColumnDataSource, HoverTool, TapTool
 

@@ -147,10 +147,8 @@ PACKAGE = "arcadedb_embedded"
 
 def _find_engine() -> dict[str, str]:
     """What a supervisor is to run: the installed engine's ``java``, ``jars`` and ``version``, a ``heap``.
-
     GRAPHNEG_JAVA names another Java, GRAPHNEG_JAVA_HEAP a heap (``2g``). The package is looked up and never
-    imported: importing it starts a JVM inside Python.
-    """
+    imported: importing it starts a JVM inside Python."""
     spec = importlib.util.find_spec(PACKAGE)
     folders = spec.submodule_search_locations if spec else None
     if not folders:

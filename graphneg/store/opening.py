@@ -169,10 +169,8 @@ def open_embedded(directory: Path, upgrading: bool = False) -> Store:
 
 
 def _answers(driver: Driver, membership: embedded.Membership) -> bool:
-    """Wait for the embedded server's answer; false where it ends first.
-
-    Its port opens a moment before its database exists.
-    """
+    """Wait for the embedded server's answer; false where it ends first. Its port opens a moment before its
+    database exists."""
     deadline = time.monotonic() + embedded.START_SECONDS
     while time.monotonic() < deadline:
         with suppress(Neo4jError, DriverError):

@@ -134,11 +134,9 @@ class Sent:
 
 
 class _Rows(list[Any]):
-    """A parameter's rows, named by their number.
-
-    The driver writes out all parameters of a statement for its log, whether anybody reads that or not: for
-    five thousand rows that takes most of the time of packing them.
-    """
+    """A parameter's rows, named by their number. The driver writes out all parameters of a statement for its
+    log, whether anybody reads that or not: for five thousand rows that takes most of the time of packing
+    them."""
 
     __slots__ = ()
 

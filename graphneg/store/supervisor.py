@@ -287,10 +287,8 @@ def _start_watchdog(pid: int) -> subprocess.Popen[bytes] | None:
 
 
 def _watch(pid: int) -> int:
-    """Wait for the end of standard input, which a supervisor holds open, then end the process it kept.
-
-    If the input ends without a word, the supervisor was killed; if it says ``done``, nothing is left to end.
-    """
+    """Wait for the end of standard input, which a supervisor holds open, then end the process it kept. If the
+    input ends without a word, the supervisor was killed; if it says ``done``, nothing is left to end."""
     if sys.stdin.buffer.read() != b"done":
         with contextlib.suppress(OSError):
             os.kill(pid, getattr(signal, "SIGKILL", signal.SIGTERM))

@@ -336,10 +336,8 @@ def _head(sentence: Sentence, k: int) -> int:
 
 
 def _window(sentence: Sentence, k: int, head: int) -> tuple[int, int]:
-    """Grows from the head over words of the subtree, as long as nothing foreign stands between.
-
-    A phrase takes the whole of the noun phrases at its edges, and no preposition left hanging.
-    """
+    """Grows from the head over words of the subtree, as long as nothing foreign stands between. A phrase
+    takes the whole of the noun phrases at its edges, and no preposition left hanging."""
     tokens, last = sentence.tokens, sentence.node(k).last
     # What a noun or adjective is said of, and its negation, are no part of its phrase.
     outside = {

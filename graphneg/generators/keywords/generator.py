@@ -98,9 +98,7 @@ class KeywordOptions(WritingOptions):
 @dataclass(slots=True)
 class _Slot(Gap):
     """One response to be written for the context number ``at``, and its texts with the ``words`` of a draw.
-
-    ``texts`` are those that may be kept, the likeliest first.
-    """
+    ``texts`` are those that may be kept, the likeliest first."""
 
     id: str = ""
     at: int = 0
@@ -222,10 +220,8 @@ class KeywordGenerator(WritingGenerator):
             slot.texts.sort(key=lambda draft: draft[1].mean)
 
     def _fill(self, unfilled: Sequence[_Slot], slots: Sequence[_Slot]) -> None:
-        """Give each slot its likeliest text that does not fit its context, nor is like another slot's.
-
-        A text fits whose loss after its context is hardly higher than after the history it was written for.
-        """
+        """Give each slot its likeliest text that does not fit its context, nor is like another slot's. A text
+        fits whose loss after its context is hardly higher than after the history it was written for."""
         while contenders := [slot for slot in unfilled if slot.texts]:
             best = [slot.texts.pop(0) for slot in contenders]
             after: Sequence[float | None] = [None] * len(best)

@@ -261,9 +261,7 @@ class Writer:
 
     def _rows(self, prompts: Sequence[Tokens]) -> dict[str, Any]:
         """What ``generate`` reads: examples and prompts, and what the model keeps of all but the last token.
-
-        The examples are read once, and of a batch each prompt once, however many requests have it.
-        """
+        The examples are read once, and of a batch each prompt once, however many requests have it."""
         import torch
 
         model, device = self.model.model, self.model.device

@@ -204,10 +204,8 @@ class OverlapGenerator:
     def _parts(
         self, contexts: Sequence[Context], pool: Pool, per_context: int, seed: int
     ) -> Iterator[tuple[list[_Asked], list[str]]]:
-        """Some contexts at a time, with the terms whose samples are to be read for them.
-
-        What is usually shifted to from their last turns' terms is read here, where that is a condition.
-        """
+        """Some contexts at a time, with the terms whose samples are to be read for them. What is usually
+        shifted to from their last turns' terms is read here, where that is a condition."""
         claimed: set[str] = set()
         size, conditions = pool.size.sentences, self.conditions
         hub, light = conditions.hub * size, inf if conditions.light is None else conditions.light * size

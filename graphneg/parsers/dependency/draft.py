@@ -212,10 +212,8 @@ _Branch = tuple[str, int, bool]
 
 @dataclass(slots=True)
 class _Pool:
-    """Nodes and arcs (head, argument, role) of one or several drafts, numbered through.
-
-    ``homes`` are the tops of the sentences that nodes are of.
-    """
+    """Nodes and arcs (head, argument, role) of one or several drafts, numbered through. ``homes`` are the
+    tops of the sentences that nodes are of."""
 
     nodes: list[DraftNode] = field(default_factory=list[DraftNode])
     arcs: list[tuple[int, int, str]] = field(default_factory=list[tuple[int, int, str]])
@@ -311,10 +309,8 @@ def _tree(pool: _Pool, top: int) -> tuple[list[list[_Branch]], dict[int, int]]:
 
 
 def _ways(pool: _Pool) -> list[list[tuple[int, str, int, int]]]:
-    """From each node, the arcs that lead on: to where, by which role, at what cost, and their numbers.
-
-    An inverse role costs 2, and 3 at a node that is shared.
-    """
+    """From each node, the arcs that lead on: to where, by which role, at what cost, and their numbers. An
+    inverse role costs 2, and 3 at a node that is shared."""
     ways: list[list[tuple[int, str, int, int]]] = [[] for _ in pool.nodes]
     above = Counter(dep for _, dep, _ in pool.arcs)
     for n, (head, dep, role) in enumerate(pool.arcs):
@@ -337,10 +333,8 @@ def inverse(role: str) -> str:
 
 
 def _link_loose(pool: _Pool, top: int, depths: dict[int, int]) -> None:
-    """Links what no arc reaches to the top of its sentence, one node of each loose part.
-
-    Part heads come first: those that are no other's argument, in order of the text.
-    """
+    """Links what no arc reaches to the top of its sentence, one node of each loose part. Part heads come
+    first: those that are no other's argument, in order of the text."""
     below = {dep for head, dep, _ in pool.arcs if head not in depths}
     loose = [k for k in range(len(pool.nodes)) if k not in depths]
     links: dict[int, list[int]] = {}
@@ -362,10 +356,8 @@ def _link_loose(pool: _Pool, top: int, depths: dict[int, int]) -> None:
 
 
 def _layout(pool: _Pool, top: int, branches: list[list[_Branch]], text: str) -> AmrGraph:
-    """The graph with its nodes in the order of the tree.
-
-    Variables are the first letters of concepts, numbered from the second on: ``b``, ``b2``, ….
-    """
+    """The graph with its nodes in the order of the tree. Variables are the first letters of concepts,
+    numbered from the second on: ``b``, ``b2``, …."""
     order: list[int] = []
     nodes: list[AmrNode] = []
     mentions: list[tuple[int, str, int, int]] = []

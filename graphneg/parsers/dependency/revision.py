@@ -58,13 +58,10 @@ def revise(draft: Draft, revisers: Sequence[Reviser]) -> Draft:
 
 
 def _kept_arcs(draft: Draft) -> dict[str, list[DraftArc]]:
-    """Copies of the rules' arcs that revisers are not to lose.
-
-    ``marks`` lead to polarities, to who is spoken to and to what is asked; ``hortative`` to who does what
-    *let's* proposes; ``doubled`` to what is a frame's argument twice (*he hurt himself*); ``modals`` from a
-    modal to all that it holds for (*you can't eat or drink*); ``persons`` link a personal pronoun, except
-    in a quotation, where it may mean its speaker.
-    """
+    """Copies of the rules' arcs that revisers are not to lose. ``marks`` lead to polarities, to who is spoken
+    to and to what is asked; ``hortative`` to who does what *let's* proposes; ``doubled`` to what is a frame's
+    argument twice (*he hurt himself*); ``modals`` from a modal to all that it holds for (*you can't eat or
+    drink*); ``persons`` link a personal pronoun, except in a quotation, where it may mean its speaker."""
     nodes, spoken = draft.nodes, quoted_words(draft.words)
     times = Counter((arc.head, arc.dep) for arc in draft.arcs if arc.role.startswith("ARG"))
     us = {

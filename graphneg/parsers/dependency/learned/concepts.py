@@ -228,10 +228,8 @@ def choose_concepts(
 
 
 def _needed(given: str, other: str, sure: float) -> float:
-    """How much higher another fragment's score must be: by ``sure`` if both are senses of one verb.
-
-    Rules alone choose senses of *like*, by what the learned parts don't read (*I like*, *I would like*).
-    """
+    """How much higher another fragment's score must be: by ``sure`` if both are senses of one verb. Rules
+    alone choose senses of *like*, by what the learned parts don't read (*I like*, *I would like*)."""
     if kind_of(given) != "frame" or kind_of(other) != "frame" or stem_of(given) != stem_of(other):
         return 0.0
     return inf if stem_of(given) == "like" else sure
