@@ -43,8 +43,7 @@ Embedder = Annotated[
 Rate = Annotated[float, shared("Learning rate.", min=0)]
 StepPairs = Annotated[int, shared("Pairs of one step.", min=1)]
 TrainingOption = Annotated[
-    list[str] | None,
-    shared("One of transformers' TrainingArguments; repeatable.", "NAME=VALUE"),
+    list[str] | None, shared("One of transformers' TrainingArguments; repeatable.", "NAME=VALUE")
 ]
 MaxTokens = Annotated[int, shared("Longer contexts lose their beginning.", min=8)]
 Freeze = Annotated[

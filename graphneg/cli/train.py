@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from graphneg.nn.fine_tuning import TrainingReport
 
 HeldOutContexts = Annotated[
-    list[Path] | None,
-    shared("Contexts (as evaluate ranker reads) whose responses are left out."),
+    list[Path] | None, shared("Contexts (as evaluate ranker reads) whose responses are left out.")
 ]
 
 

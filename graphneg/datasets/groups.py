@@ -18,13 +18,7 @@ from graphneg.model import Negative
 from graphneg.progress import NoProgress, Progress
 from graphneg.records.files import read_located
 from graphneg.store.connection import Store
-from graphneg.store.dialogues import (
-    Selection,
-    count_dialogues,
-    dialogue_ids,
-    read_dialogues,
-    read_responses,
-)
+from graphneg.store.dialogues import Selection, count_dialogues, dialogue_ids, read_dialogues, read_responses
 from graphneg.store.statements import cypher_text
 
 REFERENCE = "reference"

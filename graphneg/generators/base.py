@@ -15,13 +15,7 @@ from graphneg.errors import GeneratorError, InputError
 from graphneg.ingest.rows import utterance_id
 from graphneg.plugins import Plugins
 from graphneg.store.connection import Store
-from graphneg.store.dialogues import (
-    Selection,
-    StoredDialogue,
-    dialogue_ids,
-    read_dialogues,
-    read_responses,
-)
+from graphneg.store.dialogues import Selection, StoredDialogue, dialogue_ids, read_dialogues, read_responses
 from graphneg.workers import ahead
 
 BATCH = 200

@@ -57,11 +57,7 @@ class Generated(NegativeStream):
     """
 
     def __init__(
-        self,
-        store: Store,
-        generator: Generator,
-        generation: Generation,
-        progress: Progress | None = None,
+        self, store: Store, generator: Generator, generation: Generation, progress: Progress | None = None
     ) -> None:
         super().__init__()
         self._store = store

@@ -19,15 +19,7 @@ from typing import Any, NamedTuple, TypeVar
 from graphneg.ingest.rows import amr_id, digest
 from graphneg.model import AmrGraph
 from graphneg.parsers import stored
-from graphneg.parsers.base import (
-    PLUGINS,
-    Parsed,
-    Parser,
-    checked,
-    get_parser,
-    readable_text,
-    warning_code,
-)
+from graphneg.parsers.base import PLUGINS, Parsed, Parser, checked, get_parser, readable_text, warning_code
 from graphneg.parsers.stored import NewGraph, ParseScope, PendingText
 from graphneg.progress import Progress
 from graphneg.store.connection import Store

@@ -198,10 +198,7 @@ def paraphrases(
 
 
 def _like(
-    queries: NDArray[float32],
-    texts: list[str],
-    embedder: Embedder,
-    further: NDArray[float32] | None = None,
+    queries: NDArray[float32], texts: list[str], embedder: Embedder, further: NDArray[float32] | None = None
 ) -> Iterator[list[str]]:
     """For each query, of shape (queries, dimensions), texts of its matter, the nearest first. Those that are
     nearer to its row of ``further`` are left out."""

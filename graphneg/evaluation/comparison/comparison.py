@@ -72,10 +72,7 @@ class Draws(NamedTuple):
 
 
 def tallies(
-    contexts: Sequence[Choices],
-    scores: Sequence[Sequence[float]],
-    kind: str,
-    threshold: float = THRESHOLD,
+    contexts: Sequence[Choices], scores: Sequence[Sequence[float]], kind: str, threshold: float = THRESHOLD
 ) -> Tallies:
     """What scores come to for one kind of wrong responses; contexts without any of it do not count."""
     import numpy as np

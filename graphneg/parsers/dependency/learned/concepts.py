@@ -194,11 +194,7 @@ SURE = 2.0
 
 
 def choose_concepts(
-    meanings: Meanings,
-    model: Model,
-    draft: Draft,
-    own: FragmentCounts | None = None,
-    sure: float = SURE,
+    meanings: Meanings, model: Model, draft: Draft, own: FragmentCounts | None = None, sure: float = SURE
 ) -> None:
     """Gives each word the candidate with the highest score; the rules' own if none is higher.
 
