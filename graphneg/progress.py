@@ -18,14 +18,5 @@ class Progress(Protocol):
         """The piece of work is over."""
 
 
-class NoProgress:
+class NoProgress(Progress):
     """Reports nothing."""
-
-    def start(self, label: str, total: int | None, unit: str) -> None:
-        """Nothing."""
-
-    def advance(self, amount: int) -> None:
-        """Nothing."""
-
-    def finish(self) -> None:
-        """Nothing."""

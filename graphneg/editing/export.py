@@ -78,9 +78,7 @@ def _write_penman(store: Store, out: Path, dialogues: Iterator[list[StoredDialog
             said = {turn.amr: turn.text for one in batch for turn in one.turns if turn.amr is not None}
             for graph in read_whole_graphs(store, list(said)):
                 utterance, _, source = graph.id.rpartition("@")
-                if (
-                    source != GOLD and not graph.metadata
-                ):  # a parsed one: it takes its utterance's id and text
+                if source != GOLD and not graph.metadata:  # parsed: it takes its utterance's id and text
                     text = " ".join(said[graph.id].split())
                     graph = replace(graph, metadata=(f"# ::id {utterance}", f"# ::snt {text}"))
                 file.write(format_graph(graph) + "\n\n")

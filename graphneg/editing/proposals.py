@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 from neo4j import Record
@@ -107,6 +108,7 @@ def said_by(store: Store, amrs: Iterable[str]) -> dict[str, Turn]:
     return {row["amr"]: Turn(row["turn"], row["speaker"], row["text"], row["amr"]) for row in rows}
 
 
+@dataclass(slots=True)
 class Proposal:
     """A site: edits that are applied together. One with a ``pool`` still needs a partner, and one with a
     ``target`` is for negatives of that target alone.
@@ -114,34 +116,22 @@ class Proposal:
     Its edits are made of the query's rows when they are asked for: most sites are never tried.
     """
 
-    __slots__ = ("_edits", "_made_by", "_rows", "own", "pool", "site", "target", "transform")
+    made_by: Transform = field(repr=False)
+    site: str
+    rows: list[Row] = field(default_factory=list[Row])
+    pool: str | None = None
+    own: str | None = None
+    target: str | None = None
+    made: tuple[Edit, ...] | None = field(default=None, repr=False, compare=False)
 
-    def __init__(self, made_by: Transform, site: str, row: Row) -> None:
-        self.transform = made_by.name
-        self.site = site
-        self.pool: str | None = None
-        self.own: str | None = None
-        self.target: str | None = None
-        self._made_by = made_by
-        self._rows: list[Row] = []
-        self._edits: tuple[Edit, ...] | None = None
-        self.add(row)
-
-    def __repr__(self) -> str:
-        return f"Proposal({self.transform!r}, {self.site!r}, {self._rows!r})"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Proposal) and self._told() == other._told()
-
-    def __hash__(self) -> int:
-        return hash((self.transform, self.site))
-
-    def _told(self) -> tuple[object, ...]:
-        return self.transform, self.site, self.edits, self.pool, self.own, self.target
+    @property
+    def transform(self) -> str:
+        """The name of the transform that proposes it."""
+        return self.made_by.name
 
     def add(self, row: Row) -> None:
         """One more edit of this site."""
-        self._rows.append(row)
+        self.rows.append(row)
         if row.get("pool") is not None:
             self.pool, self.own = str(row["pool"]), str(row.get("own"))
         if row.get("target") is not None:
@@ -150,15 +140,15 @@ class Proposal:
     @property
     def edits(self) -> tuple[Edit, ...]:
         """The edits of the site, in their order."""
-        if self._edits is None:
-            shared = (self.transform, self._made_by.category, self.site)
-            self._edits = tuple(Edit._make((*shared, *map(row.get, Edit._fields[3:]))) for row in self._rows)
-        return self._edits
+        if self.made is None:
+            shared = (self.transform, self.made_by.category, self.site)
+            self.made = tuple(Edit._make((*shared, *map(row.get, Edit._fields[3:]))) for row in self.rows)
+        return self.made
 
     @property
     def graphs(self) -> frozenset[str]:
         """The graphs that the edits change."""
-        return frozenset(row["amr"] for row in self._rows)
+        return frozenset(row["amr"] for row in self.rows)
 
 
 def propose(
@@ -225,10 +215,9 @@ def _grouped(
             )
         site = row.get("site")
         site = f"{row['amr']}.{row['k']}" if site is None else str(site)
-        if site in sites:
-            sites[site].add(row)
-        else:
-            sites[site] = Proposal(transform, site, row)
+        if site not in sites:
+            sites[site] = Proposal(transform, site)
+        sites[site].add(row)
     return [sites[site] for site in sorted(sites)]
 
 
