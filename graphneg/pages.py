@@ -16,7 +16,6 @@ from graphneg.errors import InputError
 if TYPE_CHECKING:
     from bokeh.plotting import figure
 
-
 ALSO_INSTALL = 'a page needs the package bokeh: pip install "graphneg[exploring]"'
 FONT = "system-ui, sans-serif"
 

@@ -12,26 +12,20 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from importlib.resources import files
 
 from graphneg.english.noun_kinds import lexeme
 from graphneg.english.numbers import MONTHS, NUMBERS, ORDINALS, WEEKDAYS
-from graphneg.english.words import american
+from graphneg.english.words import american, table_rows, word_list
 from graphneg.model import AmrGraph, AmrNode
 
 
 def _read_table(name: str) -> dict[str, tuple[str, ...]]:
-    """A table beside this module: a key and its words on each line, ``#`` before what is no line of it."""
-    text = files("graphneg.amr").joinpath(f"{name}.tsv").read_text("utf-8")
-    rows = (line.split("\t") for line in text.splitlines() if not line.startswith("#"))
-    return {key: tuple(words.split()) for key, words in rows}
+    """A table beside this module: a key and its words on each line."""
+    return {key: tuple(words.split()) for key, words in table_rows("graphneg.amr", f"{name}.tsv")}
 
 
 PRONOUNS = _read_table("pronoun_forms")
-NEGATIVES = (
-    "not", "n't", "never", "no", "nothing", "nobody", "none", "neither", "nor", "nowhere", "without",
-    "hardly", "cannot",
-)  # fmt: skip
+NEGATIVES = word_list("denials")
 NEGATIVE_PREFIX = re.compile(r"^(?:un|in|im|ir|il|dis|non-?)(?=[a-z]{3})|less(?:ly)?$")
 _TABLE = _read_table("concept_words")
 _ROLE_WORDS = {"polarity", "mode", "polite", "wiki"}

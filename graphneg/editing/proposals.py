@@ -46,10 +46,7 @@ class UtteranceSamples:
         self._samples: dict[tuple[str, str, int], list[Record]] = {}
 
     def draw(self, corpus: str, split: str, seed: int, *names: str) -> list[Record]:
-        """The rows of the sample that seed and names decide, in no order.
-
-        Raises `StoreError`: the store is gone.
-        """
+        """The rows of the sample that seed and names decide, in no order."""
         if (corpus, split) not in self._shares:
             self._shares[corpus, split] = self._share(corpus, split)
         share = self._shares[corpus, split]
@@ -89,20 +86,14 @@ class Donors:
         self._samples = UtteranceSamples(store, "read/donors", size=48, most=64)
 
     def of(self, dialogue: StoredDialogue) -> list[str]:
-        """Ids of graphs, in an order of the dialogue's own.
-
-        Raises `StoreError`: the store is gone.
-        """
+        """Ids of graphs, in an order of the dialogue's own."""
         rows = self._samples.draw(dialogue.corpus, dialogue.split, 0, dialogue.id)
         others = [row["amr"] for row in rows if row["dialogue"] != dialogue.id]
         return shuffled(others, 0, "donors", dialogue.id)[:OFFERED]
 
 
 def said_by(store: Store, amrs: Iterable[str]) -> dict[str, Turn]:
-    """The utterances that these graphs belong to, by graph id.
-
-    Raises `StoreError`: the store is gone.
-    """
+    """The utterances that these graphs belong to, by graph id."""
     wanted = sorted(set(amrs))
     rows = store.read(cypher_text("read/said"), amrs=wanted) if wanted else []
     return {row["amr"]: Turn(row["turn"], row["speaker"], row["text"], row["amr"]) for row in rows}

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
-from importlib.resources import files
+
+from graphneg.english.words import table_rows
 
 _SENSE = re.compile(r"-\d\d+$")
 OTHER = "other"
@@ -48,6 +49,5 @@ def kind_of(concept: str) -> str:
 
 @cache
 def _table() -> dict[str, str]:
-    lines = files("graphneg.english").joinpath("nouns.tsv").read_text("utf-8").splitlines()
-    rows = (line.split("\t") for line in lines)
+    rows = table_rows("graphneg.english", "nouns.tsv")
     return {word: kind for kind, words in rows for word in words.split(" ")}

@@ -15,9 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from importlib.resources import files
 
-from graphneg.english.words import inflections, readings, word_class
+from graphneg.english.words import inflections, readings, table_rows, word_class
 
 Costs = dict[str, float]
 """Costs by tag."""
@@ -45,8 +44,7 @@ def _read_costs() -> tuple[dict[str, Costs], dict[str, Costs]]:
     """Costs of the tags of each word of a closed class, and of what follows each tag."""
     words: dict[str, Costs] = {}
     follows: dict[str, Costs] = {}
-    lines = files("graphneg.english").joinpath("tagging.tsv").read_text("utf-8").splitlines()
-    for kind, name, cells in (line.split("\t") for line in lines if not line.startswith("#")):
+    for kind, name, cells in table_rows("graphneg.english", "tagging.tsv"):
         for cell in cells.split():
             key, _, cost = cell.partition(":")
             if kind == "word":

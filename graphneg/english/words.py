@@ -34,10 +34,15 @@ _SUFFIX = re.compile(
 )
 
 
+def table_rows(package: str, name: str) -> list[list[str]]:
+    """The rows of a table that comes with a package: cells apart by tabs, ``#`` before what is no row."""
+    lines = files(package).joinpath(name).read_text("utf-8").splitlines()
+    return [line.split("\t") for line in lines if not line.startswith("#")]
+
+
 @cache
 def _tables() -> dict[str, str]:
-    lines = files("graphneg.english").joinpath("word_classes.tsv").read_text("utf-8").splitlines()
-    return dict(line.split("\t") for line in lines if not line.startswith("#"))
+    return dict(table_rows("graphneg.english", "word_classes.tsv"))
 
 
 def word_list(name: str) -> list[str]:

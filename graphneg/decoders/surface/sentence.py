@@ -10,7 +10,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import NamedTuple
 
 from graphneg.decoders.surface.clauses import TIME_NOUNS, Group, groups, noun_phrase_start
@@ -18,7 +17,7 @@ from graphneg.decoders.surface.draft import Draft, Reading, Token, Tokens
 from graphneg.decoders.surface.forms import BE, HAVE, pronoun_cases
 from graphneg.english.noun_kinds import kind_of
 from graphneg.english.tagging import FINITE, NOUNS, VERBS
-from graphneg.english.words import word_class
+from graphneg.english.words import table_rows, word_class
 from graphneg.model import AmrGraph, AmrNode
 
 _INSIDE_PREDICATE = (
@@ -63,8 +62,7 @@ def refusals() -> dict[str, list[Rule]]:
     ``before.text=`` says that nothing stands there; ``@name`` stands for the words of a class.
     """
     sets: dict[str, list[Rule]] = {}
-    lines = files("graphneg.decoders.surface").joinpath("refusals.tsv").read_text("utf-8").splitlines()
-    for name, code, message, cells in (line.split("\t") for line in lines if not line.startswith("#")):
+    for name, code, message, cells in table_rows("graphneg.decoders.surface", "refusals.tsv"):
         sets.setdefault(name, []).append(Rule(code, message, tuple(map(_condition, cells.split()))))
     return sets
 

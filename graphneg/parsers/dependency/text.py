@@ -19,17 +19,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from graphneg.english.words import lemma_of, readings
+from graphneg.english.words import lemma_of, readings, word_map
 from graphneg.errors import ParserError
 from graphneg.parsers.dependency.lexicon import load_lexicon
 
-_TAGS = {
-    "NOUN": "NN NNS", "PROPN": "NNP NNPS", "VERB": "VB VBD VBG VBN VBP VBZ", "ADJ": "JJ JJR JJS AFX",
-    "ADV": "RB RBR RBS WRB", "PRON": "PRP PRP$ WP WP$ EX", "DET": "DT PDT WDT", "ADP": "IN RP", "CCONJ": "CC",
-    "NUM": "CD", "AUX": "MD", "PART": "TO POS", "INTJ": "UH", "X": "FW XX ADD GW LS NIL", "SYM": "SYM $ #",
-    "SPACE": "_SP",
-}  # fmt: skip
-_POS = {tag: pos for pos, tags in _TAGS.items() for tag in tags.split()}
+_POS = word_map("universal-tags")
 KNOWN = ("en_core_web_sm", "en_core_web_md", "en_core_web_lg", "en_core_web_trf")
 
 _HOW = "install one with: pip install 'graphneg[english]'  (or: python -m spacy download en_core_web_sm)"
