@@ -156,7 +156,7 @@ class TestStreams:
 
 class TestTrainings:
     def test_say_what_they_came_to(self, said: Said) -> None:
-        report = TrainingReport(Path("m"), 1200, 3, 0, 1, 0.6931, None)
+        report = TrainingReport(Path("m"), 1, 0.6931, 1.0, 1200, 3, 0, None)
         tell_trained(report, Path("m"), "; 3 were too long", report.examples)
         tell_trained(report, Path("m"), "; pairs: edits 600")
         assert said().splitlines() == [

@@ -56,7 +56,8 @@ def test_a_line_without_fault_is_good() -> None:
 )
 def test_a_cue_that_tells_them_is_put_in_words(cue: str, figures: dict[str, Any], sentence: str) -> None:
     own = replace(LINE.figures, **figures)
-    line = replace(LINE, figures=own, cue_auc={cue: 0.8}, cue_words=("hums", "sings"))
+    ratio = own.words.mean / RIGHT.words.mean
+    line = replace(LINE, figures=own, words_ratio=ratio, cue_auc={cue: 0.8}, cue_words=("hums", "sings"))
     [(level, said)] = told(line)
     assert level == "suspicious" and sentence in said and said.endswith("(AUC 0.80)")
 
