@@ -135,9 +135,9 @@ def test_any_sequence_of_words(parser: DependencyParser, words: list[str]) -> No
 def test_long_text_takes_time_in_proportion(parser: DependencyParser, unit: str) -> None:
     """No text costs more than 50 ms a token, and each gives one graph."""
     text = (unit * 10_000)[:10_000]
-    start = time.process_time()
+    start = time.thread_time()
     parsed = parser.parse_batch([text])[0]
-    spent = time.process_time() - start
+    spent = time.thread_time() - start
     assert parsed.graph is not None
     assert check(parsed.graph) == []
     assert spent < 1 + 0.05 * len(tokenize(text))
