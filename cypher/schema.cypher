@@ -1,6 +1,6 @@
 // The schema: one key a label, and the indexes that graphs are read through.
 // Applied once, when a store is opened for the first time; each statement may run again.
-// Parameters: $version, the schema's version, which the last statement writes.
+// Parameters: $version, the schema's version, and $facts, what facts are computed by: the last statement writes them.
 
 CREATE CONSTRAINT graphneg_schema IF NOT EXISTS FOR (n:GraphnegSchema) REQUIRE n.id IS UNIQUE;
 CREATE CONSTRAINT graphneg_dialogue IF NOT EXISTS FOR (n:Dialogue) REQUIRE n.id IS UNIQUE;
@@ -22,4 +22,4 @@ CREATE INDEX graphneg_dialogue_order IF NOT EXISTS FOR (n:Dialogue) ON (n.order)
 CREATE INDEX graphneg_dialogue_corpus IF NOT EXISTS FOR (n:Dialogue) ON (n.corpus);
 CREATE INDEX graphneg_frame_lemma IF NOT EXISTS FOR (n:Frame) ON (n.lemma);
 
-MERGE (s:GraphnegSchema {id: 'graphneg'}) ON CREATE SET s.version = $version;
+MERGE (s:GraphnegSchema {id: 'graphneg'}) ON CREATE SET s.version = $version, s.facts = $facts;

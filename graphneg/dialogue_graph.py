@@ -94,11 +94,12 @@ class DialogueGraph(ShiftCalls):
         report = LoadReport(loader.name, on_rejected=on_rejected)
         return write_records(self.store, loader.read(files, options), report, grouping)
 
-    def upgrade(self, progress: Progress | None = None) -> int:
-        """Compute anew what graphneg computes about all that is loaded; returns how many graphs.
+    def upgrade(self, progress: Progress | None = None) -> int | None:
+        """Compute anew what graphneg computes about all that is loaded; returns of how many graphs.
 
         So a store of an older schema, opened with ``upgrading``, is brought to this one; nothing is lost.
-        Stopped at any moment, the same call goes on from there.
+        Stopped at any moment, the same call goes on from there. A store that is current is left as it is:
+        ``None``.
 
         Raises `StoreError`: the store is gone.
         """

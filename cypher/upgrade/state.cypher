@@ -1,4 +1,4 @@
-// How far an upgrade is: the id of the last graph that it wrote.
-// Columns: after
+// The store's version, what its facts were computed by, and the id of the last graph that an upgrade wrote.
+// Columns: version, facts, after
 MATCH (s:GraphnegSchema {id: 'graphneg'})
-RETURN s.upgraded_to AS after
+RETURN s.version AS version, s.facts AS facts, s.upgraded_to AS after

@@ -139,7 +139,7 @@ def upgrade(*, where: StoreOptions) -> None:
         working("what was written is kept; the same command again does the rest") as bars,
     ):
         count = graph.upgrade(bars)
-    say(f"upgraded {counted(count, 'graph')}")
+    say("the store is current: nothing to do" if count is None else f"upgraded {counted(count, 'graph')}")
 
 
 @command("graphneg check graphs.amr", "graphneg check --frames *.amr > defects.txt")

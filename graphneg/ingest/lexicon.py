@@ -17,7 +17,7 @@ from graphneg.model import LexiconEntry
 from graphneg.progress import NoProgress, Progress
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import read_graphs
-from graphneg.store.opening import apply_schema, finish_upgrade
+from graphneg.store.opening import apply_schema, finish_upgrade, unfinished_upgrade
 from graphneg.store.statements import Sent, cypher_text, in_transactions, run, send
 
 ROWS = 5_000
@@ -89,17 +89,21 @@ def _in_parts(tx: ManagedTransaction, name: str, words: Sequence[str]) -> Iterat
             yield record.data()
 
 
-def upgrade(store: Store, progress: Progress | None = None) -> int:
+def upgrade(store: Store, progress: Progress | None = None) -> int | None:
     """Compute all that graphneg computes anew, and mark the store with this schema; returns the graphs done.
+
+    A store that is current is left as it is: ``None``.
 
     Graphs are written batch by batch, each with a note of how far the upgrade is: stopped at any moment,
     the same call goes on from there. What was loaded is not changed.
 
     Raises `StoreError`: the store is gone.
     """
+    after = unfinished_upgrade(store)
+    if after is None:
+        return None
     apply_schema(store)
     progress, lexicon, done = progress or NoProgress(), stored_lexicon(store), 0
-    after = store.read(cypher_text("upgrade/state"))[0]["after"] or ""
     progress.start("graphs", store.read(cypher_text("upgrade/count"), after=after)[0]["graphs"], "graphs")
     for ids in _pages(store, "upgrade/graphs", GRAPHS, after):
         _write_facts(store, ids, lexicon, ids[-1])

@@ -6,10 +6,12 @@ schema of this version.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import time
 from contextlib import ExitStack, suppress
+from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -17,6 +19,7 @@ from neo4j import Auth, Driver, basic_auth
 from neo4j.exceptions import DriverError, Neo4jError
 
 from graphneg.errors import StoreError
+from graphneg.hashing import fingerprint
 from graphneg.store import embedded
 from graphneg.store.connection import Store, ask, connect, explained, server_agent
 from graphneg.store.embedded import log_tail
@@ -52,6 +55,17 @@ def ensure_schema(store: Store, upgrading: bool = False) -> None:
     )
 
 
+def unfinished_upgrade(store: Store) -> str | None:
+    """The last graph that an upgrade of the store wrote, ``""`` where it has yet to begin; ``None``: no need.
+
+    A store is current where its schema is this one and its facts were computed by what computes them now.
+    """
+    state = store.read(cypher_text("upgrade/state"))[0]
+    if state["version"] == SCHEMA_VERSION and state["facts"] == facts_fingerprint():
+        return state["after"]
+    return state["after"] or ""
+
+
 def finish_upgrade(store: Store) -> None:
     """Mark a store with this schema's version."""
     _write(store, cypher_text("upgrade/finish"))
@@ -64,7 +78,17 @@ def apply_schema(store: Store) -> None:
 
 
 def _write(store: Store, statement: str) -> None:
-    store.write(lambda tx: send_text(tx, statement, {"version": SCHEMA_VERSION}).finish())
+    marks = {"version": SCHEMA_VERSION, "facts": facts_fingerprint()}
+    store.write(lambda tx: send_text(tx, statement, marks).finish())
+
+
+@cache
+def facts_fingerprint() -> str:
+    """A fingerprint of what facts are computed by: the code and the tables of `graphneg.amr` and
+    `graphneg.english`."""
+    folders = (Path(__file__).parent.parent / name for name in ("amr", "english"))
+    files = (file for folder in folders for file in folder.rglob("*") if file.suffix in {".py", ".tsv"})
+    return fingerprint([hashlib.sha256(file.read_bytes()).hexdigest() for file in sorted(files)])
 
 
 DEFAULT_DIRECTORY = "graphneg-store"

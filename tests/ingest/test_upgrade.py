@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import graphneg
 from graphneg.amr.facts import NAMES
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.errors import StoreError
@@ -17,7 +18,7 @@ from graphneg.ingest.validation import Grouping
 from graphneg.ingest.writing import write_records
 from graphneg.loaders.lexicon import Loader
 from graphneg.store.connection import Store
-from graphneg.store.opening import OLDEST_UPGRADABLE, SCHEMA_VERSION, ensure_schema
+from graphneg.store.opening import OLDEST_UPGRADABLE, SCHEMA_VERSION, ensure_schema, facts_fingerprint
 from tests.cli_runs import Run
 from tests.servers import wipe
 
@@ -44,7 +45,10 @@ def everyday(store: Store) -> Iterator[DialogueGraph]:
     graph = DialogueGraph(store)
     graph.load("everyday")
     yield graph
-    store.query_write(f"MATCH (s:GraphnegSchema) SET s.version = {SCHEMA_VERSION}, s.upgraded_to = null")
+    store.query_write(
+        f"MATCH (s:GraphnegSchema) SET s.version = {SCHEMA_VERSION}, s.facts = $facts, s.upgraded_to = null",
+        {"facts": facts_fingerprint()},
+    )
     wipe(store)
 
 
@@ -116,14 +120,39 @@ def test_words_of_a_domain_change_what_is_known(everyday: DialogueGraph, tmp_pat
     assert load_words(everyday.store, table).present["lexicon entries"] == 3
 
 
+def test_a_current_store_is_left_as_it_is(everyday: DialogueGraph) -> None:
+    make_old(everyday.store)
+    everyday.upgrade()
+    everyday.store.query_write("MATCH (n:AmrNode) SET n.clause = 'by hand'")
+    assert everyday.upgrade() is None
+    clauses = everyday.store.read("MATCH (n:AmrNode) RETURN DISTINCT n.clause AS clause")
+    assert [row["clause"] for row in clauses] == ["by hand"]
+
+
+def test_facts_of_other_code_or_tables_are_computed_anew(everyday: DialogueGraph) -> None:
+    before = content(everyday.store)
+    everyday.store.query_write("MATCH (n:AmrNode) SET n.clause = 'by other code'")
+    everyday.store.query_write("MATCH (s:GraphnegSchema) SET s.facts = 'other'")
+    assert everyday.upgrade()
+    assert content(everyday.store) == before
+
+
+def test_a_stopped_upgrade_of_a_current_schema_goes_on(everyday: DialogueGraph) -> None:
+    last = everyday.store.read("MATCH (a:Amr) RETURN max(a.id) AS id")[0]["id"]
+    everyday.store.query_write("MATCH (s:GraphnegSchema) SET s.upgraded_to = $last", {"last": last})
+    assert everyday.upgrade() == 0
+    assert everyday.upgrade() is None
+
+
 def test_the_command_upgrades(run: Run, everyday_path: Path) -> None:
+    with graphneg.open(everyday_path) as graph:
+        make_old(graph.store)
     assert "upgraded" in run("--store", str(everyday_path), "upgrade").err
+    assert run("--store", str(everyday_path), "upgrade").err == "the store is current: nothing to do\n"
 
 
 @pytest.fixture
 def everyday_path(tmp_path: Path) -> Path:
-    import graphneg
-
     with graphneg.open(tmp_path / "store") as graph:
         graph.load("everyday")
     return tmp_path / "store"
