@@ -10,9 +10,11 @@ import hashlib
 import heapq
 import json
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
+_PART = 1_000_000
 
 
 def number(seed: int, *names: str) -> int:
@@ -37,6 +39,19 @@ def fingerprint(facts: Any) -> str:
     True
     """
     return hashlib.sha256(json.dumps(facts, sort_keys=True, default=str).encode()).hexdigest()[:32]
+
+
+def files_digest(files: Iterable[Path]) -> str:
+    """Tells large files apart without reading gigabytes: by their names, sizes, beginnings and ends."""
+    digest = hashlib.blake2b(digest_size=4)
+    for file in sorted(files):
+        size = file.stat().st_size
+        digest.update(f"{file.name} {size}\n".encode())
+        with file.open("rb") as stream:
+            digest.update(stream.read(_PART))
+            stream.seek(max(0, size - _PART))
+            digest.update(stream.read(_PART))
+    return digest.hexdigest()
 
 
 class HashSample(Generic[T]):

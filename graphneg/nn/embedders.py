@@ -19,6 +19,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol
 
 from graphneg.errors import InputError, ModelError
+from graphneg.hashing import files_digest
 from graphneg.nn.models import INSTALL, locate, read_config, reading
 
 if TYPE_CHECKING:
@@ -32,7 +33,6 @@ BUNDLED = "glove-50d"
 KEPT = 50_000
 _CACHE_OPTIONS = ("kept", "cache")
 _GENERATES = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")
-_PART = 1_000_000
 
 
 class Embedder(Protocol):
@@ -84,15 +84,7 @@ def is_static(name: str | Path) -> bool:
 
 def model_name(name: str, files: Iterable[Path]) -> str:
     """A name with a digest of its files' sizes, beginnings and ends: ``all-MiniLM-L6-v2@3f9a04c1``."""
-    digest = hashlib.blake2b(digest_size=4)
-    for file in sorted(files):
-        size = file.stat().st_size
-        digest.update(f"{file.name} {size}\n".encode())
-        with file.open("rb") as stream:
-            digest.update(stream.read(_PART))
-            stream.seek(max(0, size - _PART))
-            digest.update(stream.read(_PART))
-    return f"{name}@{digest.hexdigest()}"
+    return f"{name}@{files_digest(files)}"
 
 
 class Encoder:

@@ -6,7 +6,6 @@ In: texts, and the folder of a parse model. Out: for each text one graph of its 
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import logging
 import re
@@ -27,6 +26,7 @@ from graphneg.amr.wellformed import check
 from graphneg.decoders.t5 import Output, TorchBackend
 from graphneg.english.tokens import SentenceSpan, tokenize, typed_sentences
 from graphneg.errors import DecoderError, ParserError, PenmanError, first_line
+from graphneg.hashing import files_digest
 from graphneg.model import AmrGraph, AmrNode, Mention
 from graphneg.nn.batching import if_memory_suffices
 from graphneg.nn.models import (
@@ -269,7 +269,6 @@ SEQUENCE_TO_SEQUENCE = ("parse_xfm", "parse_t5")
 
 _TASKS = ("parse_amr", "translation_amr_to_text")
 """Where training noted its settings: the first released model did so under another task's name."""
-_SAMPLE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,7 +314,8 @@ def read_model(model: str | Path | None) -> ParseModel:
             f"(gtos is for the decoder t5); parse models are of type 'stog', see {AMRLIB_MODELS}"
         )
     family = str(meta.get("inference_module", "")).strip(".").partition(".")[0]
-    whole = ParseModel(path, family, f"{meta.get('version', '0')}-{_digest(path)}")
+    weights = (file for file in path.iterdir() if file.suffix in (".safetensors", ".bin", ".pt"))
+    whole = ParseModel(path, family, f"{meta.get('version', '0')}-{files_digest(weights)}")
     if family not in SEQUENCE_TO_SEQUENCE:
         return whole
     tasks = read_json(path / "config.json", ParserError).get("task_specific_params") or {}
@@ -327,19 +327,6 @@ def read_model(model: str | Path | None) -> ParseModel:
         )
     limits = int(task.get("max_in_len") or 100), int(task.get("max_out_len") or 512)
     return replace(whole, tokenizer=tokenizer_source(path, task), max_input=limits[0], max_output=limits[1])
-
-
-def _digest(path: Path) -> str:
-    """Tells weights apart without reading gigabytes: names, sizes, the beginnings and ends of files."""
-    seen = hashlib.blake2b(digest_size=4)
-    for file in sorted(entry for entry in path.iterdir() if entry.suffix in (".safetensors", ".bin", ".pt")):
-        size = file.stat().st_size
-        seen.update(f"{file.name} {size}".encode())
-        with file.open("rb") as stream:
-            seen.update(stream.read(_SAMPLE))
-            stream.seek(max(0, size - _SAMPLE))
-            seen.update(stream.read(_SAMPLE))
-    return seen.hexdigest()
 
 
 Engine = Callable[[Sequence[str]], list[Proposal]]

