@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from graphneg.decoders.base import Decoder, get_decoder, guarded
 from graphneg.editing import export as exports
@@ -57,7 +57,7 @@ def open(
     return DialogueGraph(store)
 
 
-class DialogueGraph(ShiftCalls):
+class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
     """An open dialogue graph. Use it in a ``with`` statement, or close it."""
 
     def __init__(self, store: Store) -> None:
@@ -306,9 +306,6 @@ class DialogueGraph(ShiftCalls):
     def close(self) -> None:
         """Close the store; an embedded server stops with its last user."""
         self.store.close()
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

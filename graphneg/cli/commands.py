@@ -52,7 +52,7 @@ class Command:
 
     run: Callable[..., None]
     help: str
-    examples: str
+    examples: tuple[str, ...]
 
 
 def command(*examples_of: str, input_status: int = 1) -> Callable[[Callable[..., None]], Command]:
@@ -64,7 +64,7 @@ def command(*examples_of: str, input_status: int = 1) -> Callable[[Callable[...,
     def made(function: Callable[..., None]) -> Command:
         paragraphs = cleandoc(function.__doc__ or "").split("\n\n")
         text = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
-        return Command(expanded(function, input_status), text, examples(*examples_of))
+        return Command(expanded(function, input_status), text, examples_of)
 
     return made
 
@@ -81,18 +81,19 @@ def examples(*commands: str) -> str:
 def group(
     name: str, text: str, commands: Sequence[Command], *examples_of: str, **settings: Any
 ) -> typer.Typer:
-    """Commands under one name; ``settings`` are those of Typer."""
+    """Commands under one name; ``settings`` are those of Typer. Its examples are the first of each command,
+    where none are given."""
     app = typer.Typer(
         name=name,
         help=text,
-        epilog=examples(*examples_of),
+        epilog=examples(*(examples_of or (each.examples[0] for each in commands))),
         no_args_is_help=True,
         add_completion=False,
         context_settings={"help_option_names": ["-h", "--help"]},
         **settings,
     )
     for listed in commands:
-        app.command(listed.run.__name__, help=listed.help, epilog=listed.examples)(listed.run)
+        app.command(listed.run.__name__, help=listed.help, epilog=examples(*listed.examples))(listed.run)
     return app
 
 

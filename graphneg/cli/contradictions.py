@@ -179,9 +179,4 @@ app = group(
     "contradictions",
     "Collect contradictory responses: questions that lead to them, responses, labels of three people.",
     (contexts, responses, sheet, agreement, export),
-    "graphneg contradictions contexts --model gpt2 --top 500 -o contexts.jsonl",
-    "graphneg contradictions responses contexts.jsonl --lm small=gpt2 -o responses.jsonl",
-    "graphneg contradictions sheet responses.jsonl -o labels.csv",
-    "graphneg contradictions agreement labels.csv",
-    "graphneg contradictions export responses.jsonl labels.csv -o labelled.jsonl",
 )

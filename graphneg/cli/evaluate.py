@@ -323,8 +323,4 @@ app = group(
     "evaluate",
     "How good graphs are against gold graphs, rankers against negatives, scorers against people.",
     (smatch, ranker, negatives, correlation, contradiction),
-    "graphneg evaluate smatch gold.amr parsed.amr",
-    "graphneg evaluate ranker dev.json --model path/to/ranker",
-    "graphneg evaluate negatives negatives.jsonl -o report.html",
-    "graphneg evaluate correlation chatbot1.json --scores scores.jsonl",
 )

@@ -86,10 +86,10 @@ def export(
 
     .graphml is one directed graph with a count on its edges; .parquet and .jsonl hold one edge a row.
     """
-    from graphneg.records.runs import check_export
+    from graphneg.records.runs import check_output
     from graphneg.shift.graphs import SUFFIXES
 
-    check_export(out, SUFFIXES)
+    check_output(out, SUFFIXES)
     with where.opened() as graph:
         written = graph.export_shifts(out, corpora=corpus or ())
     say(f"{counted(written, 'edge')} written to {out}")
@@ -275,6 +275,4 @@ app = commands.group(
     "shift",
     "The shift graph: which keyword replies attend to, and which they move to.",
     (build, export, show, substitutes, train),
-    "graphneg shift build",
-    "graphneg shift export -o shifts.graphml",
 )

@@ -109,9 +109,10 @@ def keeps(where: str | Path, what: str) -> str:
 def write_stream(made: Any, out: str, unkept: str, verb: str = "made") -> None:
     """Write a stream of records to the file that its name says, or to standard output; tell what came of it.
 
-    Told are why it began anew, its table, and how many negatives were made, or records ``chosen``. Stopped on
-    standard output, nothing is kept: ``unkept`` says what to do.
+    Told are why it began anew, its table, how many negatives were made, or records ``chosen``, and whether
+    they replace a file. Stopped on standard output, nothing is kept: ``unkept`` says what to do.
     """
+    replaces = Path(out).is_file()
     with stopping(unkept if out == STANDARD else keeps(f"{out}.part", f"what was {verb}")):
         (made.to_parquet if out.endswith(".parquet") else made.to_jsonl)(out)
     if made.resumed.discarded:
@@ -124,15 +125,9 @@ def write_stream(made: Any, out: str, unkept: str, verb: str = "made") -> None:
     if out == STANDARD:
         return
     amount, done = made.summary.negatives, made.resumed.dialogues
-    went_on = f", going on after {done:,} dialogues of a run before" if done else ""
-    say(
-        f"{out}: "
-        + (
-            f"{counted(amount, 'negative')}{went_on}"
-            if verb == "made"
-            else f"{counted(amount, 'record')} kept"
-        )
-    )
+    went_on = f", going on after {done:,} dialogues of a run before" if done and verb == "made" else ""
+    came = counted(amount, "negative") if verb == "made" else f"{counted(amount, 'record')} kept"
+    say(f"{out}: {came}{went_on}{', in place of the file that was there' if replaces else ''}")
 
 
 def tell_trained(report: Any, out: Path, learned: str, examples: int | None = None) -> None:

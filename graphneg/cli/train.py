@@ -366,6 +366,4 @@ app = group(
     "train",
     "Train language models on the loaded dialogues, and rankers on negatives.",
     (lm, counterfactual, keywords, adapt, ranker, coherence, contradiction),
-    "graphneg train lm --model gpt2 -o forward",
-    "graphneg train counterfactual --model gpt2 -o counterfactual",
 )

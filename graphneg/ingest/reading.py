@@ -16,11 +16,12 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 from graphneg.errors import InputError
 from graphneg.model import Rejected
 from graphneg.progress import NoProgress, Progress
+from graphneg.records.files import refuse_constant
 
 T = TypeVar("T")
 
@@ -302,11 +303,7 @@ def fault(error: ValueError | RecursionError) -> str:
     return f"not JSON: {message.removesuffix(' at').removesuffix(' starting')}"
 
 
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON number")
-
-
-DECODER = json.JSONDecoder(parse_constant=_no_constant)
+DECODER = json.JSONDecoder(parse_constant=refuse_constant)
 _SPACE = re.compile(r"[ \t\r\n]*")
 _STRUCTURE = re.compile(r'"(?:[^"\\]++|\\.)*+"|["\[\]{}]', re.DOTALL)
 

@@ -7,7 +7,6 @@ by a loss of each by itself, and of right ones against wrong ones of the same gr
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -19,7 +18,7 @@ from graphneg.errors import InputError
 from graphneg.hashing import fingerprint
 from graphneg.nn.models import INSTALL
 from graphneg.progress import NoProgress, Progress
-from graphneg.records.runs import RunNote
+from graphneg.records.runs import RunNote, noted_facts
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -182,13 +181,10 @@ def open_run(folder: str | Path, facts: Sequence[Any], overwrite: bool = False) 
 def _model_config(folder: Path) -> dict[str, Any]:
     """A model's settings; refused where they are something else's."""
     config = folder / _CONFIG
-    try:
-        read: Any = json.loads(config.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        read = None
-    if not isinstance(read, dict) or not any(key in read for key in _OF_MODELS):
+    read = noted_facts(config)
+    if not any(key in read for key in _OF_MODELS):
         raise InputError(f"{config}: not a model's, so nothing is overwritten; choose another folder")
-    return cast(dict[str, Any], read)
+    return read
 
 
 def _remove_model(folder: Path) -> None:

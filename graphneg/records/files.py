@@ -13,7 +13,6 @@ from __future__ import annotations
 import atexit
 import json
 import math
-import os
 import re
 import sys
 import tempfile
@@ -21,14 +20,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal, NoReturn, cast
 
 import msgspec
 from msgspec import Meta
 
 from graphneg.errors import GraphnegError, InputError
 from graphneg.model import Negative
-from graphneg.records.runs import atomic_file
+from graphneg.records.runs import atomic_file, check_output
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -147,26 +146,11 @@ def _refuse_unwritable(value: Any, where: str) -> None:
 def check_destination(out: str | Path) -> Path | None:
     """The file to write, or None for standard output (``-``).
 
-    It is checked before any work is done, so that no run of an hour ends at a folder that is not there.
-
-    Raises `InputError`: an unknown suffix, a missing or unwritable folder, a folder in the file's place.
+    Raises `InputError`: as `graphneg.records.runs.check_output`.
     """
     if str(out) == STANDARD_OUTPUT:
         return None
-    path = Path(out)
-    folder, suffix = path.parent, f"the suffix {path.suffix!r}" if path.suffix else "no suffix"
-    instead = "- for standard output"
-    for is_fault, reason in (
-        (path.suffix not in SUFFIXES, f"{suffix} says no format; use {' or '.join(SUFFIXES)}, or {instead}"),
-        (not folder.exists(), f"the folder {folder} does not exist; make it first"),
-        (not folder.is_dir(), f"{folder} is not a folder"),
-        (path.is_dir(), "a folder is in the file's place; name another file"),
-        (not os.access(folder, os.W_OK | os.X_OK), f"no permission to write in {folder}"),
-        (path.exists() and not path.is_file(), f"not a regular file, it can't be replaced; use {instead}"),
-    ):
-        if is_fault:
-            raise InputError(f"{path}: {reason}")
-    return path
+    return check_output(out, SUFFIXES, ", or - for standard output")
 
 
 def negative_to_json(negative: Negative) -> str:
@@ -187,7 +171,7 @@ def negative_from_json(line: str, where: str = "record") -> Negative:
     Raises `InputError`: the line is anything else than a negative.
     """
     try:
-        record = json.loads(line, parse_constant=_refuse_constant)
+        record = json.loads(line, parse_constant=refuse_constant)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{where}: not JSON: {error}") from error
     return from_record(record, where)
@@ -230,8 +214,9 @@ def read_jsonl(path: str | Path) -> Iterator[Negative]:
         raise InputError(f"{path}, after line {number}: not UTF-8: {error.reason}") from error
 
 
-def _refuse_constant(name: str) -> float:
-    raise ValueError(f"{name} is not a JSON number")
+def refuse_constant(name: str) -> NoReturn:
+    """Raises ``ValueError`` for what Python's JSON has and JSON has not: ``NaN``, ``Infinity``."""
+    raise ValueError(f"{name} is no JSON number")
 
 
 def schema() -> Any:

@@ -12,11 +12,10 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from graphneg.errors import InputError
 from graphneg.hashing import fingerprint
@@ -52,7 +51,7 @@ class Resumed:
     discarded: str | None = None
 
 
-class ResumableWriter:
+class ResumableWriter(AbstractContextManager["ResumableWriter"]):
     """Writes negatives to ``out`` (``.jsonl`` or ``.parquet``), resumable at its checkpoints.
 
     Opening raises `InputError` at once where ``out`` can't be written or another run is
@@ -90,12 +89,7 @@ class ResumableWriter:
             self.close()
             raise
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def write(self, negative: Negative) -> None:

@@ -25,12 +25,31 @@ from typing import Any, Literal, cast
 from graphneg.errors import InputError
 
 
-def check_export(out: Path, suffixes: Sequence[str]) -> None:
-    """Raises `InputError` where nothing can be exported to that place, or its suffix is none of these."""
-    if out.suffix not in suffixes:
-        raise InputError(f"{out}: the suffix must be one of {', '.join(suffixes)}")
-    if not out.absolute().parent.is_dir():
-        raise InputError(f"{out}: the folder {out.absolute().parent} is not there; make it first")
+def check_output(out: str | Path, suffixes: Sequence[str], instead: str = "") -> Path:
+    """The file to write, checked before any work: no run of an hour ends at a folder that is not there.
+
+    Raises `InputError`: none of these suffixes, a missing or unwritable folder, a folder in the file's place;
+    ``instead`` is what else to name (``, or - for standard output``).
+    """
+    path = Path(out)
+    folder, suffix = path.parent, f"the suffix {path.suffix!r}" if path.suffix else "no suffix"
+    for is_fault, reason in (
+        (path.suffix not in suffixes, f"{suffix} says no format; use {' or '.join(suffixes)}{instead}"),
+        (not folder.exists(), f"the folder {folder} does not exist; make it first"),
+        (not folder.is_dir(), f"{folder} is not a folder"),
+        (path.is_dir(), "a folder is in the file's place; name another file"),
+        (not os.access(folder, os.W_OK | os.X_OK), f"no permission to write in {folder}"),
+        (path.exists() and not path.is_file(), "not a regular file, it can't be replaced; name another"),
+    ):
+        if is_fault:
+            raise InputError(f"{path}: {reason}")
+    return path
+
+
+def check_new(path: Path, overwrite: bool) -> None:
+    """Raises `InputError` where there is such a file and nothing says to ``overwrite`` it."""
+    if path.exists() and not overwrite:
+        raise InputError(f"{path}: there is such a file already; name another one, or overwrite it")
 
 
 @contextmanager

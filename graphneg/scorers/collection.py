@@ -26,9 +26,8 @@ from graphneg.ingest.loader import LoadOptions, get_loader
 from graphneg.ingest.reading import accepted, json_lines
 from graphneg.model import Dialogue
 from graphneg.progress import NoProgress, Progress
-from graphneg.records.files import check_destination
 from graphneg.records.resumable import ResumableWriter
-from graphneg.records.runs import write_atomically
+from graphneg.records.runs import check_new, check_output, write_atomically
 from graphneg.scorers.followups import FollowUp, best, followups, fqness, written
 
 if TYPE_CHECKING:
@@ -190,11 +189,8 @@ def _responses(
 
 
 def _destination(out: str | Path, overwrite: bool) -> Path:
-    path = check_destination(out)
-    if path is None or path.suffix != ".jsonl":
-        raise InputError(f"{out}: name a file that ends .jsonl")
-    if path.exists() and not overwrite:
-        raise InputError(f"{path}: there is such a file already; name another one, or overwrite it")
+    path = check_output(out, (".jsonl",))
+    check_new(path, overwrite)
     return path
 
 

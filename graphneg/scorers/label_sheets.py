@@ -15,7 +15,7 @@ from pathlib import Path
 from graphneg.errors import GraphnegError, InputError
 from graphneg.ingest.labelled import AGREED, ANNOTATORS, Labelled
 from graphneg.ingest.reading import read_text
-from graphneg.records.runs import write_atomically
+from graphneg.records.runs import check_new, write_atomically
 from graphneg.scorers.collection import Responded
 
 LABELS = tuple(f"label_{number}" for number in range(1, ANNOTATORS + 1))
@@ -47,8 +47,7 @@ def write_sheet(
     Raises `InputError`: there is such a file already, or it can't be written.
     """
     path = Path(out)
-    if path.exists() and not overwrite:
-        raise InputError(f"{path}: there is such a file already; name another one, or overwrite it")
+    check_new(path, overwrite)
     text = io.StringIO(newline="")
     table = csv.writer(text)
     table.writerow(COLUMNS)

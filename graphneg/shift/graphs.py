@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from graphneg.errors import InputError
-from graphneg.records.runs import atomic_file, check_export
+from graphneg.records.runs import atomic_file, check_output
 from graphneg.store.connection import Store
 from graphneg.store.statements import cypher_text
 
@@ -75,7 +75,7 @@ def export_shifts(store: Store, out: Path, corpora: Sequence[str] = ()) -> int:
 
     Raises `InputError`: another suffix, no such folder, the file can't be written, or there is no graph.
     """
-    check_export(out, SUFFIXES)
+    check_output(out, SUFFIXES)
     edges = read_edges(store, corpora)
     rows = [dict(zip(("focus", "perspective", "count"), edge, strict=True)) for edge in edges]
     with atomic_file(out) as unfinished:

@@ -190,27 +190,21 @@ def key_of(words: Sequence[KeywordToken]) -> str:
 @lru_cache(maxsize=4)
 def _pipeline(model: str | None, language: str) -> Any:
     """A spaCy pipeline by package or path; without one, an empty one of the language."""
-    if model is None:
-        nlp = _blank(language)
-    else:
-        nlp = load_pipeline(model, _UNUSED_IN_ENGLISH if language == "en" else _UNUSED)
-        if (of := nlp.meta["lang"]) != language:
-            raise InputError(f"the spaCy model {model} is for the language {of!r}, not {language!r}")
-        if not {"tagger", "morphologizer"} & set(nlp.pipe_names):
-            raise InputError(f"the spaCy model {model} tells no parts of speech: it has no tagger")
-    nlp.max_length = _LONGEST_TEXT
-    return nlp
-
-
-def _blank(language: str) -> Any:
     import spacy
 
+    unused = _UNUSED_IN_ENGLISH if language == "en" else _UNUSED
     try:
-        return spacy.blank(language)
+        nlp: Any = spacy.blank(language) if model is None else load_pipeline(model, unused)
     except (ValueError, ImportError) as error:
         raise InputError(
             f"language {language!r} is not known to spaCy; give a code such as en, de, fr"
         ) from error
+    if model is not None and (of := nlp.meta["lang"]) != language:
+        raise InputError(f"the spaCy model {model} is for the language {of!r}, not {language!r}")
+    if model is not None and not {"tagger", "morphologizer"} & set(nlp.pipe_names):
+        raise InputError(f"the spaCy model {model} tells no parts of speech: it has no tagger")
+    nlp.max_length = _LONGEST_TEXT
+    return nlp
 
 
 class RakeExtractor(SpacyExtractor):

@@ -11,9 +11,9 @@ import re
 import ssl
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from itertools import takewhile
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 from neo4j import (
     READ_ACCESS,
@@ -209,7 +209,7 @@ def refuse_writes(query: str, server_enforces_read_access: bool) -> None:
 T = TypeVar("T")
 
 
-class Store:
+class Store(AbstractContextManager["Store"]):
     """An open store. Close it, or use it in a ``with`` statement.
 
     Calls may come from several threads. Each raises ``StoreError`` where the server can't be
@@ -283,9 +283,6 @@ class Store:
     def close(self) -> None:
         """Close the connections; an embedded server stops with its last user. May be called twice."""
         self._resources.close()
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

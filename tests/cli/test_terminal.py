@@ -139,6 +139,13 @@ class TestStreams:
         assert "note: started anew: " in said() and "was begun with other settings" in said()
         assert said().endswith("out.jsonl: 3 negatives\n")
 
+    def test_made_a_second_time_replace_the_file_and_say_so(self, said: Said, tmp_path: Path) -> None:
+        out = str(tmp_path / "out.jsonl")
+        write_stream(Stream(), out, "run it again")
+        said()
+        write_stream(Stream(), out, "run it again")
+        assert said().endswith("out.jsonl: 3 negatives, in place of the file that was there\n")
+
     def test_that_were_chosen_are_records(self, said: Said, tmp_path: Path) -> None:
         write_stream(Stream(), str(tmp_path / "out.jsonl"), "", "chosen")
         assert said().endswith("out.jsonl: 3 records kept\n")

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graphneg.errors import InputError
 from graphneg.evaluation.negatives.findings import SUSPICIOUS_AUC, Finding, findings
 from graphneg.evaluation.negatives.sampling import ALL, Distribution, count_texts
 from graphneg.evaluation.negatives.statistics import (
@@ -29,6 +28,7 @@ from graphneg.evaluation.negatives.statistics import (
 from graphneg.nn.embedders import BUNDLED, get_embedder
 from graphneg.pages import FONT, drawing_item, render, require_bokeh, write
 from graphneg.progress import Progress
+from graphneg.records.runs import check_new, check_output
 
 if TYPE_CHECKING:
     from bokeh.models import Range
@@ -303,12 +303,8 @@ def check_page(out: Path, overwrite: bool) -> None:
 
     Raises `InputError`: it can't, and why.
     """
-    if out.suffix != ".html":
-        raise InputError(f"{out}: a report is a page; name it {out.stem}.html (--json prints the figures)")
-    if not out.absolute().parent.is_dir():
-        raise InputError(f"{out}: the folder {out.absolute().parent} is not there; make it first")
-    if out.exists() and not overwrite:
-        raise InputError(f"{out}: is there already; --overwrite replaces it")
+    check_output(out, (".html",), "; --json prints the figures")
+    check_new(out, overwrite)
     require_bokeh()
 
 

@@ -11,8 +11,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from itertools import islice
@@ -21,7 +20,7 @@ from typing import Any
 
 from graphneg.english.pipelines import find_pipeline, load_pipeline
 from graphneg.english.words import lemma_of, readings, word_map
-from graphneg.errors import InputError, ParserError
+from graphneg.errors import ParserError
 from graphneg.parsers.dependency.lexicon import load_lexicon
 
 _POS = word_map("universal-tags")
@@ -188,8 +187,7 @@ def resolve_model(model: str | None) -> str:
     """
     if importlib.util.find_spec("spacy") is None:
         raise ParserError("the dependency parser needs spaCy: pip install 'graphneg[english]'")
-    with _told():
-        name = find_pipeline(model, "en")
+    name = find_pipeline(model, "en", ParserError)
     if name is None:
         raise ParserError(f"the dependency parser needs an English spaCy model; {_HOW}")
     return name
@@ -197,21 +195,11 @@ def resolve_model(model: str | None) -> str:
 
 @lru_cache(maxsize=4)
 def _load(name: str) -> Any:
-    with _told():
-        nlp = load_pipeline(name, ["ner", "lemmatizer", "attribute_ruler"])
+    nlp = load_pipeline(name, ["ner", "lemmatizer", "attribute_ruler"], ParserError)
     missing = {"tagger", "parser"} - set(nlp.pipe_names)
     if missing:
         raise ParserError(f"the spaCy model {name} has no {' and no '.join(sorted(missing))}; {_HOW}")
     return nlp
-
-
-@contextmanager
-def _told() -> Generator[None]:
-    """What is wrong with a model is an error of the parser, with what to do."""
-    try:
-        yield
-    except InputError as error:
-        raise ParserError(f"{error}; {_HOW}") from error
 
 
 def model_version(name: str) -> str:
