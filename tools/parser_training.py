@@ -22,6 +22,8 @@ from graphneg.parsers.dependency.lexicon import Lexicon, load_lexicon
 from graphneg.parsers.dependency.parser import write_draft
 from graphneg.parsers.dependency.revision import Parts
 from graphneg.parsers.dependency.text import LONGEST, Word, load_model
+from tools.parser_arcs import has_no, train_arcs, train_denial
+from tools.parser_chooser import Choice, build_meanings, choices, sentence_counts, train_chooser
 from tools.parser_lessons import (
     Anchoring,
     GoldGraph,
@@ -32,18 +34,7 @@ from tools.parser_lessons import (
     read_frames,
     words_of,
 )
-from tools.parser_networks import (
-    Choice,
-    build_meanings,
-    choices,
-    has_no,
-    sentence_counts,
-    train_arcs,
-    train_chooser,
-    train_denial,
-    write_meanings,
-    write_model,
-)
+from tools.parser_networks import write_meanings, write_model
 from tools.parser_tables import GraphCounts, letters, read_graphs, sentence
 from tools.word_classes import read_classes
 

@@ -12,8 +12,9 @@ from graphneg.parsers.dependency.learned.arcs import denial_features, denials
 from graphneg.parsers.dependency.learned.tables import GroupSums, Model, read_model
 from graphneg.parsers.dependency.parser import write_draft
 from graphneg.parsers.dependency.text import load_model
+from tools.parser_arcs import joined, train_denial
 from tools.parser_lessons import Anchoring, match_nodes, read_frames, words_of
-from tools.parser_networks import joined, train_denial, write_model
+from tools.parser_networks import write_model
 from tools.parser_training import read_items
 
 FRAMES = """

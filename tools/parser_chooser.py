@@ -1,0 +1,197 @@
+"""Trains the chooser of the dependency parser: which fragment a word stands for, among its candidates."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from graphneg.english.propbank import Roleset
+from graphneg.parsers.dependency.draft import Draft
+from graphneg.parsers.dependency.learned.concepts import Candidate, candidates, context_features, open_words
+from graphneg.parsers.dependency.learned.features import kind_of
+from graphneg.parsers.dependency.learned.tables import (
+    Meanings,
+    Model,
+    Sense,
+    marked,
+    read_fragment,
+    word_key,
+    write_fragment,
+)
+from graphneg.parsers.dependency.text import Word
+from tools.parser_lessons import GoldGraph
+from tools.parser_networks import Bags, descend, stored, summed, vocabulary
+
+AT_LEAST = 2
+FREQUENT, SELDOM = 12, 0.15
+START, BIAS_START = 0.005, 0.1
+BAG_DROPPED, DROPPED, RATE, DECAY, BATCH = 0.15, 0.2, 4e-3, 1e-3, 512
+
+
+@dataclass(slots=True)
+class Choice:
+    """One word: its context, its candidates, and the number of the right one."""
+
+    context: list[str]
+    found: list[Candidate]
+    right: int
+    weight: float
+    sentence: int = -1
+
+
+def gold_fragments(gold: GoldGraph) -> dict[int, str]:
+    """The fragment of each word that has nodes."""
+    members: defaultdict[int, list[int]] = defaultdict(list)
+    for i, node in enumerate(gold.nodes):
+        if node.token is not None:
+            members[node.token].append(i)
+    found: dict[int, str] = {}
+    for token, group in members.items():
+        place = {i: n for n, i in enumerate(group)}
+        arcs = [(place[h], role, place[d]) for h, role, d in gold.arcs if h in place and d in place]
+        found[token] = write_fragment(
+            [marked(gold.nodes[i].concept, gold.nodes[i].value) for i in group], arcs
+        )
+    return found
+
+
+def build_meanings(
+    corpora: Sequence[Sequence[tuple[GoldGraph, Sequence[Word]]]],
+    rolesets: Sequence[Roleset],
+    clusters: Mapping[str, tuple[int, int]],
+) -> Meanings:
+    """What the words of each corpus stood for, with PropBank's senses by alias."""
+    counts: defaultdict[str, dict[str, list[int]]] = defaultdict(dict)
+    for which, corpus in enumerate(corpora):
+        for gold, words in corpus:
+            fragments = gold_fragments(gold)
+            for word in words:
+                text = fragments.get(word.i, "")
+                counts[word_key(word)].setdefault(text, [0, 0])[which] += 1
+    seen = {
+        key: {text: (n[0], n[1]) for text, n in sorted(found.items()) if not _is_slip(key, text, found)}
+        for key, found in sorted(counts.items())
+    }
+    senses: defaultdict[str, list[Sense]] = defaultdict(list)
+    for one in sorted(rolesets, key=lambda one: one.id or ""):
+        id = one.id
+        if one.in_amr and id is not None and not id.endswith("-91"):
+            for alias, letter in dict.fromkeys(one.aliases):
+                senses[alias.lower()].append(Sense(id, letter, len(one.examples)))
+    roles = {
+        one.id or "": [f"ARG{role.number}={role.function}" for role in one.roles]
+        for one in rolesets
+        if one.in_amr
+    }
+    return Meanings(seen, dict(sorted(senses.items())), dict(sorted(roles.items())), clusters)
+
+
+def _is_slip(key: str, text: str, found: Mapping[str, Sequence[int]]) -> bool:
+    """Whether a frequent word stood for what is not called like it, and seldom: an aligner's error."""
+    labels = read_fragment(text).labels
+    if not labels or any(label.lstrip("=").startswith(key[:3]) for label in labels):
+        return False
+    total, mine = sum(map(sum, found.values())), sum(found[text])
+    is_other = key.endswith("/n") and len(labels) == 1 and kind_of(labels[0]) == "frame"
+    return total >= FREQUENT and (mine == 1 or (is_other and mine < SELDOM * total))
+
+
+def sentence_counts(
+    gold: GoldGraph, words: Sequence[Word], which: int
+) -> dict[str, dict[str, tuple[int, int]]]:
+    """What one sentence added to the meanings."""
+    fragments = gold_fragments(gold)
+    counts: Counter[tuple[str, str]] = Counter((word_key(word), fragments.get(word.i, "")) for word in words)
+    found: defaultdict[str, dict[str, tuple[int, int]]] = defaultdict(dict)
+    for (key, text), n in counts.items():
+        found[key][text] = (n, 0) if which == 0 else (0, n)
+    return found
+
+
+def choices(
+    meanings: Meanings, draft: Draft, gold: GoldGraph, which: int, weight: float, sentence: int
+) -> list[Choice]:
+    """The choices that a sentence teaches."""
+    right = gold_fragments(gold)
+    own = sentence_counts(gold, draft.words, which)
+    found: list[Choice] = []
+    for word, mine, _ in open_words(draft):
+        options = candidates(meanings, draft.words, word.i, mine, own[word_key(word)])
+        best = max(range(len(options)), key=lambda i: (_fit(options[i].fragment, right.get(word.i, "")), -i))
+        if len(options) > 1 and _fit(options[best].fragment, right.get(word.i, "")) > 0:
+            found.append(
+                Choice(context_features(meanings, draft.words, word.i), options, best, weight, sentence)
+            )
+    return found
+
+
+def _fit(text: str, right: str) -> float:
+    """How well a fragment matches: 1 for the same text, else the F1 of the labels, below 1."""
+    if text == right:
+        return 1.0
+    a, b = Counter(read_fragment(text).labels), Counter(read_fragment(right).labels)
+    return 0.9 * 2 * (a & b).total() / max(a.total() + b.total(), 1)
+
+
+class _Data:
+    """All choices as arrays; candidates are numbered through."""
+
+    def __init__(self, data: Sequence[Choice]) -> None:
+        self.of_contexts = vocabulary((one.context for one in data), AT_LEAST)
+        self.of_candidates = vocabulary((option.features for one in data for option in one.found), AT_LEAST)
+        self.contexts = Bags.of((one.context for one in data), self.of_contexts)
+        options = (option.features for one in data for option in one.found)
+        self.candidates = Bags.of(options, self.of_candidates)
+        self.first: Any = np.cumsum([0] + [len(one.found) for one in data])
+        self.right = np.array([one.right for one in data])
+        self.weight = np.array([one.weight for one in data], np.float32)
+
+
+def train_chooser(data: Sequence[Choice], size: int, epochs: int, seed: int) -> Model:
+    """Fits ``v·relu(context + candidate) + w·candidate`` by the softmax over each word's candidates."""
+    import torch
+
+    torch.manual_seed(seed)
+    rng = np.random.default_rng(seed)
+    known = _Data(data)
+    weights = {
+        "context": torch.nn.Parameter(torch.randn(len(known.of_contexts), size) * START),
+        "candidate": torch.nn.Parameter(
+            torch.cat(
+                [
+                    torch.randn(len(known.of_candidates), size) * START,
+                    torch.zeros(len(known.of_candidates), 1),
+                ],
+                1,
+            )
+        ),
+        "out": torch.nn.Parameter(torch.randn(size) * 0.1),
+        "bias": torch.nn.Parameter(torch.randn(size) * BIAS_START),
+    }
+    arrays = descend(
+        weights, len(data), epochs, BATCH, rng, lambda rows: _loss(weights, known, rows, rng),
+        rate=RATE, decay=DECAY,
+    )  # fmt: skip
+    return stored(Model({"context": known.of_contexts, "candidate": known.of_candidates}, arrays))
+
+
+def _loss(weights: dict[str, Any], known: _Data, rows: Any, rng: Any) -> Any:
+    """The mean loss of some words' choices."""
+    import torch
+    from torch.nn import functional
+
+    sizes = known.first[rows + 1] - known.first[rows]
+    flat = np.concatenate([np.arange(known.first[row], known.first[row + 1]) for row in rows])
+    segment = torch.from_numpy(np.repeat(np.arange(len(rows)), sizes))
+    around = summed(weights["context"], known.contexts.take(rows), BAG_DROPPED, rng)
+    options = summed(weights["candidate"], known.candidates.take(flat), BAG_DROPPED, rng)
+    hidden = functional.dropout(torch.relu(around[segment] + options[:, :-1] + weights["bias"]), DROPPED)
+    scores = hidden @ weights["out"] + options[:, -1]
+    top = torch.full((len(rows),), -1e9).scatter_reduce(0, segment, scores, "amax").detach()
+    total = torch.zeros(len(rows)).index_add(0, segment, torch.exp(scores - top[segment]))
+    places = torch.from_numpy(np.cumsum(np.concatenate([[0], sizes[:-1]])) + known.right[rows])
+    return ((torch.log(total) + top - scores[places]) * torch.from_numpy(known.weight[rows])).mean()
