@@ -18,7 +18,8 @@ CREATE (n:AmrNode {
   slot: row.slot, open_to: row.open_to, phrase: row.phrase, names: row.names, name: row.name,
   says_when: row.says_when, fixed: row.fixed, number: row.number, expletive: row.expletive,
   handled: row.handled, named: row.named, topic: row.topic, deixis: row.deixis, parts: row.parts, questions: row.questions,
-  only_asks: row.only_asks, orders: row.orders, wonders: row.wonders, permits: row.permits})
+  only_asks: row.only_asks, orders: row.orders, wonders: row.wonders, permits: row.permits,
+  echo: row.echo})
 WITH collect(n) AS ns
 FOREACH (row IN $roles |
   FOREACH (a IN [ns[row.from]] |

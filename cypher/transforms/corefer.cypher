@@ -5,8 +5,9 @@
 // Entities are small :ARG0 and :ARG1 subtrees: people for he, she, we and they, things for it,
 // both for them. The one that was mentioned last before the pronoun, its likely antecedent, is
 // never chosen, and in the place of a thing only another of its kind is. He becomes she, or she
-// he, where one of that kind was spoken of, or there is no entity to take: in a response alone,
-// only if the context has told which of them it is. What it is (an idea) they are not, nor are
+// he, all over the turn, where one of that kind was spoken of, the context has told which of them
+// it is, or there is no entity to take. In a response only he and she clash, and only where the
+// context has told. What it is (an idea) they are not, nor are
 // they the it that rains. Whose something is (their room) may be its as well.
 UNWIND $dialogues AS d UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
@@ -29,12 +30,12 @@ WITH dialogue, p, n, single, role, known, told, last, CASE WHEN n.expletive THEN
 MATCH (n)-[:LEXEME]->(:Term)-[:MOVES_TO {how: 'person'}]->(x:Term)
 WITH dialogue, p, n, x.text AS other, n.amr + '.' + toString(n.k) AS at, CASE WHEN size(fit) > 0
        THEN fit[(p.turn + p.k) % size(fit)].n END AS entity,
-     CASE WHEN single AND NOT known AND NOT told THEN 'dialogue' END AS target,
+     CASE WHEN NOT single OR NOT told THEN 'dialogue' END AS target,
      CASE p.concept WHEN 'it' THEN role <> 'domain' AND n.expletive IS NULL
        WHEN 'they' THEN role <> 'poss' AND NOT coalesce(last.kind, '') IN ['group', 'place']
-       ELSE size(fit) = 0 OR known OR NOT single END AS turns
-UNWIND CASE WHEN turns THEN [{amr: n.amr, k: n.k, op: 'set', concept: other, site: at + '>' + other,
-                              target: target}] ELSE [] END
+       ELSE size(fit) = 0 OR known OR told OR NOT single END AS turns
+UNWIND CASE WHEN turns THEN [{amr: n.amr, k: n.k, op: 'set', concept: other, target: target,
+                              site: n.amr + '>' + p.concept + '>' + other}] ELSE [] END
   + CASE WHEN entity IS NULL THEN [] ELSE [{amr: n.amr, k: n.k, op: 'graft', from_amr: entity.amr,
-      from_k: entity.k, site: at + '<' + entity.amr + '.' + toString(entity.k)}] END AS edit
+      from_k: entity.k, target: 'dialogue', site: at + '<' + entity.amr + '.' + toString(entity.k)}] END AS edit
 RETURN dialogue, collect(edit) AS edits

@@ -6,9 +6,8 @@
 // question and the dialogue's deepest utterance give way to a word like "okay"; where neither is,
 // nothing would be missed. A detail is pruned where the turn before asked for its role, and a
 // condition everywhere: without another detail an utterance stays as right as it was. A yes/no
-// question is never answered by "okay", which is a yes. A question that goes, and a word for an
-// utterance that nobody asked for, harm the turns after them: these sites are for negatives of
-// whole dialogues.
+// question is never answered by "okay", which is a yes. All of them harm the turns after them, while
+// the last word of a dialogue may be short: the sites are for negatives of whole dialogues.
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
@@ -29,13 +28,12 @@ WITH dialogue, amr, top, wanted,
      CASE WHEN goes_on THEN coalesce(top.questions, []) ELSE [] END AS questions,
      top.tied IS NULL AND (deepest OR size(wanted) > 0 AND top.depth > 0
        AND top.only_asks IS NULL) AS emptied,
-     CASE WHEN size(wanted) = 0 THEN 'dialogue' END AS target,
      CASE WHEN size(wanted) = 0 THEN ['okay', 'hmm', 'oh', 'ah']
        ELSE ['hmm', 'oh', 'ah', 'hmm'] END[(g.turn + top.last + 1) % 4] AS word
-WITH dialogue, amr, questions, details, target, word, amr + '>' + word AS site,
+WITH dialogue, amr, questions, details, word, amr + '>' + word AS site,
      CASE WHEN emptied THEN coalesce(top.parts, []) + [0] ELSE [] END AS ks
 UNWIND [k IN questions | {amr: amr, k: k, op: 'drop', target: 'dialogue'}]
-  + [k IN details | {amr: amr, k: k, op: 'drop'}]
-  + [k IN ks | CASE WHEN k > 0 THEN {amr: amr, k: k, op: 'drop', site: site, target: target}
-      ELSE {amr: amr, k: 0, op: 'set', concept: word, site: site, target: target} END] AS edit
+  + [k IN details | {amr: amr, k: k, op: 'drop', target: 'dialogue'}]
+  + [k IN ks | CASE WHEN k > 0 THEN {amr: amr, k: k, op: 'drop', site: site, target: 'dialogue'}
+      ELSE {amr: amr, k: 0, op: 'set', concept: word, site: site, target: 'dialogue'} END] AS edit
 RETURN dialogue, collect(edit) AS edits

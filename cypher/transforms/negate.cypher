@@ -3,12 +3,16 @@
 // source: DEAM (Ghazarian et al. 2022), contradiction
 //
 // Modals are negated themselves. Questions, bare nominals, exclamations, thanks, and clauses that
-// are negative in other words stay as they are.
+// are negative in other words stay as they are. A response denies what its speaker has said before;
+// what nobody said could be denied as well, and what the rest of the turn says again would be taken
+// back there: such sites are for negatives of whole dialogues.
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (p:AmrNode {amr: t.amr})
 WHERE p.denied_by IS NOT NULL
    OR p.clause IN ['statement', 'order', 'answer'] AND p.negated IS NULL
-RETURN d.id AS dialogue, collect(CASE WHEN p.denied_by IS NULL
-    THEN {amr: p.amr, k: p.k, op: 'add', role: 'polarity', value: '-'}
-    ELSE {amr: p.amr, k: p.denied_by, op: 'drop'} END) AS edits
+WITH d.id AS dialogue, p, coalesce(p.echo, []) AS echo
+WITH dialogue, p, CASE WHEN NOT 'own' IN echo OR 'turn' IN echo THEN 'dialogue' END AS target
+RETURN dialogue, collect(CASE WHEN p.denied_by IS NULL
+    THEN {amr: p.amr, k: p.k, op: 'add', role: 'polarity', value: '-', target: target}
+    ELSE {amr: p.amr, k: p.denied_by, op: 'drop', target: target} END) AS edits

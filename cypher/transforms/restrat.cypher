@@ -7,33 +7,29 @@
 // to or doubts. A yes/no question becomes a statement, and an order a yes/no question: "You open
 // the window" would still be an order. What the speaker thinks, hopes or regrets is left: nobody
 // asks or doubts that of himself. Nor does anybody refuse what he does not do but is in: to want,
-// to have, to be. What could as well be said there (a question that is only told, an agreement, a
-// doubt, a question where nothing was asked or after an answer) harms the turns after it, and is
-// for negatives of whole dialogues. What is the speaker's own he neither asks nor doubts. Long
+// to have, to be. What could as well be said there harms the turns after it, and is for negatives
+// of whole dialogues: all but the refusal of what the speaker has said before. What is the speaker's own he neither asks nor doubts. Long
 // sentences, reported ones and those that open with a clause of their own make no question, what
 // one has or knows no order.
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
-MATCH (n:AmrNode {amr: t.amr})
-WHERE n.acts IS NOT NULL OR n.asks IS NOT NULL
-WITH d.id AS dialogue, collect({turn: t.turn, node: n}) AS ns
-WITH dialogue, ns, [n IN ns WHERE n.node.asks IS NOT NULL | n.turn] AS asking
-UNWIND [n IN ns WHERE n.node.acts IS NOT NULL] AS n
-WITH dialogue, n.node AS p, coalesce(n.node.asked_by, n.node.ordered_by) AS mark,
-     n.node.k < 2 AND n.turn - 1 IN asking AS answers
+MATCH (p:AmrNode {amr: t.amr})
+WHERE p.acts IS NOT NULL
+WITH d.id AS dialogue, p, coalesce(p.asked_by, p.ordered_by) AS mark
 UNWIND p.acts AS act
 WITH dialogue, p.amr AS amr, p.k AS k, act, mark, CASE
        WHEN mark IS NOT NULL THEN p.amr + '.' + toString(mark)
        WHEN act = 'ask' THEN p.amr + '.' + toString(p.k) + '?'
        WHEN act = 'order' THEN p.amr + '.' + toString(p.k) + '!'
        ELSE p.amr + CASE act WHEN 'doubt' THEN '<doubt-01' ELSE '<act' END END AS site,
-     CASE WHEN act IN ['tell', 'doubt', 'agree'] OR act = 'ask' AND NOT answers
+     CASE WHEN act <> 'refuse' OR NOT 'own' IN coalesce(p.echo, [])
        THEN 'dialogue' END AS target
 UNWIND CASE act
     WHEN 'tell' THEN [{amr: amr, k: mark, op: 'drop', site: site, target: target}]
     WHEN 'ask' THEN [{amr: amr, k: k, op: 'add', role: 'polarity', concept: 'amr-unknown',
                       site: site, target: target}]
-    WHEN 'order' THEN [{amr: amr, k: k, op: 'add', role: 'mode', value: 'imperative', site: site}]
+    WHEN 'order' THEN [{amr: amr, k: k, op: 'add', role: 'mode', value: 'imperative', site: site,
+                        target: target}]
     ELSE [{amr: amr, k: 0, op: 'wrap', role: 'ARG1', concept: act + '-01', site: site,
            target: target},
           {amr: amr, k: -1, op: 'add', role: 'ARG0', concept: 'i', site: site}] END AS edit

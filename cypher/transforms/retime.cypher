@@ -7,20 +7,15 @@
 // predicate gets :time yesterday or :time tomorrow, each a site, unless a time, a condition, a
 // negation or a mood stands in it already, or it is a state, a modal or a reified role. What the
 // text puts in the past gets no yesterday and what it puts in the future no tomorrow: that would
-// not clash with anything. Nor does another date where no earlier turn says when: such sites are
-// for negatives of whole dialogues.
+// not clash with anything. In a response, another time stands for one that an earlier turn says;
+// other sites are for negatives of whole dialogues.
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
 WHERE n.says_when OR n.number IS NOT NULL OR n.event
 OPTIONAL MATCH (n)-[:LEXEME]->(:Term)-[:MOVES_TO {how: 'time'}]->(x:Term)
-WITH d.id AS dialogue,
-     collect({n: n, turn: t.turn, other: CASE WHEN n.fixed IS NULL THEN x.text END}) AS ns
-WITH dialogue, ns, [x IN ns WHERE x.n.says_when AND x.n.role <> 'mod' | x.turn] AS dated
-UNWIND ns AS x
-WITH dialogue, x.n AS n, x.other AS other, x.n.number AS number,
-     x.n.amr + '.' + toString(x.n.k) AS at,
-     CASE WHEN any(turn IN dated WHERE turn < x.turn) THEN null ELSE 'dialogue' END AS target
+WITH d.id AS dialogue, n, CASE WHEN n.fixed IS NULL THEN x.text END AS other, n.number AS number,
+     n.amr + '.' + toString(n.k) AS at, CASE WHEN n.echo IS NULL THEN 'dialogue' END AS target
 WITH dialogue, n, other, at, target, CASE
        WHEN n.role = 'month' THEN toString((number + 4) % 12 + 1)
        WHEN n.role = 'day' THEN toString((number + 9) % 28 + 1)
@@ -35,6 +30,7 @@ UNWIND CASE
       THEN [{amr: n.amr, k: n.k, op: 'set', concept: other, target: target}]
     ELSE [day IN ['yesterday', 'tomorrow'] WHERE n.event AND n.tense <> 'mixed'
           AND n.tense <> CASE day WHEN 'yesterday' THEN 'past' ELSE 'future' END
-        | {amr: n.amr, k: n.k, op: 'add', role: 'time', concept: day, site: at + '<' + day}]
+        | {amr: n.amr, k: n.k, op: 'add', role: 'time', concept: day, site: at + '<' + day,
+           target: 'dialogue'}]
     END AS edit
 RETURN dialogue, collect(edit) AS edits

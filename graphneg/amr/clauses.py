@@ -152,9 +152,12 @@ class Clauses:
             return None
         if not any(reading.is_a(at, "solid") or reading.kinds[at] != OTHER for at in inside):
             return None
-        for head in self.heads:
-            if head in reading.whole(top) and reading.is_a(head, "answer") and len(reading.inside(head)) < 3:
-                return None
+        heads = [head for head in self.heads if head in reading.whole(top)]
+        if any(reading.is_a(head, "answer") and len(reading.inside(head)) < 3 for head in heads):
+            return None
+        # Of two clauses that are joined the other one would stay; what is only meant is no statement.
+        if sum(head in self.main for head in heads) > 1 or any(reading.is_a(at, "aside") for at in heads):
+            return None
         return "here" if any(reading.is_a(at, "anaphor", "pointer") for at in reading.whole(top)) else "alone"
 
     def is_event(self, k: int) -> bool:

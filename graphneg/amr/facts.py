@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from graphneg.amr.clauses import Clauses
+from graphneg.amr.echoes import Saying, sayings
 from graphneg.amr.nouns import Nouns
 from graphneg.amr.reading import Reading
 from graphneg.amr.times import Times
@@ -34,33 +35,40 @@ NAMES = (
 
 def facts(graph: AmrGraph, text: str = "", lexicon: Lexicon | None = None) -> list[Facts]:
     """The facts about each node of a graph, in the order of its nodes; what does not hold is left out."""
-    return _Facts(graph, text, lexicon or english()).all()
+    return facts_and_sayings(graph, text, lexicon or english())[0]
+
+
+def facts_and_sayings(graph: AmrGraph, text: str, lexicon: Lexicon) -> tuple[list[Facts], list[Saying]]:
+    """The facts about each node of a graph, and what its nodes say, to be compared with other turns."""
+    known = _Facts(graph, text, lexicon)
+    found = known.all()
+    return found, sayings(known.reading, found)
 
 
 class _Facts:
     """The facts about one graph, as its parts know them."""
 
     def __init__(self, graph: AmrGraph, text: str, lexicon: Lexicon) -> None:
-        self._reading = Reading(graph, lexicon)
-        self._clauses = Clauses(self._reading)
-        self._nouns = Nouns(self._reading)
-        self._times = Times(self._reading, text)
+        self.reading = Reading(graph, lexicon)
+        self._clauses = Clauses(self.reading)
+        self._nouns = Nouns(self.reading)
+        self._times = Times(self.reading, text)
         self._heads = frozenset(self._clauses.heads)
 
     def all(self) -> list[Facts]:
-        found = [self._node(node.k) for node in self._reading.nodes]
-        for top in sorted({0, *self._reading.sentences}):
+        found = [self._node(node.k) for node in self.reading.nodes]
+        for top in sorted({0, *self.reading.sentences}):
             found[top] |= self._sentence(top)
         found[0] |= self._graph()
         return found
 
     def _node(self, k: int) -> Facts:
-        if self._reading.nodes[k].concept is None:
+        if self.reading.nodes[k].concept is None:
             return _held({"number": self._times.number(k)} | self._swap(k))
         return _held(
             {
-                "classes": sorted(self._reading.classes[k]),
-                "sentence": self._reading.sentences[k],
+                "classes": sorted(self.reading.classes[k]),
+                "sentence": self.reading.sentences[k],
                 "clause_of": self._clauses.clause_of[k],
                 "says_when": self._times.says_when(k),
                 "fixed": self._times.is_fixed(k),
@@ -85,7 +93,7 @@ class _Facts:
             return {}
         said_of = self._nouns.said_of(k)
         found: Facts = {"asserts": asserts, "said_of": said_of or None}
-        return found | ({"roles": self._nouns.roles(k)} if self._reading.is_frame[k] else {"roles": []})
+        return found | ({"roles": self._nouns.roles(k)} if self.reading.is_frame[k] else {"roles": []})
 
     def _noun(self, k: int) -> Facts:
         nouns = self._nouns
@@ -107,32 +115,32 @@ class _Facts:
         return {} if swap is None else {"names": swap[0], "name": swap[1]}
 
     def _sentence(self, k: int) -> Facts:
-        roles = [self._reading.roles[at] for at in self._reading.asked if at in self._reading.whole(k)]
+        roles = [self.reading.roles[at] for at in self.reading.asked if at in self.reading.whole(k)]
         return _held({"asks": roles or None, "portable": self._clauses.is_portable(k)})
 
     def _graph(self) -> Facts:
         """What the top knows of the whole graph."""
-        mentions = self._reading.graph.mentions
+        mentions = self.reading.graph.mentions
         tied = any(0 in (mention.up, mention.target) for mention in mentions)
-        sentences = [child.k for child in self._reading.children[0] if (child.role or "").startswith("snt")]
-        questions = [k for k in sentences if any(at in self._reading.whole(k) for at in self._reading.asked)]
-        all_ask = bool(self._reading.asked) and len(questions) == len(sentences)
+        sentences = [child.k for child in self.reading.children[0] if (child.role or "").startswith("snt")]
+        questions = [k for k in sentences if any(at in self.reading.whole(k) for at in self.reading.asked)]
+        all_ask = bool(self.reading.asked) and len(questions) == len(sentences)
         return _held(
             {
-                "parts": [child.k for child in self._reading.children[0]] or None,
+                "parts": [child.k for child in self.reading.children[0]] or None,
                 "questions": (questions if len(questions) < len(sentences) else []) or None,
-                "only_asks": all_ask and self._reading.size > 3,
-                "depth": self._reading.graph.depth,
+                "only_asks": all_ask and self.reading.size > 3,
+                "depth": self.reading.graph.depth,
                 "tied": tied,
                 "orders": any(
-                    node.value == "imperative" and node.role == "mode" for node in self._reading.nodes
+                    node.value == "imperative" and node.role == "mode" for node in self.reading.nodes
                 ),
                 # The speaker guesses, hopes or wonders.
                 "wonders": any(
-                    node.concept == "i" and self._reading.is_a(node.up, "wondering")
-                    for node in self._reading.nodes
+                    node.concept == "i" and self.reading.is_a(node.up, "wondering")
+                    for node in self.reading.nodes
                 ),
-                "permits": any(self._reading.is_a(node.k, "possibility") for node in self._reading.nodes),
+                "permits": any(self.reading.is_a(node.k, "possibility") for node in self.reading.nodes),
             }
         )
 

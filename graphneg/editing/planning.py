@@ -113,10 +113,8 @@ def plan_edits(
 
 def _slot(settings: EditSettings, dialogue: StoredDialogue, at: int) -> _Slot | None:
     names = (settings.recipe.name, str(at), dialogue.id)
-    groups = [
-        shuffled(group, settings.seed, "transform", *names)
-        for group in shuffled(settings.recipe.groups, settings.seed, "group", *names)
-    ]
+    drawn = dict.fromkeys(shuffled(settings.recipe.draws, settings.seed, "group", *names))
+    groups = [shuffled(group, settings.seed, "transform", *names) for group in drawn]
     span = settings.recipe.most - settings.recipe.least + 1
     wanted = settings.recipe.least + number(settings.seed, "how many", *names) % span
     if settings.target == "dialogue":

@@ -18,6 +18,7 @@ class Recipe:
 
     ``target`` is what is edited where the caller does not say: any turn, or the response alone. A drawn
     transform is applied once; one that ``every`` names, to one of every so many turns in long dialogues.
+    Transforms that ``weights`` names are drawn first so many times as often as others.
     """
 
     name: str
@@ -27,11 +28,21 @@ class Recipe:
     most: int
     target: Target
     every: Mapping[str, int] = field(default_factory=dict[str, int], hash=False)
+    weights: Mapping[str, int] = field(default_factory=dict[str, int], hash=False)
 
     @property
     def transforms(self) -> tuple[str, ...]:
         """The names of all transforms that may be drawn."""
         return tuple(name for group in self.groups for name in group)
+
+    @property
+    def draws(self) -> tuple[tuple[str, ...], ...]:
+        """The groups to draw from: each as often as its transforms weigh."""
+        return tuple(group for group in self.groups for _ in range(max(map(self.weight, group))))
+
+    def weight(self, transform: str) -> int:
+        """How many times as often as others the transform is drawn first."""
+        return self.weights.get(transform, 1)
 
     def sites(self, transform: str, turns: int) -> int:
         """How often a drawn transform is applied where so many turns may be edited.
@@ -94,9 +105,11 @@ ALL = Recipe(
     least=1,
     most=1,
     target="response",
+    weights={"contradict": 6, "respeak": 6, "graft": 4, "corefer": 3, "negate": 2, "oppose": 2, "rename": 2},
 )  # fmt: skip
-"""Every transform with equal chances; the categories are those of Gupta et al. 2021 ("Synthesizing
-Adversarial Negative Responses for Robust Response Ranking and Evaluation", Findings of ACL)."""
+"""Every transform, the more often the more of its negatives are good sentences and wrong answers. The
+categories are those of Gupta et al. 2021 ("Synthesizing Adversarial Negative Responses for Robust Response
+Ranking and Evaluation", Findings of ACL)."""
 
 
 @dataclass(frozen=True, slots=True)

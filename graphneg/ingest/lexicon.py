@@ -7,21 +7,24 @@ A store's lexicon is graphneg's own and the entries that were loaded into the st
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 from neo4j import ManagedTransaction
 
 from graphneg.amr.facts import NAMES, facts
 from graphneg.english.lexicon import Lexicon, english, judge
+from graphneg.ingest.echoes import dialogue_of, write_echoes
 from graphneg.ingest.rows import Row, digest, move_rows, term_of, term_row
 from graphneg.model import LexiconEntry
 from graphneg.progress import NoProgress, Progress
 from graphneg.store.connection import Store
-from graphneg.store.dialogues import read_graphs
+from graphneg.store.dialogues import Selection, dialogue_ids, read_graphs
 from graphneg.store.opening import apply_schema, finish_upgrade, unfinished_upgrade
 from graphneg.store.statements import Sent, cypher_text, in_transactions, run, send
 
 ROWS = 5_000
 GRAPHS = 200
+DIALOGUES = 50
 TERMS = 2_000
 OF_TEXTS = frozenset({"past-form", "future-form"})
 """Classes of words that are looked for in texts, where graphs have none of them."""
@@ -110,6 +113,8 @@ def upgrade(store: Store, progress: Progress | None = None) -> int | None:
         done += len(ids)
         progress.advance(len(ids))
     progress.finish()
+    for dialogues in _dialogues(store):
+        store.write(lambda tx, dialogues=dialogues: write_echoes(tx, dialogues, {}, lexicon))
     for words in _pages(store, "upgrade/terms", TERMS):
         store.write(lambda tx, words=words: _write_words(tx, words, lexicon))
     finish_upgrade(store)
@@ -133,6 +138,14 @@ def refresh(store: Store, entries: Sequence[LexiconEntry]) -> None:
         batches = in_transactions(sorted(row["id"] for row in rows), GRAPHS)
     for ids in batches:
         _write_facts(store, ids, lexicon)
+        dialogues = {dialogue_of(id) for id in ids}
+        store.write(lambda tx, dialogues=dialogues: write_echoes(tx, dialogues, {}, lexicon))
+
+
+def _dialogues(store: Store) -> Iterator[list[str]]:
+    ids = dialogue_ids(store, Selection(with_graphs=True))
+    while page := list(islice(ids, DIALOGUES)):
+        yield page
 
 
 def _pages(store: Store, name: str, limit: int, after: str = "") -> Iterator[list[str]]:

@@ -14,7 +14,8 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
-from graphneg.amr.facts import facts
+from graphneg.amr.echoes import SaidTurn, Saying, echoes
+from graphneg.amr.facts import facts_and_sayings
 from graphneg.amr.penman import is_inverted
 from graphneg.english.lexicon import Lexicon, english, form_of
 from graphneg.english.noun_kinds import is_frame, kind_of, lexeme
@@ -140,15 +141,19 @@ class GraphRows:
     amrs: list[Row] = field(default_factory=list[Row])
     roles: list[Row] = field(default_factory=list[Row])
     lexemes: dict[str, list[int]] = field(default_factory=dict[str, list[int]])
+    said: dict[str, list[Saying]] = field(default_factory=dict[str, list[Saying]])
+    """By graph, what its nodes say."""
+    _first: dict[str, int] = field(default_factory=dict[str, int])
 
     def add(self, graph: AmrGraph, of: str, source: str, digest: str, text: str = "") -> None:
         """Add the rows of one graph, whose id is the ``Amr`` vertex's; ``text`` is what it means."""
-        first = len(self.nodes)
+        first = self._first[graph.id] = len(self.nodes)
         properties: Row = {"id": graph.id, "source": source, "digest": digest, "depth": graph.depth}
         if graph.metadata:
             properties["metadata"] = list(graph.metadata)
         self.amrs.append({"of": of, "id": graph.id, "properties": properties})
-        for node, known in zip(graph.nodes, facts(graph, text, self.lexicon), strict=True):
+        found, self.said[graph.id] = facts_and_sayings(graph, text, self.lexicon)
+        for node, known in zip(graph.nodes, found, strict=True):
             row: Row = {"id": f"{graph.id}.{node.k}", "amr": graph.id, "k": node.k, "last": node.last}
             row |= known | {"pos": node.pos}
             if node.concept is not None:
@@ -177,6 +182,14 @@ class GraphRows:
             properties = {"align": mention.align, "role_align": mention.role_align}
             properties |= {"pos": mention.pos, "reentrant": True}
             self._role(first, mention.up, mention.target, mention.role, properties)
+
+    def mark_echoes(self, turns: Sequence[tuple[str, str]]) -> None:
+        """Mark what a dialogue says again: of its graphs, which were added, in their order, who says it and
+        its id."""
+        found = echoes([SaidTurn(speaker, self.said[id]) for speaker, id in turns])
+        for (_, id), own in zip(turns, found, strict=True):
+            for k, by in own.items():
+                self.nodes[self._first[id] + k]["echo"] = by
 
     def _role(self, first: int, up: int, target: int, role: str, properties: Row) -> None:
         """One edge, from predicate to argument whichever way the text writes it."""

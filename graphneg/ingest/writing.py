@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from operator import itemgetter
@@ -20,6 +20,7 @@ from neo4j import ManagedTransaction
 from graphneg.amr.penman import metadata, parse_graph
 from graphneg.english.lexicon import Lexicon
 from graphneg.errors import PenmanError, StoreError
+from graphneg.ingest.echoes import dialogue_of, write_echoes
 from graphneg.ingest.lexicon import entry_rows, finish, judge_antonyms, refresh, stored_lexicon, write_terms
 from graphneg.ingest.loader import LoadReport
 from graphneg.ingest.rows import (
@@ -100,7 +101,7 @@ class Batch:
     def __post_init__(self) -> None:
         self.graph_rows = GraphRows(self.lexicon)
 
-    def add(self, dialogues: Iterable[Dialogue], graphs: Iterable[ReadGraph]) -> None:
+    def add(self, dialogues: Sequence[Dialogue], graphs: Sequence[ReadGraph]) -> None:
         """Add dialogues, and graphs that a corpus brings, with their rows."""
         for dialogue in dialogues:
             self.dialogues.append(dialogue)
@@ -108,6 +109,8 @@ class Batch:
         for read in graphs:
             self.graphs.append(read)
             self.graph_rows.add(read.graph, read.utterance, GOLD, read.digest, read.text)
+        for dialogue in dialogues:
+            self.graph_rows.mark_echoes(_spoken(dialogue, graphs))
 
     def takes(self, rows: int, size: int) -> bool:
         """Whether there is room for more, which then counts as added; an empty batch takes anything."""
@@ -116,6 +119,13 @@ class Batch:
         self.rows += rows
         self.bytes += size
         return True
+
+
+def _spoken(dialogue: Dialogue, graphs: Iterable[ReadGraph]) -> list[tuple[str, str]]:
+    """The graphs of a dialogue in the order of its turns: who says each, and its id."""
+    of = {read.utterance: read.graph.id for read in graphs}
+    said = ((turn.speaker, of.get(utterance_id(dialogue.id, turn.turn))) for turn in dialogue.utterances)
+    return [(speaker, amr) for speaker, amr in said if amr is not None]
 
 
 @dataclass(slots=True)
@@ -184,7 +194,7 @@ def _write_conversation(tx: ManagedTransaction, batch: Batch, outcome: Outcome) 
         if outcome.is_new("dialogues", stored, dialogue.id, row["digest"], dialogue.id)
     ]
     refused, unseen = {id for id, _ in outcome.rejected}, {dialogue.id for dialogue in dialogues}
-    of = [read.utterance.rpartition("#")[0] for read in batch.graphs]
+    of = [dialogue_of(read.utterance) for read in batch.graphs]
     perhaps = [read.graph.id for read, id in zip(batch.graphs, of, strict=True) if id not in unseen]
     stored = _stored(tx, "load/stored_graphs", "digest", perhaps)
     graphs = [
@@ -203,6 +213,9 @@ def _write_conversation(tx: ManagedTransaction, batch: Batch, outcome: Outcome) 
             lost = len(graphs) - tied
             raise StoreError(f"{lost} utterances went while their graphs were written; run again")
     finish(sent)
+    elsewhere = {dialogue_of(read.utterance) for read in graphs} - unseen
+    if elsewhere:
+        write_echoes(tx, elsewhere, batch.graph_rows.said, batch.lexicon)
 
 
 def _stored(tx: ManagedTransaction, lookup: str, content: str, ids: list[str]) -> dict[str, str]:

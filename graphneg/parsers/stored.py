@@ -16,6 +16,7 @@ from neo4j import ManagedTransaction
 
 from graphneg.amr.penman import parse_graph
 from graphneg.errors import InputError, StoreError
+from graphneg.ingest.echoes import dialogue_of, write_echoes
 from graphneg.ingest.lexicon import finish, stored_lexicon, write_terms
 from graphneg.ingest.rows import GOLD, GraphRows, Row, digest
 from graphneg.ingest.writing import MAX_BYTES, MAX_DIALOGUE_BYTES, MAX_ROWS
@@ -199,6 +200,7 @@ def _write(tx: ManagedTransaction, batch: Sequence[NewGraph], source: str) -> tu
         tied = run(tx, _MEANINGS[kind], amrs=amrs)[0]["amrs"]
         if tied != len(amrs):
             raise StoreError(f"{len(amrs) - tied} {kind} went while their graphs were written; run again")
+    write_echoes(tx, {dialogue_of(new.of.id) for new in missing}, rows.said, lexicon)
     notes = {new.note["id"]: new.note for new in batch if new.note is not None}
     if notes:
         run(tx, "parse/remember", parses=[notes[id] for id in sorted(notes)])

@@ -11,7 +11,9 @@ from dataclasses import dataclass, replace
 from operator import itemgetter
 from sys import intern
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
+
+from neo4j import Record
 
 from graphneg.errors import StoreError
 from graphneg.model import AmrGraph, AmrNode, Mention
@@ -106,7 +108,15 @@ def dialogue_ids(
         left = None if left is None else left - len(rows)
 
 
-def read_dialogues(store: Store, ids: Sequence[str]) -> list[StoredDialogue]:
+class Reads(Protocol):
+    """A store, or a transaction, that answers queries."""
+
+    def read(self, query: str, /, **parameters: Any) -> list[Record]:
+        """All rows of a query."""
+        ...
+
+
+def read_dialogues(store: Reads, ids: Sequence[str]) -> list[StoredDialogue]:
     """The dialogues of these ids, in this order."""
     dialogues: dict[str, StoredDialogue] = {}
     for row in store.read(cypher_text("read/turns"), ids=list(ids)):
@@ -180,7 +190,7 @@ class GraphCache:
         return graphs
 
 
-def read_graphs(store: Store, ids: Sequence[str]) -> Iterator[AmrGraph]:
+def read_graphs(store: Reads, ids: Sequence[str]) -> Iterator[AmrGraph]:
     """The graphs of these ids, without their comment lines, in no particular order."""
     mentions: defaultdict[str, list[Mention]] = defaultdict(list)
     for id, row in in_parts(store, "read/reentrancies", "mentions", ids):
@@ -198,7 +208,7 @@ def read_graphs(store: Store, ids: Sequence[str]) -> Iterator[AmrGraph]:
 
 
 def in_parts(
-    store: Store, statement: str, column: str, ids: Sequence[str]
+    store: Reads, statement: str, column: str, ids: Sequence[str]
 ) -> Iterator[tuple[str, list[Any]]]:
     """The rows that a statement collects for ids, many ids to a record; each with its id."""
     parts = [list(ids[start : start + PART]) for start in range(0, len(ids), PART)]

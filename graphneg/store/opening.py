@@ -25,7 +25,7 @@ from graphneg.store.connection import Store, ask, connect, explained, server_age
 from graphneg.store.embedded import log_tail
 from graphneg.store.statements import cypher_text, send_text, statements
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 OLDEST_UPGRADABLE = 4
 
 

@@ -29,7 +29,7 @@ EVERYTHING = (
     "coalesce(b.id, b.text) AS b",
 )
 DOWNGRADE = (
-    f"MATCH (n:AmrNode) SET {', '.join(f'n.{name} = null' for name in NAMES)}",
+    f"MATCH (n:AmrNode) SET n.echo = null, {', '.join(f'n.{name} = null' for name in NAMES)}",
     "MATCH (t:Term) SET t.form = null, t.classes = null, t.goods = null, t.frames = null, t.antonyms = null",
     "MATCH (f:Frame) SET f.classes = null",
     "MATCH (:Term)-[m:MOVES_TO]->(:Term) DELETE m",

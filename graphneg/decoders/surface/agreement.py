@@ -113,6 +113,7 @@ def set_pronouns(sentence: Sentence, persons: Mapping[int, str]) -> None:
         sentence.refuse("pronoun", tokens.where(token))
     if not changes:
         raise RealisationError("no-alignment", "no pronoun of these nodes is written")
+    _check_swap(tokens, {sentence.node(k).label for k in persons}, [token for token, _, _ in changes])
     for token, person, _ in changes:
         index, let = tokens.where(token), tokens.at(tokens.where(token) - 1)
         # Let's go said of you is Go: let goes, and the pronoun with it.
@@ -131,6 +132,14 @@ def set_pronouns(sentence: Sentence, persons: Mapping[int, str]) -> None:
         # Does it have to be: do agrees with the pronoun behind it, whatever the verb looks like.
         elif (form := agree("do", verb.tense, person_of([token]))) != verb.low:
             sentence.rewrite(verb, form)
+
+
+def _check_swap(tokens: Tokens, persons: set[str], changed: Sequence[Token]) -> None:
+    """Raises ``no-alignment`` where *I* and *you* change places and one of them would stay as it is."""
+    if {"i", "you"} <= persons:
+        for token in tokens:
+            if token not in changed and any(person in persons for person, _ in pronoun_cases(token.text)):
+                raise RealisationError("no-alignment", f"no node says {token.text}, which would stay")
 
 
 def refuse_expletive(sentence: Sentence, token: Token) -> None:

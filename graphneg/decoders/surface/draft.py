@@ -2,8 +2,8 @@
 
 In: a text and its AMR graph (`Readings` aligns and tags them once). Out: a `Draft`, whose ``tokens`` the
 other parts change, and its ``text()``. Tokens that no edit touches keep their characters and the white space
-before them. New ones follow the spacing of the text: apart from punctuation and clitics in tokenised text,
-joined to them in raw text.
+before them. New ones follow the spacing of the text: apart from punctuation in tokenised text, and from
+clitics where one stands apart there, joined to them in raw text.
 """
 
 from __future__ import annotations
@@ -126,14 +126,15 @@ class Tokens(list[Token]):
 class Draft:
     """The tokens of a text, changed in place; ``text()`` writes them out.
 
-    ``tokenised``, ``capitals``, ``contracts`` and ``curly`` say how the original is written: with spaces
-    before marks, with capitals, with contractions, with curly apostrophes.
+    ``tokenised``, ``clitics_apart``, ``capitals``, ``contracts`` and ``curly`` say how the original is
+    written: with spaces before marks, before *n't*, with capitals, with contractions, with curly apostrophes.
     """
 
     def __init__(self, tokens: Sequence[Token], text: str) -> None:
         self.tokens = Tokens(tokens)
         self.original = text
         self.tokenised = _TOKENISED.search(text) is not None
+        self.clitics_apart = any(token.gap and token.low in _CLITICS for token in tokens)
         self.capitals = any(token.initial and token.capital for token in tokens) or not any(
             token.text[:1].isalpha() for token in tokens
         )
@@ -180,7 +181,7 @@ class Draft:
         if token.home > 0 and before.home == token.home - 1:
             return token.gap
         if self.tokenised:
-            return " "
+            return "" if token.low in _CLITICS and not self.clitics_apart else " "
         if token.low in _CLITICS or token.text[:1] in _CLOSING or before.text[-1:] in _OPENING:
             return ""
         if token.is_quote:
