@@ -84,6 +84,8 @@ DIALOGUES: dict[str, tuple[Said, ...]] = {
         ("The price was on it too.", "coffee", "price"),
     ),
 }
+GRAPHS = {"kitchen/train/1#2": "(e / eat-01 :ARG0 (i / i) :ARG1 (c / cake :mod (o / only)))"}
+"""The graph of one utterance."""
 OPPOSITES = (
     Opposite("cold", "hot", "Antonym", 2.0, "test"),
     Opposite("hot", "cold", "Antonym", 1.0, "test"),
@@ -139,7 +141,8 @@ def dialogues() -> Iterator[Dialogue]:
                 source = "reference" if fits else "adversarial"
                 responses.append(Response(len(utterances) - 1, text[2:], int(fits), source))
             else:
-                utterances.append(Utterance(len(utterances), "AB"[len(utterances) % 2], text))
+                turn = len(utterances)
+                utterances.append(Utterance(turn, "AB"[turn % 2], text, GRAPHS.get(f"{id}#{turn}")))
         yield Dialogue(id, corpus, split, tuple(utterances), tuple(responses))
 
 

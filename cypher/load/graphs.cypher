@@ -19,7 +19,7 @@ CREATE (n:AmrNode {
   says_when: row.says_when, fixed: row.fixed, number: row.number, expletive: row.expletive,
   handled: row.handled, named: row.named, topic: row.topic, deixis: row.deixis, parts: row.parts, questions: row.questions,
   only_asks: row.only_asks, orders: row.orders, wonders: row.wonders, permits: row.permits,
-  echo: row.echo})
+  echo: row.echo, sort: row.sort, takes: row.takes})
 WITH collect(n) AS ns
 FOREACH (row IN $roles |
   FOREACH (a IN [ns[row.from]] |

@@ -13,8 +13,7 @@ UNWIND $dialogues AS d UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
 WHERE n.concept IN ['he', 'she', 'it', 'they', 'we']
    OR n.noun IS NOT NULL AND n.role IN ['ARG0', 'ARG1'] AND n.last - n.k < 4
-WITH d.id AS dialogue, t.turn AS turn, n.k AS k, n
-ORDER BY dialogue, turn, k
+WITH d.id AS dialogue, t.turn AS turn, n.k AS k, n ORDER BY dialogue, turn, k
 WITH dialogue, collect({turn: turn, k: k, n: n, concept: n.concept, kind: n.kind, noun: n.noun,
        man: 'man' IN n.classes, woman: 'woman' IN n.classes}) AS ns
 UNWIND [x IN ns WHERE x.noun IS NULL] AS p
@@ -37,5 +36,6 @@ WITH dialogue, p, n, x.text AS other, n.amr + '.' + toString(n.k) AS at, CASE WH
 UNWIND CASE WHEN turns THEN [{amr: n.amr, k: n.k, op: 'set', concept: other, target: target,
                               site: n.amr + '>' + p.concept + '>' + other}] ELSE [] END
   + CASE WHEN entity IS NULL THEN [] ELSE [{amr: n.amr, k: n.k, op: 'graft', from_amr: entity.amr,
-      from_k: entity.k, target: 'dialogue', site: at + '<' + entity.amr + '.' + toString(entity.k)}] END AS edit
+      from_k: entity.k, target: 'dialogue',
+      site: at + '<' + entity.amr + '.' + toString(entity.k)}] END AS edit
 RETURN dialogue, collect(edit) AS edits

@@ -6,8 +6,8 @@
 // question and the dialogue's deepest utterance give way to a word like "okay"; where neither is,
 // nothing would be missed. A detail is pruned where the turn before asked for its role, and a
 // condition everywhere: without another detail an utterance stays as right as it was. A yes/no
-// question is never answered by "okay", which is a yes. All of them harm the turns after them, while
-// the last word of a dialogue may be short: the sites are for negatives of whole dialogues.
+// question is never answered by "okay", which is a yes. All of them harm the turns after them,
+// while the last word of a dialogue may be short: the sites are for negatives of whole dialogues.
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})

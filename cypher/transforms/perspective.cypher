@@ -9,10 +9,10 @@
 // the focus itself, where no other keyword leads anywhere. Of the dozen that a keyword most often
 // leads to, the first four of that kind that the dialogue does not say are a site each; the
 // perspective itself never is. A noun becomes one word that is no plural, participle or adverb.
-// What a frame says stays: other verbs seldom take what follows it. Of a perspective of several
-// words that no one node says, the last word is replaced and the others go.
-UNWIND $dialogues AS d UNWIND d.turns AS t
-MATCH (:AmrNode {amr: t.amr})-[:LEXEME]->(w:Term)
+// It is one that the predicate takes, where it takes not everything. What a frame says stays:
+// other verbs seldom take what follows it. Of a perspective of several words that no one node
+// says, the last word is replaced and the others go.
+UNWIND $dialogues AS d UNWIND d.turns AS t MATCH (:AmrNode {amr: t.amr})-[:LEXEME]->(w:Term)
 WITH d, collect(DISTINCT w.text) AS said UNWIND d.turns AS t
 MATCH (:Amr {id: t.amr})<-[:MEANS]-(u:Utterance)-[:PERSPECTIVE]->(p:Term)
 MATCH (f:Term)<-[:FOCUS]-(u)<-[:NEXT]-(:Utterance)-[:MENTIONS]->(k:Term)
@@ -35,6 +35,7 @@ WITH dialogue, amr, x, n, n.k AS k, CASE w.text WHEN said THEN 2 WHEN last(parts
 WITH dialogue, amr, x, max(rank) AS best, collect({n: n, k: k, rank: rank}) AS ns
 WITH dialogue, amr, x, ns, [n IN ns WHERE n.rank = best AND best > 0 | n.n] AS places
 WHERE size(places) > 0 AND all(p IN places WHERE p.named IS NULL AND p.frame IS NULL
+  AND (p.takes IS NULL OR x.sort IN p.takes OR x.text IN p.takes)
   AND (x.kind <> 'other' AND (x.kind = p.kind OR x.goods AND p.handled)
     OR x.kind IS NULL AND x.frames IS NULL))
 UNWIND [p IN places | {amr: amr, k: p.k, op: 'set', concept: x.text, site: amr + '>' + x.text}]

@@ -8,9 +8,9 @@
 // the window" would still be an order. What the speaker thinks, hopes or regrets is left: nobody
 // asks or doubts that of himself. Nor does anybody refuse what he does not do but is in: to want,
 // to have, to be. What could as well be said there harms the turns after it, and is for negatives
-// of whole dialogues: all but the refusal of what the speaker has said before. What is the speaker's own he neither asks nor doubts. Long
-// sentences, reported ones and those that open with a clause of their own make no question, what
-// one has or knows no order.
+// of whole dialogues: all but the refusal of what the speaker has said before. What is the
+// speaker's own he neither asks nor doubts. Long sentences, reported ones and those that open with
+// a clause of their own make no question, what one has or knows no order.
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (p:AmrNode {amr: t.amr})

@@ -28,7 +28,7 @@ NAMES = (
     "modal", "tense", "dated", "event", "acts", "stands", "portable", "asks", "detail", "depth",
     "tied", "asserts", "roles", "said_of", "noun", "slot", "open_to", "phrase", "names", "name", "says_when",
     "fixed", "number", "expletive", "handled", "named", "topic", "deixis",
-    "parts", "questions", "only_asks", "orders", "wonders", "permits",
+    "parts", "questions", "only_asks", "orders", "wonders", "permits", "sort", "takes",
 )  # fmt: skip
 """All properties of ``AmrNode`` that are facts."""
 
@@ -106,6 +106,7 @@ class _Facts:
         }
         if nouns.names_something(k):
             found |= {"noun": nouns.general_kind(k), "open_to": nouns.open_to(k), "topic": nouns.is_topic(k)}
+            found |= {"sort": nouns.sort(k), "takes": nouns.takes(k) or None}
         if found["slot"] is not None:
             found["phrase"] = nouns.phrase(k)
         return found

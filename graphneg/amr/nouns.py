@@ -6,6 +6,7 @@ import re
 
 from graphneg.amr.reading import Reading
 from graphneg.english.noun_kinds import OTHER
+from graphneg.english.takes import sort_of, takes
 
 SMALL = 6
 """A subtree of fewer nodes than this can be exchanged."""
@@ -123,8 +124,9 @@ class Nouns:
         return any(role == "name" for role, _ in self._of.roles_out[k])
 
     def is_topic(self, k: int) -> bool:
-        """Whether the noun at ``k`` can be spoken of again: no modifier, time, unit or amount."""
-        return self._of.roles[k] not in _ASIDE and not self._of.is_a(k, "vague")
+        """Whether the noun at ``k`` can be spoken of again: no modifier, time, unit, amount or name."""
+        said = self._of.roles[k] not in _ASIDE and not self._of.is_a(k, "vague")
+        return said and not self.is_named(k)
 
     def is_handled(self, k: int) -> bool:
         """Whether the node is a thing that one has, buys or sees: it may be any other thing."""
@@ -142,6 +144,27 @@ class Nouns:
             return False
         roles = {"poss", "quant"} | ({"mod"} if self._of.roles[k].startswith("ARG") else set())
         return all(self._of.roles[at] in roles for at in inside)
+
+    def sort(self, k: int) -> str | None:
+        """The sort of the noun: what a verb takes of it, it mostly takes of all."""
+        return sort_of(self._of.labels[k])
+
+    def takes(self, k: int) -> list[str]:
+        """The sorts of nouns, and the nouns of rarer ones, that the predicate of the noun at ``k`` was seen
+        with where the noun stands; of a train that arrives, what arrives and what one lets arrive."""
+        reading, found = self._of, dict[str, None]()
+        for role, above in reading.roles_in[k]:
+            if role in ("ARG0", "ARG1") and reading.is_frame[above]:
+                acts = any(other == "ARG0" for other, _ in reading.roles_out[above])
+                for one in (role,) if acts else ("ARG1", "ARG0"):
+                    found.update(dict.fromkeys(takes(reading.labels[above], one, self._kinds(k))))
+        return list(found)
+
+    def _kinds(self, k: int) -> frozenset[str]:
+        """The kinds of nouns that may stand in the place of the noun at ``k``."""
+        if self._of.roles[k] == "ARG1" and self._of.is_a(self._of.nodes[k].up, "handling"):
+            return self._of.lexicon.members("goods") | {self._of.kinds[k]}
+        return frozenset({self._of.kinds[k]})
 
     def asserts(self, k: int) -> str | None:
         """What the node asserts by its word: the frame, or ``noun`` or ``modifier``.

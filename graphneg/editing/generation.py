@@ -7,6 +7,7 @@ negative, `materialize` writes edited graphs out for exploring.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -18,7 +19,7 @@ from neo4j import ManagedTransaction
 from graphneg import __version__
 from graphneg.amr.penman import format_graph
 from graphneg.decoders.base import Decoder, get_decoder
-from graphneg.editing.planning import EditPlan, EditSettings, Proposals, plan_edits
+from graphneg.editing.planning import EditPlan, EditSettings, Proposals, Taken, plan_edits
 from graphneg.editing.proposals import Donors, propose
 from graphneg.editing.recipes import RECIPES, Recipe, recipe_of
 from graphneg.editing.transforms import Transform
@@ -171,7 +172,7 @@ class Negatives(NegativeStream):
         def ask(name: str, dialogues: Sequence[StoredDialogue]) -> Proposals:
             return propose(self._store, self._request.transforms[name], dialogues, self._donors)
 
-        plans = plan_edits(settings, batch.dialogues, slots, ask)
+        plans = plan_edits(settings, batch.dialogues, slots, ask, batch.taken)
         with self._writing:
             write_variants(self._store, settings, plans)
         edits = {plan.id: plan.edits for plan in plans if plan.edits}
@@ -268,6 +269,7 @@ class _Batch:
         self.made: dict[str, list[Negative]] = {dialogue.id: [] for dialogue in dialogues if dialogue.graphs}
         self._tried = dict.fromkeys(self.made, 0)
         self._seen: set[tuple[str, ...]] = set()
+        self.taken: Taken = defaultdict(set)
 
     def open_slots(self) -> dict[str, range]:
         """New slots for each dialogue that still lacks negatives; they count as tried."""

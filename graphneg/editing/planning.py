@@ -7,6 +7,7 @@ else: not on the batch, the order or the server.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -17,6 +18,8 @@ from graphneg.model import Edit
 from graphneg.store.dialogues import StoredDialogue
 
 Proposals = Mapping[str, Sequence[Proposal]]
+Taken = defaultdict[str, set[tuple[str, str]]]
+"""By dialogue, the sites that are taken: transform and site."""
 Ask = Callable[[str, Sequence[StoredDialogue]], Proposals]
 
 
@@ -82,13 +85,18 @@ class _Slot:
 
 
 def plan_edits(
-    settings: EditSettings, dialogues: Sequence[StoredDialogue], slots: Mapping[str, Sequence[int]], ask: Ask
+    settings: EditSettings,
+    dialogues: Sequence[StoredDialogue],
+    slots: Mapping[str, Sequence[int]],
+    ask: Ask,
+    taken: Taken | None = None,
 ) -> list[EditPlan]:
     """Fill the slots of each dialogue (by id: numbers of slots), asking for proposals as needed.
 
     Transforms are drawn before they are asked, and each is asked once for all dialogues that
     want it. What finds no site gives way to the next one drawn. Sites that an earlier slot of the
-    dialogue took are left to it where others are free.
+    dialogue took (``taken``, which grows) are left to it where others are free; where a negative is one edit,
+    which would be the same again, always.
     """
     open_slots = [
         slot
@@ -97,16 +105,16 @@ def plan_edits(
         if (slot := _slot(settings, dialogue, at)) is not None
     ]
     known: dict[str, dict[str, Sequence[Proposal]]] = {}
+    taken = defaultdict(set) if taken is None else taken
     while True:
         _fetch(open_slots, known, ask)
         moved = False
-        used: dict[str, set[tuple[str, str]]] = {}
         for slot in open_slots:
-            taken = used.setdefault(slot.dialogue.id, set())
+            own = taken[slot.dialogue.id]
             while (name := slot.next) is not None and slot.dialogue.id in known.get(name, {}):
-                _try(settings, slot, name, known[name][slot.dialogue.id], taken)
+                _try(settings, slot, name, known[name][slot.dialogue.id], own)
                 moved = True
-            taken.update((one.transform, one.site) for one in slot.proposals)
+            own.update((one.transform, one.site) for one in slot.proposals)
         if not moved:
             return [_planned(settings, slot) for slot in open_slots]
 
@@ -148,9 +156,10 @@ def _try(
     names = (name, *slot.names(settings))
     ranked = sorted(proposals, key=lambda one: (number(settings.seed, "site", *names, one.site), one.site))
     ranked.sort(key=lambda one: (one.transform, one.site) in taken)
+    single = settings.recipe.most == 1
     wanted, found = settings.recipe.sites(name, len(slot.editable)), 0
     for proposal in ranked:
-        if found == wanted:
+        if found == wanted or (single and (proposal.transform, proposal.site) in taken):
             break
         edits = _edits(settings, slot, proposal, ranked)
         if edits and slot.graphs.isdisjoint(edit.amr for edit in edits):

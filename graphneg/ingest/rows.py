@@ -19,6 +19,7 @@ from graphneg.amr.facts import facts_and_sayings
 from graphneg.amr.penman import is_inverted
 from graphneg.english.lexicon import Lexicon, english, form_of
 from graphneg.english.noun_kinds import is_frame, kind_of, lexeme
+from graphneg.english.takes import sort_of
 from graphneg.english.tokens import WORD, one_line, word_count
 from graphneg.english.words import CLOSED, content_lemmas, readings, word_class
 from graphneg.hashing import number
@@ -214,7 +215,8 @@ def opposite_row(opposite: Opposite, lexicon: Lexicon) -> Row:
 def term_row(text: str, lexicon: Lexicon) -> Row:
     """A term with what the lexicon knows of it."""
     classes, goods = sorted(lexicon.of(text.replace(" ", "-"))), "goods" in lexicon.of(kind_of(text))
-    return {"text": text, "form": form_of(text), "classes": classes, "goods": goods or None}
+    known = {"text": text, "form": form_of(text), "classes": classes, "goods": goods or None}
+    return known | {"sort": sort_of(text)}
 
 
 def move_rows(texts: Iterable[str], lexicon: Lexicon) -> list[Row]:

@@ -197,8 +197,8 @@ class TestNegatives:
         }
 
     def test_of_transforms_by_name_use_these_alone(self, dialogues: DialogueGraph) -> None:
-        found = made(dialogues, transforms=["negate", "respeak"], per_dialogue=3, limit=50)
-        assert {edit["transform"] for one in found for edit in one.edits} == {"negate", "respeak"}
+        found = made(dialogues, transforms=["contradict", "respeak"], per_dialogue=3, limit=50)
+        assert {edit["transform"] for one in found for edit in one.edits} == {"contradict", "respeak"}
 
     def test_of_split_or_corpus_are_of_these_alone(self, dialogues: DialogueGraph) -> None:
         assert made(dialogues, corpora=["everyday"], splits=["train"])

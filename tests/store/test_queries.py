@@ -54,6 +54,10 @@ FOUND: dict[str, tuple[dict[str, Any], Rows]] = {
             ("weather", 3, 2, 0.918, 0.918),
         ],
     ),
+    "takes": (
+        {"frame": "eat-01"},
+        [("ARG1", "cake", "like pan", 1, "I only eat cake with cream.")],
+    ),
     "hubs": (
         {"limit": 3},
         [("coffee", 9, 4, 5, 3), ("cake", 3, 4, 2, 2), ("hot", 2, 3, 2, 2)],

@@ -1,0 +1,133 @@
+"""Makes ``takes.tsv`` of parsed talk and sorts the nouns of ``nouns.tsv``: ``python -m tools.takes FILE...``.
+
+``FILE`` is read by its loader's name before a colon: ``personachat:valid.json``, ``topical_chat:valid.json``,
+``propbank_examples:frames.tar.gz``. Subjects and objects of verbs are counted, nouns alone: names and
+pronouns say nothing of what a verb takes. Nouns of a kind whose bundled vectors are near are one sort, a row
+of ``nouns.tsv``, named by its commonest word.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from graphneg.english.noun_kinds import OTHER, kind_of
+from graphneg.english.words import readings
+from graphneg.ingest.loader import LoadOptions, get_loader
+from graphneg.model import Dialogue, Sentence
+from graphneg.nn.embedders import BUNDLED
+from graphneg.nn.vectors import StaticVectors
+from graphneg.parsers.dependency.text import load_model
+
+ENGLISH = Path(__file__).parents[1] / "graphneg" / "english"
+ROLES = {"nsubj": "ARG0", "dobj": "ARG1", "nsubjpass": "ARG1"}
+NEAR = 0.56
+"""The cosine of two nouns of a kind from which on they are of one sort."""
+LARGEST = 24
+"""Nouns in a sort, at most."""
+
+Counts = dict[tuple[str, str], Counter[str]]
+
+
+def texts(sources: Iterable[str]) -> Iterator[str]:
+    """The utterances and sentences of the files."""
+    for source in sources:
+        name, _, path = source.partition(":")
+        for record in get_loader(name).read([Path(path)], LoadOptions()):
+            if isinstance(record, Dialogue):
+                yield from (said.text for said in record.utterances)
+            elif isinstance(record, Sentence):
+                yield record.text
+
+
+def counted(sources: Iterable[str]) -> Counts:
+    """By verb and role, how often each noun was seen."""
+    found: Counts = defaultdict(Counter)
+    nlp = load_model(None)
+    for parsed in nlp.pipe(texts(sources), batch_size=256):
+        for token in parsed:
+            role = ROLES.get(token.dep_)
+            if role is None or token.tag_ not in ("NN", "NNS") or not token.head.tag_.startswith("VB"):
+                continue
+            noun = _lemma(token.text.lower(), "NOUN")
+            if kind_of(noun) != OTHER:
+                found[_verb(token.head), role][noun] += 1
+    return found
+
+
+def _verb(token: Any) -> str:
+    particles = [child.text.lower() for child in token.children if child.dep_ == "prt"]
+    return " ".join([_lemma(token.text.lower(), "VERB"), *particles])
+
+
+def _lemma(word: str, word_class: str) -> str:
+    return readings(word).get(word_class, (word,))[0]
+
+
+def sorts(words: list[str], vectors: StaticVectors) -> list[list[str]]:
+    """The words of one kind in sorts, each with its commonest word first: a word joins the nearest sort
+    whose words it is near to on average, in the order of frequency."""
+    import numpy
+
+    known = [word for word in vectors.words if word in set(words) and word in vectors]
+    groups: list[list[str]] = []
+    sums: list[Any] = []
+    for word in known:
+        own = vectors.embed([word])[0]
+        best = max(
+            (
+                (float(own @ total) / len(group), at)
+                for at, (total, group) in enumerate(zip(sums, groups, strict=True))
+                if len(group) < LARGEST
+            ),
+            default=(0.0, -1),
+        )
+        if best[0] >= NEAR:
+            groups[best[1]].append(word)
+            sums[best[1]] = sums[best[1]] + own
+        else:
+            groups.append([word])
+            sums.append(numpy.array(own))
+    return [*groups, *([word] for word in words if word not in set(known))]
+
+
+def write_sorts(path: Path) -> None:
+    """Sort the nouns of the table anew."""
+    by_kind: dict[str, list[str]] = {}
+    for line in path.read_text("utf-8").splitlines():
+        kind, _, words = line.partition("\t")
+        by_kind.setdefault(kind, []).extend(words.split(" "))
+    vectors = StaticVectors(BUNDLED)
+    rows = [(kind, " ".join(group)) for kind in by_kind for group in sorted(sorts(by_kind[kind], vectors))]
+    path.write_text("".join(f"{kind}\t{words}\n" for kind, words in rows), "utf-8")
+
+
+def write_takes(path: Path, found: Counts) -> None:
+    """Write what verbs take, the most often seen noun first."""
+    rows = [
+        "\t".join([verb, role, " ".join(f"{noun}:{n}" for noun, n in sorted(nouns.items(), key=_rank))])
+        for (verb, role), nouns in sorted(found.items())
+        if sum(nouns.values()) > 1
+    ]
+    path.write_text("".join(f"{row}\n" for row in rows), "utf-8")
+
+
+def _rank(item: tuple[str, int]) -> tuple[int, str]:
+    return -item[1], item[0]
+
+
+def main() -> None:
+    """Write both tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("sources", nargs="*", help="LOADER:FILE")
+    asked = parser.parse_args()
+    write_sorts(ENGLISH / "nouns.tsv")
+    if asked.sources:
+        write_takes(ENGLISH / "takes.tsv", counted(asked.sources))
+
+
+if __name__ == "__main__":
+    main()
