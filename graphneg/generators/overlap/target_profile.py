@@ -306,13 +306,23 @@ def shortlist(
     dialogue or in a right response, nor nearly so, none that mentions a usual shift, and few enough words
     of the last turn.
     """
+    informative, of_last, most_last = terms.informative, terms.informative & terms.last, conditions.most_last
+    asked, first_person, shared = profile.question, profile.first_person, profile.shared
     ranked: list[tuple[float, int, PoolSentence]] = []
-    for sentence in sentences:
-        if sentence.dialogue != context.dialogue:
-            distance = _distance(sentence, terms, profile, conditions.most_last)
-            if distance is not None:
-                chance = ((sentence.rank ^ profile.order) * _MIX) & _MASK
-                ranked.append((distance, chance, sentence))
+    for sentence in sentences:  # some thousand for each profile: nothing is called here that can be inlined
+        if (sentence.question and not asked) or sentence.dialogue == context.dialogue:
+            continue
+        if most_last is not None and len(sentence.terms & terms.last) > most_last:
+            continue
+        common = sentence.terms & informative
+        distance = 4.0 * abs(min(len(common), MOST_SHARED) - shared)
+        if common and of_last.isdisjoint(common) == profile.last:
+            distance += 2.0
+        if sentence.first_person != first_person:
+            distance += 1.0
+        if asked and not sentence.question:
+            distance += 1.5
+        ranked.append((distance, ((sentence.rank ^ profile.order) * _MIX) & _MASK, sentence))
     ranked.sort()
 
     def fitting() -> Iterator[Listed]:
@@ -330,20 +340,3 @@ def shortlist(
                 yield Listed(distance, chance, sentence.terms & terms.terms, key, sentence)
 
     return Shortlist(islice(fitting(), SHORTLIST))
-
-
-def _distance(
-    sentence: PoolSentence, terms: ContextTerms, profile: TargetProfile, most_last: int | None
-) -> float | None:
-    """How far a sentence is from a profile; None where it is a question too many, or near the last turn."""
-    if sentence.question and not profile.question:
-        return None
-    if most_last is not None and len(sentence.terms & terms.last) > most_last:
-        return None
-    common = sentence.terms & terms.informative
-    distance = 4.0 * abs(min(len(common), MOST_SHARED) - profile.shared)
-    if common and terms.last.isdisjoint(common) == profile.last:
-        distance += 2.0
-    if sentence.first_person != profile.first_person:
-        distance += 1.0
-    return distance + 1.5 * (profile.question and not sentence.question)
