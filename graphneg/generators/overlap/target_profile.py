@@ -13,6 +13,7 @@ of the context in 13, 46, 32 and 9%, a third with its last turn.
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, islice
@@ -307,27 +308,33 @@ def shortlist(
     of the last turn.
     """
     informative, of_last, most_last = terms.informative, terms.informative & terms.last, conditions.most_last
-    asked, first_person, shared = profile.question, profile.first_person, profile.shared
-    ranked: list[tuple[float, int, PoolSentence]] = []
+    asked, first_person = profile.question, profile.first_person
+    by_shared = [4.0 * abs(count - profile.shared) for count in range(MOST_SHARED + 1)]
+    by_distance: defaultdict[float, list[PoolSentence]] = defaultdict(list)
     for sentence in sentences:  # some thousand for each profile: nothing is called here that can be inlined
         if (sentence.question and not asked) or sentence.dialogue == context.dialogue:
             continue
         if most_last is not None and len(sentence.terms & terms.last) > most_last:
             continue
         common = sentence.terms & informative
-        distance = 4.0 * abs(min(len(common), MOST_SHARED) - shared)
+        distance = by_shared[min(len(common), MOST_SHARED)]
         if common and of_last.isdisjoint(common) == profile.last:
             distance += 2.0
         if sentence.first_person != first_person:
             distance += 1.0
         if asked and not sentence.question:
             distance += 1.5
-        ranked.append((distance, ((sentence.rank ^ profile.order) * _MIX) & _MASK, sentence))
-    ranked.sort()
+        by_distance[distance].append(sentence)
+
+    def ranked() -> Iterator[tuple[float, int, PoolSentence]]:
+        """Nearest first; of those farther off, chance is worked out only where the nearer are used up."""
+        for distance, equal in sorted(by_distance.items()):
+            drawn = [(((each.rank ^ profile.order) * _MIX) & _MASK, each) for each in equal]
+            yield from ((distance, chance, each) for chance, each in sorted(drawn))
 
     def fitting() -> Iterator[Listed]:
         listed: set[str] = set()
-        for distance, chance, sentence in ranked:
+        for distance, chance, sentence in ranked():
             key = words_key(sentence.text)
             if key in said or key in listed:
                 continue
