@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from graphneg.parsers.dependency.draft import Draft
+from graphneg.parsers.dependency.draft import GraphDraft
 from graphneg.parsers.dependency.learned.arcs import denial_features, denials
 from graphneg.parsers.dependency.learned.tables import (
     Model,
@@ -190,7 +190,7 @@ def has_no(text: str) -> bool:
     return _NO.search(text) is not None
 
 
-def lessons(draft: Draft, gold: GoldGraph) -> Iterator[tuple[list[str], bool]]:
+def lessons(draft: GraphDraft, gold: GoldGraph) -> Iterator[tuple[list[str], bool]]:
     """Each *no* that stands beside a subject: its features, and whether the verb is denied."""
     denied = {gold.nodes[head].token for head, role, _ in gold.arcs if role == "polarity"}
     for found in denials(draft.words):
@@ -198,7 +198,7 @@ def lessons(draft: Draft, gold: GoldGraph) -> Iterator[tuple[list[str], bool]]:
             yield denial_features(found), found.verb.i in denied
 
 
-def train_denial(drafts: Sequence[Draft], golds: Sequence[GoldGraph]) -> Model:
+def train_denial(drafts: Sequence[GraphDraft], golds: Sequence[GoldGraph]) -> Model:
     """Fits a logistic regression with an L2 penalty, by Newton's steps on the weights of the lessons."""
     found = [one for draft, gold in zip(drafts, golds, strict=True) for one in lessons(draft, gold)]
     known = vocabulary((bag for bag, _ in found), 1)

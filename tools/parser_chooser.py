@@ -10,8 +10,13 @@ from typing import Any
 import numpy as np
 
 from graphneg.english.propbank import Roleset
-from graphneg.parsers.dependency.draft import Draft
-from graphneg.parsers.dependency.learned.concepts import Candidate, candidates, context_features, open_words
+from graphneg.parsers.dependency.draft import GraphDraft
+from graphneg.parsers.dependency.learned.concepts import (
+    FragmentOption,
+    candidates,
+    context_features,
+    open_words,
+)
 from graphneg.parsers.dependency.learned.features import kind_of
 from graphneg.parsers.dependency.learned.tables import (
     Meanings,
@@ -37,7 +42,7 @@ class Choice:
     """One word: its context, its candidates, and the number of the right one."""
 
     context: list[str]
-    found: list[Candidate]
+    found: list[FragmentOption]
     right: int
     weight: float
     sentence: int = -1
@@ -113,7 +118,7 @@ def sentence_counts(
 
 
 def choices(
-    meanings: Meanings, draft: Draft, gold: GoldGraph, which: int, weight: float, sentence: int
+    meanings: Meanings, draft: GraphDraft, gold: GoldGraph, which: int, weight: float, sentence: int
 ) -> list[Choice]:
     """The choices that a sentence teaches."""
     right = gold_fragments(gold)

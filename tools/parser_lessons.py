@@ -12,15 +12,15 @@ from typing import Any
 
 from graphneg.amr.alignment import align
 from graphneg.amr.penman import is_inverted
-from graphneg.english.propbank import Example, Fault, FrameEntry, Roleset, read_rolesets
+from graphneg.english.propbank import Fault, FrameEntry, PropBankExample, Roleset, read_rolesets
 from graphneg.loaders.propbank import frame_records
 from graphneg.model import AmrGraph, AmrNode
-from graphneg.parsers.dependency.draft import Draft
+from graphneg.parsers.dependency.draft import GraphDraft
 from graphneg.parsers.dependency.learned.arcs import scored_pairs
 from graphneg.parsers.dependency.learned.concepts import choose_concepts
 from graphneg.parsers.dependency.learned.features import DraftFeatures, expand, plain_role, stem_of
 from graphneg.parsers.dependency.learned.tables import Meanings, Model
-from graphneg.parsers.dependency.lexicon import Lexicon
+from graphneg.parsers.dependency.lexicon import ParserLexicon
 from graphneg.parsers.dependency.parser import write_draft
 from graphneg.parsers.dependency.text import (
     Word,
@@ -246,7 +246,7 @@ class PairSentence:
     lost: int
 
 
-def match_nodes(draft: Draft, gold: GoldGraph) -> dict[int, int]:
+def match_nodes(draft: GraphDraft, gold: GoldGraph) -> dict[int, int]:
     """Draft nodes to gold nodes: of the same word by label, stem, then any; of other words by label."""
     mine: defaultdict[int | None, list[int]] = defaultdict(list)
     theirs: defaultdict[int | None, list[int]] = defaultdict(list)
@@ -290,7 +290,7 @@ def match_nodes(draft: Draft, gold: GoldGraph) -> dict[int, int]:
     return found
 
 
-def pair_sentence(draft: Draft, gold: GoldGraph, meanings: Meanings, weight: float) -> PairSentence:
+def pair_sentence(draft: GraphDraft, gold: GoldGraph, meanings: Meanings, weight: float) -> PairSentence:
     """The features and the right roles of one draft."""
     match = match_nodes(draft, gold)
     roles = {(h, d): plain_role(role) for h, role, d in sorted(gold.arcs)}
@@ -343,7 +343,12 @@ WEIGHT = 0.1
 
 
 def example_sentences(
-    nlp: Any, rolesets: Sequence[Roleset], most: int, lexicon: Lexicon, meanings: Meanings, chooser: Model
+    nlp: Any,
+    rolesets: Sequence[Roleset],
+    most: int,
+    lexicon: ParserLexicon,
+    meanings: Meanings,
+    chooser: Model,
 ) -> Iterator[PairSentence]:
     """A lesson for each example whose predicate the parser takes for the right frame, ``most`` a frame."""
     examples = [
@@ -364,7 +369,7 @@ def example_sentences(
             yield lesson
 
 
-def _usable(roleset: Roleset) -> list[Example]:
+def _usable(roleset: Roleset) -> list[PropBankExample]:
     return [
         example
         for example in roleset.examples
@@ -375,7 +380,7 @@ def _usable(roleset: Roleset) -> list[Example]:
     ]
 
 
-def _places(example: Example, words: Sequence[Word]) -> list[int] | None:
+def _places(example: PropBankExample, words: Sequence[Word]) -> list[int] | None:
     """The place among ``words`` of each word of the example; ``None`` if they are cut otherwise."""
     starts = {word.start: word.i for word in words}
     places: list[int] = []
@@ -388,7 +393,9 @@ def _places(example: Example, words: Sequence[Word]) -> list[int] | None:
     return places
 
 
-def _without(entry: FrameEntry, example: Example, words: Sequence[Word], places: Sequence[int]) -> FrameEntry:
+def _without(
+    entry: FrameEntry, example: PropBankExample, words: Sequence[Word], places: Sequence[int]
+) -> FrameEntry:
     """The frame as it would be known had this example not been counted."""
     seen = {form: dict(counts) for form, counts in entry.seen.items()}
     for role, start, end in example.arguments:
@@ -403,7 +410,7 @@ def _without(entry: FrameEntry, example: Example, words: Sequence[Word], places:
 
 
 def _lesson(
-    draft: Draft, frame: str, example: Example, places: Sequence[int], meanings: Meanings
+    draft: GraphDraft, frame: str, example: PropBankExample, places: Sequence[int], meanings: Meanings
 ) -> PairSentence | None:
     rel = places[example.relation]
     heads = [
@@ -438,7 +445,7 @@ def _lesson(
     return lesson if lesson.pairs and any(lesson.roles) else None
 
 
-def _node_at(draft: Draft, token: int, head: int) -> int | None:
+def _node_at(draft: GraphDraft, token: int, head: int) -> int | None:
     """The node that stands for a word: the one that hangs on ``head``, else the one that others hang on."""
     mine = [
         i

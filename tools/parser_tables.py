@@ -11,7 +11,7 @@ from typing import Any
 
 from graphneg.amr.alignment import align
 from graphneg.amr.penman import is_inverted, iter_blocks, metadata, parse_graph
-from graphneg.english.propbank import Example, Fault, Roleset, read_rolesets
+from graphneg.english.propbank import Fault, PropBankExample, Roleset, read_rolesets
 from graphneg.english.tokens import tokenize
 from graphneg.loaders.propbank import frame_records
 from graphneg.model import AmrGraph
@@ -171,7 +171,7 @@ def write_frames(sources: Sequence[Path], nlp: Any, target: Path) -> int:
 
 
 def _count(
-    nlp: Any, examples: Sequence[tuple[int, Example]]
+    nlp: Any, examples: Sequence[tuple[int, PropBankExample]]
 ) -> tuple[Counter[int], defaultdict[int, Counter[tuple[str, str]]]]:
     """How many examples each roleset has that the parser cuts alike, and its roles by signature."""
     from spacy.tokens import Doc

@@ -15,10 +15,10 @@ from typing import Any
 
 from graphneg.english.propbank import Roleset
 from graphneg.model import AmrGraph
-from graphneg.parsers.dependency.draft import Draft
+from graphneg.parsers.dependency.draft import GraphDraft
 from graphneg.parsers.dependency.learned.concepts import choose_concepts
 from graphneg.parsers.dependency.learned.tables import Meanings, Model, read_meanings
-from graphneg.parsers.dependency.lexicon import Lexicon, load_lexicon
+from graphneg.parsers.dependency.lexicon import ParserLexicon, load_lexicon
 from graphneg.parsers.dependency.parser import write_draft
 from graphneg.parsers.dependency.revision import Parts
 from graphneg.parsers.dependency.text import LONGEST, Word, load_model
@@ -98,13 +98,13 @@ def _once(graphs: Sequence[AmrGraph], excluded: Collection[str]) -> list[AmrGrap
     return found
 
 
-def rule_lexicon(items: Sequence[Item]) -> Lexicon:
+def rule_lexicon(items: Sequence[Item]) -> ParserLexicon:
     """The rules' tables, with what words and roles were in these items' graphs alone."""
     counts = GraphCounts()
     for item in items:
         counts.add(item.words, item.graph, _TABLE_WEIGHTS[item.corpus])
     full = load_lexicon()
-    lexicon = Lexicon(frames=full.frames, aliases=full.aliases)
+    lexicon = ParserLexicon(frames=full.frames, aliases=full.aliases)
     lexicon.add_concepts((*key, str(n)) for key, n in sorted(counts.concepts.items(), key=_frequent))
     lexicon.add_roles((*key, str(n)) for key, n in sorted(counts.roles.items(), key=_frequent))
     return lexicon
@@ -114,12 +114,12 @@ def _frequent(entry: tuple[Any, int]) -> tuple[int, Any]:
     return -entry[1], entry[0]
 
 
-def draft_of(item: Item, lexicon: Lexicon) -> Draft:
+def draft_of(item: Item, lexicon: ParserLexicon) -> GraphDraft:
     """The rules' draft, on words of its own (rules may mend them)."""
     return write_draft(item.gold.text, copy_words(item.words), lexicon)
 
 
-def crossed_drafts(items: Sequence[Item], folds: int) -> list[Draft]:
+def crossed_drafts(items: Sequence[Item], folds: int) -> list[GraphDraft]:
     """A draft for each item, by tables from the other folds only."""
     lexicons = [rule_lexicon([item for item in items if item.fold != fold]) for fold in range(folds)]
     return [draft_of(item, lexicons[item.fold]) for item in items]
@@ -139,7 +139,7 @@ def fit(
     clusters: Mapping[str, tuple[int, int]],
     folds: int,
     say: Callable[[str], None],
-    lessons: Callable[[Lexicon, Meanings, Model], Iterable[PairSentence]],
+    lessons: Callable[[ParserLexicon, Meanings, Model], Iterable[PairSentence]],
 ) -> Parts:
     """All parts from items of several folds.
 
@@ -171,7 +171,7 @@ def fit(
 def _cross_choose(
     meanings: Meanings,
     items: Sequence[Item],
-    drafts: Sequence[Draft],
+    drafts: Sequence[GraphDraft],
     data: Sequence[list[Choice]],
     folds: int,
 ) -> None:

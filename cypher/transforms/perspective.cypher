@@ -15,7 +15,7 @@
 UNWIND $dialogues AS d UNWIND d.turns AS t MATCH (:AmrNode {amr: t.amr})-[:LEXEME]->(w:Term)
 WITH d, collect(DISTINCT w.text) AS said UNWIND d.turns AS t
 MATCH (:Amr {id: t.amr})<-[:MEANS]-(u:Utterance)-[:PERSPECTIVE]->(p:Term)
-MATCH (f:Term)<-[:FOCUS]-(u)<-[:NEXT]-(:Utterance)-[:MENTIONS]->(k:Term)
+MATCH (u)-[:FOCUS]->(f:Term) MATCH (u)<-[:NEXT]-(:Utterance)-[:MENTIONS]->(k:Term)
 WITH k, collect({id: d.id, amr: t.amr, said: said, p: p, own: k.text = f.text}) AS replies
 WITH replies, reduce(top = [], x IN [(k)-[s:SHIFTS_TO]->(x:Term)
        WHERE NOT coalesce('empty' IN x.classes, false) | {n: s.count, text: x.text, x: x}]

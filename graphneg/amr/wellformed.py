@@ -12,7 +12,6 @@ import re
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from operator import itemgetter
 from pathlib import Path
 
@@ -136,13 +135,8 @@ def _node_defects(node: AmrNode, frames: Container[str] | None) -> Iterator[tupl
         len(value) == 1 and value.isalpha() and not _SINGLE_LETTER_VALUE.match(role)
     ):
         yield "undefined-variable", f":{role} leads to {value}, which is introduced nowhere"
-    if node.role is not None and not _is_role(role):
+    if node.role is not None and not _ROLE.match(role):
         yield "malformed-role", f":{role} is no role"
-
-
-@lru_cache(maxsize=4096)
-def _is_role(role: str) -> bool:
-    return _ROLE.match(role) is not None
 
 
 def _role_defects(node: AmrNode, roles: list[str], graph: AmrGraph) -> Iterator[tuple[str, str]]:

@@ -86,7 +86,7 @@ def group(
     app = typer.Typer(
         name=name,
         help=text,
-        epilog=examples(*(examples_of or (each.examples[0] for each in commands))),
+        epilog=examples(*(examples_of or [example for each in commands for example in each.examples[:1]])),
         no_args_is_help=True,
         add_completion=False,
         context_settings={"help_option_names": ["-h", "--help"]},

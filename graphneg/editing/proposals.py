@@ -14,7 +14,7 @@ from graphneg.errors import StoreError, TransformError
 from graphneg.hashing import number, shuffled
 from graphneg.model import Edit
 from graphneg.store.connection import Store
-from graphneg.store.dialogues import Selection, StoredDialogue, Turn, count_dialogues
+from graphneg.store.dialogues import Selection, StoredDialogue, StoredTurn, count_dialogues
 from graphneg.store.statements import cypher_text
 
 OFFERED = 24
@@ -92,11 +92,11 @@ class Donors:
         return shuffled(others, 0, "donors", dialogue.id)[:OFFERED]
 
 
-def said_by(store: Store, amrs: Iterable[str]) -> dict[str, Turn]:
+def said_by(store: Store, amrs: Iterable[str]) -> dict[str, StoredTurn]:
     """The utterances that these graphs belong to, by graph id."""
     wanted = sorted(set(amrs))
     rows = store.read(cypher_text("read/said"), amrs=wanted) if wanted else []
-    return {row["amr"]: Turn(row["turn"], row["speaker"], row["text"], row["amr"]) for row in rows}
+    return {row["amr"]: StoredTurn(row["turn"], row["speaker"], row["text"], row["amr"]) for row in rows}
 
 
 @dataclass(slots=True)

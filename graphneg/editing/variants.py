@@ -22,7 +22,7 @@ from graphneg.errors import TransformError
 from graphneg.ingest.rows import Row, digest
 from graphneg.model import AmrGraph, Edit, EditedUtterance, Negative
 from graphneg.store.connection import Store
-from graphneg.store.dialogues import GraphCache, StoredDialogue, Turn, in_parts
+from graphneg.store.dialogues import GraphCache, StoredDialogue, StoredTurn, in_parts
 from graphneg.store.statements import in_transactions, run
 
 MAX_ROWS = 5_000
@@ -50,7 +50,7 @@ class Variant:
     graphs: Mapping[str, EditedGraph]
     sources: Mapping[str, AmrGraph]
     fault: str | None = None
-    donors: Mapping[str, Turn] = field(default_factory=dict[str, Turn])
+    donors: Mapping[str, StoredTurn] = field(default_factory=dict[str, StoredTurn])
 
     @property
     def borrowed(self) -> list[str]:
@@ -260,7 +260,7 @@ def _unedited(dialogue: StoredDialogue, id: str, at: int, label: int) -> Negativ
     )
 
 
-def _turn(dialogue: StoredDialogue, at: int) -> Turn:
+def _turn(dialogue: StoredDialogue, at: int) -> StoredTurn:
     return next(turn for turn in dialogue.turns if turn.turn == at)
 
 
@@ -323,5 +323,5 @@ def _shown(edited: EditedGraph, edit: Edit, places: Mapping[tuple[str, int], int
     return shown, "" if place is None else describe(after, place)
 
 
-def _said(turn: Turn, text: str | None = None) -> dict[str, str]:
+def _said(turn: StoredTurn, text: str | None = None) -> dict[str, str]:
     return {"speaker": turn.speaker, "text": turn.text if text is None else text}

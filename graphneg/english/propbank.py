@@ -43,7 +43,7 @@ class Alias(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class PropBankExample:
     """A sentence; its words stand apart by spaces. ``relation`` is the predicate's, ``arguments`` are a type,
     first and last word (inclusive)."""
 
@@ -68,7 +68,7 @@ class Roleset:
     roles: tuple[Role, ...]
     aliases: tuple[Alias, ...]
     usages: tuple[tuple[str, str, str], ...]
-    examples: tuple[Example, ...]
+    examples: tuple[PropBankExample, ...]
 
     @property
     def id(self) -> str | None:
@@ -162,13 +162,13 @@ def _roleset(element: Element) -> Roleset:
     )
 
 
-def _example(element: Element) -> Example:
+def _example(element: Element) -> PropBankExample:
     text, relation = element.find(".//text"), element.find(".//rel")
     words = 0 if text is None else len(_text(text).split())
     number = next(iter((relation.get("relloc") or "").split()), "") if relation is not None else ""
     spans = [(one.get("type", ""), one.get("start", ""), one.get("end", "")) for one in element.iter("arg")]
     numbered = [(kind, int(a), int(b)) for kind, a, b in spans if a.isdigit() and b.isdigit()]
-    return Example(
+    return PropBankExample(
         int((element if text is None else text).get(_LINE, "")),
         "" if text is None else _text(text),
         int(number) if number.isdigit() and int(number) < words else None,

@@ -106,7 +106,7 @@ class Generator(Protocol):
       was stopped goes on only where they are the same;
     - ``notes()``: lines to tell the user, of a condition that is off, say;
     - ``left_out()``: for each candidate missing since the last call, the reason (``code: sentence``) and
-      the context's id (`Shortfall` keeps them).
+      the context's id (`ShortfallCounter` keeps them).
     """
 
     @property
@@ -125,7 +125,7 @@ class Generator(Protocol):
         ...
 
 
-class Shortfall:
+class ShortfallCounter:
     """The part of a generator that remembers which candidates are missing, and why.
 
     ``reasons`` has the sentence of each code.

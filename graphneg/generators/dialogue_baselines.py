@@ -16,7 +16,15 @@ from dataclasses import dataclass
 from graphneg.editing.proposals import UtteranceSamples
 from graphneg.english.tokens import match_key
 from graphneg.errors import GeneratorError
-from graphneg.generators.base import UNRELATED, Candidate, Context, Shortfall, Turn, TurnEdit, answering
+from graphneg.generators.base import (
+    UNRELATED,
+    Candidate,
+    Context,
+    ShortfallCounter,
+    Turn,
+    TurnEdit,
+    answering,
+)
 from graphneg.hashing import number, shuffled
 from graphneg.ingest.rows import utterance_id
 from graphneg.store.connection import Store
@@ -53,7 +61,7 @@ Manipulated = tuple[list[str], list[TurnEdit]]
 Manipulation = Callable[[ChanceEdit], Manipulated | None]
 
 
-class DialogueBaseline(Shortfall):
+class DialogueBaseline(ShortfallCounter):
     """Edits whole dialogues: those that end with a context's first right response.
 
     No two candidates of a context say the same, and none says what the original does. A dialogue that

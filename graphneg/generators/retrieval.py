@@ -38,7 +38,7 @@ _DIGITS = 4
 """Scores are compared after rounding: an encoder's last bits depend on what shares its batch."""
 
 
-class Entry(NamedTuple):
+class BankEntry(NamedTuple):
     """One right response of a bank. ``id`` is its address, in ``dialogue``."""
 
     id: str
@@ -50,7 +50,7 @@ Candidates = Callable[[Context, int, int], Iterator[Candidate]]
 """The candidates of a context, the best first, of which so many are taken; the last number is the seed."""
 
 
-def read_bank(store: Store, most: int = MOST, corpora: Sequence[str] = ()) -> list[Entry]:
+def read_bank(store: Store, most: int = MOST, corpora: Sequence[str] = ()) -> list[BankEntry]:
     """The right responses of a store, each text once, in an order that chance decides.
 
     They are at most ``most``. Where a store has more, those are kept whose hash is lowest: the same on
@@ -59,11 +59,11 @@ def read_bank(store: Store, most: int = MOST, corpora: Sequence[str] = ()) -> li
     Raises:
         GeneratorError: the store has no right response.
     """
-    sample = HashSample[Entry](most)
+    sample = HashSample[BankEntry](most)
     for context in read_contexts(store, ContextSelection(Selection(tuple(corpora)), "every")):
         for text in context.positives:
             if key := match_key(text):
-                sample.offer(number(0, "bank", key), Entry(context.id, text, context.dialogue))
+                sample.offer(number(0, "bank", key), BankEntry(context.id, text, context.dialogue))
     entries = sample.items()
     if not entries:
         raise GeneratorError(
@@ -77,7 +77,7 @@ class NewTexts:
 
     >>> from graphneg.generators.base import Turn
     >>> context = Context("d#1", "c", "test", "d", 1, (Turn("A", "Hello?"),), "B", ("Hi!",))
-    >>> NewTexts(context).take_entry(Entry("e#1", "hi!", "e"))
+    >>> NewTexts(context).take_entry(BankEntry("e#1", "hi!", "e"))
     False
     """
 
@@ -86,7 +86,7 @@ class NewTexts:
         self._known = {match_key(text) for text in context.positives}
         self._known.update(match_key(turn.text) for turn in context.turns)
 
-    def take_entry(self, entry: Entry) -> bool:
+    def take_entry(self, entry: BankEntry) -> bool:
         """Whether it is of another dialogue, and not said or given already; it counts as given then."""
         return entry.dialogue != self._dialogue and self.take(entry.text)
 
@@ -124,7 +124,7 @@ class BankGenerator(ABC):
     def prepare(self) -> Candidates:
         """What gives the candidates of a context: over an index of the `bank`, or the bank itself."""
 
-    def bank(self) -> list[Entry]:
+    def bank(self) -> list[BankEntry]:
         """See `read_bank`."""
         return read_bank(self._store, self._most, self._corpora)
 
@@ -307,7 +307,7 @@ def embedder_of(embedder: str | Path | Embedder) -> Embedder:
     return get_embedder(embedder)
 
 
-def _candidate(entry: Entry, **scores: float) -> Candidate:
+def _candidate(entry: BankEntry, **scores: float) -> Candidate:
     return Candidate(entry.text, (UNRELATED,), scores, {"source": entry.id})
 
 

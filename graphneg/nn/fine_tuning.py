@@ -14,7 +14,7 @@ from typing import Any
 
 from graphneg.errors import InputError
 from graphneg.nn.batching import in_batches
-from graphneg.nn.language_models import CausalLM, Direction, Item, LanguageModel, collated
+from graphneg.nn.language_models import CausalLM, Direction, LanguageModel, Request, collated
 from graphneg.nn.training import Trained, fit, open_run
 from graphneg.progress import Progress
 
@@ -91,14 +91,14 @@ def fine_tune(
     )  # fmt: skip
 
 
-def _items(model: LanguageModel, examples: Sequence[Example], limit: int) -> tuple[list[Item], int]:
+def _items(model: LanguageModel, examples: Sequence[Example], limit: int) -> tuple[list[Request], int]:
     """What can be learned of the examples, and how many of them lost their source's beginning."""
-    kept: list[Item] = []
+    kept: list[Request] = []
     shortened = 0
     for number, example in enumerate(examples):
         source, target = model.source_tokens(example.source), model.target_tokens(example.target)
         room = limit - len(target)
         if example.target.strip() and room > 0:
             shortened += len(source) > room
-            kept.append(Item(number, source[-room:], target))
+            kept.append(Request(number, source[-room:], target))
     return kept, shortened

@@ -40,7 +40,7 @@ class Written(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class Request:
     """A source and a target as tokens; ``number`` is theirs among those asked for."""
 
     number: int
@@ -89,7 +89,7 @@ class LanguageModel(ABC):
         """The tokens of a text that the model writes, its end token too."""
 
     @abstractmethod
-    def losses(self, batch: Sequence[Item]) -> list[float]:
+    def losses(self, batch: Sequence[Request]) -> list[float]:
         """The mean negative log-likelihood (nats a token) of each target given its source."""
 
     @abstractmethod
@@ -152,11 +152,11 @@ class LanguageModel(ABC):
         if room and (cut := sum(len(source) > room for source in sources)):
             _log.warning("%d of %d prompts were too long and lost their beginning", cut, len(prompts))
         items = [
-            Item(number, source[-room:] if room else source, ()) for number, source in enumerate(sources)
+            Request(number, source[-room:] if room else source, ()) for number, source in enumerate(sources)
         ]
         ends = self.end_tokens(end)
 
-        def run(batch: Sequence[Item]) -> list[Written]:
+        def run(batch: Sequence[Request]) -> list[Written]:
             sequences = self._generated(
                 [item.source for item in batch],
                 processors(search, [item_seed(seed, names[item.number], 0) for item in batch]),
@@ -188,14 +188,14 @@ class LanguageModel(ABC):
         self,
         texts: Sequence[str],
         given: Sequence[str] | None,
-        run: Callable[[Sequence[Item]], Sequence[Result]],
+        run: Callable[[Sequence[Request]], Sequence[Result]],
         nothing: Result,
     ) -> list[Result]:
         """What ``run`` finds of each text behind what is given, ``nothing`` of one without words."""
         sources = given if given is not None else [""] * len(texts)
         if len(sources) != len(texts):
             raise InputError(f"{len(texts)} texts to score, but {len(sources)} texts given before them")
-        items: list[Item] = []
+        items: list[Request] = []
         for number, (source, text) in enumerate(zip(sources, texts, strict=True)):
             item = self._fitted(number, self.source_tokens(source), self._scored_tokens(text))
             if item.target and text.strip():
@@ -204,7 +204,7 @@ class LanguageModel(ABC):
         scores = dict(zip((item.number for item in items), results, strict=True))
         return [scores.get(number, nothing) for number in range(len(texts))]
 
-    def _fitted(self, number: int, source: Tokens, target: Tokens) -> Item:
+    def _fitted(self, number: int, source: Tokens, target: Tokens) -> Request:
         """What the model can read: the source loses its beginning, then the target its end."""
         limit = self.longest
         if limit is not None and len(source) + len(target) > limit:
@@ -212,7 +212,7 @@ class LanguageModel(ABC):
                 _log.warning("text %d has %d tokens; the first %d count", number, len(target), limit - 1)
                 target = target[: limit - 1]
             source = source[-(limit - len(target)) :]
-        return Item(number, source, target)
+        return Request(number, source, target)
 
     def _scored_tokens(self, text: str) -> list[int]:
         """A text's tokens as they count for its score."""
@@ -240,7 +240,7 @@ class LanguageModel(ABC):
         return Written(text if end is None else text.split(end)[0].strip(), True)
 
 
-def _length(item: Item) -> int:
+def _length(item: Request) -> int:
     return len(item.source) + len(item.target)
 
 
@@ -257,11 +257,11 @@ class CausalLM(LanguageModel):
         """The text's tokens and the end token."""
         return [*self._scored_tokens(text), self.tokenizer.eos_token_id]
 
-    def losses(self, batch: Sequence[Item]) -> list[float]:
+    def losses(self, batch: Sequence[Request]) -> list[float]:
         """See `LanguageModel.losses`."""
         return [sum(losses) / len(losses) for losses in self.token_losses(batch)]
 
-    def token_losses(self, batch: Sequence[Item]) -> list[list[float]]:
+    def token_losses(self, batch: Sequence[Request]) -> list[list[float]]:
         """The negative log-likelihood (nats) of each token of each target, given its source."""
         import torch
         from torch.nn.functional import cross_entropy
@@ -309,7 +309,7 @@ class Seq2SeqLM(LanguageModel):
         end = self.tokenizer.eos_token_id
         return tokens if tokens[-1:] == [end] else [*tokens, end]
 
-    def losses(self, batch: Sequence[Item]) -> list[float]:
+    def losses(self, batch: Sequence[Request]) -> list[float]:
         """See `LanguageModel.losses`."""
         import torch
         from torch.nn.functional import cross_entropy
@@ -335,7 +335,7 @@ class Seq2SeqLM(LanguageModel):
         return [sequence[1:] for sequence in sequences]
 
 
-def collated(model: LanguageModel, items: Sequence[Item]) -> Mapping[str, Any]:
+def collated(model: LanguageModel, items: Sequence[Request]) -> Mapping[str, Any]:
     """A batch to learn from: ``input_ids``, ``attention_mask`` and ``labels`` of shape (items, tokens).
 
     A causal model's row is source and target, of which only the target has labels; a

@@ -81,7 +81,7 @@ class AmrlibParser:
         proposals = dict(zip(different, self._propose(different), strict=True))
         return [self._parsed(sentences, proposals) for sentences in split]
 
-    def _parsed(self, sentences: Sequence[SentenceSpan], proposals: Mapping[str, Proposal]) -> Parsed:
+    def _parsed(self, sentences: Sequence[SentenceSpan], proposals: Mapping[str, Hypotheses]) -> Parsed:
         if not sentences:
             return WORDLESS
         graphs: list[AmrGraph] = []
@@ -100,7 +100,7 @@ class AmrlibParser:
         return replace(graph, spans={k: (first + start, first + end) for k, (start, end) in spans.items()})
 
 
-class Candidate(NamedTuple):
+class Hypothesis(NamedTuple):
     """A proposed graph; ``penman`` is None where none can be read from what the model wrote.
 
     ``repairs`` counts what was ill-formed and mended in reading, ``finished`` says whether the model came
@@ -112,15 +112,15 @@ class Candidate(NamedTuple):
     finished: bool = True
 
 
-class Proposal(NamedTuple):
+class Hypotheses(NamedTuple):
     """A sentence's candidates, none where memory did not suffice; ``cut`` tokens of it were not read."""
 
-    candidates: tuple[Candidate, ...] | None
+    candidates: tuple[Hypothesis, ...] | None
     tokens: int = 0
     cut: int = 0
 
 
-def chosen(proposal: Proposal, number: int, longest: int) -> Parsed:
+def chosen(proposal: Hypotheses, number: int, longest: int) -> Parsed:
     """The best well-formed graph of a sentence, one that came to its end before one that did not."""
     where = f"sentence {number}"
     warnings: list[str] = []
@@ -144,7 +144,7 @@ def chosen(proposal: Proposal, number: int, longest: int) -> Parsed:
     return Parsed(graph, tuple(warnings))
 
 
-def _repaired(candidate: Candidate) -> tuple[AmrGraph | None, int]:
+def _repaired(candidate: Hypothesis) -> tuple[AmrGraph | None, int]:
     """The candidate's graph if it can be made well-formed, and how often it was mended."""
     try:
         graph = replace(parse_graph(candidate.penman or ""), metadata=())
@@ -329,7 +329,7 @@ def read_model(model: str | Path | None) -> ParseModel:
     return replace(whole, tokenizer=tokenizer_source(path, task), max_input=limits[0], max_output=limits[1])
 
 
-Engine = Callable[[Sequence[str]], list[Proposal]]
+Engine = Callable[[Sequence[str]], list[Hypotheses]]
 """Proposes graphs for sentences, best first; they are run longest first, in batches of like length."""
 
 
@@ -366,15 +366,15 @@ def _sequence_engine(model: ParseModel, device: str, batch: int, beams: int, *, 
         read = [[*row[:last], row[-1]] if len(row) > model.max_input else list(row) for row in rows]
         return backend.beams(read, beams, model.max_output)
 
-    def candidate(output: Output) -> Candidate:
+    def candidate(output: Output) -> Hypothesis:
         written = tokenizer.decode(output.tokens, skip_special_tokens=True)
-        return Candidate(*_read_graph(reader, written), output.finished)
+        return Hypothesis(*_read_graph(reader, written), output.finished)
 
-    def propose(sentences: Sequence[str]) -> list[Proposal]:
+    def propose(sentences: Sequence[str]) -> list[Hypotheses]:
         rows: list[list[int]] = [tokenizer(sentence, verbose=False)["input_ids"] for sentence in sentences]
         written = if_memory_suffices(rows, len, batch, generate)
         return [
-            Proposal(
+            Hypotheses(
                 None if outputs is None else tuple(map(candidate, outputs)),
                 len(row),
                 max(0, len(row) - model.max_input),
@@ -419,8 +419,8 @@ def _amrlib_engine(model: ParseModel, device: str, batch: int, beams: int) -> En
     def parse(sentences: Sequence[str]) -> list[str | None]:
         return inference.parse_sents(list(sentences), add_metadata=False)
 
-    def propose(sentences: Sequence[str]) -> list[Proposal]:
+    def propose(sentences: Sequence[str]) -> list[Hypotheses]:
         written = if_memory_suffices(sentences, len, batch, parse)
-        return [Proposal(None if penman is None else (Candidate(penman),)) for penman in written]
+        return [Hypotheses(None if penman is None else (Hypothesis(penman),)) for penman in written]
 
     return propose

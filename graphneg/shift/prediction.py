@@ -217,6 +217,15 @@ def examples_of(
 PRIOR = 1.0
 
 
+def _given(model: str | Path | None, kind: str) -> str | Path:
+    if model is None:
+        raise ModelError(
+            f"the {kind} predictor needs a model, a folder or a hub id, trained on perspectives: "
+            f"graphneg shift train {kind} --model FOLDER -o OUT makes one"
+        )
+    return model
+
+
 class CausalPredictor:
     """Ranks by ``log P(p | post, focus)`` of the model ``+ prior * log P(p | post)`` of the counts.
 
@@ -238,17 +247,12 @@ class CausalPredictor:
         offline: bool = False,
         batch: int = 64,
     ) -> None:
-        if model is None:
-            raise ModelError(
-                "the causal predictor needs a model: a folder, a GGUF file or a hub id; "
-                "graphneg shift train causal --model FOLDER -o OUT fine-tunes one"
-            )
         self._prior = prior
         self._batch = batch
         self._model = (
             model
             if isinstance(model, CausalLM)
-            else load_causal(model, gguf_file=gguf_file, device=device, offline=offline)
+            else load_causal(_given(model, self.name), gguf_file=gguf_file, device=device, offline=offline)
         )
         if self._model.direction != "forward":
             raise ModelError(
@@ -321,14 +325,11 @@ class Seq2SeqPredictor:
         offline: bool = False,
         batch: int = 64,
     ) -> None:
-        if model is None:
-            raise ModelError(
-                "the seq2seq predictor needs a model, a folder or a hub id, trained on perspectives: "
-                "graphneg shift train seq2seq --model FOLDER -o OUT makes one"
-            )
         self._prior = prior
         self._model = (
-            model if isinstance(model, Seq2SeqLM) else load_seq2seq(model, device=device, offline=offline)
+            model
+            if isinstance(model, Seq2SeqLM)
+            else load_seq2seq(_given(model, self.name), device=device, offline=offline)
         )
         self._model.batch_size = batch
 

@@ -27,7 +27,7 @@ _NO_DIGESTS: Mapping[str, str | None] = {}
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class StoredTurn:
     """One utterance as editing sees it: ``amr`` is its graph's id, ``digest`` the graph's own."""
 
     turn: int
@@ -44,7 +44,7 @@ class StoredDialogue:
     id: str
     corpus: str
     split: str
-    turns: tuple[Turn, ...]
+    turns: tuple[StoredTurn, ...]
 
     @property
     def digests(self) -> dict[str, str | None]:
@@ -122,9 +122,9 @@ def read_dialogues(store: Reads, ids: Sequence[str]) -> list[StoredDialogue]:
     for row in store.read(cypher_text("read/turns"), ids=list(ids)):
         # Of an utterance's graphs, a gold one (``penman``) comes before a parser's.
         said = sorted(row["turns"], key=lambda turn: (turn[0], turn[4] != "penman", turn[4] or ""))
-        turns: dict[int, Turn] = {}
+        turns: dict[int, StoredTurn] = {}
         for turn, speaker, text, amr, _, digest in said:
-            turns.setdefault(turn, Turn(turn, speaker, text, amr, digest))
+            turns.setdefault(turn, StoredTurn(turn, speaker, text, amr, digest))
         whole = tuple(turns.values())
         dialogues[row["id"]] = StoredDialogue(row["id"], row["corpus"], row["split"], whole)
     return [dialogues[id] for id in ids if id in dialogues]

@@ -294,14 +294,15 @@ def _greet(directory: Path, deadline: float) -> Membership | None:
     endpoint = read_endpoint(directory)
     if endpoint is None:
         return None
-    if endpoint.protocol != supervisor.PROTOCOL and not _lock_is_free(directory):
-        raise StoreError(
-            f"{directory} is in use by graphneg {endpoint.graphneg}, which shares stores in another way "
-            "than this version: wait until that program has ended, or use the same version in both"
-        )
     with contextlib.ExitStack() as opened, contextlib.suppress(OSError):
         address = ("127.0.0.1", endpoint.control_port)
         control = opened.enter_context(socket.create_connection(address, timeout=2.0))
+        # Asked once something answers: a new server holds the lock before it replaces the file of one gone.
+        if endpoint.protocol != supervisor.PROTOCOL and not _lock_is_free(directory):
+            raise StoreError(
+                f"{directory} is in use by graphneg {endpoint.graphneg}, which shares stores in another way "
+                "than this version: wait until that program has ended, or use the same version in both"
+            )
         control.sendall(endpoint.token.encode() + b"\n")
         lines = control.makefile("rb")
         if lines.readline() == supervisor.WELCOME:

@@ -17,7 +17,14 @@ from graphneg.ingest.validation import Grouping
 from graphneg.ingest.writing import write_records
 from graphneg.model import AmrGraph, Edit
 from graphneg.store.connection import Store
-from graphneg.store.dialogues import GraphCache, Selection, StoredDialogue, Turn, dialogue_ids, read_dialogues
+from graphneg.store.dialogues import (
+    GraphCache,
+    Selection,
+    StoredDialogue,
+    StoredTurn,
+    dialogue_ids,
+    read_dialogues,
+)
 from tests.servers import wipe
 from tests.transform_runs import NAMES, TRANSFORMS, applied, dialogue, edit_lists, line, load, shift
 
@@ -83,7 +90,7 @@ def test_any_graphs_make_a_dialogue(prince: Store, data: st.DataObject) -> None:
     several = st.lists(st.sampled_from(turns), min_size=1, max_size=6, unique_by=lambda turn: turn.amr)
     drawn = data.draw(several)
     speakers = data.draw(st.lists(st.sampled_from("ABC"), min_size=len(drawn), max_size=len(drawn)))
-    said = tuple(Turn(n, speakers[n], turn.text, turn.amr) for n, turn in enumerate(drawn))
+    said = tuple(StoredTurn(n, speakers[n], turn.text, turn.amr) for n, turn in enumerate(drawn))
     mixed = StoredDialogue("mixed", "own", "test", said)
     kept = GraphCache(prince)
     assert [fault for name in NAMES for fault in faults(name, prince, [mixed], kept)] == []

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphneg.errors import GeneratorError
-from graphneg.generators.base import Context, Shortfall, Turn, answering, options_of
+from graphneg.generators.base import Context, ShortfallCounter, Turn, answering, options_of
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ def test_all_strange_options_are_named_with_those_there_are() -> None:
 
 
 def test_what_is_left_out_is_told_once_for_each_candidate() -> None:
-    shortfall = Shortfall({"cold": "the tea is cold", "gone": "the tea is gone"})
+    shortfall = ShortfallCounter({"cold": "the tea is cold", "gone": "the tea is gone"})
     shortfall.leave_out("cold", "d#1", 2)
     shortfall.leave_out("gone", "d#2")
     shortfall.leave_out("gone", "d#3", 0)

@@ -12,7 +12,7 @@ import pytest
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.errors import GeneratorError, ModelError
 from graphneg.generators.base import Candidate, Context, ContextSelection, get_generator, read_contexts
-from graphneg.generators.retrieval import Bm25Generator, Entry, NewTexts, read_bank
+from graphneg.generators.retrieval import BankEntry, Bm25Generator, NewTexts, read_bank
 from graphneg.generators.token_substitution import tags_of
 from graphneg.hashing import number
 from graphneg.model import Negative
@@ -211,16 +211,16 @@ class TestNewTexts:
 
     def test_what_the_dialogue_says_itself_is_not_taken_even_once(self, context: Context) -> None:
         new = NewTexts(context)
-        assert not new.take_entry(Entry("own/test/1#9", "A horse?", context.dialogue))
-        assert new.take_entry(Entry("own/test/2#9", "A horse?", "own/test/2"))
+        assert not new.take_entry(BankEntry("own/test/1#9", "A horse?", context.dialogue))
+        assert new.take_entry(BankEntry("own/test/2#9", "A horse?", "own/test/2"))
 
 
 class Given(Bm25Generator):
     """Searches a hundred texts, of which all but five say *boat*, some twice."""
 
-    def bank(self) -> list[Entry]:
+    def bank(self) -> list[BankEntry]:
         said = ["boat boat" if n % 7 == 0 else "boat" if n % 20 else "car" for n in range(100)]
-        return [Entry(f"e/{n}#1", f"{words} number {'x' * n}", f"e/{n}") for n, words in enumerate(said)]
+        return [BankEntry(f"e/{n}#1", f"{words} number {'x' * n}", f"e/{n}") for n, words in enumerate(said)]
 
 
 def test_bm25_gives_all_that_share_a_word_best_first_and_of_equals_the_banks_first(

@@ -6,7 +6,7 @@ import pytest
 
 from graphneg.errors import GeneratorError
 from graphneg.generators.base import Context
-from graphneg.generators.retrieval import Entry
+from graphneg.generators.retrieval import BankEntry
 from graphneg.generators.token_substitution import TokenSubstitutionGenerator, known_words
 from graphneg.store.connection import Store
 
@@ -16,8 +16,8 @@ class Told(TokenSubstitutionGenerator):
 
     texts: tuple[str, ...] = ()
 
-    def bank(self) -> list[Entry]:
-        return [Entry(f"e#{n}", text, "e") for n, text in enumerate(self.texts)]
+    def bank(self) -> list[BankEntry]:
+        return [BankEntry(f"e#{n}", text, "e") for n, text in enumerate(self.texts)]
 
 
 def substituted(context: Context, right: str, *texts: str, **options: int) -> list[str]:

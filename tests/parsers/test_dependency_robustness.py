@@ -15,7 +15,7 @@ from graphneg.amr.wellformed import check
 from graphneg.english.tokens import tokenize
 from graphneg.errors import ParserError
 from graphneg.parsers.base import checked
-from graphneg.parsers.dependency.draft import Draft
+from graphneg.parsers.dependency.draft import GraphDraft
 from graphneg.parsers.dependency.parser import DependencyParser
 from graphneg.parsers.dependency.rules.trees import is_below, promote, reattach
 from graphneg.parsers.dependency.text import Word
@@ -171,7 +171,7 @@ class Faulty:
 
     version = "faulty"
 
-    def revise(self, draft: Draft) -> None:
+    def revise(self, draft: GraphDraft) -> None:
         if any(word.lower == "platypus" for word in draft.words):
             raise KeyError("platypus")
 

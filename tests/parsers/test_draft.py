@@ -13,7 +13,7 @@ from graphneg.amr.wellformed import check
 from graphneg.model import AmrGraph
 from graphneg.parsers.dependency.draft import (
     DEEPEST,
-    Draft,
+    GraphDraft,
     assemble,
     inverse,
     quoted,
@@ -26,18 +26,18 @@ ROLES = ("ARG0", "ARG1", "mod", "domain", "part", "polarity", "quant", "op1", "o
 LABELS = ("eat-01", "boy", "a b", "(", '"', "x", "and/or", "école", ":", "b2", "12")
 
 
-def written(*drafts: Draft, text: str = "") -> str:
+def written(*drafts: GraphDraft, text: str = "") -> str:
     return " ".join(format_graph(assemble(drafts, text)).split())
 
 
-def linked(draft: Draft) -> list[tuple[str, str, str]]:
+def linked(draft: GraphDraft) -> list[tuple[str, str, str]]:
     return [(draft.nodes[arc.head].label, arc.role, draft.nodes[arc.dep].label) for arc in draft.arcs]
 
 
 @st.composite
-def drafts(choose: st.DrawFn) -> Draft:
+def drafts(choose: st.DrawFn) -> GraphDraft:
     """Drafts with loops, islands, several tops and labels that nothing can write."""
-    draft = Draft("", [])
+    draft = GraphDraft("", [])
     size = choose(st.integers(1, 7))
     for n in range(size):
         add = draft.constant if n and choose(st.booleans()) else draft.concept
@@ -52,7 +52,7 @@ def drafts(choose: st.DrawFn) -> Draft:
 
 class TestADraft:
     def test_names_new_arguments_or_takes_those_that_are_there(self) -> None:
-        draft = Draft("", [])
+        draft = GraphDraft("", [])
         dog = draft.concept("dog", None, "noun")
         draft.concept("chase-01", None, "verb", ARG0=dog, ARG1="cat")
         assert linked(draft) == [("chase-01", "ARG0", "dog"), ("chase-01", "ARG1", "cat")]
@@ -60,18 +60,18 @@ class TestADraft:
 
     def test_stands_on_the_characters_of_its_words(self) -> None:
         words = tree("New/NNP/compound/1 York/NNP/ROOT/1")
-        draft = Draft("New York", words)
+        draft = GraphDraft("New York", words)
         city = draft.nodes[draft.concept("city", 0, "name", last=1)]
         assert (city.start, city.end, city.sentence) == (0, 8, 0)
 
     def test_links_no_node_to_itself(self) -> None:
-        draft = Draft("", [])
+        draft = GraphDraft("", [])
         draft.link(draft.concept("be", None, "verb"), "ARG0", 0, "test")
         assert not draft.arcs
 
     def test_redirects_arcs_tops_and_mentions(self) -> None:
         words = tree("he/PRP/nsubj/1 hurt/VBD/ROOT/1 himself/PRP/dobj/1")
-        draft = Draft("he hurt himself", words)
+        draft = GraphDraft("he hurt himself", words)
         he, himself = draft.concept("he", 0, "pronoun"), draft.concept("he", 2, "pronoun")
         draft.concept("hurt-01", 1, "verb", ARG0=he, ARG1=himself)
         draft.tops[0] = himself
@@ -80,7 +80,7 @@ class TestADraft:
         assert draft.tops == {0: he} and draft.roles(2) == {"ARG0": he, "ARG1": he}
 
     def test_merges_what_has_one_key_into_the_first(self) -> None:
-        draft = Draft("", [])
+        draft = GraphDraft("", [])
         for concept in ("i", "you", "i", "dog", "i"):
             draft.concept(concept, None, "test")
         draft.drop(0)
@@ -90,7 +90,7 @@ class TestADraft:
 
 class TestRepair:
     def test_keeps_one_polarity_and_drops_the_constants_that_are_left_alone(self) -> None:
-        draft = Draft("", [])
+        draft = GraphDraft("", [])
         run = draft.concept("run-02", None, "verb")
         for _ in range(2):
             draft.link(run, "polarity", draft.constant("-", None, "no"), "no")
@@ -99,14 +99,14 @@ class TestRepair:
         assert [node.gone for node in draft.nodes] == [False, False, True]
 
     def test_gives_a_bare_name_its_words(self) -> None:
-        draft = Draft("Ada sings", tree("Ada/NNP/nsubj/1 sings/VBZ/ROOT/1"))
+        draft = GraphDraft("Ada sings", tree("Ada/NNP/nsubj/1 sings/VBZ/ROOT/1"))
         draft.concept("name", 0, "name")
         repair(draft)
         assert linked(draft) == [("name", "op1", '"Ada"')]
 
     @pytest.mark.parametrize("value", ["b2", "a b", "(", ""])
     def test_quotes_a_constant_that_would_read_as_something_else(self, value: str) -> None:
-        draft = Draft("", [])
+        draft = GraphDraft("", [])
         draft.link(draft.concept("thing", None, "test"), "value", draft.constant(value, None, "test"), "test")
         repair(draft)
         assert draft.nodes[1].value == f'"{value}"'
@@ -121,7 +121,7 @@ class TestRepair:
 class TestAssembly:
     @settings(max_examples=60)
     @given(st.lists(drafts(), max_size=3))
-    def test_makes_a_well_formed_graph_of_any_drafts(self, made: list[Draft]) -> None:
+    def test_makes_a_well_formed_graph_of_any_drafts(self, made: list[GraphDraft]) -> None:
         graph = assemble(made, "")
         concepts = {node.concept for draft in made for node in draft.nodes if node.concept}
         assert check(graph) == []
@@ -130,28 +130,28 @@ class TestAssembly:
         assert concepts <= {node.concept for node in graph.nodes}
 
     def test_of_nothing_is_empty(self) -> None:
-        assert written() == written(Draft("", [])) == "(a / amr-empty)"
+        assert written() == written(GraphDraft("", [])) == "(a / amr-empty)"
 
     def test_puts_sentences_side_by_side(self) -> None:
-        draft = Draft("", [])
+        draft = GraphDraft("", [])
         draft.tops = {n: draft.concept(word, None, "test", n) for n, word in enumerate(("go-02", "stop-01"))}
         assert written(draft) == "(m / multi-sentence :snt1 (g / go-02) :snt2 (s / stop-01))"
 
     def test_writes_what_is_shared_once_and_names_it_again(self) -> None:
-        draft = Draft("", [])
+        draft = GraphDraft("", [])
         she = draft.concept("she", None, "pronoun")
         go = draft.concept("go-02", None, "verb", ARG0=she)
         draft.tops[0] = draft.concept("want-01", None, "verb", ARG0=she, ARG1=go)
         assert written(draft) == "(w / want-01 :ARG0 (s / she) :ARG1 (g / go-02 :ARG0 s))"
 
     def test_turns_roles_round_that_lead_up(self) -> None:
-        draft = Draft("", [])
+        draft = GraphDraft("", [])
         draft.tops[0] = draft.concept("person", None, "noun")
         draft.concept("teach-01", None, "noun", ARG0=draft.tops[0])
         assert written(draft) == "(p / person :ARG0-of (t / teach-01))"
 
     def test_counts_operands_from_two_where_the_first_was_said_before(self) -> None:
-        draft = Draft("", [])
+        draft = GraphDraft("", [])
         draft.tops[0] = draft.concept("and", None, "opener", op2="go-02")
         assert written(draft) == "(a / and :op2 (g / go-02))"
         draft.link(draft.tops[0], "op9", draft.concept("stop-01", None, "test"), "test")
@@ -159,13 +159,13 @@ class TestAssembly:
         assert written(draft) == "(a / and :op1 (s / sit-01) :op2 (g / go-02) :op3 (s2 / stop-01))"
 
     def test_hangs_loose_parts_under_the_top_by_their_heads(self) -> None:
-        draft = Draft("", [])
+        draft = GraphDraft("", [])
         draft.tops[0] = draft.concept("sleep-01", None, "verb")
         draft.concept("big", None, "adjective", domain="dog")
         assert written(draft) == "(s / sleep-01 :mod (b / big :domain (d / dog)))"
 
     def test_is_never_deeper_than_can_be_read_back(self) -> None:
-        draft = Draft("", [])
+        draft = GraphDraft("", [])
         chain = [draft.concept("think-01", None, "verb") for _ in range(3 * DEEPEST)]
         for head, dep in pairwise(chain):
             draft.link(head, "ARG1", dep, "test")
@@ -177,7 +177,7 @@ class TestAssembly:
         text = "Dogs don't sing."
         words = tree("Dogs/NNS/nsubj/1 sing/VB/ROOT/1")
         words[1].start, words[1].end = 11, 15
-        draft = Draft(text, words)
+        draft = GraphDraft(text, words)
         draft.tops[0] = draft.concept("sing-01", 1, "verb", ARG0=draft.concept("dog", 0, "noun"))
         assert assemble([draft], text).spans == {0: (3, 4), 1: (0, 1)}
 

@@ -9,7 +9,7 @@ import pytest
 
 from graphneg.amr.penman import format_graph
 from graphneg.amr.wellformed import check
-from graphneg.parsers.dependency.draft import Draft
+from graphneg.parsers.dependency.draft import GraphDraft
 from graphneg.parsers.dependency.learned.arcs import ScoredArc, decode
 from graphneg.parsers.dependency.learned.tables import draft_fragments, put_fragment, write_fragment
 from graphneg.parsers.dependency.parser import DependencyParser
@@ -118,10 +118,10 @@ def test_decoding_keeps_all_nodes_of_larger_parts() -> None:
     assert len(taken) == 3 and not given_up
 
 
-def _draft() -> Draft:
+def _draft() -> GraphDraft:
     from graphneg.parsers.dependency.text import Word
 
-    return Draft(
+    return GraphDraft(
         "teachers left",
         [
             Word(0, "teachers", "teachers", "teacher", "NNS", "NOUN", "nsubj", 1, 0, 8, 0),

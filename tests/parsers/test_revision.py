@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("spacy", reason="the dependency parser needs spaCy")
 
 from graphneg.amr.penman import format_graph
-from graphneg.parsers.dependency.draft import Draft
+from graphneg.parsers.dependency.draft import GraphDraft
 from graphneg.parsers.dependency.parser import DependencyParser
 
 
@@ -20,7 +20,7 @@ class Forgetful:
 
     version: str = "forgetful"
 
-    def revise(self, draft: Draft) -> None:
+    def revise(self, draft: GraphDraft) -> None:
         for k in range(len(draft.nodes)):
             if k not in draft.tops.values():
                 draft.drop(k)
@@ -32,7 +32,7 @@ class Wiping:
 
     version: str = "wiping"
 
-    def revise(self, draft: Draft) -> None:
+    def revise(self, draft: GraphDraft) -> None:
         for k in range(len(draft.nodes)):
             draft.drop(k)
         draft.tops.clear()

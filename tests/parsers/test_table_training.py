@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("spacy", reason="the dependency parser needs spaCy")
 
-from graphneg.parsers.dependency.lexicon import DELETED, Lexicon, load_lexicon
+from graphneg.parsers.dependency.lexicon import DELETED, ParserLexicon, load_lexicon
 from graphneg.parsers.dependency.text import load_model
 from tools.parser_tables import GraphCounts, count_graphs, letters, read_graphs, write_counts, write_frames
 
@@ -61,7 +61,7 @@ def test_arcs_are_counted_with_how_they_hang(counts: GraphCounts) -> None:
 
 def test_a_lexicon_reads_what_was_written(counts: GraphCounts, tmp_path: Path) -> None:
     write_counts(counts, tmp_path)
-    lexicon = Lexicon()
+    lexicon = ParserLexicon()
     lexicon.add_concepts(line.split("\t") for line in (tmp_path / "concepts.tsv").read_text().splitlines())
     lexicon.add_roles(line.split("\t") for line in (tmp_path / "roles.tsv").read_text().splitlines())
     assert lexicon.best_concept("give", "v") == "give-01"

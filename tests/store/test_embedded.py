@@ -9,6 +9,7 @@ import socket
 import stat
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Generator
 from contextlib import ExitStack
@@ -333,7 +334,12 @@ def test_an_endpoint_of_another_protocol_whose_server_is_gone_is_no_hindrance(di
     directory.mkdir()
     left = {"protocol": 99, "graphneg": "99.0", "java": 1, "token": "t", "password": "p", "control_port": 1}
     (directory / supervisor.ENDPOINT).write_text(json.dumps(left))
-    open_store(directory).close()
+    with open(directory / supervisor.LOCK, "ab") as lock:  # held as by a server that starts
+        assert supervisor.lock_exclusively(lock)
+        later = threading.Timer(1.0, lock.close)
+        later.start()
+        open_store(directory).close()
+        later.join()
 
 
 def test_a_stranger_on_the_control_port_is_no_hindrance(directory: Path) -> None:

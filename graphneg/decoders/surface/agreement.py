@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from graphneg.decoders.surface.clauses import Group
+from graphneg.decoders.surface.clauses import VerbGroup
 from graphneg.decoders.surface.draft import EDGE, Token, Tokens
 from graphneg.decoders.surface.forms import BE, DO, HAVE, Case, agree, finite_tag, pronoun, pronoun_cases
 from graphneg.decoders.surface.negation_scope import is_tag_pronoun
-from graphneg.decoders.surface.sentence import RealisationError, Sentence
+from graphneg.decoders.surface.sentence import RealisationError, SentenceDraft
 from graphneg.english.tagging import NOUNS, VERBS
 from graphneg.english.words import word_class, word_map
 
@@ -23,14 +23,14 @@ _EXPLETIVE_REACH = 7
 PEOPLE = word_class("people")
 
 
-def is_subject(sentence: Sentence, token: Token) -> bool:
+def is_subject(sentence: SentenceDraft, token: Token) -> bool:
     """Whether a pronoun or noun is (part of) the subject of a finite verb."""
     return bool(_governed(sentence, token))
 
 
-def _governed(sentence: Sentence, token: Token) -> list[Group]:
+def _governed(sentence: SentenceDraft, token: Token) -> list[VerbGroup]:
     """The finite groups whose subject the token heads, or helps to head."""
-    index, governed = sentence.tokens.where(token), list[Group]()
+    index, governed = sentence.tokens.where(token), list[VerbGroup]()
     for group in sentence.groups():
         if group.kind != "finite" or not group.subject or not group.subject[0] <= index < group.subject[1]:
             continue
@@ -64,14 +64,14 @@ def person_of(tokens: Sequence[Token]) -> str:
     return "they" if head.tag == "NNS" or head.low in _PLURAL else "he"
 
 
-def agree_with(sentence: Sentence, token: Token) -> None:
+def agree_with(sentence: SentenceDraft, token: Token) -> None:
     """Inflects the finite verbs whose subject holds the token, for that subject's person."""
     for group in _governed(sentence, token):
         if group.said_of[0].tag != "EX":
             inflect_finite(sentence, group, person_of(group.said_of))
 
 
-def inflect_finite(sentence: Sentence, group: Group, person: str) -> None:
+def inflect_finite(sentence: SentenceDraft, group: VerbGroup, person: str) -> None:
     """The finite verb of a group for a person; modals and pasts stay as they are."""
     verb, low = group.verb, group.verb.low
     if verb.tag == "MD" or low in ("'d", "'ll", "ai"):
@@ -92,7 +92,7 @@ def inflect_finite(sentence: Sentence, group: Group, person: str) -> None:
         sentence.rewrite(verb, form)
 
 
-def agree_relative(sentence: Sentence, tokens: Sequence[Token]) -> None:
+def agree_relative(sentence: SentenceDraft, tokens: Sequence[Token]) -> None:
     """``the stars that belong``: a relative clause agrees with what it follows."""
     after = sentence.tokens.where(tokens[-1]) + 1
     for group in sentence.groups():
@@ -100,7 +100,7 @@ def agree_relative(sentence: Sentence, tokens: Sequence[Token]) -> None:
             inflect_finite(sentence, group, person_of(tokens))
 
 
-def set_pronouns(sentence: Sentence, persons: Mapping[int, str]) -> None:
+def set_pronouns(sentence: SentenceDraft, persons: Mapping[int, str]) -> None:
     """Gives pronoun nodes other persons, all at once; raises ``no-alignment`` where none has a word."""
     tokens = sentence.tokens
     mentions = [(tokens[i], k, person) for k, person in persons.items() for i in sentence.indices(k)]
@@ -142,7 +142,7 @@ def _check_swap(tokens: Tokens, persons: set[str], changed: Sequence[Token]) -> 
                 raise RealisationError("no-alignment", f"no node says {token.text}, which would stay")
 
 
-def refuse_expletive(sentence: Sentence, token: Token) -> None:
+def refuse_expletive(sentence: SentenceDraft, token: Token) -> None:
     """Raises ``kind-mismatch`` for *it's hard work being a nurse*, *it is a while since*, *take it easy*."""
     tokens, index = sentence.tokens, sentence.tokens.where(token)
     _, end = sentence.sentence_bounds(index)
@@ -152,7 +152,7 @@ def refuse_expletive(sentence: Sentence, token: Token) -> None:
     sentence.refuse("expletive", index, owns=owns, anticipates=after[0].is_be and any(marks))
 
 
-def rewrite_pronoun(sentence: Sentence, token: Token, person: str, case: Case) -> None:
+def rewrite_pronoun(sentence: SentenceDraft, token: Token, person: str, case: Case) -> None:
     """Writes the form of a person in a case."""
     form = pronoun(person, case)
     if token.low == "'s":
@@ -162,7 +162,7 @@ def rewrite_pronoun(sentence: Sentence, token: Token, person: str, case: Case) -
     sentence.rewrite(token, form, ("PRS", "PRO", "PS", "PN", "PRO")[case])
 
 
-def case_of(sentence: Sentence, token: Token, person: str) -> Case | None:
+def case_of(sentence: SentenceDraft, token: Token, person: str) -> Case | None:
     """The case a pronoun stands in; forms that look alike are told apart by what stands around them."""
     if token.low == "'s":
         return Case.OBJECT

@@ -1,6 +1,6 @@
 """Finds the verb groups of a sentence (auxiliaries, main verb, negation, subject) and its noun phrases.
 
-In: tagged tokens. Out: a `Group` for each verb group, built from tags alone, so that it can be done again
+In: tagged tokens. Out: a `VerbGroup` each, built from tags alone, so that it can be done again
 after each edit. ``had not been seen`` is one group; ``Do you know`` is one too, with its subject inside.
 """
 
@@ -26,7 +26,7 @@ _COMMA_REACH = 12
 
 
 @dataclass(slots=True)
-class Group:
+class VerbGroup:
     """One verb group: indices in ``tokens``, which hold as long as nothing is put in or taken out.
 
     ``chain`` has its verbs, the main one last; ``subject`` is start and end; ``to`` is that of an infinitive;
@@ -101,9 +101,9 @@ class Group:
             self.inverted = self.quotative = False
 
 
-def groups(tokens: Tokens) -> list[Group]:
+def groups(tokens: Tokens) -> list[VerbGroup]:
     """The verb groups, in order. Retags verbs by the auxiliary before them (``was/AX read/VBN``)."""
-    known: list[Group] = []
+    known: list[VerbGroup] = []
     index = 0
     while index < len(tokens):
         group = _group_at(tokens, index, known)
@@ -117,7 +117,7 @@ def groups(tokens: Tokens) -> list[Group]:
     return known
 
 
-def _group_at(tokens: Tokens, index: int, before: list[Group]) -> Group | None:
+def _group_at(tokens: Tokens, index: int, before: list[VerbGroup]) -> VerbGroup | None:
     _retag_conjunct(tokens, index, before)
     tag = tokens[index].tag
     if tag in FINITE and not (tag == "VBP" and after_determiner(tokens, index)):
@@ -128,18 +128,18 @@ def _group_at(tokens: Tokens, index: int, before: list[Group]) -> Group | None:
         if tokens.at(verb).tag != "VB":
             return None
         negations = [index] if tag == "NEG" else _negations(tokens, to, verb)
-        return _extended(Group("infinitive", [verb], tokens, negations, to=to))
+        return _extended(VerbGroup("infinitive", [verb], tokens, negations, to=to))
     if tag == "VB" and not after_determiner(tokens, index):
         negated = _negative_imperative(tokens, index, ("VB", "VBP"))
         kind: Kind = "imperative" if _opens_clause(tokens, index, before) else "bare"
-        return negated or _extended(Group(kind, [index], tokens))
+        return negated or _extended(VerbGroup(kind, [index], tokens))
     if tag in ("VBG", "VBN"):
         negation = [index - 1] if tokens.at(index - 1).tag == "NEG" else []
-        return _extended(Group("gerund" if tag == "VBG" else "participle", [index], tokens, negation))
+        return _extended(VerbGroup("gerund" if tag == "VBG" else "participle", [index], tokens, negation))
     return None
 
 
-def _negative_imperative(tokens: Tokens, index: int, tags: tuple[str, ...]) -> Group | None:
+def _negative_imperative(tokens: Tokens, index: int, tags: tuple[str, ...]) -> VerbGroup | None:
     """``don't go``, where a verb with one of the tags follows."""
     if tokens[index].low != "do" or tokens.at(index + 1).tag != "NEG":
         return None
@@ -147,10 +147,10 @@ def _negative_imperative(tokens: Tokens, index: int, tags: tuple[str, ...]) -> G
     if tokens.at(verb).tag not in tags or tokens[verb].low in ("you", "they", "we", "i"):
         return None
     tokens[verb].tag = "VB"
-    return Group("imperative", [index, verb], tokens, [index + 1])
+    return VerbGroup("imperative", [index, verb], tokens, [index + 1])
 
 
-def _retag_conjunct(tokens: Tokens, index: int, before: list[Group]) -> None:
+def _retag_conjunct(tokens: Tokens, index: int, before: list[VerbGroup]) -> None:
     """``sat down and put``, ``I only have``: what shows no tense has that of the verb or subject before."""
     token, start = tokens[index], tokens.back(index, _SKIP)
     if token.tag == "VB" and start < index and tokens.at(start - 1).tag == "PRS":
@@ -167,8 +167,8 @@ def _retag_conjunct(tokens: Tokens, index: int, before: list[Group]) -> None:
         token.tag = "VBP"
 
 
-def _finite(tokens: Tokens, index: int) -> Group:
-    group, token, before = Group("finite", [index], tokens), tokens[index], tokens.at(index - 1)
+def _finite(tokens: Tokens, index: int) -> VerbGroup:
+    group, token, before = VerbGroup("finite", [index], tokens), tokens[index], tokens.at(index - 1)
     if before.tag in _STARTS and (negated := _negative_imperative(tokens, index, ("VB", "VBP", "AX"))):
         return negated
     if token.tag in ("AX", "MD") and _inverts(tokens, index):
@@ -211,7 +211,7 @@ def _inverts(tokens: Tokens, index: int) -> bool:
     return tokens[opening].low in ("what", "which", "whose", "how") and previous.tag in NOUNS | {"JJ", "RB"}
 
 
-def _extended(group: Group, after: int | None = None) -> Group:
+def _extended(group: VerbGroup, after: int | None = None) -> VerbGroup:
     """Adds the verbs that the last auxiliary of the group governs, from ``after`` the subject on."""
     tokens, start = group.tokens, group.main + 1 if after is None else after
     while True:
@@ -250,7 +250,7 @@ def _negations(tokens: Tokens, start: int, end: int) -> list[int]:
     return [index for index in range(start + 1, min(end, len(tokens))) if tokens[index].tag == "NEG"]
 
 
-def _opens_clause(tokens: Tokens, index: int, before: list[Group]) -> bool:
+def _opens_clause(tokens: Tokens, index: int, before: list[VerbGroup]) -> bool:
     """Whether a plain verb form is an imperative: nothing before it in its clause governs it."""
     start = index
     while tokens.at(start - 1).tag in ("RB", "UH", "CC") and tokens[start - 1].low not in ("and", "or"):
@@ -291,7 +291,7 @@ def hyphen(tokens: Tokens, index: int) -> bool:
     return tokens[index].text == "-" and all(text[:1].isalnum() for text in around)
 
 
-def _subject_before(group: Group, known: list[Group]) -> tuple[int, int] | None:
+def _subject_before(group: VerbGroup, known: list[VerbGroup]) -> tuple[int, int] | None:
     """The noun phrase left of a finite verb, over adverbs and asides, or that of the verb before."""
     tokens = group.tokens
     end = over = tokens.back(group.first, _SKIP)

@@ -19,7 +19,7 @@ from graphneg.decoders.surface.agreement import set_pronouns
 from graphneg.decoders.surface.draft import Readings
 from graphneg.decoders.surface.forms import DO, HAVE
 from graphneg.decoders.surface.negation_scope import refuse_answer
-from graphneg.decoders.surface.sentence import RealisationError, Sentence
+from graphneg.decoders.surface.sentence import RealisationError, SentenceDraft
 from graphneg.decoders.surface.subtrees import drop, is_dangling, wrap
 from graphneg.english.tokens import joined, stands_apart, taken_apart
 from graphneg.english.words import word_class
@@ -41,15 +41,15 @@ class Sources:
     readings: Readings
     opened: int = 0
 
-    def sentence(self, amr: str | None) -> Sentence:
+    def sentence(self, amr: str | None) -> SentenceDraft:
         """A fresh sentence to copy from; raises ``no-source`` where the graph or its text was not given."""
         if amr is None or amr not in self.graphs or amr not in self.texts:
             raise RealisationError("no-source", f"the text of {amr} was not given")
         self.opened += 1
-        return Sentence(self.readings.of(self.texts[amr], self.graphs[amr]))
+        return SentenceDraft(self.readings.of(self.texts[amr], self.graphs[amr]))
 
 
-def realise(sentence: Sentence, edits: Sequence[Edit], sources: Sources) -> str:
+def realise(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) -> str:
     """The text under the edits; raises `RealisationError` for one that the words can't express."""
     own = [edit for edit in edits if edit.copy_of is None]
     if len(own) == 1 and own[0].op == "graft" and own[0].k == 0 and own[0].role is None:
@@ -79,7 +79,7 @@ def realise(sentence: Sentence, edits: Sequence[Edit], sources: Sources) -> str:
     return text
 
 
-def _interjection(sentence: Sentence, edits: Sequence[Edit]) -> str | None:
+def _interjection(sentence: SentenceDraft, edits: Sequence[Edit]) -> str | None:
     """All content gone: what is left is one word such as ``Okay``."""
     top = [edit for edit in edits if edit.op in ("set", "wrap") and edit.k == 0]
     if not top or top[-1].concept not in _INTERJECTIONS:
@@ -94,7 +94,7 @@ def _interjection(sentence: Sentence, edits: Sequence[Edit]) -> str | None:
     return f'" {word} . "' if sentence.tokens[:1] and sentence.tokens[0].text == '"' else f"{word} ."
 
 
-def _change_words(sentence: Sentence, edits: Sequence[Edit], sources: Sources) -> None:
+def _change_words(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) -> None:
     persons = {
         edit.k: edit.concept
         for edit in edits
@@ -118,7 +118,7 @@ def _change_words(sentence: Sentence, edits: Sequence[Edit], sources: Sources) -
             lexical.set_concept(sentence, edit.k, edit.concept)
 
 
-def _change_mark(sentence: Sentence, edit: Edit) -> None:
+def _change_mark(sentence: SentenceDraft, edit: Edit) -> None:
     """Adds a polarity, a mood or a time, or drops one of the first two."""
     node = sentence.node(edit.k)
     k, role, added = edit.k, edit.role if edit.op == "add" else node.role, edit.concept or edit.value
@@ -145,7 +145,7 @@ def _change_mark(sentence: Sentence, edit: Edit) -> None:
             raise RealisationError("unsupported-edit", why)
 
 
-def _wrap(sentence: Sentence, edits: Sequence[Edit]) -> None:
+def _wrap(sentence: SentenceDraft, edits: Sequence[Edit]) -> None:
     for edit in edits:
         if edit.op != "wrap" or edit.concept == "multi-sentence":
             continue
@@ -178,7 +178,7 @@ def _copy(graft: Edit, edits: Sequence[Edit], sources: Sources) -> str:
     return copied
 
 
-def refuse_unsaid(source: Sentence) -> None:
+def refuse_unsaid(source: SentenceDraft) -> None:
     """Raises ``unclear-clause`` where a sentence can't be said again on its own (rules ``say-again``).
 
     A question asks for something else there; *I think so* stands for what was said before it; *as long as it
@@ -208,7 +208,7 @@ def refuse_unsaid(source: Sentence) -> None:
     )
 
 
-def _keep_sentence(source: Sentence, k: int) -> None:
+def _keep_sentence(source: SentenceDraft, k: int) -> None:
     """Leaves the words of one ``:sntN`` of a turn, without what goes on from the turn before: *Yes, and*."""
     tokens = source.tokens
     if k:
@@ -258,7 +258,7 @@ class SurfaceDecoder:
         texts = {amr: joined(text) if stands_apart(text) else text for amr, text in item.source_texts.items()}
         sources = Sources(item.sources, texts, self._readings)
         try:
-            text = realise(Sentence(reading), item.edits, sources)
+            text = realise(SentenceDraft(reading), item.edits, sources)
         except RealisationError as why:
             return Decoded(None, str(why))
         except Exception as error:

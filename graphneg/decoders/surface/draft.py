@@ -261,7 +261,7 @@ def after_determiner(tokens: Tokens, index: int) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class AlignedText:
     """A text with its words, their tags, and the words of each node of its graph."""
 
     text: str
@@ -286,9 +286,9 @@ class Readings:
 
     def __init__(self, aligner: Aligner = align) -> None:
         self._aligner = aligner
-        self._kept: dict[tuple[str, str], Reading] = {}
+        self._kept: dict[tuple[str, str], AlignedText] = {}
 
-    def of(self, text: str, graph: AmrGraph) -> Reading:
+    def of(self, text: str, graph: AmrGraph) -> AlignedText:
         """The reading of a text."""
         known = self._kept.pop((text, graph.id), None)
         if known is None or (known.graph is not graph and known.graph.nodes != graph.nodes):
@@ -299,7 +299,7 @@ class Readings:
         return known
 
 
-def _read(aligner: Aligner, text: str, graph: AmrGraph) -> Reading:
+def _read(aligner: Aligner, text: str, graph: AmrGraph) -> AlignedText:
     tokens = tokenize(text)
     words = [token.text for token in tokens]
     spans = aligner(graph, words)
@@ -309,7 +309,7 @@ def _read(aligner: Aligner, text: str, graph: AmrGraph) -> Reading:
         # Parts of names are written with a capital wherever they stand.
         if node.value is not None and node.up is not None and graph.nodes[node.up].concept == "name":
             tags[slice(*span)] = ["NNP" if words[i][:1].isupper() else tags[i] for i in range(*span)]
-    return Reading(text, graph, tokens, tuple(tags), _mentions(graph, spans, words))
+    return AlignedText(text, graph, tokens, tuple(tags), _mentions(graph, spans, words))
 
 
 def _evidence(graph: AmrGraph, spans: dict[int, Span], words: list[str]) -> dict[int, str]:

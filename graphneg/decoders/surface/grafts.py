@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from graphneg.decoders.surface import agreement
-from graphneg.decoders.surface.clauses import Group
+from graphneg.decoders.surface.clauses import VerbGroup
 from graphneg.decoders.surface.draft import Token
 from graphneg.decoders.surface.forms import BE, Case, agree, may_be_bare, pronoun, pronoun_cases, verb_form
 from graphneg.decoders.surface.lexical import set_concept
-from graphneg.decoders.surface.sentence import Phrase, RealisationError, Sentence, phrase
+from graphneg.decoders.surface.sentence import Phrase, RealisationError, SentenceDraft, phrase
 from graphneg.english.tagging import NOUNS, VERBS
 from graphneg.english.words import readings, word_class
 
@@ -26,7 +26,7 @@ _NOUNLIKE = frozenset({"nominal", "possessive"})
 class Donor:
     """A phrase to copy: its sentence, its span, copies of its ``tokens``; ``serial`` tells donors apart."""
 
-    sentence: Sentence
+    sentence: SentenceDraft
     span: Phrase
     serial: int
     tokens: list[Token] = field(init=False)
@@ -92,7 +92,7 @@ class Donor:
         return Token(head.low if head.tag != "NNP" else head.text, head.tag)
 
 
-def replace_with(sentence: Sentence, k: int, source: Sentence, from_k: int, serial: int) -> None:
+def replace_with(sentence: SentenceDraft, k: int, source: SentenceDraft, from_k: int, serial: int) -> None:
     """Puts a subtree's words where another has its own; raises ``kind-mismatch`` where their kinds differ."""
     target, donor = phrase(sentence, k), Donor(source, phrase(source, from_k), serial)
     name = sentence.node(k).concept == source.node(from_k).concept == "name"
@@ -116,7 +116,7 @@ def replace_with(sentence: Sentence, k: int, source: Sentence, from_k: int, seri
             set_concept(sentence, k, source.node(from_k).concept or "")
 
 
-def _refuse(sentence: Sentence, target: Phrase, donor: Donor, name: bool) -> None:
+def _refuse(sentence: SentenceDraft, target: Phrase, donor: Donor, name: bool) -> None:
     """Raises where the sentence says the noun or the words already, or a name goes with its neighbours."""
     tokens, low = sentence.tokens, donor.head.low
     start, end = sentence.sentence_bounds(target.head)
@@ -137,7 +137,7 @@ def _refuse(sentence: Sentence, target: Phrase, donor: Donor, name: bool) -> Non
     )
 
 
-def _convert(sentence: Sentence, target: Phrase, donor: Donor) -> None:
+def _convert(sentence: SentenceDraft, target: Phrase, donor: Donor) -> None:
     """A phrase of another kind, made to fit."""
     described, verbal = donor.kind in ("adjective", "modifier"), donor.kind in _VERBAL
     if target.kind == "nominal" and (described or verbal):
@@ -166,7 +166,7 @@ def _convert(sentence: Sentence, target: Phrase, donor: Donor) -> None:
         raise RealisationError("kind-mismatch", why)
 
 
-def _verb_to_other(sentence: Sentence, target: Phrase, donor: Donor) -> None:
+def _verb_to_other(sentence: SentenceDraft, target: Phrase, donor: Donor) -> None:
     """A noun phrase as the object in place of a clause; an adjective after a form of be."""
     group, tokens = _group(sentence, target), sentence.tokens
     main = _content_start(group)
@@ -191,7 +191,7 @@ def _verb_to_other(sentence: Sentence, target: Phrase, donor: Donor) -> None:
         agreement.agree_with(sentence, tokens[group.subject[0]])
 
 
-def _group(sentence: Sentence, span: Phrase) -> Group:
+def _group(sentence: SentenceDraft, span: Phrase) -> VerbGroup:
     return next(group for group in sentence.groups() if span.head in group.chain)
 
 
@@ -201,7 +201,7 @@ def _lone_pronoun(tokens: list[Token]) -> str | None:
     return known[0][0] if known else None
 
 
-def splice(sentence: Sentence, target: Phrase, tokens: list[Token]) -> None:
+def splice(sentence: SentenceDraft, target: Phrase, tokens: list[Token]) -> None:
     """Puts tokens where a phrase stands."""
     first = sentence.tokens[target.start]
     sentence.tokens[target.start : target.end] = tokens
@@ -211,7 +211,7 @@ def splice(sentence: Sentence, target: Phrase, tokens: list[Token]) -> None:
             tokens[0].text = tokens[0].text[:1].upper() + tokens[0].text[1:]
 
 
-def _replace_nominal(sentence: Sentence, k: int, target: Phrase, donor: Donor) -> None:
+def _replace_nominal(sentence: SentenceDraft, k: int, target: Phrase, donor: Donor) -> None:
     head, old = sentence.tokens[target.head], sentence.node(k).concept or ""
     if old == "it":
         agreement.refuse_expletive(sentence, head)
@@ -259,7 +259,7 @@ def _third(tokens: list[Token], person: str) -> str:
     return person if person in ("he", "she", "it") else "it"
 
 
-def _follow(sentence: Sentence, tokens: list[Token], old: str, person: str) -> None:
+def _follow(sentence: SentenceDraft, tokens: list[Token], old: str, person: str) -> None:
     """The other mentions of a replaced pronoun take the new one's person."""
     for token in tokens if old != person else ():
         case = agreement.case_of(sentence, token, old) if token in sentence.tokens else None
@@ -269,7 +269,7 @@ def _follow(sentence: Sentence, tokens: list[Token], old: str, person: str) -> N
             agreement.agree_with(sentence, token)
 
 
-def _replace_verb(sentence: Sentence, target: Phrase, donor: Donor) -> None:
+def _replace_verb(sentence: SentenceDraft, target: Phrase, donor: Donor) -> None:
     """A verb phrase takes the place of another: the new verb in the old one's form, subjects left out."""
     main, tokens = _group(donor.sentence, donor.span).main, sentence.tokens
     if any(token.tag in ("WP", "SC") for token in donor.sentence.tokens[donor.span.start : main]):
@@ -285,7 +285,7 @@ def _replace_verb(sentence: Sentence, target: Phrase, donor: Donor) -> None:
         agreement.agree_with(sentence, tokens[old.subject[0]])
 
 
-def _content_start(group: Group) -> int:
+def _content_start(group: VerbGroup) -> int:
     """The first verb that says something: the main one, or the be of a passive or progressive."""
     passive = len(group.chain) > 1 and group.tokens[group.chain[-2]].is_be
     return group.chain[-2] if passive else group.main

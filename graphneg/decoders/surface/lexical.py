@@ -18,7 +18,7 @@ from graphneg.decoders.surface import forms
 from graphneg.decoders.surface.agreement import agree_relative, agree_with, person_of
 from graphneg.decoders.surface.draft import Token
 from graphneg.decoders.surface.forms import BE, HAVE, degree, may_be_bare, noun_form
-from graphneg.decoders.surface.sentence import RealisationError, Sentence
+from graphneg.decoders.surface.sentence import RealisationError, SentenceDraft
 from graphneg.english.noun_kinds import OTHER, is_frame, kind_of, lexeme
 from graphneg.english.numbers import MONTHS, NUMBERS, ORDINALS, WEEKDAYS
 from graphneg.english.propbank import FrameEntry, load_frames
@@ -46,7 +46,7 @@ _NEEDED = {
 }
 
 
-def set_concept(sentence: Sentence, k: int, concept: str) -> None:
+def set_concept(sentence: SentenceDraft, k: int, concept: str) -> None:
     """Puts the word of another concept where those of ``k`` stand; raises ``no-form`` where none fits."""
     node, index, tokens = sentence.node(k), sentence.head(k), sentence.tokens
     token, frame = tokens[index], is_frame(concept)
@@ -82,7 +82,7 @@ def set_concept(sentence: Sentence, k: int, concept: str) -> None:
         agree_with(sentence, token)
 
 
-def _modal_to_adjective(sentence: Sentence, token: Token, wanted: str) -> None:
+def _modal_to_adjective(sentence: SentenceDraft, token: Token, wanted: str) -> None:
     """``can carry`` becomes ``is unlikely to carry``."""
     index = sentence.tokens.where(token)
     group = next((group for group in sentence.groups() if group.first == index), None)
@@ -94,7 +94,7 @@ def _modal_to_adjective(sentence: Sentence, token: Token, wanted: str) -> None:
     sentence.insert(sentence.tokens.where(second), Token(wanted, "JJ"), Token("to", "TO"))
 
 
-def _count(sentence: Sentence, token: Token, old: str) -> None:
+def _count(sentence: SentenceDraft, token: Token, old: str) -> None:
     """A countable noun that takes the place of a mass noun needs an article, and the other way round."""
     tokens, index = sentence.tokens, sentence.tokens.where(token)
     start, end = sentence.noun_phrase(index)
@@ -110,13 +110,13 @@ def _count(sentence: Sentence, token: Token, old: str) -> None:
         sentence.cut(start, start + 1)
 
 
-def _drop_rest(sentence: Sentence, k: int) -> None:
+def _drop_rest(sentence: SentenceDraft, k: int) -> None:
     """The further words of a multi-word concept go with the first."""
     for token in [sentence.tokens[index] for index in sentence.indices(k)[1:]]:
         sentence.tokens.remove(token)
 
 
-def _write(sentence: Sentence, token: Token, words: list[str]) -> None:
+def _write(sentence: SentenceDraft, token: Token, words: list[str]) -> None:
     first, *rest = words
     sentence.rewrite(token, first)
     index, verbal = sentence.tokens.where(token) + 1, token.tag in VERBS
@@ -125,7 +125,7 @@ def _write(sentence: Sentence, token: Token, words: list[str]) -> None:
     sentence.insert(index, *[Token(word, "RB" if verbal else token.tag) for word in rest])
 
 
-def _inflected(sentence: Sentence, token: Token, old: str, wanted: str, concept: str) -> str:
+def _inflected(sentence: SentenceDraft, token: Token, old: str, wanted: str, concept: str) -> str:
     """The new word, or words, in the form that the old one had."""
     tag = token.tag
     wanted = wanted.capitalize() if wanted in _CAPITALS else wanted
@@ -163,7 +163,7 @@ def _is_verb(wanted: str) -> bool:
     return "VERB" in known or not known
 
 
-def _follows(sentence: Sentence, token: Token, verbs: frozenset[str]) -> bool:
+def _follows(sentence: SentenceDraft, token: Token, verbs: frozenset[str]) -> bool:
     """Whether one of the verbs is right before a word, adverbs between them left out: *has just received*."""
     index = sentence.tokens.back(sentence.tokens.where(token), ("RB", "NEG"))
     return sentence.tokens.at(index - 1).full in verbs
@@ -174,7 +174,7 @@ def _verb(wanted: str, tag: str) -> str:
     return f"{forms.verb_form(first, tag)} {rest}".strip()
 
 
-def _adjective(sentence: Sentence, token: Token, old: str, wanted: str, concept: str) -> str:
+def _adjective(sentence: SentenceDraft, token: Token, old: str, wanted: str, concept: str) -> str:
     head, frame = wanted.split(" ")[-1], is_frame(concept)
     known, shown = readings(head), "JJ" if token.low == old else degree(token.text)
     index = sentence.tokens.where(token)
@@ -230,7 +230,7 @@ def _derived(model: str, wanted: str, tag: str) -> str | None:
     return None
 
 
-def set_value(sentence: Sentence, k: int, value: str) -> None:
+def set_value(sentence: SentenceDraft, k: int, value: str) -> None:
     """Puts another constant where that of ``k`` stands: a name, a number, a month, an ordinal."""
     node = sentence.node(k)
     token = sentence.tokens[sentence.head(k)]
@@ -279,7 +279,7 @@ def _value_words(token: Token, bare: str, role: str, parent: str) -> str:
     return said
 
 
-def _refuse_out_of_place(sentence: Sentence, index: int, old: str, wanted: str) -> None:
+def _refuse_out_of_place(sentence: SentenceDraft, index: int, old: str, wanted: str) -> None:
     """Raises ``no-form`` or ``kind-mismatch`` where ``wanted`` can't stand at an index (rules ``fit``)."""
     tokens, token = sentence.tokens, sentence.tokens[index]
     after, after2 = tokens.at(index + 1), tokens.at(index + 2)
@@ -300,7 +300,7 @@ def _refuse_out_of_place(sentence: Sentence, index: int, old: str, wanted: str) 
     )
 
 
-def _refuse_unfit(sentence: Sentence, token: Token, old: str, concept: str) -> None:
+def _refuse_unfit(sentence: SentenceDraft, token: Token, old: str, concept: str) -> None:
     """Raises ``no-form`` where the verb of ``concept`` can't take what follows; ``old`` is the one before."""
     frame = load_frames().frames.get(concept)
     if frame is None:
@@ -339,7 +339,7 @@ def is_adjectival(concept: str, word: str) -> bool:
     return concept in table.candidates(word, "j") or concept not in table.candidates(word, "v")
 
 
-def _complements(sentence: Sentence, token: Token) -> list[str]:
+def _complements(sentence: SentenceDraft, token: Token) -> list[str]:
     """What follows the verb, nearest first: ``object``, ``dative``, ``adjective``, ``to``, …"""
     tokens, particles = sentence.tokens, word_class("verb-particles")
     index = tokens.where(token) + 1

@@ -7,17 +7,17 @@ In: the node that heads the clause. The clause changes in place: ``You like it.`
 from __future__ import annotations
 
 from graphneg.decoders.surface.agreement import person_of
-from graphneg.decoders.surface.clauses import Group
+from graphneg.decoders.surface.clauses import VerbGroup
 from graphneg.decoders.surface.draft import EDGE, Token
 from graphneg.decoders.surface.forms import BE, DO, HAVE, Case, before_nt, pronoun, pronoun_cases, verb_form
-from graphneg.decoders.surface.sentence import RealisationError, Sentence
+from graphneg.decoders.surface.sentence import RealisationError, SentenceDraft
 from graphneg.english.tagging import FINITE
 
 _LEADS = frozenset({"CC", "UH", "PU", "QT", "RB"})
 _MAX_TAGGED = 12
 
 
-def assertion(sentence: Sentence, k: int) -> Group:
+def assertion(sentence: SentenceDraft, k: int) -> VerbGroup:
     """The main clause of a node or of its first argument; raises ``unclear-clause`` where there is none."""
     pending = [k]
     for inner in pending:
@@ -32,7 +32,7 @@ def assertion(sentence: Sentence, k: int) -> Group:
     return clause
 
 
-def to_question(sentence: Sentence, k: int) -> None:
+def to_question(sentence: SentenceDraft, k: int) -> None:
     """A statement becomes a yes/no question: inversion, do-support, or ``right?`` where neither is safe."""
     group, tokens = assertion(sentence, k), sentence.tokens
     main = tokens[group.main]
@@ -66,7 +66,7 @@ def to_question(sentence: Sentence, k: int) -> None:
     _end_with(sentence, subject, "?")
 
 
-def _opens_sentence(sentence: Sentence, group: Group) -> bool:
+def _opens_sentence(sentence: SentenceDraft, group: VerbGroup) -> bool:
     """Only conjunctions, interjections and short adverbs stand before the subject in its sentence."""
     start, _ = sentence.sentence_bounds(group.start)
     opening = sentence.tokens[start : group.start]
@@ -76,14 +76,14 @@ def _opens_sentence(sentence: Sentence, group: Group) -> bool:
     return _follows_subject(group, ("RB",)) and all(token.tag in _LEADS for token in opening)
 
 
-def _follows_subject(group: Group, tags: tuple[str, ...]) -> bool:
+def _follows_subject(group: VerbGroup, tags: tuple[str, ...]) -> bool:
     """Whether only words with such tags stand between a subject and the verb behind it."""
     if group.subject is None or group.subject[1] > group.first:
         return False
     return all(token.tag in tags for token in group.tokens[group.subject[1] : group.first])
 
 
-def _lift_auxiliary(sentence: Sentence, group: Group) -> list[Token]:
+def _lift_auxiliary(sentence: SentenceDraft, group: VerbGroup) -> list[Token]:
     """Takes the auxiliary (and its n't) out, or makes one of do."""
     tokens, verb = sentence.tokens, group.verb
     lone = verb.full in DO | HAVE and len(group.chain) == 1
@@ -107,7 +107,7 @@ def _lift_auxiliary(sentence: Sentence, group: Group) -> list[Token]:
     return [Token(verb_form("do", tag), "AX")]
 
 
-def _end_with(sentence: Sentence, main: Token, mark: str) -> None:
+def _end_with(sentence: SentenceDraft, main: Token, mark: str) -> None:
     """Closes the clause of a verb with another end mark: the comma before a closing quote counts too."""
     tokens = sentence.tokens
     for index in range(tokens.where(main) + 1, len(tokens)):
@@ -122,7 +122,7 @@ def _end_with(sentence: Sentence, main: Token, mark: str) -> None:
     sentence.insert(end, Token(mark, "EN"))
 
 
-def _tag_question(sentence: Sentence, main: Token) -> None:
+def _tag_question(sentence: SentenceDraft, main: Token) -> None:
     """``..., right?`` where the auxiliary of a short clause can't be moved; raises ``unclear-clause``."""
     tokens = sentence.tokens
     start, index = sentence.sentence_bounds(tokens.where(main))
@@ -143,7 +143,7 @@ def _tag_question(sentence: Sentence, main: Token) -> None:
     sentence.insert(index, *comma, Token("right", "UH"))
 
 
-def to_statement(sentence: Sentence, k: int) -> None:
+def to_statement(sentence: SentenceDraft, k: int) -> None:
     """A yes/no question becomes a statement; raises ``unsupported-edit`` where it asks what, or nothing."""
     group, tokens = assertion(sentence, k), sentence.tokens
     start, end = sentence.sentence_bounds(group.first)
@@ -164,12 +164,12 @@ def to_statement(sentence: Sentence, k: int) -> None:
         mark.text = "."
 
 
-def _refuse_question_word(group: Group, start: int) -> None:
+def _refuse_question_word(group: VerbGroup, start: int) -> None:
     if group.inverted and any(token.tag == "WP" for token in group.tokens[start : group.first]):
         raise RealisationError("unsupported-edit", "the clause asks with a question word")
 
 
-def uninvert(sentence: Sentence, group: Group) -> None:
+def uninvert(sentence: SentenceDraft, group: VerbGroup) -> None:
     """``Did you go`` becomes ``you went``; the group must have a subject."""
     tokens, subject = sentence.tokens, group.said_of
     verb, main = group.verb, tokens[group.main]
@@ -187,9 +187,9 @@ def uninvert(sentence: Sentence, group: Group) -> None:
     sentence.insert(index, Token(verb.low if contracted else verb.full, verb.tag), *negations)
 
 
-def to_order(sentence: Sentence, k: int) -> None:
+def to_order(sentence: SentenceDraft, k: int) -> None:
     """*You go* becomes *Go*, *He goes* *Let him go*; raises ``unclear-clause`` where nobody is told to."""
-    group: Group | None = assertion(sentence, k)
+    group: VerbGroup | None = assertion(sentence, k)
     tokens = sentence.tokens
     if group.kind == "imperative":
         raise RealisationError("unsupported-edit", "the clause is an order already")
@@ -225,7 +225,7 @@ def to_order(sentence: Sentence, k: int) -> None:
     end_plain(sentence, main)
 
 
-def _opens_clause(sentence: Sentence, group: Group) -> bool:
+def _opens_clause(sentence: SentenceDraft, group: VerbGroup) -> bool:
     """No other clause is open before the subject."""
     tokens, index = sentence.tokens, group.start
     start, _ = sentence.sentence_bounds(index)
@@ -235,7 +235,7 @@ def _opens_clause(sentence: Sentence, group: Group) -> bool:
     return _follows_subject(group, ("RB", "NEG")) and not open_clause
 
 
-def end_plain(sentence: Sentence, main: Token) -> None:
+def end_plain(sentence: SentenceDraft, main: Token) -> None:
     """Ends the sentence of a verb with a full stop where it ends with a question mark."""
     marks = (token for token in sentence.tokens[sentence.tokens.where(main) :] if token.tag == "EN")
     mark = next(marks, None)
@@ -243,7 +243,7 @@ def end_plain(sentence: Sentence, main: Token) -> None:
         mark.text = "."
 
 
-def strip_to_base(sentence: Sentence, group: Group) -> None:
+def strip_to_base(sentence: SentenceDraft, group: VerbGroup) -> None:
     """Drops modals, do and perfect have; the first verb left takes its plain form."""
     tokens = sentence.tokens
     first, *rest = [tokens[index] for index in group.chain]
@@ -261,7 +261,7 @@ def strip_to_base(sentence: Sentence, group: Group) -> None:
     sentence.rewrite(first, "be" if first.is_be else first.lemma, "VB")
 
 
-def from_order(sentence: Sentence, k: int) -> None:
+def from_order(sentence: SentenceDraft, k: int) -> None:
     """*Draw me a sheep* becomes *You draw me a sheep*; raises ``unclear-clause`` where no order is."""
     orders = [group for group in sentence.groups() if group.kind == "imperative"]
     if not orders:

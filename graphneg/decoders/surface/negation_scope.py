@@ -10,10 +10,10 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import NamedTuple
 
-from graphneg.decoders.surface.clauses import Group
+from graphneg.decoders.surface.clauses import VerbGroup
 from graphneg.decoders.surface.draft import EDGE, Token
 from graphneg.decoders.surface.forms import BE, DO, EXPANDED, HAVE, before_nt
-from graphneg.decoders.surface.sentence import RealisationError, Sentence
+from graphneg.decoders.surface.sentence import RealisationError, SentenceDraft
 from graphneg.english.tagging import NOUNS
 from graphneg.english.words import word_class, word_map
 
@@ -26,7 +26,7 @@ _LEFT_OUT = word_class("left-out")
 _THIRD = frozenset({"he", "she", "it", "they"})
 
 
-def refuse_undeniable(sentence: Sentence, group: Group, label: str) -> None:
+def refuse_undeniable(sentence: SentenceDraft, group: VerbGroup, label: str) -> None:
     """Raises where the clause of a group can't be denied (rules ``undeniable``); ``label`` is its node's."""
     tokens, main, first = sentence.tokens, group.main, group.first
     bounds = sentence.sentence_bounds(first)
@@ -65,7 +65,7 @@ def refuse_undeniable(sentence: Sentence, group: Group, label: str) -> None:
     )
 
 
-def _scope_end(sentence: Sentence, index: int, *marks: str) -> int:
+def _scope_end(sentence: SentenceDraft, index: int, *marks: str) -> int:
     """Where the clause that goes on at an index ends: at a tag of `SCOPE_ENDS`, or at one of the marks."""
     tokens = sentence.tokens
     while index < len(tokens) and tokens[index].tag not in SCOPE_ENDS and tokens[index].text not in marks:
@@ -73,7 +73,7 @@ def _scope_end(sentence: Sentence, index: int, *marks: str) -> int:
     return index
 
 
-def refuse_answer(sentence: Sentence, index: int) -> None:
+def refuse_answer(sentence: SentenceDraft, index: int) -> None:
     """Raises ``unclear-clause`` where yes or no opens the sentence: what follows can't say the opposite."""
     before = sentence.tokens[sentence.sentence_bounds(index)[0] : index]
     opening = next((token for token in before if token.tag not in ("QT", "PU")), None)
@@ -83,7 +83,7 @@ def refuse_answer(sentence: Sentence, index: int) -> None:
         raise RealisationError("unclear-clause", f"{opening.text} says already what is so")
 
 
-def to_negative(sentence: Sentence, group: Group) -> None:
+def to_negative(sentence: SentenceDraft, group: VerbGroup) -> None:
     """``some`` becomes ``any``, ``already`` ``yet``, a last ``too`` ``either``, around a verb group.
 
     *Also* goes, ``That is also a job``, ``I can also swim``: what is not so is not so besides.
@@ -107,7 +107,7 @@ def to_negative(sentence: Sentence, group: Group) -> None:
             sentence.rewrite(token, "either")
 
 
-def and_for_but(sentence: Sentence, negation: int, group: Group | None) -> None:
+def and_for_but(sentence: SentenceDraft, negation: int, group: VerbGroup | None) -> None:
     """``likes me but not her``: what is no longer denied is joined by *and*; a quality may still contrast.
 
     ``group`` is the verb group that is denied, if one is. Raises ``unclear-clause`` where an adverb alone is
@@ -135,7 +135,7 @@ def and_for_but(sentence: Sentence, negation: int, group: Group | None) -> None:
         sentence.rewrite(but, "and", "CC")
 
 
-def refuse_set_phrase(sentence: Sentence, index: int) -> None:
+def refuse_set_phrase(sentence: SentenceDraft, index: int) -> None:
     """Raises ``unsupported-edit`` where the negation at ``index`` can't go: *I'm afraid not*, *not until*."""
     tokens, end = sentence.tokens, _scope_end(sentence, index + 1)
     while tokens.at(end).low == "until":
@@ -144,7 +144,7 @@ def refuse_set_phrase(sentence: Sentence, index: int) -> None:
     sentence.refuse("set-phrase", index, until=until)
 
 
-def no_longer(sentence: Sentence, group: Group) -> bool:
+def no_longer(sentence: SentenceDraft, group: VerbGroup) -> bool:
     """``I still live there`` is denied by ``I no longer live there``."""
     if group.kind != "finite" or group.subject is None or group.inverted:
         return False
@@ -157,7 +157,7 @@ def no_longer(sentence: Sentence, group: Group) -> bool:
     return False
 
 
-def to_affirmative(sentence: Sentence, start: int) -> None:
+def to_affirmative(sentence: SentenceDraft, start: int) -> None:
     """``any``, ``ever``, ``at all``, ``much``: put as an affirmative clause says them, or left out."""
     tokens, index = sentence.tokens, max(start, 0)
     while index < _scope_end(sentence, index):
@@ -184,7 +184,7 @@ def to_affirmative(sentence: Sentence, start: int) -> None:
                 sentence.insert(index, Token("a", "DT"))
 
 
-def _is_last(sentence: Sentence, index: int) -> bool:
+def _is_last(sentence: SentenceDraft, index: int) -> bool:
     return sentence.tokens.at(index + 1).tag in ("EN", "PU", "QT")
 
 
@@ -195,7 +195,7 @@ class QuestionTag(NamedTuple):
     negation: Token | None
 
 
-def question_tag(sentence: Sentence, group: Group) -> QuestionTag | None:
+def question_tag(sentence: SentenceDraft, group: VerbGroup) -> QuestionTag | None:
     """The tag at the end of the sentence, where it asks about the subject of this clause."""
     tokens = sentence.tokens
     end = tokens.back(sentence.sentence_bounds(group.first)[1], ("EN",))
@@ -211,7 +211,7 @@ def question_tag(sentence: Sentence, group: Group) -> QuestionTag | None:
     return QuestionTag(tokens[index], negation) if pronoun == subject or third else None
 
 
-def turn_tag(sentence: Sentence, tag: QuestionTag) -> None:
+def turn_tag(sentence: SentenceDraft, tag: QuestionTag) -> None:
     """*do you?* for *don't you?* and back; raises ``unclear-clause`` where the verb takes no n't."""
     verb = tag.verb
     if tag.negation is not None:
@@ -224,7 +224,7 @@ def turn_tag(sentence: Sentence, tag: QuestionTag) -> None:
         sentence.insert(sentence.tokens.where(verb) + 1, Token("n't", "NEG"))
 
 
-def is_tag_pronoun(sentence: Sentence, token: Token) -> bool:
+def is_tag_pronoun(sentence: SentenceDraft, token: Token) -> bool:
     """Whether this is the *you* of ``…, do you?``."""
     tokens, index = sentence.tokens, sentence.tokens.where(token)
     verb = index - 2 if index > 1 and tokens[index - 1].tag == "NEG" else index - 1

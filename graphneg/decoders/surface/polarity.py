@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from graphneg.amr.concept_words import NEGATIVE_PREFIX
 from graphneg.decoders.surface import negation_scope as scope
-from graphneg.decoders.surface.clauses import Group
+from graphneg.decoders.surface.clauses import VerbGroup
 from graphneg.decoders.surface.draft import EDGE, Token
 from graphneg.decoders.surface.forms import DO, EXPANDED, HAVE, article, before_nt, may_be_bare, verb_form
-from graphneg.decoders.surface.sentence import RealisationError, Sentence
+from graphneg.decoders.surface.sentence import RealisationError, SentenceDraft
 from graphneg.english.tagging import NOUNS, VERBS
 from graphneg.english.words import readings, word_class
 
@@ -21,7 +21,7 @@ _BEFORE_QUALITY = frozenset({"JJ", "RB", "NN", "DT", "VBN", "WP", "SC"})
 _IN_PHRASE = ("JJ", "RB", "CD", "VBN", "VBG", *NOUNS)
 
 
-def negate(sentence: Sentence, k: int) -> None:
+def negate(sentence: SentenceDraft, k: int) -> None:
     """Denies the clause that ``k`` heads, or raises ``unclear-clause`` or ``already-negative``."""
     group = sentence.predicate(k)
     # What is denied of going to need, have to go is the verb before.
@@ -51,7 +51,7 @@ def negate(sentence: Sentence, k: int) -> None:
         scope.turn_tag(sentence, tag)
 
 
-def _plain_order(sentence: Sentence, group: Group) -> None:
+def _plain_order(sentence: SentenceDraft, group: VerbGroup) -> None:
     """``How beautiful you are``: the words asked about go back behind the verb."""
     tokens = sentence.tokens
     if group.subject is None or group.inverted or group.kind != "finite" or not tokens[group.main].is_be:
@@ -70,7 +70,7 @@ def _plain_order(sentence: Sentence, group: Group) -> None:
     tokens[start].initial = tokens[start].initial and opened
 
 
-def _insert_not(sentence: Sentence, group: Group) -> None:
+def _insert_not(sentence: SentenceDraft, group: VerbGroup) -> None:
     group.straighten()
     verb, tokens = group.verb, sentence.tokens
     exists = group.subject is not None and tokens[group.subject[0]].tag == "EX"
@@ -96,7 +96,7 @@ def _insert_not(sentence: Sentence, group: Group) -> None:
         _support_by_do(sentence, group)
 
 
-def _support_by_do(sentence: Sentence, group: Group) -> None:
+def _support_by_do(sentence: SentenceDraft, group: VerbGroup) -> None:
     """``I always saw it``: ``I did not always see it``."""
     verb, index, lemma, subject = group.verb, group.first, group.verb.lemma, group.said_of
     tag = verb.tense
@@ -117,7 +117,7 @@ def _support_by_do(sentence: Sentence, group: Group) -> None:
     _add_negation(sentence, support, None)
 
 
-def _add_negation(sentence: Sentence, verb: Token, group: Group | None) -> None:
+def _add_negation(sentence: SentenceDraft, verb: Token, group: VerbGroup | None) -> None:
     """Puts not or n't after a finite verb, as the text writes it elsewhere; before the subject only n't."""
     second = group.second if group is not None else EDGE
     subject_end = group.subject[1] if group is not None and group.inverted and group.subject else None
@@ -137,7 +137,7 @@ def _add_negation(sentence: Sentence, verb: Token, group: Group | None) -> None:
     sentence.insert(index, Token("not" if stem is None else "n't", "NEG"))
 
 
-def _negate_imperative(sentence: Sentence, group: Group) -> None:
+def _negate_imperative(sentence: SentenceDraft, group: VerbGroup) -> None:
     tokens, index = sentence.tokens, group.first
     start, _ = sentence.sentence_bounds(index)
     continued = any(token.tag in VERBS for token in tokens[start:index])
@@ -150,7 +150,7 @@ def _negate_imperative(sentence: Sentence, group: Group) -> None:
     sentence.insert(index, Token("do", "AX"), Token("n't" if sentence.contracts else "not", "NEG"))
 
 
-def _negate_phrase(sentence: Sentence, k: int) -> bool:
+def _negate_phrase(sentence: SentenceDraft, k: int) -> bool:
     """``a way``: ``no way``; without a verb ``A queer idea!`` becomes ``Not a queer idea!``."""
     tokens, indices, inner = sentence.tokens, sentence.indices(k), sentence.subtree_indices(k)
     if indices and sentence.is_noun(indices[0]):
@@ -177,7 +177,7 @@ def _negate_phrase(sentence: Sentence, k: int) -> bool:
     return True
 
 
-def affirm(sentence: Sentence, k: int) -> None:
+def affirm(sentence: SentenceDraft, k: int) -> None:
     """Takes away the negation of the polarity constant ``k``; raises ``no-alignment`` where none is found."""
     parent = sentence.node(k).up
     indices = sentence.indices(k)
@@ -202,7 +202,7 @@ def affirm(sentence: Sentence, k: int) -> None:
         scope.turn_tag(sentence, tag)
 
 
-def _negative_word(sentence: Sentence, group: Group) -> int | None:
+def _negative_word(sentence: SentenceDraft, group: VerbGroup) -> int | None:
     """A negative word, or one with a negative prefix, in the clause of a verb group."""
     start = group.subject[0] if group.subject else group.first
     for index, token in enumerate(sentence.tokens[start:], start):
@@ -214,7 +214,7 @@ def _negative_word(sentence: Sentence, group: Group) -> int | None:
     return None
 
 
-def _remove_not(sentence: Sentence, index: int, group: Group | None) -> None:
+def _remove_not(sentence: SentenceDraft, index: int, group: VerbGroup | None) -> None:
     tokens, negation = sentence.tokens, sentence.tokens[index]
     inside = group is not None and index in group.negations
     verb, main = (group.verb, tokens[group.main]) if group is not None else (EDGE, EDGE)
@@ -234,7 +234,7 @@ def _remove_not(sentence: Sentence, index: int, group: Group | None) -> None:
         main.initial = main.initial or (verb.initial and main.capital)
 
 
-def _make_positive(sentence: Sentence, index: int, parent: int | None) -> None:
+def _make_positive(sentence: SentenceDraft, index: int, parent: int | None) -> None:
     """Puts what is affirmed in the place of a negative word."""
     token, following = sentence.tokens[index], sentence.tokens.at(index + 1)
     if token.low in ("never", "hardly", "scarcely", "rarely", "seldom"):
@@ -256,7 +256,7 @@ def _make_positive(sentence: Sentence, index: int, parent: int | None) -> None:
     scope.to_affirmative(sentence, index)
 
 
-def _positive_determiner(sentence: Sentence, index: int, following: Token) -> None:
+def _positive_determiner(sentence: SentenceDraft, index: int, following: Token) -> None:
     """``no longer``, ``no one``, ``no water``, ``no wigs``, ``no wig``."""
     tokens, token = sentence.tokens, sentence.tokens[index]
     if following.low in ("longer", "one"):

@@ -1,7 +1,7 @@
 """A sentence being edited together with its graph: from a node to its words, verb group or phrase.
 
-In: a `Reading`, and the numbers of nodes. Out: indices of tokens, the `Group` that asserts a node
-(``Sentence.predicate``), the `Phrase` that a subtree is said by (``phrase``).
+In: an `AlignedText`, and the numbers of nodes. Out: indices of tokens, the `VerbGroup` that asserts a node
+(``SentenceDraft.predicate``), the `Phrase` that a subtree is said by (``phrase``).
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
-from graphneg.decoders.surface.clauses import TIME_NOUNS, Group, groups, noun_phrase_start
-from graphneg.decoders.surface.draft import Draft, Reading, Token, Tokens
+from graphneg.decoders.surface.clauses import TIME_NOUNS, VerbGroup, groups, noun_phrase_start
+from graphneg.decoders.surface.draft import AlignedText, Draft, Token, Tokens
 from graphneg.decoders.surface.forms import BE, HAVE, pronoun_cases
 from graphneg.english.noun_kinds import kind_of
 from graphneg.english.tagging import FINITE, NOUNS, VERBS
@@ -82,15 +82,15 @@ def _feature(thing: Known, feature: str) -> str:
     return value if isinstance(value, str) else "yes" if value else "no"
 
 
-class Sentence(Draft):
+class SentenceDraft(Draft):
     """A draft, the graph it says, and the tokens of each node (``owned``)."""
 
-    def __init__(self, reading: Reading) -> None:
+    def __init__(self, reading: AlignedText) -> None:
         tokens, self.owned = reading.tokens()
         super().__init__(tokens, reading.text)
         self.graph: AmrGraph = reading.graph
 
-    def groups(self) -> list[Group]:
+    def groups(self) -> list[VerbGroup]:
         """The verb groups, in order."""
         return groups(self.tokens)
 
@@ -128,7 +128,7 @@ class Sentence(Draft):
             raise RealisationError("no-alignment", f"no word stands for {self.node(k).label}")
         return indices[0]
 
-    def predicate(self, k: int) -> Group | None:
+    def predicate(self, k: int) -> VerbGroup | None:
         """The verb group that asserts a node: its own, or the copula or light verb before it."""
         self.node(k)
         known, indices = self.groups(), self.indices(k)
@@ -137,7 +137,7 @@ class Sentence(Draft):
         own = (group for index in indices for group in known if index in group.chain)
         return next(own, None) or self._governing(indices[0], known)
 
-    def finite(self, group: Group | None) -> Group | None:
+    def finite(self, group: VerbGroup | None) -> VerbGroup | None:
         """The group itself, or the finite one that an infinitive or a conjoined participle hangs on."""
         if group is None or group.is_main:
             return group
@@ -145,13 +145,13 @@ class Sentence(Draft):
         between = self.tokens[before.main : group.first] if before else []
         return None if any(token.tag in ("SC", "WP", "QT") for token in between) else before
 
-    def finite_before(self, index: int) -> Group | None:
+    def finite_before(self, index: int) -> VerbGroup | None:
         """The last finite verb group of the sentence before an index."""
         start, _ = self.sentence_bounds(index)
         before = [group for group in self.groups() if start <= group.first < index and group.kind == "finite"]
         return before[-1] if before else None
 
-    def offers(self, group: Group) -> bool:
+    def offers(self, group: VerbGroup) -> bool:
         """``Here you are``, ``Here it is``: what is handed over."""
         if group.subject is None or len(group.chain) > 1 or self.tokens[group.main].low not in BE:
             return False
@@ -159,7 +159,7 @@ class Sentence(Draft):
         pronoun = end - start == 1 and self.tokens[start].tag in ("PRS", "PRO")
         return pronoun and self.tokens.at(start - 1).low == "here"
 
-    def conjuncts(self, group: Group) -> list[Token]:
+    def conjuncts(self, group: VerbGroup) -> list[Token]:
         """The lone verbs that ``and`` joins to a finite group, under the same subject."""
         _, end = self.sentence_bounds(group.first)
         verbs: list[Token] = []
@@ -175,7 +175,7 @@ class Sentence(Draft):
                 verbs.append(verb)
         return verbs
 
-    def _governing(self, index: int, known: Sequence[Group]) -> Group | None:
+    def _governing(self, index: int, known: Sequence[VerbGroup]) -> VerbGroup | None:
         """The linking or light verb whose complement the word at ``index`` is."""
         tokens = self.tokens
         group = next((group for group in reversed(known) if group.main < index), None)
@@ -201,7 +201,7 @@ class Sentence(Draft):
     def _owner(self, token: Token) -> int | None:
         return next((k for k, tokens in self.owned.items() if token in tokens), None)
 
-    def _between_arguments(self, k: int, known: Sequence[Group]) -> Group | None:
+    def _between_arguments(self, k: int, known: Sequence[VerbGroup]) -> VerbGroup | None:
         """For a node without words (most -91 frames): the finite copula nearest to its arguments' words."""
         arguments = [child.k for child in self.graph.children(k)]
         arguments += [mention.target for mention in self.graph.mentions if mention.up == k]
@@ -258,7 +258,7 @@ class Phrase:
     head: int
 
 
-def phrase(sentence: Sentence, k: int) -> Phrase:
+def phrase(sentence: SentenceDraft, k: int) -> Phrase:
     """The contiguous words of the subtree at ``k``, with what goes with them; raises ``no-alignment``."""
     concept, tokens = sentence.node(k).concept, sentence.tokens
     if concept in ("and", "or"):
@@ -289,7 +289,7 @@ def phrase(sentence: Sentence, k: int) -> Phrase:
     return Phrase(start, high, "adverb" if tag in ("RB", "WP") else "other", head)
 
 
-def _noun_phrase(sentence: Sentence, k: int, low: int, high: int, head: int) -> Phrase:
+def _noun_phrase(sentence: SentenceDraft, k: int, low: int, high: int, head: int) -> Phrase:
     tokens, owners, last = sentence.tokens, sentence.owners(), sentence.node(k).last
     if sentence.is_noun(head + 1) and owners.get(head + 1, k) < k:
         return Phrase(head, head + 1, "modifier", head)
@@ -308,7 +308,7 @@ def _noun_phrase(sentence: Sentence, k: int, low: int, high: int, head: int) -> 
     return Phrase(start, max(high, end), "nominal", head)
 
 
-def _coordination(sentence: Sentence, k: int) -> Phrase:
+def _coordination(sentence: SentenceDraft, k: int) -> Phrase:
     """All the conjuncts from the first to the last, of the kind that the first one is."""
     children = sentence.graph.children(k)
     parts = [phrase(sentence, child.k) for child in children if (child.role or "").startswith("op")]
@@ -321,7 +321,7 @@ def _coordination(sentence: Sentence, k: int) -> Phrase:
     return Phrase(start, end, parts[0].kind if len(kinds) == 1 else "other", parts[0].head)
 
 
-def _head(sentence: Sentence, k: int) -> int:
+def _head(sentence: SentenceDraft, k: int) -> int:
     indices = sentence.indices(k)
     if indices:
         run = indices[-1] - indices[0] == len(indices) - 1
@@ -333,7 +333,7 @@ def _head(sentence: Sentence, k: int) -> int:
     raise RealisationError("no-alignment", f"no word stands for {sentence.node(k).label}")
 
 
-def _window(sentence: Sentence, k: int, head: int) -> tuple[int, int]:
+def _window(sentence: SentenceDraft, k: int, head: int) -> tuple[int, int]:
     """Grows from the head over words of the subtree, as long as nothing foreign stands between. A phrase
     takes the whole of the noun phrases at its edges, and no preposition left hanging."""
     tokens, last = sentence.tokens, sentence.node(k).last
@@ -374,7 +374,7 @@ def _has_mark(tokens: Sequence[Token]) -> bool:
     return any(token.tag == "PU" and token.text != "-" for token in tokens)
 
 
-def _listed(sentence: Sentence, k: int, index: int) -> bool:
+def _listed(sentence: SentenceDraft, k: int, index: int) -> bool:
     """Whether the word stands for a conjunct inside the subtree: such words may follow a comma."""
     token = sentence.tokens[index]
     for inner in range(k + 1, sentence.node(k).last + 1):
@@ -393,7 +393,7 @@ def _clear(tokens: Tokens, foreign: set[int], start: int, end: int) -> bool:
     return all(tokens[index].tag in _FUNCTIONAL for index in range(start, end) if index in foreign)
 
 
-def _verb_phrase(sentence: Sentence, k: int, group: Group, low: int, high: int, head: int) -> Phrase:
+def _verb_phrase(sentence: SentenceDraft, k: int, group: VerbGroup, low: int, high: int, head: int) -> Phrase:
     low, high = min(low, group.first), max(high, group.main + 1)
     if group.kind == "finite" and group.subject is not None:
         (start, end), owners = group.subject, sentence.owners()

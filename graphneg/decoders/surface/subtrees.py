@@ -7,12 +7,12 @@ that``, ``I refuse to``, ``I doubt that``. The sentence changes in place.
 from __future__ import annotations
 
 from graphneg.decoders.surface.agreement import PEOPLE, agree_with, is_subject
-from graphneg.decoders.surface.clauses import Group
+from graphneg.decoders.surface.clauses import VerbGroup
 from graphneg.decoders.surface.draft import Token, Tokens
 from graphneg.decoders.surface.forms import Case, agree, article, may_be_bare, pronoun, pronoun_cases
 from graphneg.decoders.surface.grafts import splice
 from graphneg.decoders.surface.mood import assertion, end_plain, strip_to_base, uninvert
-from graphneg.decoders.surface.sentence import Phrase, RealisationError, Sentence, phrase
+from graphneg.decoders.surface.sentence import Phrase, RealisationError, SentenceDraft, phrase
 from graphneg.english.noun_kinds import lexeme
 from graphneg.english.tagging import NOUNS, VERBS
 from graphneg.english.words import word_class, word_map
@@ -25,7 +25,7 @@ _LEAD_ADVERBS = frozenset({"so", "then", "now", "therefore", "however", "thus", 
 _OPEN_CLAUSE = frozenset({"IN", "SC", "WP", "RB", "DT", "PS", "PRS", "PRO", "VBG", "NNP", "CD"})
 
 
-def drop(sentence: Sentence, k: int) -> None:
+def drop(sentence: SentenceDraft, k: int) -> None:
     """Takes a subtree's words out with what led to them; an argument that its verb needs leaves *something*.
 
     Raises ``no-alignment``, or ``unclear-clause`` where what is left would have no verb.
@@ -55,7 +55,7 @@ def drop(sentence: Sentence, k: int) -> None:
         _remove(sentence, target, role.startswith("op"))
 
 
-def _drop_determiner(sentence: Sentence, target: Phrase) -> None:
+def _drop_determiner(sentence: SentenceDraft, target: Phrase) -> None:
     """``this tale`` becomes ``the tale``, ``six years`` ``years``, ``no idea`` an idea."""
     tokens, token = sentence.tokens, sentence.tokens[target.start]
     end = tokens.over(target.end, _MODIFIERS)
@@ -71,7 +71,7 @@ def _drop_determiner(sentence: Sentence, target: Phrase) -> None:
         sentence.rewrite(token, "the" if token.low in _QUANTIFIERS else article(following.text), "DT")
 
 
-def _replace_argument(sentence: Sentence, k: int, target: Phrase) -> bool:
+def _replace_argument(sentence: SentenceDraft, k: int, target: Phrase) -> bool:
     """Subjects and objects leave an indefinite pronoun; True when that was done."""
     tokens, head = sentence.tokens, sentence.tokens[target.head]
     before, after = tokens.at(target.start - 1), tokens.at(target.end)
@@ -97,7 +97,7 @@ def _replace_argument(sentence: Sentence, k: int, target: Phrase) -> bool:
     return True
 
 
-def _remove(sentence: Sentence, target: Phrase, conjunct: bool) -> None:
+def _remove(sentence: SentenceDraft, target: Phrase, conjunct: bool) -> None:
     """Cuts a phrase out with what led to it."""
     tokens, start, end = sentence.tokens, target.start, target.end
     if target.kind in ("adjective", "adverb", "other", "nominal"):
@@ -125,7 +125,7 @@ def _remove(sentence: Sentence, target: Phrase, conjunct: bool) -> None:
     sentence.cut(start, end)
 
 
-def _last_of_list(sentence: Sentence, start: int, end: int) -> bool:
+def _last_of_list(sentence: SentenceDraft, start: int, end: int) -> bool:
     """``a, b, and c`` without c is ``a and b``."""
     tokens = sentence.tokens
     if start < 3 or tokens[start - 1].low not in ("and", "or"):
@@ -140,7 +140,7 @@ def _last_of_list(sentence: Sentence, start: int, end: int) -> bool:
     return True
 
 
-def _check_copula(sentence: Sentence, target: Phrase) -> None:
+def _check_copula(sentence: SentenceDraft, target: Phrase) -> None:
     """A linking verb can't lose its complement."""
     tokens, index = sentence.tokens, target.start
     while index and (tokens[index - 1].tag in ("RB", "NEG") or tokens[index - 1].text == ","):
@@ -151,7 +151,7 @@ def _check_copula(sentence: Sentence, target: Phrase) -> None:
         raise RealisationError("unclear-clause", "the verb would have no predicate")
 
 
-def wrap(sentence: Sentence, concept: str, person: str) -> None:
+def wrap(sentence: SentenceDraft, concept: str, person: str) -> None:
     """Puts ``I agree that`` above a sentence, said by ``person``, or raises ``unclear-clause``."""
     group, tokens = _first_clause(sentence, assertion(sentence, 0)), sentence.tokens
     start, _ = sentence.sentence_bounds(group.first)
@@ -202,7 +202,7 @@ def is_dangling(tokens: Tokens, start: int) -> bool:
     return any(tokens[i].tag == "TO" and tokens.at(i + 1).tag in ends for i in range(start, len(tokens)))
 
 
-def _first_clause(sentence: Sentence, default: Group) -> Group:
+def _first_clause(sentence: SentenceDraft, default: VerbGroup) -> VerbGroup:
     """The first main clause of the sentence: the one that an opener stands before."""
     start, end = sentence.sentence_bounds(default.first)
     for group in sentence.groups():
@@ -229,7 +229,7 @@ def _opener_of(concept: str, person: str) -> list[Token]:
     return _opener(words, person)
 
 
-def _order_under(sentence: Sentence, group: Group, concept: str, person: str) -> None:
+def _order_under(sentence: SentenceDraft, group: VerbGroup, concept: str, person: str) -> None:
     """``I order you to draw a sheep``, ``I refuse to draw a sheep``, ``I agree that you should``."""
     tokens, index = sentence.tokens, group.first
     negations, main = [tokens[negation] for negation in group.negations], tokens[group.main]

@@ -10,11 +10,11 @@ from __future__ import annotations
 from itertools import dropwhile
 
 from graphneg.decoders.surface.agreement import person_of
-from graphneg.decoders.surface.clauses import Group
+from graphneg.decoders.surface.clauses import VerbGroup
 from graphneg.decoders.surface.draft import EDGE, Token
 from graphneg.decoders.surface.forms import BE, DO, HAVE, agree, before_nt
 from graphneg.decoders.surface.lexical import set_concept
-from graphneg.decoders.surface.sentence import RealisationError, Sentence
+from graphneg.decoders.surface.sentence import RealisationError, SentenceDraft
 from graphneg.english.noun_kinds import lexeme
 from graphneg.english.tagging import NOUNS, VERBS
 from graphneg.english.words import word_class, word_map
@@ -27,7 +27,7 @@ _STARTS = frozenset({"EN", "QT", "PU", "CC", "SC", "UH"})
 _JOIN_REACH = 3
 
 
-def set_time(sentence: Sentence, k: int, concept: str) -> None:
+def set_time(sentence: SentenceDraft, k: int, concept: str) -> None:
     """Replaces a time word, and the tense of the verb it goes with where the two would clash."""
     word, index, up = lexeme(concept), sentence.head(k), sentence.node(k).up
     # What happens then stands above a time word and the date or night that it is a part of.
@@ -42,7 +42,7 @@ def set_time(sentence: Sentence, k: int, concept: str) -> None:
         change_tense(sentence, group, tense)
 
 
-def add_time(sentence: Sentence, k: int, concept: str) -> None:
+def add_time(sentence: SentenceDraft, k: int, concept: str) -> None:
     """Dates the clause that ``k`` heads, and fits its tense; raises ``unclear-clause`` where none is."""
     word, tokens = lexeme(concept), sentence.tokens
     tense = TENSES.get(word, "")
@@ -82,7 +82,7 @@ def add_time(sentence: Sentence, k: int, concept: str) -> None:
     sentence.insert(end, *[Token(part, "RB") for part in word.split(" ")])
 
 
-def _clause_end(sentence: Sentence, main: int) -> int | None:
+def _clause_end(sentence: SentenceDraft, main: int) -> int | None:
     """Where the clause of the verb at ``main`` ends; None where another clause follows without a sign."""
     tokens = sentence.tokens
     starts = {group.start for group in sentence.groups() if group.kind == "finite" and group.first > main}
@@ -103,7 +103,7 @@ def _clause_end(sentence: Sentence, main: int) -> int | None:
     return len(tokens)
 
 
-def _inside_list(sentence: Sentence, comma: int) -> bool:
+def _inside_list(sentence: SentenceDraft, comma: int) -> bool:
     """A comma between nouns of a list: after it no verb comes, but an ``and`` or ``or`` does."""
     joint = False
     for token in sentence.tokens[comma + 1 :]:
@@ -115,7 +115,7 @@ def _inside_list(sentence: Sentence, comma: int) -> bool:
     return joint
 
 
-def change_tense(sentence: Sentence, group: Group, wanted: str) -> None:
+def change_tense(sentence: SentenceDraft, group: VerbGroup, wanted: str) -> None:
     """Puts a group and what *and* joins to it into ``past``, ``future`` or ``present``; "" leaves them."""
     passive = len(group.chain) > 1 and sentence.tokens[group.chain[-2]].full in BE
     joined = sentence.conjuncts(group) if wanted and not passive else []
@@ -136,7 +136,7 @@ def change_tense(sentence: Sentence, group: Group, wanted: str) -> None:
             sentence.rewrite(verb, agree(verb.lemma, "VBP", _person(group)), "VBP")
 
 
-def _after_modal(sentence: Sentence, verb: Token) -> bool:
+def _after_modal(sentence: SentenceDraft, verb: Token) -> bool:
     """Whether the verb still hangs on a modal, a form of do, or an infinitive before it."""
     index = sentence.tokens.where(verb)
     last = next((group for group in reversed(sentence.groups()) if group.main < index), None)
@@ -146,7 +146,7 @@ def _after_modal(sentence: Sentence, verb: Token) -> bool:
     return last.kind in ("infinitive", "bare") or last.verb.tag == "MD" or supported
 
 
-def _person(group: Group) -> str:
+def _person(group: VerbGroup) -> str:
     subject = group.said_of
     if subject and subject[0].tag == "EX" and group.main + 1 < len(group.tokens):
         following = group.tokens[group.main + 1 : group.main + 5]
@@ -154,7 +154,7 @@ def _person(group: Group) -> str:
     return person_of(subject)
 
 
-def _to_past(sentence: Sentence, group: Group) -> None:
+def _to_past(sentence: SentenceDraft, group: VerbGroup) -> None:
     verb, low, alone = group.verb, group.verb.full, len(group.chain) == 1
     if low in BE or (low == "'s" and not group.perfect):
         sentence.rewrite(verb, agree("be", "VBD", _person(group)))
@@ -169,7 +169,7 @@ def _to_past(sentence: Sentence, group: Group) -> None:
         sentence.rewrite(verb, verb.form("VBD"), "AX" if verb.tag == "AX" else "VBD")
 
 
-def _past_modal(sentence: Sentence, group: Group) -> None:
+def _past_modal(sentence: SentenceDraft, group: VerbGroup) -> None:
     verb, second = group.verb, group.second
     low = "would" if verb.low == "'d" else verb.full
     plain = not group.inverted and not group.negations
@@ -189,7 +189,7 @@ def _past_modal(sentence: Sentence, group: Group) -> None:
         sentence.insert(sentence.tokens.where(second), Token("have", "VB"))
 
 
-def _drop_auxiliary(sentence: Sentence, group: Group) -> None:
+def _drop_auxiliary(sentence: SentenceDraft, group: VerbGroup) -> None:
     """``have seen``: ``saw``; with not or before the subject ``did`` takes its place."""
     verb, second, lemma = group.verb, group.second, group.second.lemma
     if lemma == "be":
@@ -204,7 +204,7 @@ def _drop_auxiliary(sentence: Sentence, group: Group) -> None:
         second.initial = second.initial or verb.initial
 
 
-def _to_future(sentence: Sentence, group: Group) -> None:
+def _to_future(sentence: SentenceDraft, group: VerbGroup) -> None:
     tokens, verb, second = sentence.tokens, group.verb, group.second
     low = verb.full
     contracted = any(tokens[index].low == "n't" for index in group.negations)
@@ -231,7 +231,7 @@ def _to_future(sentence: Sentence, group: Group) -> None:
         sentence.insert(min(adverbs, group.first), Token("will", "MD"))
 
 
-def _to_present(sentence: Sentence, group: Group) -> None:
+def _to_present(sentence: SentenceDraft, group: VerbGroup) -> None:
     verb, low, person = group.verb, group.verb.full, _person(group)
     if low in _PRESENT_OF_PAST or (low == "did" and len(group.chain) > 1):
         sentence.rewrite(verb, agree(_PRESENT_OF_PAST.get(low, "do"), "VBP", person))

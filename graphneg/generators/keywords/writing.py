@@ -20,7 +20,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from graphneg.english.tokens import words_of
 from graphneg.errors import GeneratorError, InputError, ModelError
-from graphneg.generators.base import SLOW_BATCH, Candidate, Context, Shortfall
+from graphneg.generators.base import SLOW_BATCH, Candidate, Context, ShortfallCounter
 from graphneg.generators.text_filters import REASONS, Bounds, says
 from graphneg.nn.batching import longest_first, padded
 from graphneg.nn.generation import KeywordBias, Sampling, generate, item_seed, processors
@@ -121,7 +121,7 @@ class Gap:
     candidates: list[Candidate] = field(default_factory=list[Candidate])
 
 
-class WritingGenerator(Shortfall):
+class WritingGenerator(ShortfallCounter):
     """The part of a generator that refuses what a model wrote: ``refused`` counts texts by why."""
 
     batch = SLOW_BATCH

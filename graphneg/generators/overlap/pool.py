@@ -108,11 +108,11 @@ class Pool:
                 if all(map(everyday, said)):
                     own, asks = frozenset(map(intern, said)), mood == "question"
                     kept.append(PoolSentence(rank, id, text, own, asks, person == FIRST, dialogue))
-            self._kept[term] = tuple(sorted(kept))
+            self._kept[term] = tuple(kept)
             self._amount += len(kept)
 
     def sentences(self, term: str) -> tuple[PoolSentence, ...]:
-        """The sample of a term that was read and kept, by rank."""
+        """The sample of a term that was read and kept, in no order."""
         self._kept.move_to_end(term)
         return self._kept[term]
 

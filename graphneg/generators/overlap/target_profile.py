@@ -13,6 +13,7 @@ of the context in 13, 46, 32 and 9%, a third with its last turn.
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, islice
@@ -306,18 +307,34 @@ def shortlist(
     dialogue or in a right response, nor nearly so, none that mentions a usual shift, and few enough words
     of the last turn.
     """
-    ranked: list[tuple[float, int, PoolSentence]] = []
-    for sentence in sentences:
-        if sentence.dialogue != context.dialogue:
-            distance = _distance(sentence, terms, profile, conditions.most_last)
-            if distance is not None:
-                chance = ((sentence.rank ^ profile.order) * _MIX) & _MASK
-                ranked.append((distance, chance, sentence))
-    ranked.sort()
+    informative, of_last, most_last = terms.informative, terms.informative & terms.last, conditions.most_last
+    asked, first_person = profile.question, profile.first_person
+    by_shared = [4.0 * abs(count - profile.shared) for count in range(MOST_SHARED + 1)]
+    by_distance: defaultdict[float, list[PoolSentence]] = defaultdict(list)
+    for sentence in sentences:  # some thousand for each profile: nothing is called here that can be inlined
+        if (sentence.question and not asked) or sentence.dialogue == context.dialogue:
+            continue
+        if most_last is not None and len(sentence.terms & terms.last) > most_last:
+            continue
+        common = sentence.terms & informative
+        distance = by_shared[min(len(common), MOST_SHARED)]
+        if common and of_last.isdisjoint(common) == profile.last:
+            distance += 2.0
+        if sentence.first_person != first_person:
+            distance += 1.0
+        if asked and not sentence.question:
+            distance += 1.5
+        by_distance[distance].append(sentence)
+
+    def ranked() -> Iterator[tuple[float, int, PoolSentence]]:
+        """Nearest first; of those farther off, chance is worked out only where the nearer are used up."""
+        for distance, equal in sorted(by_distance.items()):
+            drawn = [(((each.rank ^ profile.order) * _MIX) & _MASK, each) for each in equal]
+            yield from ((distance, chance, each) for chance, each in sorted(drawn))
 
     def fitting() -> Iterator[Listed]:
         listed: set[str] = set()
-        for distance, chance, sentence in ranked:
+        for distance, chance, sentence in ranked():
             key = words_key(sentence.text)
             if key in said or key in listed:
                 continue
@@ -330,20 +347,3 @@ def shortlist(
                 yield Listed(distance, chance, sentence.terms & terms.terms, key, sentence)
 
     return Shortlist(islice(fitting(), SHORTLIST))
-
-
-def _distance(
-    sentence: PoolSentence, terms: ContextTerms, profile: TargetProfile, most_last: int | None
-) -> float | None:
-    """How far a sentence is from a profile; None where it is a question too many, or near the last turn."""
-    if sentence.question and not profile.question:
-        return None
-    if most_last is not None and len(sentence.terms & terms.last) > most_last:
-        return None
-    common = sentence.terms & terms.informative
-    distance = 4.0 * abs(min(len(common), MOST_SHARED) - profile.shared)
-    if common and terms.last.isdisjoint(common) == profile.last:
-        distance += 2.0
-    if sentence.first_person != profile.first_person:
-        distance += 1.0
-    return distance + 1.5 * (profile.question and not sentence.question)

@@ -3,7 +3,7 @@
 The rules write drafts, the learned parts revise them. A draft is not yet a tree: it holds nodes, directed
 arcs (always head to argument, never an inverse role) and the top of each sentence.
 
->>> draft = Draft("", [])
+>>> draft = GraphDraft("", [])
 >>> sleep = draft.concept("sleep-01", None, "verb", ARG0="boy")
 >>> [(draft.nodes[arc.head].label, arc.role, draft.nodes[arc.dep].label) for arc in draft.arcs]
 [('sleep-01', 'ARG0', 'boy')]
@@ -34,7 +34,7 @@ from graphneg.parsers.dependency.text import Word
 class DraftNode:
     """A concept (``concept``) or a constant (``value``), and the words that it comes from.
 
-    ``token`` is the index in :attr:`Draft.words` of the word that it stands for, ``None`` where no
+    ``token`` is the index in :attr:`GraphDraft.words` of the word that it stands for, ``None`` where no
     word does; ``start`` and ``end`` are its characters in the text, -1 where there are none.
     ``rule`` names the rule that made it. A node that is ``gone`` has been deleted.
     ``mentions`` are further words that mean the same.
@@ -67,7 +67,7 @@ class DraftArc:
 
 
 @dataclass(slots=True)
-class Draft:
+class GraphDraft:
     """The draft of one piece of text. ``tops`` gives the top node of each sentence, in order."""
 
     text: str
@@ -149,7 +149,7 @@ class Draft:
 _SINGLE = frozenset({"polarity", "mode", "wiki", "quant", "value"})
 
 
-def repair(draft: Draft) -> None:
+def repair(draft: GraphDraft) -> None:
     """Makes labels writable and drops what the guidelines forbid, in place.
 
     A node has one ``:polarity``, one ``:mode``, … the first one. A name without ``:op`` gets one: its words.
@@ -230,7 +230,7 @@ class _Pool:
         return self.add(DraftNode(concept, None, None, -1, -1, 0, "top"))
 
 
-def assemble(drafts: Sequence[Draft], text: str) -> AmrGraph:
+def assemble(drafts: Sequence[GraphDraft], text: str) -> AmrGraph:
     """One well-formed graph for the drafts of a text, sentences under ``multi-sentence``.
 
     Spans are ranges over the tokens of :func:`graphneg.english.tokens.tokenize`.
@@ -252,7 +252,7 @@ def assemble(drafts: Sequence[Draft], text: str) -> AmrGraph:
     return _layout(pool, top, branches, text)
 
 
-def _add_draft(pool: _Pool, draft: Draft) -> None:
+def _add_draft(pool: _Pool, draft: GraphDraft) -> None:
     """Adds a draft's nodes, arcs and tops to the pool, without what stands twice."""
     numbers = {k: pool.add(node) for k, node in enumerate(draft.nodes) if not node.gone}
     spare = next((k for k in numbers.values() if pool.nodes[k].concept is not None), None)

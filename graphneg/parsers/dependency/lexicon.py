@@ -1,6 +1,6 @@
 """What the rules know of words: frames, counts over annotated graphs, word classes, fixed expressions.
 
-In: the tables of ``data/``. Out: a `Lexicon` of frames and counts, and constants of the rules:
+In: the tables of ``data/``. Out: a `ParserLexicon` of frames and counts, and constants of the rules:
 
 - ``concepts.tsv``, ``roles.tsv``: what words became in annotated graphs, which roles they took (counts)
 - ``word_classes.tsv``: a class and its words (`word_class`)
@@ -22,7 +22,7 @@ DELETED = "-"
 
 
 @dataclass(slots=True)
-class Lexicon(FrameTable):
+class ParserLexicon(FrameTable):
     """Frames by lemma, concepts by lemma and word class, roles by signature.
 
     ``roles`` has three kinds of keys: ``("F", concept, signature)``, ``("W", lemma, signature)``
@@ -91,10 +91,10 @@ def _is_of(concept: str, lemma: str) -> bool:
 
 
 @cache
-def load_lexicon() -> Lexicon:
+def load_lexicon() -> ParserLexicon:
     """The tables that come with the package."""
     shipped = load_frames()
-    lexicon = Lexicon(dict(shipped.frames), shipped.aliases)
+    lexicon = ParserLexicon(dict(shipped.frames), shipped.aliases)
     lexicon.add_concepts(rows("concepts"))
     lexicon.add_roles(rows("roles"))
     return lexicon

@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from graphneg.parsers.base import WORDLESS, Parsed
-from graphneg.parsers.dependency.draft import Draft, assemble
-from graphneg.parsers.dependency.lexicon import Lexicon, load_lexicon
+from graphneg.parsers.dependency.draft import GraphDraft, assemble
+from graphneg.parsers.dependency.lexicon import ParserLexicon, load_lexicon
 from graphneg.parsers.dependency.revision import Reviser, learned_revisers, revise
 from graphneg.parsers.dependency.rules import clauses, concepts, copulas, entities, linking, roles, trees
 from graphneg.parsers.dependency.rules.state import RuleState
@@ -59,9 +59,9 @@ class DependencyParser:
         """A graph for each text, in order, with warnings about what could not be read as text."""
         return [_parsed(text, drafts) for text, drafts in zip(texts, self.drafts(texts), strict=True)]
 
-    def drafts(self, texts: Sequence[str]) -> list[list[Draft]]:
+    def drafts(self, texts: Sequence[str]) -> list[list[GraphDraft]]:
         """The drafts of each text, one a piece, as the revisers leave them."""
-        drafts: list[list[Draft]] = [[] for _ in texts]
+        drafts: list[list[GraphDraft]] = [[] for _ in texts]
         cuts = [
             (n, offset, *tightened(piece))
             for n, text in enumerate(texts)
@@ -73,18 +73,18 @@ class DependencyParser:
             drafts[n].append(self._draft(texts[n], read_words(doc, offset, places)))
         return drafts
 
-    def _draft(self, text: str, words: Sequence[Word]) -> Draft:
+    def _draft(self, text: str, words: Sequence[Word]) -> GraphDraft:
         """The draft of a piece; where a rule fails on it, one of its words, with a warning that says so."""
         try:
             return revise(write_draft(text, words), self._revisers)
         except Exception as fault:
             warning = f"fault: {type(fault).__name__} in a rule of the parser; only a word is left"
-            draft = Draft(text, words, warnings=[warning])
+            draft = GraphDraft(text, words, warnings=[warning])
             _write_word(draft)
             return draft
 
 
-def _parsed(text: str, drafts: Sequence[Draft]) -> Parsed:
+def _parsed(text: str, drafts: Sequence[GraphDraft]) -> Parsed:
     if not drafts:
         return WORDLESS
     warnings = [warning for draft in drafts for warning in draft.warnings]
@@ -94,12 +94,12 @@ def _parsed(text: str, drafts: Sequence[Draft]) -> Parsed:
     return Parsed(graph, (*warnings, *diagnostics(text, len(drafts))))
 
 
-def write_draft(text: str, words: Sequence[Word], lexicon: Lexicon | None = None) -> Draft:
+def write_draft(text: str, words: Sequence[Word], lexicon: ParserLexicon | None = None) -> GraphDraft:
     """The rules' draft of a piece of text: what they are, and in which order they run.
 
     ``text`` is the whole text that the words count characters in.
     """
-    state = RuleState(Draft(text, words), words, lexicon or load_lexicon())
+    state = RuleState(GraphDraft(text, words), words, lexicon or load_lexicon())
     trees.correct_trees(words)
     entities.write_entities(state)
     entities.write_multiwords(state)
@@ -143,7 +143,7 @@ def _write_tops(state: RuleState, roots: Sequence[Word]) -> None:
         _write_word(draft)
 
 
-def _write_word(draft: Draft) -> None:
+def _write_word(draft: GraphDraft) -> None:
     """One of the words as the whole graph: the least that a piece of text can have."""
     word = next((word for word in draft.words if word.text.strip()), draft.words[0])
     draft.tops[word.sentence] = draft.concept(word.text.strip() or "amr-empty", word.i, "word")

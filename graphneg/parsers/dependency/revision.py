@@ -19,7 +19,7 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import NamedTuple, Protocol
 
-from graphneg.parsers.dependency.draft import Draft, DraftArc, DraftNode
+from graphneg.parsers.dependency.draft import DraftArc, DraftNode, GraphDraft
 from graphneg.parsers.dependency.learned.arcs import link_nodes, move_negation
 from graphneg.parsers.dependency.learned.concepts import choose_concepts
 from graphneg.parsers.dependency.learned.features import expand
@@ -41,12 +41,12 @@ class Reviser(Protocol):
 
     version: str
 
-    def revise(self, draft: Draft) -> None:
+    def revise(self, draft: GraphDraft) -> None:
         """Changes the draft."""
         ...
 
 
-def revise(draft: Draft, revisers: Sequence[Reviser]) -> Draft:
+def revise(draft: GraphDraft, revisers: Sequence[Reviser]) -> GraphDraft:
     """The draft after the revisers, in order, with what they are not to lose."""
     kept, tops = _kept_arcs(draft), dict(draft.tops)
     for reviser in revisers:
@@ -57,7 +57,7 @@ def revise(draft: Draft, revisers: Sequence[Reviser]) -> Draft:
     return draft
 
 
-def _kept_arcs(draft: Draft) -> dict[str, list[DraftArc]]:
+def _kept_arcs(draft: GraphDraft) -> dict[str, list[DraftArc]]:
     """Copies of the rules' arcs that revisers are not to lose. ``marks`` lead to polarities, to who is spoken
     to and to what is asked; ``hortative`` to who does what *let's* proposes; ``doubled`` to what is a frame's
     argument twice (*he hurt himself*); ``modals`` from a modal to all that it holds for (*you can't eat or
@@ -90,7 +90,7 @@ def _is_person(node: DraftNode) -> bool:
     return node.concept in PERSONAL - {"it"} and node.rule == "pronoun"
 
 
-def _restore(draft: Draft, kept: Mapping[str, Sequence[DraftArc]], tops: Mapping[int, int]) -> None:
+def _restore(draft: GraphDraft, kept: Mapping[str, Sequence[DraftArc]], tops: Mapping[int, int]) -> None:
     """Puts back, after revision, the kept arcs, and a node of each sentence."""
     nodes = draft.nodes
     alive = {node.sentence for node in nodes if not node.gone and node.concept is not None}
@@ -127,7 +127,7 @@ def _restore(draft: Draft, kept: Mapping[str, Sequence[DraftArc]], tops: Mapping
             draft.link(draft.tops[node.sentence], "mod", k, node.rule)
 
 
-def _restore_arc(draft: Draft, arc: DraftArc, head: int) -> None:
+def _restore_arc(draft: GraphDraft, arc: DraftArc, head: int) -> None:
     """The arc leads from its head, or from what its word means now, and is the only one to its end."""
     node = draft.nodes[arc.dep]
     stands = head == arc.dep or draft.tops.get(node.sentence) == arc.dep
@@ -137,7 +137,7 @@ def _restore_arc(draft: Draft, arc: DraftArc, head: int) -> None:
         draft.link(head, arc.role, arc.dep, arc.rule)
 
 
-def _restore_us(draft: Draft, arc: DraftArc) -> None:
+def _restore_us(draft: GraphDraft, arc: DraftArc) -> None:
     """*we* do it, not the *you* of other orders."""
     head = _living(draft, arc.head)
     if head is None or any(old.head == head and old.dep == arc.dep for old in draft.arcs):
@@ -151,7 +151,7 @@ def _restore_us(draft: Draft, arc: DraftArc) -> None:
     draft.link(head, arc.role, arc.dep, arc.rule)
 
 
-def _drop_particles(draft: Draft) -> None:
+def _drop_particles(draft: GraphDraft) -> None:
     """*sat down*: what is a part of the frame's name, ``sit-down-02``, is no direction beside it."""
     heads = {arc.head for arc in draft.arcs}
     for arc in list(draft.arcs):
@@ -165,7 +165,7 @@ def _drop_particles(draft: Draft) -> None:
                 draft.drop(arc.dep)
 
 
-def _put_over(draft: Draft, arc: DraftArc) -> None:
+def _put_over(draft: GraphDraft, arc: DraftArc) -> None:
     """The modal stands over the conjunction, not over one of what it joins, nor under it."""
     modal, joint = arc.head, arc.dep
     joined = {old.dep for old in draft.arcs if old.head == joint and old.role.startswith("op")} - {modal}
@@ -180,7 +180,7 @@ def _put_over(draft: Draft, arc: DraftArc) -> None:
     draft.tops = {sentence: modal if top == joint else top for sentence, top in draft.tops.items()}
 
 
-def _restore_person(draft: Draft, arc: DraftArc) -> None:
+def _restore_person(draft: GraphDraft, arc: DraftArc) -> None:
     """Somebody who was spoken of and is gone has again the role that the rules gave."""
     lost = [k for k in (arc.head, arc.dep) if draft.nodes[k].gone and _is_person(draft.nodes[k])]
     other = _living(draft, arc.dep if lost == [arc.head] else arc.head)
@@ -192,7 +192,7 @@ def _restore_person(draft: Draft, arc: DraftArc) -> None:
         draft.link(head, arc.role, dep, arc.rule)
 
 
-def _living(draft: Draft, node: int) -> int | None:
+def _living(draft: GraphDraft, node: int) -> int | None:
     """The node, or the first that its word has now; ``None`` where its word has none."""
     old = draft.nodes[node]
     if not old.gone:
@@ -210,7 +210,7 @@ class LearnedReviser:
         self._folder = folder
         self.version = f"{folder.joinpath('VERSION').read_text('utf-8').strip()}.{CODE}"
 
-    def revise(self, draft: Draft) -> None:
+    def revise(self, draft: GraphDraft) -> None:
         """Chooses concepts, arcs and tops anew, in place."""
         if len(draft.words) > MOST_WORDS:
             return

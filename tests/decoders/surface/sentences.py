@@ -6,17 +6,17 @@ from collections.abc import Callable
 
 from graphneg.amr.penman import parse_graph
 from graphneg.decoders.surface.draft import Readings
-from graphneg.decoders.surface.sentence import RealisationError, Sentence
+from graphneg.decoders.surface.sentence import RealisationError, SentenceDraft
 
 READINGS = Readings()
 
 
-def sentence(text: str, graph: str = "(t / thing)") -> Sentence:
+def sentence(text: str, graph: str = "(t / thing)") -> SentenceDraft:
     """The sentence that a text and a graph make."""
-    return Sentence(READINGS.of(text, parse_graph(graph)))
+    return SentenceDraft(READINGS.of(text, parse_graph(graph)))
 
 
-def node(of: Sentence, concept: str) -> int:
+def node(of: SentenceDraft, concept: str) -> int:
     """The number of the first node with a concept."""
     return next(node.k for node in of.graph.nodes if node.label == concept)
 

@@ -9,14 +9,14 @@ import pytest
 from graphneg.decoders.surface import mood, polarity, tense
 from graphneg.decoders.surface.grafts import replace_with
 from graphneg.decoders.surface.negation_scope import is_tag_pronoun, question_tag, refuse_set_phrase
-from graphneg.decoders.surface.sentence import RealisationError, Sentence
+from graphneg.decoders.surface.sentence import RealisationError, SentenceDraft
 from graphneg.decoders.surface.subtrees import drop, wrap
 from tests.decoders.surface.sentences import node, sentence
 
 LIKE = "(l / like-01 :ARG0 (y / you) :ARG1 (f / fish))"
 COOK = "(c / cook-01 :ARG0 (y / you) :ARG1 (f / fish))"
 WENT = "(g / go-02 :ARG0 (h / he) :ARG4 (t / town) :time (y / yesterday))"
-Change = Callable[[Sentence, int], None]
+Change = Callable[[SentenceDraft, int], None]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphneg.parsers.dependency.draft import Draft
+from graphneg.parsers.dependency.draft import GraphDraft
 from graphneg.parsers.dependency.learned.arcs import (
     ScoredArc,
     decode,
@@ -77,7 +77,7 @@ class TestNo:
         self, weight: float, denied: str
     ) -> None:
         words = tree(NO_ONE)
-        draft = Draft("No dog sleeps", words)
+        draft = GraphDraft("No dog sleeps", words)
         dog = draft.concept("dog", 1, "word")
         sleep = draft.concept("sleep-01", 2, "table", ARG0=dog)
         other = draft.concept("none", None, "test")
@@ -122,7 +122,7 @@ class TestFeatures:
 
     def test_pairs_are_of_one_sentence_and_headed_by_concepts(self) -> None:
         words = tree(NO_ONE)
-        draft = Draft("No dog sleeps", words)
+        draft = GraphDraft("No dog sleeps", words)
         dog = draft.concept("dog", 1, "word")
         minus, sleep = draft.constant("-", 0, "no"), draft.concept("sleep-01", 2, "table")
         away = draft.concept("rain-01", None, "table", 1)
@@ -132,7 +132,7 @@ class TestFeatures:
 
     def test_groups_write_out_the_features_of_a_pair(self) -> None:
         words = tree(NO_ONE)
-        draft = Draft("No dog sleeps", words)
+        draft = GraphDraft("No dog sleeps", words)
         sleep = draft.concept("sleep-01", 2, "table", ARG0=draft.concept("dog", 1, "word"))
         groups, single = DraftFeatures(draft, NOTHING_KNOWN).pair(sleep, 0)
         written = [feature for group in groups for feature in expand(group)]

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphneg.parsers.dependency.draft import Draft
+from graphneg.parsers.dependency.draft import GraphDraft
 from graphneg.parsers.dependency.learned.concepts import candidates, context_features, is_fixed, open_words
 from graphneg.parsers.dependency.learned.tables import (
     GroupSums,
@@ -54,7 +54,7 @@ class TestAFragment:
         assert one == write_fragment(["teach-01", "person"], [(0, "ARG0", 1)])
 
     def test_put_in_place_of_another_keeps_the_arcs_to_other_words(self) -> None:
-        draft = Draft("dogs sing", tree("dogs/NNS/nsubj/1 sing/VBP/ROOT/1"))
+        draft = GraphDraft("dogs sing", tree("dogs/NNS/nsubj/1 sing/VBP/ROOT/1"))
         dog = draft.concept("dog", 0, "word")
         draft.concept("sing-01", 1, "table", ARG0=dog)
         put_fragment(draft, 0, "=- person", [dog])
@@ -117,7 +117,7 @@ class TestCandidates:
 
     def test_are_for_words_that_the_rules_leave_open(self) -> None:
         words = tree("dogs/NNS/nsubj/3 do/VBP/aux/3 n't/RB/neg/3 bark/VB/ROOT/3 at/IN/prep/3 all/DT/pobj/4")
-        draft = Draft("dogs do n't bark at all", words)
+        draft = GraphDraft("dogs do n't bark at all", words)
         draft.concept("bark-01", 3, "table", ARG0=draft.concept("dog", 0, "word"))
         draft.concept("at-all", 4, "multiword", last=5)
         assert [word.text for word, _, _ in open_words(draft)] == ["dogs", "do", "bark"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphneg.english.words import lemma_of
-from graphneg.parsers.dependency.draft import Draft
+from graphneg.parsers.dependency.draft import GraphDraft
 from graphneg.parsers.dependency.lexicon import load_lexicon
 from graphneg.parsers.dependency.rules.state import RuleState
 from graphneg.parsers.dependency.text import Word
@@ -34,7 +34,7 @@ def tree(text: str) -> list[Word]:
 def state_of(text: str) -> RuleState:
     """A state in which no rule has run yet."""
     words = tree(text)
-    return RuleState(Draft(" ".join(word.text for word in words), words), words, load_lexicon())
+    return RuleState(GraphDraft(" ".join(word.text for word in words), words), words, load_lexicon())
 
 
 def arcs(state: RuleState) -> set[tuple[str, str, str]]:

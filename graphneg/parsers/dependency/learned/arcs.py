@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from graphneg.parsers.dependency.draft import Draft
+from graphneg.parsers.dependency.draft import GraphDraft
 from graphneg.parsers.dependency.learned.features import DraftFeatures, plain_role
 from graphneg.parsers.dependency.learned.tables import GroupSums, Meanings, Model
 from graphneg.parsers.dependency.rules.state import SUBJECTS
@@ -118,7 +118,7 @@ _OPENING = frozenset({"and", "or"})
 _LEAST, _OTHERS = -9.0, -2.5
 
 
-def link_nodes(meanings: Meanings, model: Model, sums: GroupSums, draft: Draft) -> None:
+def link_nodes(meanings: Meanings, model: Model, sums: GroupSums, draft: GraphDraft) -> None:
     """Links the draft's nodes anew, drops single nodes that hang on nothing, and chooses tops."""
     seen = DraftFeatures(draft, meanings)
     pairs = list(scored_pairs(seen))
@@ -184,7 +184,7 @@ def _possible(
     ]
 
 
-def _write(draft: Draft, taken: Sequence[ScoredArc]) -> None:
+def _write(draft: GraphDraft, taken: Sequence[ScoredArc]) -> None:
     """Writes the arcs; operands are numbered in the order of the text."""
     operands: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
     for arc in taken:
@@ -240,7 +240,7 @@ def denial_features(denial: NegatedSubject) -> list[str]:
     return bag
 
 
-def move_negation(model: Model, draft: Draft) -> None:
+def move_negation(model: Model, draft: GraphDraft) -> None:
     """Moves the polarity of each such *no* to where it most likely stands."""
     for denial in denials(draft.words):
         nos, nouns, verbs = (
@@ -256,7 +256,7 @@ def move_negation(model: Model, draft: Draft) -> None:
                 _move_polarity(draft, minuses[0], concepts[0][0], concepts[1][0], score)
 
 
-def _move_polarity(draft: Draft, minus: int, noun: int, verb: int, score: float) -> None:
+def _move_polarity(draft: GraphDraft, minus: int, noun: int, verb: int, score: float) -> None:
     """To the verb, or to the noun; then the verbs that are joined to this one lose theirs by the rules."""
     chosen, other = (verb, noun) if score > 0 else (noun, verb)
     draft.arcs = [arc for arc in draft.arcs if arc.dep != minus]
@@ -274,7 +274,7 @@ def _move_polarity(draft: Draft, minus: int, noun: int, verb: int, score: float)
         draft.tops[sentence] = _above(draft, chosen)[-1]
 
 
-def _above(draft: Draft, node: int) -> list[int]:
+def _above(draft: GraphDraft, node: int) -> list[int]:
     """The node, and the conjunction that it is under."""
     over = [arc.head for arc in draft.arcs if arc.dep == node and arc.role.startswith("op")]
     return [node, *over[:1]]

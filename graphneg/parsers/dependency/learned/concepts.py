@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphneg.parsers.dependency.draft import Draft
+from graphneg.parsers.dependency.draft import GraphDraft
 from graphneg.parsers.dependency.learned.features import kind_of, stem_of
 from graphneg.parsers.dependency.learned.tables import (
     LETTERS,
@@ -38,7 +38,7 @@ _FIXED = frozenset(
 )
 
 
-class Candidate(NamedTuple):
+class FragmentOption(NamedTuple):
     """A fragment that a word may stand for, and its features."""
 
     fragment: str
@@ -47,7 +47,7 @@ class Candidate(NamedTuple):
 
 def candidates(
     meanings: Meanings, words: Sequence[Word], i: int, given: str, left_out: Mapping[str, tuple[int, int]]
-) -> list[Candidate]:
+) -> list[FragmentOption]:
     """The fragments that a word may stand for, the rules' own (``given``) first.
 
     ``left_out`` are counts to take off, those of the sentence itself while training.
@@ -81,10 +81,12 @@ def candidates(
     if _ORDER in read_fragment(given).labels:
         sources = {text: marks for text, marks in sources.items() if _ORDER in read_fragment(text).labels}
     known = f"{_level(total[0])}{_level(total[1])}"
-    return [Candidate(text, _features(word, text, marks, known, given)) for text, marks in sources.items()]
+    return [
+        FragmentOption(text, _features(word, text, marks, known, given)) for text, marks in sources.items()
+    ]
 
 
-def open_words(draft: Draft) -> Iterator[tuple[Word, str, list[int]]]:
+def open_words(draft: GraphDraft) -> Iterator[tuple[Word, str, list[int]]]:
     """The words to choose for, with the rules' fragment and its nodes.
 
     Names, dates, numbers and expressions of several words stand, and so do words that mean what another
@@ -117,7 +119,7 @@ def _stands(word: Word, text: str) -> bool:
     return amount or degree or word.lower == "'s" or word.lemma == "be"
 
 
-def _words_of_expressions(draft: Draft) -> set[int]:
+def _words_of_expressions(draft: GraphDraft) -> set[int]:
     """The words that a concept (no frame) stands for together with others: *no one*, *at all*."""
     covered: set[int] = set()
     for node in draft.nodes:
@@ -194,14 +196,14 @@ SURE = 2.0
 
 
 def choose_concepts(
-    meanings: Meanings, model: Model, draft: Draft, own: FragmentCounts | None = None, sure: float = SURE
+    meanings: Meanings, model: Model, draft: GraphDraft, own: FragmentCounts | None = None, sure: float = SURE
 ) -> None:
     """Gives each word the candidate with the highest score; the rules' own if none is higher.
 
     A candidate that is another sense of the rules' own must be higher by ``sure`` (log odds).
     ``own`` is what the sentence itself added to the meanings, if it did.
     """
-    undecided: list[tuple[int, list[int], list[Candidate]]] = []
+    undecided: list[tuple[int, list[int], list[FragmentOption]]] = []
     for word, given, group in open_words(draft):
         choices = candidates(meanings, draft.words, word.i, given, (own or {}).get(word_key(word), {}))
         if len(choices) > 1:

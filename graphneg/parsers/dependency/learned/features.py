@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from graphneg.parsers.dependency.draft import Draft, DraftNode
+from graphneg.parsers.dependency.draft import DraftNode, GraphDraft
 from graphneg.parsers.dependency.learned.tables import Meanings
 from graphneg.parsers.dependency.text import Word
 
@@ -130,7 +130,7 @@ _FORMS: dict[str, tuple[str, ...]] = {
 class DraftFeatures:
     """Features of one draft. Nodes are numbered as in the draft; those that are gone have none."""
 
-    def __init__(self, draft: Draft, meanings: Meanings) -> None:
+    def __init__(self, draft: GraphDraft, meanings: Meanings) -> None:
         self.draft = draft
         self.frames = meanings.roles
         self.clusters = [meanings.clusters.get(stem_of(node.label), (-1, -1)) for node in draft.nodes]

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from graphneg.parsers.dependency.draft import Draft
+from graphneg.parsers.dependency.draft import GraphDraft
 from graphneg.parsers.dependency.text import Word
 
 LETTERS = {"VERB": "v", "AUX": "v", "NOUN": "n", "PROPN": "n", "ADJ": "j", "ADV": "j"}
@@ -130,7 +130,7 @@ def marked(concept: str | None, value: str | None) -> str:
     return concept if concept is not None else f"={value}"
 
 
-def draft_fragments(draft: Draft) -> dict[int, tuple[str, list[int]]]:
+def draft_fragments(draft: GraphDraft) -> dict[int, tuple[str, list[int]]]:
     """The fragment of each word that has nodes, and their numbers."""
     members: dict[int, list[int]] = {}
     for i, node in enumerate(draft.nodes):
@@ -149,7 +149,7 @@ def draft_fragments(draft: Draft) -> dict[int, tuple[str, list[int]]]:
     }
 
 
-def put_fragment(draft: Draft, token: int, text: str, group: Sequence[int]) -> None:
+def put_fragment(draft: GraphDraft, token: int, text: str, group: Sequence[int]) -> None:
     """Makes the nodes ``group`` of a word into another fragment; their arcs to other words stay.
 
     Each new label takes over the node of the same label, else the first that is left.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from graphneg.parsers.dependency.draft import Draft
-from graphneg.parsers.dependency.lexicon import Lexicon, word_class
+from graphneg.parsers.dependency.draft import GraphDraft
+from graphneg.parsers.dependency.lexicon import ParserLexicon, word_class
 from graphneg.parsers.dependency.text import Word
 
 SUBJECTS = ("nsubj", "nsubjpass")
@@ -28,9 +28,9 @@ class RuleState:
     measure.
     """
 
-    draft: Draft
+    draft: GraphDraft
     words: Sequence[Word]
-    lexicon: Lexicon
+    lexicon: ParserLexicon
     core: dict[int, int] = field(default_factory=dict[int, int])
     outer: dict[int, int] = field(default_factory=dict[int, int])
     proxies: dict[int, int] = field(default_factory=dict[int, int])
@@ -41,7 +41,7 @@ class RuleState:
     amounts: dict[int, int] = field(default_factory=dict[int, int])
 
     def add(self, concept: str, word: int, rule: str, last: int | None = None, **arguments: int | str) -> int:
-        """Makes a concept the node of a word; arguments as those of :meth:`Draft.concept`."""
+        """Makes a concept the node of a word; arguments as those of :meth:`GraphDraft.concept`."""
         return self.set_node(word, self.draft.concept(concept, word, rule, 0, last, **arguments))
 
     def set_node(self, word: int, node: int) -> int:
