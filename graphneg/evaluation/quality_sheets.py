@@ -263,7 +263,7 @@ def _by_people(paths: Sequence[Path]) -> Iterator[Sample]:
 
 def _drawn(sources: Mapping[str, Sequence[Sample]], each: int, seed: int) -> dict[str, list[Sample]]:
     """So many samples of each source: one of each context, in one order of contexts, then a second one."""
-    by_place: dict[str, dict[tuple[str, ...], list[Sample]]] = {}
+    by_place: dict[str, Mapping[tuple[str, ...], list[Sample]]] = {}
     for name, samples in sources.items():
         places: defaultdict[tuple[str, ...], list[Sample]] = defaultdict(list)
         for sample in shuffled(samples, seed, "sample", name):
@@ -272,9 +272,9 @@ def _drawn(sources: Mapping[str, Sequence[Sample]], each: int, seed: int) -> dic
     having = Counter(place for places in by_place.values() for place in places)
     order = sorted(having, key=lambda place: (-having[place], number(seed, "context", *place)))
     drawn: dict[str, list[Sample]] = {}
-    for name, places in by_place.items():
-        rounds = range(max(map(len, places.values())))
-        ranked = (places[at][turn] for turn in rounds for at in order if turn < len(places.get(at, ())))
+    for name, own in by_place.items():
+        rounds = range(max(map(len, own.values())))
+        ranked = (own[at][turn] for turn in rounds for at in order if turn < len(own.get(at, ())))
         drawn[name] = [sample for _, sample in zip(range(each), ranked, strict=False)]
     return drawn
 
@@ -331,5 +331,5 @@ def _share(holds: Iterable[bool], of: int) -> Estimate:
     except ImportError as error:
         raise GraphnegError('intervals need statsmodels: pip install "graphneg[evaluation]"') from error
     count = sum(holds)
-    low, high = proportion_confint(count, of, method="wilson")
-    return Estimate(count / of, float(low), float(high))
+    ends: Any = proportion_confint(count, of, method="wilson")
+    return Estimate(count / of, *map(float, ends))

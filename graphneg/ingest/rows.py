@@ -18,7 +18,7 @@ from graphneg.amr.facts import facts
 from graphneg.amr.penman import is_inverted
 from graphneg.english.lexicon import Lexicon, english, form_of
 from graphneg.english.noun_kinds import is_frame, kind_of, lexeme
-from graphneg.english.tokens import WORD, one_line, word_count
+from graphneg.english.tokens import WORD, closed_up, one_line, word_count
 from graphneg.english.words import CLOSED, content_lemmas, readings, word_class
 from graphneg.hashing import number
 from graphneg.model import AmrGraph, Dialogue, Frame, Opposite, Rejected, Sentence
@@ -317,7 +317,8 @@ def _is_past(word: str) -> bool:
 
 
 def sentence(id: str, text: str, source: str, place: str) -> Sentence | Rejected:
-    """A sentence of a pool, or why it is none."""
+    """A sentence of a pool, its text `closed_up`, or why it is none."""
+    text = closed_up(text)
     if len(text) > LONGEST_SENTENCE:
         return Rejected(place, f"a sentence is longer than {LONGEST_SENTENCE:,} characters")
     try:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from sys import intern
 from typing import Any
 
-from graphneg.english.tokens import joined_tokens, sentences
+from graphneg.english.tokens import closed_up, sentences
 from graphneg.errors import GeneratorError
 from graphneg.generators.overlap.target_profile import Conditions, PoolSentence
 from graphneg.hashing import number, shuffled
@@ -164,7 +164,7 @@ def pool_dialogues(store: Store, progress: Progress | None = None) -> LoadReport
             texts = [(utterance_id(dialogue.id, turn.turn), turn.text) for turn in dialogue.turns]
             texts += [(each.id, each.text) for each in responses.get(dialogue.id, ()) if each.label == 1]
             for id, text in texts:
-                for index, part in enumerate(sentences(joined_tokens(text))):
+                for index, part in enumerate(sentences(closed_up(text))):
                     name, source = f"{id}.{index}", f"{dialogue.corpus}/{dialogue.split}"
                     made = sentence(name, part, source, name)
                     yield made if isinstance(made, Rejected) else replace(made, dialogue=dialogue.id)
