@@ -322,7 +322,7 @@ def shortlist(
     ranked: list[tuple[float, int, PoolSentence]] = []
     for sentence in sentences:
         if sentence.dialogue != context.dialogue:
-            distance = _distance(sentence, terms, profile, conditions.most_last)
+            distance = _distance(sentence, terms, profile, conditions)
             if distance is not None:
                 chance = ((sentence.rank ^ profile.order) * _MIX) & _MASK
                 if conditions.anecdotal:
@@ -369,9 +369,13 @@ def met(profile: TargetProfile, item: Listed, terms: ContextTerms) -> list[tuple
 
 
 def _distance(
-    sentence: PoolSentence, terms: ContextTerms, profile: TargetProfile, most_last: int | None
+    sentence: PoolSentence, terms: ContextTerms, profile: TargetProfile, conditions: Conditions
 ) -> float | None:
-    """How far a sentence is from a profile; None where it is a question too many, or near the last turn."""
+    """How far a sentence is from a profile; None where it is a question too many, or near the last turn.
+
+    Where it counts how like an anecdote it is, its person counts in that.
+    """
+    most_last = conditions.most_last
     if sentence.question and not profile.question:
         return None
     if most_last is not None and len(sentence.terms & terms.last) > most_last:
@@ -380,6 +384,6 @@ def _distance(
     distance = 4.0 * abs(min(len(common), MOST_SHARED) - profile.shared)
     if common and terms.last.isdisjoint(common) == profile.last:
         distance += 2.0
-    if sentence.first_person != profile.first_person:
+    if sentence.first_person != profile.first_person and not conditions.anecdotal:
         distance += 1.0
     return distance + 1.5 * (profile.question and not sentence.question)
