@@ -73,15 +73,15 @@ SETTINGS: Mapping[str, Any] = {
     "openings": tuple(
         words for words in OPENINGS if words not in word_class("no-reply") | word_class("some-openings")
     ),
-    "overlap": (0.05, 0.38, 0.4, 0.17),
+    "overlap": (0.03, 0.36, 0.42, 0.19),
     "last_turn": 0.4,
     "most_last": 1,
     "hub": 0.003,
     "questions": 0.12,
     "most_uses": 1,
     "query_terms": 20,
-    "anecdotal": 0.6,
-    "most_alike": 0.5,
+    "anecdotal": 0.5,
+    "most_alike": 0.4,
     "seconds": 0.8,
 }
 """More words of the context than people's own wrong responses were counted to share: a store's pool seldom

@@ -32,6 +32,10 @@ SAME_RUN = 5
 """So many words in a row that a context says, too, are no other scene."""
 RARE = 0.01
 """A term that at most this share of dialogues says tells their scene."""
+_LEAST_TOLD = 7.5
+_OF_ALL = 1.5
+"""What a sentence tells beside the words in common, as the sum of its terms' weights: less would be said in
+any scene. In a small store it is so many times the weight of a term that nobody says."""
 _LONG = 6
 """Shorter sentences are said in many talks."""
 _VERY_LONG = 14
@@ -78,6 +82,10 @@ class Scenes:
         """The terms of a dialogue."""
         return self._said.get(dialogue, frozenset())
 
+    def tells(self, terms: Iterable[str]) -> bool:
+        """Whether terms say enough to set a scene."""
+        return sum(map(self._weight, terms)) >= min(_LEAST_TOLD, _OF_ALL * log(1 + len(self._said)))
+
     def is_alike(self, one: NDArray[float32], other: NDArray[float32]) -> bool:
         """Whether two scenes are the same, for here."""
         return float(one @ other) > self._most
@@ -114,7 +122,7 @@ class Scenes:
 
 
 class Elsewhere:
-    """Tells of the pool's sentences whether they are set elsewhere than one context."""
+    """Tells of the pool's sentences whether they are set elsewhere than one context, and set anywhere."""
 
     def __init__(
         self, scenes: Scenes, talk: str, runs: frozenset[str], rare: frozenset[str], scene: NDArray[float32]
@@ -131,7 +139,8 @@ class Elsewhere:
             return False
         if not self._runs.isdisjoint(_runs(sentence.text)):
             return False
-        return not self._scenes.is_alike(self._scene, self._scenes.scene(sentence.terms - shared))
+        rest = sentence.terms - shared
+        return self._scenes.tells(rest) and not self._scenes.is_alike(self._scene, self._scenes.scene(rest))
 
     def _is_apart(self, dialogue: str) -> bool:
         scenes = self._scenes
