@@ -64,7 +64,7 @@ def likeness(text: str) -> float:
 
 @cache
 def _weights() -> dict[str, float]:
-    return {name: float(weight) for name, weight in table_rows(__package__, _TABLE)}
+    return {name: float(weight) for name, weight in table_rows("graphneg.generators.overlap", _TABLE)}
 
 
 @cache
