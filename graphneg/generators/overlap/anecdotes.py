@@ -30,7 +30,7 @@ def features(text: str) -> Iterator[str]:
     """The features of a text, each once.
 
     >>> sorted(set(features("My uncle sold it yesterday.")) - {"it", "my"})
-    ['first:my', 'first-person', 'kin', 'past', 'past-time', 'words:4']
+    ['first:my', 'first-person', 'kin', 'long words:1', 'past', 'past-time', 'words:4']
     """
     words = WORD.findall(text)
     low = [word.lower().replace("’", "'") for word in words]
