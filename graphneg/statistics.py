@@ -15,7 +15,7 @@ THRESHOLD = 0.5
 
 
 class Estimate(NamedTuple):
-    """A figure, and the ends of its 95% bootstrap interval."""
+    """A figure, and the ends of its 95% interval."""
 
     value: float
     low: float

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from graphneg.english.propbank import Fault, read_rolesets
-from graphneg.english.tokens import joined_tokens
+from graphneg.english.tokens import closed_up
 from graphneg.ingest.loader import LoadOptions
 from graphneg.ingest.rows import as_sentence, sentence
 from graphneg.loaders.propbank import frame_records
@@ -41,7 +41,7 @@ def _examples(source: str, name: str, data: bytes) -> Iterator[Record]:
             yield Rejected(f"{name}:{part.line}", part.reason)
             continue
         for example in part.examples:
-            text = as_sentence(joined_tokens(_HYPHEN.sub("-", _MARK.sub(" ", example.text))))
+            text = as_sentence(closed_up(_HYPHEN.sub("-", _MARK.sub(" ", example.text))))
             if text:
                 yield sentence(f"{source}/{Path(name).stem}.{number}", text, source, f"{name}:{example.line}")
             number += 1

@@ -94,7 +94,7 @@ def figures() -> list[Figure]:
     shipped = queries()
     return [
         Figure("modules", len(files), 230),
-        Figure("lines", sum(source), 42_000),
+        Figure("lines", sum(source), 44_000),
         Figure("lines of the longest module", max(source), 500),
         Figure("lines of the median function", statistics.median(lengths), 10),
         Figure("lines of functions, 95%", lengths[int(0.95 * len(lengths))], 35),

@@ -42,13 +42,15 @@ _SURE_ENDS = frozenset("!?…。！？")
 _CLOSING = frozenset("”’)]»")
 _QUOTE = '"'
 _CLITIC_APART = re.compile(r"(?<=\w) ?(['’]) ?(?=(?:s|t|m|d|re|ve|ll|S|T|M|D|Re|Ve|Ll)\b)")
-_ANY_APART = re.compile(r"(?<=\w) ?(?:['’‘´] ?| ['’‘´])(?=(?:s|m|d|t|ll|re|ve)\b)", re.IGNORECASE)
+_ANY_APART = re.compile(r"(?<=\w) ?(?:' ?| ')(?=(?:s|m|d|t|ll|re|ve)\b)", re.IGNORECASE)
+_NOT_APART = re.compile(r"(?<=\w) n ?' ?t\b", re.IGNORECASE)
+_INSIDE_QUOTES = re.compile(r'(?<!\w)" ([^"]*[^"\s]) "(?!\w)')
 _BOTH_APART = re.compile(r"(?<=\w) (['’]) (s|m|re|ll|ve|d|t)\b", re.IGNORECASE)
 _NOT = re.compile(r" ?n(['’])t\b", re.IGNORECASE)
 _JOINED = re.compile(r" ?(['’])(s|m|re|ll|ve|d)\b", re.IGNORECASE)
-_BEFORE_MARK = re.compile(r"\s+(?=[,.!?;:%…])")
-_BEHIND_MARK = re.compile(r"([?!,;]|(?<=[a-z]{2})\.)(?=[A-Za-z])")
-_SPACE_BEFORE = re.compile(r"\s+([.,!?;:)%]|['’](?:s|m|d|re|ve|ll)\b|n['’]t\b)")
+_BEFORE_MARK = re.compile(r"\s+(?=[,.!?;:)%…])")
+_BEHIND_MARK = re.compile(r"[?!,;](?=[A-Za-z])|(?<=[a-z]{2})\.(?=[A-Z])")
+_IN_NUMBER = re.compile(r"(?<=\d) ?([:,]) ?(?=\d\d)")
 _QUOTES = str.maketrans({"‘": "'", "’": "'", "´": "'", "`": "'", "“": '"', "”": '"'})
 _MARK = re.compile(r"\s*([,.!?;:]+)(?=\s|$)")
 _HALF = 0.5
@@ -185,25 +187,20 @@ def with_clitics(text: str) -> str:
     return _CLITIC_APART.sub(r"\1", text) if "'" in text or "’" in text else text
 
 
-def joined_tokens(text: str) -> str:
-    """A text that was cut into tokens, written as people write.
-
-    >>> joined_tokens("They do n't know , but it 's Ann ' s .")
-    "They don't know, but it's Ann's."
-    """
-    joined = _SPACE_BEFORE.sub(r"\1", with_clitics(one_line(text)))
-    return joined.replace("( ", "(").replace("$ ", "$").replace("`` ", '"').replace(" ''", '"')
-
-
 def closed_up(text: str) -> str:
-    """The text on one line, with marks where they belong and plain quotation marks.
+    """A text as people write: on one line, clitics at their words, marks where they belong, plain quotation
+    marks. It mends texts that were cut into tokens, wholly or here and there, and is its own mended form.
 
     >>> closed_up("I ’ ll come , then .Is it far ?")
     "I'll come, then. Is it far?"
+    >>> closed_up("They do n't know ( yet ) , but `` it 's Ann ' s '' .")
+    'They don\'t know (yet), but "it\'s Ann\'s".'
     """
-    joined = _ANY_APART.sub("'", one_line(text))
-    joined = _BEFORE_MARK.sub("", joined.translate(_QUOTES))
-    return _BEHIND_MARK.sub(r"\1 ", joined)
+    plain = one_line(text).translate(_QUOTES).replace("``", '"').replace("''", '"')
+    joined = _ANY_APART.sub("'", _NOT_APART.sub("n't", plain))
+    joined = _BEFORE_MARK.sub("", _INSIDE_QUOTES.sub(r'"\1"', joined))
+    joined = _IN_NUMBER.sub(r"\1", joined.replace("( ", "(").replace("$ ", "$"))
+    return _BEHIND_MARK.sub(r"\g<0> ", joined)
 
 
 def spaced_as(text: str, others: Sequence[str]) -> str:

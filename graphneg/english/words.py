@@ -93,6 +93,15 @@ def readings(word: str) -> dict[str, tuple[str, ...]]:
     return lemmas
 
 
+@lru_cache(maxsize=1 << 16)
+def is_past(word: str) -> bool:
+    """Whether the form is a past tense that is no other form: *took*, *went*."""
+    if word in CLOSED or word.endswith(("s", "ing", "en")):
+        return False
+    known = readings(word)
+    return set(known) == {"VERB"} and known["VERB"][0] != word
+
+
 @lru_cache(maxsize=65536)
 def lemmas_as(word: str, upos: str) -> tuple[str, ...]:
     """The lemmas of a word as one universal part of speech; a word that is in no dictionary goes by rules."""

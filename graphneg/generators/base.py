@@ -105,6 +105,7 @@ class Generator(Protocol):
     - ``settings()``: what the output depends on beside contexts and seed, as JSON can hold it. A run that
       was stopped goes on only where they are the same;
     - ``notes()``: lines to tell the user, of a condition that is off, say;
+    - ``wishes()``: what the candidates since the last call were to have, by name, and whether each has it;
     - ``left_out()``: for each candidate missing since the last call, the reason (``code: sentence``) and
       the context's id (`ShortfallCounter` keeps them).
     """

@@ -121,6 +121,8 @@ class Generated(NegativeStream):
                 self.summary.skip(TOO_FEW, context.id)
         for reason, id in left_out() if left_out else ():
             self.summary.skip(reason, id)
+        for name, is_met in getattr(self._generator, "wishes", tuple[tuple[str, bool], ...])():
+            self.summary.wish(name, is_met)
 
 
 def negative_of(context: Context, candidate: Candidate, name: str, seed: int, slot: int) -> Negative:

@@ -20,8 +20,8 @@ from graphneg.amr.penman import is_inverted
 from graphneg.english.lexicon import Lexicon, english, form_of
 from graphneg.english.noun_kinds import is_frame, kind_of, lexeme
 from graphneg.english.takes import sort_of
-from graphneg.english.tokens import WORD, one_line, word_count
-from graphneg.english.words import CLOSED, content_lemmas, readings, word_class
+from graphneg.english.tokens import WORD, closed_up, one_line, word_count
+from graphneg.english.words import CLOSED, content_lemmas, is_past, word_class
 from graphneg.hashing import number
 from graphneg.model import AmrGraph, Dialogue, Frame, Opposite, Rejected, Sentence
 
@@ -317,22 +317,14 @@ def _is_finite(words: Sequence[str]) -> bool:
     """Whether a finite verb stands in it, as far as forms tell: *was*, *we go*, *took*; not *old cars*."""
     finite, subjects = word_class("finite-forms"), word_class("subjects")
     return any(
-        word in finite or (before in subjects and word not in CLOSED) or _is_past(word)
+        word in finite or (before in subjects and word not in CLOSED) or is_past(word)
         for before, word in zip(("", *words), words, strict=False)
     )
 
 
-@lru_cache(maxsize=1 << 16)
-def _is_past(word: str) -> bool:
-    """Whether the form is a past tense that is no other form: *took*, *went*."""
-    if word in CLOSED or word.endswith(("s", "ing", "en")):
-        return False
-    known = readings(word)
-    return set(known) == {"VERB"} and known["VERB"][0] != word
-
-
 def sentence(id: str, text: str, source: str, place: str) -> Sentence | Rejected:
-    """A sentence of a pool, or why it is none."""
+    """A sentence of a pool, its text `closed_up`, or why it is none."""
+    text = closed_up(text)
     if len(text) > LONGEST_SENTENCE:
         return Rejected(place, f"a sentence is longer than {LONGEST_SENTENCE:,} characters")
     try:

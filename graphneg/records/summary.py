@@ -30,6 +30,8 @@ class Summary:
         self.transforms: Counter[tuple[str, str]] = Counter()
         self.skipped: Counter[str] = Counter()
         self.examples: dict[str, list[str]] = {}
+        self.wished: Counter[str] = Counter()
+        self.met: Counter[str] = Counter()
         self.graphs = 0
         self.well_formed = 0
         self._texts = 0
@@ -58,6 +60,11 @@ class Summary:
         examples = self.examples.setdefault(code.strip(), [])
         if len(examples) < EXAMPLES_PER_REASON:
             examples.append(f"{id}: {sentence.strip()}" if sentence.strip() else id)
+
+    def wish(self, name: str, is_met: bool) -> None:
+        """Count something that a negative was to have, and whether it has it."""
+        self.wished[name] += 1
+        self.met[name] += is_met
 
     def check(self, defects: Sequence[object]) -> None:
         """Count an edited graph with the defects that the checker found in it."""
@@ -97,6 +104,11 @@ class Summary:
         for code, count in sorted(self.skipped.items(), key=lambda item: (-item[1], item[0])):
             add(f"  {code}", count, self.skipped.total(), next(iter(self.examples[code]), ""))
         table.add_section()
+        if self.wished:
+            add("wished for, and found", self.met.total(), self.wished.total())
+            for name, count in sorted(self.wished.items()):
+                add(f"  {name}", self.met[name], count, f"of {count:,}")
+            table.add_section()
         if self.graphs:
             add("well-formed graphs", self.well_formed, self.graphs)
         add("edited texts", self._texts)
@@ -112,6 +124,7 @@ class Summary:
             "transforms": [[*key, count] for key, count in sorted(self.transforms.items())],
             "skipped": dict(self.skipped),
             "examples": self.examples,
+            "wished": {name: [count, self.met[name]] for name, count in sorted(self.wished.items())},
             "graphs": [self.graphs, self.well_formed],
             "texts": [self._texts, self._words_before, self._words_after, self._overlap],
         }
@@ -125,6 +138,8 @@ class Summary:
             summary.transforms.update({(name, category): n for name, category, n in state["transforms"]})
             summary.skipped.update(state["skipped"])
             summary.examples = {code: list(examples) for code, examples in state["examples"].items()}
+            for name, (count, met) in state.get("wished", {}).items():
+                summary.wished[name], summary.met[name] = count, met
             summary.graphs, summary.well_formed = state["graphs"]
             summary._texts, summary._words_before, summary._words_after, summary._overlap = state["texts"]
         return summary

@@ -6,20 +6,18 @@ responder said), ``response``, and ``label_1`` to ``label_3``: 1 contradictory, 
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from graphneg.errors import GraphnegError, InputError
+from graphneg.ingest import sheets
 from graphneg.ingest.labelled import AGREED, ANNOTATORS, Labelled
-from graphneg.ingest.reading import read_text
-from graphneg.records.runs import check_new, write_atomically
 from graphneg.scorers.collection import Responded
 
 LABELS = tuple(f"label_{number}" for number in range(1, ANNOTATORS + 1))
 COLUMNS = ("id", "dialogue", "earlier", "response", *LABELS)
+_FORM = f"a label sheet has {', '.join(COLUMNS)}"
 
 Votes = Mapping[str, tuple[int, ...]]
 """Labels by response id, one of each annotator in the order of the sheet's columns."""
@@ -46,17 +44,15 @@ def write_sheet(
 
     Raises `InputError`: there is such a file already, or it can't be written.
     """
-    path = Path(out)
-    check_new(path, overwrite)
-    text = io.StringIO(newline="")
-    table = csv.writer(text)
-    table.writerow(COLUMNS)
+    sheets.write_sheet(Path(out), COLUMNS, _rows(responses, votes or {}), overwrite=overwrite)
+
+
+def _rows(responses: Sequence[Responded], votes: Votes) -> Iterator[Sequence[object]]:
     for response in responses:
-        labels = (votes or {}).get(response.id, ("",) * ANNOTATORS)
+        labels = votes.get(response.id, ("",) * ANNOTATORS)
         context, referent = response.followup.context, response.followup.referent
         dialogue = "\n".join(f"{turn.speaker}: {turn.text}" for turn in context.turns)
-        table.writerow([response.id, dialogue, context.turns[referent].text, response.response, *labels])
-    write_atomically(path, text.getvalue())
+        yield [response.id, dialogue, context.turns[referent].text, response.response, *labels]
 
 
 def read_sheets(paths: Sequence[str | Path]) -> Votes:
@@ -69,7 +65,7 @@ def read_sheets(paths: Sequence[str | Path]) -> Votes:
     result: dict[str, list[int | None]] = {}
     for path in map(Path, paths):
         seen: set[str] = set()
-        for where, row in _rows(path):
+        for where, row in sheets.read_sheet(path, ("id", *LABELS), _FORM):
             id = row["id"]
             if id in seen:
                 raise InputError(f"{where}: the id {id!r} comes a second time in this sheet")
@@ -130,22 +126,6 @@ def agreement(votes: Votes) -> Agreement:
     contradictory, none = sum(n >= AGREED for n in counts), counts.count(0)
     dropped = len(counts) - contradictory - none
     return Agreement(len(counts), fleiss_kappa(list(votes.values())), contradictory, none, dropped)
-
-
-def _rows(path: Path) -> Iterator[tuple[str, Mapping[str, str]]]:
-    """Each row with its place, FILE:LINE (the line where it ends)."""
-    table = csv.DictReader(io.StringIO(read_text(path), newline=""), strict=True)
-    missing = [name for name in ("id", *LABELS) if name not in (table.fieldnames or ())]
-    if missing:
-        raise InputError(f"{path}:1: no column {', '.join(missing)}; a label sheet has {', '.join(COLUMNS)}")
-    try:
-        for row in table:
-            where = f"{path}:{table.line_num}"
-            if None in row or any(row[name] is None for name in ("id", *LABELS)):
-                raise InputError(f"{where}: another number of cells than the header has")
-            yield where, row
-    except csv.Error as error:
-        raise InputError(f"{path}:{table.line_num}: no CSV: {error}") from error
 
 
 def fleiss_kappa(ratings: Sequence[Sequence[Hashable]]) -> float:

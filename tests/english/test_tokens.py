@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphneg.english.tokens import (
+    closed_up,
     joined,
-    joined_tokens,
     match_key,
     one_line,
     sentences,
@@ -38,7 +38,23 @@ def test_tokens_stand_where_they_say(text: str) -> None:
 )
 def test_raw_and_tokenised_text_have_the_same_tokens(raw: str, tokenised: str) -> None:
     assert [token.text for token in tokenize(raw)] == tokenised.split()
-    assert joined_tokens(tokenised) == raw
+    assert closed_up(tokenised) == raw
+
+
+@pytest.mark.parametrize(
+    ("odd", "mended"),
+    [
+        ("We wo n ' t go , I don ’ t .", "We won't go, I don't."),
+        ("It rains . I do n't mind .", "It rains. I don't mind."),
+        ("“ Hi ” , she said .", '"Hi", she said.'),
+        ("at 10 : 30 , for $ 3 , 000", "at 10:30, for $3,000"),
+        ("the ( old ) one ...", "the (old) one..."),
+        ("Is it far,sir ?It is.", "Is it far, sir? It is."),
+        ("www.own.org and rock 'n' roll", "www.own.org and rock 'n' roll"),
+    ],
+)
+def test_odd_spacing_and_curly_marks_are_mended(odd: str, mended: str) -> None:
+    assert closed_up(odd) == closed_up(mended) == mended
 
 
 @given(st.lists(st.sampled_from(["Hi!", "He left.", "Why?", "Dr. Wu came.", "ok ..."]), max_size=5))

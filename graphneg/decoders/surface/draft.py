@@ -9,7 +9,7 @@ clitics where one stands apart there, joined to them in raw text.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from graphneg.amr.alignment import Aligner, Span, align
@@ -29,9 +29,7 @@ from graphneg.english.tokens import TextSpan, tokenize
 from graphneg.english.words import readings
 from graphneg.model import AmrGraph
 
-_TOKENISED = re.compile(
-    r"\w [.,!?;:]+(?:\s|$)|^[\"'] \w|\S [\"']\s*$| - - |\w n['’]t\b|\w ['’](?:s|m|re|ll|ve|d)\b"
-)
+_MARK = re.compile(r"[.,!?;:]")
 _CLOSING = frozenset(".,!?;:)]}%…")
 _OPENING = frozenset("([{$#«“‘")
 _QUOTES = frozenset("\"'“”‘’«»`")
@@ -123,18 +121,27 @@ class Tokens(list[Token]):
         return start
 
 
+def _mostly_apart(tokens: Iterable[Token]) -> bool:
+    """Whether there is a space before most of the tokens."""
+    gaps = [bool(token.gap) for token in tokens]
+    return 2 * sum(gaps) > len(gaps)
+
+
 class Draft:
     """The tokens of a text, changed in place; ``text()`` writes them out.
 
     ``tokenised``, ``clitics_apart``, ``capitals``, ``contracts`` and ``curly`` say how the original is
-    written: with spaces before marks, before *n't*, with capitals, with contractions, with curly apostrophes.
+    written: with spaces before most of its marks, before most of its clitics, with capitals, with
+    contractions, with curly apostrophes. Marks and clitics are judged each by themselves: running text has
+    a mark apart here and there, and still no *do n't*.
     """
 
     def __init__(self, tokens: Sequence[Token], text: str) -> None:
         self.tokens = Tokens(tokens)
         self.original = text
-        self.tokenised = _TOKENISED.search(text) is not None
-        self.clitics_apart = any(token.gap and token.low in _CLITICS for token in tokens)
+        self.clitics_apart = _mostly_apart(token for token in tokens if token.low in _CLITICS)
+        marks = [token for token in tokens if _MARK.fullmatch(token.text)]
+        self.tokenised = _mostly_apart(marks) if marks else self.clitics_apart
         self.capitals = any(token.initial and token.capital for token in tokens) or not any(
             token.text[:1].isalpha() for token in tokens
         )
@@ -180,9 +187,11 @@ class Draft:
             return self.original[: len(self.original) - len(self.original.lstrip())]
         if token.home > 0 and before.home == token.home - 1:
             return token.gap
+        if token.low in _CLITICS:
+            return " " if self.clitics_apart else ""
         if self.tokenised:
-            return "" if token.low in _CLITICS and not self.clitics_apart else " "
-        if token.low in _CLITICS or token.text[:1] in _CLOSING or before.text[-1:] in _OPENING:
+            return " "
+        if token.text[:1] in _CLOSING or before.text[-1:] in _OPENING:
             return ""
         if token.is_quote:
             return token.gap if token.home >= 0 else " "

@@ -26,12 +26,15 @@ from graphneg.generators.base import (
 )
 from graphneg.generators.overlap.noun_substitution import NounSubstitution, found_text
 from graphneg.generators.overlap.pool import Pool, pool_dialogues
+from graphneg.generators.overlap.scenes import Scenes
+from graphneg.generators.overlap.second_sentence import SecondSentence
 from graphneg.generators.overlap.target_profile import (
     OPENINGS,
     Conditions,
     ContextTerms,
     Listed,
     TargetProfile,
+    met,
     said_in,
     shortlist,
     target_profiles,
@@ -65,22 +68,26 @@ WEIGHT = 10.0
 
 SETTINGS: Mapping[str, Any] = {
     "least_words": 6,
-    "least_content": 4,
+    "least_content": 3,
     "most_words": 22,
-    "openings": tuple(words for words in OPENINGS if words not in word_class("no-reply")),
-    "overlap": (0.0, 0.05, 0.35, 0.6),
+    "openings": tuple(
+        words for words in OPENINGS if words not in word_class("no-reply") | word_class("some-openings")
+    ),
+    "overlap": (0.03, 0.36, 0.42, 0.19),
     "last_turn": 0.4,
     "most_last": 1,
-    "first_person": 0.5,
     "hub": 0.003,
-    "light": 0.003,
-    "exchanged": 1.0,
+    "questions": 0.12,
+    "most_uses": 1,
+    "query_terms": 20,
+    "anecdotal": 0.5,
+    "most_alike": 0.4,
+    "seconds": 0.8,
 }
 """More words of the context than people's own wrong responses were counted to share: a store's pool seldom
 holds what the profiles ask for. Two words of the last turn often make a right answer of it. Words that are
 said everywhere (*know*, *like*, *want*) don't count: of them, wrong ones would say more than people do, and
-a ranker would learn that. Without short sentences, or with *I* in more than right responses have it, length
-and person alone would tell right from wrong."""
+a ranker would learn that. Without short sentences, length alone would tell right from wrong."""
 
 
 class Denoiser(Protocol):
@@ -129,6 +136,9 @@ class OverlapGenerator:
         self._similarity: Similarity | None = None
         share = self.conditions.exchanged
         self._substitution = NounSubstitution(share) if share else None
+        self._second = SecondSentence(store, self.conditions) if self.conditions.seconds else None
+        self._scenes: Scenes | None = None
+        self._wishes: list[tuple[str, bool]] = []
         self._pool: Pool | None = None
         self._seed: int | None = None
         self._begun = False
@@ -157,10 +167,17 @@ class OverlapGenerator:
             )
         return found
 
+    def wishes(self) -> Sequence[tuple[str, bool]]:
+        """See `graphneg.generators.base.Generator`."""
+        told, self._wishes = self._wishes, []
+        return told
+
     def begin(self, given: Iterable[Negative], progress: Progress | None = None) -> None:
         """A run begins: takes new dialogues into the pool, counts how often sentences are used already."""
         self._refused = pool_dialogues(self._store, progress or NoProgress()).rejections
         self._pool, self._seed, self._begun = None, None, True
+        if self.conditions.most_alike is not None:
+            self._scenes = Scenes(self._store, self.conditions.most_alike)
         self._successors.clear()
         self._uses = Counter(words_key(found_text(negative)) for negative in given)
         if self._embedder is not None:
@@ -197,8 +214,9 @@ class OverlapGenerator:
         if self._similarity is not None:
             self._similarity.reorder(asked)
         given += map(self._given, asked)
-        if self._substitution is not None:
-            self._substitution.apply(contexts, given, seed)
+        for part in (self._second, self._substitution):
+            if part is not None:
+                part.apply(contexts, given, seed)
         return given
 
     def _parts(
@@ -228,10 +246,14 @@ class OverlapGenerator:
 
     def _list(self, asked: _Asked, pool: Pool) -> None:
         """Make a shortlist for each profile."""
-        said = said_in(asked.context)
+        context, elsewhere = asked.context, None
+        said = said_in(context)
+        if self._scenes is not None:
+            texts = (*(turn.text for turn in context.turns), *context.positives)
+            elsewhere = self._scenes.apart_from(context.dialogue, texts, asked.terms).holds
         usual = frozenset[str]().union(*(self._successors.get(term, ()) for term in asked.terms.last))
         asked.lists = [
-            shortlist(asked.context, asked.terms, profile, sentences, said, self.conditions, usual)
+            shortlist(context, asked.terms, profile, sentences, said, self.conditions, usual, elsewhere)
             for profile in asked.profiles
             for sentences in [(sentence for term in profile.query_terms for sentence in pool.sentences(term))]
         ]
@@ -245,11 +267,12 @@ class OverlapGenerator:
             everything = chain.from_iterable(asked.lists)
             yield from sorted(everything, key=lambda item: (item.distance, item.chance))
 
-        for listed in asked.lists:
+        for profile, listed in zip(asked.profiles, asked.lists, strict=True):
             for item in chain(listed, others()):
                 key = item.key
                 if key not in found and (most is None or self._uses[key] < most):
                     self._uses[key] += 1
+                    self._wishes += met(profile, item, asked.terms)
                     last = len(item.shared & asked.terms.last)
                     scores = {"shared": float(len(item.shared)), "shared_last": float(last)}
                     if item.cosine is not None:

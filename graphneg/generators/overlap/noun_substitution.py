@@ -23,7 +23,7 @@ from graphneg.parsers.base import get_parser
 
 _ARGUMENTS = frozenset({"ARG0", "ARG1", "ARG2"})
 _LIGHT = word_class("light-nouns")
-_FOUND = "found"
+FOUND = "found"
 _SCALE = 2**64
 
 
@@ -70,7 +70,7 @@ class NounSubstitution:
             if text is not None:
                 span = graph.spans.get(noun.k)  # a concept may be spelled otherwise: neighbour is neighbor
                 before = tokenize(candidate.text)[span[0]].text if span else noun.concept
-                details = {"exchanged": f"{before} > {word}", _FOUND: candidate.text}
+                details = {"exchanged": f"{before} > {word}", FOUND: candidate.text}
                 return replace(candidate, text=text, details={**candidate.details, **details})
         return candidate
 
@@ -93,7 +93,7 @@ def found_text(negative: Negative) -> str:
     A run that goes on counts by it how often sentences were used.
     """
     made_of = str(negative.edits[0]["before"] or "") if negative.edits else ""
-    return made_of.partition(f"; {_FOUND}: ")[2] or negative.response
+    return made_of.partition(f"; {FOUND}: ")[2] or negative.response
 
 
 def _nouns(graph: AmrGraph) -> Iterator[AmrNode]:

@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 from sys import intern
 from typing import Any
 
-from graphneg.english.tokens import joined_tokens, sentences
+from graphneg.english.tokens import closed_up, sentences
 from graphneg.errors import GeneratorError
+from graphneg.generators.overlap.anecdotes import likeness
 from graphneg.generators.overlap.target_profile import Conditions, PoolSentence
 from graphneg.hashing import number, shuffled
 from graphneg.ingest.loader import LoadReport
@@ -101,13 +102,14 @@ class Pool:
 
     def keep(self, samples: Samples) -> None:
         """Take in what was read, but for sentences with a word that is not everyday."""
-        everyday = self._frequencies.__contains__
+        everyday, ranked = self._frequencies.__contains__, bool(self._conditions.anecdotal)
         for term, rows in samples.items():
             kept: list[PoolSentence] = []
             for id, text, said, mood, person, dialogue, rank in rows:
                 if all(map(everyday, said)):
                     own, asks = frozenset(map(intern, said)), mood == "question"
-                    kept.append(PoolSentence(rank, id, text, own, asks, person == FIRST, dialogue))
+                    like = likeness(text) if ranked else 0.0
+                    kept.append(PoolSentence(rank, id, text, own, asks, person == FIRST, dialogue, like))
             self._kept[term] = tuple(kept)
             self._amount += len(kept)
 
@@ -164,7 +166,7 @@ def pool_dialogues(store: Store, progress: Progress | None = None) -> LoadReport
             texts = [(utterance_id(dialogue.id, turn.turn), turn.text) for turn in dialogue.turns]
             texts += [(each.id, each.text) for each in responses.get(dialogue.id, ()) if each.label == 1]
             for id, text in texts:
-                for index, part in enumerate(sentences(joined_tokens(text))):
+                for index, part in enumerate(sentences(closed_up(text))):
                     name, source = f"{id}.{index}", f"{dialogue.corpus}/{dialogue.split}"
                     made = sentence(name, part, source, name)
                     yield made if isinstance(made, Rejected) else replace(made, dialogue=dialogue.id)

@@ -33,17 +33,19 @@ OPENINGS = (
 
 _SHARES = (
     *("last_turn", "first_person", "questions", "everyday", "hub", "light"),
-    *("likeness", "likeliest", "exchanged"),
+    *("likeness", "likeliest", "exchanged", "seconds", "most_alike", "anecdotal"),
 )
-_COUNTS = ("least_words", "most_words", "least_content", "sample", "most_uses", "most_last", "usual_shift")
+_COUNTS = (
+    *("least_words", "most_words", "least_content", "sample", "most_uses", "most_last", "usual_shift"),
+    "query_terms",
+)
 _BITS = 16
-_QUERY_TERMS = 3
-_MANY_QUERY_TERMS = 6
-"""Query terms of a profile: the first is its own, the others stand in where that one leads nowhere. Sentences
-with three or more words in common are rare, so more terms are looked at."""
+_MANY = 2
+"""Sentences with three or more words in common are rare, so so many times more terms are looked at."""
 _RARITY = 3
 """How strongly rare terms are preferred."""
 SHORTLIST = 16
+_AMOUNTS = ("no words", "a word", "two words", "three words")
 MOST_SHARED = 3
 _MIX, _MASK = 0x9E3779B97F4A7C15, (1 << 64) - 1
 
@@ -73,6 +75,11 @@ class Conditions:
                                  and a sentence that mentions its end is left out
     ``likeliest``                with a denoiser: the share of candidates that it likes best, which goes
     ``exchanged``                the share in which a noun becomes one of the context's
+    ``query_terms``              words of the context that sentences are looked for under
+    ``anecdotal``                how much sentences go first that are like people's anecdotes; at 1 each is
+                                 drawn as often as people tell one like it
+    ``most_alike``               cosine: what is set in a scene that is more like the context's is left out
+    ``seconds``                  the share that the next sentence of their turn follows, where there is one
     ============================ ===============================================================
     """
 
@@ -96,6 +103,10 @@ class Conditions:
     usual_shift: int | None = None
     likeliest: float = 0.1
     exchanged: float = 0.0
+    query_terms: int = 3
+    anecdotal: float = 0.0
+    most_alike: float | None = None
+    seconds: float = 0.0
 
     def __post_init__(self) -> None:
         """Refuse what is out of range."""
@@ -197,7 +208,7 @@ def target_profiles(
         draws = [((bits >> (_BITS * at)) & 0xFFFF) / 0x10000 for at in range(4)]
         shared = _drawn(conditions.overlap, draws[0]) if ranked else 0
         last = bool(of_last) and (not before or draws[1] < conditions.last_turn)
-        many = _MANY_QUERY_TERMS if shared > 2 else _QUERY_TERMS
+        many = conditions.query_terms * (_MANY if shared > 2 else 1)
         if shared:
             own, others = (of_last, before) if last else (before, of_last)
             terms = (_around(own, used[last], many) + others)[:many]
@@ -237,7 +248,7 @@ def _drawn(shares: Sequence[float], chance: float) -> int:
 
 
 class PoolSentence(NamedTuple):
-    """A sentence that can be a response."""
+    """A sentence that can be a response; ``like`` is its `likeness` to people's anecdotes, if asked for."""
 
     rank: int
     id: str
@@ -246,6 +257,7 @@ class PoolSentence(NamedTuple):
     question: bool
     first_person: bool
     dialogue: str
+    like: float = 0.0
 
 
 def words_key(text: str) -> str:
@@ -300,15 +312,17 @@ def shortlist(
     said: frozenset[str],
     conditions: Conditions,
     usual: frozenset[str],
+    elsewhere: Callable[[PoolSentence, frozenset[str]], bool] | None = None,
 ) -> Shortlist:
     """The sentences that come closest to a profile, nearest first; ``usual`` are terms that none may mention.
 
     Hard conditions: no question where none is wanted, nothing that is said in the context, in its
     dialogue or in a right response, nor nearly so, none that mentions a usual shift, and few enough words
-    of the last turn.
+    of the last turn; ``elsewhere`` tells of a sentence and the terms it shares whether it is set so.
     """
     informative, of_last, most_last = terms.informative, terms.informative & terms.last, conditions.most_last
-    asked, first_person = profile.question, profile.first_person
+    asked, first_person, order = profile.question, profile.first_person, profile.order
+    anecdotal = conditions.anecdotal
     by_shared = [4.0 * abs(count - profile.shared) for count in range(MOST_SHARED + 1)]
     by_distance: defaultdict[float, list[PoolSentence]] = defaultdict(list)
     for sentence in sentences:  # some thousand for each profile: nothing is called here that can be inlined
@@ -320,16 +334,19 @@ def shortlist(
         distance = by_shared[min(len(common), MOST_SHARED)]
         if common and of_last.isdisjoint(common) == profile.last:
             distance += 2.0
-        if sentence.first_person != first_person:
-            distance += 1.0
+        if sentence.first_person != first_person and not anecdotal:
+            distance += 1.0  # where it counts how like an anecdote it is, its person counts in that
         if asked and not sentence.question:
             distance += 1.5
+        if anecdotal:
+            chance = ((sentence.rank ^ order) * _MIX) & _MASK
+            distance -= anecdotal * (sentence.like + _gumbel(chance))
         by_distance[distance].append(sentence)
 
     def ranked() -> Iterator[tuple[float, int, PoolSentence]]:
         """Nearest first; of those farther off, chance is worked out only where the nearer are used up."""
         for distance, equal in sorted(by_distance.items()):
-            drawn = [(((each.rank ^ profile.order) * _MIX) & _MASK, each) for each in equal]
+            drawn = [(((each.rank ^ order) * _MIX) & _MASK, each) for each in equal]
             yield from ((distance, chance, each) for chance, each in sorted(drawn))
 
     def fitting() -> Iterator[Listed]:
@@ -342,8 +359,29 @@ def shortlist(
             if usual and not usual.isdisjoint(mentioned - terms.terms):
                 continue
             near = len(mentioned & terms.answered) > likest
-            if not near or all(len(mentioned & answer) <= likest for answer in terms.answers):
+            shared = mentioned & terms.terms
+            if near and not all(len(mentioned & answer) <= likest for answer in terms.answers):
+                continue
+            if elsewhere is None or elsewhere(sentence, shared):
                 listed.add(key)
-                yield Listed(distance, chance, sentence.terms & terms.terms, key, sentence)
+                yield Listed(distance, chance, shared, key, sentence)
 
     return Shortlist(islice(fitting(), SHORTLIST))
+
+
+def _gumbel(chance: int) -> float:
+    """A number of the Gumbel distribution: of weights' logarithms with one added to each, the largest is each
+    one's as often as its weight says."""
+    return -math.log(-math.log(((chance >> 12) + 0.5) / 2**52))
+
+
+def met(profile: TargetProfile, item: Listed, terms: ContextTerms) -> list[tuple[str, bool]]:
+    """What a profile wishes for, and whether a sentence has it."""
+    common = len(item.shared & terms.informative)
+    wishes = [
+        (f"{_AMOUNTS[profile.shared]} in common", common >= profile.shared, profile.shared > 0),
+        ("word of the last turn", not terms.last.isdisjoint(item.shared), profile.last),
+        ("first person", item.sentence.first_person, profile.first_person),
+        ("question", item.sentence.question, profile.question),
+    ]
+    return [(name, holds) for name, holds, is_wished in wishes if is_wished]

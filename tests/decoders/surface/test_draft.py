@@ -39,6 +39,26 @@ def test_an_article_follows_the_word_behind_it(text: str, word: str, expected: s
     assert draft.text() == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I'm sure . I smoke .", "I'm sure . I don't smoke ."),
+        ("I'm sure . Yes, I know . I smoke .", "I'm sure . Yes, I know . I don't smoke ."),
+        ("I 'm sure . I smoke .", "I 'm sure . I do n't smoke ."),
+    ],
+)
+def test_a_clitic_stands_apart_where_those_of_the_text_do(text: str, expected: str) -> None:
+    draft = sentence(text)
+    verb = next(at for at, token in enumerate(draft.tokens) if token.low == "smoke")
+    draft.insert(verb, Token("do", "VBP"), Token("n't", "NEG"))
+    assert draft.text() == expected
+
+
+def test_one_mark_apart_does_not_make_a_text_tokenised() -> None:
+    assert not sentence("No, never! I have waited . Go, then.").tokenised
+    assert sentence("No , never ! I have waited.").tokenised
+
+
 def test_a_new_first_word_takes_the_capital() -> None:
     draft = sentence("He left.")
     draft.insert(0, Token("yesterday", "RB"))

@@ -1,0 +1,191 @@
+"""How negatives differ from people's: ``python -m benchmarks.people hard.jsonl --human dev.json``.
+
+In: files of negatives, and contexts in the shape of DailyDialog++ that they were made for. Out: by source how
+well words alone tell negatives from people's, what they share with their contexts, whether they are set in
+the context's own scene, and what they are like. Contexts of the test part alone are compared (`read_data`
+splits): on the others features may have been counted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from benchmarks.report import keep
+from benchmarks.results import Goal, Table, goals_text, percent, table_text, verdict
+from graphneg.datasets.groups import Choices
+from graphneg.english.tokens import WORD, closed_up, sentences
+from graphneg.english.words import content_lemmas, word_class, word_map
+from graphneg.evaluation.comparison.data import ADVERSARIAL, context_key, read_data
+from graphneg.generators.overlap.target_profile import words_key
+from graphneg.nn.embedders import BUNDLED, Embedder, get_embedder
+from graphneg.records.files import read_negatives
+
+EACH = 3
+"""Responses of one context that are compared, at most."""
+FOLDS = 5
+PEOPLES_OWN = 0.88
+"""Of people's responses so many are farther from the context than what counts as its own scene."""
+MOST_AUC, LEAST_SHARED, LEAST_ELSEWHERE, MOST_USES = 0.75, 0.45, 0.80, 2
+PEOPLE = "people"
+Texts = Sequence[tuple[Choices, str]]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Compare, and print."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.people", description=__doc__)
+    parser.add_argument("files", nargs="+", type=Path, metavar="NEGATIVES")
+    parser.add_argument("--human", type=Path, required=True, help="contexts in the shape of DailyDialog++")
+    parser.add_argument("--all", action="store_true", help="contexts of the training part, too")
+    parser.add_argument("--embedder", default=BUNDLED, help="what tells scenes apart")
+    parser.add_argument("--out", type=Path, help="data to merge the tables into")
+    asked = parser.parse_args(arguments)
+    data = read_data(asked.human)
+    compared = (*data.test, *data.train) if asked.all else data.test
+    test = {context_key(context.turns): context for context in compared}
+    people = [
+        (context, text) for context in test.values() for text in context.negatives.get(ADVERSARIAL, ())[:EACH]
+    ]
+    sources = {path.stem: _of(path, test) for path in asked.files}
+    scenes = Closeness(get_embedder(asked.embedder), people)
+    rows = {PEOPLE: figures(people, people, scenes)}
+    rows |= {name: figures(texts, people, scenes) for name, texts in sources.items()}
+    table = Table(
+        "What tells hard from people's wrong responses",
+        f"{len(test)} contexts of DailyDialog++ dev, {EACH} responses of each at most. AUC: tf-idf of words "
+        f"and pairs, logistic regression, {FOLDS} folds by context. Own scene: without the words in common "
+        f"as close to the context as {1 - PEOPLES_OWN:.0%} of people's are.",
+        ("source", "read", *next(iter(rows.values()))),
+        tuple((name, f"{len(sources.get(name, people))}", *row.values()) for name, row in rows.items()),
+    )
+    goals = [goal for name, texts in sources.items() for goal in _goals(name, texts, people, scenes)]
+    print("\n".join([goals_text(goals), table_text(table)]))
+    if asked.out:
+        keep(asked.out, [table], goals)
+
+
+def _of(path: Path, test: Mapping[tuple[str, ...], Choices]) -> Texts:
+    """The first negatives of each context of the test part."""
+    found: list[tuple[Choices, str]] = []
+    taken: Counter[str] = Counter()
+    for negative in read_negatives(path):
+        context = test.get(context_key([turn["text"] for turn in negative.context]))
+        if context is not None and taken[context.id] < EACH:
+            taken[context.id] += 1
+            found.append((context, negative.response))
+    return found
+
+
+class Closeness:
+    """How close a response is to its context once the words in common are left out."""
+
+    def __init__(self, embedder: Embedder, people: Texts) -> None:
+        self._embedder = embedder
+        self._centre = embedder.embed([text for pair in people for text in _apart(*pair)]).mean(axis=0)
+        ranked = sorted(self.of(people))
+        self.border = ranked[int(PEOPLES_OWN * len(ranked))]
+
+    def of(self, texts: Texts) -> list[float]:
+        """A cosine for each text."""
+        import numpy as np
+
+        pairs = [_apart(*pair) for pair in texts]
+        both = [self._embedder.embed(list(some)) - self._centre for some in zip(*pairs, strict=True)]
+        one, other = (rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9) for rows in both)
+        return (one * other).sum(axis=1).tolist()
+
+    def own(self, texts: Texts) -> float:
+        """The share of texts that are set in their context's own scene."""
+        return sum(cosine > self.border for cosine in self.of(texts)) / len(texts)
+
+
+def _apart(context: Choices, text: str) -> tuple[str, str]:
+    """The terms of the context, and those of the response that are none of these."""
+    said = dict.fromkeys(term for turn in context.turns for term in content_lemmas(turn))
+    return " ".join(said), " ".join(term for term in content_lemmas(text) if term not in said)
+
+
+def auc(texts: Texts, people: Texts) -> float:
+    """How well words tell texts from people's: the area under the ROC curve, contexts held out."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.metrics import roc_auc_score
+    from sklearn.model_selection import GroupKFold, cross_val_predict
+    from sklearn.pipeline import make_pipeline
+
+    both = [*texts, *people]
+    labels = [0] * len(texts) + [1] * len(people)
+    model = make_pipeline(
+        TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, token_pattern=r"(?u)\b\w+\b"),
+        LogisticRegression(C=10, max_iter=1000),
+    )
+    groups = [context.id for context, _ in both]
+    said = [text for _, text in both]
+    scores = cross_val_predict(
+        model, said, labels, groups=groups, cv=GroupKFold(FOLDS), method="decision_function"
+    )
+    return float(roc_auc_score(labels, scores))
+
+
+def shared(context: Choices, text: str) -> int:
+    """How many content words a response has in common with its context."""
+    said = {term for turn in context.turns for term in content_lemmas(turn)}
+    return len(said & set(content_lemmas(text)))
+
+
+def most_uses(texts: Texts) -> int:
+    """How often one text comes."""
+    return max(Counter(words_key(text) for _, text in texts).values())
+
+
+def _words(text: str) -> list[str]:
+    return [word.lower().replace("’", "'") for word in WORD.findall(text)]
+
+
+_I = frozenset({"i", "my", "i'm", "i've", "i'll", "i'd"})
+LIKE: Mapping[str, Callable[[str], bool]] = {
+    "I or my": lambda text: not _I.isdisjoint(_words(text)),
+    "begins so": lambda text: bool(_I.intersection(_words(text)[:1])),
+    "kin": lambda text: not word_class("kin").isdisjoint(_words(text)),
+    "past time": lambda text: any(word_map("tenses-of-times").get(word) == "past" for word in _words(text)),
+    "two sentences": lambda text: len(list(sentences(text))) > 1,
+    "opener": lambda text: bool(word_class("some-openings").intersection(_words(text)[:1])),
+    "questions": lambda text: text.rstrip().endswith("?"),
+    "names": lambda text: bool(re.search(r"(?<=[a-z,] )[A-HJ-Z][a-z]", text)),
+    "digits": lambda text: any(map(str.isdigit, text)),
+    "odd spacing": lambda text: closed_up(text) != text,
+}
+
+
+def figures(texts: Texts, people: Texts, scenes: Closeness) -> dict[str, str]:
+    """The columns of one source."""
+    amounts = [shared(*pair) for pair in texts]
+    own = {} if texts is people else {"AUC": f"{auc(texts, people):.3f}"}
+    return {
+        "AUC": "-",
+        **own,
+        **{f"shares {least}+": percent(sum(n >= least for n in amounts), len(texts)) for least in (1, 2, 3)},
+        "own scene": f"{scenes.own(texts):.0%}",
+        "most uses": str(most_uses(texts)),
+        **{name: percent(sum(holds(text) for _, text in texts), len(texts)) for name, holds in LIKE.items()},
+    }
+
+
+def _goals(name: str, texts: Texts, people: Texts, scenes: Closeness) -> list[Goal]:
+    area, elsewhere = auc(texts, people), 1 - scenes.own(texts)
+    two = sum(shared(*pair) > 1 for pair in texts) / len(texts)
+    uses = most_uses(texts)
+    rows = (
+        ("told from people's by words, AUC", f"{area:.3f}", f"<= {MOST_AUC}", area <= MOST_AUC),
+        ("two or more shared content words", f"{two:.0%}", f">= {LEAST_SHARED:.0%}", two >= LEAST_SHARED),
+        ("in another scene", f"{elsewhere:.0%}", f">= {LEAST_ELSEWHERE:.0%}", elsewhere >= LEAST_ELSEWHERE),
+        ("uses of one text", str(uses), f"<= {MOST_USES}", uses <= MOST_USES),
+    )
+    return [Goal(f"{name}: {what}", "-", got, wanted, verdict(holds)) for what, got, wanted, holds in rows]
+
+
+if __name__ == "__main__":
+    main()

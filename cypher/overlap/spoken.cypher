@@ -1,0 +1,6 @@
+// What dialogues say, of the pool's sentences.
+// Columns: dialogue, texts, terms (a list for each text)
+MATCH (s:Sentence)
+WHERE s.dialogue <> ''
+WITH s ORDER BY s.id
+RETURN s.dialogue AS dialogue, collect(s.text) AS texts, collect(s.terms) AS terms

@@ -1,0 +1,74 @@
+"""Scenes: whole dialogues are compared, and parts of one talk are known by what they say."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from graphneg.dialogue_graph import DialogueGraph
+from graphneg.english.words import content_lemmas
+from graphneg.generators.base import Context, Turn
+from graphneg.generators.overlap.pool import pool_dialogues
+from graphneg.generators.overlap.scenes import Elsewhere, Scenes
+from graphneg.generators.overlap.target_profile import PoolSentence, terms_of
+from graphneg.store.connection import Store
+from tests.servers import wipe
+
+TALKS = {
+    "bank": ["I want to open a savings account at this bank.", "Then fill in the form for the account."],
+    "bank-2": ["I want to open a savings account at this bank.", "Then fill in the form for the account."],
+    "loan": ["The bank will pay the loan into your account.", "How much interest do I pay on the loan?"],
+    "boat": ["My uncle painted his old boat last summer.", "The river was full of ducks and swans."],
+    "cook": ["I opened the oven and the cake had burned.", "Bake the next one with less sugar and butter."],
+}
+
+
+@pytest.fixture(scope="module")
+def scenes(embedded: Store, tmp_path_factory: pytest.TempPathFactory) -> Scenes:
+    wipe(embedded)
+    chats = tmp_path_factory.mktemp("scenes") / "chats.jsonl"
+    told = [
+        {"id": f"own/test/{name}", "corpus": "own", "split": "test", "turns": turns}
+        for name, turns in TALKS.items()
+    ]
+    chats.write_text("\n".join(map(json.dumps, told)), encoding="utf-8")
+    DialogueGraph(embedded).load("dialogues", chats)
+    pool_dialogues(embedded)
+    return Scenes(embedded, 0.4)
+
+
+def elsewhere(scenes: Scenes, name: str) -> Elsewhere:
+    turns = tuple(Turn("A", text) for text in TALKS[name])
+    context = Context(f"own/test/{name}#9", "own", "test", f"own/test/{name}", 9, turns, "B")
+    terms = terms_of(context, lambda _: 1, light=100)
+    return scenes.apart_from(context.dialogue, [turn.text for turn in turns], terms)
+
+
+def sentence(text: str, of: str = "") -> PoolSentence:
+    dialogue = f"own/test/{of}" if of else ""
+    return PoolSentence(0, text, text, frozenset(content_lemmas(text)), False, False, dialogue)
+
+
+def holds(scenes: Scenes, context: str, text: str, of: str = "") -> bool:
+    said = frozenset(term for turn in TALKS[context] for term in content_lemmas(turn))
+    told = sentence(text, of)
+    return elsewhere(scenes, context).holds(told, told.terms & said)
+
+
+def test_parts_of_one_talk_are_known_by_what_they_say(scenes: Scenes) -> None:
+    assert scenes.talk("own/test/bank") == scenes.talk("own/test/bank-2") != scenes.talk("own/test/loan")
+    assert not holds(scenes, "bank", "My uncle painted the kitchen cupboard.", of="bank-2")
+
+
+def test_what_another_scene_tells_is_elsewhere(scenes: Scenes) -> None:
+    assert holds(scenes, "bank", "I opened the oven and the cake had burned.", of="cook")
+    assert holds(scenes, "bank", "My sister fills the kettle every morning.")
+
+
+def test_what_repeats_the_context_is_not(scenes: Scenes) -> None:
+    assert not holds(scenes, "bank", "My uncle can fill in the form for the swans.")
+
+
+def test_what_tells_nothing_of_its_own_is_not(scenes: Scenes) -> None:
+    assert not holds(scenes, "bank", "I want to open it.")

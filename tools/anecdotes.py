@@ -1,0 +1,83 @@
+"""Which features people's wrong responses have more often than pools: ``python -m tools.anecdotes``.
+
+In: a store with a pool, and contexts in the shape of DailyDialog++. People's responses to the contexts of the
+training part alone are read (`read_data` splits). Out: ``anecdotes.tsv``, a weight for each feature, those of
+a logistic regression that tells people's responses from what can be a response of the pool.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import graphneg
+from graphneg.evaluation.comparison.data import ADVERSARIAL, read_data
+from graphneg.generators.overlap.anecdotes import features
+from graphneg.generators.overlap.generator import SETTINGS
+from graphneg.hashing import number
+from graphneg.records.files import read_jsonl
+
+TABLE = Path(graphneg.__file__).parent / "generators" / "overlap" / "anecdotes.tsv"
+HEAD = (
+    "# How much each feature tells people's wrong responses (DailyDialog++ dev, training part) from a pool:\n"
+    "# dialogues of DailyDialog, DailyDialog++, PersonaChat and Topical-Chat, and PropBank's examples.\n"
+)
+LEAST = 0.05
+POOL = 25_000
+POOLED = """
+MATCH (s:Sentence)
+WHERE s.finite AND s.plain AND s.words >= $least AND s.words <= $most AND s.content >= $content
+RETURN s.text AS text
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Count, and write the table."""
+    parser = argparse.ArgumentParser(prog="python -m tools.anecdotes", description=__doc__)
+    parser.add_argument("contexts", type=Path)
+    parser.add_argument("--store", type=Path, required=True)
+    parser.add_argument("--made", type=Path, help="negatives to tell people's from, in place of the pool")
+    parser.add_argument("--out", type=Path, default=TABLE)
+    asked = parser.parse_args(arguments)
+    train = read_data(asked.contexts).train
+    people = [text for context in train for text in context.negatives.get(ADVERSARIAL, ())]
+    known = {str(index): float(weight) for index, weight in _rows(asked.out)} if asked.made else {}
+    others = _made(asked.made, train) if asked.made else _pool(asked.store)
+    found = weights(people, others)
+    summed = {name: known.get(name, 0.0) + found.get(name, 0.0) for name in {*known, *found}}
+    lines = [f"{name}\t{summed[name]:.2f}" for name in sorted(summed) if abs(summed[name]) >= LEAST]
+    asked.out.write_text(HEAD + "\n".join(lines) + "\n", encoding="utf-8")
+
+
+def weights(people: Sequence[str], others: Sequence[str]) -> dict[str, float]:
+    """The weight of each feature."""
+    from sklearn.feature_extraction import DictVectorizer
+    from sklearn.linear_model import LogisticRegression
+
+    table = DictVectorizer()
+    rows = table.fit_transform(dict.fromkeys(features(text), 1) for text in (*people, *others))
+    fitted = LogisticRegression(C=0.3, max_iter=500).fit(rows, [1] * len(people) + [0] * len(others))
+    return dict(zip(table.get_feature_names_out(), fitted.coef_[0], strict=True))
+
+
+def _rows(path: Path) -> Iterable[list[str]]:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return [line.split("\t") for line in lines if not line.startswith("#")]
+
+
+def _pool(store: Path) -> list[str]:
+    bounds = {"least": SETTINGS["least_words"], "most": SETTINGS["most_words"]}
+    with graphneg.open(store) as graph:
+        texts = [row["text"] for row in graph.cypher(POOLED, **bounds, content=SETTINGS["least_content"])]
+    return sorted(set(texts), key=lambda text: number(0, "pool", text))[:POOL]
+
+
+def _made(path: Path, train: Sequence[object]) -> list[str]:
+    """Negatives of training contexts alone."""
+    ids = {context.id.split("/", 2)[2] for context in train}  # pyright: ignore
+    return [one.response for one in read_jsonl(path) if one.dialogue.rsplit("/", 1)[-1] in ids]
+
+
+if __name__ == "__main__":
+    main()
