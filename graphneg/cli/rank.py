@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from rich.text import Text
 from typer import BadParameter
@@ -15,8 +17,13 @@ from graphneg.cli.options import Device, DialogueOptions, Json, Offline, OutReco
 from graphneg.cli.tables import plain_table, print_json, results
 from graphneg.cli.terminal import STANDARD, counted, messages, read_input, say, stopping, working
 
+if TYPE_CHECKING:
+    from graphneg.generators.selection import Bidirectional, SelectionCriteria
+    from graphneg.rankers.base import Ranker
+
 _of_models = panel("Language models")
 _of_limits = panel("Thresholds")
+_of_choice = panel("The best of several")
 
 
 @job(
@@ -126,6 +133,8 @@ def bank(
 
 
 @command(
+    "graphneg select negatives.jsonl -o best.jsonl --per-context 2 --least clash=0.2 --quota negate=0.3",
+    "graphneg select negatives.jsonl -o wrong.jsonl --judge cross-encoder --relative-margin 0.1",
     "graphneg select negatives.jsonl -o hard.jsonl --model path/to/model --validation right.jsonl",
     "graphneg select augmented.jsonl -o best.jsonl --model forward --backward-model backward "
     "--forward-threshold 40 --backward-threshold 60 --per-context 5",
@@ -134,7 +143,7 @@ def select(
     *,
     file: Path = argument(..., "Records, .jsonl or .parquet.", "FILE"),
     out: OutRecords,
-    model: str = _of_models(..., "A causal language model.", "PATH_OR_ID"),
+    model: str | None = _of_models(None, "A causal language model, for perplexities.", "PATH_OR_ID"),
     backward_model: str | None = _of_models(
         None, "One that was trained to tell what was answered; else the same.", "PATH_OR_ID"
     ),
@@ -149,52 +158,125 @@ def select(
     forward_threshold: float | None = _of_limits(None, "The highest forward perplexity."),
     backward_threshold: float | None = _of_limits(None, "The highest backward perplexity."),
     keep: Literal["fitting", "unfitting"] = option("fitting", "What is kept."),
+    judge: str | None = _of_choice(None, "A ranker or cross-encoder that scores responses.", "PATH_OR_ID"),
+    max_score: float | None = _of_choice(None, "The judge's highest score of a wrong response."),
+    absolute_margin: float | None = _of_choice(None, "So far below the right response's score."),
+    relative_margin: float | None = _of_choice(
+        None, "At most 1 - this, times the right response's.", min=0, max=1
+    ),
+    least: list[str] | None = _of_choice(None, "clash or fit must be so high; repeatable.", "NAME=SHARE"),
+    quota: list[str] | None = _of_choice(
+        None, "The largest share of a transform or category; repeatable.", "NAME=SHARE"
+    ),
     per_context: int | None = option(None, "At most so many of each context, the best ranked.", min=1),
-    seed: int = option(0, "Of the random pairs."),
+    seed: int = option(0, "Of the random pairs, and among equals."),
     batch: int = option(32, "Contexts at a time; changes no result.", min=1),
 ) -> None:
-    """Keep of some records those whose response fits its context, by forward and backward perplexity.
+    """Keep the best of some records.
+
+    Without --model, wrong responses are scored by how much of them the context has said (clash),
+    how usual their words are together (fit), and by a judge where there is one (answers): those
+    that would do as an answer go. With --model, responses are kept that fit their context by
+    forward and backward perplexity. Scores stand in what is kept.
 
     A file is resumable: stopped at any moment, the same command goes on where it was and ends
-    with the same bytes. What is kept has both perplexities among its scores and stands, context by
-    context, in the order of the backward one.
+    with the same bytes.
     """
-    from graphneg.generators import selection
-    from graphneg.nn.models import load_causal
-    from graphneg.records.files import check_destination, read_negatives
+    from graphneg.records.files import check_destination
 
-    forward, backward = given = (forward_threshold, backward_threshold)
-    if validation is None and None in given:
+    if not file.is_file():
+        raise BadParameter(f"{file}: there is no such file", param_hint="FILE")
+    if out != STANDARD and Path(out).resolve() == file.resolve():
+        raise BadParameter(f"{out} is what is read; name another file", param_hint="--out")
+    check_destination(out)
+    if model is None:
+        from graphneg.scorers.choosing import Choice, Chosen
+
+        needed, quotas = _shares(least or (), "--least"), _shares(quota or (), "--quota")
+        choice = Choice(per_context, needed, quotas, max_score, absolute_margin, relative_margin)
+        if choice == Choice() and judge is None:
+            raise BadParameter("say what is chosen: --per-context, --least, --quota, --judge or --model")
+        if choice.judged and judge is None:
+            raise BadParameter("--max-score and margins are a judge's: name it by --judge")
+        scorer = None if judge is None else _judge(judge, device, offline)
+        with working(terminal.keeps(f"{out}.part", "what was chosen")) as bars:
+            chosen = Chosen(
+                file, choice, scorer, judge_name=judge or "", seed=seed, batch=batch, progress=bars
+            )
+            terminal.write_stream(chosen, out, "nothing was kept; run the command again", "chosen")
+        return
+    if judge or least or quota or (max_score, absolute_margin, relative_margin) != (None,) * 3:
+        raise BadParameter("--model is for perplexities: choose by these first, and by a judge then")
+    names = (model, backward_model) if backward_model else (model,)
+    limits = _Limits(validation, quantile, (forward_threshold, backward_threshold), keep, per_context, seed)
+    if validation is None and None in limits.given:
         raise BadParameter(
             "say which perplexities are too high: --validation FILE, "
             "or --forward-threshold and --backward-threshold"
         )
-    for name, path in (("FILE", file), ("--validation", validation)):
-        if path is not None and not path.is_file():
-            raise BadParameter(f"{path}: there is no such file", param_hint=name)
-    if out != STANDARD and Path(out).resolve() == file.resolve():
-        raise BadParameter(f"{out} is what is read; name another file", param_hint="--out")
-    check_destination(out)
+    if validation is not None and not validation.is_file():
+        raise BadParameter(f"{validation}: there is no such file", param_hint="--validation")
     with messages().status(f"loading {model}"):
-        names = (model, backward_model) if backward_model else (model,)
+        from graphneg.generators.selection import Bidirectional, Selected
+        from graphneg.nn.models import load_causal
+
         models = [load_causal(name, device=device, offline=offline) for name in names]
-    scorer = selection.Bidirectional(models[0], models[-1])
+    pair = Bidirectional(models[0], models[-1])
     with working(terminal.keeps(f"{out}.part", "what was chosen")) as bars:
-        if validation is not None and None in given:
-            with messages().status("learning thresholds"):
-                learned = selection.learn_thresholds(
-                    read_negatives(validation), scorer, quantile=quantile, seed=seed
-                )
-            for name, separation in zip(("forward", "backward"), learned, strict=True):
-                right, random = f"{separation.right_kept:.0%}", f"{separation.random_kept:.0%}"
-                limit = f"{name} perplexity up to {separation.threshold:.1f}"
-                say(f"{limit}: {right} of right pairs, {random} of random ones")
-            forward, backward = (
-                separation.threshold if limit is None else limit
-                for limit, separation in zip(given, learned, strict=True)
-            )
-        assert forward is not None and backward is not None
-        thresholds = selection.Thresholds(forward, backward)
-        criteria = selection.SelectionCriteria(thresholds, keep, per_context)
-        selected = selection.Selected(file, scorer, criteria, batch=batch, progress=bars)
+        selected = Selected(file, pair, limits.criteria(pair), batch=batch, progress=bars)
         terminal.write_stream(selected, out, "nothing was kept; run the command again", "chosen")
+
+
+@dataclass(frozen=True, slots=True)
+class _Limits:
+    """Which perplexities are too high, as given or to be learned, and what is kept then."""
+
+    validation: Path | None
+    quantile: float | None
+    given: tuple[float | None, float | None]
+    keep: Literal["fitting", "unfitting"]
+    per_context: int | None
+    seed: int
+
+    def criteria(self, scorer: Bidirectional) -> SelectionCriteria:
+        """The criteria, with thresholds learned from the right pairs where they were not given."""
+        from graphneg.generators import selection
+        from graphneg.records.files import read_negatives
+
+        limits = self.given
+        if self.validation is not None and None in limits:
+            with messages().status("learning thresholds"):
+                right = read_negatives(self.validation)
+                learned = selection.learn_thresholds(right, scorer, quantile=self.quantile, seed=self.seed)
+            for name, separation in zip(("forward", "backward"), learned, strict=True):
+                kept, random = f"{separation.right_kept:.0%}", f"{separation.random_kept:.0%}"
+                limit = f"{name} perplexity up to {separation.threshold:.1f}"
+                say(f"{limit}: {kept} of right pairs, {random} of random ones")
+            limits = tuple(
+                found.threshold if limit is None else limit
+                for limit, found in zip(limits, learned, strict=True)
+            )
+        forward, backward = limits
+        assert forward is not None and backward is not None
+        return selection.SelectionCriteria(
+            selection.Thresholds(forward, backward), self.keep, self.per_context
+        )
+
+
+def _judge(model: str, device: str, offline: bool) -> Ranker:
+    from graphneg.rankers.base import load_ranker
+
+    with messages().status(f"loading {model}"):
+        return load_ranker(model, offline=offline, device=None if device == "auto" else device)
+
+
+def _shares(given: Sequence[str], name: str) -> dict[str, float]:
+    """``NAME=SHARE`` as a mapping."""
+    shares: dict[str, float] = {}
+    for text in given:
+        key, _, share = text.partition("=")
+        try:
+            shares[key] = float(share)
+        except ValueError:
+            raise BadParameter(f"{text!r}: write NAME=SHARE, such as clash=0.2", param_hint=name) from None
+    return shares

@@ -1,0 +1,145 @@
+"""Overgenerating, then choosing: scores, judges, margins, quotas, files that go on where they were."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphneg.amr.penman import parse_graph
+from graphneg.errors import InputError
+from graphneg.model import Negative
+from graphneg.rankers.base import by_score
+from graphneg.records.files import negative_to_json
+from graphneg.scorers.choosing import ANSWERS, CLASH, FIT, Choice, Chosen, clash, fit
+
+SITE = {"node": "0", "before": "(l / like-01)", "after": "(l / like-01)"}
+CONTEXT = ({"speaker": "A", "text": "Do you like dogs?"}, {"speaker": "B", "text": "My dogs eat bread."})
+
+
+def negative(id: str, response: str, transform: str = "negate", dialogue: str = "d") -> Negative:
+    return Negative(
+        id=id, corpus="c", split="train", dialogue=dialogue, turn=2, context=CONTEXT, response=response,
+        label=0, original={"context": None, "response": "I like dogs."}, categories=["C-cont"],
+        recipe="all", target="response", seed=0, decoder="surface",
+        edits=[{"turn": 2, "transform": transform, "category": "C-cont", **SITE}], amr={},
+    )  # fmt: skip
+
+
+class Judge:
+    """Scores a response by its length, as far as one is asked for."""
+
+    def score(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> list[float]:
+        return [len(response) / 100 for response in responses]
+
+    def rank(self, context: Sequence[str], candidates: Sequence[str]) -> list[int]:
+        return by_score(self.score([context] * len(candidates), candidates))
+
+
+def chosen(folder: Path, records: Sequence[Negative], choice: Choice, judge: Judge | None = None) -> Chosen:
+    path = folder / "records.jsonl"
+    path.write_text("".join(f"{negative_to_json(record)}\n" for record in records))
+    return Chosen(path, choice, judge)
+
+
+def test_what_says_nothing_of_the_context_clashes_with_nothing():
+    assert clash(["Do you like dogs?"], "The moon is bright.") == 0
+    assert clash(["Do you like dogs?"], "I hate dogs.") == 0.5
+
+
+def test_a_response_of_no_content_word_clashes_with_nothing():
+    assert clash(["Do you like dogs?"], "Oh, me?") == 0
+
+
+def test_bread_is_eaten_and_a_cinema_is_not():
+    usual, odd = (
+        fit(parse_graph(f"(e / eat-01 :ARG0 (i / i) :ARG1 (n / {noun}))")) for noun in ("bread", "cinema")
+    )
+    assert (usual, odd) == (1, 0)
+
+
+def test_where_nothing_is_known_everything_fits():
+    assert fit(parse_graph("(x / frobnicate-01 :ARG1 (n / cinema))")) == 1
+
+
+def test_the_best_of_a_context_are_kept_and_have_scores(tmp_path):
+    records = [negative("a", "The moon is bright."), negative("b", "I don't like dogs.")]
+    stream = chosen(tmp_path, records, Choice(per_context=1))
+    (kept,) = stream
+    assert kept.id == "b"
+    assert kept.scores[CLASH] == 1
+    assert any(reason.startswith("ranked-out") for reason in stream.summary.skipped)
+
+
+def test_a_graph_gives_a_fit(tmp_path):
+    graph = "(e / eat-01 :ARG0 (i / i) :ARG1 (c / cinema))"
+    record = replace(negative("a", "I eat a cinema."), amr={"2": {"before": graph, "after": graph}})
+    assert [kept.scores[FIT] for kept in chosen(tmp_path, [record], Choice())] == [0]
+    assert not list(chosen(tmp_path, [record], Choice(least={FIT: 0.5})))
+
+
+def test_right_responses_are_not_chosen(tmp_path):
+    assert not list(chosen(tmp_path, [replace(negative("a", "I like dogs."), label=1)], Choice()))
+
+
+def test_a_judge_refuses_what_would_do_as_an_answer(tmp_path):
+    records = [negative("short", "No dogs."), negative("long", "I do not like any dogs at all, I said.")]
+    stream = chosen(tmp_path, records, Choice(max_score=0.2), Judge())
+    assert [(kept.id, kept.scores[ANSWERS]) for kept in stream] == [("short", 0.08)]
+
+
+@pytest.mark.parametrize(
+    ("margins", "ids"),
+    [
+        ({"absolute_margin": 0.0}, ["less", "same"]),
+        ({"absolute_margin": 0.03}, ["less"]),
+        ({"relative_margin": 0.25}, ["less"]),
+        ({"relative_margin": 0.5}, []),
+    ],
+)
+def test_margins_are_below_the_right_responses_score(tmp_path, margins, ids):
+    records = [
+        negative("less", "No dogs!"),
+        negative("same", "I eat dogs!!"),
+        negative("more", "I hate all dogs."),
+    ]
+    assert [kept.id for kept in chosen(tmp_path, records, Choice(**margins), Judge())] == ids
+
+
+def test_without_a_right_response_margins_refuse(tmp_path):
+    record = replace(negative("a", "No dogs."), original={"context": None, "response": None})
+    assert not list(chosen(tmp_path, [record], Choice(absolute_margin=0.0), Judge()))
+
+
+def test_margins_need_a_judge(tmp_path):
+    with pytest.raises(InputError, match="judge"):
+        chosen(tmp_path, [], Choice(max_score=0.5))
+
+
+@pytest.mark.parametrize("wrong", [{"per_context": 0}, {"least": {"odd": 0.5}}, {"quotas": {"negate": 2}}])
+def test_values_out_of_range_are_refused(wrong):
+    with pytest.raises(InputError):
+        Choice(**wrong)
+
+
+@given(st.lists(st.sampled_from(["negate", "graft", "corefer"]), min_size=1, max_size=40))
+def test_no_quota_is_passed_at_any_moment(tmp_path_factory, transforms):
+    folder = tmp_path_factory.mktemp("quota")
+    records = [
+        negative(f"{at}", f"I like {at} dogs.", name, dialogue=f"d{at}") for at, name in enumerate(transforms)
+    ]
+    kept = [one.edits[0]["transform"] for one in chosen(folder, records, Choice(quotas={"negate": 0.5}))]
+    for end in range(1, len(kept) + 1):
+        assert kept[:end].count("negate") <= max(1, end / 2)
+
+
+def test_a_run_that_was_stopped_chooses_the_same(tmp_path):
+    records = [negative(f"{at}", "I like dogs.", ("negate", "graft")[at % 2], f"d{at}") for at in range(80)]
+    stream = chosen(tmp_path, records, Choice(quotas={"negate": 0.3}))
+    first = next(iter(stream.run(0, tuple)))
+    rest = stream.run(first.dialogues, lambda: tuple(first.negatives))
+    assert [*first.negatives, *(record for batch in rest for record in batch.negatives)] == list(stream)
