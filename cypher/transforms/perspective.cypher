@@ -35,7 +35,7 @@ WITH dialogue, amr, x, n, n.k AS k, CASE w.text WHEN said THEN 2 WHEN last(parts
 WITH dialogue, amr, x, max(rank) AS best, collect({n: n, k: k, rank: rank}) AS ns
 WITH dialogue, amr, x, ns, [n IN ns WHERE n.rank = best AND best > 0 | n.n] AS places
 WHERE size(places) > 0 AND all(p IN places WHERE p.named IS NULL AND p.frame IS NULL
-  AND (p.takes IS NULL OR x.sort IN p.takes OR x.text IN p.takes)
+  AND (p.takes IS NULL OR x.kind IS NULL OR x.sort IN p.takes OR x.text IN p.takes)
   AND (x.kind <> 'other' AND (x.kind = p.kind OR x.goods AND p.handled)
     OR x.kind IS NULL AND x.frames IS NULL))
 UNWIND [p IN places | {amr: amr, k: p.k, op: 'set', concept: x.text, site: amr + '>' + x.text}]

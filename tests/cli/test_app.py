@@ -136,7 +136,8 @@ class TestNegatives:
 
     def test_one_negative_is_explained(self, run: Run, place: list[str], tmp_path: Path) -> None:
         out = tmp_path / "out.jsonl"
-        run("negatives", "-o", out, "--transform", "negate", "--split", "train", *place)
+        negate = ("--transform", "negate", "--target", "dialogue", "--split", "train")
+        run("negatives", "-o", out, *negate, *place)
         record = json.loads(out.read_text().splitlines()[0])
         ended = run("negatives", "--explain", record["id"], *place)
         assert ended.status == 0

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from graphneg.dialogue_graph import DialogueGraph
+from graphneg.editing.generation import Negatives
 from graphneg.errors import InputError, ParserError
 from graphneg.model import AmrGraph
 from graphneg.parsers import jobs as parsing
@@ -72,6 +73,11 @@ def loose(dialogues: DialogueGraph) -> int:
     """Nodes that belong to no graph."""
     nodes = Counter(row["amr"] for row in dialogues.cypher("MATCH (n:AmrNode) RETURN n.amr AS amr"))
     return sum(count for amr, count in nodes.items() if amr not in graphs(dialogues))
+
+
+def made_of(dialogues: DialogueGraph, **chosen: Any) -> Negatives:
+    """Dialogues with a flipped polarity."""
+    return dialogues.negatives(transforms=["negate"], target="dialogue", decoder=Speller(), **chosen)
 
 
 class TestTexts:
@@ -140,9 +146,9 @@ class TestTexts:
         assert (row["top"], row["warnings"]) == ("speak-01", ["long: more than 9 words"])
 
     def test_then_give_negatives(self, dialogues: DialogueGraph) -> None:
-        assert not list(dialogues.negatives(transforms=["negate"], decoder=Speller(), splits=["test"]))
+        assert not list(made_of(dialogues, splits=["test"]))
         dialogues.parse(ToyParser())
-        assert list(dialogues.negatives(transforms=["negate"], decoder=Speller(), splits=["test"]))
+        assert list(made_of(dialogues, splits=["test"]))
 
 
 class TestExistingGraphs:
@@ -173,13 +179,13 @@ class TestExistingGraphs:
 
     def test_take_the_negatives_that_were_made_of_them_along(self, dialogues: DialogueGraph) -> None:
         dialogues.parse(ToyParser())
-        made = [one.id for one in dialogues.negatives(transforms=["negate"], decoder=Speller())]
+        made = [one.id for one in made_of(dialogues)]
         assert made
         dialogues.materialize(made)
         dialogues.parse(ToyParser(version="2"), existing="replace")
         counts = dialogues.info().counts
         assert (counts.get("Variant", 0), counts.get("Edit", 0), loose(dialogues)) == (0, 0, 0)
-        assert [one.id for one in dialogues.negatives(transforms=["negate"], decoder=Speller())] == made
+        assert [one.id for one in made_of(dialogues)] == made
 
 
 class TestARun:

