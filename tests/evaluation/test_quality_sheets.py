@@ -153,6 +153,8 @@ class TestReading:
             good = {"grammatical": "yes", "sensible": "yes", "verdict": "w"}
             found = read_verdicts(filled(sheet, **{**good, **faulty}))
             assert all(line.usable.value == 0 for line in found.sources)
+            is_arguable = faulty.get("verdict") == "arguable"
+            assert all(line.arguable.value == is_arguable for line in found.sources)
 
     def test_a_strange_word_is_named_with_its_line(self, sheet: Path) -> None:
         with pytest.raises(InputError, match=r"sheet\.csv:3: verdict is 'so-so'; write wrong or arg"):
