@@ -19,7 +19,7 @@ from neo4j import ManagedTransaction
 
 from graphneg.amr.penman import metadata, parse_graph
 from graphneg.english.lexicon import Lexicon
-from graphneg.errors import PenmanError, StoreError
+from graphneg.errors import PenmanError
 from graphneg.ingest.echoes import dialogue_of, write_echoes
 from graphneg.ingest.lexicon import entry_rows, finish, judge_antonyms, refresh, stored_lexicon, write_terms
 from graphneg.ingest.loader import LoadReport
@@ -48,7 +48,7 @@ from graphneg.model import (
     Rejected,
     Sentence,
 )
-from graphneg.store.connection import Store
+from graphneg.store.connection import Store, WriteConflict
 from graphneg.store.statements import Sent, run, run_counted, send
 from graphneg.workers import fewer_collections, sooner_switches
 
@@ -155,7 +155,8 @@ class Outcome:
 def write_batch(tx: ManagedTransaction, batch: Batch) -> Outcome:
     """Write what is new of a batch; ids with another content are refused.
 
-    Raises `StoreError`: utterances went while their graphs were written.
+    Raises `WriteConflict`: utterances went while their graphs were written, or another transaction writes
+    the same ones: on the embedded server what both write may be in neither's sight.
     """
     outcome, lexicon = Outcome(), batch.lexicon
     if batch.dialogues or batch.graphs:
@@ -211,7 +212,7 @@ def _write_conversation(tx: ManagedTransaction, batch: Batch, outcome: Outcome) 
         tied = sent.pop().records()[0]["amrs"]
         if tied != len(graphs):
             lost = len(graphs) - tied
-            raise StoreError(f"{lost} utterances went while their graphs were written; run again")
+            raise WriteConflict(f"{lost} utterances went while their graphs were written; run again")
     finish(sent)
     elsewhere = {dialogue_of(read.utterance) for read in graphs} - unseen
     if elsewhere:

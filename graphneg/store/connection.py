@@ -209,6 +209,10 @@ def refuse_writes(query: str, server_enforces_read_access: bool) -> None:
 T = TypeVar("T")
 
 
+class WriteConflict(StoreError):
+    """Another transaction got in the way of one that is at work. `Store.write` tries again."""
+
+
 class Store(AbstractContextManager["Store"]):
     """An open store. Close it, or use it in a ``with`` statement.
 
@@ -252,14 +256,14 @@ class Store(AbstractContextManager["Store"]):
     def write(self, work: Callable[[ManagedTransaction], T]) -> T:
         """Do ``work`` in one write transaction. It may be called again, so it must be idempotent.
 
-        A key that another transaction wrote since ``work`` looked for it breaks a constraint; the next
-        attempt sees that key.
+        A key that another transaction wrote since ``work`` looked for it breaks a constraint, or ``work``
+        finds that what it wrote is not all there (`WriteConflict`); the next attempt sees that key.
         """
         with self._session(WRITE_ACCESS) as session:
             for pause in (0.02, 0.04, 0.08, 0.16, 0.32):
                 try:
                     return session.execute_write(work)
-                except ConstraintError:
+                except (ConstraintError, WriteConflict):
                     time.sleep(pause)
             return session.execute_write(work)
 

@@ -13,7 +13,7 @@ from neo4j import ManagedTransaction
 from neo4j.exceptions import ConfigurationError, DriverError, Neo4jError, ServiceUnavailable
 
 from graphneg.errors import StoreError
-from graphneg.store.connection import Store, explained, refuse_writes
+from graphneg.store.connection import Store, WriteConflict, explained, refuse_writes
 from graphneg.store.opening import SCHEMA_VERSION, apply_schema, open_store, server_version
 from graphneg.store.statements import cypher_text, run, statements
 from tests.servers import Neo4jServer, wipe
@@ -67,6 +67,18 @@ def test_a_stream_may_be_left_early(store: Store) -> None:
 
 def test_writing_returns_what_the_work_returns(store: Store) -> None:
     assert store.write(lambda transaction: transaction.run("RETURN 7 AS n").single(strict=True)["n"]) == 7
+
+
+def test_work_that_another_transaction_got_in_the_way_of_is_done_again(empty: Store) -> None:
+    attempts = iter([False, False, True])
+
+    def work(transaction: ManagedTransaction) -> None:
+        add_terms("once")(transaction)
+        if not next(attempts):
+            raise WriteConflict("another one writes the same")
+
+    empty.write(work)
+    assert terms(empty) == ["once"]
 
 
 def test_work_that_raises_writes_nothing(empty: Store) -> None:

@@ -14,7 +14,7 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from graphneg.english.words import word_class
+from graphneg.english.words import content_lemmas, word_class
 from graphneg.errors import GeneratorError
 from graphneg.generators.base import (
     UNRELATED,
@@ -63,6 +63,8 @@ CALIBRATION = 400
 """Right responses whose cosines are taken as their distribution."""
 FEWEST = 30
 """With fewer right responses, no cosine is drawn."""
+FEW = 5
+"""So many sentences may bring the same word along, however few are taken."""
 WEIGHT = 10.0
 """Penalty per unit of distance from the sampled target cosine: 0.1 weighs as much as the wrong person."""
 
@@ -73,15 +75,16 @@ SETTINGS: Mapping[str, Any] = {
     "openings": tuple(
         words for words in OPENINGS if words not in word_class("no-reply") | word_class("some-openings")
     ),
-    "overlap": (0.03, 0.36, 0.42, 0.19),
+    "overlap": (0.02, 0.2, 0.5, 0.28),
     "last_turn": 0.4,
     "most_last": 1,
     "hub": 0.003,
     "questions": 0.12,
     "most_uses": 1,
+    "most_said": 0.01,
     "query_terms": 20,
     "anecdotal": 0.5,
-    "most_alike": 0.4,
+    "most_alike": 0.5,
     "seconds": 0.8,
 }
 """More words of the context than people's own wrong responses were counted to share: a store's pool seldom
@@ -144,6 +147,8 @@ class OverlapGenerator:
         self._begun = False
         self._refused = 0
         self._uses: Counter[str] = Counter()
+        self._said: Counter[str] = Counter()
+        self._taken = 0
         self._successors: dict[str, frozenset[str]] = {}
 
     def settings(self) -> Mapping[str, object]:
@@ -179,7 +184,11 @@ class OverlapGenerator:
         if self.conditions.most_alike is not None:
             self._scenes = Scenes(self._store, self.conditions.most_alike)
         self._successors.clear()
-        self._uses = Counter(words_key(found_text(negative)) for negative in given)
+        self._uses, self._said, self._taken = Counter(), Counter(), 0
+        for negative in given:
+            text = found_text(negative)
+            self._uses[words_key(text)] += 1
+            self._count(content_lemmas(text))
         if self._embedder is not None:
             self._similarity = Similarity(self._embedder, self._store, self.conditions.most_cosine)
 
@@ -268,21 +277,42 @@ class OverlapGenerator:
             yield from sorted(everything, key=lambda item: (item.distance, item.chance))
 
         for profile, listed in zip(asked.profiles, asked.lists, strict=True):
-            for item in chain(listed, others()):
-                key = item.key
-                if key not in found and (most is None or self._uses[key] < most):
-                    self._uses[key] += 1
-                    self._wishes += met(profile, item, asked.terms)
-                    last = len(item.shared & asked.terms.last)
-                    scores = {"shared": float(len(item.shared)), "shared_last": float(last)}
-                    if item.cosine is not None:
-                        scores["cosine"] = round(item.cosine, 4)
-                    details = {"source": item.sentence.id}
-                    if item.shared:
-                        details["shared"] = ", ".join(sorted(item.shared))
-                    found[key] = Candidate(item.sentence.text, (UNRELATED,), scores, details)
-                    break
+            free = (
+                item
+                for is_stale in (False, True)  # of used-up words only where there is nothing else
+                for item in chain(listed, others())
+                if item.key not in found and (most is None or self._uses[item.key] < most)
+                if self._is_stale(item) == is_stale
+            )
+            item = next(free, None)
+            if item is not None:
+                found[item.key] = self._candidate(item, asked.terms)
+                self._wishes += met(profile, item, asked.terms)
         return list(found.values())
+
+    def _candidate(self, item: Listed, terms: ContextTerms) -> Candidate:
+        """A sentence that is taken, which is counted."""
+        self._uses[item.key] += 1
+        self._count(item.sentence.terms)
+        scores = {"shared": float(len(item.shared)), "shared_last": float(len(item.shared & terms.last))}
+        if item.cosine is not None:
+            scores["cosine"] = round(item.cosine, 4)
+        details = {"source": item.sentence.id}
+        if item.shared:
+            details["shared"] = ", ".join(sorted(item.shared))
+        return Candidate(item.sentence.text, (UNRELATED,), scores, details)
+
+    def _is_stale(self, item: Listed) -> bool:
+        """Whether a word that the sentence brings along is in too large a share of what was taken."""
+        share = self.conditions.most_said
+        if share is None:
+            return False
+        most = max(FEW, share * self._taken)
+        return any(self._said[term] >= most for term in item.sentence.terms - item.shared)
+
+    def _count(self, terms: Iterable[str]) -> None:
+        self._taken += 1
+        self._said.update(terms)
 
 
 class HardGenerator(OverlapGenerator):

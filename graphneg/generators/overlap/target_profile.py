@@ -33,7 +33,7 @@ OPENINGS = (
 
 _SHARES = (
     *("last_turn", "first_person", "questions", "everyday", "hub", "light"),
-    *("likeness", "likeliest", "exchanged", "seconds", "most_alike", "anecdotal"),
+    *("likeness", "likeliest", "exchanged", "seconds", "most_alike", "anecdotal", "most_said"),
 )
 _COUNTS = (
     *("least_words", "most_words", "least_content", "sample", "most_uses", "most_last", "usual_shift"),
@@ -64,6 +64,7 @@ class Conditions:
     ``most_last``                how many content words of the last turn it may have at most
     ``first_person, questions``  the share that speaks of *I* and *we*; the share of questions
     ``most_uses``                how often one sentence is used in a run
+    ``most_said``                a word that sentences bring along is in this share of them at most
     ``everyday``                 each content word stands in this share of the pool's spoken sentences
     ``hub``                      terms in a larger share of the pool are no bridge to the context
     ``light``                    terms in a larger share of the pool don't count as words in common
@@ -93,6 +94,7 @@ class Conditions:
     first_person: float = 0.66
     questions: float = 0.09
     most_uses: int | None = 4
+    most_said: float | None = None
     everyday: float | None = 1e-4
     hub: float = 0.005
     light: float | None = None
