@@ -9,8 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from graphneg.decoders.base import Decoder, get_decoder, guarded
 from graphneg.editing import export as exports
-from graphneg.editing.generation import EditRequest, Explanation, Negatives, explain, materialize
-from graphneg.editing.planning import EditSettings
+from graphneg.editing.generation import (
+    EditRequest,
+    Explanation,
+    Negatives,
+    explain,
+    materialize,
+    own_target,
+)
+from graphneg.editing.planning import CANDIDATES, EditSettings
 from graphneg.editing.recipes import GENERATED, Recipe, Target, check_target, chosen_recipe
 from graphneg.editing.transforms import load_transforms
 from graphneg.errors import InputError
@@ -151,6 +158,7 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
         per_dialogue: int = 1,
         seed: int = 0,
         target: Target | None = None,
+        candidates: int = CANDIDATES,
         corpora: Sequence[str] = (),
         splits: Sequence[str] = (),
         limit: int | None = None,
@@ -161,7 +169,8 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
 
         ``transforms`` replaces the recipe by one edit of these transforms each; ``folders`` hold
         transforms of one's own. ``target`` is ``response`` or ``dialogue``, the recipe's where not given.
-        ``corpora`` and ``splits`` choose dialogues, ``limit`` the first ones that have graphs. The same
+        Of so many ``candidates``, sites that are drawn, the one that clashes most is edited. ``corpora``
+        and ``splits`` choose dialogues, ``limit`` the first ones that have graphs. The same
         seed gives the same negatives, whatever ``batch`` and the server. The recipe ``hard`` edits nothing:
         it gives ``per_dialogue`` wrong responses to each context, as `generate` does.
 
@@ -176,9 +185,10 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
             made_by, amount = GENERATED[recipe].generator, per_dialogue
             return self.generate(made_by, per_context=amount, seed=seed, progress=progress, **which)
         chosen = chosen_recipe(recipe, transforms, target)
+        known = load_transforms(folders)
         request = EditRequest(
-            EditSettings(chosen, target or chosen.target, seed),
-            load_transforms(folders),
+            EditSettings(chosen, target or own_target(chosen, known), seed, candidates),
+            known,
             per_dialogue,
             Selection(tuple(corpora), tuple(splits), limit, with_graphs=limit is not None),
             batch,

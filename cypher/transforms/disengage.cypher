@@ -1,6 +1,7 @@
 // disengage: Takes the content out: drops a question, empties an utterance, or prunes what was asked for.
 // category: C-follow
 // source: DEAM (Ghazarian et al. 2022), decreased engagement
+// target: dialogue
 //
 // A question that is one :sntN of several is dropped where the dialogue goes on. An answer to a
 // question and the dialogue's deepest utterance give way to a word like "okay"; where neither is,
@@ -32,8 +33,8 @@ WITH dialogue, amr, top, wanted,
        ELSE ['hmm', 'oh', 'ah', 'hmm'] END[(g.turn + top.last + 1) % 4] AS word
 WITH dialogue, amr, questions, details, word, amr + '>' + word AS site,
      CASE WHEN emptied THEN coalesce(top.parts, []) + [0] ELSE [] END AS ks
-UNWIND [k IN questions | {amr: amr, k: k, op: 'drop', target: 'dialogue'}]
-  + [k IN details | {amr: amr, k: k, op: 'drop', target: 'dialogue'}]
-  + [k IN ks | CASE WHEN k > 0 THEN {amr: amr, k: k, op: 'drop', site: site, target: 'dialogue'}
-      ELSE {amr: amr, k: 0, op: 'set', concept: word, site: site, target: 'dialogue'} END] AS edit
+UNWIND [k IN questions | {amr: amr, k: k, op: 'drop'}]
+  + [k IN details | {amr: amr, k: k, op: 'drop'}]
+  + [k IN ks | CASE WHEN k > 0 THEN {amr: amr, k: k, op: 'drop', site: site}
+      ELSE {amr: amr, k: 0, op: 'set', concept: word, site: site} END] AS edit
 RETURN dialogue, collect(edit) AS edits

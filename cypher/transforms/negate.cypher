@@ -12,7 +12,8 @@ MATCH (p:AmrNode {amr: t.amr})
 WHERE p.denied_by IS NOT NULL
    OR p.clause IN ['statement', 'order', 'answer'] AND p.negated IS NULL
 WITH d.id AS dialogue, p, coalesce(p.echo, []) AS echo
-WITH dialogue, p, CASE WHEN NOT 'own' IN echo OR 'turn' IN echo THEN 'dialogue' END AS target
+WITH dialogue, p, size(echo) AS score,
+     CASE WHEN NOT 'own' IN echo OR 'turn' IN echo THEN 'dialogue' END AS target
 RETURN dialogue, collect(CASE WHEN p.denied_by IS NULL
-    THEN {amr: p.amr, k: p.k, op: 'add', role: 'polarity', value: '-', target: target}
-    ELSE {amr: p.amr, k: p.denied_by, op: 'drop', target: target} END) AS edits
+    THEN {amr: p.amr, k: p.k, op: 'add', role: 'polarity', value: '-', target: target, score: score}
+    ELSE {amr: p.amr, k: p.denied_by, op: 'drop', target: target, score: score} END) AS edits

@@ -7,9 +7,9 @@
 // they were loaded, as a noun, a modifier or a frame. The new frame has a doer, and something
 // done, if the old one has, and all roles in use. What a word has as its opposite in one sense
 // only (old is young of people, new of things) says of which kinds of things. Questions, names,
-// degrees and what is negated already stay as they are. A response opposes what was said before: a
-// main predicate by its speaker, another word by anybody. Other sites, and words that the turn says
-// twice, are for negatives of whole dialogues.
+// degrees and what is negated already stay as they are. In a response a noun or modifier is opposed
+// that was said before: predicates, and words that the turn says twice, are for negatives of whole
+// dialogues.
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
@@ -22,8 +22,8 @@ WHERE (a.used_as = n.asserts OR a.used_as = 'frame' AND n.frame AND NOT n.assert
   AND all(role IN n.roles WHERE role IN x.roles) AND (a.said_of IS NULL
     OR n.said_of IS NOT NULL AND all(kind IN n.said_of WHERE kind IN a.said_of))
 WITH d.id AS dialogue, n, coalesce(x.lemma, x.text) AS word, min(coalesce(x.id, x.text)) AS concept
-WITH dialogue, n.amr AS amr, n.k AS k, concept, CASE
-       WHEN n.echo IS NULL OR 'turn' IN n.echo THEN 'dialogue'
-       WHEN n.clause IS NOT NULL AND NOT 'own' IN n.echo THEN 'dialogue' END AS target
+WITH dialogue, n.amr AS amr, n.k AS k, concept, size(coalesce(n.echo, [])) AS score, CASE
+       WHEN n.echo IS NULL OR 'turn' IN n.echo OR n.frame OR n.clause IS NOT NULL
+         THEN 'dialogue' END AS target
 RETURN dialogue, collect({amr: amr, k: k, op: 'set', concept: concept, target: target,
-                          site: amr + '.' + toString(k) + '>' + concept}) AS edits
+                          score: score, site: amr + '.' + toString(k) + '>' + concept}) AS edits

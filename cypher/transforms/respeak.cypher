@@ -17,10 +17,11 @@ WHERE top.orders IS NULL AND top.wonders IS NULL
 WITH dialogue, amr, top, ours, [n IN ours WHERE n.concept <> 'we'] AS mine
 WITH dialogue, amr, CASE WHEN size(mine) > 0 THEN mine ELSE ours END AS said,
      CASE WHEN top.permits OR size(mine) > 0 AND size(mine) < size(ours)
-       OR NOT any(n IN mine WHERE n.deixis = 'actor') THEN 'dialogue' END AS target
+       OR NOT any(n IN mine WHERE n.deixis = 'actor') THEN 'dialogue' END AS target,
+     size([n IN ours WHERE n.deixis = 'actor']) AS score
 UNWIND said AS n
 MATCH (n)-[:LEXEME]->(:Term)-[:MOVES_TO {how: 'speaker'}]->(x:Term)
-WITH dialogue, amr, target, n.k AS k, x.text AS other
+WITH dialogue, amr, target, score, n.k AS k, x.text AS other
 ORDER BY dialogue, amr, k
 RETURN dialogue, collect({amr: amr, k: k, op: 'set', concept: other, site: amr,
-                          target: target}) AS edits
+                          target: target, score: score}) AS edits

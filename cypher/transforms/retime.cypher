@@ -7,15 +7,17 @@
 // predicate gets :time yesterday or :time tomorrow, each a site, unless a time, a condition, a
 // negation or a mood stands in it already, or it is a state, a modal or a reified role. What the
 // text puts in the past gets no yesterday and what it puts in the future no tomorrow: that would
-// not clash with anything. In a response, another time stands for one that an earlier turn says;
-// other sites are for negatives of whole dialogues.
+// not clash with anything. In a response, another date, weekday or hour stands for one that an
+// earlier turn says; other sites are for negatives of whole dialogues.
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
 WHERE n.says_when OR n.number IS NOT NULL OR n.event
 OPTIONAL MATCH (n)-[:LEXEME]->(:Term)-[:MOVES_TO {how: 'time'}]->(x:Term)
 WITH d.id AS dialogue, n, CASE WHEN n.fixed IS NULL THEN x.text END AS other, n.number AS number,
-     n.amr + '.' + toString(n.k) AS at, CASE WHEN n.echo IS NULL THEN 'dialogue' END AS target
+     n.amr + '.' + toString(n.k) AS at, CASE WHEN n.echo IS NULL OR NOT (n.number IS NOT NULL AND
+       n.role = 'time' OR n.role IN ['weekday', 'dayperiod', 'season', 'month', 'day'])
+       THEN 'dialogue' END AS target
 WITH dialogue, n, other, at, target, CASE
        WHEN n.role = 'month' THEN toString((number + 4) % 12 + 1)
        WHEN n.role = 'day' THEN toString((number + 9) % 28 + 1)

@@ -138,7 +138,7 @@ class _Facts:
                 ),
                 # The speaker guesses, hopes or wonders.
                 "wonders": any(
-                    node.concept == "i" and self.reading.is_a(node.up, "wondering")
+                    node.concept == "i" and self.reading.is_a(node.up, "wondering", "thinking", "courtesy")
                     for node in self.reading.nodes
                 ),
                 "permits": any(self.reading.is_a(node.k, "possibility") for node in self.reading.nodes),

@@ -16,6 +16,7 @@ from graphneg.cli.commands import argument, command, named_values, option, panel
 from graphneg.cli.options import CorpusOptions, DialogueOptions, OutRecords, StoreOptions, TransformFolders
 from graphneg.cli.tables import plain_table, results
 from graphneg.cli.terminal import STANDARD, Bars, counted, note, stopping, write_stream
+from graphneg.editing.planning import CANDIDATES
 from graphneg.editing.recipes import GENERATED, RECIPE_NAMES
 from graphneg.errors import GeneratorError
 from graphneg.model import Negative
@@ -48,6 +49,9 @@ def negatives(
     seed: int = option(0, "The same seed gives the same negatives."),
     show: int = option(0, "Show N of the negatives afterwards.", "N", min=0),
     chosen: CorpusOptions,
+    candidates: int = option(
+        CANDIDATES, "Of so many sites that are drawn, the one that clashes most is edited.", min=1
+    ),
     limit: int | None = _of_dialogues(None, "At most so many dialogues with graphs.", min=1),
     batch: int = _of_dialogues(200, "Dialogues at a time; changes no result.", min=1),
     decoder: str = _of_decoder("surface", "surface or t5, or one that is installed."),
@@ -88,6 +92,7 @@ def negatives(
                     per_dialogue=per_dialogue,
                     seed=seed,
                     target=target,
+                    candidates=candidates,
                     limit=limit,
                     batch=batch,
                     progress=bars,

@@ -21,7 +21,7 @@ from graphneg.amr.penman import format_graph
 from graphneg.decoders.base import Decoder, get_decoder
 from graphneg.editing.planning import EditPlan, EditSettings, Proposals, Taken, plan_edits
 from graphneg.editing.proposals import Donors, propose
-from graphneg.editing.recipes import RECIPES, Recipe, recipe_of
+from graphneg.editing.recipes import RECIPES, Recipe, Target, recipe_of
 from graphneg.editing.transforms import Transform
 from graphneg.editing.variants import (
     Variant,
@@ -71,8 +71,20 @@ class EditRequest:
         if missing:
             known = ", ".join(self.transforms)
             raise InputError(f"no transform is called {missing[0]!r}; there are: {known}")
+        used = [self.transforms[name] for name in self.plan.recipe.transforms]
+        if all(one.target not in (None, self.plan.target) for one in used):
+            names = ", ".join(one.name for one in used)
+            raise InputError(f"target {self.plan.target!r}: {names} edits for target {used[0].target!r} only")
         if self.per_dialogue < 1 or self.batch < 1:
             raise InputError("at least one negative of each dialogue, and one dialogue in a batch, please")
+
+
+def own_target(recipe: Recipe, transforms: Mapping[str, Transform]) -> Target:
+    """What a recipe edits where nothing else is asked for: its target, or that of all its transforms."""
+    targets: list[Target | None] = [
+        transforms[name].target for name in recipe.transforms if name in transforms
+    ]
+    return (targets[0] if len(set(targets)) == 1 else None) or recipe.target
 
 
 class Negatives(NegativeStream):
@@ -136,6 +148,7 @@ class Negatives(NegativeStream):
             "queries": [self._request.transforms[name].query for name in recipe.transforms],
             "target": plan.target,
             "seed": plan.seed,
+            "candidates": plan.candidates,
             "per_dialogue": self._request.per_dialogue,
             "selection": [selection.corpora, selection.splits, selection.limit],
             "decoder": [self._decoder.name, self._decoder_options],
@@ -170,7 +183,10 @@ class Negatives(NegativeStream):
         settings = self._request.plan
 
         def ask(name: str, dialogues: Sequence[StoredDialogue]) -> Proposals:
-            return propose(self._store, self._request.transforms[name], dialogues, self._donors)
+            transform = self._request.transforms[name]
+            if transform.target not in (None, settings.target):
+                return {}
+            return propose(self._store, transform, dialogues, self._donors)
 
         plans = plan_edits(settings, batch.dialogues, slots, ask, batch.taken)
         with self._writing:
@@ -247,7 +263,7 @@ def preview(store: Store, transform: Transform) -> Negative | None:
 
     Raises `TransformError`: the transform's query fails, or proposes what is no edit.
     """
-    settings = EditSettings(recipe_of([transform.name]), "response", 0)
+    settings = EditSettings(recipe_of([transform.name]), transform.target or "response", 0)
     dialogues = read_dialogues(store, list(islice(dialogue_ids(store, Selection()), PREVIEWED)))
     slots = {dialogue.id: range(1) for dialogue in dialogues}
     plans = plan_edits(settings, dialogues, slots, lambda _, asked: propose(store, transform, asked))

@@ -10,13 +10,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from graphneg.editing.proposals import Proposal, paired
 from graphneg.editing.recipes import Recipe, Target
+from graphneg.errors import InputError
 from graphneg.hashing import number, shuffled
 from graphneg.model import Edit
 from graphneg.store.dialogues import StoredDialogue
 
+CANDIDATES = 4
 Proposals = Mapping[str, Sequence[Proposal]]
 Taken = defaultdict[str, set[tuple[str, str]]]
 """By dialogue, the sites that are taken: transform and site."""
@@ -30,6 +33,12 @@ class EditSettings:
     recipe: Recipe
     target: Target
     seed: int
+    candidates: int = CANDIDATES
+    """Of so many sites that are drawn the one with the highest score is edited."""
+
+    def __post_init__(self) -> None:
+        if self.candidates < 1:
+            raise InputError("at least one candidate for each edit, please")
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,17 +161,18 @@ def _fetch(slots: Sequence[_Slot], known: dict[str, dict[str, Sequence[Proposal]
 def _try(
     settings: EditSettings, slot: _Slot, name: str, proposals: Sequence[Proposal], taken: set[tuple[str, str]]
 ) -> None:
-    """Give the slot the first free sites of this transform, in the slot's own order of sites."""
+    """Give the slot free sites of this transform: of the first candidates, in the slot's own order of sites,
+    those with the highest scores."""
     names = (name, *slot.names(settings))
     ranked = sorted(proposals, key=lambda one: (number(settings.seed, "site", *names, one.site), one.site))
     ranked.sort(key=lambda one: (one.transform, one.site) in taken)
     single = settings.recipe.most == 1
     wanted, found = settings.recipe.sites(name, len(slot.editable)), 0
-    for proposal in ranked:
-        if found == wanted or (single and (proposal.transform, proposal.site) in taken):
-            break
-        edits = _edits(settings, slot, proposal, ranked)
-        if edits and slot.graphs.isdisjoint(edit.amr for edit in edits):
+    free = (one for one in ranked if not single or (one.transform, one.site) not in taken)
+    makeable = ((one, edits) for one in free if (edits := _edits(settings, slot, one, ranked)))
+    drawn = list(islice(makeable, wanted * settings.candidates))
+    for proposal, edits in sorted(drawn, key=lambda one: -one[0].score):
+        if found < wanted and slot.graphs.isdisjoint(edit.amr for edit in edits):
             slot.take(proposal, edits)
             found += 1
     slot.leave(found)
@@ -173,7 +183,7 @@ def _edits(
 ) -> tuple[Edit, ...]:
     """The proposal's edits, where they touch only what may be edited and copy nothing said later. Of a pool's
     swap, the half that may be made."""
-    if proposal.target not in (None, settings.target):
+    if not proposal.is_for(settings.target):
         return ()
     if proposal.pool is None:
         if not proposal.graphs <= slot.editable:

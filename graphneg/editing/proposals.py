@@ -23,7 +23,7 @@ Row = dict[str, Any]
 OPERATIONS = frozenset({"set", "add", "drop", "graft", "wrap"})
 NEEDS_DONORS = "donors"
 _KINDS: Mapping[str, type] = {
-    **dict.fromkeys(("k", "from_k"), int),
+    **dict.fromkeys(("k", "from_k", "score"), int),
     **dict.fromkeys(("amr", "op", "role", "concept", "value", "from_amr", "copy_of"), str),
     **dict.fromkeys(("site", "pool", "own", "target"), object),
 }
@@ -102,7 +102,7 @@ def said_by(store: Store, amrs: Iterable[str]) -> dict[str, StoredTurn]:
 @dataclass(slots=True)
 class Proposal:
     """A site: edits that are applied together. One with a ``pool`` still needs a partner, and one with a
-    ``target`` is for negatives of that target alone.
+    ``target`` is for negatives of that target alone. Of several, that with the highest ``score`` is edited.
 
     Its edits are made of the query's rows when they are asked for: most sites are never tried.
     """
@@ -113,6 +113,7 @@ class Proposal:
     pool: str | None = None
     own: str | None = None
     target: str | None = None
+    score: int = 0
     made: tuple[Edit, ...] | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -127,6 +128,11 @@ class Proposal:
             self.pool, self.own = str(row["pool"]), str(row.get("own"))
         if row.get("target") is not None:
             self.target = str(row["target"])
+        self.score = max(self.score, row.get("score") or 0)
+
+    def is_for(self, target: str) -> bool:
+        """Whether the site is for negatives of a target."""
+        return (self.target or self.made_by.target or target) == target
 
     @property
     def edits(self) -> tuple[Edit, ...]:

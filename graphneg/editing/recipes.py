@@ -10,6 +10,7 @@ from graphneg.errors import InputError
 
 Target = Literal["dialogue", "response"]
 TARGETS: tuple[Target, ...] = ("dialogue", "response")
+"""What may be edited: any turn, or the response alone."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """Reads transform files: a comment header and one query that proposes edits.
 
-A file ``NAME.cypher`` opens with ``// NAME: what it does`` and ``// category: C-cont``; ``// source:`` and
-``// needs:`` may follow, then prose. Dropping such a file into a folder is all it takes to add a transform.
+A file ``NAME.cypher`` opens with ``// NAME: what it does`` and ``// category: C-cont``; ``// source:``,
+``// needs:`` and ``// target:`` may follow, then prose. Dropping such a file into a folder is all it takes
+to add a transform.
 """
 
 from __future__ import annotations
@@ -12,20 +13,22 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
+from graphneg.editing.recipes import TARGETS, Target
 from graphneg.errors import StoreError, TransformError
 from graphneg.store.connection import refuse_writes
 from graphneg.store.statements import read_header
 
 CATEGORIES = ("C-ent", "C-time", "C-cont", "C-speaker", "C-follow", "C-strat", "C-lang")
 _NAME = re.compile(r"^[a-z][a-z0-9_-]*$")
-_HEADER = re.compile(r"^(category|source|needs):\s*(.*)$")
+_HEADER = re.compile(r"^(category|source|needs|target):\s*(.*)$")
 
 
 @dataclass(frozen=True, slots=True)
 class Transform:
     """A transform: ``query`` takes ``$dialogues`` and returns ``dialogue`` and ``edits``.
 
-    ``needs`` names what must be loaded for it to find anything (``opposites``, ``frames``).
+    ``needs`` names what must be loaded for it to find anything (``opposites``, ``frames``); ``target`` says
+    that all its sites are for negatives of that target.
     """
 
     name: str
@@ -33,6 +36,7 @@ class Transform:
     category: str
     source: str
     needs: tuple[str, ...]
+    target: Target | None
     notes: str
     query: str
     place: str
@@ -85,8 +89,12 @@ def parse_transform(name: str, text: str, place: str) -> Transform:
         refuse_writes(text, False)
     except StoreError as error:
         raise TransformError(f"{place}: a transform proposes edits and writes nothing: {error}") from error
+    target: Target | None = next((one for one in TARGETS if one == fields.get("target")), None)
+    if target is None and "target" in fields:
+        known = ", ".join(TARGETS)
+        raise TransformError(f"{place}: '// target:' must be one of {known}, not {fields['target']!r}")
     needs = tuple(re.split(r"[,\s]+", fields["needs"])) if fields.get("needs") else ()
-    return Transform(name, summary, category, fields.get("source", "-"), needs, notes, text, place)
+    return Transform(name, summary, category, fields.get("source", "-"), needs, target, notes, text, place)
 
 
 def _text(file: Path) -> str:

@@ -21,6 +21,7 @@ from graphneg.editing.proposals import said_by
 from graphneg.errors import TransformError
 from graphneg.ingest.rows import Row, digest
 from graphneg.model import AmrGraph, Edit, EditedUtterance, Negative
+from graphneg.records.scores import CLASH, FIT, clash, fit
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import GraphCache, StoredDialogue, StoredTurn, in_parts
 from graphneg.store.statements import in_transactions, run
@@ -209,11 +210,14 @@ def negative_of(
     """The record of a variant whose edited turns were decoded to ``texts`` (by turn)."""
     dialogue, at = plan.dialogue, plan.turn
     context = [turn for turn in dialogue.turns if turn.turn < at]
+    response = texts.get(at, _turn(dialogue, at).text)
+    clashes = clash([texts.get(turn.turn, turn.text) for turn in context], response)
+    fits = [fit(edited.after) for edited in variant.graphs.values()]
     edits = list(edit_records(dialogue, variant))
     return replace(
         _unedited(dialogue, plan.id, at, label=0),
         context=[_said(turn, texts.get(turn.turn, turn.text)) for turn in context],
-        response=texts.get(at, _turn(dialogue, at).text),
+        response=response,
         original={
             "context": [_said(turn) for turn in context] if any(t.turn in texts for t in context) else None,
             "response": _turn(dialogue, at).text if at in texts else None,
@@ -224,6 +228,7 @@ def negative_of(
         seed=settings.seed,
         decoder=decoder,
         edits=edits,
+        scores={CLASH: round(clashes, 4), FIT: round(min(fits, default=1.0), 4)},
         amr={
             str(turn.turn): {"before": format_graph(edited.before), "after": format_graph(edited.after)}
             for turn in dialogue.turns

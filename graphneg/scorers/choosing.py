@@ -2,10 +2,7 @@
 
 Records of wrong responses go in; those that are chosen come out, with what was found among their scores:
 
-- ``clash``: how much of the response speaks of what was said. The share of its content words that the
-  context has said; an edit that shares none contradicts nothing.
-- ``fit``: how usual its words are together. Of the nouns that its edited graph puts under a predicate, the
-  share that the predicate was seen to take, or that are of a sort with one.
+- ``clash`` and ``fit``: see `graphneg.records.scores`.
 - ``answers``: how well it would do as a reply, by a judge: any `graphneg.rankers.base.Ranker`, such as a
   cross-encoder of sentence-transformers. None is needed.
 
@@ -16,27 +13,24 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from itertools import groupby, islice
 from pathlib import Path
 from typing import Any
 
 from graphneg import __version__
 from graphneg.amr.penman import parse_graph
-from graphneg.english.noun_kinds import lexeme
-from graphneg.english.takes import sort_of, takes
-from graphneg.english.words import content_lemmas
 from graphneg.errors import InputError
 from graphneg.hashing import number
-from graphneg.model import AmrGraph, Negative
+from graphneg.model import Negative
 from graphneg.progress import NoProgress, Progress
 from graphneg.rankers.base import Ranker
 from graphneg.records.files import read_negatives
 from graphneg.records.resumable import Finished, NegativeStream, Written
+from graphneg.records.scores import CLASH, FIT, clash, fit
 
-CLASH, FIT, ANSWERS = "clash", "fit", "answers"
+ANSWERS = "answers"
 BATCH = 32
 
 RIGHT = "right: its label is 1"
@@ -47,47 +41,6 @@ NEAR_RIGHT = "answers: the judge scores it too near the right response"
 NO_RIGHT = "no-right-response: margins need one to compare with"
 OVER_QUOTA = "over-quota: enough of its transform or category is kept"
 RANKED_OUT = "ranked-out: others of the same context score better"
-
-
-def clash(context: Iterable[str], response: str) -> float:
-    """The share of the response's content words that the context has said, 0 to 1; 0 where it has none.
-
-    >>> clash(["Do you like dogs?", "I love cats."], "I don't love my cats, but birds.")
-    0.6666666666666666
-    """
-    own = content_lemmas(response)
-    said = frozenset[str]().union(*map(_lemmas, context))
-    return sum(word in said for word in own) / max(1, len(own))
-
-
-def fit(graph: AmrGraph) -> float:
-    """Of the nouns under a predicate, the share that it takes there; 1 where nothing is known of any.
-
-    >>> fit(parse_graph("(e / eat-01 :ARG0 (i / i) :ARG1 (b / bread))"))
-    1.0
-    """
-    known = [found for pair in _arguments(graph) if (found := _is_taken(*pair)) is not None]
-    return sum(known) / len(known) if known else 1.0
-
-
-def _arguments(graph: AmrGraph) -> Iterator[tuple[str, str, str]]:
-    """Predicate, role and noun of each argument in the tree."""
-    for node in graph.nodes:
-        above = None if node.up is None else graph.nodes[node.up].concept
-        if above is not None and node.concept is not None and node.role is not None:
-            yield above, node.role, node.concept
-
-
-@lru_cache(maxsize=1 << 16)
-def _is_taken(predicate: str, role: str, noun: str) -> bool | None:
-    """Whether the predicate takes the noun there; None where nothing is known of it, or it is no noun."""
-    sort, seen = sort_of(noun), takes(predicate, role)
-    return None if sort is None or not seen else sort in seen or lexeme(noun) in seen
-
-
-@lru_cache(maxsize=1 << 13)
-def _lemmas(text: str) -> frozenset[str]:
-    return frozenset(content_lemmas(text))
 
 
 @dataclass(frozen=True, slots=True)

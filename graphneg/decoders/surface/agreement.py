@@ -86,8 +86,11 @@ def inflect_finite(sentence: SentenceDraft, group: VerbGroup, person: str) -> No
         return
     form = agree(lemma, tag, person)
     clitic = word_map("clitics").get(form) if low.startswith("'") else None
-    if clitic == "'s" or (clitic and group.said_of and group.said_of[0].tag in ("PRS", "PRO", "PN")):
+    lone = bool(group.said_of) and group.said_of[0].tag in ("PRS", "PRO", "PN")
+    if clitic == "'s" or (clitic and lone and not group.inverted):  # What are you: what am I
         form = clitic
+    if form == "am" and sentence.tokens.at(sentence.tokens.where(verb) + 1).low == "n't":
+        form = "are"  # Aren't I?
     if form != low:
         sentence.rewrite(verb, form)
 
@@ -110,7 +113,10 @@ def set_pronouns(sentence: SentenceDraft, persons: Mapping[int, str]) -> None:
     changes = [(token, person, case) for token, person, case in cases if case is not None]
     for token, _, _ in changes:
         refuse_expletive(sentence, token)
-        sentence.refuse("pronoun", tokens.where(token))
+        index = tokens.where(token)
+        thanked = any(other.low in ("thank", "thanks") for other in tokens[max(0, index - 3) : index])
+        asked = any(other.low == "please" for other in tokens[index : index + 3])
+        sentence.refuse("pronoun", index, thanked=thanked, asked=asked)
     if not changes:
         raise RealisationError("no-alignment", "no pronoun of these nodes is written")
     _check_swap(tokens, {sentence.node(k).label for k in persons}, [token for token, _, _ in changes])

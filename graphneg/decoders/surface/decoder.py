@@ -26,6 +26,8 @@ from graphneg.english.words import word_class
 from graphneg.model import AmrGraph, Decoded, Edit, EditedUtterance
 
 MAX_TOKENS = 1_000
+LONGEST_COPY = 18
+"""Words of a sentence that is said again: of a longer one, what is denied is lost."""
 _LATIN_SHARE = 0.5
 _INTERJECTIONS = word_class("interjections")
 _TIME_CONCEPTS = tense.TENSES.keys() | {"today", "tonight"}
@@ -169,7 +171,7 @@ def _copy(graft: Edit, edits: Sequence[Edit], sources: Sources) -> str:
     _keep_sentence(source, graft.from_k or 0)
     if is_dangling(source.tokens, 0):
         raise RealisationError("unclear-clause", "what would be said again breaks off")
-    if graft.role is not None:
+    if graft.role is not None or any(edit.op != "set" for edit in copy):
         refuse_unsaid(source)
     before = source.text()
     copied = realise(source, copy, replace(sources)).strip()
@@ -182,7 +184,7 @@ def refuse_unsaid(source: SentenceDraft) -> None:
     """Raises ``unclear-clause`` where a sentence can't be said again on its own (rules ``say-again``).
 
     A question asks for something else there; *I think so* stands for what was said before it; *as long as it
-    rains* is a part of another clause.
+    rains* is a part of another clause; *besides, I like it too* goes on from what is not said again.
     """
     tokens, supposing = source.tokens, word_class("supposing")
     marks = [token for token in tokens if token.tag == "EN"]
@@ -205,6 +207,8 @@ def refuse_unsaid(source: SentenceDraft) -> None:
         breaks_off=unsaid and all(token.tag != "WP" for token in words),
         clause=bool(clauses),
         part=len(clauses) == 1 and clauses[0].subject is not None,
+        goes_on=any(token.low in word_class("going-on") for token in tokens),
+        long=len(words) > LONGEST_COPY,
     )
 
 

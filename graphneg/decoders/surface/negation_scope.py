@@ -7,6 +7,7 @@ clause says them: ``some`` and ``any``, ``already`` and ``yet``, ``…, do you?`
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -55,6 +56,7 @@ def refuse_undeniable(sentence: SentenceDraft, group: VerbGroup, label: str) -> 
         negative=only or bool(group.negations) or any(token.low in NEGATIVE_WORDS for token in scope),
         part=sentence.finite(group) is not None,
         contrasted=contrasted,
+        joined=_is_joined(tokens[main + 1 : _scope_end(sentence, main + 1, ",")]),
         offers=sentence.offers(group),
         alone=len(group.chain) == 1,
         presented=group.asks,
@@ -63,6 +65,12 @@ def refuse_undeniable(sentence: SentenceDraft, group: VerbGroup, label: str) -> 
             for token in (around if tokens[main].is_be else narrow)
         ),
     )
+
+
+def _is_joined(tokens: Sequence[Token]) -> bool:
+    """Whether what a negative clause says with *any* is joined to something: *some tea and cake*."""
+    first = next((index for index, token in enumerate(tokens) if token.low in _ASSERTIVE), None)
+    return first is not None and any(token.low in ("and", "but") for token in tokens[first:])
 
 
 def _scope_end(sentence: SentenceDraft, index: int, *marks: str) -> int:
@@ -90,7 +98,8 @@ def to_negative(sentence: SentenceDraft, group: VerbGroup) -> None:
     """
     tokens = sentence.tokens
     if group.kind == "finite" and not group.inverted:
-        near = range(group.first + 1, min(group.main + 2, len(tokens)))
+        start = group.subject[1] if group.subject else group.first + 1
+        near = range(start, min(group.main + 2, len(tokens)))
         for index in [index for index in near if tokens[index].low == "also"][:1]:
             tokens.pop(index)
             group.chain[:] = [verb - (verb > index) for verb in group.chain]
@@ -228,7 +237,7 @@ def is_tag_pronoun(sentence: SentenceDraft, token: Token) -> bool:
     """Whether this is the *you* of ``…, do you?``."""
     tokens, index = sentence.tokens, sentence.tokens.where(token)
     verb = index - 2 if index > 1 and tokens[index - 1].tag == "NEG" else index - 1
-    ends = tokens.at(index + 1).text.startswith("?")
+    ends = tokens.at(index + 1).text[:1] in ("?", ",")
     return ends and verb > 0 and _is_auxiliary(tokens[verb]) and tokens[verb - 1].text == ","
 
 
