@@ -1,24 +1,22 @@
 // retime: Moves a date, weekday, time of day or duration, or puts an untimed predicate on another day.
 // category: C-time
 // source: Gupta et al. (2021), error category C-time
+// target: dialogue
 //
 // A date-entity gets another month, day, year, weekday or hour; what MOVES_TO another time does
 // so: today becomes yesterday, before after, an hour a week; six years become eighteen. A main
 // predicate gets :time yesterday or :time tomorrow, each a site, unless a time, a condition, a
 // negation or a mood stands in it already, or it is a state, a modal or a reified role. What the
 // text puts in the past gets no yesterday and what it puts in the future no tomorrow: that would
-// not clash with anything. In a response, another date, weekday or hour stands for one that an
-// earlier turn says; other sites are for negatives of whole dialogues.
+// not clash with anything. The turns after another time show that it is wrong.
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
 WHERE n.says_when OR n.number IS NOT NULL OR n.event
 OPTIONAL MATCH (n)-[:LEXEME]->(:Term)-[:MOVES_TO {how: 'time'}]->(x:Term)
 WITH d.id AS dialogue, n, CASE WHEN n.fixed IS NULL THEN x.text END AS other, n.number AS number,
-     n.amr + '.' + toString(n.k) AS at, CASE WHEN n.echo IS NULL OR NOT (n.number IS NOT NULL AND
-       n.role = 'time' OR n.role IN ['weekday', 'dayperiod', 'season', 'month', 'day'])
-       THEN 'dialogue' END AS target
-WITH dialogue, n, other, at, target, CASE
+     n.amr + '.' + toString(n.k) AS at, size(coalesce(n.echo, [])) AS score
+WITH dialogue, n, other, at, score, CASE
        WHEN n.role = 'month' THEN toString((number + 4) % 12 + 1)
        WHEN n.role = 'day' THEN toString((number + 9) % 28 + 1)
        WHEN n.role = 'year' THEN toString(number + CASE WHEN number > 20 THEN -20 ELSE 20 END)
@@ -27,12 +25,11 @@ WITH dialogue, n, other, at, target, CASE
          THEN '"' + toString((number + 4) % 12 + 1) + right(replace(n.value, '"', ''), 3) + '"'
        END AS value
 UNWIND CASE
-    WHEN value IS NOT NULL THEN [{amr: n.amr, k: n.k, op: 'set', value: value, target: target}]
+    WHEN value IS NOT NULL THEN [{amr: n.amr, k: n.k, op: 'set', value: value, score: score}]
     WHEN n.says_when AND other IS NOT NULL
-      THEN [{amr: n.amr, k: n.k, op: 'set', concept: other, target: target}]
+      THEN [{amr: n.amr, k: n.k, op: 'set', concept: other, score: score}]
     ELSE [day IN ['yesterday', 'tomorrow'] WHERE n.event AND n.tense <> 'mixed'
           AND n.tense <> CASE day WHEN 'yesterday' THEN 'past' ELSE 'future' END
-        | {amr: n.amr, k: n.k, op: 'add', role: 'time', concept: day, site: at + '<' + day,
-           target: 'dialogue'}]
+        | {amr: n.amr, k: n.k, op: 'add', role: 'time', concept: day, site: at + '<' + day}]
     END AS edit
 RETURN dialogue, collect(edit) AS edits

@@ -71,10 +71,6 @@ class EditRequest:
         if missing:
             known = ", ".join(self.transforms)
             raise InputError(f"no transform is called {missing[0]!r}; there are: {known}")
-        used = [self.transforms[name] for name in self.plan.recipe.transforms]
-        if all(one.target not in (None, self.plan.target) for one in used):
-            names = ", ".join(one.name for one in used)
-            raise InputError(f"target {self.plan.target!r}: {names} edits for target {used[0].target!r} only")
         if self.per_dialogue < 1 or self.batch < 1:
             raise InputError("at least one negative of each dialogue, and one dialogue in a batch, please")
 
@@ -184,7 +180,7 @@ class Negatives(NegativeStream):
 
         def ask(name: str, dialogues: Sequence[StoredDialogue]) -> Proposals:
             transform = self._request.transforms[name]
-            if transform.target not in (None, settings.target):
+            if settings.recipe.passes_over(transform.target, settings.target):
                 return {}
             return propose(self._store, transform, dialogues, self._donors)
 

@@ -167,7 +167,7 @@ def _try(
     ranked = sorted(proposals, key=lambda one: (number(settings.seed, "site", *names, one.site), one.site))
     ranked.sort(key=lambda one: (one.transform, one.site) in taken)
     single = settings.recipe.most == 1
-    wanted, found = settings.recipe.sites(name, len(slot.editable)), 0
+    wanted, found = settings.recipe.times(name, len(slot.editable)), 0
     free = (one for one in ranked if not single or (one.transform, one.site) not in taken)
     makeable = ((one, edits) for one in free if (edits := _edits(settings, slot, one, ranked)))
     drawn = list(islice(makeable, wanted * settings.candidates))
@@ -183,7 +183,7 @@ def _edits(
 ) -> tuple[Edit, ...]:
     """The proposal's edits, where they touch only what may be edited and copy nothing said later. Of a pool's
     swap, the half that may be made."""
-    if not proposal.is_for(settings.target):
+    if settings.recipe.passes_over(proposal.for_target, settings.target):
         return ()
     if proposal.pool is None:
         if not proposal.graphs <= slot.editable:

@@ -9,6 +9,7 @@ from typing import Any, cast
 from neo4j import Record
 from neo4j.exceptions import Neo4jError
 
+from graphneg.editing.recipes import TARGETS, Target
 from graphneg.editing.transforms import Transform
 from graphneg.errors import StoreError, TransformError
 from graphneg.hashing import number, shuffled
@@ -112,7 +113,7 @@ class Proposal:
     rows: list[Row] = field(default_factory=list[Row])
     pool: str | None = None
     own: str | None = None
-    target: str | None = None
+    target: Target | None = None
     score: int = 0
     made: tuple[Edit, ...] | None = field(default=None, repr=False, compare=False)
 
@@ -126,13 +127,13 @@ class Proposal:
         self.rows.append(row)
         if row.get("pool") is not None:
             self.pool, self.own = str(row["pool"]), str(row.get("own"))
-        if row.get("target") is not None:
-            self.target = str(row["target"])
+        self.target = next((one for one in TARGETS if one == row.get("target")), self.target)
         self.score = max(self.score, row.get("score") or 0)
 
-    def is_for(self, target: str) -> bool:
-        """Whether the site is for negatives of a target."""
-        return (self.target or self.made_by.target or target) == target
+    @property
+    def for_target(self) -> Target | None:
+        """The target of the negatives that the site is for; None where any will do."""
+        return self.target or self.made_by.target
 
     @property
     def edits(self) -> tuple[Edit, ...]:

@@ -9,6 +9,7 @@ from typing import Literal
 from graphneg.errors import InputError
 
 Target = Literal["dialogue", "response"]
+Sites = Literal["clashing", "any"]
 TARGETS: tuple[Target, ...] = ("dialogue", "response")
 """What may be edited: any turn, or the response alone."""
 
@@ -19,7 +20,8 @@ class Recipe:
 
     ``target`` is what is edited where the caller does not say: any turn, or the response alone. A drawn
     transform is applied once; one that ``every`` names, to one of every so many turns in long dialogues.
-    Transforms that ``weights`` names are drawn first so many times as often as others.
+    Transforms that ``weights`` names are drawn first so many times as often as others. ``sites`` of another
+    target than what is edited are passed over, for what they change clashes with nothing there; or ``any`` will do.
     """
 
     name: str
@@ -30,6 +32,7 @@ class Recipe:
     target: Target
     every: Mapping[str, int] = field(default_factory=dict[str, int], hash=False)
     weights: Mapping[str, int] = field(default_factory=dict[str, int], hash=False)
+    sites: Sites = "clashing"
 
     @property
     def transforms(self) -> tuple[str, ...]:
@@ -45,13 +48,17 @@ class Recipe:
         """How many times as often as others the transform is drawn first."""
         return self.weights.get(transform, 1)
 
-    def sites(self, transform: str, turns: int) -> int:
+    def times(self, transform: str, turns: int) -> int:
         """How often a drawn transform is applied where so many turns may be edited.
 
-        >>> DEAM.sites("disengage", 20), DEAM.sites("disengage", 8), CONTRADICTION.sites("negate", 20)
+        >>> DEAM.times("disengage", 20), DEAM.times("disengage", 8), CONTRADICTION.times("negate", 20)
         (4, 1, 1)
         """
         return max(1, turns // self.every[transform]) if transform in self.every else 1
+
+    def passes_over(self, site_target: Target | None, target: Target) -> bool:
+        """Whether sites that are for a target, if for one, are left alone where ``target`` is edited."""
+        return self.sites == "clashing" and site_target not in (None, target)
 
 
 DEAM = Recipe(
@@ -71,7 +78,7 @@ edited twice in one negative; what has no site in a dialogue gives way to the ne
 
 CONTRADICTION = Recipe(
     name="contradiction",
-    summary="one contradiction in the response: a flipped polarity, an opposite, or a speaker against itself",
+    summary="one contradiction: of what the speaker said before, or, in whole dialogues, of what follows",
     groups=(("negate",), ("oppose",), ("contradict",)),
     least=1,
     most=1,
@@ -106,7 +113,7 @@ ALL = Recipe(
     least=1,
     most=1,
     target="response",
-    weights={"contradict": 6, "respeak": 6, "graft": 4, "corefer": 3, "negate": 2, "oppose": 2, "rename": 2},
+    weights={"contradict": 6, "respeak": 4, "graft": 5, "corefer": 6, "perspective": 2},
 )  # fmt: skip
 """Every transform, the more often the more of its negatives are good sentences and wrong answers. The
 categories are those of Gupta et al. 2021 ("Synthesizing Adversarial Negative Responses for Robust Response
@@ -155,7 +162,7 @@ def chosen_recipe(recipe: str | Recipe, transforms: Sequence[str], target: Targe
     if target is not None and target not in TARGETS:
         raise InputError(f"target {target!r}: choose one of {', '.join(TARGETS)}")
     if transforms:
-        return recipe_of(transforms)
+        return recipe_of(transforms, "clashing" if target is None else "any")
     return recipe if isinstance(recipe, Recipe) else get_recipe(recipe)
 
 
@@ -168,7 +175,7 @@ def check_target(recipe: GeneratedRecipe, target: Target | None) -> None:
         raise InputError(f"recipe {recipe.name!r} makes wrong responses; target {target!r} is not for it")
 
 
-def recipe_of(transforms: Sequence[str]) -> Recipe:
+def recipe_of(transforms: Sequence[str], sites: Sites = "clashing") -> Recipe:
     """A recipe that draws one of these transforms for each response.
 
     Raises `InputError`: no transform is named.
@@ -177,4 +184,4 @@ def recipe_of(transforms: Sequence[str]) -> Recipe:
         raise InputError("name at least one transform")
     names = tuple(dict.fromkeys(transforms))
     groups = tuple((name,) for name in names)
-    return Recipe("+".join(names), "one edit of the response", groups, 1, 1, "response")
+    return Recipe("+".join(names), "one edit of the response", groups, 1, 1, "response", sites=sites)

@@ -114,9 +114,9 @@ def set_pronouns(sentence: SentenceDraft, persons: Mapping[int, str]) -> None:
     for token, _, _ in changes:
         refuse_expletive(sentence, token)
         index = tokens.where(token)
-        thanked = any(other.low in ("thank", "thanks") for other in tokens[max(0, index - 3) : index])
-        asked = any(other.low == "please" for other in tokens[index : index + 3])
-        sentence.refuse("pronoun", index, thanked=thanked, asked=asked)
+        around = tokens[slice(*sentence.sentence_bounds(index))]
+        courteous = any(other.low in word_class("courtesies") for other in around)
+        sentence.refuse("pronoun", index, courteous=courteous, supposed=around[0].low == "if")
     if not changes:
         raise RealisationError("no-alignment", "no pronoun of these nodes is written")
     _check_swap(tokens, {sentence.node(k).label for k in persons}, [token for token, _, _ in changes])

@@ -275,7 +275,7 @@ def _positive_determiner(sentence: SentenceDraft, index: int, following: Token) 
             break
         end += 1
     head = tokens[end - 1]
-    plural = head.tag == "NNS"
+    plural = head.tag == "NNS" or tokens.at(index - 1).low in ("are", "were", "'re")
     if not plural and (tokens.at(index - 1).low == "of" or may_be_bare(head.low)):
         sentence.cut(index, index + 1)
     else:
