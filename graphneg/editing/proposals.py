@@ -127,7 +127,8 @@ class Proposal:
         self.rows.append(row)
         if row.get("pool") is not None:
             self.pool, self.own = str(row["pool"]), str(row.get("own"))
-        self.target = next((one for one in TARGETS if one == row.get("target")), self.target)
+        target: Target | None = next((one for one in TARGETS if one == row.get("target")), self.target)
+        self.target = target
         self.score = max(self.score, row.get("score") or 0)
 
     @property

@@ -20,8 +20,8 @@ class Recipe:
 
     ``target`` is what is edited where the caller does not say: any turn, or the response alone. A drawn
     transform is applied once; one that ``every`` names, to one of every so many turns in long dialogues.
-    Transforms that ``weights`` names are drawn first so many times as often as others. ``sites`` of another
-    target than what is edited are passed over, for what they change clashes with nothing there; or ``any`` will do.
+    Transforms that ``weights`` names are drawn first so many times as often as others. ``sites`` that are for
+    another target are passed over, since they clash with nothing in this one, or ``any`` will do.
     """
 
     name: str
@@ -88,15 +88,15 @@ CONTRADICTION = Recipe(
 
 PERSPECTIVE = Recipe(
     name="perspective",
-    summary="the response moves to where another keyword of the post would lead",
+    summary="a reply moves to where another keyword of the post would lead",
     groups=(("perspective",),),
     least=1,
     most=1,
-    target="response",
+    target="dialogue",
 )
 """The perspective of CAPT (Ou et al. 2022, "Counterfactual Data Augmentation via Perspective Transition
 for Open-Domain Dialogues", EMNLP) and the keyword substitution of Key-sem (Gupta et al. 2021), made on
-the response's graph. Departures: no language model writes the response, a decoder realises its edited
+a reply's graph. Departures: no language model writes the response, a decoder realises its edited
 graph; the substitute comes from another keyword of the post than the response's focus, to make a
 negative where CAPT makes a positive."""
 
@@ -113,7 +113,7 @@ ALL = Recipe(
     least=1,
     most=1,
     target="response",
-    weights={"contradict": 6, "respeak": 4, "graft": 5, "corefer": 6, "perspective": 2},
+    weights={"contradict": 6, "respeak": 4, "graft": 5, "corefer": 6},
 )  # fmt: skip
 """Every transform, the more often the more of its negatives are good sentences and wrong answers. The
 categories are those of Gupta et al. 2021 ("Synthesizing Adversarial Negative Responses for Robust Response
