@@ -17,8 +17,8 @@ from graphneg.editing.generation import (
     materialize,
     own_target,
 )
-from graphneg.editing.planning import CANDIDATES, EditSettings
-from graphneg.editing.recipes import GENERATED, Recipe, Target, check_target, chosen_recipe
+from graphneg.editing.planning import EditSettings
+from graphneg.editing.recipes import CANDIDATES, GENERATED, Recipe, Target, check_target, chosen_recipe
 from graphneg.editing.transforms import load_transforms
 from graphneg.errors import InputError
 from graphneg.generators.base import ContextSelection, Generator, Places, get_generator

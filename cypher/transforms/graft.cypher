@@ -8,7 +8,7 @@
 // said before. They say a noun of the context, or one that gives way to a noun of the context of
 // its sort that its predicate takes; where none does, they stay as they are, and name a thing of a
 // kind that the context has named. The response is close to the topic then, and answers nothing.
-// Each turn can take four statements.
+// Where the context names nothing, any will do. Each turn can take four statements.
 UNWIND $dialogues AS d
 UNWIND [t IN d.turns | {turn: t.turn, amr: t.amr}] + [amr IN d.donors | {turn: -1, amr: amr}] AS g
 MATCH (n:AmrNode {amr: g.amr})
@@ -21,16 +21,17 @@ WITH d, [n IN ns WHERE n.turn >= 0] AS nouns, [s IN ns WHERE s.turn < 0 AND s.to
        k: s.k, open: [o IN ns WHERE o.amr = s.amr AND o.of = s.k AND o.sort <> '']}] AS tops
 UNWIND d.turns AS t
 WITH d.id AS id, t.amr AS amr, t.turn AS turn, tops, [n IN nouns WHERE n.turn < t.turn] AS nouns
-WITH id, amr, turn, nouns, [s IN [s IN tops | {amr: s.amr, k: s.k, open: [o IN s.open
+WITH id, amr, turn, nouns, tops, [s IN [s IN tops | {amr: s.amr, k: s.k, open: [o IN s.open
        WHERE any(n IN nouns WHERE o.fits IN [n.word, n.sort])],
        near: [o IN s.open WHERE any(n IN nouns WHERE n.noun = o.noun)]}]
        WHERE size(s.open) + size(s.near) > 0] AS found
-WITH id, amr, turn, nouns, found, [s IN found WHERE size(s.open) > 0] AS given
-WITH id, amr, turn, nouns, CASE WHEN size(given) > 0 THEN given ELSE found END AS given
+WITH id, amr, turn, nouns, tops, found, [s IN found WHERE size(s.open) > 0] AS given
+WITH id, amr, turn, nouns, CASE WHEN size(given) > 0 THEN given WHEN size(found) > 0 THEN found
+       ELSE [s IN tops WHERE size(s.open) > 0] END AS given
 UNWIND [j IN [0, 1, 2, 3] WHERE j < size(given) | given[(turn * 4 + j) % size(given)]] AS s
 WITH id, amr, turn, s, nouns, coalesce(s.open[0], s.near[0]) AS a
 WITH id, amr, turn, s, a, [n IN nouns WHERE a.fits IN [n.word, n.sort] | n.word] AS fit
-WITH id, amr, s, a, size(s.open) AS score, CASE WHEN size(fit) = 0 OR a.word IN fit THEN a.word
+WITH id, amr, s, a, size(fit) AS score, CASE WHEN size(fit) = 0 OR a.word IN fit THEN a.word
        ELSE fit[(turn + a.k) % size(fit)] END AS word
 UNWIND [{amr: amr, k: 0, op: 'graft', from_amr: s.amr, from_k: s.k}]
   + CASE word WHEN a.word THEN []

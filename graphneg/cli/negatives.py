@@ -16,8 +16,7 @@ from graphneg.cli.commands import argument, command, named_values, option, panel
 from graphneg.cli.options import CorpusOptions, DialogueOptions, OutRecords, StoreOptions, TransformFolders
 from graphneg.cli.tables import plain_table, results
 from graphneg.cli.terminal import STANDARD, Bars, counted, note, stopping, write_stream
-from graphneg.editing.planning import CANDIDATES
-from graphneg.editing.recipes import GENERATED, RECIPE_NAMES
+from graphneg.editing.recipes import CANDIDATES, GENERATED, RECIPE_NAMES
 from graphneg.errors import GeneratorError
 from graphneg.model import Negative
 

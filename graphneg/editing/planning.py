@@ -13,13 +13,12 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from graphneg.editing.proposals import Proposal, paired
-from graphneg.editing.recipes import Recipe, Target
+from graphneg.editing.recipes import CANDIDATES, Recipe, Target
 from graphneg.errors import InputError
 from graphneg.hashing import number, shuffled
 from graphneg.model import Edit
 from graphneg.store.dialogues import StoredDialogue
 
-CANDIDATES = 4
 Proposals = Mapping[str, Sequence[Proposal]]
 Taken = defaultdict[str, set[tuple[str, str]]]
 """By dialogue, the sites that are taken: transform and site."""

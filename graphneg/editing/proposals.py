@@ -9,7 +9,7 @@ from typing import Any, cast
 from neo4j import Record
 from neo4j.exceptions import Neo4jError
 
-from graphneg.editing.recipes import TARGETS, Target
+from graphneg.editing.recipes import Target
 from graphneg.editing.transforms import Transform
 from graphneg.errors import StoreError, TransformError
 from graphneg.hashing import number, shuffled
@@ -18,7 +18,7 @@ from graphneg.store.connection import Store
 from graphneg.store.dialogues import Selection, StoredDialogue, StoredTurn, count_dialogues
 from graphneg.store.statements import cypher_text
 
-OFFERED = 24
+OFFERED = 48
 _DIGITS = 12
 Row = dict[str, Any]
 OPERATIONS = frozenset({"set", "add", "drop", "graft", "wrap"})
@@ -84,7 +84,7 @@ class Donors:
     """
 
     def __init__(self, store: Store) -> None:
-        self._samples = UtteranceSamples(store, "read/donors", size=48, most=64)
+        self._samples = UtteranceSamples(store, "read/donors", size=96, most=64)
 
     def of(self, dialogue: StoredDialogue) -> list[str]:
         """Ids of graphs, in an order of the dialogue's own."""
@@ -127,8 +127,8 @@ class Proposal:
         self.rows.append(row)
         if row.get("pool") is not None:
             self.pool, self.own = str(row["pool"]), str(row.get("own"))
-        target: Target | None = next((one for one in TARGETS if one == row.get("target")), self.target)
-        self.target = target
+        if row.get("target") is not None:
+            self.target = cast("Target", row["target"])
         self.score = max(self.score, row.get("score") or 0)
 
     @property

@@ -10,6 +10,8 @@ from graphneg.errors import InputError
 
 Target = Literal["dialogue", "response"]
 Sites = Literal["clashing", "any"]
+CANDIDATES = 4
+"""How many sites are drawn for an edit, of which the one with the highest score is edited."""
 TARGETS: tuple[Target, ...] = ("dialogue", "response")
 """What may be edited: any turn, or the response alone."""
 
@@ -113,7 +115,7 @@ ALL = Recipe(
     least=1,
     most=1,
     target="response",
-    weights={"contradict": 6, "respeak": 4, "graft": 5, "corefer": 6},
+    weights={"contradict": 4, "respeak": 3, "graft": 2, "corefer": 6},
 )  # fmt: skip
 """Every transform, the more often the more of its negatives are good sentences and wrong answers. The
 categories are those of Gupta et al. 2021 ("Synthesizing Adversarial Negative Responses for Robust Response

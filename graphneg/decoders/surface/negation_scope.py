@@ -7,7 +7,6 @@ clause says them: ``some`` and ``any``, ``already`` and ``yet``, ``…, do you?`
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -56,7 +55,6 @@ def refuse_undeniable(sentence: SentenceDraft, group: VerbGroup, label: str) -> 
         negative=only or bool(group.negations) or any(token.low in NEGATIVE_WORDS for token in scope),
         part=sentence.finite(group) is not None,
         contrasted=contrasted,
-        joined=_is_joined(tokens[main + 1 : _scope_end(sentence, main + 1, ",")]),
         offers=sentence.offers(group),
         alone=len(group.chain) == 1,
         presented=group.asks,
@@ -65,12 +63,6 @@ def refuse_undeniable(sentence: SentenceDraft, group: VerbGroup, label: str) -> 
             for token in (around if tokens[main].is_be else narrow)
         ),
     )
-
-
-def _is_joined(tokens: Sequence[Token]) -> bool:
-    """Whether what a negative clause says with *any* is joined to something: *some tea and cake*."""
-    first = next((index for index, token in enumerate(tokens) if token.low in _ASSERTIVE), None)
-    return first is not None and any(token.low in ("and", "but") for token in tokens[first:])
 
 
 def _scope_end(sentence: SentenceDraft, index: int, *marks: str) -> int:
@@ -92,7 +84,7 @@ def refuse_answer(sentence: SentenceDraft, index: int) -> None:
 
 
 def to_negative(sentence: SentenceDraft, group: VerbGroup) -> None:
-    """``some`` becomes ``any``, ``already`` ``yet``, a last ``too`` ``either``, around a verb group.
+    """``some`` becomes ``any``, with ``or`` for ``and``, ``already`` ``yet``, a last ``too`` ``either``.
 
     *Also* goes, ``That is also a job``, ``I can also swim``: what is not so is not so besides.
     """
@@ -106,12 +98,16 @@ def to_negative(sentence: SentenceDraft, group: VerbGroup) -> None:
     for token in tokens[max(0, group.first - 1) : group.main + 2]:
         if token.low == "already":
             sentence.rewrite(token, "yet")
+    is_any = False
     for index in range(group.main + 1, len(tokens)):
         token = tokens[index]
-        if token.tag in SCOPE_ENDS or token.tag in ("PU", "AX", "MD", "VBD", "VBZ", "VBP"):
+        if token.low == "but" or token.tag in SCOPE_ENDS | {"PU", "AX", "MD", "VBD", "VBZ", "VBP"}:
             return
         if token.low in _ASSERTIVE:
             sentence.rewrite(token, _ASSERTIVE[token.low])
+            is_any = True
+        elif is_any and token.low == "and" and tokens.at(index + 1).tag in (*NOUNS, "DT", "PS", "JJ"):
+            sentence.rewrite(token, "or")  # not any tea or cake
         elif token.low in ("too", "also") and _is_last(sentence, index):
             sentence.rewrite(token, "either")
 

@@ -17,6 +17,7 @@ from graphneg.english.tagging import NOUNS, VERBS
 from graphneg.english.words import readings, word_class
 
 _INDEFINITE = frozenset({"a", "an", "some", "any"})
+_UNIVERSAL = word_class("universal")
 _BEFORE_QUALITY = frozenset({"JJ", "RB", "NN", "DT", "VBN", "WP", "SC"})
 _IN_PHRASE = ("JJ", "RB", "CD", "VBN", "VBG", *NOUNS)
 
@@ -33,6 +34,9 @@ def negate(sentence: SentenceDraft, k: int) -> None:
         return
     scope.refuse_undeniable(sentence, group, sentence.node(k).label)
     scope.refuse_answer(sentence, group.first)
+    if group.subject and group.kind == "finite" and sentence.tokens[group.subject[0]].low in _UNIVERSAL:
+        sentence.insert(group.subject[0], Token("not", "NEG"))  # Not everybody likes tea.
+        return
     scope.to_negative(sentence, group)
     _plain_order(sentence, group)
     # Did not go home but watched: what `and` joins stays affirmed.

@@ -237,7 +237,9 @@ class NegativeCache:
             if source.name == "counterfactual":
                 graph.shift(**self._chosen)
             return graph.generate(source.name, per_context=self.amount, **given)
-        recipe = RECIPES[source.name] if source.name in RECIPES else recipe_of([source.name])
+        recipe = RECIPES.get(source.name)
+        if recipe is None or recipe.transforms == (source.name,):
+            recipe = recipe_of([source.name], "any")
         graph.parse(**self._chosen)
         if "perspective" in recipe.transforms:
             graph.shift(**self._chosen)

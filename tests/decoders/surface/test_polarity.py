@@ -28,6 +28,13 @@ NOT_LIKE = "(l / like-01 :polarity - :ARG0 (y / you) :ARG1 (f / fish))"
         ("There is a way.", "(w / way)", "There is no way."),
         ("A queer idea!", "(i / idea :mod (q / queer))", "No queer idea!"),
         ("Queer ideas!", "(i / idea :mod (q / queer))", "Not queer ideas!"),
+        (
+            "Everybody likes fish.",
+            "(l / like-01 :ARG0 (e / everybody) :ARG1 (f / fish))",
+            "Not everybody likes fish.",
+        ),
+        ("You like some fish and a cake.", LIKE, "You do not like any fish or a cake."),
+        ("You like some fish but a cake.", LIKE, "You do not like any fish but a cake."),
     ],
 )
 def test_not_stands_where_english_puts_it(text: str, graph: str, expected: str) -> None:
