@@ -18,7 +18,7 @@ from graphneg.store.connection import Store
 from graphneg.store.dialogues import Selection, StoredDialogue, StoredTurn, count_dialogues
 from graphneg.store.statements import cypher_text
 
-OFFERED = 48
+OFFERED = 24
 _DIGITS = 12
 Row = dict[str, Any]
 OPERATIONS = frozenset({"set", "add", "drop", "graft", "wrap"})
@@ -84,7 +84,7 @@ class Donors:
     """
 
     def __init__(self, store: Store) -> None:
-        self._samples = UtteranceSamples(store, "read/donors", size=96, most=64)
+        self._samples = UtteranceSamples(store, "read/donors", size=48, most=64)
 
     def of(self, dialogue: StoredDialogue) -> list[str]:
         """Ids of graphs, in an order of the dialogue's own."""
