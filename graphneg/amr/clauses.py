@@ -150,7 +150,7 @@ class Clauses:
         inside = reading.inside(top)
         if not inside or reading.is_a(top, "retelling") or any(at in inside for at in reading.asked):
             return None
-        if any(reading.is_a(at, "wondering", "courtesy") for at in reading.whole(top)):
+        if any(reading.is_a(at, "wondering", "thinking", "courtesy") for at in reading.whole(top)):
             return None
         if not any(reading.is_a(at, "solid") or reading.kinds[at] != OTHER for at in inside):
             return None

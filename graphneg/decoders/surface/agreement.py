@@ -116,7 +116,9 @@ def set_pronouns(sentence: SentenceDraft, persons: Mapping[int, str]) -> None:
         index = tokens.where(token)
         around = tokens[slice(*sentence.sentence_bounds(index))]
         courteous = any(other.low in word_class("courtesies") for other in around)
-        sentence.refuse("pronoun", index, courteous=courteous, supposed=around[0].low == "if")
+        greets = tokens.at(index - 2).low == "how" and tokens.at(index - 1).is_be
+        known = {"courteous": courteous, "greets": greets, "supposed": around[0].low == "if"}
+        sentence.refuse("pronoun", index, **known)
     if not changes:
         raise RealisationError("no-alignment", "no pronoun of these nodes is written")
     _check_swap(tokens, {sentence.node(k).label for k in persons}, [token for token, _, _ in changes])

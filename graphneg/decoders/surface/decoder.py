@@ -16,7 +16,7 @@ from graphneg.amr.concept_words import PRONOUNS
 from graphneg.decoders.base import refuse_original
 from graphneg.decoders.surface import grafts, lexical, mood, polarity, tense
 from graphneg.decoders.surface.agreement import set_pronouns
-from graphneg.decoders.surface.draft import Readings
+from graphneg.decoders.surface.draft import EDGE, Readings
 from graphneg.decoders.surface.forms import DO, HAVE
 from graphneg.decoders.surface.negation_scope import refuse_answer
 from graphneg.decoders.surface.sentence import RealisationError, SentenceDraft
@@ -209,6 +209,9 @@ def refuse_unsaid(source: SentenceDraft) -> None:
         part=len(clauses) == 1 and clauses[0].subject is not None,
         goes_on=any(token.low in word_class("going-on") for token in tokens),
         long=len(words) > LONGEST_COPY,
+        several=any(group.subject and tokens.at(group.subject[0] - 1).text == "," for group in clauses[1:]),
+        opener=tokens.at(clauses[0].subject[0] - 1) if clauses and clauses[0].subject else EDGE,
+        inverted=any(group.inverted for group in clauses),
     )
 
 
