@@ -146,8 +146,11 @@ def transforms(
 
     known = load_transforms(transforms_dir or ())
     if name is None:
-        rows = ((f"[bold]{t.name}[/]", t.category, ", ".join(t.needs), t.summary) for t in known.values())
-        results().print(plain_table("transform", "category", "needs", "what it does", rows=rows))
+        rows = (
+            (f"[bold]{t.name}[/]", t.category, t.target or "any", ", ".join(t.needs), t.summary)
+            for t in known.values()
+        )
+        results().print(plain_table("transform", "category", "target", "needs", "what it does", rows=rows))
         recipes = (*RECIPES.values(), *GENERATED.values())
         rows = ((f"[bold]{recipe.name}[/]", recipe.target, recipe.summary) for recipe in recipes)
         results().print(plain_table("recipe", "target", "what it does", rows=rows))
@@ -175,6 +178,7 @@ def _show(transform: Transform) -> None:
     if transform.notes:
         console.print(Text(transform.notes.replace("\n", " ")), end="\n\n")
     console.print(Text(f"source  {transform.source}", "dim"))
+    console.print(Text(f"target  {transform.target or 'any'}", "dim"))
     if transform.needs:
         console.print(Text(f"needs   {', '.join(transform.needs)}", "dim"))
     console.print(Text(f"file    {transform.place}", "dim"), end="\n\n")
