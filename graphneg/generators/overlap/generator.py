@@ -75,10 +75,11 @@ SETTINGS: Mapping[str, Any] = {
     "openings": tuple(
         words for words in OPENINGS if words not in word_class("no-reply") | word_class("some-openings")
     ),
-    "overlap": (0.02, 0.2, 0.5, 0.28),
+    "overlap": (0.0, 0.1, 0.4, 0.5),
     "last_turn": 0.4,
     "most_last": 1,
     "hub": 0.003,
+    "light": 0.03,
     "questions": 0.12,
     "most_uses": 1,
     "most_said": 0.01,
