@@ -9,7 +9,7 @@ from typing import Any, cast
 from neo4j import Record
 from neo4j.exceptions import Neo4jError
 
-from graphneg.editing.recipes import Target
+from graphneg.editing.recipes import TARGETS, Target
 from graphneg.editing.transforms import Transform
 from graphneg.errors import StoreError, TransformError
 from graphneg.hashing import number, shuffled
@@ -232,6 +232,8 @@ def _fault(row: Any, graphs: frozenset[str], sources: frozenset[str]) -> str | N
         return f"op {fields.get('op')!r} is none of {', '.join(sorted(OPERATIONS))}"
     if fields.get("k") is None or fields.get("amr") not in graphs:
         return f"{fields.get('amr')!r}.{fields.get('k')!r} is no node of the dialogue"
+    if fields.get("target") not in (None, *TARGETS):
+        return f"target {fields['target']!r} is none of {', '.join(TARGETS)}"
     source = fields.get("from_amr")
     if source is not None and source not in sources:
         return f"from_amr {source!r} is no graph of the dialogue, nor one of its donors"

@@ -312,6 +312,7 @@ class TestTransformsOfOnesOwn:
             (" AS edits", "[0] AS edits", "must return 'dialogue' and 'edits'"),
             ("d.id AS dialogue", "d.id + 'x' AS dialogue", "is none of the dialogues asked for"),
             ("'wrap'", "'warp'", "op 'warp' is none of add, drop, graft, set, wrap"),
+            ("op: 'wrap'", "op: 'wrap', target: 'reply'", "target 'reply' is none of dialogue, response"),
             ("role:", "`rôle`:", "there is no key 'rôle'"),
             ("role: 'ARG1'", "rank: 'ARG1'", "there is no key 'rank'"),
             ("role: 'ARG1'", "role: 1", "role can't be 1"),
