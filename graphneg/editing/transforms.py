@@ -86,7 +86,7 @@ def parse_transform(name: str, text: str, place: str) -> Transform:
     if "$dialogues" not in text:
         raise TransformError(f"{place}: the query does not read $dialogues")
     try:
-        refuse_writes(text, False)
+        refuse_writes(text)
     except StoreError as error:
         raise TransformError(f"{place}: a transform proposes edits and writes nothing: {error}") from error
     target: Target | None = next((one for one in TARGETS if one == fields.get("target")), None)

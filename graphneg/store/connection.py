@@ -160,8 +160,16 @@ WRITE_WORDS = frozenset(
         "REALLOCATE DEALLOCATE REMOVE RENAME REVOKE SET START STOP TERMINATE",
     )
 )
+FIRST_WORDS = frozenset(
+    re.findall(
+        r"\w+|\W",
+        "MATCH OPTIONAL UNWIND WITH RETURN CALL SHOW USE EXPLAIN PROFILE CYPHER LET FILTER FOR FINISH{(",
+    )
+)
+"""What a query that reads begins with."""
 READ_PROCEDURES = re.compile(
-    r"db\.(labels|propertykeys|relationshiptypes|schema\.\w+|index\.\w+\.query\w+)|dbms\.components|(meta|path|algo)\.\w+",
+    r"(db\.(labels|propertykeys|relationshiptypes|info|ping|schema\.\w+|index\.\w+\.query\w+)"
+    r"|dbms\.components|(meta|path|algo)\.\w+)",
     re.IGNORECASE,
 )
 TOKEN = re.compile(
@@ -172,38 +180,62 @@ TOKEN = re.compile(
       |(?P<sign>.)""",
     re.VERBOSE | re.DOTALL,
 )
+ESCAPE = re.compile(r"\\u+(?:([0-9a-f]{4}))?", re.IGNORECASE)
 AFTER_NAME = frozenset((",", ")", ".", ":", "=", "]", "}", "|", ""))
 BEFORE_NAME = frozenset((".", ":", "$", "|", "&", "!", "AS"))
 
 
-def refuse_writes(query: str, server_enforces_read_access: bool) -> None:
-    """Let a query pass that only reads: look for the first word of a Cypher text that starts a write.
+def refuse_writes(query: str) -> None:
+    """Let a query pass that is known to read: it begins as one that reads does, no word of it starts a write,
+    and the procedures that it calls only read. The same on every server.
 
-    Servers that enforce read access refuse such queries themselves; this says it sooner and the same
-    way everywhere, and is all there is where a server does not. Strings, comments and quoted names are
-    skipped; a name that only looks like a clause (``n.set``, ``:Create``, ``{merge: 1}``) is let by.
+    Strings, comments and quoted names are skipped; a name that only looks like a clause (``n.set``,
+    ``:Create``, ``{merge: 1}``) is let by. Neo4j decodes ``\\uXXXX`` wherever it stands before it reads a
+    query, other servers in strings alone; so one may stand for a letter in a string, and nowhere else.
 
-    Raises `StoreError`: a clause of it writes, or may write on a server that does not enforce read access.
+    Raises `StoreError`: it would write, or it is not known to read.
     """
-    tokens = (match for match in TOKEN.finditer(query) if match.lastgroup != "skip")
+    tokens = list(TOKEN.finditer(query))
+    strings = [token.span() for token in tokens if token.lastgroup == "quoted" and token[0][0] != "`"]
+    for escape in ESCAPE.finditer(query):
+        in_string = any(start < escape.start() < end for start, end in strings)
+        if not (in_string and escape[1] and chr(int(escape[1], 16)).isalpha()):
+            raise _not_known(f"the escape {escape[0]!r}, which is no letter in a string,")
     # A quoted name or string stands as one quote mark.
-    words = [token[0][0] if token.lastgroup == "quoted" else token[0] for token in tokens]
+    words = [
+        token[0][0] if token.lastgroup == "quoted" else token[0]
+        for token in tokens
+        if token.lastgroup != "skip"
+    ]
+    while words[-1:] == [";"]:
+        words.pop()
+    if words and words[0].upper() not in FIRST_WORDS:
+        first = words[0].upper()
+        raise _would_write(first) if first in WRITE_WORDS else _not_known(f"what begins with {first}")
     for at, word in enumerate(map(str.upper, words)):
         before, after = words[at - 1].upper() if at else "", words[at + 1] if at + 1 < len(words) else ""
         is_name = before in BEFORE_NAME or after in AFTER_NAME  # a label, a key, a variable or a parameter
+        if word == ";":
+            raise _not_known("a second query, behind a semicolon,")
         if word in WRITE_WORDS and not is_name:
-            raise StoreError(
-                f"this query would write ({word}), and only reading is allowed here: "
-                "say `--write` to allow it"
-            )
-        if word == "CALL" and not server_enforces_read_access:
-            parts = list(takewhile(lambda word: word in (".", "`") or word.isidentifier(), words[at + 1 :]))
-            name, behind = "".join(parts), words[at + 1 + len(parts) :][:1]
-            if name and behind != ["{"] and not READ_PROCEDURES.match(name):
-                raise StoreError(
-                    f"the procedure {name} may write, and only reading is allowed here: "
-                    "say `--write` to allow it"
-                )
+            raise _would_write(word)
+        if word == "CALL" and not is_name and after not in ("{", "("):
+            dots = takewhile(lambda dot: words[dot] == ".", range(at + 2, len(words) - 1, 2))
+            name = "".join([after, *(f".{words[dot + 1]}" for dot in dots)])
+            if not READ_PROCEDURES.fullmatch(name):
+                raise _not_known(f"the procedure {name}")
+
+
+def _would_write(word: str) -> StoreError:
+    return StoreError(
+        f"this query would write ({word}), and only reading is allowed here: say `--write` to allow it"
+    )
+
+
+def _not_known(what: str) -> StoreError:
+    return StoreError(
+        f"{what} is not known to read only, and only reading is allowed here: say `--write` to allow it"
+    )
 
 
 T = TypeVar("T")
@@ -270,9 +302,9 @@ class Store(AbstractContextManager["Store"]):
     def query_read(self, text: str, parameters: Mapping[str, Any] | None = None) -> EagerResult:
         """A user's own query: records, summary and keys. Nothing is written.
 
-        Raises `StoreError`: the query would write, is not valid, or fails.
+        Raises `StoreError`: the query is not known to read only, is not valid, or fails.
         """
-        refuse_writes(text, self.enforces_read_access)
+        refuse_writes(text)
         with self._session(READ_ACCESS) as session:
             return session.execute_read(_run_eagerly, text, parameters)
 

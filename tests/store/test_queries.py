@@ -207,7 +207,7 @@ class TestQueries:
 
     @pytest.mark.parametrize("name", QUERIES)
     def test_none_would_write(self, name: str) -> None:
-        refuse_writes(QUERIES[name].text, False)
+        refuse_writes(QUERIES[name].text)
 
     def test_an_empty_graph_has_no_hubs(self, graph: DialogueGraph) -> None:
         assert found(graph, "corpus_shifts", {"focus": "coffee", "corpus": "nowhere"}) == []
