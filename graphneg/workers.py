@@ -43,9 +43,15 @@ _BOOT = (
     "from graphneg.workers import serve\n"
     "serve()\n"
 )
+_SECRETS = ("_PASSWORD", "_API_KEY")
 _ONE_THREAD: dict[str, str] = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"
 )
+
+
+def without_secrets() -> dict[str, str]:
+    """The environment for a child process: without passwords and keys of services."""
+    return {name: value for name, value in os.environ.items() if not name.endswith(_SECRETS)}
 
 
 def ahead(work: Callable[[Item], Result], items: Iterable[Item], at_once: int = AHEAD) -> Iterator[Result]:
@@ -123,10 +129,10 @@ class _Child:
 
     def __init__(self, target: str, arguments: tuple[Any, ...], environment: dict[str, str]) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-c", _BOOT],
+            [sys.executable, "-P", "-c", _BOOT],  # -P: the working directory is no place to import from
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env={**os.environ, **environment},
+            env={**without_secrets(), **environment},
         )
         assert self._process.stdin is not None and self._process.stdout is not None
         self._requests, self._answers = self._process.stdin, self._process.stdout

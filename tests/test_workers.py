@@ -126,3 +126,25 @@ def worker_is_gone(worker: psutil.Process) -> None:
     while worker.is_running() and worker.status() != psutil.STATUS_ZOMBIE:
         assert time.monotonic() < deadline
         time.sleep(0.05)
+
+
+def environment() -> Callable[[str], str | None]:
+    return os.environ.get
+
+
+def test_a_child_runs_nothing_of_the_working_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("pickle", "struct", "signal"):
+        (tmp_path / f"{name}.py").write_text("open('ran', 'w')")
+    monkeypatch.chdir(tmp_path)
+    with Workers[int, int]("tests.test_workers:doubler", (), 1) as workers:
+        assert workers.ask(2) == 4
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_child_gets_no_password(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NEO4J_PASSWORD", "secret")
+    monkeypatch.setenv("NEO4J_USERNAME", "alice")
+    with Workers[str, str | None]("tests.test_workers:environment", (), 1) as workers:
+        assert list(workers.map(["NEO4J_PASSWORD", "NEO4J_USERNAME"])) == [None, "alice"]

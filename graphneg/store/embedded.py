@@ -30,6 +30,7 @@ from typing import IO, Any, NamedTuple, cast
 
 from graphneg.errors import StoreError
 from graphneg.store import supervisor
+from graphneg.workers import without_secrets
 
 FORMAT = 1
 MARK = "store.json"
@@ -40,6 +41,7 @@ OWN_NAMES = (
     supervisor.LOG,
     supervisor.PASSWORD,
     supervisor.ENGINE,
+    supervisor.ROOT,
 )
 LOG_NOISE = re.compile(r"incubator|Polyglot|sponsor|Plugins directory|^\s+at ")
 LOG_TROUBLE = re.compile(r"SEVER|ERROR|Exception|Error|WARNI|No space|Permission|denied|cannot|Could not")
@@ -268,6 +270,7 @@ def _start_supervisor(directory: Path, engine: dict[str, str], errors: IO[bytes]
     process = subprocess.Popen(
         [sys.executable, "-I", supervisor.__file__],
         cwd=directory,
+        env=without_secrets(),
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=errors,

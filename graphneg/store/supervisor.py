@@ -20,6 +20,7 @@ import os
 import re
 import secrets
 import selectors
+import shutil
 import signal
 import socket
 import subprocess
@@ -39,6 +40,7 @@ LOCK = "server.lock"
 ENDPOINT = "endpoint.json"
 LOG = "server.log"
 ENGINE = "arcadedb"
+ROOT = "server"
 PASSWORD = "password"
 WELCOME = b"welcome\n"
 
@@ -223,6 +225,7 @@ class Supervisor:
         if self._watchdog:
             self._watchdog.communicate(b"done")
         (self._directory / PASSWORD).unlink(missing_ok=True)
+        shutil.rmtree(self._directory / ROOT, ignore_errors=True)
 
 
 def _send(user: socket.socket, line: bytes) -> None:
@@ -234,13 +237,19 @@ def _send(user: socket.socket, line: bytes) -> None:
 def _start_java(
     directory: Path, order: dict[str, Any], password: str, lock: IO[bytes]
 ) -> subprocess.Popen[bytes]:
-    """Start the server with a new password; it picks free ports by itself."""
-    root = directory / ENGINE
-    root.mkdir(exist_ok=True)
-    (root / "config" / "server-users.jsonl").unlink(missing_ok=True)
+    """Start the server with a new password; it picks free ports by itself.
+
+    Its root, where it looks for plugins and configuration, is new: a store may be somebody else's.
+    """
+    root = directory / ROOT
+    if root.is_symlink() or root.is_file():
+        root.unlink()
+    shutil.rmtree(root, ignore_errors=True)
+    root.mkdir()
     (directory / PASSWORD).write_text(password)
     settings = {
         "server.rootPath": root,
+        "server.databaseDirectory": directory / ENGINE / "databases",
         "server.rootPasswordPath": directory / PASSWORD,
         "server.httpIncomingHost": "127.0.0.1",
         "server.httpIncomingPort": 0,

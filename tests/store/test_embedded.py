@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+import zipfile
 from collections.abc import Callable, Generator
 from contextlib import ExitStack
 from pathlib import Path
@@ -424,3 +425,23 @@ def test_a_lock_is_held_by_one_file_until_that_is_closed(tmp_path: Path) -> None
     assert path.stat().st_mode & 0o077 == 0
     with path.open("ab") as third:
         assert supervisor.lock_exclusively(third)
+
+
+def test_a_store_is_data_and_no_code(tmp_path: Path) -> None:
+    """Plugins and configuration that lie in a store that somebody sent are not looked at."""
+    directory = tmp_path / "store"
+    with open_store(directory):
+        pass
+    for root in (supervisor.ENGINE, supervisor.ROOT):
+        plugins = directory / root / "lib" / "plugins" / "evil"
+        plugins.mkdir(parents=True)
+        for place in (plugins, plugins.parent):
+            with zipfile.ZipFile(place / "evil.jar", "w") as jar:
+                jar.writestr("META-INF/services/com.arcadedb.server.ServerPlugin", "org.example.Evil")
+        (directory / root / "config").mkdir(exist_ok=True)
+        (directory / root / "config" / "server-configuration.json").write_text("{broken")
+    with open_store(directory) as store:
+        assert store.read("RETURN 1 AS one")[0]["one"] == 1
+        log = (directory / supervisor.LOG).read_text()
+    assert "vil" not in log and "broken" not in log, log
+    assert not (directory / supervisor.ROOT).exists()
