@@ -211,7 +211,7 @@ def test_an_interrupt_does_not_reach_the_server(directory: Path, user: Callable[
 def test_many_that_start_at_once_get_one_server(directory: Path, user: Callable[[], User]) -> None:
     users = [user() for _ in range(5)]
     assert all(each.is_open() for each in users)
-    root = f"-Darcadedb.server.rootPath={directory / supervisor.ENGINE}"
+    root = f"-Darcadedb.server.rootPath={directory / supervisor.ROOT}"
     [java] = [p for p in psutil.process_iter(["cmdline"]) if root in (p.info["cmdline"] or [])]
     for n, each in enumerate(users):
         each.write(f"t{n}")
