@@ -168,13 +168,14 @@ class Sentence:
     """A sentence of a pool, from which responses can be taken.
 
     ``id`` is ``source/name``, ``source`` the resource or corpus; ``dialogue`` is the id of the dialogue
-    that says it, where one does.
+    that says it, where one does. ``clause``: it is known to be a whole clause, whatever its words tell.
     """
 
     id: str
     text: str
     source: str
     dialogue: str | None = None
+    clause: bool = False
 
 
 @dataclass(frozen=True, slots=True)

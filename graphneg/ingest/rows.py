@@ -257,7 +257,7 @@ def sentence_row(sentence: Sentence) -> dict[str, Any]:
         "person": _person(words),
         # The first word; of *I see,* and *You're right,* both.
         "opening": aside[1].lower().replace("’", "'") if aside else words[0] if words else "",
-        "finite": _is_finite(words),
+        "finite": sentence.clause or _is_finite(words),
         "plain": _PLAIN.fullmatch(text) is not None and _is_careful(text, words),
         "rank": number(0, "sentence", sentence.id) % RANKS,
         "terms": list(terms),
@@ -322,7 +322,7 @@ def _is_finite(words: Sequence[str]) -> bool:
     )
 
 
-def sentence(id: str, text: str, source: str, place: str) -> Sentence | Rejected:
+def sentence(id: str, text: str, source: str, place: str, clause: bool = False) -> Sentence | Rejected:
     """A sentence of a pool, its text `closed_up`, or why it is none."""
     text = closed_up(text)
     if len(text) > LONGEST_SENTENCE:
@@ -331,7 +331,7 @@ def sentence(id: str, text: str, source: str, place: str) -> Sentence | Rejected
         text.encode("utf-8")
     except UnicodeEncodeError as error:
         return Rejected(place, f"half of a surrogate pair, U+{ord(text[error.start]):04X}")
-    return Sentence(id, text, source)
+    return Sentence(id, text, source, clause=clause)
 
 
 def as_sentence(example: str) -> str:

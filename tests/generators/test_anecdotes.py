@@ -1,10 +1,20 @@
-"""How like people's anecdotes a text is: features of form, and no word of a scene."""
+"""How like people's anecdotes a text is, by features of form; and the anecdotes that come with graphneg."""
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
+from graphneg.dialogue_graph import DialogueGraph
+from graphneg.errors import InputError
 from graphneg.generators.overlap.anecdotes import features, likeness
+from graphneg.generators.overlap.target_profile import words_key
+from graphneg.ingest.loader import LoadOptions, get_loader
+from graphneg.ingest.rows import FIRST, person_of
+from graphneg.model import Negative, Sentence
+from graphneg.store.connection import Store
+from tests.servers import wipe
 
 
 @pytest.mark.parametrize(
@@ -34,3 +44,53 @@ def test_a_small_thing_of_ones_own_is_more_like_them_than_prose() -> None:
     told = "Last week my friend gave me a new bike."
     prose = "Officials of Harris County, however, would not comment on the revised estimates."
     assert likeness(told) > 0 > likeness(prose)
+
+
+@pytest.fixture(scope="module")
+def bundled() -> list[Sentence]:
+    return [one for one in get_loader("anecdotes").read([], LoadOptions()) if isinstance(one, Sentence)]
+
+
+@pytest.fixture(scope="module")
+def few(embedded: Store) -> DialogueGraph:
+    wipe(embedded)
+    graph = DialogueGraph(embedded)
+    graph.load("everyday")
+    return graph
+
+
+@pytest.fixture(scope="module")
+def hard(few: DialogueGraph) -> list[Negative]:
+    return list(few.generate("hard", per_context=2))
+
+
+class TestThePoolThatComesWithGraphneg:
+    def test_holds_twenty_thousand_things_that_people_tell_mostly_of_themselves(
+        self, bundled: list[Sentence]
+    ) -> None:
+        assert len(bundled) >= 20_000
+        assert len({words_key(one.text) for one in bundled}) >= 0.99 * len(bundled)
+        assert sum(person_of(one.text) == FIRST for one in bundled) >= 0.6 * len(bundled)
+
+    def test_takes_no_path(self, tmp_path_factory: pytest.TempPathFactory) -> None:
+        with pytest.raises(InputError, match="comes with its file and takes no path"):
+            list(get_loader("anecdotes").read([tmp_path_factory.mktemp("any")], LoadOptions()))
+
+    def test_gives_all_that_is_asked_for_on_fifty_dialogues(self, hard: list[Negative]) -> None:
+        assert len(hard) == 100
+        uses = Counter(words_key(one.response) for one in hard)
+        assert sum(n > 1 for n in uses.values()) <= 0.1 * len(uses)
+
+    def test_is_taken_in_once(self, few: DialogueGraph, hard: list[Negative]) -> None:
+        before = list(few.cypher("MATCH (s:Sentence) RETURN count(s) AS n"))
+        again = [(one.id, one.response) for one in few.generate("hard", per_context=2)]
+        assert again == [(one.id, one.response) for one in hard]
+        assert list(few.cypher("MATCH (s:Sentence) RETURN count(s) AS n")) == before
+
+    def test_is_not_for_generators_that_do_not_ask_for_it(
+        self, few: DialogueGraph, hard: list[Negative], bundled: list[Sentence]
+    ) -> None:
+        texts = {one.text for one in bundled}
+        conditions = {"everyday": None, "hub": 1.0, "least_words": 3, "least_content": 1}
+        others = [one.response for one in few.generate("overlap", per_context=2, **conditions)]
+        assert others and texts.isdisjoint(others)

@@ -25,7 +25,7 @@ from graphneg.generators.base import (
     read_contexts,
 )
 from graphneg.generators.overlap.noun_substitution import NounSubstitution, found_text
-from graphneg.generators.overlap.pool import Pool, pool_dialogues
+from graphneg.generators.overlap.pool import Pool, pool_anecdotes, pool_dialogues
 from graphneg.generators.overlap.scenes import Scenes
 from graphneg.generators.overlap.second_sentence import SecondSentence
 from graphneg.generators.overlap.target_profile import (
@@ -87,6 +87,7 @@ SETTINGS: Mapping[str, Any] = {
     "anecdotal": 0.5,
     "most_alike": 0.5,
     "seconds": 0.8,
+    "anecdotes": True,
 }
 """More words of the context than people's own wrong responses were counted to share: a store's pool seldom
 holds what the profiles ask for. Two words of the last turn often make a right answer of it. Words that are
@@ -162,10 +163,10 @@ class OverlapGenerator:
         found: list[str] = []
         if self._embedder is None and self.conditions.most_cosine is not None:
             found.append(
-                "overlap: no embedder is given, so closeness in meaning to the context is no condition"
+                f"{self.name}: no embedder is given, so closeness in meaning to the context is no condition"
             )
         if self._refused:
-            found.append(f"overlap: {self._refused:,} sentences of dialogues are too long for the pool")
+            found.append(f"{self.name}: {self._refused:,} sentences of dialogues are too long for the pool")
         if self._pool is not None and self._pool.size.fit < SMALL:
             found.append(
                 f"{self.name}: only {self._pool.size.fit:,} sentences of the store can be responses; "
@@ -181,6 +182,7 @@ class OverlapGenerator:
     def begin(self, given: Iterable[Negative], progress: Progress | None = None) -> None:
         """A run begins: takes new dialogues into the pool, counts how often sentences are used already."""
         self._refused = pool_dialogues(self._store, progress or NoProgress()).rejections
+        pool_anecdotes(self._store, self.conditions, progress)
         self._pool, self._seed, self._begun = None, None, True
         if self.conditions.most_alike is not None:
             self._scenes = Scenes(self._store, self.conditions.most_alike)

@@ -3,7 +3,7 @@
 Terms go in, the sentences that mention them come out. What is sampled for a term depends on the seed and the
 store alone: a window of the sentences' ranks, wide enough for ``sample`` of them. Samples are kept while
 there is room. The store's own dialogues are a part of the pool: `pool_dialogues` cuts what they say into
-sentences.
+sentences. So are the sentences that come with graphneg, where that is wanted: `pool_anecdotes`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from graphneg.errors import GeneratorError
 from graphneg.generators.overlap.anecdotes import likeness
 from graphneg.generators.overlap.target_profile import Conditions, PoolSentence
 from graphneg.hashing import number, shuffled
-from graphneg.ingest.loader import LoadReport
+from graphneg.ingest.loader import LoadOptions, LoadReport, get_loader
 from graphneg.ingest.rows import FIRST, RANKS, sentence, utterance_id
 from graphneg.ingest.validation import Grouping
 from graphneg.ingest.writing import write_records
@@ -38,6 +38,8 @@ SPOKEN_ENOUGH = 5_000
 """From so many sentences said in dialogues on, they alone tell what is everyday."""
 PAGE = 500
 NAME = "overlap"
+ANECDOTES = "anecdotes"
+"""The loader of the sentences that come with graphneg, and the source that they have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +127,10 @@ class Pool:
 
 
 def _sources(store: Store, conditions: Conditions) -> tuple[list[str], Size]:
-    """The sources that the conditions name (none where they name none), and how large they are together."""
+    """The sources that the conditions name (none where all are meant), and how large they are together.
+
+    Sentences that came with graphneg are left out where they are neither wanted nor named.
+    """
     rows = store.read(cypher_text("overlap/size"), **conditions.parameters())
     named = {
         name: [row for row in rows if f"{row['source']}/".startswith(f"{name}/")]
@@ -135,15 +140,29 @@ def _sources(store: Store, conditions: Conditions) -> tuple[list[str], Size]:
         if not known:
             there = ", ".join(row["source"] for row in rows)
             raise GeneratorError(f"overlap: no sentence in the store is from {name!r}; there are: {there}")
-    chosen = {row["source"]: row for some in named.values() for row in some}
-    sums = [sum(row[name] for row in (chosen.values() if named else rows)) for name in Size.__annotations__]
-    size = Size(*sums)
+    wanted = [row for row in rows if conditions.anecdotes or row["source"] != ANECDOTES]
+    some = (row for found in named.values() for row in found) if named else wanted
+    chosen = {row["source"]: row for row in some}
+    size = Size(*(sum(row[name] for row in chosen.values()) for name in Size.__annotations__))
     if not size.fit:
         raise GeneratorError(
             f"overlap: of {size.sentences:,} sentences in the pool none can be a response; load more: "
             "dialogues, or graphneg load wordnet, propbank_examples, text"
         )
-    return list(chosen), size
+    return list(chosen) if named or len(wanted) < len(rows) else [], size
+
+
+def pool_anecdotes(store: Store, conditions: Conditions, progress: Progress | None = None) -> None:
+    """Write the sentences that come with graphneg, where they are wanted and not all there yet.
+
+    Raises `StoreError`: the store is gone.
+    """
+    if not conditions.anecdotes or (conditions.sources and ANECDOTES not in conditions.sources):
+        return
+    records = list(get_loader(ANECDOTES).read([], LoadOptions(progress=progress or NoProgress())))
+    known = store.read(cypher_text("overlap/count_source"), source=ANECDOTES)[0]["sentences"]
+    if known < len(records):
+        write_records(store, records, LoadReport(ANECDOTES), Grouping(ANECDOTES, ANECDOTES, 1))
 
 
 def pool_dialogues(store: Store, progress: Progress | None = None) -> LoadReport:

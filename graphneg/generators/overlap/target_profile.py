@@ -81,6 +81,7 @@ class Conditions:
                                  drawn as often as people tell one like it
     ``most_alike``               cosine: what is set in a scene that is more like the context's is left out
     ``seconds``                  the share that the next sentence of their turn follows, where there is one
+    ``anecdotes``                whether the sentences that come with graphneg are a part of the pool
     ============================ ===============================================================
     """
 
@@ -109,6 +110,7 @@ class Conditions:
     anecdotal: float = 0.0
     most_alike: float | None = None
     seconds: float = 0.0
+    anecdotes: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what is out of range."""
