@@ -7,8 +7,10 @@ shared ones (``seed: Seed = 0``) or whole objects of `graphneg.cli.options` (``w
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, is_dataclass
+from errno import ENOSPC
 from functools import partial, wraps
 from inspect import Parameter, Signature, cleandoc, signature
 from json import JSONDecodeError, loads
@@ -114,6 +116,13 @@ def expanded(function: Callable[..., None], input_status: int = 1) -> Callable[.
         except InputError as error:
             error.status = max(error.status, input_status)
             raise
+        except OSError as error:  # a path that can't be searched, say, which no code looked out for
+            if error.filename is None and error.errno != ENOSPC:
+                raise
+            at = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "
+            failure = InputError(f"{at}{error.strerror}")
+            failure.status = input_status
+            raise failure from error
 
     parameters: list[Parameter] = []
     for name, parameter in signature(function).parameters.items():
@@ -156,6 +165,8 @@ def named_values(given: Iterable[str] | None, hint: str) -> dict[str, Any]:
             values[name] = loads(value)
         except JSONDecodeError:
             values[name] = value
+        except (ValueError, RecursionError) as error:  # a number of thousands of digits, a thousand brackets
+            raise BadParameter(f"{name} is too long or too deep to be read", param_hint=hint) from error
     return values
 
 

@@ -16,7 +16,7 @@ from typer import BadParameter
 from graphneg.cli.commands import argument, command, named_values, option
 from graphneg.cli.options import StoreOptions, TransformFolders
 from graphneg.cli.tables import plain_table, print_json, results
-from graphneg.cli.terminal import STANDARD, counted, messages, note, read_input, say, stopping
+from graphneg.cli.terminal import STANDARD, counted, messages, note, read_input, say, stopping, visible
 from graphneg.errors import InputError
 
 if TYPE_CHECKING:
@@ -104,13 +104,19 @@ def _named_parameters(name: str, given: Sequence[str]) -> dict[str, Any]:
 def _print(rows: Rows, format: str) -> None:
     from graphneg.store.queries import plain
 
-    lines = [[plain(row[column]) for column in rows.columns] for row in rows]
+    try:
+        lines = [[plain(row[column]) for column in rows.columns] for row in rows]
+    except RecursionError as error:
+        raise InputError(
+            "a list or map of the result is too deep to be shown: return a part of it"
+        ) from error
     if format == "json":
         print_json(*(dict(zip(rows.columns, cells, strict=True)) for cells in lines))
     elif format == "csv":
+        written = visible if sys.stdout.isatty() else str  # a file gets them as they are
         writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerow(rows.columns)
-        writer.writerows(["" if cell is None else _shown(cell) for cell in cells] for cells in lines)
+        writer.writerow(map(written, rows.columns))
+        writer.writerows(["" if cell is None else written(_shown(cell)) for cell in cells] for cells in lines)
     else:
         if rows.columns:
             columns = [Column(escape(name), overflow="fold") for name in rows.columns]
@@ -183,6 +189,6 @@ def _show(transform: Transform) -> None:
         console.print(Text(f"needs   {', '.join(transform.needs)}", "dim"))
     console.print(Text(f"file    {transform.place}", "dim"), end="\n\n")
     query = "\n".join(line for line in transform.query.splitlines() if not line.startswith("//"))
-    syntax = Syntax(query, "cypher", theme="ansi_dark", background_color="default", word_wrap=True)
+    syntax = Syntax(visible(query), "cypher", theme="ansi_dark", background_color="default", word_wrap=True)
     console.print(syntax)
     console.print()

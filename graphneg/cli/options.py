@@ -72,15 +72,23 @@ class StoreOptions:
 
     @property
     def name(self) -> str:
-        """The store that is meant, as it was named."""
-        from graphneg.store.opening import DEFAULT_DIRECTORY
+        """The store that is meant, as it was named.
 
-        return self.store or os.environ.get("NEO4J_URI") or f"./{DEFAULT_DIRECTORY}"
+        Raises `StoreError`: the name is no usable address, or has a password in it.
+        """
+        from graphneg.store.opening import DEFAULT_DIRECTORY, check_target
+
+        name = self.store or os.environ.get("NEO4J_URI") or f"./{DEFAULT_DIRECTORY}"
+        check_target(name)
+        return name
 
     @property
     def exists(self) -> bool:
         """Whether there is a store, or a directory that can be one."""
-        return "://" in self.name or Path(self.name).expanduser().exists()
+        try:
+            return "://" in self.name or Path(self.name).expanduser().exists()
+        except (OSError, RuntimeError):
+            return True  # and opening it says why it can't be
 
     @contextmanager
     def opened(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +12,8 @@ from rich.table import Column
 
 from graphneg.cli.commands import argument, command, option
 from graphneg.cli.options import DialogueOptions, Json, StoreOptions
-from graphneg.cli.tables import plain_table, results
-from graphneg.cli.terminal import complain, counted, say, stopping, working
+from graphneg.cli.tables import plain_table, print_json, results
+from graphneg.cli.terminal import complain, counted, say, stopping, visible, working
 from graphneg.errors import InputError
 
 if TYPE_CHECKING:
@@ -112,7 +111,7 @@ def info(*, json: Json = False, where: StoreOptions) -> None:
     if json:
         corpora = [dict(zip(("corpus", "split", "dialogues"), row, strict=True)) for row in found.corpora]
         content = {"store": found.description, "counts": dict(found.counts), "corpora": corpora}
-        typer.echo(dumps(content, ensure_ascii=False, indent=2))
+        print_json(content, indent=2)
         return
     console = results()
     console.print(found.description, style="bold", markup=False, soft_wrap=True)
@@ -169,7 +168,8 @@ def check(
         for file in files:
             try:
                 for defect in check_file(file, inventory):
-                    typer.echo(f"{defect.file}:{defect.line}: {defect.id}: {defect.code}: {defect.message}")
+                    at = f"{defect.file}:{defect.line}: {defect.id}"
+                    typer.echo(visible(f"{at}: {defect.code}: {defect.message}"))
                     defects += 1
             except InputError as error:
                 complain(str(error))

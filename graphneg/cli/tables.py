@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-from graphneg.cli.terminal import sized
+from graphneg.cli.terminal import Screen, sized, visible
 
 if TYPE_CHECKING:
     from graphneg.datasets.pair_sampler import Shortage
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 @cache
 def results() -> Console:
     """Standard output."""
-    return sized(Console(highlight=False))
+    return sized(Screen())
 
 
-def print_json(*values: Any) -> None:
-    """Each value as JSON, on a line of its own."""
+def print_json(*values: Any, indent: int | None = None) -> None:
+    """Each value as JSON, on a line of its own; what a terminal would obey is escaped, as JSON may."""
     for value in values:
-        typer.echo(dumps(value, ensure_ascii=False, default=str))
+        typer.echo(visible(dumps(value, ensure_ascii=False, default=str, indent=indent)))
 
 
 def show(json: bool, values: Iterable[Any], *tables: Table) -> None:

@@ -6,8 +6,9 @@ In: texts, reports, work that reports its progress. Out: what a terminal shows.
 from __future__ import annotations
 
 import os
+import re
 import sys
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from pathlib import Path
@@ -15,11 +16,14 @@ from typing import Any, Self
 
 import typer
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.filesize import decimal
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
+from rich.segment import Segment
 from rich.text import Text
+
+from graphneg.errors import InputError
 
 STANDARD = "-"
 """A file name that means standard input, or standard output."""
@@ -27,12 +31,39 @@ PIPE_WIDTH = 120
 """Columns of a table that is written to no terminal."""
 BYTES = "B"
 """The unit of work that is counted in bytes."""
+UNSEEN = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff]")
+"""What a terminal obeys or can't show: controls but tab and newline, turns of direction, surrogates."""
+
+
+def visible(text: str) -> str:
+    r"""The text with what a terminal would obey written out, as Python and JSON do.
+
+    >>> print(visible("\x1b[2J\u202eevil"))
+    \u001b[2J\u202eevil
+    """
+    return UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+class Screen(Console):
+    """A console on which texts of anybody stand as they are: no control character is obeyed, no ``:name:`` is
+    an emoji."""
+
+    def __init__(self, *, stderr: bool = False) -> None:
+        super().__init__(stderr=stderr, highlight=False, emoji=False)
+
+    def render_str(self, text: str, **settings: Any) -> Text:
+        return super().render_str(visible(text), **settings)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        if isinstance(renderable, Text) and UNSEEN.search(renderable.plain):
+            renderable = renderable.blank_copy(visible(renderable.plain))
+        return super().render(renderable, options)
 
 
 @cache
 def messages() -> Console:
     """Standard error."""
-    return sized(Console(stderr=True, highlight=False))
+    return sized(Screen(stderr=True))
 
 
 def sized(console: Console) -> Console:
@@ -64,7 +95,12 @@ def read_input(name: str) -> str:
     """
     from graphneg.ingest.reading import read_text
 
-    return sys.stdin.read() if name == STANDARD else read_text(Path(name))
+    if name != STANDARD:
+        return read_text(Path(name))
+    try:
+        return sys.stdin.read()
+    except UnicodeDecodeError as error:
+        raise InputError(f"standard input: no text in UTF-8 (byte {error.start})") from error
 
 
 def counted(amount: int, noun: str) -> str:

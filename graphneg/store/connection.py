@@ -275,7 +275,8 @@ class Store(AbstractContextManager["Store"]):
         """All rows of a query, in a read transaction that is retried where that can help."""
 
         def work(transaction: ManagedTransaction) -> list[Record]:
-            return send_text(transaction, query, parameters).records()
+            with _sendable():
+                return send_text(transaction, query, parameters).records()
 
         with self._session(READ_ACCESS) as session:
             return session.execute_read(work)
@@ -283,7 +284,9 @@ class Store(AbstractContextManager["Store"]):
     def stream(self, query: str, /, **parameters: Any) -> Iterator[Record]:
         """The rows of a query one by one, in flat memory. Not retried once it has begun."""
         with self._session(READ_ACCESS) as session:
-            yield from session.run(as_literal(query), parameters)
+            with _sendable():
+                result = session.run(as_literal(query), parameters)
+            yield from result
 
     def write(self, work: Callable[[ManagedTransaction], T]) -> T:
         """Do ``work`` in one write transaction. It may be called again, so it must be idempotent.
@@ -340,4 +343,17 @@ class Store(AbstractContextManager["Store"]):
 def _run_eagerly(
     transaction: ManagedTransaction, text: str, parameters: Mapping[str, Any] | None
 ) -> EagerResult:
-    return transaction.run(as_literal(text), dict(parameters or {})).to_eager_result()
+    with _sendable():
+        return transaction.run(as_literal(text), dict(parameters or {})).to_eager_result()
+
+
+@contextmanager
+def _sendable() -> Generator[None]:
+    """Around a query whose text and parameters may be anything: what Bolt has no form for is told."""
+    try:
+        yield
+    except (OverflowError, UnicodeError, RecursionError, ValueError, TypeError) as error:
+        raise StoreError(
+            f"the query or a parameter of it can't be sent to a store ({first_line(error)}): numbers have 64 "
+            "bits, text is Unicode without surrogates, lists and maps are at most some hundred levels deep"
+        ) from error

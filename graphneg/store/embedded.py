@@ -75,9 +75,9 @@ def _prepare(directory: Path, engine_version: str) -> None:
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             directory.chmod(0o700)
         _write_mark(directory, engine_version)
-    except OSError as error:
+    except (OSError, ValueError) as error:  # a name that no system has, too
         raise StoreError(
-            f"can't use {directory} as a store: {error.strerror or error}; "
+            f"can't use {directory} as a store: {getattr(error, 'strerror', None) or error}; "
             "name a directory that you may write, on a disk with room"
         ) from error
 

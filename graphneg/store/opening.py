@@ -96,6 +96,9 @@ EMBEDDED_DATABASE = "neo4j"
 EMBEDDED_USER = "root"
 OLDEST_NEO4J = (5, 26)
 SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
+ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+MEANT_AS_ADDRESS = re.compile(r"[\w.+-]{2,}:(.*@.+|\d+)")
+"""``neo4j:password@host``, ``host:7687``: no directory is called so, unless there is one."""
 SERVER_ENDED = (
     "its server has ended (server.log there may say why; where memory ran out, set GRAPHNEG_JAVA_HEAP=2g); "
     "open the store again and repeat the command, all that was acknowledged is kept"
@@ -121,32 +124,48 @@ def open_store(
     """
     if target is None:
         target = os.environ.get("NEO4J_URI") or DEFAULT_DIRECTORY
-    if not re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", str(target)):
-        return open_embedded(Path(target).expanduser().absolute(), upgrading)
-    check_address(str(target))
+    check_target(str(target))
+    if not ADDRESS.match(str(target)):
+        try:
+            directory = Path(target).expanduser().absolute()
+        except RuntimeError as error:
+            raise StoreError(
+                f"{target} is in the home of a user that there is not: name a directory"
+            ) from error
+        return open_embedded(directory, upgrading)
     username = username or os.environ.get("NEO4J_USERNAME")
     password = password if password is not None else os.environ.get("NEO4J_PASSWORD")
     auth = basic_auth(username or "neo4j", password or "") if username or password else None
     return open_server(str(target), auth, database or os.environ.get("NEO4J_DATABASE") or None, upgrading)
 
 
-def check_address(uri: str) -> None:
-    """Refuse what the driver would misread, and passwords, which an error message would show."""
-    parts = urlsplit(uri)
-    if "@" in parts.netloc:
-        raise StoreError(
-            "leave user name and password out of the address "
-            f"{parts.scheme}://{parts.netloc.split('@')[-1]}: "
-            "set NEO4J_USERNAME and NEO4J_PASSWORD, or pass username and password"
-        )
+def check_target(target: str) -> None:
+    """Refuse an address that the driver would misread, what is meant as one and would name a directory, and
+    passwords, which messages and lists of processes would show.
+
+    Raises `StoreError`, in which no password stands.
+    """
+    is_address = ADDRESS.match(target)
+    if is_address or (MEANT_AS_ADDRESS.fullmatch(target) and not os.path.lexists(target)):
+        if "@" in target:
+            raise StoreError(
+                "leave user name and password out of the address: write it as neo4j://HOST:PORT, and "
+                "set NEO4J_USERNAME and NEO4J_PASSWORD, or pass username and password"
+            )
+        if not (is_address and _can_be_reached(target)):
+            raise StoreError(
+                f"{target} is no Neo4j address: write SCHEME://HOST:PORT, the scheme one of "
+                f"{', '.join(SCHEMES)}"
+            )
+
+
+def _can_be_reached(address: str) -> bool:
+    """Whether an address has a scheme, a host and a port as there are."""
     try:
-        usable = parts.scheme in SCHEMES and bool(parts.hostname) and parts.port != 0
+        parts = urlsplit(address)
+        return parts.scheme in SCHEMES and bool((parts.hostname or "").encode("idna")) and parts.port != 0
     except ValueError:
-        usable = False
-    if not usable:
-        raise StoreError(
-            f"{uri} is no Neo4j address: write SCHEME://HOST:PORT, the scheme one of {', '.join(SCHEMES)}"
-        )
+        return False
 
 
 def open_server(uri: str, auth: Auth | None, database: str | None, upgrading: bool = False) -> Store:

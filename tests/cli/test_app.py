@@ -196,6 +196,17 @@ class TestCypher:
         ended = run("cypher", "RETURN $number AS number, $word AS word", *arguments, *place)
         assert json.loads(ended.out) == {"number": [1, 2], "word": "tea cup"}
 
+    def test_parameters_that_are_none_are_told_in_a_line(self, run: Run, place: list[str]) -> None:
+        for value, status, told in (
+            ("1" + "0" * 19, 1, "can't be sent"),
+            ("\udcff", 1, "can't be sent"),
+            ("9" * 5000, 2, "too long or too deep"),
+            ("[" * 3000 + "]" * 3000, 2, "too long or too deep"),
+            ("[" * 900 + "]" * 900, 1, "too deep to be shown"),
+        ):
+            ended = run("cypher", "RETURN $a AS a", "--param", f"a={value}", *place)
+            assert (ended.status, told in ended.err) == (status, True), ended.err
+
     def test_a_query_comes_from_a_file(self, run: Run, place: list[str], tmp_path: Path) -> None:
         (tmp_path / "query.cypher").write_text(self.QUERY)
         assert "train" in run("cypher", tmp_path / "query.cypher", *place).out

@@ -4,17 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from io import StringIO
+from io import BytesIO, StringIO, TextIOWrapper
+from json import dumps, loads
 from pathlib import Path
 
 import pytest
 import typer
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.console import Console
+from rich.markup import escape
+from rich.text import Text
 
 from graphneg.cli import terminal
+from graphneg.cli.tables import plain_table
 from graphneg.cli.terminal import (
     BYTES,
+    UNSEEN,
     Bars,
+    Screen,
     amounts_text,
     complain,
     counted,
@@ -23,12 +31,14 @@ from graphneg.cli.terminal import (
     stopping,
     tell_trained,
     training,
+    visible,
     write_stream,
 )
 from graphneg.errors import InputError
 from graphneg.nn.fine_tuning import TrainingReport
 from graphneg.records.files import read_negatives
 from graphneg.records.resumable import Finished, NegativeStream, Written
+from tests.cli_runs import Run
 from tests.negative_samples import EXAMPLE
 
 Said = Callable[[], str]
@@ -81,10 +91,67 @@ class TestMessages:
         assert amounts_text({"random": 300, "edits": 1200}) == "edits 1,200, random 300"
 
 
+HOSTILE = "\x1b[2J\x1b]0;evil\x07 \x9b31m \u202etxt\x7f :coffee: [red]"
+SHOWN = r"\u001b[2J\u001b]0;evil\u0007 \u009b31m \u202etxt\u007f :coffee: [red]"
+
+
+class TestTextsOfAnybody:
+    """They stand on a terminal as they are, and do nothing there."""
+
+    def test_are_not_obeyed_in_tables_and_lines(self) -> None:
+        screen = Screen()
+        screen.file, screen.width = StringIO(), 200
+        screen.print(escape(HOSTILE), plain_table("a", rows=[[escape(HOSTILE)]]))
+        assert screen.file.getvalue().count(SHOWN) == 2
+        screen.print(Text(HOSTILE), plain_table("a", rows=[[Text.assemble(("a", "bold"), HOSTILE)]]))
+        assert not UNSEEN.search(screen.file.getvalue())
+
+    @given(st.text(st.characters()))
+    def test_lose_nothing(self, text: str) -> None:
+        assert not UNSEEN.search(visible(text))
+        assert loads(visible(dumps(text, ensure_ascii=False))) == text
+
+    def test_of_a_query_are_escaped_in_a_table_and_exact_in_what_a_program_reads(
+        self, run: Run, everyday: Path
+    ) -> None:
+        query = ("cypher", "RETURN $text AS text", "--param", f"text={dumps(HOSTILE)}", "--store", everyday)
+        table, rows, objects = (run(*query, "--format", form).out for form in ("table", "csv", "json"))
+        assert SHOWN in table
+        assert rows == f"text\n{HOSTILE}\n"
+        assert loads(objects) == {"text": HOSTILE} and not UNSEEN.search(objects)
+
+    def test_of_an_error_are_not_obeyed(self, run: Run) -> None:
+        assert r"there is no store at \u001b[31mx" in run("info", "--store", "\x1b[31mx").err
+
+
+class TestPaths:
+    @pytest.mark.parametrize(
+        "command",
+        [
+            *(["info", "--store"], ["load", "everyday", "--store"], ["load", "dialogues"]),
+            *(["check"], ["evaluate", "negatives"], ["sheet", "--read"]),
+        ],
+        ids="-".join,
+    )
+    def test_that_no_system_has_are_told_in_a_line(
+        self, run: Run, command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        ended = run(*command, "x" * 300)
+        assert ended.status in (1, 2)
+        [said] = [line for line in ended.err.splitlines() if line.startswith("error: ")]
+        assert "File name too long" in said
+
+
 class TestInput:
     def test_a_hyphen_is_standard_input(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("sys.stdin", StringIO("RETURN 1\n"))
         assert read_input("-") == "RETURN 1\n"
+
+    def test_standard_input_that_is_no_text_is_told(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(b"RETURN '\xe9'"), "utf-8"))
+        with pytest.raises(InputError, match=r"standard input: no text in UTF-8 \(byte 8\)"):
+            read_input("-")
 
     def test_a_file_that_is_no_text_is_told(self, tmp_path: Path) -> None:
         (tmp_path / "query.cypher").write_bytes(b"RETURN '\xe9'")

@@ -7,6 +7,7 @@ import socket
 import ssl
 from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -17,7 +18,14 @@ from neo4j.exceptions import ConfigurationError, DriverError, Neo4jError, Servic
 
 from graphneg.errors import StoreError
 from graphneg.store.connection import Store, WriteConflict, explained, refuse_writes
-from graphneg.store.opening import SCHEMA_VERSION, apply_schema, open_store, server_version
+from graphneg.store.opening import (
+    SCHEMA_VERSION,
+    SCHEMES,
+    apply_schema,
+    check_target,
+    open_store,
+    server_version,
+)
 from graphneg.store.statements import cypher_text, run, statements
 from tests.servers import Neo4jServer, wipe
 
@@ -345,18 +353,75 @@ def test_a_server_that_is_not_there_is_one_clear_error(scheme: str) -> None:
         open_store(f"{scheme}://127.0.0.1:1")
 
 
-@pytest.mark.parametrize(
-    "uri", ["http://localhost:7474", "bolt://", "bolt://localhost:99999", "bolt://localhost:bolt"]
-)
+NO_ADDRESS = [
+    *("http://localhost:7474", "bolt://", "bolt://localhost:99999", "bolt://localhost:bolt", "neo4j://["),
+    *("bolt://a..b", f"bolt://{'a' * 300}", "bolt://\ud800", "bolt://h\u2100t", "localhost:7687"),
+]
+
+
+@pytest.mark.parametrize("uri", NO_ADDRESS, ids=ascii)
 def test_an_address_that_is_none_is_one_clear_error(uri: str) -> None:
     with pytest.raises(StoreError, match="no Neo4j address"):
         open_store(uri)
 
 
-def test_a_password_in_the_address_is_refused_and_not_shown() -> None:
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("neo4j://me:{}@localhost", "neo4j://me:{}/x@host", "bolt://me:{}#?@host:1", "neo4j://me:a@{}/@h"),
+        *("me:{}@localhost", "neo4j:{}/x@localhost:7687", "neo4j:x@{}@localhost"),
+    ],
+)
+def test_a_password_in_the_address_is_refused_and_not_shown(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(StoreError, match="NEO4J_PASSWORD") as refusal:
-        open_store("neo4j://me:secret@localhost")
-    assert "secret" not in str(refusal.value)
+        open_store(address.format("s3cr3t"))
+    assert "s3cr3t" not in str(refusal.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+@given(st.sampled_from([*SCHEMES, "http"]), st.text())
+def test_any_text_is_an_address_or_refused_in_one_line(scheme: str, rest: str) -> None:
+    try:
+        check_target(f"{scheme}://{rest}")
+    except StoreError:
+        return
+    assert "@" not in rest and scheme != "http"
+
+
+def test_a_directory_that_is_called_like_an_address_is_one(tmp_path: Path) -> None:
+    check_target(str(tmp_path / "me:word@host"))
+    check_target("./me:word@host")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [1 << 63, "a\ud800", {"a": [{"\udfff": 1}]}, [1, object()]],
+    ids=["long", "text", "key", "object"],
+)
+def test_a_parameter_that_can_not_be_sent_is_one_clear_error(store: Store, value: object) -> None:
+    query = "RETURN $value AS value"
+    for ask in (store.query_read, store.query_write):
+        with pytest.raises(StoreError, match="can't be sent"):
+            ask(query, {"value": value})
+    with pytest.raises(StoreError, match="can't be sent"):
+        store.read(query, value=value)
+    with pytest.raises(StoreError, match="can't be sent"):
+        next(store.stream(query, value=value))
+    assert store.read(query, value=(1 << 63) - 1)[0]["value"] == (1 << 63) - 1
+
+
+def test_what_is_nested_too_deeply_is_one_clear_error(store: Store) -> None:
+    nested: list[object] = []
+    for _ in range(3000):
+        nested = [nested]
+    with pytest.raises(StoreError, match="can't be sent"):
+        store.query_read("RETURN $nested", {"nested": nested})
+    with pytest.raises(StoreError, match="can't be sent"):
+        store.query_read("RETURN 'a\ud800'")
+    assert store.query_read("RETURN 1 AS one").records[0]["one"] == 1
 
 
 @pytest.mark.parametrize("agent", ["Neo4j/5.26.0", "Neo4j/5.27-aura", "Neo4j/2025.10.1"])

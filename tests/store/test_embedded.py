@@ -280,9 +280,12 @@ def test_a_directory_of_other_things_is_no_store_and_stays_as_it_is(tmp_path: Pa
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
 
-def test_a_place_that_cannot_be_written_is_one_clear_error() -> None:
-    with pytest.raises(StoreError, match="can't use /proc/graphneg as a store"):
-        open_store("/proc/graphneg")
+@pytest.mark.parametrize(
+    "place", ["/proc/graphneg", "/tmp/" + "x" * 300, "/tmp/a\0b", "~no such user/s"], ids=ascii
+)
+def test_a_place_that_cannot_be_written_is_one_clear_error(place: str) -> None:
+    with pytest.raises(StoreError, match=r"can't use .* as a store|in the home of a user that there is not"):
+        open_store(place)
 
 
 def test_a_full_disk_is_one_clear_error(tmp_path: Path) -> None:
