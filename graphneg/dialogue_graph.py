@@ -51,17 +51,19 @@ def open(
     password: str | None = None,
     database: str | None = None,
     upgrading: bool = False,
+    keep_warm: int = 0,
 ) -> DialogueGraph:
     """Open a dialogue graph: a directory (embedded, made if it is not there) or a Neo4j URI.
 
     Without a target, NEO4J_URI decides, else ``./graphneg-store``; credentials that are not
     given come from NEO4J_USERNAME, NEO4J_PASSWORD and NEO4J_DATABASE. A store of an older schema is
-    opened for ``upgrading`` only.
+    opened for ``upgrading`` only. An embedded server stops with its last user, or ``keep_warm`` seconds
+    later: what opens the store meanwhile does so in an instant.
 
     Raises `StoreError`: the store can't be opened; the message says why and what to do.
     """
-    store = open_store(target, username=username, password=password, database=database, upgrading=upgrading)
-    return DialogueGraph(store)
+    credentials = {"username": username, "password": password, "database": database}
+    return DialogueGraph(open_store(target, **credentials, upgrading=upgrading, keep_warm=keep_warm))
 
 
 class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
@@ -282,18 +284,21 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
         corpora: Sequence[str] = (),
         splits: Sequence[str] = (),
         limit: int | None = None,
+        overwrite: bool = False,
         progress: Progress | None = None,
     ) -> int:
         """Write what is loaded to a file, in the form that its suffix names; returns how many items.
 
         ``.jsonl`` and ``.parquet``: dialogues as positives and their responses, in the shape of
         negatives. ``.amr`` and ``.penman``: AMR graphs, exactly as they were loaded. ``.graphml``: the
-        dialogues and their AMR graphs as one graph.
+        dialogues and their AMR graphs as one graph. A file that the same call wrote is left as it is.
 
-        Raises `InputError`: another suffix, or the file can't be written.
+        Raises `InputError`: another suffix, the file can't be written, or there is another one, which
+        ``overwrite`` replaces.
         """
         selection = Selection(tuple(corpora), tuple(splits), limit)
-        return exports.export(self.store, Path(out), selection, progress or NoProgress())
+        bar = progress or NoProgress()
+        return exports.export(self.store, Path(out), selection, bar, overwrite=overwrite).items
 
     def info(self) -> Info:
         """What the store is and holds."""
@@ -314,7 +319,7 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
         return materialize(self.store, ids)
 
     def close(self) -> None:
-        """Close the store; an embedded server stops with its last user."""
+        """Close the store; an embedded server stops with its last user, unless that keeps it warm."""
         self.store.close()
 
     def __exit__(self, *_: object) -> None:

@@ -38,7 +38,7 @@ class Loader(DialogueLoader):
 
     def items(self, path: Path, progress: Progress) -> Iterator[Item | Rejected]:
         """The entries of a JSON document, or the episodes of a ParlAI file in the form of such entries."""
-        if head(path, 256).removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"[", b"{"):
+        if head(path, 256).lstrip()[:1] in (b"[", b"{"):
             return json_items(path, progress)
         return each_group(
             each_line(path, progress, lambda line: [Item(line.place, line.number, "", line.text)]),

@@ -85,9 +85,15 @@ def _records(path: Path, read: ReadFile[T], progress: Progress) -> Iterator[T | 
             yield from read(*file)
 
 
-def _files(path: Path, progress: Progress) -> Iterator[tuple[str, bytes]]:
+def _files(path: Path, progress: Progress) -> Iterator[tuple[str, bytes] | Rejected]:
     """The name and the content of a file, or of each frame file in a directory."""
-    files = files_within(path, "**/*.xml", "frame files (*.xml)")
+    found = files_within(path, "**/*.xml", "frame files (*.xml)")
+    files = [file for file in found if file.is_file()]
+    yield from (
+        Rejected(str(file), "a folder, not a file" if file.is_dir() else "a link to no file, or no file")
+        for file in found
+        if file not in files
+    )
     progress.start(path.name, sum(file.stat().st_size for file in files), "B")
     try:
         for file in files:
@@ -106,6 +112,13 @@ def _archived(path: Path, progress: Progress) -> Iterator[tuple[str, bytes] | Re
         try:
             with tarfile.open(fileobj=stored, mode="r|*") as archive:
                 for member in archive:
+                    if member.issym() or member.islnk():
+                        if member.name.endswith(".xml"):
+                            where = f"{path}/{member.name}"
+                            yield Rejected(
+                                where, f"a link to {member.linkname}, not a file: it is not followed"
+                            )
+                        continue
                     stream = archive.extractfile(member) if member.name.endswith(".xml") else None
                     if stream is not None:
                         yield f"{path}/{member.name}", stream.read(LARGEST + 1)

@@ -56,9 +56,10 @@ def contexts(
     """
     from graphneg.nn.models import load_causal
     from graphneg.scorers.collection import ContextChoice, collect_contexts, read_dialogues_file
+    from graphneg.store.dialogues import content_digest
 
     causal = load_causal(model, device=device, offline=offline)
-    facts = {"model": str(causal.path)}
+    facts: dict[str, object] = {"model": str(causal.path)}
     facts |= {"corpora": chosen.corpus, "splits": chosen.split, "limit": chosen.limit}
     choice = ContextChoice(top, per_dialogue, furthest)
     with ExitStack() as opened:
@@ -68,7 +69,7 @@ def contexts(
         else:
             graph = opened.enter_context(where.opened(chosen))
             candidates = chosen.contexts(graph)
-            facts["store"] = graph.store.description
+            facts["store"] = [graph.store.description, content_digest(graph.store, chosen.selection)]
         bars = opened.enter_context(working(f"{out} was not written; the same command goes on"))
         best = collect_contexts(
             candidates, causal, out, choice, facts=facts, overwrite=overwrite, progress=bars

@@ -13,7 +13,14 @@ from rich.text import Text
 from typer import BadParameter
 
 from graphneg.cli.commands import argument, command, named_values, option, panel, without_none
-from graphneg.cli.options import CorpusOptions, DialogueOptions, OutRecords, StoreOptions, TransformFolders
+from graphneg.cli.options import (
+    CorpusOptions,
+    DialogueOptions,
+    OutRecords,
+    Overwrite,
+    StoreOptions,
+    TransformFolders,
+)
 from graphneg.cli.tables import plain_table, results
 from graphneg.cli.terminal import STANDARD, Bars, counted, note, stopping, write_stream
 from graphneg.editing.recipes import CANDIDATES, GENERATED, RECIPE_NAMES
@@ -47,6 +54,7 @@ def negatives(
     per_dialogue: int = option(1, "Negatives of each dialogue.", min=1),
     seed: int = option(0, "The same seed gives the same negatives."),
     show: int = option(0, "Show N of the negatives afterwards.", "N", min=0),
+    overwrite: Overwrite = False,
     chosen: CorpusOptions,
     candidates: int = option(
         CANDIDATES, "Of so many sites that are drawn, the one that clashes most is edited.", min=1
@@ -67,10 +75,12 @@ def negatives(
     with the same bytes. After the run a table tells what was made, what was skipped and why.
     """
     from graphneg.decoders.base import get_decoder
-    from graphneg.records.files import read_negatives
+    from graphneg.records.files import check_destination, read_negatives
 
     if (out is None) == (explain is None):
         raise BadParameter("say where to write (-o FILE, or -o -), or which one to --explain")
+    if out is not None:
+        check_destination(out, overwrite)
     options = without_none(
         model=model, backend=backend, device=device, num_beams=beams, offline=offline or None
     )
@@ -100,7 +110,8 @@ def negatives(
                 chosen.require(graph)
                 if limit is not None and recipe not in GENERATED:
                     chosen.require(graph, with_graphs=True)
-                write_stream(made, out, "nothing of it is lost in the store; run the command again")
+                unkept = "nothing of it is lost in the store; run the command again"
+                write_stream(made, out, unkept, overwrite=overwrite)
             if out == STANDARD:
                 return
             if not made.summary.negatives:
@@ -142,6 +153,7 @@ def generate(
     options: list[str] | None = option(
         None, "An option of the generator; JSON, or else text. Repeatable.", "NAME=VALUE", "--option"
     ),
+    overwrite: Overwrite = False,
     places: Literal["last", "every"] = _of_dialogues(
         "last", "Of dialogues without responses: the last turn, or every one."
     ),
@@ -160,7 +172,9 @@ def generate(
     with the same bytes. After the run a table tells what was made, and what is missing and why.
     """
     from graphneg.generators.base import generator_names
+    from graphneg.records.files import check_destination
 
+    check_destination(out, overwrite)
     if name not in generator_names():
         raise BadParameter(f"no generator named {name!r}; choose one of {', '.join(generator_names())}")
     asked = {"per_context": per_context, "seed": seed, "places": places, "batch": batch, **chosen.named}
@@ -169,7 +183,7 @@ def generate(
             made = graph.generate(name, **asked, progress=bars, **named_values(options, "--option"))
         except GeneratorError as error:
             raise BadParameter(str(error)) from error
-        write_stream(made, out, "nothing was changed; run the command again")
+        write_stream(made, out, "nothing was changed; run the command again", overwrite=overwrite)
 
 
 # Negatives for people: a few in a table, or one with its graphs side by side.

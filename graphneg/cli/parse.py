@@ -49,6 +49,7 @@ def parse(
         False, "Replace graphs of other parsers and versions; never those that were loaded."
     ),
     responses: bool = option(False, "Parse responses as well."),
+    overwrite: bool = _of_text(False, "Replace what is there."),
     chosen: DialogueOptions,
     where: StoreOptions,
 ) -> None:
@@ -58,12 +59,16 @@ def parse(
     same command, and a text that was parsed before is not parsed again. With --text, a file of one
     utterance a line becomes a PENMAN file, and no store is opened.
     """
+    from graphneg.records.runs import check_new
+
     if (text is None) != (out is None):
         raise BadParameter("--text FILE and -o FILE belong together; a store needs neither")
     if text is not None and (again or responses or chosen != DialogueOptions()):
         raise BadParameter("--again, --responses, --corpus, --split and --limit are for a store")
     options = without_none(model=model, device=device, batch=batch, offline=offline or None)
     if text is not None and out is not None:
+        if out != STANDARD:
+            check_new(Path(out), overwrite)
         report = _parse_file(text, out, partial(_pool, parser, options, processes))
     else:
         with (

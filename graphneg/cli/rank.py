@@ -171,6 +171,7 @@ def select(
     per_context: int | None = option(None, "At most so many of each context, the best ranked.", min=1),
     seed: int = option(0, "Of the random pairs, and among equals."),
     batch: int = option(32, "Contexts at a time; changes no result.", min=1),
+    overwrite: Overwrite = False,
 ) -> None:
     """Keep the best of some records.
 
@@ -188,7 +189,8 @@ def select(
         raise BadParameter(f"{file}: there is no such file", param_hint="FILE")
     if out != STANDARD and Path(out).resolve() == file.resolve():
         raise BadParameter(f"{out} is what is read; name another file", param_hint="--out")
-    check_destination(out)
+    check_destination(out, overwrite)
+    unkept = "nothing was kept; run the command again"
     if model is None:
         from graphneg.scorers.choosing import Choice, Chosen
 
@@ -203,7 +205,7 @@ def select(
             chosen = Chosen(
                 file, choice, scorer, judge_name=judge or "", seed=seed, batch=batch, progress=bars
             )
-            terminal.write_stream(chosen, out, "nothing was kept; run the command again", "chosen")
+            terminal.write_stream(chosen, out, unkept, "chosen", overwrite=overwrite)
         return
     if judge or least or quota or (max_score, absolute_margin, relative_margin) != (None,) * 3:
         raise BadParameter("--model is for perplexities: choose by these first, and by a judge then")
@@ -224,7 +226,7 @@ def select(
     pair = Bidirectional(models[0], models[-1])
     with working(terminal.keeps(f"{out}.part", "what was chosen")) as bars:
         selected = Selected(file, pair, limits.criteria(pair), batch=batch, progress=bars)
-        terminal.write_stream(selected, out, "nothing was kept; run the command again", "chosen")
+        terminal.write_stream(selected, out, unkept, "chosen", overwrite=overwrite)
 
 
 @dataclass(frozen=True, slots=True)

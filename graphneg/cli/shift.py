@@ -12,9 +12,25 @@ from typer import BadParameter
 
 from graphneg.cli import commands, options, terminal
 from graphneg.cli.commands import argument, command, named_values, option, panel, without_none
-from graphneg.cli.options import CorpusOptions, DialogueOptions, LanguageModelTraining, StoreOptions
+from graphneg.cli.options import (
+    CorpusOptions,
+    DialogueOptions,
+    LanguageModelTraining,
+    Overwrite,
+    StoreOptions,
+)
 from graphneg.cli.tables import plain_table, results
-from graphneg.cli.terminal import counted, keeps, messages, note, say, stopping, training, working
+from graphneg.cli.terminal import (
+    counted,
+    keeps,
+    messages,
+    note,
+    say,
+    say_complete,
+    stopping,
+    training,
+    working,
+)
 from graphneg.errors import InputError
 
 if TYPE_CHECKING:
@@ -80,18 +96,20 @@ def export(
     *,
     out: Path = option(..., "File ending .graphml, .parquet or .jsonl.", None, "--out", "-o"),
     corpus: list[str] | None = option(None, "Only the shifts of this corpus; repeatable."),
+    overwrite: Overwrite = False,
     where: StoreOptions,
 ) -> None:
     """Write the shift graph to a file: keywords, and how often replies move from one to the other.
 
     .graphml is one directed graph with a count on its edges; .parquet and .jsonl hold one edge a row.
     """
-    from graphneg.records.runs import check_output
+    from graphneg.records.runs import check_new, check_output
     from graphneg.shift.graphs import SUFFIXES
 
     check_output(out, SUFFIXES)
+    check_new(out, overwrite)
     with where.opened() as graph:
-        written = graph.export_shifts(out, corpora=corpus or ())
+        written = graph.export_shifts(out, corpora=corpus or (), overwrite=overwrite)
     say(f"{counted(written, 'edge')} written to {out}")
 
 
@@ -172,6 +190,7 @@ def substitutes(
     size: int = _how(5, "Candidates of a subset; one is taken of each.", min=1),
     seed: int = _how(0, "The same seed makes the same subsets."),
     top: int = _how(20, "So many of the best substitutes.", min=1),
+    overwrite: Overwrite = False,
     language: str | None = option(None, "Language of --post; else that of the shift graph.", "CODE"),
     chosen: DialogueOptions,
     where: StoreOptions,
@@ -206,7 +225,10 @@ def substitutes(
             )
         if out is not None:
             with stopping(keeps(f"{out}.part", "what was found")), bars:
-                report = finder.to_jsonl(out)
+                report = finder.to_jsonl(out, overwrite=overwrite)
+            if report.was_complete:
+                say_complete(out, f"substitutes of {report.written:,} replies")
+                return
             say(f"{out}: {report.written:,} of {report.replies:,} replies have substitutes")
             for why, amount in sorted(report.skipped.items()):
                 say(f"  {amount:,}: {why}")

@@ -11,9 +11,9 @@ import typer
 from rich.table import Column
 
 from graphneg.cli.commands import argument, command, option
-from graphneg.cli.options import DialogueOptions, Json, StoreOptions
+from graphneg.cli.options import DialogueOptions, Json, Overwrite, StoreOptions
 from graphneg.cli.tables import plain_table, print_json, results
-from graphneg.cli.terminal import complain, counted, say, stopping, visible, working
+from graphneg.cli.terminal import complain, counted, say, say_complete, stopping, visible, working
 from graphneg.errors import InputError
 
 if TYPE_CHECKING:
@@ -183,6 +183,7 @@ def check(
 def export(
     *,
     out: Path = argument(..., "File ending .jsonl, .parquet, .amr, .penman or .graphml.", "OUT"),
+    overwrite: Overwrite = False,
     chosen: DialogueOptions,
     where: StoreOptions,
 ) -> None:
@@ -192,9 +193,15 @@ def export(
     negatives; .amr and .penman hold AMR graphs, exactly as they were loaded; .graphml holds the
     dialogues and their AMR graphs as one graph.
     """
+    from graphneg.editing import export as exports
+
     with (
         where.opened(chosen) as graph,
         working(f"{out} is written when it is complete; run the command again") as bars,
     ):
-        count = graph.export(out, **chosen.named, progress=bars)
-    say(f"{out}: {count:,} {ITEMS.get(out.suffix, 'positives and responses')}")
+        written = exports.export(graph.store, out, chosen.selection, bars, overwrite=overwrite)
+    holds = f"{written.items:,} {ITEMS.get(out.suffix, 'positives and responses')}"
+    if written.was_complete:
+        say_complete(out, holds)
+    else:
+        say(f"{out}: {holds}")

@@ -142,15 +142,23 @@ def keeps(where: str | Path, what: str) -> str:
     return f"{where} keeps {what}; the same command goes on from there"
 
 
-def write_stream(made: Any, out: str, unkept: str, verb: str = "made") -> None:
+def write_stream(made: Any, out: str, unkept: str, verb: str = "made", *, overwrite: bool = False) -> None:
     """Write a stream of records to the file that its name says, or to standard output; tell what came of it.
 
     Told are why it began anew, its table, how many negatives were made, or records ``chosen``, and whether
-    they replace a file. Stopped on standard output, nothing is kept: ``unkept`` says what to do.
+    they replace a file; of a file that was complete, only that. Stopped on standard output, nothing is kept:
+    ``unkept`` says what to do.
     """
     replaces = Path(out).is_file()
     with stopping(unkept if out == STANDARD else keeps(f"{out}.part", f"what was {verb}")):
-        (made.to_parquet if out.endswith(".parquet") else made.to_jsonl)(out)
+        if out.endswith(".parquet"):
+            made.to_parquet(out, overwrite=overwrite)
+        else:
+            made.to_jsonl(out, overwrite=overwrite)
+    kind = "negative" if verb == "made" else "record"
+    if made.resumed.is_complete:
+        say_complete(out, counted(made.summary.negatives, kind))
+        return
     if made.resumed.discarded:
         note(f"started anew: {made.resumed.discarded}")
     for line in made.notes:
@@ -162,8 +170,13 @@ def write_stream(made: Any, out: str, unkept: str, verb: str = "made") -> None:
         return
     amount, done = made.summary.negatives, made.resumed.dialogues
     went_on = f", going on after {done:,} dialogues of a run before" if done and verb == "made" else ""
-    came = counted(amount, "negative") if verb == "made" else f"{counted(amount, 'record')} kept"
+    came = counted(amount, kind) + (" kept" if verb == "chosen" else "")
     say(f"{out}: {came}{went_on}{', in place of the file that was there' if replaces else ''}")
+
+
+def say_complete(out: str | Path, holds: str) -> None:
+    """That there is nothing to do: a file is the one that this command would write."""
+    say(f"{out} is complete, with {holds}: the same command wrote it, so nothing was done")
 
 
 def tell_trained(report: Any, out: Path, learned: str, examples: int | None = None) -> None:

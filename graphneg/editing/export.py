@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from graphneg import __version__
 from graphneg.amr.penman import format_graph, is_inverted
 from graphneg.editing.variants import positive_of
+from graphneg.hashing import fingerprint
 from graphneg.ingest.rows import GOLD
 from graphneg.model import AmrGraph, Negative
 from graphneg.progress import Progress
-from graphneg.records.files import write_jsonl, write_parquet
-from graphneg.records.runs import atomic_file, check_output
+from graphneg.records.files import write_lines, write_rows
+from graphneg.records.runs import atomic_file, check_output, check_replaceable, finished_run, note_finished
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import (
     Selection,
     StoredDialogue,
+    content_digest,
     count_dialogues,
     dialogue_ids,
     read_dialogues,
@@ -27,17 +30,32 @@ from graphneg.store.dialogues import (
 )
 
 BATCH = 500
-SUFFIXES = (".jsonl", ".parquet", ".amr", ".penman", ".graphml")
 
 
-def export(store: Store, out: Path, selection: Selection, progress: Progress) -> int:
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """How many items a file has, and whether it ``was_complete``: an export like it wrote it before."""
+
+    items: int
+    was_complete: bool = False
+
+
+def export(
+    store: Store, out: Path, selection: Selection, progress: Progress, *, overwrite: bool = False
+) -> Exported:
     """Write the selected dialogues to ``out`` in the form that its suffix names.
 
     The file is there when it is complete: it is written beside and renamed.
 
-    Raises `InputError`: an unknown suffix, or a folder that is not there or can't be written.
+    Raises `InputError`: an unknown suffix, a folder that is not there or can't be written, or another file,
+    which ``overwrite`` replaces.
     """
     check_output(out, SUFFIXES)
+    check_replaceable(out, overwrite)
+    settings = [__version__, store.description, selection.conditions(), selection.limit]
+    run = fingerprint([*settings, content_digest(store, selection)])
+    if done := finished_run(out, run, overwrite):
+        return Exported(done["items"], was_complete=True)
     progress.start("export", count_dialogues(store, selection), "dialogues")
     ids = dialogue_ids(store, selection)
 
@@ -47,14 +65,12 @@ def export(store: Store, out: Path, selection: Selection, progress: Progress) ->
             progress.advance(len(batch))
 
     try:
-        if out.suffix == ".jsonl":
-            return write_jsonl(_positives(store, batches()), out)
-        if out.suffix == ".parquet":
-            return write_parquet(_positives(store, batches()), out)
-        write = _write_graphml if out.suffix == ".graphml" else _write_penman
-        return write(store, out, batches())
+        with atomic_file(out) as unfinished:
+            items = _WRITERS[out.suffix](store, unfinished, batches())
+            note_finished(out, unfinished, run, items=items)
     finally:
         progress.finish()
+    return Exported(items)
 
 
 def _positives(store: Store, dialogues: Iterator[list[StoredDialogue]]) -> Iterator[Negative]:
@@ -71,9 +87,18 @@ def _positives(store: Store, dialogues: Iterator[list[StoredDialogue]]) -> Itera
                 )  # fmt: skip
 
 
+def _write_jsonl(store: Store, out: Path, dialogues: Iterator[list[StoredDialogue]]) -> int:
+    with out.open("wb") as file:
+        return write_lines(_positives(store, dialogues), file)
+
+
+def _write_parquet(store: Store, out: Path, dialogues: Iterator[list[StoredDialogue]]) -> int:
+    return write_rows(_positives(store, dialogues), out)
+
+
 def _write_penman(store: Store, out: Path, dialogues: Iterator[list[StoredDialogue]]) -> int:
     count = 0
-    with atomic_file(out) as unfinished, unfinished.open("w", encoding="utf-8") as file:
+    with out.open("w", encoding="utf-8") as file:
         for batch in dialogues:
             said = {turn.amr: turn.text for one in batch for turn in one.turns if turn.amr is not None}
             for graph in read_whole_graphs(store, list(said)):
@@ -96,8 +121,7 @@ def _write_graphml(store: Store, out: Path, dialogues: Iterator[list[StoredDialo
         for dialogue in batch:
             count += 1
             _add_dialogue(whole, dialogue, graphs)
-    with atomic_file(out) as unfinished:
-        networkx.write_graphml(whole, unfinished)
+    networkx.write_graphml(whole, out)
     return count
 
 
@@ -126,3 +150,13 @@ def _add_graph(whole: Any, graph: AmrGraph) -> None:
         ends = (target, up) if is_inverted(role) else (up, target)
         name = role[:-3] if is_inverted(role) else role
         whole.add_edge(f"{graph.id}.{ends[0]}", f"{graph.id}.{ends[1]}", type="ROLE", role=name)
+
+
+_WRITERS = {
+    ".jsonl": _write_jsonl,
+    ".parquet": _write_parquet,
+    ".amr": _write_penman,
+    ".penman": _write_penman,
+    ".graphml": _write_graphml,
+}
+SUFFIXES = tuple(_WRITERS)

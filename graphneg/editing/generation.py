@@ -19,7 +19,15 @@ from neo4j import ManagedTransaction
 from graphneg import __version__
 from graphneg.amr.penman import format_graph
 from graphneg.decoders.base import Decoder, get_decoder
-from graphneg.editing.planning import EditPlan, EditSettings, Proposals, Taken, plan_edits
+from graphneg.editing.planning import (
+    EditPlan,
+    EditSettings,
+    Proposals,
+    Taken,
+    editable,
+    plan_edits,
+    unfit,
+)
 from graphneg.editing.proposals import Donors, propose
 from graphneg.editing.recipes import RECIPES, Recipe, Target, recipe_of
 from graphneg.editing.transforms import Transform
@@ -33,7 +41,7 @@ from graphneg.editing.variants import (
 )
 from graphneg.errors import InputError
 from graphneg.ingest.lexicon import finish, stored_lexicon, write_terms
-from graphneg.ingest.rows import GraphRows, amr_id, digest
+from graphneg.ingest.rows import GraphRows, amr_id, digest, natural_order
 from graphneg.model import AmrGraph, Negative
 from graphneg.progress import NoProgress, Progress
 from graphneg.records.resumable import Finished, NegativeStream, Written
@@ -42,6 +50,7 @@ from graphneg.store.dialogues import (
     GraphCache,
     Selection,
     StoredDialogue,
+    content_digest,
     count_dialogues,
     dialogue_ids,
     read_dialogues,
@@ -87,7 +96,7 @@ class Negatives(NegativeStream):
     """The negatives of a request. Each use makes them anew; ``summary`` is that of the last use.
 
     What gives no negative is counted there with its reason: ``no-site``, a decoder's code, ``duplicate``,
-    ``ill-formed``. Where a decoder refuses, other edits of the dialogue are tried, up to four times as many
+    ``ill-formed``, and what `unfit` says of a dialogue. Where a decoder refuses, other edits of the dialogue are tried, up to four times as many
     as were asked for.
     """
 
@@ -122,15 +131,15 @@ class Negatives(NegativeStream):
         selection = self._request.selection
         self._progress.start("negatives", count_dialogues(self._store, selection), "dialogues")
         self._progress.advance(skip)
-        ids = dialogue_ids(self._store, selection, skip)
+        ids = dialogue_ids(self._store, selection, skip, self.resumed.last)
         batches = iter(lambda: list(islice(ids, self._request.batch)), [])
         done = skip
         with fewer_collections():
             for batch, wave in ahead(self._begin, batches):
                 negatives = self._finish(batch, wave)
-                done += len(batch.dialogues)
-                self._progress.advance(len(batch.dialogues))
-                yield Finished(done, negatives)
+                done += len(batch.ids)
+                self._progress.advance(len(batch.ids))
+                yield Finished(done, negatives, natural_order(batch.ids[-1]))
         self._progress.finish()
 
     def settings(self) -> dict[str, Any]:
@@ -150,15 +159,26 @@ class Negatives(NegativeStream):
             "decoder": [self._decoder.name, self._decoder_options],
         }
 
+    def made_of(self) -> str:
+        """A digest of what the store holds, but for what making negatives writes."""
+        return content_digest(self._store, self._request.selection)
+
+    @property
+    def asked(self) -> str:
+        """What is asked for, in words."""
+        recipe, amount = self._request.plan.recipe.name, self._request.per_dialogue
+        return (
+            f"{recipe}, {amount} of each dialogue, {self._request.selection} in the {self._store.description}"
+        )
+
     def _begin(self, ids: Sequence[str]) -> tuple[_Batch, _Wave]:
-        batch = _Batch(read_dialogues(self._store, ids), self._request)
+        batch = _Batch(ids, read_dialogues(self._store, ids), self._request)
         return batch, self._wave(batch)
 
     def _finish(self, batch: _Batch, wave: _Wave) -> list[Negative]:
         """The negatives of a batch: from its first plans, then from further ones for those refused."""
-        for dialogue in batch.dialogues:
-            if not dialogue.graphs:
-                self.summary.skip("no-graph: no turn of the dialogue has an AMR graph", dialogue.id)
+        for id, reason in batch.unfit.items():
+            self.summary.skip(reason, id)
         for number in range(MAX_WAVES):
             wave = self._wave(batch) if number else wave
             if not wave[0]:
@@ -260,7 +280,8 @@ def preview(store: Store, transform: Transform) -> Negative | None:
     Raises `TransformError`: the transform's query fails, or proposes what is no edit.
     """
     settings = EditSettings(recipe_of([transform.name]), transform.target or "response", 0)
-    dialogues = read_dialogues(store, list(islice(dialogue_ids(store, Selection()), PREVIEWED)))
+    read = read_dialogues(store, list(islice(dialogue_ids(store, Selection()), PREVIEWED)))
+    dialogues = [editable(dialogue) for dialogue in read if unfit(dialogue, settings.target) is None]
     slots = {dialogue.id: range(1) for dialogue in dialogues}
     plans = plan_edits(settings, dialogues, slots, lambda _, asked: propose(store, transform, asked))
     graph_cache, decoder = GraphCache(store), get_decoder("surface")
@@ -273,12 +294,14 @@ def preview(store: Store, transform: Transform) -> Negative | None:
 
 
 class _Batch:
-    """Dialogues at work: what was made of each, and which slots were tried."""
+    """Dialogues at work: what was made of each, which slots were tried, and which give none, and why."""
 
-    def __init__(self, dialogues: Sequence[StoredDialogue], request: EditRequest) -> None:
-        self.dialogues = dialogues
+    def __init__(self, ids: Sequence[str], dialogues: Sequence[StoredDialogue], request: EditRequest) -> None:
+        self.ids, self.dialogues = ids, list(map(editable, dialogues))
         self._amount = request.per_dialogue
-        self.made: dict[str, list[Negative]] = {dialogue.id: [] for dialogue in dialogues if dialogue.graphs}
+        judged = {dialogue.id: unfit(dialogue, request.plan.target) for dialogue in dialogues}
+        self.unfit = {id: reason for id, reason in judged.items() if reason is not None}
+        self.made: dict[str, list[Negative]] = {id: [] for id in judged if id not in self.unfit}
         self._tried = dict.fromkeys(self.made, 0)
         self._seen: set[tuple[str, ...]] = set()
         self.taken: Taken = defaultdict(set)

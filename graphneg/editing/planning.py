@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from graphneg.editing.proposals import Proposal, paired
+from graphneg.editing.proposals import LONGEST_EDITED, Proposal, paired
 from graphneg.editing.recipes import CANDIDATES, Recipe, Target
 from graphneg.errors import InputError
 from graphneg.hashing import number, shuffled
 from graphneg.model import Edit
-from graphneg.store.dialogues import StoredDialogue
+from graphneg.store.dialogues import StoredDialogue, StoredTurn
 
 Proposals = Mapping[str, Sequence[Proposal]]
 Taken = defaultdict[str, set[tuple[str, str]]]
@@ -90,6 +90,37 @@ class _Slot:
             self.applied += 1
         if sites or not self.groups[0]:
             self.groups.pop(0)
+
+
+def editable(dialogue: StoredDialogue) -> StoredDialogue:
+    """The dialogue with those graphs alone that may be edited, or copied from: no graph of a turn that is
+    hardly English, or longer than `LONGEST_EDITED` characters."""
+    if not any(map(_left_alone, dialogue.turns)):
+        return dialogue
+    turns = (replace(turn, amr=None) if _left_alone(turn) else turn for turn in dialogue.turns)
+    return replace(dialogue, turns=tuple(turns))
+
+
+def unfit(dialogue: StoredDialogue, target: Target) -> str | None:
+    """Why a dialogue gives no negative, whatever the transforms find; none where it may give one."""
+    if len(dialogue.turns) == 1:
+        return "no-context: a dialogue of one turn leaves a negative without a context"
+    turns = dialogue.turns[target == "response" :]
+    with_graphs = [turn for turn in turns if turn.amr is not None]
+    if not with_graphs:
+        which = "turn of the dialogue" if len(turns) == len(dialogue.turns) else "turn that answers another"
+        return f"no-graph: no {which} has an AMR graph"
+    reasons = [_left_alone(turn) for turn in with_graphs]
+    return reasons[0] if all(reasons) else None
+
+
+def _left_alone(turn: StoredTurn) -> str | None:
+    """Why a turn is not edited, if it is not."""
+    if turn.foreign:
+        return "foreign: the text is hardly English"
+    if len(turn.text) > LONGEST_EDITED:
+        return f"long-turn: the text is longer than {LONGEST_EDITED:,} characters"
+    return None
 
 
 def plan_edits(

@@ -19,6 +19,8 @@ from graphneg.store.dialogues import Selection, StoredDialogue, StoredTurn, coun
 from graphneg.store.statements import cypher_text
 
 OFFERED = 24
+LONGEST_EDITED = 2_000
+"""Characters. What a transform's query costs grows with the square of a turn, and a page is no turn of talk."""
 _DIGITS = 12
 Row = dict[str, Any]
 OPERATIONS = frozenset({"set", "add", "drop", "graft", "wrap"})
@@ -89,7 +91,11 @@ class Donors:
     def of(self, dialogue: StoredDialogue) -> list[str]:
         """Ids of graphs, in an order of the dialogue's own."""
         rows = self._samples.draw(dialogue.corpus, dialogue.split, 0, dialogue.id)
-        others = [row["amr"] for row in rows if row["dialogue"] != dialogue.id]
+        others = [
+            row["amr"]
+            for row in rows
+            if row["dialogue"] != dialogue.id and row["length"] <= LONGEST_EDITED
+        ]
         return shuffled(others, 0, "donors", dialogue.id)[:OFFERED]
 
 

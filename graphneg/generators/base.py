@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar, get_args
 
 from graphneg.errors import GeneratorError, InputError
-from graphneg.ingest.rows import utterance_id
+from graphneg.ingest.rows import natural_order, utterance_id
 from graphneg.plugins import Plugins
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import Selection, StoredDialogue, dialogue_ids, read_dialogues, read_responses
@@ -208,17 +208,20 @@ class ContextSelection:
 
 
 class ContextBatch(NamedTuple):
-    """Some dialogues' contexts: how many dialogues there are, and which of them have no context."""
+    """Some dialogues' contexts: how many dialogues there are, which of them have no context, and the order of
+    the last one."""
 
     dialogues: int
     contexts: list[Context]
     without: list[str]
+    last: str
 
 
 def context_batches(
-    store: Store, chosen: ContextSelection, batch: int = BATCH, skip: int = 0
+    store: Store, chosen: ContextSelection, batch: int = BATCH, skip: int = 0, after: str = ""
 ) -> Iterator[ContextBatch]:
-    """The contexts of ``batch`` dialogues after another, in their order; ``skip`` leaves out the first ones.
+    """The contexts of ``batch`` dialogues after another, in their order; ``skip`` leaves out the first ones, up
+    to the order ``after``.
 
     The next batch is read while one is at work.
 
@@ -228,7 +231,7 @@ def context_batches(
 
     def read(ids: Sequence[str]) -> ContextBatch:
         responses = read_responses(store, ids)
-        batch = ContextBatch(len(ids), [], [])
+        batch = ContextBatch(len(ids), [], [], natural_order(ids[-1]))
         for dialogue in read_dialogues(store, ids):
             answers: dict[int, list[str]] = {}
             for response in responses.get(dialogue.id, ()):
@@ -238,7 +241,7 @@ def context_batches(
             batch.without.extend([] if own else [dialogue.id])
         return batch
 
-    ids = dialogue_ids(store, chosen.selection, skip)
+    ids = dialogue_ids(store, chosen.selection, skip, after)
     yield from ahead(read, iter(lambda: list(islice(ids, batch)), []), 1)
 
 

@@ -26,7 +26,7 @@ from graphneg.model import Negative
 from graphneg.progress import NoProgress, Progress
 from graphneg.records.resumable import Finished, NegativeStream, Written
 from graphneg.store.connection import Store
-from graphneg.store.dialogues import count_dialogues
+from graphneg.store.dialogues import content_digest, count_dialogues
 
 TOO_FEW = "too-few: the generator gave fewer candidates than were asked for"
 NO_CONTEXT = "no-context: no turn stands before a response"
@@ -80,13 +80,13 @@ class Generated(NegativeStream):
         self._progress.advance(skip)
         done = skip
         batch = asked.batch or getattr(generator, "batch", BATCH)
-        for part in context_batches(self._store, asked.contexts, batch, skip):
+        for part in context_batches(self._store, asked.contexts, batch, skip, self.resumed.last):
             for id in part.without:
                 self.summary.skip(NO_CONTEXT, id)
             negatives = list(self._negatives(part.contexts))
             done += part.dialogues
             self._progress.advance(part.dialogues)
-            yield Finished(done, negatives)
+            yield Finished(done, negatives, part.last)
         self._progress.finish()
 
     def settings(self) -> Mapping[str, Any]:
@@ -102,6 +102,18 @@ class Generated(NegativeStream):
             "selection": [selection.corpora, selection.splits, selection.limit],
             "places": asked.contexts.places,
         }
+
+    def made_of(self) -> str:
+        """A digest of what the store holds, but for what making negatives writes."""
+        return content_digest(self._store, self._generation.contexts.selection)
+
+    @property
+    def asked(self) -> str:
+        """What is asked for, in words."""
+        amount, selection = self._generation.per_context, self._generation.contexts.selection
+        return (
+            f"{self._generator.name}, {amount} of each context, {selection} in the {self._store.description}"
+        )
 
     def _negatives(self, contexts: Sequence[Context]) -> Iterator[Negative]:
         name, asked = self._generator.name, self._generation

@@ -274,6 +274,11 @@ class Selected(NegativeStream):
             "per_context": self._selection.per_context,
         }
 
+    @property
+    def asked(self) -> str:
+        """What is asked for, in words."""
+        return f"{self._selection.keep} of {self._path}"
+
     def _kept(self, contexts: Sequence[Sequence[Negative]]) -> Iterator[Negative]:
         """The records that are kept, those of a context by backward perplexity, the lowest first."""
         usable: list[Negative] = []

@@ -171,10 +171,8 @@ _BINARY = (
     (b"7z\xbc\xaf", "a 7z archive: unpack it first"),
     (b"\xfd7zXZ", "an xz file: unpack it first"),
     (b"BZh", "a bzip2 file: unpack it first"),
-    (b"\x28\xb5\x2f\xfd", "a zstd file: unpack it first"),
+    (b"\x28\xb5\x2f\xfd", "a zstd file that is damaged"),
     (b"\x1f\x8b", "a gzip file that is damaged"),
-    (b"\xff\xfe", "UTF-16 text: save it as UTF-8"),
-    (b"\xfe\xff", "UTF-16 text: save it as UTF-8"),
 )
 
 
@@ -232,7 +230,7 @@ def _looks_right(path: Path, loader: str) -> bool:
 
 def _fitting(start: bytes) -> list[str]:
     """The loaders whose files begin like this."""
-    text = start.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
+    text = start.decode("utf-8", "replace")
     return [
         loader
         for loader, (_, *ways) in FORMATS.items()

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from graphneg.errors import InputError
 from graphneg.ingest.reading import read_text
-from graphneg.records.runs import write_atomically
+from graphneg.records.runs import check_new, write_atomically
 
 
 def write_sheet(
@@ -22,8 +22,7 @@ def write_sheet(
 
     Raises `InputError`: there is such a file already, or it can't be written.
     """
-    if path.exists() and not overwrite:
-        raise InputError(f"{path}: there is such a file already; name another one, or overwrite it")
+    check_new(path, overwrite)
     text = io.StringIO(newline="")
     csv.writer(text).writerows([columns, *rows])
     write_atomically(path, text.getvalue())

@@ -27,7 +27,7 @@ from msgspec import Meta
 
 from graphneg.errors import GraphnegError, InputError
 from graphneg.model import Negative
-from graphneg.records.runs import atomic_file, check_output
+from graphneg.records.runs import atomic_file, check_output, check_replaceable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -143,14 +143,17 @@ def _refuse_unwritable(value: Any, where: str) -> None:
         raise InputError(f"{where}: {value} is not a number that JSON can hold")
 
 
-def check_destination(out: str | Path) -> Path | None:
+def check_destination(out: str | Path, overwrite: bool = True) -> Path | None:
     """The file to write, or None for standard output (``-``).
 
-    Raises `InputError`: as `graphneg.records.runs.check_output`.
+    Raises `InputError`: as `graphneg.records.runs.check_output`, and where no run wrote a file that is there
+    and is not to be overwritten.
     """
     if str(out) == STANDARD_OUTPUT:
         return None
-    return check_output(out, SUFFIXES, ", or - for standard output")
+    path = check_output(out, SUFFIXES, ", or - for standard output")
+    check_replaceable(path, overwrite)
+    return path
 
 
 def negative_to_json(negative: Negative) -> str:
@@ -183,19 +186,21 @@ def write_jsonl(negatives: Iterable[Negative], out: str | Path) -> int:
     A file appears, or is replaced, only when all are written.
     """
 
-    def write(file: BinaryIO) -> int:
-        count = 0
-        for negative in negatives:
-            file.write(negative_to_json(negative).encode() + b"\n")
-            count += 1
-        file.flush()
-        return count
-
     path = check_destination(out)
     if path is None:
-        return write(sys.stdout.buffer)
+        return write_lines(negatives, sys.stdout.buffer)
     with atomic_file(path) as unfinished, open(unfinished, "wb") as file:
-        return write(file)
+        return write_lines(negatives, file)
+
+
+def write_lines(negatives: Iterable[Negative], file: BinaryIO) -> int:
+    """Write one negative a line to an open file; returns how many."""
+    count = 0
+    for negative in negatives:
+        file.write(negative_to_json(negative).encode() + b"\n")
+        count += 1
+    file.flush()
+    return count
 
 
 def read_jsonl(path: str | Path) -> Iterator[Negative]:

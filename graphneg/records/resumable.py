@@ -2,20 +2,21 @@
 
 In: negatives, batch by batch, and a fingerprint of the settings. Out: a file. Lines go to ``OUT.part``. A
 checkpoint makes them durable and then notes, in ``OUT.part.json``, how many dialogues are done and how many
-bytes that took. Whatever stops the run, the next one with the same settings cuts ``OUT.part`` back to the
-last checkpoint and goes on there, so that the finished file is byte for byte the one of a run that was never
-stopped. ``OUT`` itself is replaced only at the end, in one step.
+bytes that took. Whatever stops the run, the next one with the same settings, of the same content, cuts
+``OUT.part`` back to the last checkpoint and goes on there, so that the finished file is byte for byte the one of
+a run that was never stopped. ``OUT`` itself appears only at the end, in one step; one that another run made, or
+none, is not replaced without a word (``overwrite``), and one that this run made is complete.
 """
 
 from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from graphneg.errors import InputError
 from graphneg.hashing import fingerprint
@@ -30,7 +31,16 @@ from graphneg.records.files import (
     write_jsonl,
     write_rows,
 )
-from graphneg.records.runs import RunNote, atomic_file, noted_facts, replace
+from graphneg.records.runs import (
+    RunNote,
+    atomic_file,
+    finished_run,
+    locked,
+    note_finished,
+    noted_facts,
+    replace,
+    unwritable,
+)
 from graphneg.records.summary import Summary
 
 if TYPE_CHECKING:
@@ -42,52 +52,56 @@ if TYPE_CHECKING:
 class Resumed:
     """Where a run goes on: dialogues and negatives done, and the notes of the last checkpoint.
 
-    ``discarded`` says why an earlier part was thrown away; None where there was none or it is used.
+    ``last`` is the place of the last dialogue that is done, as the run told it. ``discarded`` says why an
+    earlier part was thrown away; None where there was none or it is used. Where the file ``is_complete``
+    already, nothing is left to do.
     """
 
     dialogues: int = 0
     negatives: int = 0
     notes: Mapping[str, Any] = field(default_factory=dict[str, Any])
     discarded: str | None = None
+    last: str = ""
+    is_complete: bool = False
 
 
 class ResumableWriter(AbstractContextManager["ResumableWriter"]):
     """Writes negatives to ``out`` (``.jsonl`` or ``.parquet``), resumable at its checkpoints.
 
-    Opening raises `InputError` at once where ``out`` can't be written or another run is
-    writing it. Use it in a ``with`` block; leaving it without `finish` keeps the part.
+    ``fingerprint`` is that of the settings, ``made_of`` that of the content that goes in. Opening raises
+    `InputError` at once where ``out`` can't be written, another run is writing it, or there is a file that is
+    not to be overwritten. Use it in a ``with`` block; leaving it without `finish` keeps the part.
     """
 
-    def __init__(self, out: str | Path, fingerprint: str) -> None:
-        from filelock import FileLock, Timeout
-
+    def __init__(
+        self, out: str | Path, fingerprint: str, made_of: str = "", *, overwrite: bool = False
+    ) -> None:
         path = check_destination(out)
         if path is None:
             raise InputError(f"{STANDARD_OUTPUT}: standard output can't be resumed; name a file")
         self._path = path
         self._part = path.with_name(path.name + ".part")
         self._note = RunNote(path.with_name(path.name + ".part.json"), fingerprint)
-        self._lock = FileLock(path.with_name(path.name + ".part.lock"), timeout=0)
-        try:
-            self._lock.acquire()
-            self._file = open(self._part, "ab")  # noqa: SIM115 - closed by close()
-        except Timeout as error:
-            raise InputError(
-                f"{self._part}: another run is writing it; wait for its end or name another file"
-            ) from error
-        except OSError as error:
-            self._lock.release()
-            raise InputError(f"{self._part}: can't be written: {error.strerror}") from error
-        try:
-            self.resumed, offset = self._last_checkpoint()
-            self._negatives = self.resumed.negatives
-            self._file.truncate(offset)
-            self._file.seek(offset)
-            if offset == 0:
+        self._made_of = made_of
+        self._run = f"{fingerprint} {made_of}"
+        self._file: BinaryIO | None = None
+        with ExitStack() as held:
+            held.enter_context(locked(path, path.with_name(path.name + ".part.lock")))
+            if done := finished_run(path, self._run, overwrite):
+                self.resumed = _resumed(done, is_complete=True)
+                if noted_facts(self._note.path).get("fingerprint") == fingerprint:
+                    self._forget()  # what a run left that was stopped when it had just finished
+            else:
+                with self._writing():
+                    self._file = held.enter_context(open(self._part, "ab"))
+                    self.resumed, offset = self._last_checkpoint()
+                    self._file.truncate(offset)
+                    self._file.seek(offset)
+            self._negatives, self._dialogues = self.resumed.negatives, self.resumed.dialogues
+            self._notes, self._last = self.resumed.notes, self.resumed.last
+            if not (self.resumed.is_complete or self.resumed.dialogues):
                 self.checkpoint(0)
-        except BaseException:
-            self.close()
-            raise
+            self._held = held.pop_all()
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -98,22 +112,25 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
 
     def write_line(self, line: str) -> None:
         """Add a line of JSON that is no negative, to a file of such lines. It counts likewise."""
-        self._file.write(line.encode() + b"\n")
+        with self._writing():
+            self._open.write(line.encode() + b"\n")
         self._negatives += 1
 
-    def checkpoint(self, dialogues: int, notes: Mapping[str, Any] | None = None) -> None:
+    def checkpoint(self, dialogues: int, notes: Mapping[str, Any] | None = None, last: str = "") -> None:
         """Acknowledge all that was written: ``dialogues`` are done, counted from the run's start.
 
-        ``notes`` (what JSON can hold) come back in `resumed`, for counts that go on.
+        ``notes`` (what JSON can hold) and ``last`` come back in `resumed`, for counts that go on.
         """
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        offset = self._file.tell()
-        self._note.write(dialogues=dialogues, negatives=self._negatives, offset=offset, notes=notes or {})
+        self._dialogues, self._notes, self._last = dialogues, notes or {}, last
+        with self._writing():
+            self._open.flush()
+            os.fsync(self._open.fileno())
+            self._note.write(made_of=self._made_of, offset=self._open.tell(), **self._facts())
 
     def written(self) -> Iterator[Negative]:
         """All that was written so far, from the file."""
-        self._file.flush()
+        with self._writing():
+            self._open.flush()
         return read_jsonl(self._part)
 
     def finish(self) -> Path:
@@ -121,24 +138,49 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
 
         Stopped at any moment, the old file or the new one is there, never a half of one.
         """
-        self._file.flush()
-        if self._path.suffix == ".parquet":
-            with atomic_file(self._path) as converted:
-                write_rows(read_jsonl(self._part), converted)
-            self._note.remove()
-            self._part.unlink()
-        else:
-            replace(self._part, self._path)
-            self._note.remove()
-        with suppress(PermissionError):  # Windows keeps a file that is open
-            Path(self._lock.lock_file).unlink(missing_ok=True)
+        if not self.resumed.is_complete:
+            with self._writing():
+                self._open.flush()
+                if self._path.suffix == ".parquet":
+                    with atomic_file(self._path) as converted:
+                        write_rows(read_jsonl(self._part), converted)
+                        note_finished(self._path, converted, self._run, **self._facts())
+                else:
+                    note_finished(self._path, self._part, self._run, **self._facts())
+                    replace(self._part, self._path)
+                self._forget()
         self.close()
         return self._path
 
     def close(self) -> None:
         """Stop writing. What no checkpoint acknowledged is dropped by the next run."""
-        self._file.close()
-        self._lock.release()
+        with suppress(OSError):  # of a full disk: its error has been told
+            self._held.close()
+
+    @property
+    def _open(self) -> BinaryIO:
+        assert self._file is not None, "the file is complete already"
+        return self._file
+
+    def _forget(self) -> None:
+        self._part.unlink(missing_ok=True)
+        self._note.remove()
+
+    def _facts(self) -> dict[str, Any]:
+        """What the run has done so far, for its notes."""
+        done = {"dialogues": self._dialogues, "negatives": self._negatives}
+        return {**done, "notes": self._notes, "last": self._last}
+
+    @contextmanager
+    def _writing(self) -> Generator[None]:
+        """Where writing fails inside: says what is kept."""
+        try:
+            yield
+        except (OSError, InputError) as error:
+            if isinstance(error, InputError) and not isinstance(error.__cause__, OSError):
+                raise
+            kept = f"{self._part.name} keeps what was made up to its last checkpoint, if any"
+            raise unwritable(self._path, error, kept) from error
 
     def _last_checkpoint(self) -> tuple[Resumed, int]:
         """The last checkpoint and the bytes of the part up to it, or a fresh start and why."""
@@ -146,15 +188,30 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         reason: str | None = None
         if not self._note.path.is_file():
             reason = f"{self._part} came without {self._note.path.name}" if size else None
-        elif not noted.keys() >= {"fingerprint", "dialogues", "negatives", "offset", "notes"}:
+        elif not noted.keys() >= {
+            "fingerprint",
+            "made_of",
+            "dialogues",
+            "negatives",
+            "offset",
+            "notes",
+            "last",
+        }:
             reason = f"{self._note.path} is not readable"
         elif noted["fingerprint"] != self._note.fingerprint:
             reason = f"{self._part} was begun with other settings"
+        elif noted["made_of"] != self._made_of:
+            reason = f"what {self._part} was made of has changed since it was begun"
         elif size < noted["offset"]:
             reason = f"{self._part} is shorter than its last checkpoint"
         else:
-            return Resumed(noted["dialogues"], noted["negatives"], noted["notes"]), noted["offset"]
+            return _resumed(noted), noted["offset"]
         return Resumed(discarded=reason), 0
+
+
+def _resumed(noted: Mapping[str, Any], is_complete: bool = False) -> Resumed:
+    done: dict[str, Any] = {name: noted[name] for name in ("dialogues", "negatives", "notes", "last")}
+    return Resumed(**done, is_complete=is_complete)
 
 
 Written = Callable[[], Iterable[Negative]]
@@ -163,10 +220,12 @@ Written = Callable[[], Iterable[Negative]]
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """One batch: how many dialogues are done since the start, and the batch's negatives."""
+    """One batch: how many dialogues are done since the start, the batch's negatives, and the place of the
+    batch's last dialogue, which a run that goes on finds in ``resumed.last``."""
 
     dialogues: int
     negatives: Sequence[Negative]
+    last: str = ""
 
 
 class NegativeStream(ABC):
@@ -181,6 +240,14 @@ class NegativeStream(ABC):
         """What there is to say to the user after a run: a condition that is off, say."""
         return ()
 
+    @property
+    def asked(self) -> str:
+        """What is asked for, in words: how many of what, of where."""
+        return "negatives to be made"
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.asked}>"
+
     @abstractmethod
     def run(self, skip: int, written: Written) -> Iterator[Finished]:
         """Make the batches behind the first ``skip`` dialogues, whose negatives are ``written``."""
@@ -189,22 +256,29 @@ class NegativeStream(ABC):
     def settings(self) -> Mapping[str, Any]:
         """What the output depends on, as JSON can hold it; the batch is not part of it."""
 
+    def made_of(self) -> str:
+        """A digest of the content that the output is made of, where it is not part of the settings."""
+        return ""
+
     def __iter__(self) -> Iterator[Negative]:
-        self.summary = Summary()
+        self.summary, self.resumed = Summary(), Resumed()
         for finished in self.run(0, tuple[Negative, ...]):
             yield from finished.negatives
 
-    def to_jsonl(self, out: str | Path) -> Summary:
+    def to_jsonl(self, out: str | Path, *, overwrite: bool = False) -> Summary:
         """Write one JSON object a line to ``out``, or to standard output (``-``).
 
         A file is resumable: stopped at any moment, the same call goes on where it was and ends with
-        the same bytes. Raises `InputError` where ``out`` can't be written, or another run is writing it.
-        """
-        return self._write(out, ".jsonl")
+        the same bytes; of a file that it has written nothing is made again (``resumed.is_complete``).
 
-    def to_parquet(self, out: str | Path) -> Summary:
+        Raises `InputError`: ``out`` can't be written, another run is writing it, or there is another file,
+        which ``overwrite`` replaces.
+        """
+        return self._write(out, ".jsonl", overwrite)
+
+    def to_parquet(self, out: str | Path, *, overwrite: bool = False) -> Summary:
         """Write a Parquet file, resumable as :meth:`to_jsonl` is, with its errors."""
-        return self._write(out, ".parquet")
+        return self._write(out, ".parquet", overwrite)
 
     def to_pandas(self) -> pandas.DataFrame:
         """A data frame, one row a negative."""
@@ -214,19 +288,22 @@ class NegativeStream(ABC):
         """A Hugging Face dataset with typed features."""
         return to_dataset(self)
 
-    def _write(self, out: str | Path, suffix: str) -> Summary:
+    def _write(self, out: str | Path, suffix: str, overwrite: bool) -> Summary:
         path = check_destination(out)
         if path is None and suffix == ".jsonl":
             write_jsonl(self, out)
             return self.summary
         if path is None or path.suffix != suffix:
             raise InputError(f"{out}: name a file that ends {suffix}")
-        with ResumableWriter(out, fingerprint(self.settings())) as writer:
+        settings = fingerprint(self.settings())
+        with ResumableWriter(out, settings, self.made_of(), overwrite=overwrite) as writer:
             self.resumed = writer.resumed
             self.summary = Summary.from_state(self.resumed.notes)
+            if self.resumed.is_complete:
+                return self.summary
             for finished in self.run(self.resumed.dialogues, writer.written):
                 for negative in finished.negatives:
                     writer.write(negative)
-                writer.checkpoint(finished.dialogues, self.summary.state())
+                writer.checkpoint(finished.dialogues, self.summary.state(), finished.last)
             writer.finish()
         return self.summary

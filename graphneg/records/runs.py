@@ -12,17 +12,22 @@ which the next run knows whether what an earlier one left is its own to go on wi
 
 from __future__ import annotations
 
+import errno
+import hashlib
 import json
 import os
 import secrets
 import shutil
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from graphneg.errors import InputError
+from graphneg.errors import InputError, first_line
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_LOCK_ATTEMPTS = 100
 
 
 def check_output(out: str | Path, suffixes: Sequence[str], instead: str = "") -> Path:
@@ -46,10 +51,115 @@ def check_output(out: str | Path, suffixes: Sequence[str], instead: str = "") ->
     return path
 
 
+def check_replaceable(path: Path, overwrite: bool) -> dict[str, Any]:
+    """What the run noted that wrote the file; nothing where there is none, or it is to be overwritten.
+
+    Raises `InputError`: the file is no run's, or not as a run left it.
+    """
+    if overwrite or not path.exists():
+        return {}
+    noted = noted_facts(_finished_note(path, "").path)
+    if "digest" not in noted or noted["digest"] != _digest(path):
+        raise _taken(path, ", which no run of graphneg left as it is")
+    return noted
+
+
+def finished_run(path: Path, fingerprint: str, overwrite: bool) -> dict[str, Any]:
+    """What the run of this fingerprint noted of the file that it has written; nothing where it is to be written.
+
+    Raises `InputError`: there is a file that another run wrote, or none, and nothing says to overwrite it.
+    """
+    noted = check_replaceable(path, overwrite)
+    if noted and noted["fingerprint"] != fingerprint:
+        raise _taken(path, ", made with other settings or of other content")
+    return noted
+
+
+def note_finished(path: Path, made: Path, fingerprint: str, **facts: Any) -> None:
+    """Note which run made a file, and facts of it, before what is ``made`` takes its name ``path``.
+
+    The note is a hidden file beside it, as JSON lines have no room for one that other readers pass over.
+
+    Raises `InputError`: it can't be written.
+    """
+    _finished_note(path, fingerprint).write(digest=_digest(made), **facts)
+
+
+def remove_finished(path: Path) -> None:
+    """Take away a file that a run wrote, with its note."""
+    path.unlink()
+    _finished_note(path, "").remove()
+
+
+def _finished_note(path: Path, fingerprint: str) -> RunNote:
+    return RunNote(path.with_name(f".{path.name}.run.json"), fingerprint)
+
+
+def _digest(path: Path) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _taken(path: Path, which: str = "") -> InputError:
+    error = InputError(
+        f"{path}: there is such a file already{which}; name another one, or overwrite it (--overwrite)"
+    )
+    error.status = 2
+    return error
+
+
 def check_new(path: Path, overwrite: bool) -> None:
     """Raises `InputError` where there is such a file and nothing says to ``overwrite`` it."""
     if path.exists() and not overwrite:
-        raise InputError(f"{path}: there is such a file already; name another one, or overwrite it")
+        raise _taken(path)
+
+
+def unwritable(path: str | Path, error: BaseException, kept: str) -> InputError:
+    """The error of a file that can't be written: why, what is ``kept``, and what to do where a disk is full."""
+    cause = error if isinstance(error, OSError) else error.__cause__ or error
+    reason = (isinstance(cause, OSError) and cause.strerror) or first_line(cause)
+    room = "; make room, then run the same command again"
+    full = isinstance(cause, OSError) and cause.errno in _FULL
+    return InputError(f"{path}: can't be written: {reason}; {kept}{room if full else ''}")
+
+
+@contextmanager
+def locked(path: Path, file: Path) -> Generator[None]:
+    """Hold ``path`` by a lock ``file``, which goes when the block ends. Nobody waits.
+
+    Raises `InputError`: another run holds it, or the lock file can't be made.
+    """
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(file, timeout=0)
+    try:
+        for _ in range(_LOCK_ATTEMPTS):
+            # Another run may take the lock file away, and a third make a new one, while this one locks it:
+            # only where it has been the same file all along does the lock keep others out.
+            with open(file, "ab") as before:
+                with suppress(Timeout):
+                    lock.acquire()
+                if _is_at(file, os.fstat(before.fileno())):
+                    break
+            lock.release()
+    except OSError as error:
+        raise unwritable(path, error, "nothing was changed") from error
+    if not lock.is_locked:
+        raise InputError(f"{path}: another run is writing it; wait for its end or name another file")
+    try:
+        yield
+    finally:
+        with suppress(OSError):  # Windows keeps a file that is open
+            file.unlink()
+        lock.release()
+
+
+def _is_at(path: Path, known: os.stat_result) -> bool:
+    """Whether the file of that state is still the one of this name."""
+    try:
+        return os.path.samestat(known, os.stat(path))
+    except FileNotFoundError:
+        return False
 
 
 @contextmanager
@@ -59,17 +169,18 @@ def atomic_file(path: str | Path) -> Generator[Path]:
     The step survives a power cut. Where the block raises, ``path`` stays as it was and nothing is left
     beside it.
 
-    Raises `InputError`: the file can't be written.
+    Raises `InputError`: the file can't be written, or another run is writing it.
     """
     path = Path(path)
     unfinished = path.with_name(f"{path.name}.tmp")
-    try:
-        yield unfinished
-        replace(unfinished, path)
-    except OSError as error:
-        raise InputError(f"{path}: can't be written: {error.strerror or error}") from error
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with locked(path, path.with_name(f"{path.name}.tmp.lock")):
+        try:
+            yield unfinished
+            replace(unfinished, path)
+        except OSError as error:
+            raise unwritable(path, error, "nothing was changed") from error
+        finally:
+            unfinished.unlink(missing_ok=True)
 
 
 @contextmanager

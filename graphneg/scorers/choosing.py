@@ -162,6 +162,11 @@ class Chosen(NegativeStream):
             "seed": self._seed,
         }
 
+    @property
+    def asked(self) -> str:
+        """What is asked for, in words."""
+        return f"of {self._path}"
+
     def _chosen(self, records: Sequence[Negative], kept: Counter[str]) -> Iterator[Negative]:
         fine: dict[tuple[str, ...], list[Negative]] = {}
         wrong = [record for record in records if self._passes(record, RIGHT if record.label == 1 else None)]

@@ -27,7 +27,7 @@ from graphneg.ingest.reading import accepted, json_lines
 from graphneg.model import Dialogue
 from graphneg.progress import NoProgress, Progress
 from graphneg.records.resumable import ResumableWriter
-from graphneg.records.runs import check_new, check_output, write_atomically
+from graphneg.records.runs import check_new, check_output, remove_finished, write_atomically
 from graphneg.scorers.followups import FollowUp, best, followups, fqness, written
 
 if TYPE_CHECKING:
@@ -79,14 +79,18 @@ def collect_contexts(
     bar = progress or NoProgress()
     bar.start("follow-ups", None, "questions")
     asked = followups(contexts, choice.furthest)
-    done, _ = _collect(scores, settings, asked, lambda some: map(context_line, fqness(model, some)), bar)
+
+    def lines(some: Sequence[FollowUp]) -> Iterable[str]:
+        return map(context_line, fqness(model, some))
+
+    done, _ = _collect(scores, settings, asked, lines, bar, overwrite=True)
     if not done:
-        scores.unlink()
+        remove_finished(scores)
         raise InputError("no context ends in a question to a speaker who said something before")
     bar.finish()
     chosen = best(read_contexts_file(scores), choice.top, choice.per_dialogue)
     _write(path, map(context_line, chosen))
-    scores.unlink()
+    remove_finished(scores)
     return chosen
 
 
@@ -106,13 +110,14 @@ def collect_responses(
     for the first generator alone.
 
     Raises:
-        InputError: ``out`` is there already, or no generator or two of one name are given.
+        InputError: ``out`` is there already, not written by this call, or no generator or two of one name
+            are given.
         GeneratorError: a generator answers with too few lists.
     """
     names = [item.name for item in generators]
     if not names or len(set(names)) < len(names):
         raise InputError(f"generators {', '.join(names) or '(none)'}: one or more, each once, please")
-    path = _destination(out, overwrite)
+    path = check_output(out, (".jsonl",))
     settings = {
         "contexts": [context_line(item) for item in contexts],
         "generators": [[item.name, settings_of(item)] for item in generators],
@@ -127,7 +132,7 @@ def collect_responses(
 
     bar = progress or NoProgress()
     bar.start("responses", len(contexts), "contexts")
-    _, written = _collect(path, settings, contexts, lines, bar)
+    _, written = _collect(path, settings, contexts, lines, bar, overwrite)
     bar.finish()
     return written
 
@@ -138,10 +143,11 @@ def _collect(
     items: Iterable[Item],
     lines: Callable[[Sequence[Item]], Iterable[str]],
     bar: Progress,
+    overwrite: bool,
 ) -> tuple[int, int]:
     """Write the lines of all items, some at a time, where a stopped run of these settings ended. Returns how
     many items and lines there are in all."""
-    with ResumableWriter(path, fingerprint(settings)) as writer:
+    with ResumableWriter(path, fingerprint(settings), overwrite=overwrite) as writer:
         done, written = writer.resumed.dialogues, writer.resumed.negatives
         bar.advance(done)
         rest = islice(items, done, None)

@@ -67,12 +67,13 @@ class ShiftCalls:
         """
         return shift_graph(self.store, corpora)
 
-    def export_shifts(self, out: str | Path, *, corpora: Sequence[str] = ()) -> int:
+    def export_shifts(self, out: str | Path, *, corpora: Sequence[str] = (), overwrite: bool = False) -> int:
         """Write the shift graph to a file: .graphml, .parquet or .jsonl; returns how many edges.
 
-        Raises `InputError`: another suffix, the file can't be written, or there is no shift graph.
+        Raises `InputError`: another suffix, the file can't be written or is there already and not to
+        ``overwrite``, or there is no shift graph.
         """
-        return export_shifts(self.store, Path(out), corpora)
+        return export_shifts(self.store, Path(out), corpora, overwrite=overwrite)
 
     def substitutes(
         self,

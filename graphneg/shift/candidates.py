@@ -148,14 +148,16 @@ def replies_of(store: Store, dialogues: Sequence[str]) -> list[Reply]:
     return replies
 
 
-def all_replies(store: Store, selection: Selection, skip: int = 0) -> Iterator[tuple[int, list[Reply]]]:
-    """Some dialogues at a time, in flat memory: how many they are, and their replies.
+def all_replies(
+    store: Store, selection: Selection, skip: int = 0, after: str = ""
+) -> Iterator[tuple[list[str], list[Reply]]]:
+    """Some dialogues at a time, in flat memory: their ids, and their replies.
 
-    ``skip`` leaves out the first dialogues of the selection.
+    ``skip`` leaves out the first dialogues of the selection, up to the order ``after``.
     """
-    ids = dialogue_ids(store, selection, skip)
+    ids = dialogue_ids(store, selection, skip, after)
     while some := list(islice(ids, DIALOGUES)):
-        yield len(some), replies_of(store, some)
+        yield some, replies_of(store, some)
 
 
 def stored_reply(store: Store, id: str) -> Reply:

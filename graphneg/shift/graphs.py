@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from graphneg.errors import InputError
-from graphneg.records.runs import atomic_file, check_output
+from graphneg.records.runs import atomic_file, check_new, check_output
 from graphneg.store.connection import Store
 from graphneg.store.statements import cypher_text
 
@@ -67,15 +67,17 @@ def shift_graph(store: Store, corpora: Sequence[str] = ()) -> networkx.DiGraph[s
     return _graph(read_edges(store, corpora))
 
 
-def export_shifts(store: Store, out: Path, corpora: Sequence[str] = ()) -> int:
+def export_shifts(store: Store, out: Path, corpora: Sequence[str] = (), *, overwrite: bool = False) -> int:
     """Write the shift graph in the form that the suffix names; returns the number of its edges.
 
     ``.graphml`` has keywords as nodes and ``count`` on edges; ``.parquet`` and ``.jsonl`` have one edge a
     row: ``focus``, ``perspective``, ``count``. The file is there when it is complete.
 
-    Raises `InputError`: another suffix, no such folder, the file can't be written, or there is no graph.
+    Raises `InputError`: another suffix, no such folder, the file can't be written or is there already and not
+    to ``overwrite``, or there is no graph.
     """
     check_output(out, SUFFIXES)
+    check_new(out, overwrite)
     edges = read_edges(store, corpora)
     rows = [dict(zip(("focus", "perspective", "count"), edge, strict=True)) for edge in edges]
     with atomic_file(out) as unfinished:

@@ -10,12 +10,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, asdict, dataclass, field
+from dataclasses import KW_ONLY, asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from graphneg.errors import InputError
 from graphneg.hashing import fingerprint
+from graphneg.ingest.rows import natural_order
 from graphneg.nn.fine_tuning import TrainingReport, fine_tune
 from graphneg.nn.models import load_causal, load_seq2seq
 from graphneg.progress import NoProgress, Progress
@@ -25,7 +26,7 @@ from graphneg.shift.graphs import Shifts
 from graphneg.shift.keywords import KeywordExtractor, extractor_named
 from graphneg.shift.prediction import Predictor, choices_of, examples_of
 from graphneg.store.connection import Store
-from graphneg.store.dialogues import Selection, count_dialogues
+from graphneg.store.dialogues import Selection, content_digest, count_dialogues
 from graphneg.store.statements import cypher_text
 
 NO_PERSPECTIVE = "the reply has no perspective"
@@ -86,11 +87,15 @@ class Prediction:
 
 @dataclass(slots=True)
 class SubstitutesReport:
-    """What became of a corpus: replies looked at and written, and the others by why there is nothing."""
+    """What became of a corpus: replies looked at and written, and the others by why there is nothing.
+
+    Where the file ``was_complete``, the same call wrote it before.
+    """
 
     replies: int = 0
     written: int = 0
     skipped: dict[str, int] = field(default_factory=dict[str, int])
+    was_complete: bool = False
 
 
 def substitutes_of(shifts: Shifts, replies: Sequence[Reply], how: Prediction) -> list[Substitutes]:
@@ -172,7 +177,7 @@ class SubstituteFinder:
             moved = [reply for reply in replies if reply.perspective is not None]
             yield from substitutes_of(self._shifts, moved, self.how)
 
-    def to_jsonl(self, out: str | Path) -> SubstitutesReport:
+    def to_jsonl(self, out: str | Path, *, overwrite: bool = False) -> SubstitutesReport:
         """Write the substitutes of every reply that has a perspective, one reply a line.
 
         A line is ``{"id", "post", "text", "focus", "perspective", "substitutes": [{"focus", "text",
@@ -186,16 +191,20 @@ class SubstituteFinder:
         settings = {"predictor": how.predictor.name, "options": {k: str(v) for k, v in how.options.items()}}
         settings |= {"reach": asdict(how.reach), "most": how.most}
         settings["selection"] = asdict(self.selection)
-        with ResumableWriter(out, fingerprint(settings)) as writer:
+        settings["shifts"] = [row.data() for row in self.store.read(cypher_text("shift/method"))]
+        content = content_digest(self.store, self.selection)
+        with ResumableWriter(out, fingerprint(settings), content, overwrite=overwrite) as writer:
             report = SubstitutesReport(**writer.resumed.notes)
+            if writer.resumed.is_complete:
+                return replace(report, was_complete=True)
             done = writer.resumed.dialogues
             total = count_dialogues(self.store, self.selection)
             self.progress.start("substitutes", max(0, total - done), "dialogues")
-            for amount, replies in all_replies(self.store, self.selection, done):
+            for ids, replies in all_replies(self.store, self.selection, done, writer.resumed.last):
                 self._write(writer, replies, report)
-                done += amount
-                writer.checkpoint(done, asdict(report))
-                self.progress.advance(amount)
+                done += len(ids)
+                writer.checkpoint(done, asdict(report), natural_order(ids[-1]))
+                self.progress.advance(len(ids))
             self.progress.finish()
             writer.finish()
         return report

@@ -5,7 +5,7 @@ In: which dialogues (a `Selection`), or ids. Out: dialogues with their turns, re
 
 from __future__ import annotations
 
-from collections import OrderedDict, defaultdict
+from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, Protocol
 from neo4j import Record
 
 from graphneg.errors import StoreError
+from graphneg.hashing import fingerprint
 from graphneg.model import AmrGraph, AmrNode, Mention
 from graphneg.store.connection import Store
 from graphneg.store.statements import cypher_text
@@ -28,13 +29,15 @@ _NO_DIGESTS: Mapping[str, str | None] = {}
 
 @dataclass(frozen=True, slots=True)
 class StoredTurn:
-    """One utterance as editing sees it: ``amr`` is its graph's id, ``digest`` the graph's own."""
+    """One utterance as editing sees it: ``amr`` is its graph's id, ``digest`` the graph's own; ``foreign``: it
+    is hardly English."""
 
     turn: int
     speaker: str
     text: str
     amr: str | None
     digest: str | None = None
+    foreign: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +81,16 @@ class Selection:
     limit: int | None = None
     with_graphs: bool = False
 
+    def __str__(self) -> str:
+        """In words.
+
+        >>> str(Selection()), str(Selection(("everyday",), ("train", "test"), 40))
+        ('all dialogues', 'the first 40 dialogues of everyday, train, test')
+        """
+        first = "all" if self.limit is None else f"the first {self.limit:,}"
+        names = (*self.corpora, *self.splits)
+        return f"{first} dialogues" + f" of {', '.join(names)}" * bool(names)
+
     def conditions(self) -> dict[str, Any]:
         """The parameters of queries that select dialogues; the limit is not one of them."""
         return {"corpora": list(self.corpora), "splits": list(self.splits), "with_graphs": self.with_graphs}
@@ -90,22 +103,55 @@ def count_dialogues(store: Store, selection: Selection) -> int:
 
 
 def dialogue_ids(
-    store: Store, selection: Selection, skip: int = 0, *, statement: str = "read/dialogues", page: int = PAGE
+    store: Store,
+    selection: Selection,
+    skip: int = 0,
+    after: str = "",
+    *,
+    statement: str = "read/dialogues",
+    page: int = PAGE,
 ) -> Iterator[str]:
     """Ids in the corpus's natural order, in flat memory; ``skip`` leaves out the first ones.
 
-    The shipped ``statement`` selects them, ``page`` at a time.
+    Where the place of the last of those is known (its ``order``), they are the ones up to ``after``, however
+    many there are by now. The shipped ``statement`` selects them, ``page`` at a time.
     """
-    after, left = "", selection.limit
+    if after and selection.limit is not None:
+        selection = replace(selection, limit=max(0, selection.limit - skip))
+    skip = 0 if after else skip
+    for rows in _pages(store, selection, statement, page, after):
+        yield from (row["id"] for row in rows[skip:])
+        skip = max(0, skip - len(rows))
+
+
+def _pages(
+    store: Store, selection: Selection, statement: str, page: int = PAGE, after: str = ""
+) -> Iterator[list[Record]]:
+    """The rows of a statement that takes pages of dialogues, in their order."""
+    left = selection.limit
     while left is None or left > 0:
         limit = page if left is None else min(page, left)
         rows = store.read(cypher_text(statement), after=after, limit=limit, **selection.conditions())
-        yield from (row["id"] for row in rows[skip:])
-        skip = max(0, skip - len(rows))
+        yield rows
         if len(rows) < limit:
             return
         after = rows[-1]["order"]
         left = None if left is None else left - len(rows)
+
+
+def content_digest(store: Store, selection: Selection) -> str:
+    """Of what negatives of a selection are made of: its dialogues with their responses and graphs, in their
+    order, and how much there is of the rest: other dialogues, words, opposites, shifts.
+
+    What making negatives writes is no part of it.
+    """
+    digest = ""
+    for rows in _pages(store, selection, "read/contents"):
+        digest = fingerprint([digest, *([row["id"], row["digest"], sorted(row["graphs"])] for row in rows)])
+    amounts = Counter[str]()
+    for row in store.read(cypher_text("read/amounts")):
+        amounts[row["kind"]] += row["amount"]
+    return fingerprint([digest, amounts])
 
 
 class Reads(Protocol):
@@ -123,8 +169,8 @@ def read_dialogues(store: Reads, ids: Sequence[str]) -> list[StoredDialogue]:
         # Of an utterance's graphs, a gold one (``penman``) comes before a parser's.
         said = sorted(row["turns"], key=lambda turn: (turn[0], turn[4] != "penman", turn[4] or ""))
         turns: dict[int, StoredTurn] = {}
-        for turn, speaker, text, amr, _, digest in said:
-            turns.setdefault(turn, StoredTurn(turn, speaker, text, amr, digest))
+        for turn, speaker, text, amr, _, digest, foreign in said:
+            turns.setdefault(turn, StoredTurn(turn, speaker, text, amr, digest, foreign is True))
         whole = tuple(turns.values())
         dialogues[row["id"]] = StoredDialogue(row["id"], row["corpus"], row["split"], whole)
     return [dialogues[id] for id in ids if id in dialogues]

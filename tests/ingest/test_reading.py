@@ -116,7 +116,7 @@ def test_a_line_that_is_too_long_is_refused_once_and_reading_goes_on(
 
 def test_a_gzip_file_that_is_no_such_file_is_told_at_its_line(file: Path) -> None:
     packed = gzip.compress(b"one\ntwo\n")
-    assert reading.head(written(file, packed[:9])) == b"\x1f\x8b"
+    assert reading.head(written(file, packed[:9])).startswith(b"\x1f\x8b")
     found = list(reading.text_lines(written(file, packed[:-4]), NoProgress()))
     assert "the gzip stream is damaged from here on" in refusals(found)[-1]
 

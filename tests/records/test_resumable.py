@@ -3,26 +3,36 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import subprocess
 import sys
 import textwrap
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from filelock import FileLock, Timeout
 
 from graphneg.errors import InputError
 from graphneg.records.files import read_jsonl, write_jsonl
 from graphneg.records.resumable import ResumableWriter, fingerprint
+from graphneg.records.runs import locked
 from tests.negative_samples import EXAMPLE, some
 
 
 def run_dialogues(
-    out: Path, done: int, total: int = 10, settings: str = "s", stop: int | None = None
+    out: Path,
+    done: int,
+    total: int = 10,
+    settings: str = "s",
+    stop: int | None = None,
+    made_of: str = "",
+    overwrite: bool = False,
 ) -> None:
     """Two negatives a dialogue, a checkpoint every third; stops without a word where told."""
-    with ResumableWriter(out, settings) as writer:
+    with ResumableWriter(out, settings, made_of, overwrite=overwrite) as writer:
         assert writer.resumed.dialogues == done
         for number in range(done, total):
             if number == stop:
@@ -43,7 +53,7 @@ def test_a_stopped_run_goes_on_and_gives_the_same_bytes(tmp_path: Path, name: st
     run_dialogues(tmp_path / name, 3, stop=8)
     run_dialogues(tmp_path / name, 6)
     assert (tmp_path / name).read_bytes() == (tmp_path / "once" / name).read_bytes()
-    assert {path.name for path in tmp_path.iterdir()} == {"once", name}
+    assert {path.name for path in tmp_path.iterdir()} == {"once", name, f".{name}.run.json"}
 
 
 def test_resuming_tells_what_is_done_and_gives_the_notes_back(tmp_path: Path):
@@ -64,14 +74,88 @@ def test_other_settings_start_afresh_and_say_so(tmp_path: Path):
     assert len(list(read_jsonl(tmp_path / "out.jsonl"))) == 20
 
 
+def test_other_content_starts_afresh_and_says_so(tmp_path: Path):
+    run_dialogues(tmp_path / "out.jsonl", 0, stop=8, made_of="a store")
+    with ResumableWriter(tmp_path / "out.jsonl", "s", "more of it") as writer:
+        assert writer.resumed.dialogues == 0
+        assert "was made of has changed since" in (writer.resumed.discarded or "")
+
+
 def test_a_finished_file_stays_until_the_next_run_is_finished(tmp_path: Path):
     out = tmp_path / "out.jsonl"
     run_dialogues(out, 0, total=2)
     finished = out.read_bytes()
-    run_dialogues(out, 0, stop=8)
+    run_dialogues(out, 0, stop=8, overwrite=True)
     assert out.read_bytes() == finished
-    run_dialogues(out, 6)
+    run_dialogues(out, 6, overwrite=True)
     assert len(list(read_jsonl(out))) == 20
+
+
+@pytest.mark.parametrize("name", ["out.jsonl", "out.parquet"])
+def test_a_file_that_the_same_run_wrote_is_complete(tmp_path: Path, name: str):
+    run_dialogues(tmp_path / name, 0)
+    written = (tmp_path / name).stat()
+    with ResumableWriter(tmp_path / name, "s") as writer:
+        assert writer.resumed.is_complete
+        assert (writer.resumed.negatives, writer.resumed.notes) == (20, {"seen": 9})
+        writer.finish()
+    assert (tmp_path / name).stat() == written
+    assert {path.name for path in tmp_path.iterdir()} == {name, f".{name}.run.json"}
+
+
+@pytest.mark.parametrize("name", ["out.jsonl", "out.parquet"])
+@pytest.mark.parametrize(
+    ("settings", "made_of", "change", "why"),
+    [
+        ("another seed", "", b"", "made with other settings or of other content"),
+        ("s", "more of it", b"", "made with other settings or of other content"),
+        ("s", "", b"\n", "which no run of graphneg left as it is"),
+    ],
+)
+def test_another_file_is_not_replaced(
+    tmp_path: Path, name: str, settings: str, made_of: str, change: bytes, why: str
+):
+    run_dialogues(tmp_path / name, 0)
+    with open(tmp_path / name, "ab") as file:
+        file.write(change)
+    kept = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    with pytest.raises(InputError, match=rf"there is such a file already, {why}.*--overwrite") as refused:
+        run_dialogues(tmp_path / name, 0, settings=settings, made_of=made_of)
+    assert refused.value.status == 2
+    assert kept == {path: path.read_bytes() for path in tmp_path.iterdir()}
+    run_dialogues(tmp_path / name, 0, settings=settings, made_of=made_of, overwrite=True)
+    with ResumableWriter(tmp_path / name, settings, made_of) as writer:
+        assert writer.resumed.is_complete
+
+
+def test_a_run_that_was_stopped_when_it_had_just_finished_leaves_nothing(tmp_path: Path):
+    run_dialogues(tmp_path / "out.parquet", 0, stop=8)
+    left = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    run_dialogues(tmp_path / "out.parquet", 6)
+    for path, content in left.items():
+        path.write_bytes(content)
+    with ResumableWriter(tmp_path / "out.parquet", "s") as writer:
+        assert writer.resumed.is_complete
+    assert {path.name for path in tmp_path.iterdir()} == {"out.parquet", ".out.parquet.run.json"}
+
+
+@pytest.mark.parametrize("name", ["out.jsonl", "out.parquet"])
+def test_a_full_disk_is_told_and_the_run_goes_on_where_there_is_room(tmp_path: Path, name: str):
+    """The system refuses whatever makes a file longer than the limit, as a full disk does."""
+    (tmp_path / "once").mkdir()
+    run_dialogues(tmp_path / "once" / name, 0)
+    hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (9_000, hard))
+        kept = rf"{name}: can't be written: File too large; {name}.part keeps what .*; make room, then"
+        with pytest.raises(InputError, match=kept):
+            run_dialogues(tmp_path / name, 0)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+        signal.signal(signal.SIGXFSZ, ignored)
+    run_dialogues(tmp_path / name, 6)
+    assert (tmp_path / name).read_bytes() == (tmp_path / "once" / name).read_bytes()
 
 
 @pytest.mark.parametrize("damage", ["", "{", "[1]", '{"fingerprint": "s"}', "\x00\x00"])
@@ -97,6 +181,52 @@ def test_two_runs_cannot_write_the_same_file(tmp_path: Path):
     ):
         ResumableWriter(tmp_path / "out.jsonl", "s")
     run_dialogues(tmp_path / "out.jsonl", 0)
+
+
+def test_runs_that_follow_each_other_closely_never_write_at_once(tmp_path: Path):
+    """Each run makes a file that is whole, and takes its lock file away when others wait to hold it."""
+    script = textwrap.dedent(
+        """
+        import sys
+        from pathlib import Path
+        from graphneg.errors import InputError
+        from graphneg.records.runs import locked
+        out, inside = Path(sys.argv[1]), Path(sys.argv[2])
+        done = 0
+        while done < 150:
+            try:
+                with locked(out, Path(f"{out}.lock")):
+                    inside.mkdir()  # fails where another one is inside
+                    inside.rmdir()
+                    done += 1
+            except InputError as error:
+                assert "another run is writing it" in str(error), error
+        """
+    )
+    command = [sys.executable, "-c", script, str(tmp_path / "out.jsonl"), str(tmp_path / "inside")]
+    runs = [subprocess.Popen(command, stderr=subprocess.PIPE) for _ in range(3)]
+    assert [run.communicate()[1].decode() for run in runs] == [""] * 3
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_lock_file_that_was_removed_and_made_anew_locks_nothing(tmp_path: Path, monkeypatch: Any):
+    """Between opening the lock file and locking it, another run ends and a third one begins."""
+    lock = tmp_path / "out.jsonl.lock"
+    acquire = FileLock.acquire
+
+    def late(self: FileLock, *given: Any, **named: Any) -> Any:
+        held = acquire(self, *given, **named)
+        if not lock.with_name("meanwhile").exists():
+            lock.with_name("meanwhile").touch()
+            lock.unlink()
+            lock.touch()
+        return held
+
+    monkeypatch.setattr(FileLock, "acquire", late)
+    with locked(tmp_path / "out.jsonl", lock):
+        other = FileLock(lock, timeout=0)
+        with pytest.raises(Timeout):
+            acquire(other)
 
 
 def test_nothing_acknowledged_is_lost_when_the_process_is_killed(tmp_path: Path):

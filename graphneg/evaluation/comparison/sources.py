@@ -47,7 +47,7 @@ from graphneg.model import Dialogue, Negative
 from graphneg.progress import NoProgress, Progress
 from graphneg.records.files import read_jsonl, write_jsonl
 from graphneg.records.resumable import NegativeStream
-from graphneg.records.runs import RunNote
+from graphneg.records.runs import RunNote, remove_finished
 
 SourceKind = Literal["random", "human", "file", "generator", "recipe"]
 OpenGraph = Callable[[Path], Any]
@@ -222,11 +222,11 @@ class NegativeCache:
             return out
         raw = out.with_name(f"{source.name}.raw.jsonl")
         try:
-            self._stream(source, options).to_jsonl(raw)
+            self._stream(source, options).to_jsonl(raw, overwrite=True)
             write_jsonl(self._allowed(raw), out)
         except GraphnegError as error:
             raise InputError(f"source {source.name}: {error}") from error
-        raw.unlink()
+        remove_finished(raw)
         note.write()
         return out
 

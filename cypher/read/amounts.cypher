@@ -1,0 +1,20 @@
+// How much there is that negatives are made of, without what making them writes: edited graphs, sentences of
+// dialogues and those that come with graphneg.
+// Columns: kind, amount (amounts of one kind are added)
+MATCH (n:Dialogue) RETURN 'Dialogue' AS kind, count(n) AS amount
+UNION ALL
+MATCH (n:Amr) RETURN 'Amr' AS kind, count(n) AS amount
+UNION ALL
+MATCH (:Variant)-[:MEANS]->(n:Amr) RETURN 'Amr' AS kind, -count(n) AS amount
+UNION ALL
+MATCH (n:Response) RETURN 'Response' AS kind, count(n) AS amount
+UNION ALL
+MATCH (n:Frame) RETURN 'Frame' AS kind, count(n) AS amount
+UNION ALL
+MATCH (n:LexiconEntry) RETURN 'LexiconEntry' AS kind, count(n) AS amount
+UNION ALL
+MATCH (n:Sentence) WHERE n.dialogue = '' AND n.source <> 'anecdotes' RETURN 'Sentence' AS kind, count(n) AS amount
+UNION ALL
+MATCH ()-[r:OPPOSITE]->() RETURN 'OPPOSITE' AS kind, count(r) AS amount
+UNION ALL
+MATCH ()-[r:SHIFTS_TO]->() RETURN 'SHIFTS_TO' AS kind, count(r) AS amount
