@@ -70,10 +70,15 @@ def smatch(
 
 @job(
     "graphneg evaluate ranker dev.json --model path/to/ranker",
+    "graphneg evaluate ranker negatives.jsonl positives.jsonl --model path/to/ranker",
     "graphneg evaluate ranker dev.json --scores scores.txt --json",
 )
 def ranker(
-    files: list[Path] = argument(..., "JSON lines in the shape of DailyDialog++.", "FILE..."),
+    files: list[Path] = argument(
+        ...,
+        "Negatives and positives (.jsonl, .parquet), or contexts in the shape of DailyDialog++.",
+        "FILE...",
+    ),
     model: str | None = option(None, "A ranker of any kind: a folder or a hub id.", "PATH|ID"),
     scores: Path | None = option(
         None, "In place of a model: a score for each response, contexts in order, right ones first."
@@ -85,17 +90,20 @@ def ranker(
 ) -> None:
     """Rank right responses against wrong ones: accuracy, balanced accuracy, AUC, R@1, MRR.
 
-    Contexts have several right responses and wrong ones of several kinds (adversarial, random).
-    Ties count against the ranker. "Same length" compares each wrong response with the right one of
+    There is a line for each generator or recipe (of DailyDialog++: adversarial, random), each
+    transform and each category. Of an edited response the original is right; export writes more right
+    ones. Ties count against the ranker. "Same length" compares each wrong response with the right one of
     its context that is nearest in words. No store is opened.
     """
+    from graphneg.datasets.groups import SOURCE
     from graphneg.evaluation.correlation import read_scores
-    from graphneg.evaluation.ranking import rank, read_choices, scored
+    from graphneg.evaluation.ranking import rank, read_tested, scored
     from graphneg.rankers.base import load_ranker
 
     if (model is None) == (scores is None):
         raise BadParameter("give either --model or --scores", param_hint="--model")
-    choices = read_choices(files, limit)
+    tested = read_tested(files, limit)
+    choices = tested.choices
     with working(UNCHANGED) as bars:
         if model is not None:
             given = scored(load_ranker(model, offline=offline), choices, bars)
@@ -106,15 +114,17 @@ def ranker(
         ranked = rank(choices, given, threshold)
     figures = ("accuracy", "balanced_accuracy", "auc", "recall_at_1", "mrr", "matched_accuracy")
     heads = ("accuracy", "balanced", "AUC", "R@1", "MRR", "same\nlength")
+    names = [line.kind if line.by == SOURCE else f"{line.by} {line.kind}" for line in ranked]
     rows = (
         (
-            *(line.kind, f"{line.contexts:,}", f"{line.positives + line.negatives:,}"),
+            *(name, f"{line.contexts:,}", f"{line.positives + line.negatives:,}"),
             *(f"{getattr(line, name):.3f}" for name in figures),
         )
-        for line in ranked
+        for name, line in zip(names, ranked, strict=True)
     )
     show(json, map(asdict, ranked), figures_table("negatives", "contexts", "pairs", *heads, rows=rows))
-    say(counted(len(choices), "context"))
+    few = f"; {tested.right_only:,} without a wrong response left out" if tested.right_only else ""
+    say(f"{counted(len(choices), 'context')}{few}")
 
 
 @job(

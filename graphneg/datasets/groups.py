@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 from array import array
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
@@ -23,16 +24,26 @@ from graphneg.store.statements import cypher_text
 
 REFERENCE = "reference"
 """The source of responses that are right."""
+SOURCE, TRANSFORM, CATEGORY = "source", "transform", "category"
+"""What wrong responses are told apart by."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """A context, the responses that are right for it, and the wrong ones by kind."""
+    """A context, the responses that are right for it, and the wrong ones by kind.
+
+    ``edited`` has the contexts of wrong responses that stand behind another one, by their places among the
+    ``responses``; ``parts`` the places of those of each transform and category, by ``(by, name)``.
+    """
 
     id: str
     turns: tuple[str, ...]
     positives: tuple[str, ...]
     negatives: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    edited: Mapping[int, tuple[str, ...]] = field(default_factory=dict[int, tuple[str, ...]])
+    parts: Mapping[tuple[str, str], tuple[int, ...]] = field(
+        default_factory=dict[tuple[str, str], tuple[int, ...]]
+    )
 
     @property
     def responses(self) -> tuple[str, ...]:
@@ -43,12 +54,20 @@ class Choices:
 @dataclass(frozen=True, slots=True)
 class Answer:
     """One response. ``source`` is the recipe, generator or kind that it comes from; ``context`` is its
-    own where the dialogue was edited, too."""
+    own where the dialogue was edited, too. ``category`` is the first of its ``categories``; these and its
+    ``transforms`` make no other answer of it."""
 
     text: str
     source: str
     category: str = ""
     context: tuple[str, ...] | None = None
+    categories: tuple[str, ...] = field(default=(), compare=False)
+    transforms: tuple[str, ...] = field(default=(), compare=False)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What a mix may call it by: its transforms, its category and its source."""
+        return (*self.transforms, self.category, self.source)
 
 
 @dataclass(slots=True)
@@ -80,7 +99,8 @@ class Entry(NamedTuple):
     response: str
     label: int
     source: str
-    category: str
+    categories: tuple[str, ...]
+    transforms: tuple[str, ...]
     right: str | None
 
 
@@ -104,7 +124,7 @@ def check(group: Group) -> None:
     """Raises `InputError` where a group has no right response."""
     if not group.positives:
         raise InputError(
-            f"{group.id}: no right response to learn from; a context needs a record with label 1, "
+            f"{group.id}: no right response; a context needs a record with label 1, "
             "or the original response of an edited one"
         )
 
@@ -120,6 +140,32 @@ def groups_of_choices(choices: Iterable[Choices]) -> list[Group]:
         )
         for item in choices
     ]
+
+
+def choices_of(group: Group) -> Choices:
+    """A group's context, its wrong responses by source; transforms and categories are its ``parts``."""
+    by_source: defaultdict[str, list[Answer]] = defaultdict(list)
+    for answer in group.negatives:
+        by_source[answer.source].append(answer)
+    parts: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+    edited: dict[int, tuple[str, ...]] = {}
+    for place, answer in enumerate(chain.from_iterable(by_source.values()), len(group.positives)):
+        if answer.context is not None:
+            edited[place] = answer.context
+        for by, names in ((TRANSFORM, answer.transforms), (CATEGORY, answer.categories)):
+            for name in names:
+                parts[by, name].append(place)
+    wrong = {name: tuple(answer.text for answer in some) for name, some in by_source.items()}
+    right = tuple(answer.text for answer in group.positives)
+    return Choices(
+        group.id, group.context, right, wrong, edited, {key: tuple(at) for key, at in parts.items()}
+    )
+
+
+def transforms_of(record: Negative) -> tuple[str, ...]:
+    """The transforms of a record's edits, each once; a generator, which is its own recipe, is none."""
+    made = dict.fromkeys(str(edit["transform"]) for edit in record.edits)
+    return tuple(one for one in made if one != record.recipe or record.amr)
 
 
 def entries_of(source: str | Path | Iterable[Negative]) -> Iterator[Entry]:
@@ -145,23 +191,37 @@ def entry_of(record: Negative, where: str) -> Entry:
     group_id = f"{record.dialogue}#{record.turn}"
     if record.label:
         source = record.recipe or REFERENCE
-        return Entry(group_id, record.split, context, own, record.response, 1, source, "", None)
-    category = record.categories[0] if record.categories else ""
+        return Entry(group_id, record.split, context, own, record.response, 1, source, (), (), None)
+    categories, transforms = tuple(record.categories), transforms_of(record)
     right = record.original.get("response") or (record.response if original is not None else None)
-    return Entry(group_id, record.split, context, own, record.response, 0, record.recipe, category, right)
+    return Entry(
+        group_id, record.split, context, own, record.response, 0, record.recipe, categories, transforms, right
+    )
 
 
 def enter(group: Group, entry: Entry) -> None:
-    """Add what an entry says to the group of its context, each answer once."""
+    """Add what an entry says to the group of its context, each answer once, with all its names."""
     if entry.label:
         right, wrong = Answer(entry.response, entry.source), None
     else:
         own = None if entry.own == group.context else entry.own
         right = Answer(entry.right, REFERENCE) if entry.right else None
-        wrong = Answer(entry.response, entry.source, entry.category, own)
-    for answers, answer in ((group.positives, right), (group.negatives, wrong)):
-        if answer is not None and answer not in answers:
-            answers.append(answer)
+        first = entry.categories[0] if entry.categories else ""
+        wrong = Answer(entry.response, entry.source, first, own, entry.categories, entry.transforms)
+    if right is not None and right not in group.positives:
+        group.positives.append(right)
+    if wrong is None:
+        return
+    if wrong not in group.negatives:
+        group.negatives.append(wrong)
+        return
+    at = group.negatives.index(wrong)
+    there = group.negatives[at]
+    categories, transforms = (
+        tuple(dict.fromkeys((*old, *new)))
+        for old, new in ((there.categories, wrong.categories), (there.transforms, wrong.transforms))
+    )
+    group.negatives[at] = replace(there, categories=categories, transforms=transforms)
 
 
 class HeldOut:

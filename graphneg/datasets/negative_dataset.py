@@ -31,7 +31,7 @@ from graphneg.records.runs import atomic_folder
 
 Source = str | Path | Iterable[Negative] | Callable[[int], Iterable[Negative]]
 """A file of negatives (.jsonl, .parquet), negatives, or a function of a seed that makes some."""
-_VERSION = 2
+_VERSION = 3
 _GROUPS, _ENDS, _FACTS = "groups.jsonl", "groups.npy", "groups.json"
 _entry = msgspec.json.Decoder(Entry).decode
 _group = msgspec.json.Decoder(Group).decode

@@ -51,11 +51,11 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Mix:
-    """How many are drawn of each context: right responses, and wrong ones of each source or category.
+    """How many are drawn of each context: right responses, and wrong ones by source, category or transform.
 
     ``random`` is a source that needs no negatives: right responses of other contexts. Where the
     groups bring a source of that name themselves, theirs are taken. ``weights`` say how much a pair counts,
-    by category before source (``reference`` for right responses); 1 where they say nothing.
+    by transform before category before source (``reference`` for right responses); 1 where they say nothing.
     """
 
     positives: int = 1
@@ -124,7 +124,7 @@ class PairSampler:
         self._kept = array("L")
         known: set[str] = set()
         for index, group in enumerate(groups):
-            known.update(name for answer in group.negatives for name in (answer.source, answer.category))
+            known.update(name for answer in group.negatives for name in answer.names)
             if group.positives and (wanted is None or wanted(group)):
                 self._kept.append(index)
         if not self._kept:
@@ -176,7 +176,7 @@ class PairSampler:
         context = group.context if answer.context is None else answer.context
         id = f"{group.id}~{draw.label}{answer.source}~{answer.text}"
         weights = self.mix.weights
-        weight = weights.get(answer.category, weights.get(answer.source, 1.0))
+        weight = next((weights[name] for name in answer.names if name in weights), 1.0)
         return Pair(id, context, answer.text, draw.label, answer.source, answer.category, weight)
 
     def draws_of(self, index: int, epoch: int, shortfall: Shortfall) -> Iterator[Draw]:
@@ -189,7 +189,7 @@ class PairSampler:
             if name == RANDOM and not self._own_random:
                 result = list(self._random(index, group, amount, epoch))
             else:
-                some = [(slot, item) for slot, item in wrong if name in (item.source, item.category)]
+                some = [(slot, item) for slot, item in wrong if name in item.names]
                 slots = self._turns(group.id, name, some, amount, epoch)
                 result = [Draw(index, index, -1 - slot, name) for slot in slots]
             if len(result) < amount:

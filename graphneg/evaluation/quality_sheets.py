@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from graphneg.datasets.groups import transforms_of
 from graphneg.english.tokens import one_line
 from graphneg.errors import GraphnegError, InputError
 from graphneg.evaluation.comparison.data import ADVERSARIAL, context_key
@@ -240,17 +241,14 @@ def _named(file: str) -> tuple[str, Path]:
 
 
 def _samples(name: str, path: Path) -> tuple[list[Sample], int]:
-    """The wrong responses of a file, and how many records are none. Generators, which are their own recipe,
-    are no transforms."""
+    """The wrong responses of a file, and how many records are none."""
     found: list[Sample] = []
     records = 0
     for _, record in read_located(path):
         records += 1
         if record.label == 0 and record.target == _RESPONSE:
-            made = dict.fromkeys(str(edit["transform"]) for edit in record.edits)
-            transforms = tuple(one for one in made if one != record.recipe or record.amr)
             context = tuple((turn["speaker"], turn["text"]) for turn in record.context)
-            found.append(Sample(name, record.id, context, record.response, transforms))
+            found.append(Sample(name, record.id, context, record.response, transforms_of(record)))
     return found, records - len(found)
 
 

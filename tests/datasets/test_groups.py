@@ -16,6 +16,7 @@ from graphneg.datasets.groups import (
     Entry,
     Group,
     HeldOut,
+    choices_of,
     enter,
     entries_of,
     entry_of,
@@ -23,6 +24,7 @@ from graphneg.datasets.groups import (
     read_groups,
 )
 from graphneg.errors import InputError
+from graphneg.model import Negative
 from tests.negative_samples import EXAMPLE
 from tests.pair_samples import right, some, written, wrong
 
@@ -62,10 +64,10 @@ class TestEntries:
         assert entry_of(right(0, "Yes."), "here").source == REFERENCE
         assert entry_of(replace(right(0, "Yes."), recipe="paraphrase"), "here").source == "paraphrase"
 
-    def test_the_first_category_counts(self) -> None:
-        record = replace(wrong(0, "No."), categories=("C-ent", "C-cont"))
-        assert entry_of(record, "here").category == "C-ent"
-        assert entry_of(replace(record, categories=()), "here").category == ""
+    def test_the_transforms_are_those_of_the_edits_and_a_generator_is_none(self) -> None:
+        assert entry_of(EXAMPLE, "here").transforms == ("negate",)
+        generated = replace(EXAMPLE, recipe="negate", amr={})
+        assert entry_of(generated, "here").transforms == ()
 
     def test_an_edited_context_brings_its_own_response_as_the_right_one(self) -> None:
         before = [{"speaker": "A", "text": "I like tea."}]
@@ -90,11 +92,22 @@ class TestEntries:
 class TestGroups:
     def test_an_answer_counts_once(self) -> None:
         group = Group("a#1", ("Hi.",))
-        entry = Entry("a#1", "train", ("Hi.",), ("Hi.",), "No.", 0, "edits", "C-cont", "Yes.")
+        entry = Entry("a#1", "train", ("Hi.",), ("Hi.",), "No.", 0, "edits", ("C-cont",), (), "Yes.")
         for _ in range(2):
             enter(group, entry)
         assert group.positives == [Answer("Yes.", REFERENCE)]
         assert group.negatives == [Answer("No.", "edits", "C-cont")]
+
+    def test_an_answer_has_the_names_of_all_its_records_and_its_first_category(self) -> None:
+        edits = [{**EXAMPLE.edits[0], "transform": name} for name in ("oppose", "rename")]
+        records = [
+            replace(wrong(0, "No."), categories=categories, edits=[edit], amr=EXAMPLE.amr)
+            for categories, edit in zip((["C-ent"], ["C-ent", "C-cont"]), edits, strict=True)
+        ]
+        [group] = read_groups([[right(0, "Yes."), *records]])
+        [answer] = group.negatives
+        assert (answer.category, answer.categories) == ("C-ent", ("C-ent", "C-cont"))
+        assert answer.transforms == ("oppose", "rename")
 
     def test_the_same_text_of_another_source_is_another_answer(self) -> None:
         [group] = read_groups([[right(0, "Yes."), wrong(0, "No.", "edits"), wrong(0, "No.", "overlap")]])
@@ -112,3 +125,27 @@ class TestGroups:
         assert [answer.text for answer in group.positives + group.negatives] == list(choices.responses)
         assert [answer.source for answer in group.negatives] == ["random", "adversarial", "adversarial"]
         assert group.positives == [Answer("Yes.", REFERENCE)] and group.context == ("Hi.",)
+
+    def test_a_group_becomes_choices_by_source_that_know_their_transforms_and_categories(self) -> None:
+        edited = replace(EXAMPLE, response="Me too.", original={"context": SAID, "response": None})
+        [group] = read_groups(
+            [[wrong(0, "No.", "overlap", ""), right(0, "Yes."), *_at(0, [EXAMPLE, edited])]]
+        )
+        choices = choices_of(group)
+        assert choices.positives == ("Yes.", "I like it.", "Me too.")
+        assert choices.negatives == {"overlap": ("No.",), "deam": ("I don't like it.", "Me too.")}
+        assert choices.parts == {("transform", "negate"): (4, 5), ("category", "C-cont"): (4, 5)}
+        assert [*choices.edited] == [5] and choices.responses[5] == "Me too."
+
+
+SAID = [{"speaker": "A", "text": "Is it 0?"}, {"speaker": "B", "text": "No, more than 0."}]
+
+
+def _at(context: int, records: list[Negative]) -> list[Negative]:
+    """The records as those of a context of `pair_samples`."""
+    there = right(context, "")
+    return [
+        replace(record, dialogue=there.dialogue, split=there.split, context=place)
+        for record in records
+        for place in [there.context if record.original["context"] is None else record.context]
+    ]

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from graphneg.datasets.groups import Choices
+from graphneg.datasets.groups import Choices, choices_of, read_groups
 from graphneg.errors import InputError, ModelError
-from graphneg.evaluation.ranking import rank, read_choices, scored
+from graphneg.evaluation.ranking import rank, read_choices, response_texts, scored
 from graphneg.rankers.base import by_score
+from graphneg.records.files import write_parquet
 from tests.cli_runs import Run
+from tests.negative_samples import EXAMPLE
+from tests.pair_samples import right, written, wrong
 from tests.tiny_ranker import encoder_folder
 
 ONE = Choices(
@@ -21,6 +25,8 @@ ONE = Choices(
     ("Yes, let us go now.", "No."),
     {"adversarial": ("Fish swim.", "I swim in money, they say."), "random": ("Twelve.",)},
 )
+
+NOTHING = {"context": None, "response": None}
 
 
 def line(id: int = 1, **fields: object) -> str:
@@ -100,6 +106,31 @@ class TestFiles:
         (tmp_path / "dev.json").write_text(GOOD + "\n")
         assert scored(Longest(), read_choices([tmp_path / "dev.json"])) == [[0.04, 0.07, 0.1, 0.12]]
 
+    def test_an_edited_context_is_what_a_ranker_reads(self) -> None:
+        before = [{"speaker": "A", "text": "I like tea."}]
+        edited = replace(
+            EXAMPLE,
+            context=[{"speaker": "A", "text": "I hate tea."}],
+            response="Me too.",
+            original={"context": before, "response": None},
+        )
+
+        class Hating:
+            def score(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> list[float]:
+                return [float("hate" in " ".join(turns)) for turns in contexts]
+
+            def rank(self, context: Sequence[str], candidates: Sequence[str]) -> list[int]:
+                return by_score(self.score([context] * len(candidates), candidates))
+
+        choices = [choices_of(group) for group in read_groups([[edited]])]
+        assert scored(Hating(), choices) == [[0, 1]]
+
+    def test_texts_to_hold_out_are_those_of_own_files_too(self, tmp_path: Path) -> None:
+        (tmp_path / "dev.json").write_text(GOOD + "\n")
+        path = written([EXAMPLE], tmp_path / "negatives.jsonl")
+        texts = response_texts([path, tmp_path / "dev.json"])
+        assert texts == ["Now.", "At six.", "Fish swim.", "Twelve eggs.", "I like it.", "I don't like it."]
+
 
 class TestCommand:
     def test_scores_of_a_file_give_a_table(self, tmp_path: Path, run: Run) -> None:
@@ -110,6 +141,47 @@ class TestCommand:
         assert ended.status == 0 and "adversarial" in ended.out and "1.000" in ended.out
         lines = run(*command, "--json").out.splitlines()
         assert [json.loads(one)["balanced_accuracy"] for one in lines] == [1.0, 0.5]
+
+    def test_own_negatives_give_a_line_for_each_recipe_transform_and_category(
+        self, tmp_path: Path, run: Run
+    ) -> None:
+        edited, other = EXAMPLE, replace(EXAMPLE, id="x", response="You like it.", categories=["C-speaker"])
+        other = replace(other, edits=[{**EXAMPLE.edits[0], "transform": "respeak"}])
+        lonely = replace(EXAMPLE, dialogue="own/test/2", label=1, original=NOTHING, recipe="")
+        negatives = written([edited, other], tmp_path / "negatives.jsonl")
+        positives = written([right(0, "Yes."), lonely], tmp_path / "positives.jsonl")
+        more = written([wrong(0, "Twelve eggs.", "overlap", "")], tmp_path / "more.jsonl")
+        (tmp_path / "scores.txt").write_text("0.9\n0.1\n0.95\n0.9\n0.2\n")
+        command = ("evaluate", "ranker", negatives, positives, more, "--scores", tmp_path / "scores.txt")
+        ended = run(*command, "--json")
+        lines = [json.loads(one) for one in ended.out.splitlines()]
+        assert [(one["by"], one["kind"], one["recall_at_1"]) for one in lines] == [
+            ("source", "deam", 0),
+            ("source", "overlap", 1),
+            ("transform", "negate", 1),
+            ("transform", "respeak", 0),
+            ("category", "C-cont", 1),
+            ("category", "C-speaker", 0),
+        ]
+        assert "2 contexts; 1 without a wrong response left out" in ended.err
+        table = run(*command).out
+        assert "transform respeak" in table and "category C-cont" in table and "overlap" in table
+
+    def test_own_files_and_contexts_of_dailydialog_pp_are_read_together(
+        self, tmp_path: Path, run: Run
+    ) -> None:
+        (tmp_path / "dev.json").write_text(GOOD + "\n")
+        write_parquet([EXAMPLE], tmp_path / "negatives.parquet")
+        (tmp_path / "scores.txt").write_text("0.9\n0.8\n0.1\n0.2\n0.9\n0.1\n")
+        files = (tmp_path / "negatives.parquet", tmp_path / "dev.json")
+        ended = run("evaluate", "ranker", *files, "--scores", tmp_path / "scores.txt", "--json")
+        kinds = [json.loads(one)["kind"] for one in ended.out.splitlines()]
+        assert kinds == ["adversarial", "random", "deam", "negate", "C-cont"]
+
+    def test_files_without_a_wrong_response_are_one_clear_line(self, tmp_path: Path, run: Run) -> None:
+        positives = written([right(0, "Yes.")], tmp_path / "positives.jsonl")
+        ended = run("evaluate", "ranker", positives, "--scores", positives)
+        assert ended.status == 2 and "there is no context with a wrong response" in ended.err
 
     @pytest.mark.parametrize(
         ("scores", "complaint"),
