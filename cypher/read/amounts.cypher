@@ -9,12 +9,14 @@ MATCH (:Variant)-[:MEANS]->(n:Amr) RETURN 'Amr' AS kind, -count(n) AS amount
 UNION ALL
 MATCH (n:Response) RETURN 'Response' AS kind, count(n) AS amount
 UNION ALL
+MATCH (n:Parse) RETURN 'Parse' AS kind, count(n) AS amount
+UNION ALL
 MATCH (n:Frame) RETURN 'Frame' AS kind, count(n) AS amount
 UNION ALL
 MATCH (n:LexiconEntry) RETURN 'LexiconEntry' AS kind, count(n) AS amount
 UNION ALL
 MATCH (n:Sentence) WHERE n.dialogue = '' AND n.source <> 'anecdotes' RETURN 'Sentence' AS kind, count(n) AS amount
 UNION ALL
-MATCH ()-[r:OPPOSITE]->() RETURN 'OPPOSITE' AS kind, count(r) AS amount
+MATCH (:Term)-[r:OPPOSITE]->() RETURN 'OPPOSITE' AS kind, count(r) AS amount
 UNION ALL
-MATCH ()-[r:SHIFTS_TO]->() RETURN 'SHIFTS_TO' AS kind, count(r) AS amount
+MATCH (:Term)-[r:SHIFTS_TO]->() RETURN 'SHIFTS_TO' AS kind, count(r) AS amount

@@ -220,8 +220,8 @@ class ContextBatch(NamedTuple):
 def context_batches(
     store: Store, chosen: ContextSelection, batch: int = BATCH, skip: int = 0, after: str = ""
 ) -> Iterator[ContextBatch]:
-    """The contexts of ``batch`` dialogues after another, in their order; ``skip`` leaves out the first ones, up
-    to the order ``after``.
+    """The contexts of ``batch`` dialogues after another, in their order; ``skip`` leaves out the first ones,
+    up to the order ``after``.
 
     The next batch is read while one is at work.
 

@@ -3,9 +3,9 @@
 In: negatives, batch by batch, and a fingerprint of the settings. Out: a file. Lines go to ``OUT.part``. A
 checkpoint makes them durable and then notes, in ``OUT.part.json``, how many dialogues are done and how many
 bytes that took. Whatever stops the run, the next one with the same settings, of the same content, cuts
-``OUT.part`` back to the last checkpoint and goes on there, so that the finished file is byte for byte the one of
-a run that was never stopped. ``OUT`` itself appears only at the end, in one step; one that another run made, or
-none, is not replaced without a word (``overwrite``), and one that this run made is complete.
+``OUT.part`` back to the last checkpoint and goes on there, so that the finished file is byte for byte the one
+of a run that was never stopped. ``OUT`` itself appears only at the end, in one step. One that another run
+made, or none, is not replaced without a word (``overwrite``), and one that this run made is complete.
 """
 
 from __future__ import annotations

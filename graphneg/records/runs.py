@@ -65,7 +65,7 @@ def check_replaceable(path: Path, overwrite: bool) -> dict[str, Any]:
 
 
 def finished_run(path: Path, fingerprint: str, overwrite: bool) -> dict[str, Any]:
-    """What the run of this fingerprint noted of the file that it has written; nothing where it is to be written.
+    """What the run of this fingerprint noted of the file that it has written; nothing where it is to be made.
 
     Raises `InputError`: there is a file that another run wrote, or none, and nothing says to overwrite it.
     """
@@ -115,7 +115,7 @@ def check_new(path: Path, overwrite: bool) -> None:
 
 
 def unwritable(path: str | Path, error: BaseException, kept: str) -> InputError:
-    """The error of a file that can't be written: why, what is ``kept``, and what to do where a disk is full."""
+    """The error of a file that can't be written: why, what is ``kept``, what to do where a disk is full."""
     cause = error if isinstance(error, OSError) else error.__cause__ or error
     reason = (isinstance(cause, OSError) and cause.strerror) or first_line(cause)
     room = "; make room, then run the same command again"
