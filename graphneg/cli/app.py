@@ -58,7 +58,7 @@ def _options(
     context.default_map = _for_each_command(app, without_none(**asdict(where)))
 
 
-def _for_each_command(parent: typer.Typer, given: dict[str, str]) -> dict[str, Any]:
+def _for_each_command(parent: typer.Typer, given: dict[str, Any]) -> dict[str, Any]:
     """These options for each command, and for those of each group."""
     options: dict[str, Any] = {listed.name: given for listed in parent.registered_commands if listed.name}
     for below in parent.registered_groups:

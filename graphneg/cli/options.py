@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -52,6 +53,8 @@ Freeze = Annotated[
 Dropout = Annotated[float | None, shared("In place of the model's own; 0 is quickest.", min=0, max=1)]
 TransformFolders = Annotated[list[Path] | None, shared("Folder of one's own transforms; repeatable.", "DIR")]
 
+WARM_SECONDS = 300
+"""So long an embedded server waits after a command that somebody typed."""
 _in_store = partial(shared, rich_help_panel="Store")
 _of_dialogues = partial(shared, rich_help_panel="Which dialogues")
 
@@ -69,6 +72,15 @@ class StoreOptions:
     username: Annotated[str | None, _in_store("Neo4j user; else $NEO4J_USERNAME.")] = None
     password: Annotated[str | None, _in_store("Better left to $NEO4J_PASSWORD, which no list shows.")] = None
     database: Annotated[str | None, _in_store("Neo4j database; else $NEO4J_DATABASE.")] = None
+    keep_warm: Annotated[
+        int | None,
+        _in_store(
+            f"So long an embedded store's server waits for the next command; else {WARM_SECONDS} in a "
+            "terminal, 0 elsewhere.",
+            "SECONDS",
+            min=0,
+        ),
+    ] = None
 
     @property
     def name(self) -> str:
@@ -90,6 +102,13 @@ class StoreOptions:
         except (OSError, RuntimeError):
             return True  # and opening it says why it can't be
 
+    @property
+    def _warm_for(self) -> int:
+        """Seconds that an embedded server waits for the next command."""
+        if self.keep_warm is not None:
+            return self.keep_warm
+        return WARM_SECONDS if sys.stderr.isatty() and not os.environ.get("CI") else 0
+
     @contextmanager
     def opened(
         self, chosen: CorpusOptions | None = None, *, making: bool = False, upgrading: bool = False
@@ -109,7 +128,7 @@ class StoreOptions:
             import graphneg
 
             credentials = {"username": self.username, "password": self.password, "database": self.database}
-            graph = graphneg.open(self.store, **credentials, upgrading=upgrading)
+            graph = graphneg.open(self.store, **credentials, upgrading=upgrading, keep_warm=self._warm_for)
         with graph:
             if chosen is not None:
                 chosen.require(graph)

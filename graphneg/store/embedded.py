@@ -5,8 +5,8 @@ In: a directory. Out: a `Membership`, this process's hold on the server that run
 ``store.json`` marks a directory as a store and gives its format and engine; ``endpoint.json`` exists while a
 server runs and says how to reach it; ``server.log`` is that server's last log. A process joins by holding one
 control connection to the directory's supervisor (``supervisor.py``); where there is none, it starts one. It
-leaves by closing the connection, in order or by dying. The engine is ArcadeDB's jars and a Java, from the
-``arcadedb-embedded`` wheel.
+leaves by closing the connection, in order or by dying; in order, it may ask that the server wait for the next
+user. The engine is ArcadeDB's jars and a Java, from the ``arcadedb-embedded`` wheel.
 """
 
 from __future__ import annotations
@@ -55,6 +55,7 @@ class Endpoint(NamedTuple):
     control_port: int
     token: str
     password: str
+    engine: dict[str, str] | None = None
 
 
 def _prepare(directory: Path, engine_version: str) -> None:
@@ -126,7 +127,8 @@ def read_endpoint(directory: Path) -> Endpoint | None:
     """How to reach the directory's server; ``None`` where none has said so in a way that can be read."""
     try:
         content = json.loads((directory / supervisor.ENDPOINT).read_text(encoding="utf-8"))
-        return Endpoint(*(content[name] for name in Endpoint._fields))
+        said = (content[name] for name in Endpoint._fields if name != "engine")
+        return Endpoint(*said, engine=content.get("engine"))
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return None
 
@@ -213,10 +215,13 @@ class Membership:
         except OSError:
             return False
 
-    def leave(self) -> None:
-        """Let the server go. If this was its last user, wait until it has stopped.
+    def leave(self, keep_warm: int = 0) -> None:
+        """Let the server go. If this was its last user, it waits ``keep_warm`` seconds for the next; with 0
+        it stops at once, and has when this returns.
 
         A forked child only drops its copy of the connection, which its parent goes on using.
+LONGEST_WARM = 86_400
+"""Seconds: the most that a server waits for its next user."""
         """
         if os.getpid() == self.process:
             with contextlib.suppress(OSError):
@@ -228,6 +233,8 @@ class Membership:
 
 
 def join(directory: Path) -> Membership:
+    engine: dict[str, str] | None
+    """What runs: `_find_engine` of the process that started it; ``None``: it is not said."""
     """Join the server of ``directory``; make the store and start the server where there is none.
 
     Raises `StoreError`: the directory is no store, the engine is missing, or the server does not start.
@@ -241,11 +248,13 @@ def join(directory: Path) -> Membership:
         # Other processes may start and stop the server meanwhile.
         while time.monotonic() < deadline:
             membership = _greet(directory, deadline)
-            if membership:
+            if membership and (is_other or membership.engine in (engine, None)):
                 return membership
             if starting is not None and starting.poll() is not None:
                 ended += starting.returncode != supervisor.EXIT_BUSY
                 if starting.returncode == 1:
+                if keep_warm > 0:
+                    self.control.sendall(b"keep %d\n" % min(keep_warm, LONGEST_WARM))
                     errors.seek(0)
                     lines = errors.read().decode(errors="replace").strip().splitlines()
                     why = lines[-1] if lines else "no reason given"
@@ -262,6 +271,7 @@ def join(directory: Path) -> Membership:
         f"{directory} has been locked by another process for {START_SECONDS:.0f} s, but no server answers: "
         "end the graphneg and java processes that use it, then try again"
     )
+    is_other = False
 
 
 def _start_supervisor(directory: Path, engine: dict[str, str], errors: IO[bytes]) -> subprocess.Popen[bytes]:
@@ -269,6 +279,10 @@ def _start_supervisor(directory: Path, engine: dict[str, str], errors: IO[bytes]
     order = {**engine, "directory": str(directory), "graphneg": importlib.metadata.version("graphneg")}
     process = subprocess.Popen(
         [sys.executable, "-I", supervisor.__file__],
+            if membership:  # Another Java, heap or release: nobody may need it any more.
+                is_other = True
+                membership.leave()
+                continue
         cwd=directory,
         env=without_secrets(),
         stdin=subprocess.PIPE,
@@ -295,7 +309,7 @@ def _lock_is_free(directory: Path) -> bool:
 def _greet(directory: Path, deadline: float) -> Membership | None:
     """Connect to the supervisor and wait for its server. ``None`` where there is none, or it is stopping."""
     endpoint = read_endpoint(directory)
-    if endpoint is None:
+    if endpoint is None or _lock_is_free(directory):  # free: what stands there came with a copy
         return None
     with contextlib.ExitStack() as opened, contextlib.suppress(OSError):
         address = ("127.0.0.1", endpoint.control_port)
@@ -313,5 +327,7 @@ def _greet(directory: Path, deadline: float) -> Membership | None:
             port = lines.readline().strip()
             if port:
                 opened.pop_all()
-                return Membership(directory, control, int(port), endpoint.password, os.getpid())
+                return Membership(
+                    directory, control, int(port), endpoint.password, os.getpid(), endpoint.engine
+                )
     return None

@@ -108,6 +108,7 @@ SERVER_ENDED = (
 def open_store(
     target: str | Path | None = None,
     *,
+    keep_warm: int = 0,
     username: str | None = None,
     password: str | None = None,
     database: str | None = None,
@@ -117,7 +118,8 @@ def open_store(
 
     Without a target the environment decides: NEO4J_URI, else the directory ``graphneg-store``.
     What is not given for a server comes from NEO4J_USERNAME, NEO4J_PASSWORD and NEO4J_DATABASE. A store
-    of an older schema is opened for ``upgrading`` only.
+    of an older schema is opened for ``upgrading`` only. An embedded server whose last user this is waits
+    ``keep_warm`` seconds for the next.
 
     Raises `StoreError`: the server can't be reached or will not do, the credentials are wrong, the directory
     is no store, or its schema is of another version.
@@ -132,7 +134,7 @@ def open_store(
             raise StoreError(
                 f"{target} is in the home of a user that there is not: name a directory"
             ) from error
-        return open_embedded(directory, upgrading)
+        return open_embedded(directory, upgrading, keep_warm)
     username = username or os.environ.get("NEO4J_USERNAME")
     password = password if password is not None else os.environ.get("NEO4J_PASSWORD")
     auth = basic_auth(username or "neo4j", password or "") if username or password else None
@@ -183,7 +185,7 @@ def open_server(uri: str, auth: Auth | None, database: str | None, upgrading: bo
         return store
 
 
-def open_embedded(directory: Path, upgrading: bool = False) -> Store:
+def open_embedded(directory: Path, upgrading: bool = False, keep_warm: int = 0) -> Store:
     """Join the directory's server, starting it where none runs.
 
     A server that was killed a moment ago can still be joined; when it is gone, the next one is.
@@ -191,7 +193,7 @@ def open_embedded(directory: Path, upgrading: bool = False) -> Store:
     for _ in range(3):
         membership = embedded.join(directory)
         with ExitStack() as opened:
-            opened.callback(membership.leave)
+            opened.callback(membership.leave, keep_warm)
             uri = f"bolt://127.0.0.1:{membership.bolt_port}"
             auth = basic_auth(EMBEDDED_USER, membership.password)
             driver = opened.enter_context(connect(uri, auth, retry_seconds=15.0))

@@ -3,9 +3,10 @@
 ``python -I supervisor.py`` reads an order (JSON) from standard input, takes the directory's lock,
 starts Java, and serves a control socket on 127.0.0.1. Each process that uses the store holds
 one control connection open for as long as it does; the kernel closes it however that process
-ends. When the last one is gone the supervisor stops Java and exits. Java can't outlive the supervisor:
-on Linux the kernel kills it with its parent, elsewhere a watchdog does. The lock is inherited
-by Java, so it is held until Java is gone.
+ends. When the last one is gone the supervisor stops Java and exits, after so many seconds as that one
+asked for when it left: one that was killed asked for none. Java can't outlive the supervisor: on Linux
+the kernel kills it with its parent, elsewhere a watchdog does. The lock is inherited by Java, so it is
+held until Java is gone.
 
 This file uses the standard library alone and runs isolated, so that it starts in an instant
 and imports nothing from the user's working directory.
@@ -43,6 +44,8 @@ ENGINE = "arcadedb"
 ROOT = "server"
 PASSWORD = "password"
 WELCOME = b"welcome\n"
+KEEP = re.compile(rb"keep (\d{1,9})\n")
+"""What a user may say before it leaves: how many seconds the server is to wait for the next."""
 
 FIRST_USER_SECONDS = 15.0
 LISTENING_SECONDS = 120.0
@@ -103,13 +106,15 @@ class Supervisor:
     def __init__(self, directory: Path, order: dict[str, Any], lock: IO[bytes]) -> None:
         self._directory = directory
         self._order = order
+        self._lock = os.fstat(lock.fileno())
         self._token = secrets.token_urlsafe(24)
         self._password = secrets.token_urlsafe(24)
-        self._users: set[socket.socket] = set()
+        self._users: dict[socket.socket, bytes] = {}
         self._pending: dict[socket.socket, bytes] = {}
         self._leaving: list[socket.socket] = []
         self._stop_asked = False
         self._seen_user = False
+        self._warm_until = 0.0
         self._bolt_port = 0
         self._started = time.monotonic()
         self._selector = selectors.DefaultSelector()
@@ -134,10 +139,21 @@ class Supervisor:
         return 0
 
     def _in_use(self) -> bool:
-        age = time.monotonic() - self._started
+        now = time.monotonic()
+        age = now - self._started
         if self._stop_asked or (not self._bolt_port and age > LISTENING_SECONDS):
             return False
-        return bool(self._users) or (not self._seen_user and age < FIRST_USER_SECONDS)
+        if self._users:
+            return True
+        is_awaited = now < self._warm_until or (not self._seen_user and age < FIRST_USER_SECONDS)
+        return is_awaited and self._has_directory()
+
+    def _has_directory(self) -> bool:
+        """Whether the directory is still there, and not another one of its name."""
+        try:
+            return os.path.samestat(os.stat(self._directory / LOCK), self._lock)
+        except OSError:
+            return False
 
     def _ask_to_stop(self, *_: object) -> None:
         self._stop_asked = True
@@ -162,6 +178,8 @@ class Supervisor:
                 self._drop(connection)
             elif connection in self._pending:
                 self._admit(connection, data)
+            else:
+                self._users[connection] = (self._users[connection] + data)[-64:]
 
     def _admit(self, connection: socket.socket, data: bytes) -> None:
         self._pending[connection] += data
@@ -172,19 +190,22 @@ class Supervisor:
             self._drop(connection)
             return
         del self._pending[connection]
-        self._users.add(connection)
+        self._users[connection] = b""
         self._seen_user = True
         _send(connection, WELCOME)
         if self._bolt_port:
             _send(connection, b"%d\n" % self._bolt_port)
 
     def _drop(self, connection: socket.socket) -> None:
-        """Close a connection; the last user is told that the server is gone by the end of its own."""
-        is_last = self._users == {connection}
-        self._users.discard(connection)
+        """Close a connection; the last user is told that the server is gone by the end of its own, unless it
+        asked to keep it."""
+        said = self._users.pop(connection, None)
         self._pending.pop(connection, None)
         self._selector.unregister(connection)
-        if is_last:
+        if said is not None:
+            keep = KEEP.fullmatch(said)
+            self._warm_until = time.monotonic() + int(keep[1]) if keep else 0.0
+        if said is not None and not self._users and not self._warm_until:
             self._leaving.append(connection)
         else:
             connection.close()
@@ -205,18 +226,27 @@ class Supervisor:
             "control_port": self._listener.getsockname()[1],
             "token": self._token,
             "password": self._password,
+            "engine": {name: self._order[name] for name in ("java", "jars", "version", "heap")},
         }
         scratch = self._directory / f"{ENDPOINT}.{os.getpid()}"
         scratch.write_text(json.dumps(endpoint))
         scratch.replace(self._directory / ENDPOINT)
 
     def _stop(self) -> None:
-        """No new users from here on: they wait for the lock. Then Java's orderly end, or its end."""
-        (self._directory / ENDPOINT).unlink(missing_ok=True)
+        """No new users from here on: they wait for the lock. Then Java's orderly end, or its end.
+
+        In a directory that was removed or moved there is nothing to put in order.
+        """
+        is_there = self._has_directory()
+        if is_there:
+            (self._directory / ENDPOINT).unlink(missing_ok=True)
         self._listener.close()
         for connection in self._pending:
             connection.close()
-        self._java.terminate()
+        if is_there:
+            self._java.terminate()
+        else:
+            self._java.kill()
         try:
             self._java.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
@@ -224,8 +254,9 @@ class Supervisor:
             self._java.wait()
         if self._watchdog:
             self._watchdog.communicate(b"done")
-        (self._directory / PASSWORD).unlink(missing_ok=True)
-        shutil.rmtree(self._directory / ROOT, ignore_errors=True)
+        if is_there:
+            (self._directory / PASSWORD).unlink(missing_ok=True)
+            shutil.rmtree(self._directory / ROOT, ignore_errors=True)
 
 
 def _send(user: socket.socket, line: bytes) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import graphneg
+from graphneg.store.embedded import read_endpoint
 from tests.cli_runs import Run
 from tests.servers import Neo4jServer, wipe
 
@@ -286,6 +287,31 @@ class TestOtherCommands:
         ended = run("info", "--store", "bolt://127.0.0.1:1")
         assert ended.status == 1
         assert "does not answer" in ended.err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a terminal of POSIX")
+class TestWarmth:
+    def test_a_store_stays_warm_for_what_is_typed_and_for_nothing_else(
+        self, run: Run, tmp_path: Path
+    ) -> None:
+        store = tmp_path / "store"
+        assert run("load", "everyday", "--store", store).status == 0
+        assert read_endpoint(store) is None
+        for options, settings, is_kept in (
+            ((), {"CI": "true"}, False),
+            ((), {}, True),
+            (("--keep-warm", "0"), {}, False),
+        ):
+            assert PROGRAM
+            seen, terminal = os.openpty()
+            environment = {name: value for name, value in os.environ.items() if name != "CI"} | settings
+            command = [PROGRAM, *options, "info", "--store", str(store)]
+            subprocess.run(command, stderr=terminal, stdout=subprocess.PIPE, env=environment, check=True)
+            assert (read_endpoint(store) is not None) == is_kept, options
+            os.close(terminal)
+            os.close(seen)
+        run("info", "--store", store, "--keep-warm", "1")
+        assert read_endpoint(store) is not None
 
 
 class TestStopping:

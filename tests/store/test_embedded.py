@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import socket
 import stat
@@ -448,3 +449,84 @@ def test_a_store_is_data_and_no_code(tmp_path: Path) -> None:
         log = (directory / supervisor.LOG).read_text()
     assert "vil" not in log and "broken" not in log, log
     assert not (directory / supervisor.ROOT).exists()
+
+
+# Kept warm
+
+
+def test_a_server_kept_warm_is_joined_by_the_next_and_ends_after_its_time(directory: Path) -> None:
+    open_store(directory, keep_warm=3).close()
+    server = processes(directory)
+    with open_store(directory, keep_warm=3) as store:
+        assert processes(directory) == server
+        store.query_write("CREATE (:Term {text: 'tea'})")
+    left = time.monotonic()
+    await_end(*server)
+    assert time.monotonic() - left > 2
+    assert not (directory / supervisor.ENDPOINT).exists()
+    with open_store(directory) as store:
+        assert terms(store) == {"tea"}
+
+
+def test_who_leaves_last_says_whether_a_server_is_kept(directory: Path, user: Callable[[], User]) -> None:
+    open_store(directory, keep_warm=60).close()
+    server = processes(directory)
+    open_store(directory).close()
+    await_end(*server)
+
+    open_store(directory, keep_warm=60).close()
+    server = processes(directory)
+    killed = user()
+    assert killed.is_open()
+    killed.kill()
+    await_end(*server)
+
+
+@pytest.mark.parametrize("victim", [0, 1], ids=["supervisor", "java"])
+def test_nothing_is_left_of_a_warm_server_that_is_killed(directory: Path, victim: int) -> None:
+    open_store(directory, keep_warm=60).close()
+    server = processes(directory)
+    server[victim].kill()
+    await_end(*server)
+    with open_store(directory) as store:
+        assert terms(store) == set()
+
+
+def test_a_warm_server_ends_with_its_directory_and_leaves_the_next_of_that_name_alone(
+    directory: Path,
+) -> None:
+    open_store(directory, keep_warm=60).close()
+    server = processes(directory)
+    shutil.rmtree(directory)
+    with open_store(directory) as store:
+        await_end(*server)
+        assert terms(store) == set()
+        assert processes(directory) != server
+        assert (directory / supervisor.ROOT).exists()
+
+
+def test_a_copy_of_a_store_that_is_warm_is_a_store_of_its_own(directory: Path, tmp_path: Path) -> None:
+    with open_store(directory, keep_warm=60) as store:
+        store.query_write("CREATE (:Term {text: 'tea'})")
+    shutil.copytree(directory, tmp_path / "copy", copy_function=shutil.copyfile)
+    with open_store(tmp_path / "copy") as copy:
+        assert processes(tmp_path / "copy") != processes(directory)
+        copy.query_write("CREATE (:Term {text: 'coffee'})")
+        assert terms(copy) == {"tea", "coffee"}
+    with open_store(directory) as store:
+        assert terms(store) == {"tea"}
+
+
+def test_a_warm_server_gives_way_to_one_with_another_heap_and_one_in_use_does_not(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_store(directory, keep_warm=60).close()
+    server = processes(directory)
+    monkeypatch.setenv("GRAPHNEG_JAVA_HEAP", "600m")
+    with open_store(directory):
+        _, java = processes(directory)
+        assert gone(server[1]) and "-Xmx600m" in java.cmdline()
+        monkeypatch.setenv("GRAPHNEG_JAVA_HEAP", "700m")
+        with open_store(directory) as store:
+            assert processes(directory)[1] == java
+            assert terms(store) == set()
