@@ -13,16 +13,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from graphneg.amr.penman import parse_graph
+from graphneg.amr.smatch import MEASURES, Compared, GraphPair, MeasureScores, Tally, measured
 from graphneg.amr.wellformed import file_blocks
 from graphneg.decoders.t5 import flat_graph
 from graphneg.errors import InputError, PenmanError
-from graphneg.evaluation.smatch import MEASURES, Compared, GraphPair, MeasureScores, Tally, measured
 from graphneg.progress import NoProgress, Progress
 from graphneg.workers import Workers
 
 RESAMPLES = 1000
 _CHUNK = 8
-_MATCHER = "graphneg.evaluation.smatch:matcher"
+_MATCHER = "graphneg.amr.smatch:matcher"
 
 
 @dataclass(frozen=True, slots=True)

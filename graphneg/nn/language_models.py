@@ -93,7 +93,7 @@ class LanguageModel(ABC):
         """The mean negative log-likelihood (nats a token) of each target given its source."""
 
     @abstractmethod
-    def _generated(self, batch: Sequence[Tokens], chain: list[Any], **settings: Any) -> list[list[int]]:
+    def generated(self, batch: Sequence[Tokens], chain: list[Any], **settings: Any) -> list[list[int]]:
         """New tokens only, of each source, by transformers' ``generate``."""
 
     def score(self, texts: Sequence[str], given: Sequence[str] | None = None) -> list[float]:
@@ -157,7 +157,7 @@ class LanguageModel(ABC):
         ends = self.end_tokens(end)
 
         def run(batch: Sequence[Request]) -> list[Written]:
-            sequences = self._generated(
+            sequences = self.generated(
                 [item.source for item in batch],
                 processors(search, [item_seed(seed, names[item.number], 0) for item in batch]),
                 num_beams=search.width if isinstance(search, Beams) else 1,
@@ -288,7 +288,7 @@ class CausalLM(LanguageModel):
     def _scored_tokens(self, text: str) -> list[int]:
         return self.ordered(self.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
 
-    def _generated(self, batch: Sequence[Tokens], chain: list[Any], **settings: Any) -> list[list[int]]:
+    def generated(self, batch: Sequence[Tokens], chain: list[Any], **settings: Any) -> list[list[int]]:
         rows = padded(batch, self._pad, "left", self.device)
         sequences = generate(self.model, rows, chain, pad_token_id=self._pad, **settings)
         start = rows["input_ids"].shape[1]
@@ -329,7 +329,7 @@ class Seq2SeqLM(LanguageModel):
         rows = padded(sources, self._pad, "right", self.device, width)
         return Seq2SeqSteps(self.model, rows)
 
-    def _generated(self, batch: Sequence[Tokens], chain: list[Any], **settings: Any) -> list[list[int]]:
+    def generated(self, batch: Sequence[Tokens], chain: list[Any], **settings: Any) -> list[list[int]]:
         rows = padded(batch, self._pad, "right", self.device)
         sequences = generate(self.model, rows, chain, **settings)
         return [sequence[1:] for sequence in sequences]

@@ -24,7 +24,10 @@ AMRLIB_MODELS = "https://github.com/bjascob/amrlib-models"
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
 _WEIGHTS = {".safetensors": "*.safetensors", ".bin": "pytorch_model*.bin", ".gguf": "*.gguf"}
 _TOKENIZER_FILES = ("tokenizer*.json", "spiece.model", "sentencepiece.bpe.model", "vocab.json")
-SEQ2SEQ = "sequence-to-sequence model"
+AMR_TO_TEXT = "translation_amr_to_text"
+"""The task of ``task_specific_params`` by which amrlib's generate models say how they were trained."""
+_CAUSAL_CLASSES = ("ForCausalLM", "LMHeadModel")
+SEQ2SEQ, CAUSAL = "sequence-to-sequence model", "causal language model"
 
 
 def check_packages() -> None:
@@ -148,7 +151,7 @@ def load_causal(
     source = _find(model, gguf_file, offline)
     from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES as KINDS
 
-    return CausalLM(*_loaded(source, "AutoModelForCausalLM", KINDS, "causal language model", device))
+    return CausalLM(*_loaded(source, "AutoModelForCausalLM", KINDS, CAUSAL, device))
 
 
 def load_seq2seq(model: str | Path, *, device: str = "auto", offline: bool = False) -> Seq2SeqLM:
@@ -272,7 +275,8 @@ class ModelFolder:
     """A folder with a model that writes text for AMR graphs. Limits are in tokens, None where it names none.
 
     ``tokenizer`` is the folder or hub id whose tokenizer the model was trained with; ``converted`` ones are
-    in CTranslate2's format.
+    in CTranslate2's format. ``causal`` ones write behind what they read; ``decodes``: the folder says, as
+    amrlib's do, that it was trained on graphs.
     """
 
     path: Path
@@ -281,11 +285,13 @@ class ModelFolder:
     max_output: int | None
     converted: bool
     from_hub: bool
+    causal: bool
+    decodes: bool
 
 
 def find_amr_model(model: str | Path, *, offline: bool) -> ModelFolder:
-    """The folder of a model of amrlib (``amrlib_meta.json``), of any sequence-to-sequence model of Hugging
-    Face, or of one converted for CTranslate2 (``model.bin``).
+    """The folder of a model of amrlib (``amrlib_meta.json``), of any sequence-to-sequence or causal model of
+    Hugging Face, or of one converted for CTranslate2 (``model.bin``).
 
     Raises `DecoderError` naming the command that gets the model.
     """
@@ -299,7 +305,8 @@ def find_amr_model(model: str | Path, *, offline: bool) -> ModelFolder:
     config = read_json(path / "config.json", DecoderError)
     if not config:
         raise DecoderError(f"{path}: no config.json in it, so it is no model folder; see {AMRLIB_MODELS}")
-    task = (config.get("task_specific_params") or {}).get("translation_amr_to_text") or {}
+    task = (config.get("task_specific_params") or {}).get(AMR_TO_TEXT) or {}
+    saved: list[str] = config.get("architectures") or []
     positions = config.get("max_position_embeddings") or config.get("n_positions")
     return ModelFolder(
         path=path,
@@ -308,6 +315,8 @@ def find_amr_model(model: str | Path, *, offline: bool) -> ModelFolder:
         max_output=task.get("max_out_len"),
         converted=(path / "model.bin").is_file() and "architectures" not in config,
         from_hub=not Path(model).expanduser().is_dir(),
+        causal=any(name.endswith(_CAUSAL_CLASSES) for name in saved),
+        decodes=bool(task),
     )
 
 

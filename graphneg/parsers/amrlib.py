@@ -23,11 +23,11 @@ from penman.tree import Tree
 from graphneg.amr.alignment import get_aligner
 from graphneg.amr.penman import is_inverted, parse_graph, tree_node
 from graphneg.amr.wellformed import check
-from graphneg.decoders.t5 import Output, TorchBackend
 from graphneg.english.tokens import SentenceSpan, tokenize, typed_sentences
 from graphneg.errors import DecoderError, ParserError, PenmanError, first_line
 from graphneg.hashing import files_digest
 from graphneg.model import AmrGraph, AmrNode, Mention
+from graphneg.nn.backends import Output, TorchBackend
 from graphneg.nn.batching import if_memory_suffices
 from graphneg.nn.models import (
     AMRLIB_MODELS,

@@ -11,8 +11,8 @@ import pytest
 
 pytest.importorskip("smatch", reason="Smatch needs the evaluation extra")
 
+from graphneg.amr.smatch import MEASURES, Tally, measured, score
 from graphneg.errors import InputError
-from graphneg.evaluation.smatch import MEASURES, Tally, measured, score
 from graphneg.evaluation.smatch_files import evaluate_smatch
 
 GOLD = """

@@ -82,7 +82,7 @@ class TestAModel:
     def test_goes_on_with_half_a_batch_where_memory_runs_out(
         self, tiny: TinyParser, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        from graphneg.decoders.t5 import TorchBackend
+        from graphneg.nn.backends import TorchBackend
 
         sizes: list[int] = []
         beams = TorchBackend.beams

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphneg.evaluation.smatch import (
+from graphneg.amr.smatch import (
     GraphPair,
     Tally,
     Triples,
