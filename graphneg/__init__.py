@@ -35,3 +35,8 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    """What is public, for ``dir`` and ``help``."""
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

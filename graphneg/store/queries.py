@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 from importlib import resources
-from itertools import chain
+from itertools import chain, islice, product
 from typing import TYPE_CHECKING, Any
 
 from neo4j import EagerResult
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 FOLDER = "explore"
 NEAR = 5
 PREFIX = 3
+MOST_FORMS = 50
 _PARAMETER = re.compile(r"^\$(\w+)(?: \((.*?)\))?: (.*)$")
 _TOPICS = ("focus", "perspective", "start", "end")
 
@@ -165,10 +166,17 @@ def explore(store: Store, name: str, parameters: Mapping[str, Any]) -> Rows:
 
 
 def near_topics(store: Store, text: str) -> list[str]:
-    """Up to five topics of the shift graph that are spelled alike, the most similar first."""
-    topic = " ".join(text.lower().split())
-    rows = store.read(cypher_text("read/near_topics"), text=topic, prefix=topic[:PREFIX])
-    return get_close_matches(topic, sorted(row["topic"] for row in rows), NEAR)
+    """Up to five topics of the shift graph that may be meant: those of which the text is a form (*paid*, of
+    *pay*), then those that are spelled alike, the most similar first."""
+    from graphneg.english.words import lemmas
+
+    words = text.lower().split()
+    topic = " ".join(words)
+    forms = [" ".join(form) for form in islice(product(*map(sorted, map(lemmas, words))), MOST_FORMS)]
+    rows = store.read(cypher_text("read/near_topics"), text=topic, prefix=topic[:PREFIX], lemmas=forms)
+    found = sorted(row["topic"] for row in rows)
+    alike = get_close_matches(topic, found, NEAR)
+    return list(dict.fromkeys([*(form for form in forms if form in found), *alike]))[:NEAR]
 
 
 def _meant(near: list[str]) -> str:

@@ -227,6 +227,19 @@ class TestTopics:
         assert near_topics(graph.store, "crake")[:2] == ["cake", "cream"]
         assert near_topics(graph.store, "qqqq") == []
 
+    def test_a_form_of_a_topic_means_that_topic(self, graph: DialogueGraph) -> None:
+        graph.cypher_write(
+            "CREATE (pay:Term {text: 'pay'})-[:SHIFTS_TO {count: 1}]->(:Term {text: 'paid holiday'}), "
+            "(pay)-[:SHIFTS_TO {count: 1}]->(:Term {text: 'plaid'})"
+        )
+        try:
+            assert near_topics(graph.store, "Paid")[:2] == ["pay", "plaid"]
+            assert near_topics(graph.store, "paid holidays")[0] == "paid holiday"
+        finally:
+            graph.cypher_write(
+                "MATCH (t:Term) WHERE t.text IN ['pay', 'paid holiday', 'plaid'] DETACH DELETE t"
+            )
+
     def test_a_word_without_shifts_is_none(self, graph: DialogueGraph) -> None:
         graph.cypher_write("MERGE (:Term {text: 'coffees'})")
         with pytest.raises(InputError, match=r"'coffees' is not in the shift graph: did you mean coffee"):
