@@ -1,9 +1,9 @@
 // The turns of dialogues, each with the ids of its graphs.
 // $ids: ids of dialogues
 // Columns: id, corpus, split, turns (lists of turn, speaker, text, graph id, graph source,
-//          graph digest)
+//          graph digest, whether what it means is hardly English)
 UNWIND $ids AS id
 MATCH (d:Dialogue {id: id})-[:HAS_TURN]->(u:Utterance)
 OPTIONAL MATCH (u)-[:MEANS]->(a:Amr)
 RETURN id, d.corpus AS corpus, d.split AS split,
-       collect([u.turn, u.speaker, u.text, a.id, a.source, a.digest]) AS turns
+       collect([u.turn, u.speaker, u.text, a.id, a.source, a.digest, a.foreign]) AS turns

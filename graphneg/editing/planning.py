@@ -117,9 +117,9 @@ def unfit(dialogue: StoredDialogue, target: Target) -> str | None:
 def _left_alone(turn: StoredTurn) -> str | None:
     """Why a turn is not edited, if it is not."""
     if turn.foreign:
-        return "foreign: the text is hardly English"
+        return "not-english: the text is hardly English"
     if len(turn.text) > LONGEST_EDITED:
-        return f"long-turn: the text is longer than {LONGEST_EDITED:,} characters"
+        return f"too-long: the text is longer than {LONGEST_EDITED:,} characters"
     return None
 
 

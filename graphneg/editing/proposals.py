@@ -19,8 +19,8 @@ from graphneg.store.dialogues import Selection, StoredDialogue, StoredTurn, coun
 from graphneg.store.statements import cypher_text
 
 OFFERED = 24
-LONGEST_EDITED = 2_000
-"""Characters. What a transform's query costs grows with the square of a turn, and a page is no turn of talk."""
+LONGEST_EDITED = 5_000
+"""Characters: no decoder reads so much, and a query of each transform takes seconds for it."""
 _DIGITS = 12
 Row = dict[str, Any]
 OPERATIONS = frozenset({"set", "add", "drop", "graft", "wrap"})
@@ -92,9 +92,7 @@ class Donors:
         """Ids of graphs, in an order of the dialogue's own."""
         rows = self._samples.draw(dialogue.corpus, dialogue.split, 0, dialogue.id)
         others = [
-            row["amr"]
-            for row in rows
-            if row["dialogue"] != dialogue.id and row["length"] <= LONGEST_EDITED
+            row["amr"] for row in rows if row["dialogue"] != dialogue.id and row["length"] <= LONGEST_EDITED
         ]
         return shuffled(others, 0, "donors", dialogue.id)[:OFFERED]
 

@@ -18,10 +18,12 @@ import re
 import sys
 from functools import cache, lru_cache
 from importlib.resources import files
+from itertools import islice
 from typing import Any
 
 from graphneg.english.tokens import WORD, with_clitics
 
+_LETTERS = re.compile(r"[^\W\d_]+")
 _CLITIC = re.compile(r"(?:n['’]t|['’](?:s|m|d|re|ve|ll|t))$")
 _LONGEST_WORD = 60
 _LONGEST_TAGGED = 40
@@ -178,6 +180,33 @@ def _content_lemma(word: str) -> str:
         return ""
     lemma = lemma_of(bare)
     return "" if lemma in CLOSED else lemma
+
+
+_JUDGED = 200
+_FEW = 4
+"""Fewer words tell nothing, unless they are of another script."""
+
+
+def is_foreign(text: str) -> bool:
+    """Whether a text is hardly English, by its first 200 words: of another script, or of four words or more
+    most of which are in no English dictionary, or no more of which are English function words than those of
+    a language near by.
+
+    >>> is_foreign("Das Hotel liegt direkt am Strand."), is_foreign("The hotel is right on the beach.")
+    (True, False)
+    """
+    words = [match[0].lower() for match in islice(_LETTERS.finditer(text), _JUDGED)]
+    letters = "".join(words)
+    if 2 * sum(letter < "ʰ" for letter in letters) < len(letters):
+        return True
+    foreign = sum(word in word_class("foreign-function-words") for word in words)
+    english = sum(word in CLOSED for word in words)
+    long = [word for word in words if len(word) > 1]
+    known = sum(word in CLOSED or (word.isascii() and bool(readings(word))) for word in long)
+    return len(words) >= _FEW and (
+        (known < 0.4 * len(long) and english <= 0.25 * len(words))
+        or (known < 0.7 * len(long) and foreign > 0 and foreign >= english)
+    )
 
 
 def lemma_of(word: str, tag: str | None = None) -> str:

@@ -13,6 +13,7 @@ from neo4j import ManagedTransaction
 
 from graphneg.amr.facts import NAMES, facts
 from graphneg.english.lexicon import Lexicon, english, judge
+from graphneg.english.words import is_foreign
 from graphneg.ingest.echoes import dialogue_of, write_echoes
 from graphneg.ingest.rows import Row, digest, move_rows, term_of, term_row
 from graphneg.model import LexiconEntry
@@ -160,6 +161,7 @@ def _write_facts(store: Store, ids: Sequence[str], lexicon: Lexicon, note: str |
     rows: list[Row] = [
         {
             "amr": graph.id,
+            "foreign": is_foreign(texts.get(graph.id, "")) or None,
             "facts": [
                 {name: known.get(name) for name in NAMES}
                 for known in facts(graph, texts.get(graph.id, ""), lexicon)

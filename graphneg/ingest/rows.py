@@ -21,7 +21,7 @@ from graphneg.english.lexicon import Lexicon, english, form_of
 from graphneg.english.noun_kinds import is_frame, kind_of, lexeme
 from graphneg.english.takes import sort_of
 from graphneg.english.tokens import WORD, closed_up, one_line, word_count
-from graphneg.english.words import CLOSED, content_lemmas, is_past, word_class
+from graphneg.english.words import CLOSED, content_lemmas, is_foreign, is_past, word_class
 from graphneg.hashing import number
 from graphneg.model import AmrGraph, Dialogue, Frame, Opposite, Rejected, Sentence
 
@@ -150,6 +150,8 @@ class GraphRows:
         """Add the rows of one graph, whose id is the ``Amr`` vertex's; ``text`` is what it means."""
         first = self._first[graph.id] = len(self.nodes)
         properties: Row = {"id": graph.id, "source": source, "digest": digest, "depth": graph.depth}
+        if is_foreign(text):
+            properties["foreign"] = True
         if graph.metadata:
             properties["metadata"] = list(graph.metadata)
         self.amrs.append({"of": of, "id": graph.id, "properties": properties})

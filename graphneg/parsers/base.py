@@ -9,6 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from graphneg.amr.penman import format_graph, parse_graph
 from graphneg.amr.wellformed import check
+from graphneg.english.words import is_foreign
 from graphneg.errors import ParserError, PenmanError
 from graphneg.model import AmrGraph, AmrNode
 from graphneg.plugins import Plugins
@@ -16,6 +17,8 @@ from graphneg.plugins import Plugins
 PLUGINS = Plugins("parser", "graphneg.parsers", ParserError)
 EMPTY = AmrGraph("", (AmrNode(0, 0, "a", "amr-empty", None, None, None, 0),))
 """The graph of a text without words (AMR guidelines 1.2.6, ``amr-empty``)."""
+
+FOREIGN = "language: few of its words are English, so it is not edited"
 
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
@@ -68,7 +71,7 @@ class Parser(Protocol):
 class CheckedParser:
     """A parser whose answers are checked: one for each text, each a well-formed graph or a warning.
 
-    Texts without words are not handed on, and characters that are no text (control characters,
+    A text that is hardly English has a warning. Texts without words are not handed on, and characters that are no text (control characters,
     halves of surrogate pairs) are handed on as U+FFFD, so that tokens keep their numbers.
     """
 
@@ -98,6 +101,8 @@ class CheckedParser:
                 count = sum(a != b for a, b in zip(texts[i], readable[i], strict=True))
                 warning = f"characters: {count} that are no text were read as U+FFFD"
                 checked = replace(checked, warnings=(*checked.warnings, warning))
+            if is_foreign(readable[i]):
+                checked = replace(checked, warnings=(*checked.warnings, FOREIGN))
             parsed[i] = checked
         return parsed
 

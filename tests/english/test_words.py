@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +14,7 @@ from graphneg.english.tokens import tokenize
 from graphneg.english.words import (
     CLOSED,
     content_lemmas,
+    is_foreign,
     lemma_of,
     lemmas,
     stems,
@@ -19,6 +22,11 @@ from graphneg.english.words import (
     word_list,
     word_map,
 )
+from graphneg.model import Dialogue
+from tests.graphs import SHARED
+from tests.loader_samples import load
+
+ROOT = Path(__file__).parent.parent
 
 
 @given(st.sampled_from(sorted(NUMBERS)), st.sampled_from(["hundred", "thousand", "million"]))
@@ -65,3 +73,57 @@ def test_tags_choose_the_lemma() -> None:
 def test_classes_are_lists_sets_and_maps() -> None:
     assert word_list("months")[4] == "may" and "may" in word_class("months")
     assert word_map("money")["buck"] == "dollar"
+
+
+FOREIGN = [
+    line.split("\t")
+    for line in (ROOT / "foreign_sentences.tsv").read_text("utf-8").splitlines()
+    if not line.startswith("#")
+]
+
+
+@pytest.mark.parametrize("language", ["de", "fr", "es", "nl"])
+def test_nine_in_ten_sentences_of_another_language_are_foreign(language: str) -> None:
+    texts = [text for own, text in FOREIGN if own == language]
+    assert len(texts) == 50 and sum(map(is_foreign, texts)) > 45
+
+
+@pytest.mark.parametrize(
+    "text", ["我不喜欢喝茶也不喜欢咖啡", "Где?", "Minun pitää valitettavasti tehdä töitä."]
+)
+def test_so_are_those_of_another_script_or_of_no_language_near_by(text: str) -> None:
+    assert is_foreign(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "merci beaucoup",
+        "hey i'm sam , u ok ?",
+        "Paris.",
+        "🎉🎉",
+        "Is Mr Wang in?",
+        "12:30 - 14:00",
+        "hmm",
+    ],
+)
+def test_short_and_careless_english_is_not(text: str) -> None:
+    assert not is_foreign(text)
+
+
+@pytest.mark.parametrize(
+    ("loader", "file"),
+    [
+        ("dailydialog", "dialogues_validation.txt"),
+        ("personachat", "En_persona_valid.json"),
+        ("topical_chat", "valid_freq.json"),
+    ],
+)
+def test_of_english_talk_less_than_half_a_percent_is_foreign(loader: str, file: str) -> None:
+    path = SHARED / loader / file
+    if not path.is_file():
+        pytest.skip(f"no {path}")
+    dialogues = (one for one in load(loader, path) if isinstance(one, Dialogue))
+    texts = [turn.text for dialogue in dialogues for turn in dialogue.utterances]
+    assert len(texts) > 1000 and sum(map(is_foreign, texts)) < 0.005 * len(texts)

@@ -31,6 +31,7 @@ EVERYTHING = (
 DOWNGRADE = (
     f"MATCH (n:AmrNode) SET n.echo = null, {', '.join(f'n.{name} = null' for name in NAMES)}",
     "MATCH (t:Term) SET t.form = null, t.classes = null, t.goods = null, t.frames = null, t.antonyms = null",
+    "MATCH (a:Amr) SET a.foreign = true",
     "MATCH (f:Frame) SET f.classes = null",
     "MATCH (:Term)-[m:MOVES_TO]->(:Term) DELETE m",
     "MATCH (:Term)-[a:ANTONYM]->() DELETE a",

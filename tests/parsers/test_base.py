@@ -94,6 +94,12 @@ class TestAText:
         assert parser.texts == ["a�b � ok\nü"]
         assert parsed.warnings == ("characters: 2 that are no text were read as U+FFFD",)
 
+    def test_that_is_hardly_english_is_warned_of(self) -> None:
+        told = [
+            parsed.warnings for parsed in checked(Fixed(GOOD, GOOD)).parse_batch(["Ich bin zu müde.", "Hi."])
+        ]
+        assert told == [("language: few of its words are English, so it is not edited",), ()]
+
 
 class TestFinding:
     def test_names_those_that_ship_and_those_that_are_installed(

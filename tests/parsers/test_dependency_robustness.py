@@ -71,35 +71,6 @@ def test_a_text_without_words_is_said_to_be_empty(parser: DependencyParser) -> N
     assert parser.parse_batch([""])[0].warnings[0].startswith("empty:")
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Ich habe heute keine Zeit für dich.",
-        "Je ne sais pas où est la gare.",
-        "我不知道你在说什么。",
-        "Где ты был вчера?",
-    ],
-)
-def test_another_language_is_warned_of(parser: DependencyParser, text: str) -> None:
-    assert parser.parse_batch([text])[0].warnings == ("language: few of its words are English",)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "I have no time for you today.",
-        "hey i'm sam , u ok ?",
-        "Paris.",
-        "🎉🎉",
-        "Is Mr Wang in?",
-        "12:30 - 14:00",
-        "hmm",
-    ],
-)
-def test_short_and_careless_english_is_not(parser: DependencyParser, text: str) -> None:
-    assert parser.parse_batch([text])[0].warnings == ()
-
-
 def test_a_text_of_several_pieces_is_said_to_be_long(parser: DependencyParser) -> None:
     parsed = parser.parse_batch(["We walked along the river. " * 50])[0]
     assert parsed.warnings == ("long: 1,350 characters were read in 2 pieces, each by itself",)

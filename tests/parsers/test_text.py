@@ -14,7 +14,6 @@ from graphneg.errors import ParserError
 from graphneg.parsers.dependency.text import (
     class_of,
     clause_form,
-    diagnostics,
     load_model,
     model_version,
     pieces,
@@ -60,14 +59,6 @@ class TestAText:
     )
     def test_has_its_contractions_written_as_spacy_knows_them(self, text: str, tight: str) -> None:
         assert tightened(text)[0] == tight
-
-    def test_in_another_script_or_language_is_told_of(self) -> None:
-        for foreign in ("我不喜欢喝茶也不喜欢咖啡", "nous avons mangé des pommes hier soir"):
-            assert list(diagnostics(foreign, 1)) == ["language: few of its words are English"]
-        assert list(diagnostics("merci beaucoup", 1)) == []
-        assert list(diagnostics("It rained. " * 200, 3)) == [
-            "long: 2,200 characters were read in 3 pieces, each by itself"
-        ]
 
 
 class TestAModel:

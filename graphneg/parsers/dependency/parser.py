@@ -21,7 +21,6 @@ from graphneg.parsers.dependency.rules import clauses, concepts, copulas, entiti
 from graphneg.parsers.dependency.rules.state import RuleState
 from graphneg.parsers.dependency.text import (
     Word,
-    diagnostics,
     load_model,
     model_version,
     pieces,
@@ -40,8 +39,7 @@ class DependencyParser:
 
     ``model`` is a spaCy model's name or directory; ``None`` finds an installed English one, small
     before large. ``revisers`` run in order on each draft; ``None`` takes the learned parts that
-    come with the package. English only: other languages give a graph of their
-    words, and a warning.
+    come with the package. English only: other languages give a graph of their words.
 
     Raises `ParserError`: spaCy or the model is not installed.
     """
@@ -91,7 +89,9 @@ def _parsed(text: str, drafts: Sequence[GraphDraft]) -> Parsed:
     graph = assemble(drafts, text)
     if readable(text) != text:
         warnings.append("characters: what is no text was read as spaces")
-    return Parsed(graph, (*warnings, *diagnostics(text, len(drafts))))
+    if len(drafts) > 1:
+        warnings.append(f"long: {len(text):,} characters were read in {len(drafts):,} pieces, each by itself")
+    return Parsed(graph, tuple(warnings))
 
 
 def write_draft(text: str, words: Sequence[Word], lexicon: ParserLexicon | None = None) -> GraphDraft:

@@ -2,8 +2,8 @@
 
 In: a text of any length and language. Out: pieces that are cheap to parse, with the places of their
 characters; of spaCy's ``Doc`` a list of `Word`, each with its head, its children, and the characters that it
-stands for; warnings where the text is long, or hardly English. `signature` names the relation between two
-words, by which tables count roles and rules look them up.
+stands for. `signature` names the relation between two words, by which tables count roles and rules look them
+up.
 """
 
 from __future__ import annotations
@@ -13,15 +13,13 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
-from itertools import islice
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from graphneg.english.pipelines import find_pipeline, load_pipeline
-from graphneg.english.words import lemma_of, readings, word_map
+from graphneg.english.words import lemma_of, word_map
 from graphneg.errors import ParserError
-from graphneg.parsers.dependency.lexicon import load_lexicon
 
 _POS = word_map("universal-tags")
 
@@ -277,33 +275,3 @@ def pieces(text: str, longest: int = LONGEST) -> Iterator[tuple[int, str]]:
         start += cut
     if start < len(text) or not text:
         yield start, text[start:]
-
-
-def diagnostics(text: str, pieces: int) -> Iterator[str]:
-    """Warnings about a text that was read as so many pieces.
-
-    >>> list(diagnostics("Ich habe heute keine Zeit.", 1))
-    ['language: few of its words are English']
-    >>> list(diagnostics("I have no time today.", 1))
-    []
-    """
-    if pieces > 1:
-        yield f"long: {len(text):,} characters were read in {pieces:,} pieces, each by itself"
-    words = [match[0].lower() for match in islice(re.finditer(r"[^\W\d_]{2,}", text), 200)]
-    letters = "".join(words)
-    latin = sum(letter < "ʰ" for letter in letters) >= 0.5 * len(letters)
-    # Too few words tell nothing.
-    known = len(words) < 4 or sum(map(_is_known, words)) >= 0.35 * len(words)
-    if not latin or not known:
-        yield "language: few of its words are English"
-
-
-@lru_cache(maxsize=65536)
-def _is_known(word: str) -> bool:
-    """By annotated graphs' sentences, for the short words that a dictionary of inflections leaves out."""
-    return word in _lemmas() or (word.isascii() and bool(readings(word)))
-
-
-@cache
-def _lemmas() -> frozenset[str]:
-    return frozenset(lemma for lemma, _ in load_lexicon().concepts)
