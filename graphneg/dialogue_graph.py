@@ -20,7 +20,7 @@ from graphneg.editing.generation import (
 from graphneg.editing.planning import EditSettings
 from graphneg.editing.recipes import CANDIDATES, GENERATED, Recipe, Target, check_target, chosen_recipe
 from graphneg.editing.transforms import load_transforms
-from graphneg.errors import InputError
+from graphneg.errors import InputError, listed
 from graphneg.generators.base import ContextSelection, Generator, Places, get_generator
 from graphneg.generators.generated import Generated, Generation
 from graphneg.ingest.lexicon import upgrade
@@ -143,7 +143,7 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
             InputError: something else is asked for than utterances and responses.
             StoreError: the store is gone.
         """
-        scope = ParseScope(Selection(tuple(corpora), tuple(splits), limit), tuple(of), existing)
+        scope = ParseScope(Selection(corpora, splits, limit), tuple(listed("of", of)), existing)
         is_open = isinstance(parser, ParserPool)
         with nullcontext(parser) if is_open else open_pool(parser, parser_options, processes) as pool:
             report = ParseReport(pool.source, on_warning=on_warning)
@@ -186,13 +186,13 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
             which: dict[str, Any] = {"corpora": corpora, "splits": splits, "limit": limit, "batch": batch}
             made_by, amount = GENERATED[recipe].generator, per_dialogue
             return self.generate(made_by, per_context=amount, seed=seed, progress=progress, **which)
-        chosen = chosen_recipe(recipe, transforms, target)
-        known = load_transforms(folders)
+        chosen = chosen_recipe(recipe, listed("transforms", transforms), target)
+        known = load_transforms(listed("folders", folders))
         request = EditRequest(
             EditSettings(chosen, target or own_target(chosen, known), seed, candidates),
             known,
             per_dialogue,
-            Selection(tuple(corpora), tuple(splits), limit, with_graphs=limit is not None),
+            Selection(corpora, splits, limit, with_graphs=limit is not None),
             batch,
         )
         made = _decoder(decoder, decoder_options or {})
@@ -225,7 +225,7 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
             InputError: fewer than one negative of each context, or unknown places.
             GeneratorError: the generator can't be made, or does not answer as generators do.
         """
-        wanted = ContextSelection(Selection(tuple(corpora), tuple(splits), limit), places)
+        wanted = ContextSelection(Selection(corpora, splits, limit), places)
         asked = Generation(per_context, seed, wanted, batch)
         if isinstance(generator, str):
             made = get_generator(generator, self.store, **options)
@@ -296,7 +296,7 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
         Raises `InputError`: another suffix, the file can't be written, or there is another one, which
         ``overwrite`` replaces.
         """
-        selection = Selection(tuple(corpora), tuple(splits), limit)
+        selection = Selection(corpora, splits, limit)
         bar = progress or NoProgress()
         return exports.export(self.store, Path(out), selection, bar, overwrite=overwrite).items
 
@@ -316,7 +316,7 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
 
         They are ``(:Variant)-[:MEANS]->(:Amr)-[:TOP]->(:AmrNode)``; returns how many are new.
         """
-        return materialize(self.store, ids)
+        return materialize(self.store, listed("ids", ids))
 
     def close(self) -> None:
         """Close the store; an embedded server stops with its last user, unless that keeps it warm."""

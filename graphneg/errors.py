@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
+Given = TypeVar("Given")
+
 
 class GraphnegError(Exception):
     """Base of all errors that graphneg raises on purpose. ``status`` is what a command ends with."""
@@ -48,6 +52,23 @@ class ModelError(GraphnegError):
     """A language model or an encoder can't be had: it is missing, of another kind, or out of reach."""
 
     status = 2
+
+
+def listed(argument: str, given: Given) -> Given:
+    """What was given for an argument that takes several texts.
+
+    Raises `InputError`: it is a single text, whose letters would be taken for them.
+
+    >>> listed("splits", ["train", "test"])
+    ['train', 'test']
+    """
+    if isinstance(given, str):
+        raise InputError(f"{argument} takes a list: {argument}=[{given!r}], not {argument}={given!r}")
+    return given
+
+
+class StoppedError(GraphnegError):
+    """A run ends before its end: its server has gone, or what may be spent is spent. What was done is kept."""
 
 
 def first_line(error: BaseException) -> str:

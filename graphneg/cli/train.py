@@ -22,6 +22,7 @@ from graphneg.cli.options import (
 from graphneg.cli.terminal import amounts_text, counted, note, say, tell_trained, training
 
 if TYPE_CHECKING:
+    from graphneg.datasets.pair_sampler import Shortfall
     from graphneg.nn.fine_tuning import TrainingReport
 
 HeldOutContexts = Annotated[
@@ -231,7 +232,7 @@ def ranker(
         )
     tables.results().print(table)
     short = report.shortfall
-    _note_shortfall(short.responses, {name: counted(few, "context") for name, few in short.contexts.items()})
+    _note_shortfall(short, {name: counted(few, "context") for name, few in short.contexts.items()})
     if short.held_out:
         note(f"{counted(short.held_out, 'response')} were left out, being held out")
     learned = sum(report.pairs.values())
@@ -240,10 +241,13 @@ def ranker(
     tell_trained(report, out, f"; pairs: {amounts_text(report.pairs)}")
 
 
-def _note_shortfall(missing: Mapping[str, int], few: Mapping[str, str]) -> None:
-    """Of each source that an epoch misses some of: which contexts or dialogues have too few of it."""
-    for name, amount in sorted(missing.items()):
+def _note_shortfall(short: Shortfall, few: Mapping[str, str]) -> None:
+    """Of each source that an epoch misses some of, which contexts or dialogues have too few of it; and what
+    the mix leaves out."""
+    for name, amount in sorted(short.responses.items()):
         note(f"{name}: {few[name]} have too few; {amount:,} an epoch are missing")
+    for name, amount in sorted(short.unused.items()):
+        note(f"{name}: {counted(amount, 'negative')} not used: the mix does not name them (--mix {name}=1)")
 
 
 @dataclass(frozen=True)
@@ -298,7 +302,7 @@ def coherence(
         note(f"{counted(read.responses, 'record')} edit no dialogue and were left out: target response")
     short, of = report.shortfall, f"of {len(read.dialogues):,}"
     few = {name: f"{counted(dialogues, 'dialogue')} {of}" for name, dialogues in short.contexts.items()}
-    _note_shortfall(short.responses, few)
+    _note_shortfall(short, few)
     if short.held_out:
         note(f"{counted(short.held_out, 'edited dialogue')} were left out, sharing held-out turns")
     if report.cut_turns:

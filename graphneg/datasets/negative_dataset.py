@@ -70,6 +70,10 @@ class NegativeDataset:
         weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
         self._last: tuple[int, StoredGroups] | None = None
 
+    def __str__(self) -> str:
+        names = [str(item) if isinstance(item, str | Path) else "negatives" for item in self._fixed]
+        return ", ".join([*names, *("negatives of each epoch" for _ in self._makers)])
+
     def groups(self, epoch: int) -> StoredGroups:
         """The groups that an epoch draws from.
 

@@ -73,12 +73,14 @@ class Mix:
 class Shortfall:
     """Contexts that have fewer than asked for, and how many responses that are: by source.
 
-    Of edited dialogues: dialogues, and their versions. ``held_out`` counts what was left out.
+    Of edited dialogues: dialogues, and their versions. ``held_out`` counts what was left out, ``unused`` by
+    source the wrong ones that the mix calls by none of their names.
     """
 
     contexts: Counter[str] = field(default_factory=Counter[str])
     responses: Counter[str] = field(default_factory=Counter[str])
     held_out: int = 0
+    unused: Counter[str] = field(default_factory=Counter[str])
 
 
 class Draw(NamedTuple):
@@ -122,11 +124,17 @@ class PairSampler:
         self._seed = seed
         self._left_out = left_out
         self._kept = array("L")
+        self._unused: Counter[str] = Counter()
         known: set[str] = set()
         for index, group in enumerate(groups):
             known.update(name for answer in group.negatives for name in answer.names)
             if group.positives and (wanted is None or wanted(group)):
                 self._kept.append(index)
+                self._unused.update(
+                    answer.source
+                    for answer in group.negatives
+                    if mix.negatives.keys().isdisjoint(answer.names)
+                )
         if not self._kept:
             raise InputError("no context has a right response to learn from")
         for name in mix.negatives:
@@ -140,7 +148,7 @@ class PairSampler:
         """The pairs of an epoch, shuffled, and its `Shortfall`; 12 bytes are kept of each pair."""
         import numpy
 
-        shortfall = Shortfall(held_out=self._left_out)
+        shortfall = Shortfall(held_out=self._left_out, unused=self._unused.copy())
         keys, draws = array("Q"), array("i")
         digest = hashlib.blake2b(digest_size=16)
         sources: Counter[str] = Counter()
@@ -230,7 +238,7 @@ def in_turn(items: Sequence[Item], amount: int, epoch: int) -> list[Item]:
     return [items[(epoch * amount + i) % len(items)] for i in range(min(amount, len(items)))]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class EpochPairs(Sequence[Pair]):
     """The pairs of an epoch in their order, made when they are looked at: any place costs the same.
 
@@ -254,6 +262,10 @@ class EpochPairs(Sequence[Pair]):
 
     def __len__(self) -> int:
         return len(self.table)
+
+    def __repr__(self) -> str:
+        made_of = ", ".join(f"{amount:,} {source}" for source, amount in sorted(self.sources.items()))
+        return f"<EpochPairs: {len(self):,}, of these {made_of}>"
 
     @overload
     def __getitem__(self, index: int) -> Pair: ...

@@ -26,10 +26,11 @@ from graphneg.datasets.pair_sampler import (
     Shortfall,
     shortages,
 )
-from graphneg.errors import GraphnegError, InputError
+from graphneg.errors import GraphnegError, InputError, listed
 from graphneg.nn.models import check_packages
 
 if TYPE_CHECKING:
+    import pandas
     from datasets import Dataset, Features, IterableDataset
     from torch.utils.data import DataLoader
 
@@ -64,8 +65,10 @@ def read_pairs(
     these splits say in reply. What is read goes to a file in a temporary folder; in the folder ``cache`` it
     is kept, and the same files are read only once.
 
-    Raises `InputError`: there are no sources, or no dialogue of the store is of a split.
+    Raises `InputError`: there are no sources, no dialogue of the store is of a split, or a single text is
+    given where a list is meant.
     """
+    held_out, held_out_splits = listed("held_out", held_out), listed("held_out_splits", held_out_splits)
     splits = held_out_splits if store is not None else ()
     texts = chain(held_out, split_texts(store, splits)) if store is not None and splits else held_out
     return Pairs(NegativeDataset(sources, seed, texts, held_out_splits, cache, splits), mix, seed)
@@ -104,6 +107,17 @@ class Pairs:
             self._index += 1
             yield pair
         self._epoch, self._index = self._epoch + 1, 0
+
+    def __len__(self) -> int:
+        """How many pairs the epoch has that comes next, or is in use."""
+        return len(self.epoch(self._epoch))
+
+    def __repr__(self) -> str:
+        amounts = self._mix.negatives if self._mix is not None else {"each source": 1}
+        mix = " ".join(f"{name}={amount}" for name, amount in amounts.items())
+        return (
+            f"<Pairs: {self._dataset}, {mix}, seed {self.seed}, at epoch {self._epoch}, pair {self._index}>"
+        )
 
     def epoch(self, epoch: int) -> EpochPairs:
         """The pairs of an epoch, counted from 0: a sequence whose items are made when they are looked at."""
@@ -155,6 +169,13 @@ class Pairs:
         ``embedder`` turns responses into vectors; without one, the word vectors that graphneg comes with.
         """
         return shortages(self.sampler(epoch), epoch, embedder)
+
+    def to_pandas(self, epoch: int = 0, separator: str | None = None) -> pandas.DataFrame:
+        """An epoch as a data frame, columns as in `to_dataset`."""
+        import pandas
+
+        rows = [_row(pair, separator) for pair in self.epoch(epoch)]
+        return pandas.DataFrame.from_records(rows, columns=list(_COLUMNS))
 
     def to_dataset(self, epoch: int = 0, separator: str | None = None) -> Dataset:
         """An epoch as a Hugging Face ``Dataset``: context, response, label, category, weight.

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphneg.english.tokens import WORD, match_key, with_clitics
-from graphneg.errors import GeneratorError
+from graphneg.errors import GeneratorError, listed
 from graphneg.generators.base import UNRELATED, Candidate, Context, ContextSelection, read_contexts
 from graphneg.hashing import HashSample, number
 from graphneg.model import Negative
@@ -60,7 +60,7 @@ def read_bank(store: Store, most: int = MOST, corpora: Sequence[str] = ()) -> li
         GeneratorError: the store has no right response.
     """
     sample = HashSample[BankEntry](most)
-    for context in read_contexts(store, ContextSelection(Selection(tuple(corpora)), "every")):
+    for context in read_contexts(store, ContextSelection(Selection(corpora), "every")):
         for text in context.positives:
             if key := match_key(text):
                 sample.offer(number(0, "bank", key), BankEntry(context.id, text, context.dialogue))
@@ -117,7 +117,7 @@ class BankGenerator(ABC):
         check_amount("most", most)
         self._store = store
         self._most = most
-        self._corpora = tuple(corpora)
+        self._corpora = tuple(listed("corpora", corpora))
         self._candidates: Candidates | None = None
 
     @abstractmethod

@@ -234,6 +234,7 @@ class NegativeStream(ABC):
     def __init__(self) -> None:
         self.summary = Summary()
         self.resumed = Resumed()
+        self._made: int | None = None
 
     @property
     def notes(self) -> Sequence[str]:
@@ -247,6 +248,18 @@ class NegativeStream(ABC):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.asked}>"
+
+    def __len__(self) -> int:
+        """How many negatives there are, as the last use that came to its end has counted them.
+
+        Raises `TypeError`: none did. Nothing is made only to be counted.
+        """
+        if self._made is None:
+            raise TypeError("negatives are counted when they are made: write them, or take list(...)")
+        return self._made
+
+    def __bool__(self) -> bool:
+        return True
 
     @abstractmethod
     def run(self, skip: int, written: Written) -> Iterator[Finished]:
@@ -264,6 +277,7 @@ class NegativeStream(ABC):
         self.summary, self.resumed = Summary(), Resumed()
         for finished in self.run(0, tuple[Negative, ...]):
             yield from finished.negatives
+        self._made = self.summary.negatives
 
     def to_jsonl(self, out: str | Path, *, overwrite: bool = False) -> Summary:
         """Write one JSON object a line to ``out``, or to standard output (``-``).
@@ -299,11 +313,11 @@ class NegativeStream(ABC):
         with ResumableWriter(out, settings, self.made_of(), overwrite=overwrite) as writer:
             self.resumed = writer.resumed
             self.summary = Summary.from_state(self.resumed.notes)
-            if self.resumed.is_complete:
-                return self.summary
-            for finished in self.run(self.resumed.dialogues, writer.written):
+            done = self.resumed.is_complete
+            for finished in () if done else self.run(self.resumed.dialogues, writer.written):
                 for negative in finished.negatives:
                     writer.write(negative)
                 writer.checkpoint(finished.dialogues, self.summary.state(), finished.last)
             writer.finish()
+        self._made = self.summary.negatives
         return self.summary

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from graphneg.errors import listed
 from graphneg.nn.embedders import BUNDLED, Embedder, get_embedder
 from graphneg.progress import NoProgress, Progress
 from graphneg.shift.build import Existing, ShiftReport, build_shifts
@@ -57,7 +58,7 @@ class ShiftCalls:
             if isinstance(embedder, str | Path)
             else embedder
         )
-        selection = Selection(tuple(corpora), tuple(splits))
+        selection = Selection(corpora, splits)
         return build_shifts(self.store, extractor, made, selection, existing, progress or NoProgress())
 
     def shift_graph(self, *, corpora: Sequence[str] = ()) -> networkx.DiGraph[str]:
@@ -65,7 +66,7 @@ class ShiftCalls:
 
         Raises `InputError`: there is none.
         """
-        return shift_graph(self.store, corpora)
+        return shift_graph(self.store, listed("corpora", corpora))
 
     def export_shifts(self, out: str | Path, *, corpora: Sequence[str] = (), overwrite: bool = False) -> int:
         """Write the shift graph to a file: .graphml, .parquet or .jsonl; returns how many edges.
@@ -73,7 +74,7 @@ class ShiftCalls:
         Raises `InputError`: another suffix, the file can't be written or is there already and not to
         ``overwrite``, or there is no shift graph.
         """
-        return export_shifts(self.store, Path(out), corpora, overwrite=overwrite)
+        return export_shifts(self.store, Path(out), listed("corpora", corpora), overwrite=overwrite)
 
     def substitutes(
         self,
@@ -108,6 +109,6 @@ class ShiftCalls:
         options = dict(predictor_options or {})
         made = get_predictor(predictor, **options) if isinstance(predictor, str) else predictor
         how = Prediction(made, Reach(turns, hops, most, size, seed), top, options)
-        selection = Selection(tuple(corpora), tuple(splits), limit)
+        selection = Selection(corpora, splits, limit)
         bars = progress or NoProgress()
         return SubstituteFinder(self.store, how, extractor=keywords, selection=selection, progress=bars)

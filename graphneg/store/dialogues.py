@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol
 
 from neo4j import Record
 
-from graphneg.errors import StoreError
+from graphneg.errors import StoreError, listed
 from graphneg.hashing import fingerprint
 from graphneg.model import AmrGraph, AmrNode, Mention
 from graphneg.store.connection import Store
@@ -74,12 +74,18 @@ class Selection:
     """Which dialogues: of these corpora and splits (all, where empty), at most ``limit``.
 
     ``with_graphs`` leaves out those of which no turn has an AMR graph.
+
+    Raises `InputError`: corpora or splits are a single text.
     """
 
-    corpora: tuple[str, ...] = ()
-    splits: tuple[str, ...] = ()
+    corpora: Sequence[str] = ()
+    splits: Sequence[str] = ()
     limit: int | None = None
     with_graphs: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("corpora", "splits"):
+            object.__setattr__(self, name, tuple(listed(name, getattr(self, name))))
 
     def __str__(self) -> str:
         """In words.

@@ -113,6 +113,8 @@ class WindowSampler:
         texts = HeldOut(text for text in held_out if len(text.split()) >= LEAST_WORDS)
         self._dialogues: list[Versions] = []
         self.shortfall = Shortfall()
+        versions = (edited for item in dialogues for edited in item.edited)
+        self.shortfall.unused.update(one.recipe for one in versions if mix.keys().isdisjoint(one.names))
         for item in dialogues:
             allowed = [edited for edited in item.edited if not _says(edited.turns, texts)]
             kept = [] if _says(item.original, texts) else allowed
@@ -126,7 +128,7 @@ class WindowSampler:
 
     def epoch(self, epoch: int) -> list[Pick]:
         """What an epoch learns from; counts its ``shortfall`` anew."""
-        self.shortfall = Shortfall(held_out=self.shortfall.held_out)
+        self.shortfall = Shortfall(held_out=self.shortfall.held_out, unused=self.shortfall.unused)
         picks = [pick for item in self._dialogues for pick in self._of(item, epoch)]
         return sorted(picks, key=lambda pick: (pick.number, pick.label))
 

@@ -154,7 +154,26 @@ class TestHeldOut:
             list(read_pairs(some(), held_out_splits=["tset"]))
 
 
+class TestLooks:
+    def test_it_is_as_long_as_the_epoch_that_comes_next(self) -> None:
+        made = [wrong(0, "Made 0.", "made"), wrong(1, "Made 1.", "made")]
+        pairs = read_pairs(some(3), lambda seed: made[:seed], mix=Mix(1, {"made": 1}), seed=1)
+        assert len(pairs) == 4 == len(list(pairs))
+        assert len(pairs) == 5 == len(list(pairs))
+
+    def test_it_says_what_it_is_without_reading_anything(self, tmp_path: Path) -> None:
+        pairs = read_pairs(tmp_path / "none.jsonl", some(), mix=MIX, seed=3)
+        what = f"{tmp_path}/none.jsonl, negatives, edits=2 overlap=1 random=1, seed 3"
+        assert repr(pairs) == f"<Pairs: {what}, at epoch 0, pair 0>"
+        assert "each source=1" in repr(read_pairs(lambda seed: some()))
+
+
 class TestWrongInput:
+    @pytest.mark.parametrize("name", ["held_out", "held_out_splits"])
+    def test_a_text_where_a_list_is_meant_is_told(self, name: str) -> None:
+        with pytest.raises(InputError, match=rf"{name} takes a list: {name}=\['test'\], not {name}='test'"):
+            read_pairs(some(), **{name: "test"})
+
     def test_a_context_without_a_right_response_is_named(self, tmp_path: Path) -> None:
         path = written([*some(2), wrong(7, "No.")], tmp_path / "some.jsonl")
         complaint = "own/train/7#2: no right response; a context needs"

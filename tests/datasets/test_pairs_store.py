@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
@@ -79,3 +80,38 @@ def test_what_a_split_of_the_store_says_is_held_out(graph: DialogueGraph) -> Non
     assert lacking.held_out == 2 and lacking.responses == {"counting": 2}
     with pytest.raises(InputError, match="no dialogue is of the split 'dev'; there are: test, train"):
         graph.pairs(made, held_out_splits=["dev"])
+
+
+def test_a_stream_has_the_length_of_its_last_whole_use_and_says_what_it_is(graph: DialogueGraph) -> None:
+    made = graph.generate(Counting(), splits=["train"])
+    with pytest.raises(TypeError, match="negatives are counted when they are made"):
+        len(made)
+    next(iter(made))
+    with pytest.raises(TypeError):
+        len(made)
+    assert made and len(list(made)) == len(made) == len(made.to_pandas()) == 2
+    assert repr(made).startswith("<Generated: counting, 1 of each context, all dialogues of train in the ")
+
+
+CALLS = [
+    *(("splits", call) for call in ("negatives", "generate", "parse", "shift", "substitutes")),
+    *(("corpora", call) for call in ("negatives", "generate", "shift_graph", "substitutes")),
+    *(("transforms", "negatives"), ("folders", "negatives"), ("of", "parse"), ("held_out_splits", "pairs")),
+]
+
+
+@pytest.mark.parametrize(("argument", "call"), CALLS)
+def test_a_text_where_a_list_is_meant_is_told(graph: DialogueGraph, argument: str, call: str) -> None:
+    first = ([],) if call == "pairs" else ()
+    with pytest.raises(InputError, match=rf"^{argument} takes a list: {argument}=\['all'\], not"):
+        getattr(graph, call)(*first, **{argument: "all"})
+
+
+def test_an_export_of_a_text_where_a_list_is_meant_writes_nothing(
+    graph: DialogueGraph, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match="splits takes a list"):
+        graph.export(tmp_path / "all.jsonl", splits="train")
+    with pytest.raises(InputError, match="ids takes a list"):
+        graph.materialize("shop/train/1#1~all.0.0")
+    assert not list(tmp_path.iterdir())

@@ -55,6 +55,13 @@ class TestDatasets:
         assert first + list(resumed) == list(pairs.to_dataset())
 
 
+class TestDataFrames:
+    def test_a_frame_holds_the_rows_of_the_dataset(self, pairs: Pairs) -> None:
+        pytest.importorskip("datasets")
+        frame: Any = pairs.to_pandas(epoch=1, separator=" ")
+        assert frame.to_dict("records") == list(pairs.to_dataset(1, " "))
+
+
 class TestTuples:
     pytest.importorskip("datasets")
 

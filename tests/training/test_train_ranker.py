@@ -17,9 +17,10 @@ from graphneg.datasets.pair_sampler import Mix, PairSampler
 from graphneg.english.tokens import match_key
 from graphneg.errors import InputError
 from graphneg.records.files import write_jsonl
+from tests.cli_runs import Run
 from tests.interrupting import StopsAt
 from tests.negative_samples import EXAMPLE
-from tests.pair_samples import some
+from tests.pair_samples import some, written
 from tests.tiny_ranker import encoder_folder, groups
 
 
@@ -301,3 +302,10 @@ class TestTraining:
             pytest.skip("tensorboard is installed")
         with pytest.raises(InputError, match="tensorboard is not installed"):
             train_ranker(CrossEncoder.new(encoder), groups(), tmp_path / "ranker", report_to="tensorboard")
+
+    def test_the_command_tells_what_its_mix_leaves_out(self, encoder: Path, tmp_path: Path, run: Run) -> None:
+        path = written(some(3), tmp_path / "some.jsonl")
+        command = ("train", "ranker", path, "--model", encoder, "--mix", "edits=1", "--epochs", "1")
+        ended = run(*command, "-o", tmp_path / "ranker")
+        assert ended.status == 0
+        assert "overlap: 6 negatives not used: the mix does not name them (--mix overlap=1)" in ended.err
