@@ -107,6 +107,10 @@ class Workers(Generic[Item, Result]):
         finally:
             self._idle.put(child)
 
+    def ask_each(self, item: Item) -> list[Result]:
+        """What each child makes of one item: all are ready then. Raises as `ask` does."""
+        return list(self._pool.map(lambda child: child.ask(item), self._children))
+
     def map(self, items: Iterable[Item]) -> Iterator[Result]:
         """The result of each item, in order; a few items are read ahead of their turn."""
         return _in_order(partial(self._pool.submit, self.ask), items, AHEAD * len(self._children) - 1)

@@ -28,6 +28,15 @@ def pid() -> Callable[[object], int]:
     return lambda _: os.getpid()
 
 
+def slow_but_one(mark: str) -> Callable[[object], int]:
+    """Takes two seconds to be made, but the first time."""
+    try:
+        Path(mark).touch(exist_ok=False)
+    except FileExistsError:
+        time.sleep(2)
+    return pid()
+
+
 def talker() -> Callable[[str], str]:
     def talk(text: str) -> str:
         print(text)
@@ -55,6 +64,17 @@ def faulty(when: str) -> Callable[[str], None]:
 def test_results_come_in_order_whoever_made_them():
     with Workers[int, int]("tests.test_workers:doubler", (), 3) as workers:
         assert list(workers.map(range(100))) == list(range(0, 200, 2))
+
+
+def test_each_child_can_be_asked_so_that_all_are_ready(tmp_path: Path):
+    with Workers[None, int]("tests.test_workers:slow_but_one", (str(tmp_path / "first"),), 2) as workers:
+        assert len(set(workers.ask_each(None))) == 2
+        began = time.monotonic()
+        assert len(list(workers.map([None] * 9))) == 9
+        assert time.monotonic() - began < 1
+    with Workers[str, str]("tests.test_workers:faulty", ("first",), 2) as workers:
+        with pytest.raises(InputError, match="can't be made"):
+            workers.ask_each("hello")
 
 
 def test_items_are_read_only_a_little_ahead():

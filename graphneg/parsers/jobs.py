@@ -92,7 +92,7 @@ def open_pool(
     target = "graphneg.parsers.jobs:parser_worker"
     workers: Workers[Texts | None, Any] = Workers(target, (parser, dict(options or {})), processes)
     try:
-        name, version = workers.ask(None)
+        name, version = workers.ask_each(None)[0]  # of all: what models take to load is no part of a run
     except BaseException:
         workers.close()
         raise
