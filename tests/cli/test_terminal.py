@@ -206,12 +206,25 @@ class TestStreams:
         assert "note: started anew: " in said() and "was begun with other settings" in said()
         assert said().endswith("out.jsonl: 3 negatives\n")
 
-    def test_made_a_second_time_replace_the_file_and_say_so(self, said: Said, tmp_path: Path) -> None:
-        out = str(tmp_path / "out.jsonl")
+    @pytest.mark.parametrize("name", ["out.jsonl", "out.parquet"])
+    def test_made_a_second_time_are_complete(self, said: Said, tmp_path: Path, name: str) -> None:
+        out = str(tmp_path / name)
         write_stream(Stream(), out, "run it again")
-        said()
+        before = len(said())
+        write_stream(Stream(stop=0), out, "run it again")  # which would stop if it did anything
+        complete = f"{out} is complete, with 3 negatives: the same command wrote it, so nothing was done\n"
+        assert said()[before:] == complete
+
+    @pytest.mark.parametrize("name", ["out.jsonl", "out.parquet"])
+    def test_replace_another_file_where_that_is_said(self, said: Said, tmp_path: Path, name: str) -> None:
+        out = str(tmp_path / name)
         write_stream(Stream(), out, "run it again")
-        assert said().endswith("out.jsonl: 3 negatives, in place of the file that was there\n")
+        kept = Path(out).read_bytes()
+        with pytest.raises(InputError, match=r"made with other settings .*--overwrite") as refused:
+            write_stream(Stream(seed=1), out, "run it again")
+        assert (refused.value.status, Path(out).read_bytes()) == (2, kept)
+        write_stream(Stream(seed=1), out, "run it again", overwrite=True)
+        assert said().endswith(f"{name}: 3 negatives, in place of the file that was there\n")
 
     def test_that_were_chosen_are_records(self, said: Said, tmp_path: Path) -> None:
         write_stream(Stream(), str(tmp_path / "out.jsonl"), "", "chosen")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Generator, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,14 @@ from graphneg.decoders.base import Decoder, get_decoder
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.editing.generation import Negatives
 from graphneg.errors import InputError, TransformError
+from graphneg.ingest.rows import natural_order
 from graphneg.model import Decoded, EditedUtterance, Negative
-from graphneg.records.files import negative_to_json
+from graphneg.progress import Progress
+from graphneg.records.files import negative_to_json, read_jsonl
+from graphneg.records.resumable import NegativeStream
 from graphneg.store.connection import Store
-from graphneg.store.dialogues import GraphCache
+from graphneg.store.dialogues import GraphCache, Selection, content_digest, dialogue_ids
+from tests.interrupting import StopsAt
 from tests.servers import wipe
 from tests.speller import Speller
 
@@ -205,6 +210,28 @@ class TestNegatives:
         assert made(dialogues, corpora=["other"]) == []
 
 
+class TestWhatIsMissing:
+    @pytest.mark.parametrize("recipe", ["all", "deam"])
+    @pytest.mark.parametrize("per_dialogue", [1, 7])
+    def test_is_counted_by_negative_and_not_by_try(
+        self, dialogues: DialogueGraph, recipe: str, per_dialogue: int
+    ) -> None:
+        """Dialogues without graphs are among them, and refused edits, in whose place others were tried."""
+        negatives = dialogues.negatives(recipe, per_dialogue=per_dialogue)
+        found = list(negatives)
+        missing = negatives.summary.skipped
+        assert len(found) + missing.total() == 50 * per_dialogue
+        assert missing["no-graph"] == 32 * per_dialogue
+        assert per_dialogue == 1 or set(missing) > {"no-graph"}
+
+    def test_of_a_generator_is_counted_alike(self, dialogues: DialogueGraph) -> None:
+        alone = dialogues.cypher(
+            "MATCH (d:Dialogue) WHERE NOT (d)-[:HAS_TURN]->()-[:NEXT]->() RETURN d.id AS id"
+        )
+        negatives = dialogues.generate("turn-shuffle", per_context=30)
+        assert not alone and len(list(negatives)) + negatives.summary.skipped.total() == 30 * 50
+
+
 class TestTheStore:
     def test_holds_nothing_new_after_the_same_run(self, dialogues: DialogueGraph) -> None:
         first = lines(made(dialogues, recipe="deam", seed=3))
@@ -270,6 +297,99 @@ class TestResuming:
         write(resumed, part)
         assert part.read_bytes() == whole.read_bytes()
         assert resumed.summary.state() == negatives.summary.state()
+
+    @pytest.mark.parametrize("way", ["negatives", "generate"])
+    def test_after_a_load_it_begins_anew_and_has_nothing_twice_or_missing(
+        self, dialogues: DialogueGraph, tmp_path: Path, way: str
+    ) -> None:
+        """What is loaded in between stands before what is done, so that counting on would repeat and miss."""
+
+        def stream(progress: Progress | None = None) -> NegativeStream:
+            if way == "negatives":
+                return dialogues.negatives("all", decoder=Speller(), batch=3, progress=progress)
+            return dialogues.generate("turn-shuffle", batch=3, progress=progress)
+
+        out, fresh = tmp_path / "out.jsonl", tmp_path / "fresh.jsonl"
+        with pytest.raises(KeyboardInterrupt):
+            stream(StopsAt(33)).to_jsonl(out)
+        added = tmp_path / "added.jsonl"
+        turns = [{"text": text, "amr": amr} for text, amr in 2 * SAID]
+        rows = (json.dumps({"id": f"{number}", "turns": turns}) for number in range(5))
+        added.write_text("\n".join(rows), encoding="utf-8")
+        dialogues.load("dialogues", added, name="aardvark")
+        try:
+            resumed = stream()
+            resumed.to_jsonl(out)
+            assert "was made of has changed since" in (resumed.resumed.discarded or "")
+            ids = [negative.id for negative in read_jsonl(out)]
+            assert len(set(ids)) == len(ids)
+            assert "aardvark" in {id.partition("/")[0] for id in ids}
+            stream().to_jsonl(fresh)
+            assert out.read_bytes() == fresh.read_bytes()
+            again = stream()
+            again.to_jsonl(out)
+            assert again.resumed.is_complete
+        finally:
+            for label in ("Variant", "Amr", "Utterance", "Dialogue"):
+                dialogues.cypher_write(f"MATCH (n:{label}) WHERE n.id STARTS WITH 'aardvark' DETACH DELETE n")
+        with pytest.raises(InputError, match="made with other settings or of other content"):
+            stream().to_jsonl(out)
+
+    def test_goes_on_behind_the_last_dialogue_whatever_stands_before_it_by_now(
+        self, dialogues: DialogueGraph
+    ) -> None:
+        """A page that begins behind an id holds what it held, however many dialogues come before."""
+        ids = list(dialogue_ids(dialogues.store, Selection()))
+        for limit in (None, 20):
+            selection = Selection(limit=limit)
+            rest = dialogue_ids(dialogues.store, selection, 7, natural_order(ids[6]), page=4)
+            assert list(rest) == ids[7:limit]
+            assert list(dialogue_ids(dialogues.store, selection, 7, page=4)) == ids[7:limit]
+
+
+SAID = [
+    ("I like slow trains.", "(l / like-01 :ARG0 (i / i) :ARG1 (t / train :ARG1-of (s / slow-05)))"),
+    ("Do you like them?", "(l / like-01 :polarity (a / amr-unknown) :ARG0 (y / you) :ARG1 (t / they))"),
+]
+
+
+class TestTheContentOfAStore:
+    """Its digest: what a run of before and one of now are compared by."""
+
+    def test_is_the_same_whatever_was_made_of_it(self, dialogues: DialogueGraph) -> None:
+        before = content_digest(dialogues.store, Selection())
+        made(dialogues, recipe="all", seed=99)
+        for generator in ("turn-shuffle", "overlap"):
+            list(dialogues.generate(generator, limit=3))
+        list(dialogues.negatives("hard", limit=3))
+        dialogues.materialize([made(dialogues, recipe="all", seed=99)[0].id])
+        assert content_digest(dialogues.store, Selection()) == before
+
+    def test_is_another_where_a_graph_was_replaced(self, dialogues: DialogueGraph) -> None:
+        [row] = dialogues.cypher("MATCH (a:Amr) RETURN a.id AS id, a.digest AS digest LIMIT 1")
+        before = content_digest(dialogues.store, Selection())
+        change = "MATCH (a:Amr {id: $id}) SET a.digest = $digest"
+        dialogues.cypher_write(change, id=row["id"], digest="another")
+        assert content_digest(dialogues.store, Selection()) != before
+        dialogues.cypher_write(change, **row)
+        assert content_digest(dialogues.store, Selection()) == before
+
+    @pytest.mark.parametrize(
+        "added",
+        [
+            "CREATE (n:Parse {id: 'added'})",
+            "CREATE (n:Frame {id: 'added-01'})",
+            "CREATE (n:Dialogue {id: 'added', order: 'added', corpus: 'added', split: 'all', digest: 'x'})",
+            "MATCH (a:Term) WITH a LIMIT 1 CREATE (a)-[:SHIFTS_TO {count: 1}]->(n:Term {text: 'added'})",
+        ],
+    )
+    def test_is_another_where_something_was_added(self, dialogues: DialogueGraph, added: str) -> None:
+        selection = Selection(corpora=("everyday",), limit=5)
+        before = content_digest(dialogues.store, selection)
+        dialogues.cypher_write(added)
+        assert content_digest(dialogues.store, selection) != before
+        dialogues.cypher_write("MATCH (n) WHERE n.id STARTS WITH 'added' OR n.text = 'added' DETACH DELETE n")
+        assert content_digest(dialogues.store, selection) == before
 
 
 class TestTransformsOfOnesOwn:
