@@ -116,7 +116,7 @@ def negatives(
                 return
             if not made.summary.negatives:
                 note("no negative came of these dialogues; the table says why")
-            if without := made.summary.skipped[NO_GRAPH]:
+            if without := made.summary.skipped[NO_GRAPH] // per_dialogue:
                 note(f"{counted(without, 'dialogue')} without AMR graphs: graphneg parse makes some")
             if show:
                 show_briefly(_varied(read_negatives(out), show))

@@ -95,9 +95,9 @@ def own_target(recipe: Recipe, transforms: Mapping[str, Transform]) -> Target:
 class Negatives(NegativeStream):
     """The negatives of a request. Each use makes them anew; ``summary`` is that of the last use.
 
-    What gives no negative is counted there with its reason: ``no-site``, a decoder's code, ``duplicate``,
-    ``ill-formed``, and what `unfit` says of a dialogue. Where a decoder refuses, other edits of the dialogue are tried, up to four times as many
-    as were asked for.
+    Each negative that is missing is counted there, with the reason of the first edit that was tried for it
+    (``no-site``, a decoder's code, ``duplicate``, ``ill-formed``) or what `unfit` says of the dialogue. Where
+    a decoder refuses, other edits of the dialogue are tried, up to four times as many as were asked for.
     """
 
     def __init__(
@@ -177,8 +177,6 @@ class Negatives(NegativeStream):
 
     def _finish(self, batch: _Batch, wave: _Wave) -> list[Negative]:
         """The negatives of a batch: from its first plans, then from further ones for those refused."""
-        for id, reason in batch.unfit.items():
-            self.summary.skip(reason, id)
         for number in range(MAX_WAVES):
             wave = self._wave(batch) if number else wave
             if not wave[0]:
@@ -186,9 +184,11 @@ class Negatives(NegativeStream):
             for plan, result in self._results(wave):
                 refused = result if isinstance(result, str) else batch.keep(plan, result)
                 if refused is not None:
-                    self.summary.skip(refused, plan.id)
+                    batch.refused[plan.dialogue.id].append((refused, plan.id))
                 elif isinstance(result, Negative):
                     self.summary.add(result)
+        for reason, id in batch.missing():
+            self.summary.skip(reason, id)
         return [negative for made in batch.made.values() for negative in made]
 
     def _wave(self, batch: _Batch) -> _Wave:
@@ -294,14 +294,14 @@ def preview(store: Store, transform: Transform) -> Negative | None:
 
 
 class _Batch:
-    """Dialogues at work: what was made of each, which slots were tried, and which give none, and why."""
+    """Dialogues at work: what was made of each, which slots were tried, and which gave none, and why."""
 
     def __init__(self, ids: Sequence[str], dialogues: Sequence[StoredDialogue], request: EditRequest) -> None:
         self.ids, self.dialogues = ids, list(map(editable, dialogues))
         self._amount = request.per_dialogue
         judged = {dialogue.id: unfit(dialogue, request.plan.target) for dialogue in dialogues}
-        self.unfit = {id: reason for id, reason in judged.items() if reason is not None}
-        self.made: dict[str, list[Negative]] = {id: [] for id in judged if id not in self.unfit}
+        self.made: dict[str, list[Negative]] = {id: [] for id, reason in judged.items() if reason is None}
+        self.refused = {id: [(reason, id)] * self._amount if reason else [] for id, reason in judged.items()}
         self._tried = dict.fromkeys(self.made, 0)
         self._seen: set[tuple[str, ...]] = set()
         self.taken: Taken = defaultdict(set)
@@ -315,6 +315,12 @@ class _Batch:
                 self._tried[id] += self._amount - len(made)
                 slots[id] = range(first, self._tried[id])
         return slots
+
+    def missing(self) -> Iterator[tuple[str, str]]:
+        """For each negative that a dialogue lacks: why the first slots gave none that were tried, and their
+        ids."""
+        for id, refused in self.refused.items():
+            yield from refused[: self._amount - len(self.made.get(id, ()))]
 
     def keep(self, plan: EditPlan, negative: Negative) -> str | None:
         """Take a negative in, or say why not."""

@@ -52,8 +52,8 @@ class Generation:
 class Generated(NegativeStream):
     """The negatives of a generator. Each use makes them anew; ``summary`` is that of the last use.
 
-    What is missing is counted there: ``too-few``, or the generator's own reason, for each candidate that a
-    context lacks, ``no-context`` for each dialogue without one.
+    Each negative that is missing is counted there: ``too-few``, or the generator's own reason, where a context
+    lacks one, ``no-context`` where a dialogue has none.
     """
 
     def __init__(
@@ -82,7 +82,8 @@ class Generated(NegativeStream):
         batch = asked.batch or getattr(generator, "batch", BATCH)
         for part in context_batches(self._store, asked.contexts, batch, skip, self.resumed.last):
             for id in part.without:
-                self.summary.skip(NO_CONTEXT, id)
+                for _ in range(asked.per_context):
+                    self.summary.skip(NO_CONTEXT, id)
             negatives = list(self._negatives(part.contexts))
             done += part.dialogues
             self._progress.advance(part.dialogues)

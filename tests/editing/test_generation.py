@@ -224,13 +224,6 @@ class TestWhatIsMissing:
         assert missing["no-graph"] == 32 * per_dialogue
         assert per_dialogue == 1 or set(missing) > {"no-graph"}
 
-    def test_of_a_generator_is_counted_alike(self, dialogues: DialogueGraph) -> None:
-        alone = dialogues.cypher(
-            "MATCH (d:Dialogue) WHERE NOT (d)-[:HAS_TURN]->()-[:NEXT]->() RETURN d.id AS id"
-        )
-        negatives = dialogues.generate("turn-shuffle", per_context=30)
-        assert not alone and len(list(negatives)) + negatives.summary.skipped.total() == 30 * 50
-
 
 class TestTheStore:
     def test_holds_nothing_new_after_the_same_run(self, dialogues: DialogueGraph) -> None:
