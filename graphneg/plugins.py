@@ -5,7 +5,7 @@ In: a name that a user gave. Out: what the entry point of that name loads, or an
 >>> from graphneg.errors import DecoderError
 >>> Plugins("decoder", "graphneg.decoders", DecoderError).find("t6")
 Traceback (most recent call last):
-graphneg.errors.DecoderError: no decoder named 't6'; choose one of surface, t5
+graphneg.errors.DecoderError: no decoder named 't6'; choose one of rescored, surface, t5
 """
 
 from __future__ import annotations

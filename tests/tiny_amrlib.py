@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from graphneg.decoders.t5 import flat_graph
+from graphneg.amr.penman import flat_graph
 from graphneg.model import AmrGraph
 from tests.tiny_t5 import fitted, pairs_to_learn
 

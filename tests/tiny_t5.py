@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
-from graphneg.amr.penman import iter_blocks, metadata, parse_graph
-from graphneg.decoders.t5 import flat_graph
+from graphneg.amr.penman import flat_graph, iter_blocks, metadata, parse_graph
 from graphneg.model import AmrGraph, EditedUtterance
 
 GRAPHS = 16

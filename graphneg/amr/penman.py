@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import accumulate
 from operator import itemgetter
 from typing import Any
@@ -287,6 +288,23 @@ def format_graph(graph: AmrGraph) -> str:
     """
     text = penman.format(Tree(tree_node(graph)))
     return "\n".join((*graph.metadata, text))
+
+
+def flat_graph(graph: AmrGraph) -> str:
+    """The graph on one line, without comment lines and alignment marks.
+
+    So were the graphs written that amrlib's generators were trained on (0.8.1, ``models/generate_xfm``).
+
+    >>> flat_graph(parse_graph("# ::id 1\\n(l / like-01~e.1\\n   :ARG0 (i / i))"))
+    '(l / like-01 :ARG0 (i / i))'
+    """
+    bare = replace(
+        graph,
+        metadata=(),
+        nodes=tuple(node._replace(align=None, role_align=None) for node in graph.nodes),
+        mentions=tuple(mention._replace(align=None, role_align=None) for mention in graph.mentions),
+    )
+    return " ".join(format_graph(bare).split())
 
 
 def tree_node(graph: AmrGraph) -> tuple[str, list[Any]]:

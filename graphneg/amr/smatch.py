@@ -84,19 +84,19 @@ class Compared(NamedTuple):
     unread: Mapping[str, str]
 
 
-def matcher(seed: int) -> Callable[[Sequence[GraphPair]], list[Compared]]:
-    """A function that compares pairs; the same seed gives the same tallies.
+def matcher(seed: int, measures: Sequence[str] = MEASURES) -> Callable[[Sequence[GraphPair]], list[Compared]]:
+    """A function that compares pairs by these measures; the same seed gives the same tallies.
 
     Raises `InputError`: the package ``smatch`` is not installed.
     """
-    package = _Package(seed)
+    package = _Package(seed, measures)
     return lambda pairs: [package.compared(pair) for pair in pairs]
 
 
 class _Package:
     """The modules ``smatch`` and ``amr``, made repeatable and silent."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, measures: Sequence[str]) -> None:
         try:
             import amr
             import smatch
@@ -106,6 +106,7 @@ class _Package:
                 "pip install 'graphneg[evaluation]'"
             ) from error
         self._seed = seed
+        self._measures = measures
         self._random = random.Random()
         self._smatch: Any = smatch
         self._amr: Any = amr.AMR
@@ -127,7 +128,7 @@ class _Package:
                 predicted = self._readings(pair.predicted)
         except ValueError as error:
             unread["predicted"] = str(error)
-        tallies = {name: self._tally(pair.number, name, predicted, gold) for name in MEASURES}
+        tallies = {name: self._tally(pair.number, name, predicted, gold) for name in self._measures}
         return Compared(pair.number, tallies, unread)
 
     def _readings(self, line: str) -> tuple[Triples, Triples]:

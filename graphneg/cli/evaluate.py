@@ -12,8 +12,18 @@ from typer import BadParameter
 from graphneg.cli import options
 from graphneg.cli.commands import argument, group, job, named_values, option, panel
 from graphneg.cli.evaluate_negatives import negatives
-from graphneg.cli.options import Device, Embedder, Json, Offline, Resamples, Seed, made_responses
-from graphneg.cli.tables import figures_table, show, with_interval
+from graphneg.cli.options import (
+    AnyDevice,
+    BackParser,
+    Device,
+    Embedder,
+    Json,
+    Offline,
+    Resamples,
+    Seed,
+    made_responses,
+)
+from graphneg.cli.tables import decoder_table, figures_table, show, with_interval
 from graphneg.cli.terminal import Bars, complain, counted, keeps, note, say, stopping, working
 from graphneg.errors import InputError
 
@@ -66,6 +76,40 @@ def smatch(
         complain(f"{graph.place}: {graph.id or '-'}: {graph.reason}")
     unread = f"; {counted(len(found.unreadable), 'graph')} can't be read" if found.unreadable else ""
     say(f"{counted(found.pairs, 'pair')} compared, by {found.paired_by}{unread}")
+
+
+@job(
+    "graphneg evaluate decoder path/to/model/held_out.amr --model path/to/model",
+    "graphneg evaluate decoder gold.amr --model path/to/model --beams 1 --json",
+)
+def decoder(
+    gold: Path = argument(..., "PENMAN file of graphs with their texts (::snt).", "GOLD"),
+    model: str = option(..., "A model that --decoder t5 reads.", "PATH_OR_ID"),
+    backend: Literal["torch", "ctranslate2"] = option("torch", "What runs the model."),
+    beams: int = option(4, "Beams of the search.", min=1),
+    limit: int | None = option(None, "At most so many graphs.", min=1),
+    parser: BackParser = "dependency",
+    device: AnyDevice = "auto",
+    offline: Offline = False,
+    json: Json = False,
+) -> None:
+    """Measure texts that a model writes of graphs: BLEU, chrF, and Smatch of the texts parsed back.
+
+    A parser makes mistakes too: the second line has what the file's own texts get. No store is
+    opened.
+    """
+    from graphneg.decoders.t5 import T5Decoder
+    from graphneg.evaluation.decoding import check_packages, evaluate_decoder, read_pairs
+    from graphneg.parsers.round_trip import RoundTrip
+
+    check_packages()
+    pairs = read_pairs(gold)[:limit]
+    made = T5Decoder(model, backend=backend, num_beams=beams, device=device, offline=offline)
+    with working(UNCHANGED) as bars, RoundTrip(parser) as trip:
+        scores = evaluate_decoder(made, pairs, trip, progress=bars)
+    show(json, [scores.as_dict()], decoder_table(scores))
+    for code, amount in sorted(scores.decoder.reasons.items()):
+        note(f"{code}: {counted(amount, 'graph')} got no text")
 
 
 @job(
@@ -331,6 +375,6 @@ def contradiction(
 
 app = group(
     "evaluate",
-    "How good graphs are against gold graphs, rankers against negatives, scorers against people.",
-    (smatch, ranker, negatives, correlation, contradiction),
+    "How good graphs and texts are against gold ones, rankers against negatives, scorers against people.",
+    (smatch, decoder, ranker, negatives, correlation, contradiction),
 )

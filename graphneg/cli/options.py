@@ -51,6 +51,7 @@ Freeze = Annotated[
     list[str] | None, shared("Parameters that do not learn, such as embeddings. Repeatable.", "NAME")
 ]
 Dropout = Annotated[float | None, shared("In place of the model's own; 0 is quickest.", min=0, max=1)]
+BackParser = Annotated[str, shared("What parses the texts back, for Smatch.", "NAME")]
 TransformFolders = Annotated[list[Path] | None, shared("Folder of one's own transforms; repeatable.", "DIR")]
 
 WARM_SECONDS = 300

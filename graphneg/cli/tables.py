@@ -17,6 +17,7 @@ from graphneg.cli.terminal import Screen, sized, visible
 
 if TYPE_CHECKING:
     from graphneg.datasets.pair_sampler import Shortage
+    from graphneg.evaluation.decoding import DecoderScores
     from graphneg.statistics import Estimate
 
 
@@ -65,6 +66,23 @@ def figures_table(
     table = plain_table(*named, *figures, rows=rows, title=title)
     table.padding = (0, 1, 0, 0)
     return table
+
+
+def decoder_table(scores: DecoderScores) -> Table:
+    """How a decoder's texts compare with people's, and what people's own get."""
+    named = (("the decoder", scores.decoder), ("the texts themselves", scores.references))
+    rows = (
+        (
+            name,
+            f"{some.bleu:.1f}",
+            f"{some.chrf:.1f}",
+            f"{some.smatch.micro.f1:.3f}",
+            "–".join(f"{end:.3f}" for end in some.smatch.micro_interval),
+            f"{some.pairs - sum(some.reasons.values()):,} of {some.pairs:,}",
+        )
+        for name, some in named
+    )
+    return figures_table("texts by", "BLEU", "chrF", "Smatch", "95%", "written", rows=rows)
 
 
 def shortage_table(rows: Sequence[Shortage]) -> Table:

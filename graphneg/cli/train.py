@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import BadParameter
 
@@ -15,11 +15,12 @@ from graphneg.cli.commands import argument, group, job, named_amounts, option, s
 from graphneg.cli.options import (
     DialogueOptions,
     EncoderTraining,
+    Freeze,
     LanguageModelTraining,
     StoreOptions,
     Training,
 )
-from graphneg.cli.terminal import amounts_text, counted, note, say, tell_trained, training
+from graphneg.cli.terminal import amounts_text, counted, note, say, tell_trained, training, working
 
 if TYPE_CHECKING:
     from graphneg.datasets.pair_sampler import Shortfall
@@ -104,6 +105,71 @@ def keywords(
     with where.opened(chosen) as graph:
         learn = partial(train_replies, contexts=chosen.contexts(graph), extractor=finder)
         _fine_tune(learn, model, out, lessons)
+
+
+@dataclass(frozen=True)
+class DecoderTraining(LanguageModelTraining):
+    """How a language model learns to write the texts of graphs."""
+
+    max_tokens: Annotated[int, shared("Pairs with longer graphs are left out.", min=8)] = 512
+    freeze: Freeze = None
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """What the trainer is told."""
+        return {"max_tokens": self.max_tokens, "frozen": self.freeze or (), **super().arguments}
+
+
+@job(
+    "graphneg train decoder --model google/flan-t5-small -o decoder --epochs 3",
+    "graphneg train decoder --model gpt2 -o decoder --corpus dailydialog --freeze wte",
+    "graphneg negatives --decoder t5 --model decoder -o negatives.jsonl",
+)
+def decoder(
+    *,
+    model: options.StartModel,
+    out: options.OutFolder,
+    gold: bool = option(False, "Learn from graphs that were loaded only, from none of a parser's."),
+    held_out: int = option(200, "Pairs that are measured and not learned; a tenth at most.", min=0),
+    parser: options.BackParser = "dependency",
+    lessons: DecoderTraining,
+    chosen: DialogueOptions,
+    where: StoreOptions,
+) -> None:
+    """Fine-tune a language model to write the texts of AMR graphs, for --decoder t5.
+
+    A sequence-to-sequence model (T5, BART), whose folder amrlib reads too, or a causal one (GPT-2,
+    Llama). It learns every utterance that has a graph. What is held out is written to held_out.amr in
+    the folder and measured: BLEU, chrF, and Smatch of the texts parsed back. Stopped, the same command
+    goes on from the last checkpoint.
+    """
+    from graphneg.decoders.t5 import T5Decoder
+    from graphneg.evaluation.decoding import check_packages, evaluate_decoder, read_pairs
+    from graphneg.nn.models import load_either
+    from graphneg.parsers.base import get_parser
+    from graphneg.parsers.round_trip import RoundTrip
+    from graphneg.training.decoder import HELD_OUT, meanings_of, train_decoder
+    from graphneg.training.decoder import held_out as divided
+
+    if held_out:  # what measures is looked for before an hour of training
+        check_packages()
+        get_parser(parser)
+    with where.opened(chosen) as graph:
+        chosen.require(graph, with_graphs=True)
+        meanings = list(meanings_of(graph.store, chosen.selection, gold_only=gold))
+    learned, measured = divided(meanings, held_out, lessons.seed)
+    loaded = load_either(model, device=lessons.device, offline=lessons.offline)
+    with training(out) as bars:
+        report = train_decoder(loaded, learned, out, measured=measured, progress=bars, **lessons.arguments)
+    left_out = f"; {report.too_long:,} were too long" if report.too_long else ""
+    tell_trained(report, out, left_out, report.examples)
+    del loaded
+    if measured:
+        with working(f"graphneg evaluate decoder {out / HELD_OUT} --model {out} measures it") as bars:
+            made = T5Decoder(out, device=lessons.device, offline=True)
+            with RoundTrip(parser) as trip:
+                scores = evaluate_decoder(made, read_pairs(out / HELD_OUT), trip, progress=bars)
+        tables.results().print(tables.decoder_table(scores))
 
 
 def _fine_tune(
@@ -369,5 +435,5 @@ def contradiction(
 app = group(
     "train",
     "Train language models on the loaded dialogues, and rankers on negatives.",
-    (lm, counterfactual, keywords, adapt, ranker, coherence, contradiction),
+    (lm, counterfactual, keywords, decoder, adapt, ranker, coherence, contradiction),
 )

@@ -10,13 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
-from graphneg.amr.penman import format_graph
-from graphneg.english.tokens import one_line
+from graphneg.amr.penman import flat_graph
 from graphneg.errors import DecoderError, InputError
 from graphneg.model import AmrGraph, Decoded, EditedUtterance
 from graphneg.nn.backends import NO_SAMPLING, Backend, CTranslate2Backend, Output, TorchBackend
@@ -34,24 +32,6 @@ _LONGEST_OUTPUT = 256
 # Tokenizers without a limit of their own say so by a number of this size or more.
 _NO_LIMIT = 100_000
 _NO_LETTER = re.compile(r"[\W_]+")
-
-
-def flat_graph(graph: AmrGraph) -> str:
-    """The graph on one line, without comment lines and alignment marks.
-
-    So were the graphs written that amrlib's generators were trained on (0.8.1, ``models/generate_xfm``).
-
-    >>> from graphneg.amr.penman import parse_graph
-    >>> flat_graph(parse_graph("# ::id 1\\n(l / like-01~e.1\\n   :ARG0 (i / i))"))
-    '(l / like-01 :ARG0 (i / i))'
-    """
-    bare = replace(
-        graph,
-        metadata=(),
-        nodes=tuple(node._replace(align=None, role_align=None) for node in graph.nodes),
-        mentions=tuple(mention._replace(align=None, role_align=None) for mention in graph.mentions),
-    )
-    return one_line(format_graph(bare))
 
 
 class T5Decoder:

@@ -12,10 +12,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from graphneg.amr.penman import parse_graph
+from graphneg.amr.penman import flat_graph, parse_graph
 from graphneg.amr.smatch import MEASURES, Compared, GraphPair, MeasureScores, Tally, measured
 from graphneg.amr.wellformed import file_blocks
-from graphneg.decoders.t5 import flat_graph
 from graphneg.errors import InputError, PenmanError
 from graphneg.progress import NoProgress, Progress
 from graphneg.workers import Workers

@@ -6,7 +6,7 @@ when the same call is made again.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any
 
 from graphneg.errors import InputError
 from graphneg.nn.batching import in_batches
+from graphneg.nn.encoders import freeze
 from graphneg.nn.language_models import CausalLM, Direction, LanguageModel, Request, collated
 from graphneg.nn.training import Trained, fit, open_run
 from graphneg.progress import Progress
@@ -50,6 +51,8 @@ def fine_tune(
     seed: int = 0,
     direction: Direction | None = None,
     longest: int = 512,
+    frozen: Collection[str] = (),
+    beside: Mapping[str, str] | None = None,
     overwrite: bool = False,
     progress: Progress | None = None,
     **arguments: Any,
@@ -58,7 +61,9 @@ def fine_tune(
 
     ``arguments`` go to transformers' ``TrainingArguments`` as they are (``num_train_epochs``,
     ``learning_rate``, ``max_steps``, ``gradient_accumulation_steps``, ...). ``longest`` is the most
-    tokens of source and target together. With ``direction`` ``backward`` a causal model learns to read
+    tokens of source and target together. ``frozen`` are beginnings of parameters' names that do not learn
+    (`graphneg.nn.encoders.freeze`); ``beside`` holds the texts of files that are saved with the model, by
+    name. With ``direction`` ``backward`` a causal model learns to read
     and write from the end, and says so when it is loaded again. The same seed gives the same
     weights on the same machine.
 
@@ -75,13 +80,15 @@ def fine_tune(
             f"none of {len(examples)} examples can be learned: their targets are empty or too long"
         )
     facts = [
-        str(model.path), model.direction, seed, longest, sorted(arguments.items()),
+        str(model.path), model.direction, seed, longest, sorted(arguments.items()), sorted(frozen),
         [(example.source, example.target) for example in examples],
     ]  # fmt: skip
     run = open_run(out, facts, overwrite)
+    freeze(model.model, frozen)
     trained = fit(
-        run, model, items, partial(collated, model), seed=seed, arguments=arguments, progress=progress
-    )
+        run, _Saved(model, beside or {}), items, partial(collated, model), seed=seed, arguments=arguments,
+        progress=progress,
+    )  # fmt: skip
     held_out, _ = _items(model, validation, limit)
     losses = [loss for _, loss in in_batches(held_out, model.batch_size, model.losses) if loss is not None]
     mean = sum(losses) / len(losses) if losses else None
@@ -89,6 +96,23 @@ def fine_tune(
         examples=len(items), skipped=len(examples) - len(items), shortened=shortened, validation_loss=mean,
         **asdict(trained),
     )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Saved:
+    """What learns, and is saved with the files beside it."""
+
+    learner: LanguageModel
+    beside: Mapping[str, str]
+
+    @property
+    def model(self) -> Any:
+        return self.learner.model
+
+    def save(self, folder: Path) -> None:
+        for name, text in self.beside.items():
+            (folder / name).write_text(text, encoding="utf-8")
+        self.learner.save(folder)
 
 
 def _items(model: LanguageModel, examples: Sequence[Example], limit: int) -> tuple[list[Request], int]:

@@ -43,7 +43,7 @@ _FILES = f"""
 {_CONFIG} generation_config.json training_args.bin chat_template.jinja
 model*.safetensors model.safetensors.index.json pytorch_model*.bin pytorch_model.bin.index.json
 tokenizer* special_tokens_map.json added_tokens.json vocab.txt vocab.json merges.txt
-spiece.model sentencepiece.bpe.model
+spiece.model sentencepiece.bpe.model amrlib_meta.json held_out.amr
 {_MODULES} sentence_bert_config.json config_sentence_transformers.json poly_encoder.safetensors
 """.split()
 # Folders inside a model's: a pooling's settings, and the tower of responses, an encoder of its own.

@@ -9,8 +9,8 @@ import pytest
 pytest.importorskip("torch", reason="the t5 decoder needs the neural extra")
 pytest.importorskip("transformers", reason="the t5 decoder needs the neural extra")
 
-from graphneg.amr.penman import parse_graph
-from graphneg.decoders.t5 import T5Decoder, flat_graph
+from graphneg.amr.penman import flat_graph, parse_graph
+from graphneg.decoders.t5 import T5Decoder
 from graphneg.errors import InputError
 from graphneg.model import Decoded, EditedUtterance
 from graphneg.nn.batching import in_batches
