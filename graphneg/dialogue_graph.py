@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from graphneg.decoders.base import Decoder, get_decoder, guarded
 from graphneg.editing import export as exports
@@ -76,19 +77,26 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
     def load(
         self,
         corpus: str,
-        *paths: str | Path,
+        *paths: Any,
         name: str | None = None,
         split: str | None = None,
         language: str = "en",
         turns: int = 8,
+        map: Mapping[str, str] | None = None,
+        encoding: str | None = None,
+        clean: bool = False,
         progress: Progress | None = None,
         on_rejected: Callable[[Rejected], None] | None = None,
     ) -> LoadReport:
         """Load files with the loader ``corpus`` (``dialogues``, ``dailydialog``, ``penman``, ...).
 
-        ``name`` and ``split`` begin the dialogues' ids where the files do not say. Graphs that belong to
-        no utterance become dialogues of ``turns`` turns. What is in the store already is left as it is.
-        The report keeps the first refusals; ``on_rejected`` is told each, as it happens.
+        ``dialogues`` also takes lists of dicts, pandas' DataFrames and Hugging Face datasets in place of
+        ``paths``; ``map`` says what the data call its fields (``{"text": "utterance"}``), where that is not
+        plain, ``encoding`` which codec texts are in; ``clean`` mends HTML entities and the blanks of tokenisers.
+        Empty turns and system messages are left out. ``name`` and ``split`` begin the dialogues' ids where
+        the files do not say. Graphs that belong to no utterance become dialogues of ``turns`` turns. What is
+        in the store already is left as it is. The report keeps the first refusals, and has ``notices`` of
+        what was read; ``on_rejected`` is told each refusal, as it happens.
 
         Raises:
             InputError: no such loader, or a file is not what it reads.
@@ -97,11 +105,14 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
         if turns < 1:
             raise InputError("a dialogue has at least one turn: 'turns' must be 1 or more")
         loader = get_loader(corpus)
-        files = [Path(path) for path in paths]
-        options = LoadOptions(name, split, language, progress or NoProgress())
-        grouping = Grouping(name or (files[0].stem if files else corpus), split or "all", turns)
+        given = [Path(path) if isinstance(path, str | PathLike) else path for path in paths]
         report = LoadReport(loader.name, on_rejected=on_rejected)
-        return write_records(self.store, loader.read(files, options), report, grouping)
+        options = LoadOptions(
+            name, split, language, progress or NoProgress(), map or {}, encoding, clean, report.notices
+        )
+        stem = given[0].stem if given and isinstance(given[0], Path) else corpus
+        grouping = Grouping(name or stem, split or "all", turns)
+        return write_records(self.store, loader.read(given, options), report, grouping)
 
     def upgrade(self, progress: Progress | None = None) -> int | None:
         """Compute anew what graphneg computes about all that is loaded; returns of how many graphs.

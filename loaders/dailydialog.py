@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from graphneg.errors import InputError
-from graphneg.ingest.reading import Item, Line, Refused, input_files, text_lines
+from graphneg.ingest.reading import Item, Line, Refused, input_files, is_directory, text_lines
 from graphneg.ingest.validation import DialogueLoader, alternating
 from graphneg.model import Dialogue, Rejected
 from graphneg.progress import NoProgress, Progress
@@ -70,7 +70,7 @@ class Loader(DialogueLoader):
 
 
 def _text_files(path: Path) -> list[Path]:
-    if not path.is_dir():
+    if not is_directory(path):
         return [path]
     others = (*(f"dialogues_{kind}" for kind in _ANNOTATIONS), "dialogues_topic.txt")
     files = [file for file in sorted(path.rglob("dialogues_*.txt")) if not file.name.startswith(others)]

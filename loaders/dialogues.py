@@ -1,29 +1,29 @@
-"""`dialogues`: dialogues of one's own, as JSON Lines or as a table (CSV, TSV).
+"""`dialogues`: dialogues of one's own, whatever file they come in.
 
-JSON Lines: one dialogue a line, as ``dialogue.schema.json`` beside this file describes it;
-keys that the schema does not name are kept as attributes. Tables: one utterance a row, with
-the columns ``dialogue``, ``turn`` (from 0), ``speaker`` and ``text``, and optionally ``split``
-and ``amr``; the rows of a dialogue stand together.
+JSON and JSON Lines, Parquet and the folders of ``datasets`` hold dialogues, tables utterances (so may the
+others): `graphneg.ingest.entries` reads them, `graphneg.ingest.shapes` knows what their keys are called. What
+comes of it is described by ``dialogue.schema.json`` beside this file; keys that the schema does not name are
+kept as attributes.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graphneg.ingest.reading import Item, Refused, corpus_of, json_lines
-from graphneg.ingest.validation import DialogueLoader, table_dialogues
-from graphneg.model import Dialogue, Rejected, Response, Utterance
-from graphneg.progress import Progress
+from graphneg.ingest.entries import Source, sources
+from graphneg.ingest.loader import LoadOptions, checked, hopeful
+from graphneg.ingest.reading import Refused
+from graphneg.ingest.shapes import Fields, dialogue_values
+from graphneg.ingest.validation import named, valid_dialogues
+from graphneg.model import Dialogue, Record, Response, Utterance
 
 if TYPE_CHECKING:
     from fastjsonschema import JsonSchemaValueException
 
-_TABLES = {".csv": ",", ".tsv": "\t"}
 _DIALOGUE_KEYS = {"id", "corpus", "split", "turns", "responses"}
 _TURN_KEYS = {"text", "speaker", "amr"}
 _KINDS = {
@@ -32,25 +32,31 @@ _KINDS = {
 }  # fmt: skip
 
 
-class Loader(DialogueLoader):
-    """JSON Lines or tables of dialogues in graphneg's own layout."""
+class Loader:
+    """Dialogues of one's own."""
 
     name = "dialogues"
-    summary = "dialogues of your own: JSON Lines (id, turns) or CSV/TSV (dialogue, turn, speaker, text)"
+    summary = "dialogues of your own: JSON (turns, messages, conversations), CSV, Parquet, a saved data set"
 
-    def items(self, path: Path, progress: Progress) -> Iterator[Item | Rejected]:
-        """The lines of a file, or the groups of rows of a table."""
-        suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() != ".gz"]
-        delimiter = _TABLES.get(suffixes[-1]) if suffixes else None
-        return table_dialogues(path, delimiter, progress) if delimiter else json_lines(path, progress)
+    def read(self, paths: Sequence[Any], options: LoadOptions) -> Iterator[Record]:
+        """The dialogues of the files, or of objects of Python that hold such.
 
-    def dialogue(self, item: Item) -> Dialogue:
-        """The dialogue of a line, or of rows."""
-        return dialogue(item.value)
+        Raises `InputError`: a file is missing, or holds none.
+        """
+        known, fields = set[str](), Fields(options.map)
+        for source in sources(paths, self.name, fields, options):
+            records = _records(source, fields, options, known)
+            if source.text is not None and not options.map and not options.encoding:
+                yield from checked(source.text, self.name, records)
+            else:
+                yield from hopeful(source.place, self.name, records)
 
-    def corpus(self, path: Path) -> str:
-        """The corpus after the file's name."""
-        return corpus_of(path)
+
+def _records(source: Source, fields: Fields, options: LoadOptions, known: set[str]) -> Iterator[Record]:
+    values = dialogue_values(source.read(options.progress), fields, options.notices.say)
+    return valid_dialogues(
+        values, lambda item: named(dialogue(item.value), options, source.corpus, source.split), known
+    )
 
 
 def dialogue(value: Any) -> Dialogue:

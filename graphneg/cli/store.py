@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.table import Column
+from typer import BadParameter
 
 from graphneg.cli.commands import argument, command, option
 from graphneg.cli.options import DialogueOptions, Json, Overwrite, StoreOptions
@@ -44,6 +45,7 @@ ITEMS = {".amr": "graphs", ".penman": "graphs", ".graphml": "dialogues"}
 @command(
     "graphneg load everyday",
     "graphneg load dialogues chats.jsonl --name support --split train",
+    "graphneg load dialogues logs.csv.gz --map text=body --map dialogue=ticket",
     "graphneg load penman graphs/*.amr --rejected rejected.txt",
     "graphneg load conceptnet conceptnet-assertions-5.7.0.csv.gz",
 )
@@ -55,6 +57,14 @@ def load(
     split: str | None = option(None, "Second part of the ids; else what the file's name says."),
     language: str = option("en", "ISO 639-1 code; conceptnet only."),
     turns: int = option(8, "Turns of a dialogue that is made of graphs without utterances.", min=1),
+    map: list[str] | None = option(
+        None,
+        "What the data call dialogue, turn, speaker, text, turns, split or amr, where graphneg can't tell; "
+        "dialogues only, repeatable.",
+        "FIELD=NAME",
+    ),
+    encoding: str | None = option(None, "The codec of the text, where it is guessed wrong; dialogues only."),
+    clean: bool = option(False, "Mend HTML entities, and blanks as tokenisers leave them (it 's late .)."),
     rejected: Path | None = option(None, "Write all that is refused to FILE, one a line."),
     where: StoreOptions,
 ) -> None:
@@ -71,7 +81,12 @@ def load(
         results().print("[dim]graphneg load CORPUS PATH...   documented in docs/loaders.md[/]")
         return
     get_loader(corpus)
+    for pair in map or ():
+        if "=" not in pair:
+            raise BadParameter(f"{pair!r}: write FIELD=NAME", param_hint="--map")
+    fields = dict(pair.split("=", 1) for pair in map or ())
     options: dict[str, Any] = {"name": name, "split": split, "language": language, "turns": turns}
+    options |= {"map": fields, "encoding": encoding, "clean": clean}
     with (
         _rejections(rejected) as listener,
         where.opened(making=True) as graph,
@@ -79,6 +94,8 @@ def load(
     ):
         report = graph.load(corpus, *(paths or ()), **options, progress=bars, on_rejected=listener)
     say(f"{report.summary()} ({report.seconds:.1f} s)")
+    for line in report.notices.lines():
+        say(f"  {line}")
     for refusal in report.rejected[:SHOWN_REJECTIONS]:
         say(f"  {refusal.place}: {refusal.reason}")
     if (more := report.rejections - SHOWN_REJECTIONS) > 0:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -23,18 +23,50 @@ from graphneg.progress import NoProgress, Progress
 PLUGINS = Plugins("loader", "graphneg.loaders", InputError)
 
 
+@dataclass(slots=True)
+class Notices:
+    """What a loader has to say of what it did not refuse: lines, and things that are counted."""
+
+    said: dict[str, None] = field(default_factory=dict[str, None])
+    counts: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
+
+    def say(self, line: str) -> None:
+        """Note a line, once."""
+        self.said[line] = None
+
+    def count(self, what: str, became: str, amount: int = 1) -> None:
+        """Count a thing, in the singular, and what became of it: ``empty turn``, ``left out``."""
+        self.counts[what, became] += amount
+
+    def lines(self) -> list[str]:
+        """All of them: ``2 empty turns left out``."""
+        counted = (
+            f"{amount:,} {what}{'s' * (amount != 1)} {became}"
+            for (what, became), amount in self.counts.items()
+            if amount
+        )
+        return [*self.said, *counted]
+
+
 @dataclass(frozen=True, slots=True)
 class LoadOptions:
     """What the caller may say about the files of one load.
 
     ``corpus`` and ``split`` begin the ids of dialogues; where they are ``None`` the loader
-    takes them from the data. ``language`` is an ISO 639-1 code, read by `conceptnet` only.
+    takes them from the data. ``language`` is an ISO 639-1 code, read by `conceptnet` only. ``map`` says
+    what the data call a field (``text``: ``utterance``) and ``encoding`` which codec a text is in, read by
+    `dialogues` only. ``clean``: texts with HTML entities or the blanks of a tokeniser
+    are mended. ``notices`` takes what the loader has to say.
     """
 
     corpus: str | None = None
     split: str | None = None
     language: str = "en"
     progress: Progress = field(default_factory=NoProgress)
+    map: Mapping[str, str] = field(default_factory=dict[str, str])
+    encoding: str | None = None
+    clean: bool = False
+    notices: Notices = field(default_factory=Notices)
 
 
 class Loader(Protocol):
@@ -72,7 +104,7 @@ KEPT_REJECTIONS = 1000
 
 @dataclass(slots=True)
 class LoadReport:
-    """Counts of one load: written, there already, refused.
+    """Counts of one load: written, there already, refused; and what else there is to say of it.
 
     ``rejected`` keeps the first 1,000 refusals; ``rejections`` counts all of them, and
     ``on_rejected`` is told each.
@@ -83,6 +115,7 @@ class LoadReport:
     present: Counter[str] = field(default_factory=Counter[str])
     rejected: list[Rejected] = field(default_factory=list[Rejected])
     rejections: int = 0
+    notices: Notices = field(default_factory=Notices)
     seconds: float = 0.0
     on_rejected: Callable[[Rejected], None] | None = None
 
@@ -141,8 +174,10 @@ FORMATS: dict[str, tuple[str, *tuple[list[str], ...]]] = {
         [_JSON, r'"content"\s*:', r'"message"\s*:', r'"agent"\s*:'],
     ),
     "dialogues": (
-        'JSON lines with "id" and "turns", or a table with the columns dialogue, turn, speaker, text',
+        'JSON with "turns", "messages" or "conversations", or a table of utterances (dialogue, turn, text)',
         [_JSON, r'"turns"\s*:'],
+        [_JSON, r'"messages"\s*:\s*\[', r'"content"\s*:', r'"role"\s*:'],
+        [_JSON, r'"conversations"\s*:\s*\[', r'"value"\s*:', r'"from"\s*:'],
         [r"\A\W?(?=[^\n]*\bdialogue\b)(?=[^\n]*\bturn\b)[^\n]*\btext\b"],
     ),
     "penman": ("AMR graphs in PENMAN notation", [r"^\s*\(\s*[^\s()/]+\s*/"]),
@@ -182,9 +217,14 @@ def checked(path: Path, loader: str, records: Iterable[Record]) -> Iterator[Reco
     Raises `InputError`: the file's beginning shows another format; or it shows no known format and none of
     its items (of the first fifty, in a long file) was accepted.
     """
-    if _looks_right(path, loader):
-        yield from records
-        return
+    yield from records if _looks_right(path, loader) else hopeful(str(path), loader, records)
+
+
+def hopeful(place: str, loader: str, records: Iterable[Record]) -> Iterator[Record]:
+    """Pass records on that come from a place (a file) of which only they tell whether the loader reads it.
+
+    Raises `InputError`: none of them (of the first fifty, where there are many) was accepted.
+    """
     held: list[Rejected] = []
     remaining = iter(records)
     for record in remaining:
@@ -196,7 +236,7 @@ def checked(path: Path, loader: str, records: Iterable[Record]) -> Iterator[Reco
             break
     reason = f"{held[0].place}: {held[0].reason}" if held else "nothing in it could be read"
     raise InputError(
-        f"{path} is no file for the loader {loader!r}, which reads {_expected(loader)}. {reason}"
+        f"{place} is no file for the loader {loader!r}, which reads {_expected(loader)}. {reason}"
     )
 
 

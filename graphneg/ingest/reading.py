@@ -80,7 +80,7 @@ def input_files(paths: Sequence[Path], loader: str) -> list[Path]:
     return list(paths)
 
 
-def input_paths(paths: Sequence[Path], loader: str) -> list[Path]:
+def input_paths(paths: Sequence[Any], loader: str) -> list[Path]:
     """The files and directories that a loader was given, each checked as `input_files` does.
 
     Raises `InputError`: no path was given, or one is missing, unreadable or an empty file.
@@ -88,9 +88,22 @@ def input_paths(paths: Sequence[Path], loader: str) -> list[Path]:
     if not paths:
         raise InputError(f"the loader {loader!r} needs the path of a file to read")
     for path in paths:
-        if not path.is_dir() and not head(path, 16):
+        if not isinstance(path, Path):
+            raise InputError(f"the loader {loader!r} reads files, not a {type(path).__name__!r}: name them")
+        if not is_directory(path) and not head(path, 16):
             raise InputError(f"{path} is empty: there is nothing to load")
     return list(paths)
+
+
+def is_directory(path: Path) -> bool:
+    """Whether a path is one of a directory.
+
+    Raises `InputError`: the system does not take the path, or lets nobody look there.
+    """
+    try:
+        return path.is_dir()
+    except OSError as error:
+        raise InputError(f"{path} can't be read: {error.strerror or error}") from error
 
 
 def files_within(path: Path, pattern: str, what: str) -> list[Path]:
@@ -98,7 +111,7 @@ def files_within(path: Path, pattern: str, what: str) -> list[Path]:
 
     Raises `InputError`: the directory has none; ``what`` says what it lacks.
     """
-    files = sorted(path.glob(pattern)) if path.is_dir() else [path]
+    files = sorted(path.glob(pattern)) if is_directory(path) else [path]
     if not files:
         raise InputError(f"{path} has no {what} in it")
     return files
@@ -124,11 +137,11 @@ def corpus_of(path: Path) -> str:
     return _SPLIT.sub("", stem).strip("_.- ") or "dialogues"
 
 
-def head(path: Path, size: int = 1 << 16) -> bytes:
-    """The first bytes of a file, decompressed; fewer where the compressed stream is damaged."""
+def head(path: Path, size: int = 1 << 16, encoding: str = "") -> bytes:
+    """The first bytes of a file, as `chunks` has them; fewer where the compressed stream is damaged."""
     start = b""
     try:
-        for chunk in chunks(path, NoProgress()):
+        for chunk in chunks(path, NoProgress(), encoding):
             start += chunk
             if len(start) >= size:
                 break
@@ -180,7 +193,10 @@ def _pieces(path: Path, progress: Progress) -> Iterator[bytes]:
 
 def _require_file(path: Path) -> None:
     """Raises `InputError`: it is a pipe or a device, which may give nothing for ever, or no end."""
-    mode = path.stat().st_mode
+    try:
+        mode = path.stat().st_mode
+    except ValueError as error:
+        raise InputError(f"{path} can't be read: {error}") from error
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
         raise InputError(
             f"{path} is a pipe or a device, which can't be read twice: write it to a file, and name that"
@@ -327,9 +343,11 @@ def decoded(data: bytes) -> str:
     return text.removesuffix("\r")
 
 
-def each_line(path: Path, progress: Progress, make: Callable[[Line], Iterable[T]]) -> Iterator[T | Rejected]:
+def each_line(
+    path: Path, progress: Progress, make: Callable[[Line], Iterable[T]], encoding: str = ""
+) -> Iterator[T | Rejected]:
     """What ``make`` gives for each line that is not blank; a line that it refuses is rejected."""
-    for line in text_lines(path, progress):
+    for line in text_lines(path, progress, encoding):
         if isinstance(line, Rejected):
             yield line
         elif line.text.strip():
@@ -383,11 +401,13 @@ def each_group(
             group += [part] if part else []
 
 
-def json_lines(path: Path, progress: Progress) -> Iterator[Item | Rejected]:
+def json_lines(path: Path, progress: Progress, encoding: str = "") -> Iterator[Item | Rejected]:
     """The values of a file with one JSON value a line; blank lines are passed over."""
-    return each_line(
-        path, progress, lambda line: [Item(line.place, line.number - 1, "", parse_json(line.text))]
-    )
+
+    def value(line: Line) -> Iterator[Item]:
+        yield Item(line.place, line.number - 1, "", parse_json(line.text))
+
+    return each_line(path, progress, value, encoding)
 
 
 def parse_json(text: str) -> Any:
@@ -419,14 +439,14 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 _STRUCTURE = re.compile(r'"(?:[^"\\]++|\\.)*+"|["\[\]{}]', re.DOTALL)
 
 
-def json_items(path: Path, progress: Progress) -> Iterator[Item | Rejected]:
+def json_items(path: Path, progress: Progress, encoding: str = "") -> Iterator[Item | Rejected]:
     """The items of a JSON document; ``key`` is the member's name, ``number`` its place in its array.
 
     The items are the elements of the top-level array, or the members of the top-level object; a member that
     is an array is itself streamed. An item that is no valid JSON is rejected; where its brackets still close,
     reading goes on behind it.
     """
-    window = _Window(chunks(path, progress))
+    window = _Window(chunks(path, progress, encoding))
     try:
         if window.peek() not in ("[", "{"):
             raise Refused("neither a JSON array nor a JSON object")

@@ -1,13 +1,12 @@
 """From files to dialogues: what every loader checks before it yields one.
 
-In: the entries of a file, rows of a table, or graphs with their texts. Out: dialogues that a store can hold,
+In: the entries of a file, or graphs with their texts. Out: dialogues that a store can hold,
 or a `Rejected` for each that it can't, with its place in the file and the reason. `FileLoader` and
 `DialogueLoader` are what most loaders are made from.
 """
 
 from __future__ import annotations
 
-import csv
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,13 +14,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
-from graphneg.errors import InputError
 from graphneg.ingest.loader import LoadOptions, checked
 from graphneg.ingest.reading import (
     Item,
-    Line,
     Refused,
-    each_group,
     files_within,
     input_files,
     json_lines,
@@ -226,91 +222,6 @@ def _require_values(what: str, *values: Any) -> None:
             pending.extend(cast("Sequence[Any]", part))
         elif isinstance(part, int) and not -_LARGEST_INTEGER <= part < _LARGEST_INTEGER:
             raise Refused(f"{what} has a number of more than 64 bits")
-
-
-_REQUIRED = ("dialogue", "turn", "speaker", "text")
-_COLUMNS = (*_REQUIRED, "split", "amr")
-
-
-def table_dialogues(path: Path, delimiter: str, progress: Progress) -> Iterator[Item | Rejected]:
-    """The dialogues of a table; one with a bad row, or a gap in its turns, is rejected.
-
-    CSV quotes as RFC 4180 does; in TSV a quotation mark is a character like others.
-
-    Raises `InputError`: the header lacks a column.
-    """
-    return each_group(
-        _table_rows(path, delimiter, progress),
-        "row",
-        lambda first, row: row.value["dialogue"] != first.value["dialogue"],
-        _table_dialogue,
-        lambda _, first: f"dialogue {first.value['dialogue'][:60]!r}",
-    )
-
-
-def _table_dialogue(number: int, rows: Sequence[Item]) -> Item:
-    """The dialogue of rows that stand together, as a line of JSON would have it."""
-    name, split = rows[0].value["dialogue"], rows[0].value.get("split", "").strip()
-    if not name.strip():
-        raise Refused("the column 'dialogue' is empty")
-    turns: list[dict[str, str]] = []
-    for turn, (place, _, _, cells) in enumerate(rows):
-        if cells["turn"].strip() != str(turn):
-            raise Refused(f"turn {cells['turn'][:20]!r} at {place} where {turn} should follow")
-        if cells.get("split", "").strip() != split:
-            raise Refused(f"another split at {place}")
-        others = {key: cell for key, cell in cells.items() if cell and key not in _COLUMNS}
-        given = {key: cells[key] for key in ("speaker", "amr") if cells.get(key, "").strip()}
-        turns.append({**others, "text": cells["text"], **given})
-    value = {"id": name, "turns": turns} | ({"split": split} if split else {})
-    return Item(rows[0].place, number, name, value)
-
-
-def _table_rows(path: Path, delimiter: str, progress: Progress) -> Iterator[Item | Rejected]:
-    """The rows behind the header, by column; a row's place is that of its first line."""
-    taken: list[Line | Rejected] = []
-
-    def lines() -> Iterator[str]:
-        for line in text_lines(path, progress):
-            taken.append(line)
-            if isinstance(line, Line):
-                yield line.text + "\n"
-
-    quoting = csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL
-    reader = csv.reader(lines(), delimiter=delimiter, quoting=quoting, strict=quoting == csv.QUOTE_MINIMAL)
-    columns: list[str] = []
-    cells: list[str] | None = []
-    while cells is not None:
-        fault = ""
-        try:
-            cells = next(reader, None)
-        except csv.Error as error:
-            ends = " inside quotation marks" if "end of data" in str(error) else ""
-            cells, fault = [], f"not CSV: {error}{ends}"
-        yield from (line for line in taken if isinstance(line, Rejected))
-        place = next((line.place for line in taken if isinstance(line, Line)), "")
-        taken.clear()
-        if cells and columns and len(cells) != len(columns):
-            fault = f"{len(cells)} cells where the header has {len(columns)}"
-        if fault:
-            yield Rejected(place, fault)
-        elif cells and columns:
-            yield Item(place, 0, "", dict(zip(columns, cells, strict=True)))
-        elif cells:
-            columns = _header(place, cells)
-
-
-def _header(place: str, cells: Sequence[str]) -> list[str]:
-    columns = [cell.strip().lower() for cell in cells]
-    missing = [name for name in _REQUIRED if name not in columns]
-    if missing:
-        raise InputError(
-            f"{place}: the table lacks the columns {', '.join(missing)}; "
-            f"its first row is {', '.join(repr(cell[:40]) for cell in cells[:8])}"
-        )
-    if len(set(columns)) != len(columns):
-        raise InputError(f"{place}: a column stands twice in the header {', '.join(columns)}")
-    return columns
 
 
 @dataclass(slots=True)

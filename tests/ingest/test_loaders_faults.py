@@ -83,8 +83,10 @@ class TestTheWrongFile:
             load("dailydialog", DATA / "dailydialog" / "dialogues_act_train.txt")
 
     def test_a_table_without_its_columns_is_an_error(self, tmp_path: Path):
-        file = written(tmp_path / "chats.csv", "dialogue;turn;speaker;text\n1;0;A;Hello\n")
-        with pytest.raises(InputError, match=r"chats.csv:1: the table lacks the columns dialogue, turn"):
+        file = written(tmp_path / "chats.csv", "ticket;turn;speaker;said\n1;0;A;Hello\n")
+        with pytest.raises(
+            InputError, match=r"chats.csv:1: the table lacks the columns dialogue, text.*--map"
+        ):
             load("dialogues", file)
 
     def test_the_bundled_corpus_takes_no_path(self):
@@ -120,7 +122,7 @@ class TestBadItems:
         assert [one.id for one in records if isinstance(one, Dialogue)] == ["chats/all/1", "chats/all/19"]
         assert refusals(records) == [
             "chats.jsonl:2 not JSON: Expecting ',' delimiter at column 31",
-            "chats.jsonl:3 item 2: turns[0] is empty",
+            "chats.jsonl:3 item 2: the dialogue has no turns",
             "chats.jsonl:4 item 3: turns is empty",
             "chats.jsonl:5 item 4: turns[0] lacks 'text'",
             "chats.jsonl:6 not UTF-8: byte 0xe9 at byte 27 of the line",
@@ -149,7 +151,7 @@ class TestBadItems:
             b"c,1,B",
             b"d,0,A,Hello",
             b"d,1,B,caf\xe9",
-            b"e,0,A,Hello",
+            "e,0,A,Helló".encode(),
             b"a,0,A,Again",
         ]
         records = load("dialogues", written(tmp_path / "chats.csv", b"\n".join(rows)))

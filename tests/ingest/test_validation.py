@@ -19,10 +19,8 @@ from graphneg.ingest.validation import (
     named,
     require_storable,
     strings,
-    table_dialogues,
 )
 from graphneg.model import Dialogue, GraphText, Rejected, Response, Sentence, Utterance
-from graphneg.progress import NoProgress
 from tests.loader_samples import CASES, DATA, written
 
 GOOD = Dialogue("a/b/c", "a", "b", alternating(["Hello.", "Hi."]), (Response(1, "Bye.", 0, "random"),))
@@ -95,37 +93,6 @@ def test_json_values_of_another_kind_are_named() -> None:
             strings(value, '"turns"')
     with pytest.raises(Refused, match="turn 3 is not a JSON object"):
         mapping([], "turn 3")
-
-
-def table(path: Path, text: str) -> list[str]:
-    found = table_dialogues(written(path, text), "\t" if path.suffix == ".tsv" else ",", NoProgress())
-    return [f"{one.place[-1]} {one.reason if isinstance(one, Rejected) else one.value}" for one in found]
-
-
-def test_rows_of_a_table_keep_the_lines_that_they_begin_on(tmp_path: Path) -> None:
-    head = "Turn,dialogue,speaker,TEXT,split\n"
-    found = table(tmp_path / "t.csv", f'{head}\n0,a,A,"two\nlines",dev\n1,a,,ok,dev\n0,b,A,x,\n1,b,A,y,dev\n')
-    assert found[0].startswith(
-        "3 {'id': 'a', 'turns': [{'text': 'two\\nlines', 'speaker': 'A'}, {'text': 'ok'}]"
-    )
-    assert found[1].startswith("6 dialogue 'b': another split at") and found[1].endswith("t.csv:7")
-    assert table(tmp_path / "t.csv", f'{head}0,a,A,"open') == [
-        "2 not CSV: unexpected end of data inside quotation marks"
-    ]
-    assert table(tmp_path / "t.csv", f"{head}0, ,A,x,\n") == [
-        "2 dialogue ' ': the column 'dialogue' is empty"
-    ]
-
-
-@pytest.mark.parametrize(
-    ("header", "reason"),
-    [("dialogue\tturn", "lacks the columns speaker, text"), ("text\t" * 4 + "x", "lacks")],
-)
-def test_a_header_without_its_columns_is_an_error(tmp_path: Path, header: str, reason: str) -> None:
-    with pytest.raises(InputError, match=rf"t\.tsv:1: the table {reason}"):
-        table(tmp_path / "t.tsv", f"{header}\n")
-    with pytest.raises(InputError, match="a column stands twice"):
-        table(tmp_path / "t.tsv", "dialogue\tturn\tspeaker\ttext\tTEXT\n")
 
 
 def test_graphs_become_dialogues_of_so_many_turns() -> None:
