@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.metadata
 import re
 import subprocess
@@ -13,10 +14,12 @@ import pytest
 
 from graphneg.editing.recipes import RECIPES
 from graphneg.editing.transforms import CATEGORIES, load_transforms
+from graphneg.english.words import table_rows
 from graphneg.errors import InputError
 from graphneg.ingest.loader import get_loader
 from graphneg.parsers.base import parser_names
 from graphneg.plugins import Plugins
+from graphneg.records import reasons
 
 ROOT = Path(__file__).parent.parent
 MODULES = [file for folder in ("graphneg", "loaders") for file in sorted((ROOT / folder).rglob("*.py"))]
@@ -100,6 +103,43 @@ class TestPlugins:
     def test_without_package_metadata_the_error_says_what_to_do(self) -> None:
         with pytest.raises(InputError, match="package metadata are missing; install it"):
             Plugins("part", "graphneg.nothing", InputError).find("any")
+
+
+class TestReasons:
+    def test_each_by_which_missing_negatives_are_counted_is_documented_and_given(self) -> None:
+        documented = [code for code, _, _ in reasons()]
+        assert len(set(documented)) == len(documented)
+        assert set(documented) == given_codes()
+
+
+def given_codes() -> set[str]:
+    """The codes that decoders, edits, generators and selection give, as their source has them.
+
+    They are ``code: sentence`` outside of errors, the first argument of what refuses, and the keys of tables
+    of reasons."""
+    given = {row[1] for row in table_rows("graphneg.decoders.surface", "refusals.tsv")}
+    code = re.compile(r"([a-z]+(?:-[a-z]+)*): ")
+    for folder in ("decoders", "editing", "generators", "scorers"):
+        for file in sorted((ROOT / "graphneg" / folder).rglob("*.py")):
+            tree = ast.parse(file.read_text(encoding="utf-8"))
+            raised = {
+                id(part) for node in ast.walk(tree) if isinstance(node, ast.Raise) for part in ast.walk(node)
+            }
+            for node in ast.walk(tree):
+                match node:
+                    case ast.Call(
+                        func=ast.Name(id="RealisationError") | ast.Attribute(attr="leave_out"),
+                        args=[ast.Constant(value=str(name)), *_],
+                    ):
+                        given.add(name)
+                    case ast.Assign(targets=[ast.Name(id="REASONS" | "_REASONS")], value=ast.Dict(keys=keys)):
+                        given |= {str(key.value) for key in keys if isinstance(key, ast.Constant)}
+                    case ast.Constant(value=str(text)) if id(node) not in raised:
+                        if found := code.match(text):
+                            given.add(found[1])
+                    case _:
+                        pass
+    return given
 
 
 class TestFiles:

@@ -1,8 +1,8 @@
 """Pages of the site that are made from the program when it is built; mkdocs calls `on_files`.
 
 In: the commands of ``graphneg.cli``, the generators that ship, the headers of ``cypher/explore/``, the
-packages named in ``API``. Out: ``commands.md``, ``generator_options.md``, ``queries.md``, ``sizes.md`` and
-``api/PACKAGE.md``.
+packages named in ``API``. Out: ``commands.md``, ``generator_options.md``, ``queries.md``, ``reasons.md``,
+``sizes.md`` and ``api/PACKAGE.md``.
 """
 
 from __future__ import annotations
@@ -60,6 +60,7 @@ def pages() -> Mapping[str, str]:
         "commands.md": commands_page(),
         "generator_options.md": generator_options_page(),
         "queries.md": queries_page(),
+        "reasons.md": reasons_page(),
         "sizes.md": sizes_page(),
         **api,
     }
@@ -119,6 +120,15 @@ def queries_page() -> str:
         "`cypher/explore/NAME.cypher`. The examples come from two small corpora, `kitchen` and `travel`. A "
         "*topic* is a keyword at either end of a shift, a *pair* a post with its reply.\n\n" + text
     )
+
+
+def reasons_page() -> str:
+    """Why negatives are missing: the codes of ``graphneg/records/reasons.tsv``."""
+    from graphneg.records.summary import reasons
+
+    rows = [f"| `{code}` | {source} | {meaning} |" for code, source, meaning in reasons()]
+    head = ["| code | from | why a negative is missing, or a record is not kept |", "|---|---|---|"]
+    return "\n".join(["# Reasons", "", "What `graphneg negatives --reasons` prints.", "", *head, *rows, ""])
 
 
 def sizes_page() -> str:

@@ -34,15 +34,16 @@ _of_dialogues = panel("Which dialogues")
 
 
 @command(
-    "graphneg negatives -o negatives.jsonl --recipe deam --per-dialogue 4 --seed 0",
+    "graphneg negatives -o negatives.jsonl --recipe all --per-dialogue 3 --seed 0",
+    "graphneg negatives --explain everyday/train/10#6~all.0.0",
     "graphneg negatives -o - --transform negate --transform oppose --limit 100 | head",
     "graphneg negatives -o out.parquet --decoder t5 --model path/to/model --backend ctranslate2",
-    "graphneg negatives --explain everyday/train/coffee#5~deam.0.0",
 )
 def negatives(
     *,
     out: str | None = option(None, "A .jsonl or .parquet file; - prints JSON lines.", "FILE", "--out", "-o"),
     explain: str | None = option(None, "Show one negative that was made: graphs, edits, text.", "ID"),
+    reasons: bool = option(False, "List why negatives can be missing, by the code that counts them."),
     recipe: str = option("deam", "What is done: see graphneg transforms.", "|".join(RECIPE_NAMES)),
     transform: list[str] | None = option(
         None, "One edit by this transform, in place of a recipe; repeatable.", "NAME"
@@ -76,7 +77,11 @@ def negatives(
     """
     from graphneg.decoders.base import get_decoder
     from graphneg.records.files import check_destination, read_negatives
+    from graphneg.records.summary import reasons as known_reasons
 
+    if reasons:
+        results().print(plain_table("code", "from", "why a negative is missing", rows=known_reasons()))
+        return
     if (out is None) == (explain is None):
         raise BadParameter("say where to write (-o FILE, or -o -), or which one to --explain")
     if out is not None:

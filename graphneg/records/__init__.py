@@ -19,7 +19,7 @@ from graphneg.records.files import (
 )
 from graphneg.records.resumable import NegativeStream, ResumableWriter, Resumed
 from graphneg.records.runs import RunNote, atomic_file, atomic_folder, write_atomically
-from graphneg.records.summary import Summary
+from graphneg.records.summary import Summary, reasons
 
 __all__ = [
     "NegativeStream",
@@ -34,6 +34,7 @@ __all__ = [
     "negative_to_json",
     "read_jsonl",
     "read_parquet",
+    "reasons",
     "to_dataset",
     "to_pandas",
     "write_atomically",

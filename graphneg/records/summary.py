@@ -11,12 +11,20 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from graphneg.english.tokens import words_of
+from graphneg.english.words import table_rows
 from graphneg.model import Negative
 
 if TYPE_CHECKING:
     from rich.table import Table
 
 EXAMPLES_PER_REASON = 3
+
+
+def reasons() -> list[tuple[str, str, str]]:
+    """The codes that `Summary.skipped` counts by: code, what gives it, what it says."""
+    return [
+        (code, source, meaning) for code, source, meaning in table_rows("graphneg.records", "reasons.tsv")
+    ]
 
 
 class Summary:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -144,6 +145,19 @@ class TestNegatives:
         assert ended.status == 0
         for text in (record["id"], "C-cont", ":polarity -", "original", "edited", "speaker"):
             assert text in ended.out
+
+    def test_the_helps_own_examples_work_on_the_demo(
+        self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        written = re.findall(r"\$ graphneg (negatives .*)", run("negatives", "--help").out)
+        made, shown = (example.split() for example in written[:2])
+        assert "--explain" in shown
+        with graphneg.open("graphneg-store") as graph:
+            graph.load("everyday")
+            graph.parse()
+            assert run(*made).status == 0
+            assert shown[-1] in run(*shown).out
 
     def test_an_unknown_id_is_one_clear_error(self, run: Run, everyday: Path) -> None:
         ended = run("negatives", "--explain", "nowhere#1~deam.0.0", "--store", everyday)
