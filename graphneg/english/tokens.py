@@ -48,8 +48,9 @@ _INSIDE_QUOTES = re.compile(r'(?<!\w)" ([^"]*[^"\s]) "(?!\w)')
 _BOTH_APART = re.compile(r"(?<=\w) (['’]) (s|m|re|ll|ve|d|t)\b", re.IGNORECASE)
 _NOT = re.compile(r" ?n(['’])t\b", re.IGNORECASE)
 _JOINED = re.compile(r" ?(['’])(s|m|re|ll|ve|d)\b", re.IGNORECASE)
-_BEFORE_MARK = re.compile(r"\s+(?=[,.!?;:)%…])")
+_BEFORE_MARK = re.compile(r"\s+(?=[,.!?;:)%…])(?![:;]-?[()DP](?:\s|$))")
 _BEHIND_MARK = re.compile(r"[?!,;](?=[A-Za-z])|(?<=[a-z]{2})\.(?=[A-Z])")
+_CUT_UP = re.compile(r"\w [,.?!;:](?=\s|$)|\w ['’] ?(?:s|m|d|t|ll|re|ve)\b|\w n['’] ?t\b|``", re.IGNORECASE)
 _IN_NUMBER = re.compile(r"(?<=\d) ?([:,]) ?(?=\d\d)")
 _QUOTES = str.maketrans({"‘": "'", "’": "'", "´": "'", "`": "'", "“": '"', "”": '"'})
 _MARK = re.compile(r"\s*([,.!?;:]+)(?=\s|$)")
@@ -194,13 +195,22 @@ def closed_up(text: str) -> str:
     >>> closed_up("I ’ ll come , then .Is it far ?")
     "I'll come, then. Is it far?"
     >>> closed_up("They do n't know ( yet ) , but `` it 's Ann ' s '' .")
-    'They don\'t know (yet), but "it\'s Ann\'s".'
+    'They don\\'t know (yet), but "it\\'s Ann\\'s".'
     """
     plain = one_line(text).translate(_QUOTES).replace("``", '"').replace("''", '"')
     joined = _ANY_APART.sub("'", _NOT_APART.sub("n't", plain))
     joined = _BEFORE_MARK.sub("", _INSIDE_QUOTES.sub(r'"\1"', joined))
     joined = _IN_NUMBER.sub(r"\1", joined.replace("( ", "(").replace("$ ", "$"))
     return _BEHIND_MARK.sub(r"\g<0> ", joined)
+
+
+def is_cut_up(text: str) -> bool:
+    """Whether a text has blanks that tokenisers leave and people hardly write: `closed_up` mends them.
+
+    >>> is_cut_up("It ’ s late ."), is_cut_up("It's late :)")
+    (True, False)
+    """
+    return _CUT_UP.search(text) is not None
 
 
 def spaced_as(text: str, others: Sequence[str]) -> str:

@@ -22,9 +22,9 @@ from graphneg.ingest.reading import (
     input_files,
     json_lines,
     split_of,
-    text_lines,
 )
 from graphneg.ingest.rows import digest, text_key, utterance_id
+from graphneg.ingest.turns import of_turns
 from graphneg.model import Dialogue, GraphText, Record, Rejected, Utterance
 from graphneg.progress import Progress
 from graphneg.store.connection import Store
@@ -100,11 +100,13 @@ class DialogueLoader(FileLoader):
 
 
 def named(dialogue: Dialogue, options: LoadOptions, corpus: str, split: str) -> Dialogue:
-    """The dialogue under its whole id. Options go before what it says itself, the arguments after it."""
+    """The dialogue under its whole id, with the turns that `of_turns` leaves. Options go before what it says
+    itself, the arguments after it."""
     corpus, split = dialogue.corpus or corpus, dialogue.split or split
     name = dialogue.id.removeprefix(f"{corpus}/{split}/")
     corpus, split = options.corpus or corpus, options.split or split
-    return replace(dialogue, id=f"{corpus}/{split}/{name}", corpus=corpus, split=split)
+    whole = replace(dialogue, id=f"{corpus}/{split}/{name}", corpus=corpus, split=split)
+    return of_turns(whole, options)
 
 
 def dialogues_of(

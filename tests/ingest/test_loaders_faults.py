@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import tarfile
 import tracemalloc
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 
 from graphneg.errors import InputError
 from graphneg.ingest.loader import LoadOptions, get_loader
-from graphneg.model import Dialogue, Record, Rejected
+from graphneg.model import Dialogue, Frame, Record, Rejected
 from tests.loader_samples import CASES, DATA, SAMPLES, load, written
 
 
@@ -243,6 +244,38 @@ class TestBadItems:
         assert refusals(records) == [
             "x.xml:1 the file declares an XML entity, which graphneg does not expand"
         ]
+
+    def test_folders_and_links_among_frame_files_cost_themselves(self, tmp_path: Path):
+        frames = sorted((DATA / "frames").glob("*.xml"))
+        for file in frames:
+            written(tmp_path / file.name, file.read_bytes())
+        (tmp_path / "folder.xml").mkdir()
+        (tmp_path / "dangling.xml").symlink_to(tmp_path / "nowhere")
+        records = load("propbank", tmp_path)
+        assert [r for r in records if isinstance(r, Frame)] == [
+            r for r in load("propbank", DATA / "frames") if isinstance(r, Frame)
+        ]
+        assert refusals(records)[:2] == [
+            "dangling.xml a link to no file, or no file",
+            "folder.xml a folder, not a file",
+        ]
+
+    @pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE])
+    def test_a_link_in_an_archive_costs_itself(self, tmp_path: Path, kind: bytes):
+        first, *others = sorted((DATA / "frames").glob("*.xml"))
+        with tarfile.open(tmp_path / "frames.tar", "w") as archive:
+            archive.add(first, first.name)
+            for name in ("link.xml", "note.txt"):
+                link = tarfile.TarInfo(name)
+                link.type, link.linkname = kind, "/etc/passwd"
+                archive.addfile(link)
+            for file in others:
+                archive.add(file, file.name)
+        records = load("propbank", tmp_path / "frames.tar")
+        assert [r for r in records if isinstance(r, Frame)] == [
+            r for r in load("propbank", DATA / "frames") if isinstance(r, Frame)
+        ]
+        assert "link.xml a link to /etc/passwd, not a file: it is not followed" in refusals(records)
 
 
 class TestStreaming:

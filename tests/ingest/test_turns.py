@@ -1,0 +1,167 @@
+"""Odd turns of files: what is left out, what is mended, what is kept, and how each is counted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphneg.dialogue_graph import DialogueGraph
+from graphneg.english.tokens import closed_up, is_cut_up
+from graphneg.ingest.loader import LoadOptions, Notices, get_loader
+from graphneg.model import Dialogue, Record, Rejected
+from graphneg.store.connection import Store
+from tests.cli_runs import Run
+from tests.loader_samples import written
+from tests.servers import wipe
+
+SPOILT = "with HTML entities or the blanks of a tokeniser"
+
+
+def read(path: Path, loader: str = "dialogues", **options: Any) -> tuple[list[Record], list[str]]:
+    notices = Notices()
+    records = list(get_loader(loader).read([path], LoadOptions(notices=notices, **options)))
+    return records, notices.lines()
+
+
+def read_lines(folder: Path, *entries: Mapping[str, Any], **options: Any) -> tuple[list[Record], list[str]]:
+    numbered = (json.dumps({"id": number} | dict(entry)) for number, entry in enumerate(entries))
+    return read(written(folder / "talks.jsonl", "\n".join(numbered)), **options)
+
+
+def said(record: Record) -> list[str]:
+    assert isinstance(record, Dialogue)
+    assert [one.turn for one in record.utterances] == list(range(len(record.utterances)))
+    return [f"{one.speaker}: {one.text}" for one in record.utterances]
+
+
+def by(*turns: str) -> dict[str, Any]:
+    """Turns written ``speaker: text``."""
+    pairs = [turn.partition(": ") for turn in turns]
+    return {"turns": [{"speaker": speaker, "text": text} for speaker, _, text in pairs]}
+
+
+class TestAnEmptyTurn:
+    def test_costs_itself_and_not_its_dialogue(self, tmp_path: Path) -> None:
+        [talk], notices = read_lines(tmp_path, {"turns": ["Hi.", " ", "Hello.", ""]})
+        assert said(talk) == ["A: Hi.", "A: Hello."]
+        assert notices == ["2 empty turns left out"]
+
+    def test_leaves_responses_to_what_was_said_before_it(self, tmp_path: Path) -> None:
+        answers = [{"turn": turn, "text": text, "label": 0} for turn, text in enumerate(["a", "b", "", "d"])]
+        [talk], notices = read_lines(tmp_path, {"turns": ["", "Hi.", "", "Hello."], "responses": answers})
+        assert isinstance(talk, Dialogue)
+        assert [(one.turn, one.text) for one in talk.responses] == [(0, "b"), (1, "d")]
+        assert notices == ["1 response left out", "1 empty response left out", "2 empty turns left out"]
+
+    def test_is_no_turn_in_a_published_corpus_either(self, tmp_path: Path) -> None:
+        file = written(tmp_path / "dialogues_x.txt", "Hi . __eou__  __eou__ No . __eou__\n __eou__\n")
+        (talk, nothing), notices = read(file, "dailydialog")
+        assert said(talk) == ["A: Hi .", "A: No ."]
+        assert isinstance(nothing, Rejected) and nothing.reason == "item 1: the dialogue has no turns"
+        assert notices[-1] == "2 empty turns left out"
+
+
+class TestAMessageOfNoSpeaker:
+    @pytest.mark.parametrize("name", ["system", "System", "developer"])
+    def test_is_kept_out_of_the_turns(self, tmp_path: Path, name: str) -> None:
+        talk = by(f"{name}: Be kind.", "user: Hi.", "assistant: Hello.", f"{name}: Be short.", "user: Bye.")
+        [read], notices = read_lines(tmp_path, talk)
+        assert said(read) == ["user: Hi.", "assistant: Hello.", "user: Bye."]
+        assert isinstance(read, Dialogue) and read.attributes["system"] == "Be kind.\nBe short."
+        assert notices == ["2 system messages kept out of the turns"]
+
+    def test_is_what_a_tool_gives_as_well(self, tmp_path: Path) -> None:
+        [talk], notices = read_lines(tmp_path, by("user: Rain?", "tool: {}", "assistant: No rain."))
+        assert said(talk) == ["user: Rain?", "assistant: No rain."]
+        assert notices == ["1 tool message kept out of the turns"]
+
+    @pytest.mark.parametrize(
+        ("turns", "left"),
+        [
+            (["system: Be kind.", "user: Hi."], ["user: Hi."]),
+            (["USER: A train.", "SYSTEM: Where to?"], ["USER: A train.", "SYSTEM: Where to?"]),
+            (["system: Where to?", "user: Rome.", "system: When?"], None),
+            (["system: Be kind."], []),
+        ],
+    )
+    def test_is_told_from_a_system_that_talks(
+        self, tmp_path: Path, turns: Sequence[str], left: Sequence[str] | None
+    ) -> None:
+        [talk], _ = read_lines(tmp_path, by(*turns))
+        assert (
+            isinstance(talk, Rejected) if left == [] else said(talk) == list(turns if left is None else left)
+        )
+
+
+class TestASpoiltText:
+    TURNS = (
+        "It ’ s late . :)",
+        "Salt &amp; pepper",
+        "He said &amp;#39;no&quot;\nTwice.",
+        "R&D, you & me; fine :)",
+    )
+
+    def test_is_kept_and_warned_of(self, tmp_path: Path) -> None:
+        [talk], notices = read_lines(tmp_path, {"turns": self.TURNS})
+        assert [turn[3:] for turn in said(talk)] == list(self.TURNS)
+        assert notices == [f"3 texts {SPOILT}: --clean mends them"]
+
+    def test_is_mended_on_request(self, tmp_path: Path) -> None:
+        entry = {"turns": self.TURNS, "responses": [{"turn": 0, "text": "Is n't it ?", "label": 1}]}
+        [talk], notices = read_lines(tmp_path, entry, clean=True)
+        assert [turn[3:] for turn in said(talk)] == [
+            "It's late. :)", "Salt & pepper", "He said 'no\"\nTwice.", self.TURNS[3],
+        ]  # fmt: skip
+        assert isinstance(talk, Dialogue) and talk.responses[0].text == "Isn't it?"
+        assert notices == [f"4 texts {SPOILT} mended"]
+
+    def test_that_was_a_blank_is_an_empty_turn(self, tmp_path: Path) -> None:
+        [talk], notices = read_lines(tmp_path, {"turns": ["Hi.", "&nbsp;"]}, clean=True)
+        assert said(talk) == ["A: Hi."] and notices[-1] == "1 empty turn left out"
+
+    @pytest.mark.parametrize("text", ["It's late.", "Well ... ok :)", "It costs .5", "the dogs' house", ""])
+    def test_is_not_what_people_write(self, text: str) -> None:
+        assert not is_cut_up(text)
+
+    @pytest.mark.parametrize("text", ["What ?", "I do n't", "I don ' t", "He 's in", "`` No '' she said"])
+    def test_is_what_a_tokeniser_leaves(self, text: str) -> None:
+        assert is_cut_up(text) and not is_cut_up(closed_up(text))
+
+
+def test_all_of_it_is_in_the_report_and_the_store(store: Store, tmp_path: Path) -> None:
+    wipe(store)
+    graph = DialogueGraph(store)
+    file = written(
+        tmp_path / "talks.jsonl",
+        json.dumps({"id": 1, "messages": [
+            {"role": "system", "content": "Be kind."}, {"role": "user", "content": "It 's late ."},
+            {"role": "assistant", "content": ""}, {"role": "assistant", "content": "Yes."},
+        ]}) + "\n" + json.dumps({"id": 2, "turns": ["Only one."]}),
+    )  # fmt: skip
+    report = graph.load("dialogues", file, clean=True)
+    assert report.notices.lines()[1:] == [
+        f"1 text {SPOILT} mended", "1 system message kept out of the turns", "1 empty turn left out",
+    ]  # fmt: skip
+    rows = graph.cypher(
+        "MATCH (d:Dialogue)-[:HAS_TURN]->(u) "
+        "RETURN d.system AS system, u.id AS id, u.text AS text ORDER BY id"
+    )
+    assert [tuple(row.values()) for row in rows] == [
+        ("Be kind.", "talks/all/1#0", "It's late."), ("Be kind.", "talks/all/1#1", "Yes."),
+        (None, "talks/all/2#0", "Only one."),
+    ]  # fmt: skip
+    wipe(store)
+
+
+def test_the_command_line_says_so(run: Run, tmp_path: Path) -> None:
+    file = written(tmp_path / "talks.jsonl", '{"id": 1, "turns": ["Salt &amp; pepper ?", "", "Yes."]}')
+    for options, told in (
+        ([], "1 text with HTML entities"),
+        (["--clean", "--name", "b"], "tokeniser mended"),
+    ):
+        ended = run("--store", tmp_path / "store", "load", "dialogues", file, *options)
+        assert ended.status == 0 and told in ended.err and "1 empty turn left out" in ended.err
