@@ -292,6 +292,8 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
         self,
         out: str | Path,
         *,
+        format: Literal["dailydialog_pp"] | None = None,
+        negatives: Sequence[str | Path] = (),
         corpora: Sequence[str] = (),
         splits: Sequence[str] = (),
         limit: int | None = None,
@@ -302,14 +304,25 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
 
         ``.jsonl`` and ``.parquet``: dialogues as positives and their responses, in the shape of
         negatives. ``.amr`` and ``.penman``: AMR graphs, exactly as they were loaded. ``.graphml``: the
-        dialogues and their AMR graphs as one graph. A file that the same call wrote is left as it is.
+        dialogues and their AMR graphs as one graph. With the ``format`` ``dailydialog_pp``: contexts with
+        right and wrong responses, also those of files of ``negatives``, as JSON lines (`ContextWriter` in
+        `graphneg.datasets.groups` says how). A file that the same call wrote is left as it is.
 
-        Raises `InputError`: another suffix, the file can't be written, or there is another one, which
-        ``overwrite`` replaces.
+        Raises `InputError`: another suffix or format, the file can't be written, there is another one, which
+        ``overwrite`` replaces, or no context has right and wrong responses.
         """
         selection = Selection(corpora, splits, limit)
-        bar = progress or NoProgress()
-        return exports.export(self.store, Path(out), selection, bar, overwrite=overwrite).items
+        bar, files = progress or NoProgress(), listed("negatives", negatives)
+        if format is None:
+            if files:
+                raise InputError("negatives go into the format dailydialog_pp: name it, or leave them out")
+            return exports.export(self.store, Path(out), selection, bar, overwrite=overwrite).items
+        from graphneg.datasets.groups import DAILYDIALOG_PP, ContextWriter, export_contexts
+
+        if format != DAILYDIALOG_PP:
+            raise InputError(f"format {format!r}: there is {DAILYDIALOG_PP}, or what the suffix names")
+        write = ContextWriter(files)
+        return export_contexts(self.store, Path(out), selection, bar, write, overwrite=overwrite).items
 
     def info(self) -> Info:
         """What the store is and holds."""

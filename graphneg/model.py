@@ -266,7 +266,8 @@ class Negative:
     """One wrong response or incoherent dialogue, with where it came from.
 
     ``target`` is ``response`` (only the response is edited) or ``dialogue`` (any turn).
-    ``original`` has the unedited texts; ``None`` there means unchanged.
+    ``speaker`` says the response; empty where nobody knows. ``original`` has the unedited texts; ``None``
+    there means unchanged.
     """
 
     id: str
@@ -276,6 +277,7 @@ class Negative:
     turn: int
     context: Sequence[Mapping[str, str]]
     response: str
+    speaker: str = field(default="", kw_only=True)
     label: int
     original: Mapping[str, Any]
     categories: Sequence[str]

@@ -249,7 +249,7 @@ def _turns(negative: Negative) -> list[tuple[tuple[str, str], tuple[str, str]]]:
     original = {name: negative.original[name] for name in ("context", "response")}
     loaded = replace(negative, **{name: value for name, value in original.items() if value is not None})
     spoken = (
-        [*((turn["speaker"], turn["text"]) for turn in version.context), ("", version.response)]
+        [*((turn["speaker"], turn["text"]) for turn in version.context), (version.speaker, version.response)]
         for version in (loaded, negative)
     )
     return list(zip(*spoken, strict=True))

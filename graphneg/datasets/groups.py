@@ -3,27 +3,40 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from array import array
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from graphneg.editing.export import Exported, export
 from graphneg.english.tokens import match_key
 from graphneg.errors import InputError
 from graphneg.hashing import number
+from graphneg.ingest.rows import utterance_id
 from graphneg.model import Negative
 from graphneg.progress import NoProgress, Progress
 from graphneg.records.files import read_located
 from graphneg.store.connection import Store
-from graphneg.store.dialogues import Selection, count_dialogues, dialogue_ids, read_dialogues, read_responses
+from graphneg.store.dialogues import (
+    Selection,
+    StoredDialogue,
+    StoredResponse,
+    count_dialogues,
+    dialogue_ids,
+    read_dialogues,
+    read_responses,
+)
 from graphneg.store.statements import cypher_text
 
 REFERENCE = "reference"
 """The source of responses that are right."""
+RANDOM = "random"
+"""A source that is always there: right responses of other contexts."""
 SOURCE, TRANSFORM, CATEGORY = "source", "transform", "category"
 """What wrong responses are told apart by."""
 
@@ -162,6 +175,97 @@ def choices_of(group: Group) -> Choices:
     )
 
 
+DAILYDIALOG_PP = "dailydialog_pp"
+_ADVERSARIAL, _RANDOM = "adversarial_negative_responses", "random_negative_responses"
+
+
+@dataclass(slots=True)
+class ContextWriter:
+    """Writes dialogues as contexts in the shape of DailyDialog++ (Sai et al. 2020), a line of JSON each.
+
+    A context ends where a loaded response answers, or a negative of the files ``negatives`` stands. Right are
+    the dialogue's own reply and responses with label 1; wrong are responses with label 0 and the negatives,
+    those of the source ``random`` as random ones, all others as adversarial ones. What can't be written so is
+    counted: ``incomplete`` contexts (without a right or a wrong response), negatives of ``edited`` dialogues,
+    negatives of turns that are ``elsewhere``.
+
+    Raises `InputError`: a file can't be read or is none of negatives, or no context is complete.
+    """
+
+    negatives: Sequence[str | Path] = ()
+    incomplete: int = 0
+    edited: int = 0
+    elsewhere: int = 0
+    _given: dict[str, list[Entry]] = field(default_factory=dict[str, list[Entry]])
+
+    def __call__(self, store: Store, out: Path, dialogues: Iterable[Sequence[StoredDialogue]]) -> int:
+        """Write them; returns how many contexts there are."""
+        self.incomplete = self.edited = 0
+        self._given = {}
+        for entry in chain.from_iterable(map(entries_of, self.negatives)):
+            if entry.own == entry.context:
+                self._given.setdefault(entry.group_id, []).append(entry)
+            else:
+                self.edited += 1
+        count = 0
+        with out.open("w", encoding="utf-8") as file:
+            for batch in dialogues:
+                responses = read_responses(store, [dialogue.id for dialogue in batch])
+                for choices in self._contexts(batch, responses):
+                    file.write(json.dumps(_line(choices), ensure_ascii=False) + "\n")
+                    count += 1
+        self.elsewhere = sum(map(len, self._given.values()))
+        if not count:
+            raise InputError(
+                "no context has both right and wrong responses: name files of negatives, or load a corpus "
+                "that has wrong responses"
+            )
+        return count
+
+    def _contexts(
+        self, dialogues: Sequence[StoredDialogue], responses: Mapping[str, Sequence[StoredResponse]]
+    ) -> Iterator[Choices]:
+        for dialogue in dialogues:
+            said = {turn.turn: turn.text for turn in dialogue.turns}
+            found: defaultdict[int, list[tuple[str, int, str]]] = defaultdict(list)
+            for one in responses.get(dialogue.id, ()):
+                found[one.turn + 1].append((one.text, one.label, one.source))
+            for at in {*said, *found}:
+                given = self._given.pop(utterance_id(dialogue.id, at), ())
+                found[at] += [(entry.response, entry.label, entry.source) for entry in given]
+            for at in sorted(at for at, answers in found.items() if answers):
+                turns = tuple(text for turn, text in said.items() if turn < at)
+                right = dict.fromkeys([said[at]] if at in said else [])
+                wrong: defaultdict[str, dict[str, None]] = defaultdict(dict)
+                for text, label, source in found[at]:
+                    kind = wrong[_RANDOM if source == RANDOM else _ADVERSARIAL] if not label else right
+                    kind[text] = None
+                if turns and right and any(wrong.values()):
+                    texts = {kind: tuple(some) for kind, some in wrong.items()}
+                    yield Choices(utterance_id(dialogue.id, at), turns, tuple(right), texts)
+                else:
+                    self.incomplete += 1
+
+
+def _line(choices: Choices) -> dict[str, Any]:
+    wrong = {kind: choices.negatives.get(kind, ()) for kind in (_ADVERSARIAL, _RANDOM)}
+    return {"id": choices.id, "context": choices.turns, "positive_responses": choices.positives, **wrong}
+
+
+def export_contexts(
+    store: Store,
+    out: Path,
+    selection: Selection,
+    progress: Progress,
+    write: ContextWriter,
+    *,
+    overwrite: bool = False,
+) -> Exported:
+    """Write the selected dialogues as `ContextWriter` does; see `graphneg.editing.export.export`."""
+    facts = [DAILYDIALOG_PP, [file_digest(path) for path in write.negatives]]
+    return export(store, out, selection, progress, overwrite=overwrite, write=write, facts=facts)
+
+
 def transforms_of(record: Negative) -> tuple[str, ...]:
     """The transforms of a record's edits, each once; a generator, which is its own recipe, is none."""
     made = dict.fromkeys(str(edit["transform"]) for edit in record.edits)
@@ -222,6 +326,18 @@ def enter(group: Group, entry: Entry) -> None:
         for old, new in ((there.categories, wrong.categories), (there.transforms, wrong.transforms))
     )
     group.negatives[at] = replace(there, categories=categories, transforms=transforms)
+
+
+def file_digest(path: str | Path) -> str:
+    """Of a file's bytes.
+
+    Raises `InputError`: it can't be read.
+    """
+    try:
+        with open(path, "rb") as file:
+            return hashlib.file_digest(file, "blake2b").hexdigest()
+    except OSError as error:
+        raise InputError(f"{path}: can't be read: {error.strerror}") from error
 
 
 class HeldOut:

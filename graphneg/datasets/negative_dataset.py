@@ -23,7 +23,7 @@ from typing import IO, overload
 
 import msgspec
 
-from graphneg.datasets.groups import Entry, Group, HeldOut, check, enter, entries_of
+from graphneg.datasets.groups import Entry, Group, HeldOut, check, enter, entries_of, file_digest
 from graphneg.errors import InputError
 from graphneg.hashing import number
 from graphneg.model import Negative
@@ -127,13 +127,7 @@ class NegativeDataset:
         """Of the files' bytes, and of what is held out."""
         digest = hashlib.blake2b(digest_size=16)
         for item in self._fixed:
-            path = Path(str(item))
-            try:
-                with path.open("rb") as file:
-                    digest.update(hashlib.file_digest(file, "blake2b").digest())
-            except OSError as error:
-                raise InputError(f"{path}: can't be read: {error.strerror}") from error
-            digest.update(path.suffix.encode())
+            digest.update(f"{file_digest(str(item))}{Path(str(item)).suffix}".encode())
         digest.update(json.dumps([_VERSION, sorted(self._splits)]).encode() + self._held_out.digest())
         return digest.hexdigest()
 

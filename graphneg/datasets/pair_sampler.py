@@ -18,7 +18,7 @@ from itertools import chain, islice
 from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
-from graphneg.datasets.groups import REFERENCE, Answer, Group
+from graphneg.datasets.groups import RANDOM, REFERENCE, Answer, Group
 from graphneg.english.tokens import match_key
 from graphneg.errors import InputError
 from graphneg.hashing import number
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from graphneg.nn.embedders import Embedder
 
-RANDOM = "random"
-"""A source that is always there: right responses of other contexts."""
 _TRIES = 20
 _WINDOW = 16
 Item = TypeVar("Item")

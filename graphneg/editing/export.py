@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from graphneg.store.connection import Store
 from graphneg.store.dialogues import (
     Selection,
     StoredDialogue,
+    answering,
     content_digest,
     count_dialogues,
     dialogue_ids,
@@ -30,6 +32,7 @@ from graphneg.store.dialogues import (
 )
 
 BATCH = 500
+NOT_XML = re.compile(r"[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,19 +43,31 @@ class Exported:
     was_complete: bool = False
 
 
+Writer = Callable[[Store, Path, Iterator[list[StoredDialogue]]], int]
+"""Writes batches of dialogues to a file, and says how many items it has."""
+
+
 def export(
-    store: Store, out: Path, selection: Selection, progress: Progress, *, overwrite: bool = False
+    store: Store,
+    out: Path,
+    selection: Selection,
+    progress: Progress,
+    *,
+    overwrite: bool = False,
+    write: Writer | None = None,
+    facts: Sequence[Any] = (),
 ) -> Exported:
-    """Write the selected dialogues to ``out`` in the form that its suffix names.
+    """Write the selected dialogues to ``out`` in the form that its suffix names, or as ``write`` does, which
+    depends on ``facts`` beside the store.
 
     The file is there when it is complete: it is written beside and renamed.
 
     Raises `InputError`: an unknown suffix, a folder that is not there or can't be written, or another file,
     which ``overwrite`` replaces.
     """
-    check_output(out, SUFFIXES)
+    check_output(out, SUFFIXES if write is None else LINES)
     check_replaceable(out, overwrite)
-    settings = [__version__, store.description, selection.conditions(), selection.limit]
+    settings = [__version__, store.description, selection.conditions(), selection.limit, *facts]
     run = fingerprint([*settings, content_digest(store, selection)])
     if done := finished_run(out, run, overwrite):
         return Exported(done["items"], was_complete=True)
@@ -66,7 +81,7 @@ def export(
 
     try:
         with atomic_file(out) as unfinished:
-            items = _WRITERS[out.suffix](store, unfinished, batches())
+            items = (write or _WRITERS[out.suffix])(store, unfinished, batches())
             note_finished(out, unfinished, run, items=items)
     finally:
         progress.finish()
@@ -79,11 +94,14 @@ def _positives(store: Store, dialogues: Iterator[list[StoredDialogue]]) -> Itera
         responses = read_responses(store, [dialogue.id for dialogue in batch])
         for dialogue in batch:
             yield positive_of(dialogue)
+            speakers = {turn.turn: turn.speaker for turn in dialogue.turns}
             for id, turn, text, label, source in sorted(responses.get(dialogue.id, ())):
-                context = [{"speaker": t.speaker, "text": t.text} for t in dialogue.turns if t.turn <= turn]
+                before = [said for said in dialogue.turns if said.turn <= turn]
+                context = [{"speaker": said.speaker, "text": said.text} for said in before]
                 yield Negative(
                     id, dialogue.corpus, dialogue.split, dialogue.id, turn + 1, context, text, label,
                     {"context": None, "response": None}, [], source, "response", 0, "", [], {},
+                    speaker=speakers.get(turn + 1) or answering(before),
                 )  # fmt: skip
 
 
@@ -121,8 +139,22 @@ def _write_graphml(store: Store, out: Path, dialogues: Iterator[list[StoredDialo
         for dialogue in batch:
             count += 1
             _add_dialogue(whole, dialogue, graphs)
-    networkx.write_graphml(whole, out)
+    write_graphml(whole, out)
     return count
+
+
+def write_graphml(graph: Any, path: Path) -> None:
+    """Write a graph of networkx as GraphML. What is no character to XML is written as in JSON: ``\\u001b``."""
+    import networkx
+
+    for *_, data in chain(graph.nodes(data=True), graph.edges(data=True)):
+        data |= {key: _xml(value) for key, value in data.items() if isinstance(value, str)}
+    names = {node: _xml(node) for node in graph.nodes if NOT_XML.search(node)}
+    networkx.write_graphml(networkx.relabel_nodes(graph, names) if names else graph, path)
+
+
+def _xml(text: str) -> str:
+    return NOT_XML.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def _add_dialogue(whole: Any, dialogue: StoredDialogue, graphs: dict[str, AmrGraph]) -> None:
@@ -160,3 +192,5 @@ _WRITERS = {
     ".graphml": _write_graphml,
 }
 SUFFIXES = tuple(_WRITERS)
+LINES = (".json", ".jsonl")
+"""What a file of JSON lines of another form ends in."""

@@ -253,6 +253,7 @@ def _unedited(dialogue: StoredDialogue, id: str, at: int, label: int) -> Negativ
         turn=at,
         context=[_said(turn) for turn in dialogue.turns if turn.turn < at],
         response=_turn(dialogue, at).text,
+        speaker=_turn(dialogue, at).speaker,
         label=label,
         original={"context": None, "response": None},
         categories=[],

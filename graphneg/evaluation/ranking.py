@@ -14,7 +14,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graphneg.datasets.groups import SOURCE, TRANSFORM, Choices, choices_of, read_groups
+from graphneg.datasets.groups import DAILYDIALOG_PP, SOURCE, TRANSFORM, Choices, choices_of, read_groups
 from graphneg.errors import InputError
 from graphneg.ingest.loader import LoadOptions, get_loader
 from graphneg.model import Dialogue, Rejected
@@ -25,7 +25,7 @@ from graphneg.statistics import THRESHOLD, roc_auc
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-FORM = "dailydialog_pp"
+FORM = DAILYDIALOG_PP
 _STEP = 16
 
 

@@ -15,7 +15,14 @@ from graphneg.errors import GeneratorError, InputError
 from graphneg.ingest.rows import natural_order, utterance_id
 from graphneg.plugins import Plugins
 from graphneg.store.connection import Store
-from graphneg.store.dialogues import Selection, StoredDialogue, dialogue_ids, read_dialogues, read_responses
+from graphneg.store.dialogues import (
+    Selection,
+    StoredDialogue,
+    answering,
+    dialogue_ids,
+    read_dialogues,
+    read_responses,
+)
 from graphneg.workers import ahead
 
 BATCH = 200
@@ -82,7 +89,8 @@ class Candidate:
     of the generator's own. ``label`` is 1 where the response is a right one (data augmentation).
 
     Where the generator edits the dialogue itself, ``context`` holds the edited turns before ``text``, which
-    is then the dialogue's last turn, and ``turn_edits`` say what was done.
+    is then the dialogue's last turn, and ``turn_edits`` say what was done; ``speaker`` says ``text`` where it
+    is not who would answer.
     """
 
     text: str
@@ -92,6 +100,7 @@ class Candidate:
     label: int = 0
     context: tuple[Turn, ...] | None = None
     turn_edits: tuple[TurnEdit, ...] = ()
+    speaker: str = ""
 
 
 class Generator(Protocol):
@@ -249,19 +258,6 @@ def read_contexts(store: Store, chosen: ContextSelection, batch: int = BATCH) ->
     """The contexts one by one, in the order of dialogues and turns."""
     for part in context_batches(store, chosen, batch):
         yield from part.contexts
-
-
-def answering(turns: Sequence[Turn]) -> str:
-    """Who speaks next where nobody says: the last one who is not the last speaker.
-
-    >>> answering([Turn("A", "Hi."), Turn("B", "Hello.")]), answering([Turn("A", "Hi.")])
-    ('A', 'B')
-    """
-    last = turns[-1].speaker
-    others = [turn.speaker for turn in turns if turn.speaker != last]
-    if others:
-        return others[-1]
-    return "B" if last == "A" else "A"
 
 
 def _contexts(

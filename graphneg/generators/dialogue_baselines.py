@@ -23,11 +23,11 @@ from graphneg.generators.base import (
     ShortfallCounter,
     Turn,
     TurnEdit,
-    answering,
 )
 from graphneg.hashing import number, shuffled
 from graphneg.ingest.rows import utterance_id
 from graphneg.store.connection import Store
+from graphneg.store.dialogues import answering
 
 INSERTED = ("other", "own")
 _TRIES = 20
@@ -95,7 +95,13 @@ class DialogueBaseline(ShortfallCounter):
             seen.add(key)
             texts, edits = made
             *said, last = map(Turn, speakers, texts)
-            yield Candidate(last.text, (UNRELATED,), context=tuple(said), turn_edits=tuple(edits))
+            yield Candidate(
+                last.text,
+                (UNRELATED,),
+                context=tuple(said),
+                turn_edits=tuple(edits),
+                speaker=last.speaker,
+            )
             if len(seen) > per_context:
                 return
 

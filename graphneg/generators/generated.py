@@ -52,9 +52,8 @@ class Generation:
 class Generated(NegativeStream):
     """The negatives of a generator. Each use makes them anew; ``summary`` is that of the last use.
 
-    Each negative that is missing is counted there: ``too-few``, or the generator's own reason, where a context
-    lacks one, ``no-context`` where a dialogue has none.
-    """
+    Each negative that is missing is counted there: ``too-few``, or the generator's own reason, where a
+    context lacks one, ``no-context`` where a dialogue has none."""
 
     def __init__(
         self, store: Store, generator: Generator, generation: Generation, progress: Progress | None = None
@@ -162,6 +161,7 @@ def negative_of(context: Context, candidate: Candidate, name: str, seed: int, sl
         turn=context.turn,
         context=[turn._asdict() for turn in turns],
         response=candidate.text,
+        speaker=candidate.speaker or context.speaker,
         label=candidate.label,
         original={"context": before, "response": right},
         categories=list(candidate.categories),

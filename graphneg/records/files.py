@@ -68,8 +68,8 @@ class _Graphs(msgspec.Struct, forbid_unknown_fields=True):
     after: str | None
 
 
-class _Shape(msgspec.Struct, forbid_unknown_fields=True):
-    """What a record may hold: no other keys, no other types."""
+class _Shape(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """What a record may hold: no other keys, no other types. Older ones do not say who speaks."""
 
     id: str
     corpus: str
@@ -78,6 +78,7 @@ class _Shape(msgspec.Struct, forbid_unknown_fields=True):
     turn: _Int64
     context: list[_Turn]
     response: str
+    speaker: str = ""
     label: _Int64
     original: _Original
     categories: list[str]

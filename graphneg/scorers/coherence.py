@@ -17,7 +17,7 @@ from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from graphneg.errors import InputError, ModelError
-from graphneg.generators.base import Turn, answering
+from graphneg.generators.base import Turn
 from graphneg.model import Negative
 from graphneg.nn.batching import longest_first
 from graphneg.nn.encoders import load_classifier, positions
@@ -25,6 +25,7 @@ from graphneg.nn.models import check_packages, choose_device, locate, read_confi
 from graphneg.progress import NoProgress, Progress
 from graphneg.rankers.cross_encoder import CrossEncoder
 from graphneg.records.files import read_negatives
+from graphneg.store.dialogues import answering
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -335,7 +336,7 @@ def dialogues_of(records: Iterable[Negative]) -> EditedDialogues:
         id = f"{record.dialogue}#{record.turn}"
         dialogue = versions.setdefault(id, Versions(id, original_turns(record)))
         if record.label == 0:
-            turns = _whole(record.context, record.response)
+            turns = _whole(record.context, record.response, record.speaker)
             edited = frozenset(int(edit["turn"]) for edit in record.edits)
             version = EditedDialogue(record.id, turns, edited, record.recipe, tuple(record.categories))
             dialogue.edited.append(version)
@@ -350,10 +351,12 @@ def dialogues_of(records: Iterable[Negative]) -> EditedDialogues:
 def original_turns(item: Negative) -> Turns:
     """The dialogue of a negative, as it was before it was edited."""
     context, response = item.original.get("context"), item.original.get("response")
-    return _whole(item.context if context is None else context, response or item.response)
+    context = item.context if context is None else context
+    speaker = item.speaker if len(context) == len(item.context) else ""
+    return _whole(context, response or item.response, speaker)
 
 
-def _whole(context: Iterable[Mapping[str, str]], response: str) -> Turns:
-    """All turns; records do not say who speaks last, so it is who would."""
+def _whole(context: Iterable[Mapping[str, str]], response: str, speaker: str) -> Turns:
+    """All turns; where a record does not say who speaks last, it is who would."""
     said = [Turn(turn["speaker"], turn["text"]) for turn in context]
-    return (*said, Turn(answering(said) if said else "", response))
+    return (*said, Turn(speaker or (answering(said) if said else ""), response))

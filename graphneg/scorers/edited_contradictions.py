@@ -155,10 +155,10 @@ def _contradictions(negative: Negative) -> Iterator[Contradiction]:
 
 
 def _turns(negative: Negative, context: Sequence[Mapping[str, str]], response: str | None) -> dict[int, Turn]:
-    """The turns by number, the response last; its speaker is who spoke two turns before."""
+    """The turns by number, the response last; who speaks it, if nobody says, spoke two turns before."""
     first = negative.turn - len(context)
     turns = {first + at: Turn(turn["speaker"], spelled(turn["text"])) for at, turn in enumerate(context)}
-    speaker = context[-2]["speaker"] if len(context) > 1 else ""
+    speaker = negative.speaker or (context[-2]["speaker"] if len(context) > 1 else "")
     turns[negative.turn] = Turn(speaker, spelled(negative.response if response is None else response))
     return turns
 

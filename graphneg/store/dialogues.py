@@ -182,6 +182,29 @@ def read_dialogues(store: Reads, ids: Sequence[str]) -> list[StoredDialogue]:
     return [dialogues[id] for id in ids if id in dialogues]
 
 
+class Said(Protocol):
+    """What somebody says."""
+
+    @property
+    def speaker(self) -> str:
+        """Who says it."""
+        ...
+
+
+def answering(turns: Sequence[Said]) -> str:
+    """Who speaks next where nobody says: the last one who is not the last speaker.
+
+    >>> hi, hello = StoredTurn(0, "A", "Hi.", None), StoredTurn(1, "B", "Hello.", None)
+    >>> answering([hi, hello]), answering([hi])
+    ('A', 'B')
+    """
+    last = turns[-1].speaker
+    others = [turn.speaker for turn in turns if turn.speaker != last]
+    if others:
+        return others[-1]
+    return "B" if last == "A" else "A"
+
+
 class StoredResponse(NamedTuple):
     """A response to the turn ``turn`` of a dialogue; ``label`` is 1 where it is a right one."""
 

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphneg.errors import GeneratorError
-from graphneg.generators.base import Context, ShortfallCounter, Turn, answering, options_of
+from graphneg.generators.base import Context, ShortfallCounter, Turn, options_of
+from graphneg.store.dialogues import answering
 
 
 @dataclass(frozen=True)

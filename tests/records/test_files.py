@@ -34,7 +34,7 @@ from tests.negative_samples import EXAMPLE, in_one_folder, negatives, some
 def test_json_has_the_documented_keys_in_the_documented_order():
     record = json.loads(negative_to_json(EXAMPLE))
     assert " ".join(record) == (
-        "id corpus split dialogue turn context response label original categories recipe target seed "
+        "id corpus split dialogue turn context response speaker label original categories recipe target seed "
         "decoder edits amr scores"
     )
     assert list(record["original"]) == ["context", "response"]
@@ -92,6 +92,12 @@ def test_a_value_of_another_type_is_an_error_that_names_the_negative(change: dic
 def test_what_is_no_negative_is_refused_with_its_place(line: str):
     with pytest.raises(InputError, match=r"out\.jsonl, line 3"):
         negative_from_json(line, "out.jsonl, line 3")
+
+
+def test_a_record_of_before_does_not_say_who_speaks():
+    record = json.loads(negative_to_json(EXAMPLE))
+    del record["speaker"]
+    assert negative_from_json(json.dumps(record)) == replace(EXAMPLE, speaker="")
 
 
 # Files
