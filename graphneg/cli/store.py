@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 from rich.table import Column
@@ -14,7 +14,7 @@ from typer import BadParameter
 from graphneg.cli.commands import argument, command, option
 from graphneg.cli.options import DialogueOptions, Json, Overwrite, StoreOptions
 from graphneg.cli.tables import plain_table, print_json, results
-from graphneg.cli.terminal import complain, counted, say, say_complete, stopping, visible, working
+from graphneg.cli.terminal import complain, counted, note, say, say_complete, stopping, visible, working
 from graphneg.errors import InputError
 
 if TYPE_CHECKING:
@@ -109,15 +109,27 @@ def load(
 @contextmanager
 def _rejections(file: Path | None) -> Generator[Callable[[Rejected], None] | None]:
     """Writes each refusal to the file at once, a line each: the place, a tab, the reason."""
+    from graphneg.records.runs import unwritable
+
     if file is None:
         yield None
         return
     try:
-        stream = file.open("w", encoding="utf-8")
+        stream = file.open("w", buffering=1, encoding="utf-8")
     except OSError as error:
-        raise InputError(f"{file}: can't be written: {error.strerror}") from error
-    with stream:
-        yield lambda refusal: print(refusal.place, " ".join(refusal.reason.split()), sep="\t", file=stream)
+        raise unwritable(file, error, "nothing was changed") from error
+
+    def write(refusal: Rejected) -> None:
+        try:
+            print(refusal.place, " ".join(refusal.reason.split()), sep="\t", file=stream)
+        except OSError as error:
+            raise unwritable(file, error, "what was loaded is kept") from error
+
+    try:
+        yield write
+    finally:
+        with suppress(OSError):  # of a full disk, which has been told
+            stream.close()
 
 
 @command("graphneg info", "graphneg info --json | jq .counts")
@@ -196,10 +208,20 @@ def check(
         raise typer.Exit(1)
 
 
-@command("graphneg export positives.jsonl", "graphneg export graphs.amr --corpus everyday --split train")
+@command(
+    "graphneg export positives.jsonl",
+    "graphneg export graphs.amr --corpus everyday --split train",
+    "graphneg export contexts.json --format dailydialog_pp --negatives hard.jsonl",
+)
 def export(
     *,
     out: Path = argument(..., "File ending .jsonl, .parquet, .amr, .penman or .graphml.", "OUT"),
+    format: Literal["dailydialog_pp"] | None = option(
+        None, "In place of what the suffix names: contexts with right and wrong responses (.json, .jsonl)."
+    ),
+    negatives: list[Path] | None = option(
+        None, "Negatives that are wrong responses there (.jsonl, .parquet); repeatable.", "FILE"
+    ),
     overwrite: Overwrite = False,
     chosen: DialogueOptions,
     where: StoreOptions,
@@ -208,17 +230,35 @@ def export(
 
     .jsonl and .parquet hold dialogues as positives, and their responses, in the shape of
     negatives; .amr and .penman hold AMR graphs, exactly as they were loaded; .graphml holds the
-    dialogues and their AMR graphs as one graph.
+    dialogues and their AMR graphs as one graph. dailydialog_pp is what compare, evaluate ranker and
+    other programs read: contexts that end where responses or negatives answer.
     """
+    from graphneg.datasets.groups import ContextWriter, export_contexts
     from graphneg.editing import export as exports
+
+    if negatives and format is None:
+        raise BadParameter("name the format: --format dailydialog_pp", param_hint="--negatives")
+    write = ContextWriter(negatives or ())
 
     with (
         where.opened(chosen) as graph,
         working(f"{out} is written when it is complete; run the command again") as bars,
     ):
-        written = exports.export(graph.store, out, chosen.selection, bars, overwrite=overwrite)
-    holds = f"{written.items:,} {ITEMS.get(out.suffix, 'positives and responses')}"
+        what = (graph.store, out, chosen.selection, bars)
+        if format is None:
+            written = exports.export(*what, overwrite=overwrite)
+        else:
+            written = export_contexts(*what, write, overwrite=overwrite)
+    kind = "contexts" if format is not None else ITEMS.get(out.suffix, "positives and responses")
+    holds = f"{written.items:,} {kind}"
     if written.was_complete:
         say_complete(out, holds)
     else:
         say(f"{out}: {holds}")
+        for amount, of in (
+            (write.incomplete, "contexts without a right or a wrong response"),
+            (write.edited, "negatives of edited dialogues, which have contexts of their own"),
+            (write.elsewhere, "negatives of dialogues that are not among these"),
+        ):
+            if amount:
+                note(f"left out: {amount:,} {of}")
