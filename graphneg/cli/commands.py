@@ -21,6 +21,7 @@ import typer
 from typer import BadParameter
 from typer.models import OptionInfo
 
+from graphneg.cli.terminal import stopping
 from graphneg.errors import InputError
 
 
@@ -112,7 +113,8 @@ def expanded(function: Callable[..., None], input_status: int = 1) -> Callable[.
         for name, kind in objects.items():
             options[name] = kind(**{field.name: options.pop(field.name) for field in fields(kind)})
         try:
-            function(**options)
+            with stopping("nothing was changed"):  # where it is stopped before it does what it says itself
+                function(**options)
         except InputError as error:
             error.status = max(error.status, input_status)
             raise
