@@ -33,6 +33,7 @@ app = group(
     "graphneg load everyday",
     "graphneg negatives -o negatives.jsonl --show 5",
     "graphneg --store neo4j://localhost info",
+    add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from errno import ENOSPC
 from functools import partial, wraps
+from importlib import import_module
 from inspect import Parameter, Signature, cleandoc, signature
 from json import JSONDecodeError, loads
 from pathlib import Path
@@ -34,9 +35,23 @@ def option(default: Any, help: str, metavar: str | None = None, *names: str, **s
     return typer.Option(default, *names, metavar=metavar, help=help, **settings)
 
 
-def argument(default: Any, help: str, metavar: str | None = None) -> Any:
+def argument(default: Any, help: str, metavar: str | None = None, **settings: Any) -> Any:
     """A parameter that stands without a name; ``...`` for the default makes it a required one."""
-    return typer.Argument(default, metavar=metavar, help=help)
+    return typer.Argument(default, metavar=metavar, help=help, **settings)
+
+
+def completing(names: str | Sequence[str]) -> Callable[[str], list[str]]:
+    """What a shell completes a value to: names, or those that a ``module:function`` of graphneg gives when it
+    is asked."""
+
+    def completed(incomplete: str) -> list[str]:
+        known: Iterable[str] = names
+        if isinstance(names, str):
+            module, _, function = names.partition(":")
+            known = getattr(import_module(f"graphneg.{module}"), function)()
+        return [name for name in known if name.startswith(incomplete)]
+
+    return completed
 
 
 def shared(help: str, metavar: str | None = None, *names: str, **settings: Any) -> Any:
@@ -86,12 +101,12 @@ def group(
 ) -> typer.Typer:
     """Commands under one name; ``settings`` are those of Typer. Its examples are the first of each command,
     where none are given."""
+    settings.setdefault("add_completion", False)
     app = typer.Typer(
         name=name,
         help=text,
         epilog=examples(*(examples_of or [example for each in commands for example in each.examples[:1]])),
         no_args_is_help=True,
-        add_completion=False,
         context_settings={"help_option_names": ["-h", "--help"]},
         **settings,
     )

@@ -13,7 +13,7 @@ from rich.table import Column, Table
 from rich.text import Text
 from typer import BadParameter
 
-from graphneg.cli.commands import argument, command, named_values, option
+from graphneg.cli.commands import argument, command, completing, named_values, option
 from graphneg.cli.options import StoreOptions, TransformFolders
 from graphneg.cli.tables import plain_table, print_json, results
 from graphneg.cli.terminal import STANDARD, counted, messages, note, read_input, say, stopping, visible
@@ -33,7 +33,10 @@ if TYPE_CHECKING:
 def cypher(
     *,
     query: str | None = argument(
-        None, "Cypher, a file ending .cypher, or - for standard input; with --named, a name.", "QUERY"
+        None,
+        "Cypher, a file ending .cypher, or - for standard input; with --named, a name.",
+        "QUERY",
+        autocompletion=completing("store.queries:named_queries"),
     ),
     named: bool = option(False, "Run the shipped query of this name; without a name, list them."),
     write: bool = option(False, "Let the query write."),

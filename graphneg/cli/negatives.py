@@ -12,7 +12,7 @@ from rich.table import Column, Table
 from rich.text import Text
 from typer import BadParameter
 
-from graphneg.cli.commands import argument, command, named_values, option, panel, without_none
+from graphneg.cli.commands import argument, command, completing, named_values, option, panel, without_none
 from graphneg.cli.options import (
     CorpusOptions,
     DialogueOptions,
@@ -44,9 +44,17 @@ def negatives(
     out: str | None = option(None, "A .jsonl or .parquet file; - prints JSON lines.", "FILE", "--out", "-o"),
     explain: str | None = option(None, "Show one negative that was made: graphs, edits, text.", "ID"),
     reasons: bool = option(False, "List why negatives can be missing, by the code that counts them."),
-    recipe: str = option("deam", "What is done: see graphneg transforms.", "|".join(RECIPE_NAMES)),
+    recipe: str = option(
+        "deam",
+        "What is done: see graphneg transforms.",
+        "|".join(RECIPE_NAMES),
+        autocompletion=completing(RECIPE_NAMES),
+    ),
     transform: list[str] | None = option(
-        None, "One edit by this transform, in place of a recipe; repeatable.", "NAME"
+        None,
+        "One edit by this transform, in place of a recipe; repeatable.",
+        "NAME",
+        autocompletion=completing("editing.transforms:load_transforms"),
     ),
     transforms_dir: TransformFolders = None,
     target: Literal["response", "dialogue"] | None = option(
@@ -151,7 +159,12 @@ def _varied(negatives: Iterator[Negative], amount: int) -> list[Negative]:
 )
 def generate(
     *,
-    name: str = argument(..., "overlap, or another that is installed.", "NAME"),
+    name: str = argument(
+        ...,
+        "overlap, or another that is installed.",
+        "NAME",
+        autocompletion=completing("generators.base:generator_names"),
+    ),
     out: OutRecords,
     per_context: int = option(1, "Negatives of each context.", min=1),
     seed: int = option(0, "The same seed gives the same negatives."),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from typer import BadParameter
 
-from graphneg.cli.commands import command, option, panel, without_none
+from graphneg.cli.commands import command, completing, option, panel, without_none
 from graphneg.cli.options import DialogueOptions, StoreOptions
 from graphneg.cli.terminal import BYTES, STANDARD, Bars, counted, messages, note, say, stopping, working
 from graphneg.errors import InputError, ParserError
@@ -35,7 +35,11 @@ def parse(
     *,
     text: str | None = _of_text(None, "Parse a file of one utterance a line; - is standard input.", "FILE"),
     out: str | None = _of_text(None, "PENMAN file; - is standard output.", "FILE", "--out", "-o"),
-    parser: str = _of_parser("dependency", "dependency or amrlib, or one that is installed."),
+    parser: str = _of_parser(
+        "dependency",
+        "dependency or amrlib, or one that is installed.",
+        autocompletion=completing("parsers.base:parser_names"),
+    ),
     model: str | None = _of_parser(
         None, "dependency: a spaCy model; amrlib: the directory of a model.", "NAME_OR_PATH"
     ),

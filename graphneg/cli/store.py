@@ -11,7 +11,7 @@ import typer
 from rich.table import Column
 from typer import BadParameter
 
-from graphneg.cli.commands import argument, command, option
+from graphneg.cli.commands import argument, command, completing, option
 from graphneg.cli.options import DialogueOptions, Json, Overwrite, StoreOptions
 from graphneg.cli.tables import plain_table, print_json, results
 from graphneg.cli.terminal import complain, counted, note, say, say_complete, stopping, visible, working
@@ -51,7 +51,12 @@ ITEMS = {".amr": "graphs", ".penman": "graphs", ".graphml": "dialogues"}
 )
 def load(
     *,
-    corpus: str | None = argument(None, "The loader's name; without it, all are listed.", "CORPUS"),
+    corpus: str | None = argument(
+        None,
+        "The loader's name; without it, all are listed.",
+        "CORPUS",
+        autocompletion=completing("ingest.loader:loader_names"),
+    ),
     paths: list[Path] | None = argument(None, "Files or directories of the corpus.", "PATH..."),
     name: str | None = option(None, "First part of the dialogues' ids; else the loader's choice."),
     split: str | None = option(None, "Second part of the ids; else what the file's name says."),

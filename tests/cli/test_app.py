@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -59,6 +60,36 @@ class TestHelp:
 
     def test_the_version_is_printed(self, run: Run) -> None:
         assert run("--version").out == f"graphneg {graphneg.__version__}\n"
+
+
+class TestCompletion:
+    def test_is_installed_for_bash_and_completes_commands_options_and_names(self, tmp_path: Path) -> None:
+        """``--install-completion`` writes what a shell sources; that asks the program for each word."""
+        bash = shutil.which("bash")
+        if bash is None or PROGRAM is None:
+            pytest.skip("no bash")
+        environment = {
+            **os.environ,
+            "HOME": str(tmp_path),
+            "PATH": f"{Path(PROGRAM).parent}:{os.environ['PATH']}",
+        }
+        settings: dict[str, Any] = {"env": environment, "capture_output": True, "text": True, "check": True}
+        subprocess.run([PROGRAM, "--install-completion", "bash"], **settings)
+        for typed, completed in (
+            ("graphneg neg", ["negatives"]),
+            ("graphneg load dailydialog", ["dailydialog", "dailydialog_pp"]),
+            ("graphneg negatives --rec", ["--recipe"]),
+            ("graphneg negatives --recipe per", ["perspective"]),
+            ("graphneg generate over", ["overlap"]),
+            ("graphneg parse --parser dep", ["dependency"]),
+            ("graphneg cypher --named hub", ["hubs"]),
+        ):
+            script = (
+                f"source ~/.bashrc; COMP_WORDS=({typed}); COMP_CWORD={typed.count(' ')}; "
+                'function=$(complete -p graphneg); function=${function#*-F }; ${function% *} graphneg; '
+                'printf "%s\\n" "${COMPREPLY[@]}"'
+            )
+            assert subprocess.run([bash, "-c", script], **settings).stdout.split() == completed
 
 
 class TestLoad:
