@@ -97,9 +97,14 @@ def _files(path: Path, progress: Progress) -> Iterator[tuple[str, bytes] | Rejec
     progress.start(path.name, sum(file.stat().st_size for file in files), "B")
     try:
         for file in files:
-            with file.open("rb") as stream:
-                yield str(file), stream.read(LARGEST + 1)
-            progress.advance(file.stat().st_size)
+            try:
+                with file.open("rb") as stream:
+                    content = stream.read(LARGEST + 1)
+                progress.advance(file.stat().st_size)
+            except OSError as error:
+                yield Rejected(str(file), f"can't be read: {error.strerror}")
+            else:
+                yield str(file), content
     finally:
         progress.finish()
 

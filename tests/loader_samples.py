@@ -11,7 +11,7 @@ from graphneg.model import Record
 DATA = Path(__file__).parent / "loaders_data"
 
 SAMPLES = {
-    "dialogues": ["chats.jsonl", "chats.csv", "chats.tsv"],
+    "dialogues": ["chats.jsonl", "chats.csv", "chats.tsv", "messages.json", "sharegpt.jsonl", "rows.csv"],
     "dailydialog": ["dailydialog/dialogues_train.txt"],
     "dailydialog_pp": ["dailydialog_pp_dev.json"],
     "personachat": ["personachat_pairs_valid.json", "personachat_histories.json", "personachat_test.txt"],

@@ -164,7 +164,8 @@ def test_turns_that_are_missing_or_no_numbers_are_refused(
 
 def test_rows_keep_the_lines_that_they_begin_on(tmp_path: Path) -> None:
     head = "Turn,dialogue,speaker,TEXT,split,,\n"
-    rows = '\n0,a,A,"two\nlines",dev,,\n1,a,,ok,dev,,\n0,b,A,x,,,\n1,b,A,y,dev,,\n0, ,A,z,,,\n0,c,A,z,,,\n0,d,A,"open'
+    rows = '\n0,a,A,"two\nlines",dev,,\n1,a,,ok,dev,,\n0,b,A,x,,,\n1,b,A,y,dev,,\n0, ,A,z,,,\n0,c,A,z,,,\n'
+    rows += '0,d,A,"open'
     first, *others = load(written(tmp_path / "t.csv", head + rows))[0]
     assert isinstance(first, Dialogue) and first.place == f"{tmp_path}/t.csv:3" and first.split == "dev"
     assert [turn.speaker for turn in first.utterances] == ["A", "B"]
