@@ -20,7 +20,7 @@ from graphneg.editing.generation import (
 )
 from graphneg.editing.planning import EditSettings
 from graphneg.editing.recipes import CANDIDATES, GENERATED, Recipe, Target, check_target, chosen_recipe
-from graphneg.editing.transforms import load_transforms
+from graphneg.editing.transforms import load_transforms, version_of
 from graphneg.errors import InputError, listed
 from graphneg.generators.base import ContextSelection, Generator, Places, get_generator
 from graphneg.generators.generated import Generated, Generation
@@ -200,7 +200,13 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
         chosen = chosen_recipe(recipe, listed("transforms", transforms), target)
         known = load_transforms(listed("folders", folders))
         request = EditRequest(
-            EditSettings(chosen, target or own_target(chosen, known), seed, candidates),
+            EditSettings(
+                chosen,
+                target or own_target(chosen, known),
+                seed,
+                candidates,
+                version_of(chosen.transforms, known),
+            ),
             known,
             per_dialogue,
             Selection(corpora, splits, limit, with_graphs=limit is not None),

@@ -28,7 +28,7 @@ from graphneg.editing.planning import (
     plan_edits,
     unfit,
 )
-from graphneg.editing.proposals import Donors, propose
+from graphneg.editing.proposals import Donors, StrangeFrames, propose
 from graphneg.editing.recipes import RECIPES, Recipe, Target, recipe_of
 from graphneg.editing.transforms import Transform
 from graphneg.editing.variants import (
@@ -117,7 +117,13 @@ class Negatives(NegativeStream):
         self._progress = progress or NoProgress()
         self._decoder_options = {name: repr(value) for name, value in (decoder_options or {}).items()}
         self._donors = Donors(store)
+        self._frames = StrangeFrames(store)
         self._writing = Lock()
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """Which frames the edits of the last use bring that are in no inventory."""
+        return self._frames.notes()
 
     def run(self, skip: int, written: Written = tuple[Negative, ...]) -> Iterator[Finished]:
         """Yield each batch when its variants are in the store; ``skip`` dialogues are done already.
@@ -134,6 +140,7 @@ class Negatives(NegativeStream):
         ids = dialogue_ids(self._store, selection, skip, self.resumed.last)
         batches = iter(lambda: list(islice(ids, self._request.batch)), [])
         done = skip
+        self._frames.forget()
         with fewer_collections():
             for batch, wave in ahead(self._begin, batches):
                 negatives = self._finish(batch, wave)
@@ -206,6 +213,7 @@ class Negatives(NegativeStream):
 
         plans = plan_edits(settings, batch.dialogues, slots, ask, batch.taken)
         with self._writing:
+            self._frames.look_at(edit for plan in plans for edit in plan.edits)
             write_variants(self._store, settings, plans)
         edits = {plan.id: plan.edits for plan in plans if plan.edits}
         variants = planned_variants(self._store, self._graph_cache, edits, batch.dialogues)

@@ -34,6 +34,8 @@ class EditSettings:
     seed: int
     candidates: int = CANDIDATES
     """Of so many sites that are drawn the one with the highest score is edited."""
+    version: str = ""
+    """Ends the ids of negatives whose transforms are files of one's own."""
 
     def __post_init__(self) -> None:
         if self.candidates < 1:
@@ -239,4 +241,5 @@ def _alike(own: str | None, other: str | None) -> bool:
 
 def _planned(settings: EditSettings, slot: _Slot) -> EditPlan:
     id = f"{slot.dialogue.id}#{slot.turn}~{settings.recipe.name}.{settings.seed}.{slot.number}"
+    id += f".{settings.version}" if settings.version else ""
     return EditPlan(id, slot.dialogue, slot.number, slot.turn, tuple(slot.edits))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -16,12 +18,14 @@ from graphneg.hashing import number, shuffled
 from graphneg.model import Edit
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import Selection, StoredDialogue, StoredTurn, count_dialogues
+from graphneg.store.queries import frame_exists
 from graphneg.store.statements import cypher_text
 
 OFFERED = 24
 LONGEST_EDITED = 5_000
 """Characters: no decoder reads so much, and a query of each transform takes seconds for it."""
 _DIGITS = 12
+_FRAME = re.compile(r"-\d{2,}$")
 Row = dict[str, Any]
 OPERATIONS = frozenset({"set", "add", "drop", "graft", "wrap"})
 NEEDS_DONORS = "donors"
@@ -95,6 +99,39 @@ class Donors:
             row["amr"] for row in rows if row["dialogue"] != dialogue.id and row["length"] <= LONGEST_EDITED
         ]
         return shuffled(others, 0, "donors", dialogue.id)[:OFFERED]
+
+
+class StrangeFrames:
+    """Frames that transforms bring and that do not exist: neither in PropBank as it comes with graphneg nor
+    among those that are loaded. What is copied from graphs is not looked at."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._exist: dict[str, bool] = {}
+        self._found: Counter[tuple[str, str]] = Counter()
+
+    def forget(self) -> None:
+        """Count from nothing."""
+        self._found.clear()
+
+    def look_at(self, edits: Iterable[Edit]) -> None:
+        """Count the strange frames of edits, by transform."""
+        brought = [(edit.transform, edit.concept) for edit in edits if edit.concept is not None]
+        self._found.update((name, concept) for name, concept in brought if self._is_strange(concept))
+
+    def notes(self) -> list[str]:
+        """A line for each."""
+        return [
+            f"transform {name}: {frame} is no frame of PropBank, nor one that is loaded ({count:,} edits)"
+            for (name, frame), count in sorted(self._found.items())
+        ]
+
+    def _is_strange(self, concept: str) -> bool:
+        if not _FRAME.search(concept):
+            return False
+        if concept not in self._exist:
+            self._exist[concept] = frame_exists(self._store, concept)
+        return not self._exist[concept]
 
 
 def said_by(store: Store, amrs: Iterable[str]) -> dict[str, StoredTurn]:

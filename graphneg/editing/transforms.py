@@ -8,17 +8,19 @@ to add a transform.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
 
 from graphneg.editing.recipes import TARGETS, Target
 from graphneg.errors import StoreError, TransformError
+from graphneg.hashing import fingerprint
 from graphneg.store.connection import refuse_writes
 from graphneg.store.statements import read_header
 
 CATEGORIES = ("C-ent", "C-time", "C-cont", "C-speaker", "C-follow", "C-strat", "C-lang")
+_VERSION = 6
 _NAME = re.compile(r"^[a-z][a-z0-9_-]*$")
 _HEADER = re.compile(r"^(category|source|needs|target):\s*(.*)$")
 
@@ -28,7 +30,8 @@ class Transform:
     """A transform: ``query`` takes ``$dialogues`` and returns ``dialogue`` and ``edits``.
 
     ``needs`` names what must be loaded for it to find anything (``opposites``, ``frames``); ``target`` says
-    that all its sites are for negatives of that target.
+    that all its sites are for negatives of that target. ``version`` tells files of one's own apart that have
+    the same name; it is empty where the file is as graphneg brings it.
     """
 
     name: str
@@ -40,6 +43,7 @@ class Transform:
     notes: str
     query: str
     place: str
+    version: str = ""
 
 
 def load_transforms(folders: Sequence[str | Path] = ()) -> Mapping[str, Transform]:
@@ -61,8 +65,20 @@ def load_transforms(folders: Sequence[str | Path] = ()) -> Mapping[str, Transfor
                 f"{folder}: no folder with .cypher files; each transform is a file NAME.cypher"
             )
         for file in files:
-            found[file.stem] = parse_transform(file.stem, _text(file), str(file))
+            own = parse_transform(file.stem, _text(file), str(file))
+            shipped = found.get(own.name)
+            if shipped is None or shipped.query != own.query:
+                own = replace(own, version=fingerprint(own.query)[:_VERSION])
+            found[own.name] = own
     return dict(sorted(found.items()))
+
+
+def version_of(names: Iterable[str], transforms: Mapping[str, Transform]) -> str:
+    """What tells negatives apart that transforms of these names make: empty where none is of one's own."""
+    own = {
+        name: transforms[name].version for name in names if name in transforms and transforms[name].version
+    }
+    return fingerprint(own)[:_VERSION] if own else ""
 
 
 def parse_transform(name: str, text: str, place: str) -> Transform:

@@ -63,7 +63,7 @@ class Variant:
 def write_variants(store: Store, settings: EditSettings, plans: Sequence[EditPlan]) -> None:
     """Write plans as variants, whole batches in one transaction; the same ones are not written twice.
 
-    A variant of the same id with other edits (a transform was changed) gives way to the new one.
+    A variant of the same id with other edits (a graph was parsed anew, say) gives way to the new one.
     """
     planned = [plan for plan in plans if plan.edits]
     for group in in_transactions(planned, MAX_ROWS, lambda plan: 1 + len(plan.edits)):

@@ -38,6 +38,7 @@ PREFIX = 3
 MOST_FORMS = 50
 _PARAMETER = re.compile(r"^\$(\w+)(?: \((.*?)\))?: (.*)$")
 _TOPICS = ("focus", "perspective", "start", "end")
+_FRAME = "frame"
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +149,8 @@ def explore(store: Store, name: str, parameters: Mapping[str, Any]) -> Rows:
 
     Raises:
         InputError: no such query, a parameter is missing or unknown, or there are no rows because a
-            topic is not in the shift graph; then the message names topics that are spelled alike.
+            topic is not in the shift graph, or a frame does not exist; then the message names what may be
+            meant.
         StoreError: the store is gone, or a value is not of the kind that the query takes.
     """
     query = named_query(name)
@@ -162,7 +164,26 @@ def explore(store: Store, name: str, parameters: Mapping[str, Any]) -> Rows:
                 advice = "graphneg shift build makes it, graphneg cypher --named hubs lists topics"
                 meant = _meant(near_topics(store, topic)) or advice
                 raise InputError(f"{topic!r} is not in the shift graph: {meant}")
+    frame = values.get(_FRAME)
+    if not rows and isinstance(frame, str) and not frame_exists(store, frame):
+        advice = _meant(_near_frames(frame)) or "graphneg load propbank PATH loads more than graphneg brings"
+        raise InputError(f"{frame!r} is no frame of PropBank, nor one that is loaded: {advice}")
     return rows
+
+
+def frame_exists(store: Store, frame: str) -> bool:
+    """Whether a frame is one of PropBank as it comes with graphneg, or is loaded."""
+    from graphneg.english.propbank import load_frames
+
+    return frame in load_frames().frames or bool(store.read(cypher_text("read/frame"), id=frame))
+
+
+def _near_frames(frame: str) -> list[str]:
+    """Frames of the same word, the first ones."""
+    from graphneg.english.propbank import load_frames
+
+    lemma = re.sub(r"-\d+$", "", frame)
+    return sorted(known for known in load_frames().frames if known.rpartition("-")[0] == lemma)[:NEAR]
 
 
 def near_topics(store: Store, text: str) -> list[str]:

@@ -14,6 +14,7 @@ from graphneg.amr.wellformed import check
 from graphneg.decoders.base import Decoder, get_decoder
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.editing.generation import Negatives
+from graphneg.editing.transforms import load_transforms
 from graphneg.errors import InputError, TransformError
 from graphneg.ingest.rows import natural_order
 from graphneg.model import Decoded, EditedUtterance, Negative
@@ -395,23 +396,54 @@ class TestTransformsOfOnesOwn:
             assert one.response.startswith("possible-01 ")
             assert one.categories == ["C-cont"]
 
-    def test_that_changed_replace_what_they_made(self, dialogues: DialogueGraph, tmp_path: Path) -> None:
+    def test_that_changed_make_negatives_of_other_ids_and_the_old_ones_stay(
+        self, dialogues: DialogueGraph, tmp_path: Path
+    ) -> None:
         denied = "{amr: t.amr, k: -1, op: 'add', role: 'polarity', value: '-', site: t.amr + '.0'}"
         query = DOUBT.replace("'ARG1'})", f"'ARG1'}}) + collect({denied})")
         folder = transform_folder(tmp_path / "own", query.replace("CONCEPT", "possible-01"))
         before = made(dialogues, transforms=["doubt"], folders=[folder])
-        once = amounts(dialogues)
         transform_folder(folder, query.replace("CONCEPT", "obligate-01"))
         after = made(dialogues, transforms=["doubt"], folders=[folder])
-        assert [one.id for one in after] == [one.id for one in before]
+        stems = [[one.id.rpartition(".")[0] for one in some] for some in (before, after)]
+        assert stems[0] == stems[1] and {one.id for one in before}.isdisjoint(one.id for one in after)
         assert all(one.response.startswith("obligate-01 - ") for one in after)
-        assert amounts(dialogues) == once
-        assert {
-            row["c"]
-            for row in dialogues.cypher(
-                "MATCH (e:Edit {transform: 'doubt', op: 'wrap'}) RETURN e.concept AS c"
-            )
-        } == {"obligate-01"}
+        assert dialogues.explain(before[0].id, Speller()).negative == before[0]
+        assert dialogues.explain(after[0].id, Speller()).negative == after[0]
+
+    def test_of_an_id_that_has_other_edits_by_now_the_newer_ones_are_kept(
+        self, dialogues: DialogueGraph
+    ) -> None:
+        made(dialogues, transforms=["negate"], candidates=1)
+        once = amounts(dialogues)["Variant"]
+        newer = made(dialogues, transforms=["negate"], candidates=9)
+        assert amounts(dialogues)["Variant"] == once
+        assert all(dialogues.explain(one.id, Speller()).negative == one for one in newer)
+
+    def test_that_are_copies_of_shipped_ones_make_the_same_negatives(
+        self, dialogues: DialogueGraph, tmp_path: Path
+    ) -> None:
+        folder = transform_folder(tmp_path / "own", load_transforms()["negate"].query, "negate")
+        copied = made(dialogues, transforms=["negate"], folders=[folder])
+        assert copied == made(dialogues, transforms=["negate"]) and copied
+
+    def test_that_bring_a_frame_which_does_not_exist_are_told(
+        self, dialogues: DialogueGraph, tmp_path: Path
+    ) -> None:
+        folder = transform_folder(tmp_path / "own", DOUBT.replace("CONCEPT", "mistrust-77"))
+        stream = dialogues.negatives(transforms=["doubt"], folders=[folder], decoder=Speller())
+        assert stream.notes == []
+        for _ in range(2):
+            amount = len(list(stream))
+            [told] = stream.notes
+            assert told.startswith("transform doubt: mistrust-77 is no frame of PropBank, nor one that is")
+            assert f"({amount:,} edits)" in told
+        dialogues.cypher_write("CREATE (:Frame {id: 'mistrust-77', lemma: 'mistrust'})")
+        try:
+            stream = dialogues.negatives(transforms=["doubt"], folders=[folder], decoder=Speller())
+            assert len(list(stream)) == amount and stream.notes == []
+        finally:
+            dialogues.cypher_write("MATCH (f:Frame {id: 'mistrust-77'}) DELETE f")
 
     @pytest.mark.parametrize(
         ("old", "new", "reason"),

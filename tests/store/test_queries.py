@@ -222,6 +222,16 @@ class TestTopics:
         with pytest.raises(InputError, match=r"'xylophone' is not in the shift graph: .*--named hubs"):
             graph.explore("paths", start="coffee", end="xylophone")
 
+    def test_a_frame_that_does_not_exist_is_told_with_those_of_its_word(self, graph: DialogueGraph) -> None:
+        for frame, meant in (
+            ("eat-99", "did you mean eat-01"),
+            ("eat", "eat-01"),
+            ("snorf-01", "load propbank"),
+        ):
+            with pytest.raises(InputError, match=rf"'{frame}' is no frame of PropBank, .*: .*{meant}"):
+                graph.explore("takes", frame=frame)
+        assert graph.explore("takes", frame="abandon-01") == []
+
     def test_near_ones_are_at_most_five_the_nearest_first(self, graph: DialogueGraph) -> None:
         assert near_topics(graph.store, "Trian") == ["train"]
         assert near_topics(graph.store, "crake")[:2] == ["cake", "cream"]

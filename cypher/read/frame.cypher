@@ -1,0 +1,4 @@
+// Whether a frame is loaded. $id: a PropBank frame, such as eat-01
+// Columns: id
+MATCH (f:Frame {id: $id})
+RETURN f.id AS id
