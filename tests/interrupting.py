@@ -1,8 +1,11 @@
-"""Runs that are stopped in the middle."""
+"""Runs that are stopped in the middle, by Ctrl-C or by a full disk."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import resource
+import signal
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 
 from graphneg.progress import NoProgress
 
@@ -23,3 +26,16 @@ class StopsAt(NoProgress):
         self._left -= amount
         if self._left == 0:
             self._act()
+
+
+@contextmanager
+def no_room_for_more_than(size: int) -> Generator[None]:
+    """The system refuses whatever makes a file longer than so many bytes, as a full disk does."""
+    hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+        signal.signal(signal.SIGXFSZ, before)

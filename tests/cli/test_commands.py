@@ -73,9 +73,15 @@ def drop() -> None:
     raise InputError("there is no pot")
 
 
+@command()
+def wait() -> None:
+    """Wait for guests."""
+    raise KeyboardInterrupt
+
+
 def run(*arguments: str) -> Result:
     seen.clear()
-    cook = group("cook", "Cook.", (brew, serve, spill, drop), "cook brew")
+    cook = group("cook", "Cook.", (brew, serve, spill, drop, wait), "cook brew")
     return CliRunner().invoke(cook, [*arguments], env={"COLUMNS": "100", "NO_COLOR": "1"})
 
 
@@ -150,11 +156,15 @@ class TestCommands:
                 dropped.run()
             assert raised.value.status == status
 
+    def test_that_are_stopped_before_they_say_what_they_keep_kept_nothing(self) -> None:
+        stopped = run("wait")
+        assert (stopped.exit_code, stopped.stderr) == (130, "stopped: nothing was changed\n")
+
     def test_stand_in_the_help_of_their_group_with_its_examples(self) -> None:
         told = run("--help").output
         assert "Cook." in told and "$ cook brew" in told
-        assert [line.split()[1] for line in told.splitlines() if line.startswith("│ ")][-4:] == [
-            *("brew", "serve", "spill", "drop")
+        assert [line.split()[1] for line in told.splitlines() if line.startswith("│ ")][-5:] == [
+            *("brew", "serve", "spill", "drop", "wait")
         ]
 
 

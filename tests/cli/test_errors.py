@@ -7,8 +7,13 @@ from pathlib import Path
 import pytest
 
 from graphneg.cli.options import CorpusOptions, DialogueOptions, StoreOptions
+from graphneg.dialogue_graph import DialogueGraph
 from graphneg.errors import InputError
+from graphneg.records.files import write_jsonl
+from graphneg.store.opening import open_store
 from tests.cli_runs import Run
+from tests.interrupting import no_room_for_more_than
+from tests.negative_samples import EXAMPLE
 
 
 @pytest.mark.parametrize(
@@ -165,3 +170,88 @@ def test_the_models_and_files_of_a_selection_are_looked_at_first(
     ):
         ended = run("select", *arguments, "--model", "no/such/model")
         assert (ended.status, message in " ".join(ended.err.split())) == (2, True)
+
+
+WRITERS = [
+    ["negatives", "-o", "out.jsonl"],
+    ["negatives", "-o", "out.parquet"],
+    ["generate", "turn-shuffle", "-o", "out.jsonl"],
+    ["select", "some.jsonl", "--per-context", "1", "-o", "out.jsonl"],
+    ["export", "out.jsonl"],
+    ["export", "out.graphml"],
+    ["shift", "substitutes", "-o", "out.jsonl"],
+]
+"""Commands that write a file, which one that is run again knows."""
+
+
+class TestAFileThatIsThere:
+    @pytest.fixture(scope="class")
+    def shifted(self, everyday: Path) -> Path:
+        """A store with a shift graph."""
+        with DialogueGraph(open_store(everyday)) as graph:
+            graph.shift()
+        return everyday
+
+    @pytest.fixture
+    def here(self, shifted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        """A working directory with a file of negatives, where that store is the default."""
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setenv("COLUMNS", "300")
+        (tmp_path / "graphneg-store").symlink_to(shifted)
+        write_jsonl([EXAMPLE], tmp_path / "some.jsonl")
+        return tmp_path
+
+    @pytest.mark.parametrize("command", WRITERS, ids=" ".join)
+    def test_is_written_once_and_replaced_where_that_is_said(
+        self, run: Run, here: Path, command: list[str]
+    ) -> None:
+        [out] = (here / name for name in command if name.startswith("out."))
+        assert run(*command).status == 0
+        made = (out.read_bytes(), out.stat().st_mtime_ns)
+        again = run(*command)
+        assert again.status == 0
+        assert "is complete, with" in again.err and "so nothing was done\n" in again.err
+        assert (out.read_bytes(), out.stat().st_mtime_ns) == made
+
+        out.write_text("what somebody wrote")
+        files = {path: path.read_bytes() for path in here.iterdir() if path.is_file()}
+        refused = run(*command)
+        assert (refused.status, refused.err.count("\n")) == (2, 1)
+        assert f"{out.name}: there is such a file already, which no run of graphneg left" in refused.err
+        assert {path: path.read_bytes() for path in here.iterdir() if path.is_file()} == files
+        assert run(*command, "--overwrite").status == 0
+        assert out.read_bytes() == made[0]
+        assert "is complete, with" in run(*command).err
+
+    @pytest.mark.parametrize("command", WRITERS, ids=" ".join)
+    def test_of_other_settings_is_refused(self, run: Run, here: Path, command: list[str]) -> None:
+        assert run(*command).status == 0
+        other = ["--per-context", "2"] if command[0] == "select" else ["--split", "train"]
+        refused = run(*command, *other)
+        assert refused.status == 2
+        assert "made with other settings or of other content; name another one" in refused.err
+
+    @pytest.mark.parametrize(
+        "command",
+        [["shift", "export", "-o", "own.jsonl"], ["parse", "--text", "some.jsonl", "-o", "own.amr"]],
+    )
+    def test_is_not_replaced_by_what_keeps_no_note(self, run: Run, here: Path, command: list[str]) -> None:
+        own = here / command[-1]
+        own.write_text("what somebody wrote")
+        refused = run(*command)
+        assert (refused.status, own.read_text()) == (2, "what somebody wrote")
+        assert f"{own.name}: there is such a file already; name another one" in refused.err
+
+    def test_has_no_room_and_that_is_told(self, run: Run, here: Path) -> None:
+        with no_room_for_more_than(9_000):
+            ended = run("export", "out.jsonl")
+        assert (ended.status, ended.err.count("\n")) == (1, 1)
+        assert "out.jsonl: can't be written: File too large; nothing was changed; make room" in ended.err
+        assert not list(here.glob("*out*"))
+
+    def test_of_what_was_refused_has_no_room_and_that_is_told(self, run: Run, here: Path) -> None:
+        (here / "bad.jsonl").write_text('{"id": "a", "turns": ["Hello.", "Hi."]}\n' + "{\n" * 300)
+        with no_room_for_more_than(2_000):
+            ended = run("load", "dialogues", "bad.jsonl", "--rejected", "rejected.txt")
+        assert (ended.status, ended.err.count("\n")) == (1, 1)
+        assert "rejected.txt: can't be written: File too large; what was loaded is kept" in ended.err

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -19,6 +18,7 @@ from graphneg.errors import InputError
 from graphneg.records.files import read_jsonl, write_jsonl
 from graphneg.records.resumable import ResumableWriter, fingerprint
 from graphneg.records.runs import locked
+from tests.interrupting import no_room_for_more_than
 from tests.negative_samples import EXAMPLE, some
 
 
@@ -141,19 +141,11 @@ def test_a_run_that_was_stopped_when_it_had_just_finished_leaves_nothing(tmp_pat
 
 @pytest.mark.parametrize("name", ["out.jsonl", "out.parquet"])
 def test_a_full_disk_is_told_and_the_run_goes_on_where_there_is_room(tmp_path: Path, name: str):
-    """The system refuses whatever makes a file longer than the limit, as a full disk does."""
     (tmp_path / "once").mkdir()
     run_dialogues(tmp_path / "once" / name, 0)
-    hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
-    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    try:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (9_000, hard))
-        kept = rf"{name}: can't be written: File too large; {name}.part keeps what .*; make room, then"
-        with pytest.raises(InputError, match=kept):
-            run_dialogues(tmp_path / name, 0)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
-        signal.signal(signal.SIGXFSZ, ignored)
+    kept = rf"{name}: can't be written: File too large; {name}.part keeps what .*; make room, then"
+    with no_room_for_more_than(9_000), pytest.raises(InputError, match=kept):
+        run_dialogues(tmp_path / name, 0)
     run_dialogues(tmp_path / name, 6)
     assert (tmp_path / name).read_bytes() == (tmp_path / "once" / name).read_bytes()
 
