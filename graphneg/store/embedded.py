@@ -149,7 +149,7 @@ DISTRIBUTION = "arcadedb-embedded"
 PACKAGE = "arcadedb_embedded"
 
 
-def _find_engine() -> dict[str, str]:
+def find_engine() -> dict[str, str]:
     """What a supervisor is to run: the installed engine's ``java``, ``jars`` and ``version``, a ``heap``.
     GRAPHNEG_JAVA names another Java, GRAPHNEG_JAVA_HEAP a heap (``2g``). The package is looked up and never
     imported: importing it starts a JVM inside Python."""
@@ -193,6 +193,8 @@ def _find_java(home: Path) -> str | Path:
 
 START_SECONDS = 120.0
 POLL_SECONDS = 0.02
+LONGEST_WARM = 86_400
+"""Seconds: the most that a server waits for its next user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +206,8 @@ class Membership:
     bolt_port: int
     password: str
     process: int
+    engine: dict[str, str] | None
+    """What runs: `find_engine` of the process that started it; ``None``: it is not said."""
 
     def alive(self) -> bool:
         """Whether the server still runs."""
@@ -220,11 +224,11 @@ class Membership:
         it stops at once, and has when this returns.
 
         A forked child only drops its copy of the connection, which its parent goes on using.
-LONGEST_WARM = 86_400
-"""Seconds: the most that a server waits for its next user."""
         """
         if os.getpid() == self.process:
             with contextlib.suppress(OSError):
+                if keep_warm > 0:
+                    self.control.sendall(b"keep %d\n" % min(keep_warm, LONGEST_WARM))
                 self.control.shutdown(socket.SHUT_WR)
                 self.control.settimeout(30.0)
                 while self.control.recv(64):
@@ -233,16 +237,15 @@ LONGEST_WARM = 86_400
 
 
 def join(directory: Path) -> Membership:
-    engine: dict[str, str] | None
-    """What runs: `_find_engine` of the process that started it; ``None``: it is not said."""
     """Join the server of ``directory``; make the store and start the server where there is none.
 
     Raises `StoreError`: the directory is no store, the engine is missing, or the server does not start.
     """
-    engine = _find_engine()
+    engine = find_engine()
     _prepare(directory, engine["version"])
     deadline = time.monotonic() + START_SECONDS
     ended = 0
+    is_other = False
     starting: subprocess.Popen[bytes] | None = None
     with tempfile.TemporaryFile() as errors:
         # Other processes may start and stop the server meanwhile.
@@ -250,11 +253,13 @@ def join(directory: Path) -> Membership:
             membership = _greet(directory, deadline)
             if membership and (is_other or membership.engine in (engine, None)):
                 return membership
+            if membership:  # Another Java, heap or release: nobody may need it any more.
+                is_other = True
+                membership.leave()
+                continue
             if starting is not None and starting.poll() is not None:
                 ended += starting.returncode != supervisor.EXIT_BUSY
                 if starting.returncode == 1:
-                if keep_warm > 0:
-                    self.control.sendall(b"keep %d\n" % min(keep_warm, LONGEST_WARM))
                     errors.seek(0)
                     lines = errors.read().decode(errors="replace").strip().splitlines()
                     why = lines[-1] if lines else "no reason given"
@@ -279,10 +284,6 @@ def _start_supervisor(directory: Path, engine: dict[str, str], errors: IO[bytes]
     order = {**engine, "directory": str(directory), "graphneg": importlib.metadata.version("graphneg")}
     process = subprocess.Popen(
         [sys.executable, "-I", supervisor.__file__],
-            if membership:  # Another Java, heap or release: nobody may need it any more.
-                is_other = True
-                membership.leave()
-                continue
         cwd=directory,
         env=without_secrets(),
         stdin=subprocess.PIPE,
@@ -304,6 +305,21 @@ def _lock_is_free(directory: Path) -> bool:
             return supervisor.lock_exclusively(lock)
     except OSError as error:
         raise StoreError(f"can't lock {directory}: {error.strerror or error}") from error
+
+
+def is_served(directory: Path) -> bool:
+    """Whether a server runs in a directory; nothing is made there."""
+    return (directory / supervisor.LOCK).exists() and not _lock_is_free(directory)
+
+
+def served_directories() -> list[Path]:
+    """The directories of all embedded servers of this user, where Linux tells; none elsewhere."""
+    found: list[Path] = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if supervisor.__file__.encode() in (process / "cmdline").read_bytes().split(b"\0"):
+                found.append((process / "cwd").readlink())
+    return sorted(found)
 
 
 def _greet(directory: Path, deadline: float) -> Membership | None:

@@ -108,11 +108,11 @@ SERVER_ENDED = (
 def open_store(
     target: str | Path | None = None,
     *,
-    keep_warm: int = 0,
     username: str | None = None,
     password: str | None = None,
     database: str | None = None,
     upgrading: bool = False,
+    keep_warm: int = 0,
 ) -> Store:
     """Open a directory as an embedded store, or a Neo4j server by its URI.
 
@@ -135,10 +135,15 @@ def open_store(
                 f"{target} is in the home of a user that there is not: name a directory"
             ) from error
         return open_embedded(directory, upgrading, keep_warm)
+    auth = credentials(username, password)
+    return open_server(str(target), auth, database or os.environ.get("NEO4J_DATABASE") or None, upgrading)
+
+
+def credentials(username: str | None = None, password: str | None = None) -> Auth | None:
+    """Who asks a server: what is given, else NEO4J_USERNAME and NEO4J_PASSWORD; nobody, where neither is."""
     username = username or os.environ.get("NEO4J_USERNAME")
     password = password if password is not None else os.environ.get("NEO4J_PASSWORD")
-    auth = basic_auth(username or "neo4j", password or "") if username or password else None
-    return open_server(str(target), auth, database or os.environ.get("NEO4J_DATABASE") or None, upgrading)
+    return basic_auth(username or "neo4j", password or "") if username or password else None
 
 
 def check_target(target: str) -> None:
@@ -183,6 +188,15 @@ def open_server(uri: str, auth: Auth | None, database: str | None, upgrading: bo
         ensure_schema(store, upgrading)
         resources.push(opened.pop_all())
         return store
+
+
+def name_of_server(uri: str, auth: Auth | None) -> str:
+    """A server's name and version; nothing is made there.
+
+    Raises `StoreError`: it does not answer, or is none that graphneg can use.
+    """
+    with explained(uri), connect(uri, auth) as driver:
+        return server_version(server_agent(uri, driver, auth), uri)
 
 
 def open_embedded(directory: Path, upgrading: bool = False, keep_warm: int = 0) -> Store:
