@@ -14,6 +14,7 @@ from graphneg.cli import contradictions, evaluate, shift, train
 from graphneg.cli.commands import expanded, group, option, without_none
 from graphneg.cli.compare import compare
 from graphneg.cli.cypher import cypher, transforms
+from graphneg.cli.doctor import doctor
 from graphneg.cli.negatives import generate, negatives
 from graphneg.cli.options import StoreOptions
 from graphneg.cli.parse import parse
@@ -28,7 +29,7 @@ app = group(
     "Hard negatives for dialogue systems: edits of AMR meaning graphs, made in Cypher, decoded to text.",
     (
         *(load, upgrade, parse, negatives, generate, select, transforms),
-        *(bank, rank, cypher, export, info, check, compare, sheet),
+        *(bank, rank, cypher, export, info, check, compare, sheet, doctor),
     ),
     "graphneg load everyday",
     "graphneg negatives -o negatives.jsonl --show 5",

@@ -1,0 +1,223 @@
+"""``graphneg doctor``: what is installed and found, and what is missing for what, to read or to report."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from importlib.metadata import PackageNotFoundError, distributions, entry_points, requires, version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from graphneg.cli.commands import command
+from graphneg.cli.options import Json, StoreOptions
+from graphneg.cli.tables import print_json
+from graphneg.cli.terminal import messages, visible
+from graphneg.errors import GraphnegError, first_line
+
+if TYPE_CHECKING:
+    from packaging.requirements import Requirement
+
+Findings = dict[str, str]
+FAULT = "!! "
+"""Begins what graphneg can't do without and does not find."""
+EXTRAS = {
+    "neural": "the decoder t5, amrlib's parsers, language models, training",
+    "english": "graphneg parse for English",
+    "keywords": "the shift graph's keywords by YAKE",
+    "exploring": "pages of the shift graph and of negatives",
+    "evaluation": "Smatch, BLEU, intervals of agreement",
+    "retrieval": "the generators bm25 and semi-hard",
+    "vectors": "the nearest of many vectors, by FAISS",
+    "served": "language models behind an OpenAI-like server",
+    "conceptnet": "ConceptNet from its database",
+}
+"""What an extra is for; those for developers are left out."""
+SETTINGS = (
+    *(
+        "GRAPHNEG_JAVA",
+        "GRAPHNEG_JAVA_HEAP",
+        "NEO4J_URI",
+        "NEO4J_USERNAME",
+        "NEO4J_PASSWORD",
+        "NEO4J_DATABASE",
+    ),
+    *("CI", "HF_HOME", "HF_HUB_OFFLINE", "CUDA_VISIBLE_DEVICES"),
+)
+SHOWN = {"GRAPHNEG_JAVA_HEAP", "HF_HUB_OFFLINE", "CUDA_VISIBLE_DEVICES", "CI"}
+"""Settings whose values are no secret and no path."""
+MOST_MODELS = 12
+JAVA_SECONDS = 20
+
+
+@command("graphneg doctor", "graphneg doctor --json > report.json")
+def doctor(*, json: Json = False, where: StoreOptions) -> None:
+    """Tell what is installed and found, and what is missing for what.
+
+    What is printed fits a report of a bug: passwords, addresses and the home directory are not in it.
+    Nothing is changed, and no server is started. Ends with 1 where graphneg itself can't work.
+    """
+    found: dict[str, Findings] = {}
+    with messages().status("looking around"):
+        for title, look in LOOKS.items():
+            found[title] = {name: visible(_homeless(text)) for name, text in look(where)}
+    if json:
+        print_json(found, indent=2)
+    else:
+        width = max(len(name) for findings in found.values() for name in findings)
+        for title, findings in found.items():
+            typer.echo(title if findings else f"{title}: none")
+            for name, text in findings.items():
+                typer.echo(f"  {name:{width}}  {text}".rstrip())
+    if any(text.startswith(FAULT) for findings in found.values() for text in findings.values()):
+        raise typer.Exit(1)
+
+
+def _system(_: StoreOptions) -> Iterator[tuple[str, str]]:
+    yield "graphneg", version("graphneg")
+    yield "Python", f"{platform.python_version()} ({platform.python_implementation()})"
+    yield "system", f"{platform.system()} {platform.release()} {platform.machine()}"
+    yield "cores", str(os.cpu_count())
+    yield "terminal", f"{sys.stdout.encoding}, {'a terminal' if sys.stderr.isatty() else 'no terminal'}"
+    for name in SETTINGS:
+        if name in os.environ:
+            yield name, os.environ[name] if name in SHOWN else "is set"
+
+
+def _packages(_: StoreOptions) -> Iterator[tuple[str, str]]:
+    """What graphneg itself needs, then each extra with what is missing of it."""
+    needed = _requirements()
+    for name, lacks in ((each.name, what_it_lacks(each)) for each in needed.get("", ())):
+        yield name, f"{FAULT}{lacks}: pip install --upgrade graphneg" if lacks else version(name)
+    for extra, use in EXTRAS.items():
+        missing = [lacks for each in needed.get(extra, ()) if (lacks := what_it_lacks(each))]
+        have = ", ".join(
+            f"{each.name} {version(each.name)}" for each in needed.get(extra, ()) if not what_it_lacks(each)
+        )
+        install = f'pip install "graphneg[{extra}]"'
+        yield f"[{extra}]", f"missing for {use}: {', '.join(missing)}; {install}" if missing else have
+
+
+def _requirements() -> dict[str, list[Requirement]]:
+    """What graphneg requires here, by extra; "" is what it always requires."""
+    from packaging.requirements import Requirement
+
+    found: dict[str, list[Requirement]] = {}
+    for each in map(Requirement, requires("graphneg") or ()):
+        marker = each.marker
+        extras = [extra for extra in EXTRAS if marker and marker.evaluate({"extra": extra})]
+        for extra in extras if marker else [""]:
+            found.setdefault(extra, []).append(each)
+    return found
+
+
+def what_it_lacks(needed: Requirement) -> str:
+    """What is wrong with what is installed of a package; nothing where it will do."""
+    try:
+        installed = version(needed.name)
+    except PackageNotFoundError:
+        return needed.name
+    return (
+        "" if needed.specifier.contains(installed, prereleases=True) else f"{needed} ({installed} is there)"
+    )
+
+
+def _parts(_: StoreOptions) -> Iterator[tuple[str, str]]:
+    """Parts that other packages bring."""
+    for kind in ("loaders", "parsers", "decoders", "generators", "predictors"):
+        others = [
+            each for each in entry_points(group=f"graphneg.{kind}") if not each.value.startswith("graphneg.")
+        ]
+        if others:
+            yield kind, ", ".join(f"{each.name} ({each.dist.name if each.dist else '?'})" for each in others)
+
+
+def _models(_: StoreOptions) -> Iterator[tuple[str, str]]:
+    from graphneg.english.pipelines import find_pipeline
+
+    name = find_pipeline(None, "en")
+    yield "for parsing English", name or 'none: pip install "graphneg[english]"'
+    pipelines = {
+        one.name for one in distributions() if re.fullmatch(r"[a-z]{2}[-_](core|dep)[-_].*", one.name or "")
+    }
+    yield "spaCy", ", ".join(sorted(pipelines)) or "none"
+    hub = Path(os.environ.get("HF_HOME") or Path.home() / ".cache" / "huggingface") / "hub"
+    cached = sorted(
+        folder.name.removeprefix("models--").replace("--", "/") for folder in hub.glob("models--*")
+    )
+    more = f" and {len(cached) - MOST_MODELS} more" if len(cached) > MOST_MODELS else ""
+    yield "from a hub", (", ".join(cached[:MOST_MODELS]) or "none") + more
+    try:
+        from graphneg.nn.models import choose_device
+
+        yield "device", choose_device(None)
+    except ImportError:
+        yield "device", "torch is not installed"
+
+
+def _java(_: StoreOptions) -> Iterator[tuple[str, str]]:
+    from graphneg.store.embedded import find_engine
+
+    try:
+        engine = find_engine()
+        yield "ArcadeDB", f"{engine['version']}, heap {engine['heap']}"
+        order = [engine["java"], "-version"]
+        answer = subprocess.run(order, capture_output=True, text=True, timeout=JAVA_SECONDS, check=True)
+        yield "Java", f"{(answer.stderr + answer.stdout).splitlines()[0]}, {engine['java']}"
+    except (GraphnegError, OSError, ValueError, IndexError, subprocess.SubprocessError) as error:
+        yield "Java", FAULT + first_line(error)
+
+
+def _store(where: StoreOptions) -> Iterator[tuple[str, str]]:
+    """The store that commands would work on, and the servers that run."""
+    from graphneg.store import embedded, opening
+
+    try:
+        if "://" in where.name:
+            auth = opening.credentials(where.username, where.password)
+            yield "server", f"{where.name.partition('://')[0]}: {opening.name_of_server(where.name, auth)}"
+        else:
+            directory = Path(where.name).expanduser()
+            yield "directory", f"{directory}{'' if directory.exists() else ', which is not there yet'}"
+            if (directory / embedded.MARK).exists():
+                mark = json.loads((directory / embedded.MARK).read_text(encoding="utf-8"))
+                size = sum(file.stat().st_size for file in directory.rglob("*") if file.is_file())
+                yield (
+                    "written by",
+                    f"{mark.get('engine')} {mark.get('engine_version')}, format {mark.get('format')}",
+                )
+                yield (
+                    "size",
+                    f"{size / 1e6:,.0f} MB, {shutil.disk_usage(directory).free / 1e9:,.1f} GB are free",
+                )
+                yield "server", "runs" if embedded.is_served(directory) else "does not run"
+    except (GraphnegError, OSError, ValueError) as error:
+        yield (
+            "fault",
+            FAULT
+            + first_line(error).replace(where.store or os.environ.get("NEO4J_URI") or "\0", "the store"),
+        )
+    others = [directory.name for directory in embedded.served_directories()]
+    yield "embedded servers", f"{len(others)} of this user: {', '.join(others)}" if others else "none"
+
+
+def _homeless(text: str) -> str:
+    """The text with ``~`` for the home directory."""
+    return text.replace(str(Path.home()), "~") if len(str(Path.home())) > 1 else text
+
+
+LOOKS: dict[str, Callable[[StoreOptions], Iterable[tuple[str, str]]]] = {
+    "System": _system,
+    "Packages": _packages,
+    "Parts of other packages": _parts,
+    "Models": _models,
+    "Java": _java,
+    "Store": _store,
+}

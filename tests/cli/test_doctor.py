@@ -1,0 +1,73 @@
+"""``graphneg doctor``: what it finds, what it calls missing, and what it keeps to itself."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+import graphneg
+from graphneg.cli.doctor import EXTRAS, FAULT, what_it_lacks
+from graphneg.store.embedded import is_served
+from tests.cli_runs import Run
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_tells_versions_extras_models_java_and_the_store_and_leaves_them_alone(
+    run: Run, everyday: Path
+) -> None:
+    ended = run("doctor", "--json", "--store", everyday)
+    assert ended.status == 0, ended.out
+    found = json.loads(ended.out)
+    assert found["System"]["graphneg"] == graphneg.__version__
+    assert found["Packages"]["neo4j"].startswith("6.")
+    assert {f"[{extra}]" for extra in EXTRAS} < set(found["Packages"])
+    assert "core" in found["Models"]["for parsing English"]
+    assert "version" in found["Java"]["Java"]
+    assert found["Store"]["server"] == "runs" and is_served(everyday)
+    assert found["Store"]["written by"].startswith("arcadedb 2")
+
+
+def test_as_text_has_a_line_for_each(run: Run, everyday: Path) -> None:
+    lines = run("doctor", "--store", everyday).out.splitlines()
+    assert lines[0] == "System" and lines[1].split() == ["graphneg", graphneg.__version__]
+    assert all(line.startswith("  ") or line[0].isupper() for line in lines)
+
+
+def test_keeps_secrets_addresses_and_the_home_to_itself(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("NEO4J_PASSWORD", "s3cr3t")
+    monkeypatch.setenv("NEO4J_URI", "bolt://127.0.0.1:1")
+    ended = run("doctor")
+    assert ended.status == 1
+    assert f"{FAULT}the store does not answer" in " ".join(ended.out.split())
+    for secret in ("s3cr3t", "127.0.0.1", str(tmp_path)):
+        assert secret not in ended.out
+    monkeypatch.delenv("NEO4J_URI")
+    ended = run("doctor", "--store", tmp_path / "none")
+    assert ended.status == 0 and "~/none, which is not there yet" in ended.out
+    assert not (tmp_path / "none").exists()
+
+
+def test_what_graphneg_can_not_do_without_is_a_fault(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRAPHNEG_JAVA", "/nowhere/java")
+    ended = run("doctor")
+    assert ended.status == 1
+    assert f"{FAULT}GRAPHNEG_JAVA=/nowhere/java" in ended.out
+
+
+def test_a_package_lacks_nothing_where_it_is_as_is_required() -> None:
+    assert what_it_lacks(Requirement("rich>=13")) == ""
+    assert what_it_lacks(Requirement("no-such-package>=1")) == "no-such-package"
+    assert what_it_lacks(Requirement("rich>=999")).startswith("rich>=999 (1")
+
+
+def test_each_extra_that_is_not_for_developers_is_said_what_for() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert set(EXTRAS) == set(project["optional-dependencies"]) - {"dev", "docs", "notebooks"}
