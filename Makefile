@@ -36,7 +36,7 @@ help:
 demo: $(VENV)/.core
 	$(BIN)/graphneg --store $(STORE) load everyday
 	$(BIN)/graphneg --store $(STORE) parse
-	$(BIN)/graphneg --store $(STORE) negatives --recipe all --per-dialogue 3 -o negatives.jsonl --show 8
+	$(BIN)/graphneg --store $(STORE) negatives --recipe all --per-dialogue 3 -o negatives.jsonl --show 8 --overwrite
 
 test: $(VENV)/.dev
 	OMP_NUM_THREADS=1 JDK_JAVA_OPTIONS="$(JAVA_IN_TESTS)" $(BIN)/python -m pytest -q --timeout 900 --durations 12 --numprocesses $(WORKERS) --dist loadfile $(TESTS)
