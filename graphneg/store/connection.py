@@ -11,8 +11,10 @@ import re
 import ssl
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from functools import partial
 from itertools import takewhile
+from random import uniform
 from typing import Any, TypeVar
 
 from neo4j import (
@@ -51,15 +53,16 @@ from graphneg.store.statements import as_literal, send_text
 logging.getLogger("neo4j").addHandler(logging.NullHandler())
 
 
-def connect(uri: str, auth: Auth | None, retry_seconds: float = 30.0) -> Driver:
-    """A driver that gives up on a silent server in seconds; nothing is sent yet."""
+def connect(uri: str, auth: Auth | None) -> Driver:
+    """A driver that gives up on a silent server in seconds; nothing is sent yet. `Store` tries again, not the
+    driver: its pauses double for as long as it has time left, and it can't see that a server has ended."""
     return GraphDatabase.driver(
         uri,
         auth=auth,
         connection_timeout=5.0,
         connection_acquisition_timeout=6.0,
-        max_transaction_retry_time=retry_seconds,
-        initial_retry_delay=0.1,
+        max_transaction_retry_time=0.0,
+        initial_retry_delay=0.0,
         notifications_min_severity=NotificationMinimumSeverity.OFF,
     )
 
@@ -89,6 +92,9 @@ ADVICE_ON_SILENCE = (
     "check that Neo4j runs there, its host and Bolt port (7687 by default), "
     "and whether it wants TLS (neo4j+s://)"
 )
+ADVICE_IN_USE = (
+    "check that the server runs; what was acknowledged is kept, and the same command goes on from there"
+)
 ADVICE = {
     "Neo.ClientError.Security.Unauthorized": (
         "{server} refuses these credentials: set NEO4J_USERNAME and NEO4J_PASSWORD, "
@@ -105,6 +111,14 @@ ADVICE = {
         "{server} has no such database ({message}): name one that exists with NEO4J_DATABASE, "
         "or leave it unset"
     ),
+    **dict.fromkeys(
+        (
+            "Neo.DatabaseError.Transaction.TransactionLogError",
+            "Neo.DatabaseError.Transaction.TransactionStartFailed",
+        ),
+        "{server} can't write (its disk is full, most often; it says: {message}): make room there, restart "
+        "it, and run the same command again; what was acknowledged is kept",
+    ),
 }
 REFUSALS: Mapping[type[Neo4jError], str] = {
     Forbidden: "{server} does not allow this to your user: {message}",
@@ -115,8 +129,24 @@ REFUSALS: Mapping[type[Neo4jError], str] = {
 """From the special to the general: the first that fits counts."""
 
 
+OF_THE_QUERY = tuple(
+    f"Neo.ClientError.{kind}." for kind in ("Statement", "Schema", "Security", "Procedure", "Database")
+)
+"""Errors that no trouble of the server's can be the cause of."""
+LONGEST_MESSAGE = 300
+
+Trouble = Callable[[], str | None]
+"""Says what can be seen to be wrong with a server, and what to do; ``None`` where nothing can."""
+
+
+def no_trouble() -> None:
+    """Of a server that is known by its answers alone."""
+
+
 @contextmanager
-def explained(server: str, if_silent: str = ADVICE_ON_SILENCE) -> Generator[None]:
+def explained(
+    server: str, if_silent: str = ADVICE_ON_SILENCE, trouble: Trouble = no_trouble
+) -> Generator[None]:
     """Turn what the driver raises inside into a ``StoreError`` about ``server``, as users know it.
 
     ``if_silent`` says what to do where it does not answer.
@@ -124,7 +154,12 @@ def explained(server: str, if_silent: str = ADVICE_ON_SILENCE) -> Generator[None
     try:
         yield
     except (Neo4jError, DriverError) as error:
-        raise StoreError(_explain(error, server, if_silent)) from error
+        seen = None if _is_of_the_query(error) else trouble()
+        raise StoreError(f"{server}: {seen}" if seen else _explain(error, server, if_silent)) from error
+
+
+def _is_of_the_query(error: Neo4jError | DriverError) -> bool:
+    return isinstance(error, Neo4jError) and (error.code or "").startswith(OF_THE_QUERY)
 
 
 def _explain(error: Neo4jError | DriverError, server: str, if_silent: str) -> str:
@@ -133,6 +168,8 @@ def _explain(error: Neo4jError | DriverError, server: str, if_silent: str) -> st
         fitting = (sentence for kind, sentence in REFUSALS.items() if isinstance(error, kind))
         sentence = ADVICE.get(error.code or "") or next(fitting, "{server} failed: {message} [{code}]")
         message = (error.message or str(error)).strip()
+        if not isinstance(error, CypherSyntaxError):  # which shows the place in the query
+            message = message.partition("\n")[0].rstrip()[:LONGEST_MESSAGE]
         return sentence.format(server=server, message=message, code=error.code)
     if isinstance(error, ConfigurationError):
         return f"can't open {server}: {first_line(error)}"
@@ -245,6 +282,27 @@ class WriteConflict(StoreError):
     """Another transaction got in the way of one that is at work. `Store.write` tries again."""
 
 
+SILENCE_SECONDS = 20.0
+"""So long a server may give no answer; an attempt to reach it takes up to 6 s more."""
+CONFLICT_SECONDS = 120.0
+"""So long transactions that get in each other's way are tried again: on Neo4j, or after a kill."""
+CONSTRAINT_SECONDS = 1.0
+"""As long, where it may as well be the query's own fault."""
+SILENCE = (ServiceUnavailable, SessionExpired)
+CONFLICTS = ("Neo.TransientError.Transaction.DeadlockDetected",)
+PAUSES = (0.02, 1.0)
+"""Seconds between two attempts: at first, and at most."""
+
+
+def _patience(error: Exception) -> float:
+    """For how many seconds after it failed for the first time a transaction that failed so is tried again."""
+    if isinstance(error, ConstraintError):
+        return CONSTRAINT_SECONDS
+    if isinstance(error, WriteConflict) or getattr(error, "code", None) in CONFLICTS:
+        return CONFLICT_SECONDS
+    return SILENCE_SECONDS if isinstance(error, DriverError | Neo4jError) and error.is_retryable() else 0.0
+
+
 class Store(AbstractContextManager["Store"]):
     """An open store. Close it, or use it in a ``with`` statement.
 
@@ -260,12 +318,15 @@ class Store(AbstractContextManager["Store"]):
         resources: ExitStack,
         *,
         enforces_read_access: bool,
-        if_silent: str = ADVICE_ON_SILENCE,
+        trouble: Trouble = no_trouble,
+        turn: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
         self.description = description
         self.enforces_read_access = enforces_read_access
         """Whether the server itself refuses a write in a session opened for reading."""
-        self._if_silent = if_silent
+        self._trouble = trouble
+        self._turn = turn
+        self._silent_since: float | None = None
         self._driver = driver
         self._database = database
         self._resources = resources
@@ -278,8 +339,7 @@ class Store(AbstractContextManager["Store"]):
             with _sendable():
                 return send_text(transaction, query, parameters).records()
 
-        with self._session(READ_ACCESS) as session:
-            return session.execute_read(work)
+        return self._in_transaction(READ_ACCESS, work)
 
     def stream(self, query: str, /, **parameters: Any) -> Iterator[Record]:
         """The rows of a query one by one, in flat memory. Not retried once it has begun."""
@@ -294,13 +354,7 @@ class Store(AbstractContextManager["Store"]):
         A key that another transaction wrote since ``work`` looked for it breaks a constraint, or ``work``
         finds that what it wrote is not all there (`WriteConflict`); the next attempt sees that key.
         """
-        with self._session(WRITE_ACCESS) as session:
-            for pause in (0.02, 0.04, 0.08, 0.16, 0.32):
-                try:
-                    return session.execute_write(work)
-                except (ConstraintError, WriteConflict):
-                    time.sleep(pause)
-            return session.execute_write(work)
+        return self._in_transaction(WRITE_ACCESS, work)
 
     def query_read(self, text: str, parameters: Mapping[str, Any] | None = None) -> EagerResult:
         """A user's own query: records, summary and keys. Nothing is written.
@@ -308,16 +362,14 @@ class Store(AbstractContextManager["Store"]):
         Raises `StoreError`: the query is not known to read only, is not valid, or fails.
         """
         refuse_writes(text)
-        with self._session(READ_ACCESS) as session:
-            return session.execute_read(_run_eagerly, text, parameters)
+        return self._in_transaction(READ_ACCESS, partial(_run_eagerly, text=text, parameters=parameters))
 
     def query_write(self, text: str, parameters: Mapping[str, Any] | None = None) -> EagerResult:
         """A user's own query that may write, in one transaction: records, summary and keys.
 
         Raises `StoreError`: the query is not valid or fails; then nothing is written.
         """
-        with self._session(WRITE_ACCESS) as session:
-            return session.execute_write(_run_eagerly, text, parameters)
+        return self._in_transaction(WRITE_ACCESS, partial(_run_eagerly, text=text, parameters=parameters))
 
     def close(self) -> None:
         """Close the connections; an embedded server stops with its last user. May be called twice."""
@@ -329,12 +381,40 @@ class Store(AbstractContextManager["Store"]):
     def __repr__(self) -> str:
         return f"<Store: {self.description}>"
 
+    def _in_transaction(self, access: str, work: Callable[[ManagedTransaction], T]) -> T:
+        """``work`` in one transaction, tried again for as long as that can help: not where the server can be
+        seen to have ended, or has been silent for long, whichever thread found that."""
+        pause, failed = PAUSES[0], 0.0
+        with self._session(access) as session:
+            execute = session.execute_read if access == READ_ACCESS else session.execute_write
+            while True:
+                try:
+                    with self._turn() if access == WRITE_ACCESS else nullcontext():
+                        done = execute(work)
+                    self._silent_since = None
+                    return done
+                except (DriverError, Neo4jError, WriteConflict) as error:
+                    now = time.monotonic()
+                    failed = failed or now
+                    since = self._silence(now) if isinstance(error, SILENCE) else failed
+                    if now - since >= _patience(error) or self._trouble():
+                        raise
+                time.sleep(uniform(0.5, 1.5) * pause)  # those who got in each other's way part
+                pause = min(2 * pause, PAUSES[1])
+
+    def _silence(self, now: float) -> float:
+        """Since when the server has been silent; a silence of long ago is another one."""
+        since = self._silent_since
+        if since is None or now - since > 3 * SILENCE_SECONDS:
+            since = self._silent_since = now
+        return since
+
     @contextmanager
     def _session(self, access: str) -> Generator[Session]:
         """A session that sees what earlier ones of the store wrote, on any member of a cluster."""
         options = {"default_access_mode": access, "bookmark_manager": self._bookmarks, "fetch_size": 1000}
         with (
-            explained(self.description, self._if_silent),
+            explained(self.description, ADVICE_IN_USE, self._trouble),
             self._driver.session(database=self._database, **options) as session,
         ):
             yield session

@@ -24,6 +24,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
@@ -34,6 +35,7 @@ from graphneg.workers import without_secrets
 
 FORMAT = 1
 MARK = "store.json"
+WRITERS = "writers.lock"
 OWN_NAMES = (
     MARK,
     supervisor.LOCK,
@@ -42,6 +44,7 @@ OWN_NAMES = (
     supervisor.PASSWORD,
     supervisor.ENGINE,
     supervisor.ROOT,
+    WRITERS,
 )
 LOG_NOISE = re.compile(r"incubator|Polyglot|sponsor|Plugins directory|^\s+at ")
 LOG_TROUBLE = re.compile(r"SEVER|ERROR|Exception|Error|WARNI|No space|Permission|denied|cannot|Could not")
@@ -129,7 +132,7 @@ def read_endpoint(directory: Path) -> Endpoint | None:
         content = json.loads((directory / supervisor.ENDPOINT).read_text(encoding="utf-8"))
         said = (content[name] for name in Endpoint._fields if name != "engine")
         return Endpoint(*said, engine=content.get("engine"))
-    except (FileNotFoundError, ValueError, KeyError, TypeError):
+    except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
 
@@ -143,6 +146,48 @@ def log_tail(directory: Path) -> str:
     trouble = [number for number, line in enumerate(lines) if LOG_TROUBLE.search(line)]
     end = trouble[-1] + 2 if trouble else len(lines)
     return "\n  ".join(["the end of its log:", *lines[max(end - 4, 0) : end]])
+
+
+LEAST_ROOM = 4_000_000
+"""Bytes that are left of a disk which is as good as full: a page of each index and a part of the log."""
+REASON = re.compile(r"No space left on device|java\.lang\.OutOfMemoryError: [^\n]*")
+KEPT = "all that was acknowledged is kept"
+
+
+def trouble(membership: Membership) -> str | None:
+    """What can be seen to keep a directory's server from its work, and what to do; ``None``: nothing.
+
+    A server on a full disk goes on, and gives no reason for the writes that it refuses.
+    """
+    directory = membership.directory
+    try:
+        if shutil.disk_usage(directory).free < LEAST_ROOM:
+            return f"its disk is full: make room, then run the same command again; {KEPT}"
+        if membership.alive():
+            return None
+        log = (directory / supervisor.LOG).read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        return f"it can't be read any more ({error.strerror}); {KEPT}"
+    reasons = REASON.findall(log)
+    why = f" ({reasons[-1].strip()})" if reasons else ""
+    memory = "set GRAPHNEG_JAVA_HEAP=2g, " if "OutOfMemory" in why else ""
+    return f"its server has ended{why}: {memory}open the store again and repeat the command; {KEPT}"
+
+
+@contextlib.contextmanager
+def turn(directory: Path) -> Generator[None]:
+    """Held while a transaction writes, whichever process writes it, and let go however that process ends.
+
+    Of two that write neighbouring pages this server undoes one: among many writers a long one would never be
+    done. Blocks until it is this one's turn.
+    """
+    try:
+        lock = open(directory / WRITERS, "ab", opener=supervisor.private)  # noqa: SIM115
+    except OSError as error:
+        raise StoreError(f"{directory} can't be written: {error.strerror}; {KEPT}") from error
+    with lock:
+        supervisor.await_lock(lock)
+        yield
 
 
 DISTRIBUTION = "arcadedb-embedded"
@@ -192,6 +237,9 @@ def _find_java(home: Path) -> str | Path:
 
 
 START_SECONDS = 120.0
+JAVA_SECONDS = 20.0
+JAVA_VERSION = re.compile(rb'version "(\d+)')
+OLDEST_JAVA = 21
 POLL_SECONDS = 0.02
 LONGEST_WARM = 86_400
 """Seconds: the most that a server waits for its next user."""
@@ -270,13 +318,36 @@ def join(directory: Path) -> Membership:
                     )
                 starting = None
             if starting is None and _lock_is_free(directory):
+                _check_named_java()
                 starting = _start_supervisor(directory, engine, errors)
             time.sleep(POLL_SECONDS)
     raise StoreError(
         f"{directory} has been locked by another process for {START_SECONDS:.0f} s, but no server answers: "
         "end the graphneg and java processes that use it, then try again"
     )
-    is_other = False
+
+
+def _check_named_java() -> None:
+    """Raises `StoreError`: the program that GRAPHNEG_JAVA names is no Java that can run the server."""
+    named = os.environ.get("GRAPHNEG_JAVA")
+    if not named:
+        return
+    advice = "name a Java 21 or newer, or leave it unset"
+    try:
+        order = [named, "-version"]
+        said = subprocess.run(
+            order, capture_output=True, stdin=subprocess.DEVNULL, env=without_secrets(), timeout=JAVA_SECONDS
+        )
+    except subprocess.TimeoutExpired:
+        raise StoreError(
+            f"GRAPHNEG_JAVA={named} does not tell its version in {JAVA_SECONDS:.0f} s: {advice}"
+        ) from None
+    except OSError as error:
+        raise StoreError(f"GRAPHNEG_JAVA={named} can't be run ({error.strerror}): {advice}") from error
+    version = JAVA_VERSION.search(said.stderr + said.stdout)
+    if said.returncode or version is None or int(version[1]) < OLDEST_JAVA:
+        words = (said.stderr + said.stdout).decode(errors="replace").strip().partition("\n")[0]
+        raise StoreError(f"GRAPHNEG_JAVA={named} will not do ({words or 'it says nothing'}): {advice}")
 
 
 def _start_supervisor(directory: Path, engine: dict[str, str], errors: IO[bytes]) -> subprocess.Popen[bytes]:
@@ -340,7 +411,14 @@ def _greet(directory: Path, deadline: float) -> Membership | None:
         lines = control.makefile("rb")
         if lines.readline() == supervisor.WELCOME:
             control.settimeout(max(deadline - time.monotonic(), POLL_SECONDS))
-            port = lines.readline().strip()
+            try:
+                port = lines.readline().strip()
+            except TimeoutError:
+                java = (endpoint.engine or {}).get("java", "Java")
+                raise StoreError(
+                    f"the server of {directory} was started with {java} "
+                    f"and does not answer in {START_SECONDS:.0f} s; {log_tail(directory)}"
+                ) from None
             if port:
                 opened.pop_all()
                 return Membership(

@@ -11,7 +11,7 @@ import os
 import re
 import time
 from contextlib import ExitStack, suppress
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -99,10 +99,6 @@ SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 MEANT_AS_ADDRESS = re.compile(r"[\w.+-]{2,}:(.*@.+|\d+)")
 """``neo4j:password@host``, ``host:7687``: no directory is called so, unless there is one."""
-SERVER_ENDED = (
-    "its server has ended (server.log there may say why; where memory ran out, set GRAPHNEG_JAVA_HEAP=2g); "
-    "open the store again and repeat the command, all that was acknowledged is kept"
-)
 
 
 def open_store(
@@ -210,7 +206,7 @@ def open_embedded(directory: Path, upgrading: bool = False, keep_warm: int = 0) 
             opened.callback(membership.leave, keep_warm)
             uri = f"bolt://127.0.0.1:{membership.bolt_port}"
             auth = basic_auth(EMBEDDED_USER, membership.password)
-            driver = opened.enter_context(connect(uri, auth, retry_seconds=15.0))
+            driver = opened.enter_context(connect(uri, auth))
             if _answers(driver, membership):
                 resources, description = ExitStack(), f"embedded store at {directory}"
                 store = Store(
@@ -219,7 +215,8 @@ def open_embedded(directory: Path, upgrading: bool = False, keep_warm: int = 0) 
                     description,
                     resources,
                     enforces_read_access=False,
-                    if_silent=SERVER_ENDED,
+                    trouble=partial(embedded.trouble, membership),
+                    turn=partial(embedded.turn, directory),
                 )
                 ensure_schema(store, upgrading)
                 resources.push(opened.pop_all())

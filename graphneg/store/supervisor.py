@@ -100,6 +100,17 @@ def lock_exclusively(lock: IO[bytes]) -> bool:
     return True
 
 
+def await_lock(lock: IO[bytes]) -> None:
+    """Take the lock, as `lock_exclusively` does, when it is free."""
+    if sys.platform == "win32":
+        while not lock_exclusively(lock):
+            time.sleep(TICK_SECONDS / 10)
+    else:
+        import fcntl
+
+        fcntl.flock(lock, fcntl.LOCK_EX)
+
+
 class Supervisor:
     """One server, the control connections to it, and their end."""
 

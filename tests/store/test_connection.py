@@ -17,7 +17,7 @@ from neo4j import ManagedTransaction
 from neo4j.exceptions import ConfigurationError, DriverError, Neo4jError, ServiceUnavailable
 
 from graphneg.errors import StoreError
-from graphneg.store.connection import Store, WriteConflict, explained, refuse_writes
+from graphneg.store.connection import Store, Trouble, WriteConflict, explained, no_trouble, refuse_writes
 from graphneg.store.opening import (
     SCHEMA_VERSION,
     SCHEMES,
@@ -438,8 +438,8 @@ def test_servers_that_are_too_old_are_refused(agent: str) -> None:
 # What is said where the driver fails
 
 
-def told(error: Exception, if_silent: str = "start it") -> str:
-    with pytest.raises(StoreError) as raised, explained("Neo4j at home", if_silent):
+def told(error: Exception, if_silent: str = "start it", trouble: Trouble = no_trouble) -> str:
+    with pytest.raises(StoreError) as raised, explained("Neo4j at home", if_silent, trouble):
         raise error
     assert raised.value.__cause__ is error
     return str(raised.value)
@@ -495,6 +495,21 @@ def test_a_server_without_tls_or_with_a_certificate_of_its_own_is_told_from_a_si
     untrusted.verify_message = "self-signed certificate"
     assert "is not trusted (self-signed certificate)" in told(silence(untrusted))
     assert "does not speak TLS" in told(silence(ssl.SSLError("wrong version"), OSError("closed")))
+
+
+def test_of_what_a_server_says_of_itself_a_line_is_told() -> None:
+    query = "".join(f"MATCH (n{line})\n" for line in range(28))
+    failure = Neo4jError._hydrate_neo4j(code="Neo.DatabaseError.General.Unknown", message=f"Error: {query}")
+    assert told(failure).count("\n") == 0 and "MATCH (n1)" not in told(failure)
+    failure = Neo4jError._hydrate_neo4j(code="Neo.DatabaseError.General.Unknown", message="long " * 999)
+    assert len(told(failure)) < 500
+
+
+def test_what_can_be_seen_of_a_server_is_told_in_place_of_what_it_says_but_for_faults_of_the_query() -> None:
+    for error in (silence(OSError("closed")), answer("ClientError.Transaction.TransactionNotFound")):
+        assert told(error, trouble=lambda: "its disk is full") == "Neo4j at home: its disk is full"
+    for code in ("Statement.SyntaxError", "Schema.ConstraintValidationFailed", "Security.Forbidden"):
+        assert "because" in told(answer(f"ClientError.{code}"), trouble=lambda: "its disk is full")
 
 
 def test_other_errors_pass() -> None:

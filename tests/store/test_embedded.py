@@ -22,6 +22,7 @@ import pytest
 from neo4j import Driver, ResultSummary
 
 from graphneg.errors import StoreError
+from graphneg.store import embedded as store_server
 from graphneg.store import opening, supervisor
 from graphneg.store.connection import Store, ask
 from graphneg.store.embedded import MARK, log_tail, read_endpoint
@@ -186,8 +187,11 @@ def test_a_killed_server_is_said_and_loses_nothing(directory: Path, victim: int)
         server = processes(directory)
         server[victim].kill()
         await_end(*server)
-        with pytest.raises(StoreError, match=r"does not answer.*open the store again"):
-            next(store.stream("RETURN 1"))
+        began = time.monotonic()
+        for ask in (store.read, lambda query: next(store.stream(query)), store.query_write):
+            with pytest.raises(StoreError, match=r"its server has ended: open the store again"):
+                ask("RETURN 1")
+        assert time.monotonic() - began < 5.0
         with open_store(directory) as again:
             assert terms(again) == {f"t{n}" for n in range(5)}
 
@@ -369,6 +373,37 @@ def test_a_missing_java_is_one_clear_error(tmp_path: Path, monkeypatch: pytest.M
         open_store(tmp_path / "s")
 
 
+JAVAS = {
+    "echo 'openjdk version \"17.0.2\"' >&2": r"will not do \(openjdk version \"17\.0\.2\"\)",
+    "exit 1": r"will not do \(it says nothing\)",
+    "exec sleep 60": r"does not tell its version in 1 s",
+}
+
+
+@pytest.mark.parametrize("program", JAVAS)
+def test_a_program_that_is_no_java_is_one_clear_error(
+    program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    java = tmp_path / "java"
+    java.write_text(f"#!/bin/sh\n{program}\n")
+    java.chmod(0o755)
+    monkeypatch.setenv("GRAPHNEG_JAVA", str(java))
+    monkeypatch.setattr(store_server, "JAVA_SECONDS", 1.0)
+    with pytest.raises(StoreError, match=rf"GRAPHNEG_JAVA={java} {JAVAS[program]}.*Java 21") as refusal:
+        open_store(tmp_path / "s")
+    assert "\n" not in str(refusal.value)
+
+
+def test_a_java_that_never_answers_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    java = tmp_path / "java"
+    java.write_text('#!/bin/sh\n[ "$1" = -version ] && echo \'version "25"\' || exec sleep 60\n')
+    java.chmod(0o755)
+    monkeypatch.setenv("GRAPHNEG_JAVA", str(java))
+    monkeypatch.setattr(store_server, "START_SECONDS", 3.0)
+    with pytest.raises(StoreError, match=rf"was started with {java} and does not answer in 3 s"):
+        open_store(tmp_path / "s")
+
+
 def test_a_java_that_does_not_start_shows_its_last_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -393,6 +428,49 @@ def test_the_watchdog_ends_a_server_whose_supervisor_was_killed(said: bytes, out
         time.sleep(0.2)
         assert (server.poll() is None) == outlives
         server.kill()
+
+
+# What keeps it from its work
+
+
+def test_a_write_waits_for_its_turn_and_reading_does_not(embedded: Store, shared: Path) -> None:
+    done = threading.Event()
+
+    def write() -> None:
+        embedded.query_write("MERGE (:Term {text: 'turn'})")
+        done.set()
+
+    with store_server.turn(shared):
+        writer = threading.Thread(target=write)
+        writer.start()
+        assert not done.wait(0.5)
+        assert embedded.read("RETURN 1 AS one")[0]["one"] == 1
+    assert done.wait(SECONDS)
+    writer.join()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of another process")
+def test_a_full_disk_is_told_in_place_of_what_the_server_says(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A limit on the size of files stands for a disk without room."""
+    with open_store(directory) as store:
+        processes(directory)[1].rlimit(psutil.RLIMIT_FSIZE, (0, 0))
+        monkeypatch.setattr(store_server, "LEAST_ROOM", 1 << 60)
+        with pytest.raises(StoreError, match=r"its disk is full: make room.*acknowledged is kept$"):
+            for _ in range(50):
+                store.query_write("UNWIND range(1, 9000) AS n CREATE (:Term {text: randomUUID(), n: n})")
+
+
+def test_why_a_server_has_ended_is_told(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRAPHNEG_JAVA_HEAP", "96m")
+    with (
+        open_store(directory) as store,
+        pytest.raises(StoreError, match=r"has ended \(java\.lang\.OutOfMemoryError.*GRAPHNEG_JAVA_HEAP=2g"),
+    ):
+        store.query_write(
+            "UNWIND range(1, 9000000) AS n WITH collect({n: n, text: toString(n)}) AS ns RETURN size(ns)"
+        )
 
 
 # Its log and its lock
