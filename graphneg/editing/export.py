@@ -144,7 +144,7 @@ def _write_graphml(store: Store, out: Path, dialogues: Iterator[list[StoredDialo
 
 
 def write_graphml(graph: Any, path: Path) -> None:
-    """Write a graph of networkx as GraphML. What is no character to XML is written as in JSON: ``\\u001b``."""
+    """Write a graph of networkx as GraphML. What is no character of XML stands as in JSON: ``\\u001b``."""
     import networkx
 
     for *_, data in chain(graph.nodes(data=True), graph.edges(data=True)):

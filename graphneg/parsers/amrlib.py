@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from itertools import chain, count
 from pathlib import Path
+from pickle import PickleError
 from typing import Any, NamedTuple
 
 import penman
@@ -267,6 +268,7 @@ def _numbered(branches: list[Branch]) -> list[Branch]:
 SEQUENCE_TO_SEQUENCE = ("parse_xfm", "parse_t5")
 """amrlib's modules for T5, BART and any other sequence-to-sequence model of transformers."""
 
+_INFERENCE = re.compile(r"\.(parse_\w+)\.inference")
 _TASKS = ("parse_amr", "translation_amr_to_text")
 """Where training noted its settings: the first released model did so under another task's name."""
 
@@ -313,7 +315,14 @@ def read_model(model: str | Path | None) -> ParseModel:
             f"{path}: an amrlib model of type {meta.get('model_type')!r}, which does not parse text "
             f"(gtos is for the decoder t5); parse models are of type 'stog', see {AMRLIB_MODELS}"
         )
-    family = str(meta.get("inference_module", "")).strip(".").partition(".")[0]
+    module = str(meta.get("inference_module", ""))
+    known = _INFERENCE.fullmatch(module)
+    if known is None:
+        raise ParserError(
+            f"{path}: its amrlib_meta.json names the program {module!r}, which is none of amrlib's parsers "
+            f"and is not run; parse models are at {AMRLIB_MODELS}"
+        )
+    family = known[1]
     weights = (file for file in path.iterdir() if file.suffix in (".safetensors", ".bin", ".pt"))
     whole = ParseModel(path, family, f"{meta.get('version', '0')}-{files_digest(weights)}")
     if family not in SEQUENCE_TO_SEQUENCE:
@@ -410,7 +419,7 @@ def _amrlib_engine(model: ParseModel, device: str, batch: int, beams: int) -> En
         inference: Any = factory.load_inference_model(
             str(model.path), device=choose_device(device), num_beams=beams
         )
-    except (OSError, ValueError, KeyError, RuntimeError, AttributeError, TypeError) as error:
+    except (OSError, ValueError, KeyError, RuntimeError, AttributeError, TypeError, PickleError) as error:
         raise ParserError(
             f"{model.path}: amrlib can't load it ({first_line(error)}); models of the families "
             f"{' and '.join(SEQUENCE_TO_SEQUENCE)} work with transformers 5"

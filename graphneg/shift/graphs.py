@@ -19,6 +19,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from graphneg.editing.export import write_graphml
 from graphneg.errors import InputError
 from graphneg.records.runs import atomic_file, check_new, check_output
 from graphneg.store.connection import Store
@@ -82,9 +83,7 @@ def export_shifts(store: Store, out: Path, corpora: Sequence[str] = (), *, overw
     rows = [dict(zip(("focus", "perspective", "count"), edge, strict=True)) for edge in edges]
     with atomic_file(out) as unfinished:
         if out.suffix == ".graphml":
-            import networkx
-
-            networkx.write_graphml(_graph(edges), unfinished)
+            write_graphml(_graph(edges), unfinished)
         elif out.suffix == ".parquet":
             import pyarrow
             from pyarrow import parquet

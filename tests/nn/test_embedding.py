@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -206,6 +207,21 @@ class TestEncoder:
         with pytest.raises(ModelError, match="no encoder can be read from it") as raised:
             get_embedder(tmp_path)
         assert "\n" not in str(raised.value)
+
+    def test_a_module_of_a_foreign_type_is_not_run(
+        self, encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.syspath_prepend(tmp_path)
+        folder, ran = tmp_path / "model", tmp_path / "ran"
+        shutil.copytree(encoder, folder)
+        for place in (tmp_path, folder):
+            (place / "foreign.py").write_text(f"open({str(ran)!r}, 'w')\n")
+        (folder / "modules.json").write_text(
+            json.dumps([{"idx": 0, "name": "0", "path": "", "type": "foreign.Module"}])
+        )
+        with pytest.raises(ModelError, match="no encoder can be read from it") as raised:
+            get_embedder(folder, device="cpu")
+        assert not ran.exists() and "\n" not in str(raised.value)
 
     def test_a_folder_that_is_not_there_and_an_unknown_option_are_named(self, encoder: Path) -> None:
         with pytest.raises(ModelError, match="there is no such model folder"):

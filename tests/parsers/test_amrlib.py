@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -38,6 +39,16 @@ def tiny(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 @pytest.fixture(scope="module")
 def parser(tiny: TinyParser) -> CheckedParser:
     return get_parser("amrlib", model=str(tiny.folder), batch=3, device="cpu")
+
+
+class Touch:
+    """What is unpickled makes a file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> Any:
+        return Path.touch, (self.path,)
 
 
 def labels(graph: AmrGraph) -> list[tuple[str | None, str]]:
@@ -134,6 +145,26 @@ class TestAFolder:
     def test_with_a_damaged_note_is_refused(self, folder: Path) -> None:
         (folder / "amrlib_meta.json").write_text("{")
         assert "amrlib_meta.json: can't be read as JSON" in self.refused(folder)
+
+    def test_that_names_a_program_of_its_own_runs_none(
+        self, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "foreign").mkdir()
+        (tmp_path / "foreign" / "inference.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n")
+        monkeypatch.syspath_prepend(tmp_path)
+        note = folder / "amrlib_meta.json"
+        for module in ("foreign.inference", "..foreign.inference", "inference", ""):
+            note.write_text(json.dumps({**json.loads(note.read_text()), "inference_module": module}))
+            assert f"names the program {module!r}, which is none of amrlib's parsers" in self.refused(folder)
+        assert not (tmp_path / "ran").exists()
+
+    def test_whose_weights_are_a_program_runs_none(self, folder: Path, tmp_path: Path) -> None:
+        note = folder / "amrlib_meta.json"
+        of = {"inference_module": ".parse_gsii.inference", "model_fn": "model.pt"}
+        note.write_text(json.dumps({**json.loads(note.read_text()), **of}))
+        (folder / "model.pt").write_bytes(pickle.dumps(Touch(tmp_path / "ran")))
+        assert "amrlib can't load it" in self.refused(folder)
+        assert not (tmp_path / "ran").exists()
 
     def test_without_weights_is_refused(self, folder: Path) -> None:
         (folder / "model.safetensors").unlink()

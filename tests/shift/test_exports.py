@@ -11,6 +11,7 @@ from pyarrow import parquet
 
 from benchmarks.corpus import store_records
 from graphneg.dialogue_graph import DialogueGraph
+from graphneg.editing.export import write_graphml
 from graphneg.errors import InputError
 from graphneg.shift.graphs import Shifts
 from graphneg.store.connection import Store
@@ -47,6 +48,17 @@ class TestExports:
     def test_graphml_is_read_back(self, graph: DialogueGraph, tmp_path: Path) -> None:
         assert graph.export_shifts(tmp_path / "shifts.graphml") == len(edges(graph.store))
         assert of(networkx.read_graphml(tmp_path / "shifts.graphml")) == edges(graph.store)
+
+    def test_graphml_is_xml_whatever_was_said(self, tmp_path: Path) -> None:
+        said = "a\x00\x1b[2J\ud800\ufffe\r\t\n😀"
+        whole = networkx.MultiDiGraph()
+        whole.add_node(f"id{said}", text=said, turn=1)
+        whole.add_edge(f"id{said}", "other", type=said)
+        write_graphml(whole, tmp_path / "whole.graphml")
+        shown = "\\u0000\\u001b[2J\\ud800\\ufffe\\u000d\t\n😀"
+        again = networkx.read_graphml(tmp_path / "whole.graphml")
+        assert again.nodes[f"id{'a' + shown}"]["text"] == "a" + shown
+        assert [data["type"] for *_, data in again.edges(data=True)] == ["a" + shown]
 
     def test_parquet_and_json_lines_have_an_edge_a_row(self, graph: DialogueGraph, tmp_path: Path) -> None:
         for suffix in ("parquet", "jsonl"):
