@@ -207,10 +207,10 @@ def correlation(
     A coherence scorer reads each rated dialogue, or context and response, as a whole; a ranker reads
     rated responses. Scores are a number a
     line, or JSON lines with "score", in the order of the ratings. Turns and whole dialogues are told
-    apart. Of several scorers, each is compared with the first by a paired bootstrap of Spearman. No
-    store is opened.
+    apart. Of several scorers, each is compared with the first by a paired bootstrap of Spearman. The
+    last lines tell what the numbers of words and turns alone would give. No store is opened.
     """
-    from graphneg.evaluation.correlation import compare, correlate, only, read_ratings, read_scores
+    from graphneg.evaluation.correlation import compare, correlate, counts, only, read_ratings, read_scores
 
     if not model and not scores:
         raise BadParameter("give --model or --scores", param_hint="--model")
@@ -226,9 +226,10 @@ def correlation(
         columns = [(name, _model_scores(name, rated, over, overlap, offline)) for name in model or ()]
         columns += [(name, [column[index] for index in at]) for name, column in from_files]
         found = [(name, correlate(column, kept, **drawn)) for name, column in columns]
+        plain = [(name, correlate(column, kept, **drawn)) for name, column in counts(rated).items()]
         (first, scored), *rest = columns
         others = [(first, name, compare(scored, column, kept, **drawn)) for name, column in rest]
-    _print_correlations(found, others, json)
+    _print_correlations(found, plain, others, json)
     say(f"{counted(len(rated), 'rated item')}, {counted(len(columns), 'scorer')}")
 
 
@@ -258,18 +259,24 @@ def _model_scores(model: str, rated: list[Rated], over: Any, overlap: int, offli
 
 def _print_correlations(
     found: Sequence[tuple[str, Sequence[Correlation]]],
+    plain: Sequence[tuple[str, Sequence[Correlation]]],
     others: Sequence[tuple[str, str, Sequence[Difference]]],
     json: bool,
 ) -> None:
-    """The correlations of each scorer, and how the others differ from the first."""
-    scorers = [{"scores": name, "correlations": [*map(asdict, lines)]} for name, lines in found]
+    """The correlations of each scorer and of plain counts, and how other scorers differ from the first."""
+    scorers, lengths = (
+        [{"scores": name, "correlations": [*map(asdict, lines)]} for name, lines in some]
+        for some in (found, plain)
+    )
     differences = [
         {"first": first, "second": second, "spearman": [*map(asdict, lines)]}
         for first, second, lines in others
     ]
     headers = ("scores", "level", "quality", "items", "Pearson", "Spearman", "Kendall")
     table = figures_table(*headers, names=3)
-    for name, lines in found:
+    for at, (name, lines) in enumerate((*found, *plain)):
+        if at == len(found):
+            table.add_section()
         for line in lines:
             values = (line.pearson, line.spearman, line.kendall)
             shown = (f"{value.value:+.3f}\n{value.low:+.3f} to {value.high:+.3f}" for value in values)
@@ -283,7 +290,7 @@ def _print_correlations(
             spread = f"{line.low:+.3f} to {line.high:+.3f}"
             figures = (f"{line.items:,}", f"{line.value:+.3f}", spread, f"{line.p:.3f}")
             tables[-1].add_row(line.level, line.quality, *figures)
-    show(json, [{"scorers": scorers, "differences": differences}], *tables)
+    show(json, [{"scorers": scorers, "counts": lengths, "differences": differences}], *tables)
 
 
 @job(

@@ -14,6 +14,7 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from graphneg.english.tokens import word_count
 from graphneg.errors import InputError
 from graphneg.generators.base import Turn
 from graphneg.ingest.reading import read_text
@@ -218,6 +219,18 @@ class Difference:
     low: float
     high: float
     p: float
+
+
+def counts(rated: Iterable[Rated]) -> dict[str, list[float]]:
+    """How long rated items are, as two scorers: a scorer that agrees with people no more than these do may
+    have learned nothing else. ``word count`` is that of the response, or of the whole dialogue where that is
+    rated; ``turn count`` is of all that is said."""
+    items = list(rated)
+    words = [item.said if item.response is None else (item.response,) for item in items]
+    return {
+        "word count": [float(sum(word_count(turn.text) for turn in turns)) for turns in words],
+        "turn count": [float(len(item.said)) for item in items],
+    }
 
 
 def correlate(

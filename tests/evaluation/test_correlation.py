@@ -17,6 +17,7 @@ from graphneg.evaluation.correlation import (
     Rated,
     compare,
     correlate,
+    counts,
     only,
     qualities,
     read_ratings,
@@ -144,6 +145,26 @@ def test_the_command_compares_scorers(tmp_path: Path, run: Run) -> None:
     found = json.loads(run("evaluate", "correlation", ratings, *both, "--json").out)
     assert found["scorers"][0]["correlations"][0]["spearman"]["value"] == pytest.approx(1)
     assert [one["quality"] for one in found["differences"][0]["spearman"]] == ["fits", "odd"]
+
+
+class TestCounts:
+    def test_are_words_of_what_is_rated_and_turns_of_all_that_is_said(self) -> None:
+        said = (Turn("A", "Hi, you."), Turn("B", "Hello there."))
+        response = Rated("own:1", said, Turn("A", "I can't come."), {"fits": 1})
+        found = counts([response, replace(response, response=None)])
+        assert found == {"word count": [3, 4], "turn count": [3, 2]}
+
+    def test_stand_beside_every_scorer(self, tmp_path: Path, run: Run) -> None:
+        values = [{"context": f"User: {'so ' * i}\nSystem: Oh.", "fits": i} for i in range(1, 6)]
+        (tmp_path / "a.txt").write_text("3\n1\n2\n5\n4\n")
+        command = ("evaluate", "correlation", written(tmp_path, values), "--scores", tmp_path / "a.txt")
+        table = run(*command).out
+        assert table.index("a.txt") < table.index("word count") < table.index("turn count")
+        found = json.loads(run(*command, "--json").out)
+        words, turns = found["counts"]
+        assert (words["scores"], turns["scores"]) == ("word count", "turn count")
+        assert words["correlations"][0]["spearman"]["value"] == pytest.approx(1)
+        assert turns["correlations"][0]["spearman"]["value"] == 0
 
 
 def test_the_command_reads_responses_with_a_ranker(tmp_path: Path, run: Run) -> None:
