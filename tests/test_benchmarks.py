@@ -14,6 +14,7 @@ from benchmarks.report import DATA, keep, page_of, read
 from benchmarks.report import page as data_page
 from benchmarks.results import Goal, Table, merged, sample
 from benchmarks.sizes import TINY
+from graphneg.amr.penman import parse_graph
 
 
 @pytest.mark.slow
@@ -28,6 +29,28 @@ def test_a_benchmark_gives_rows_as_wide_as_their_header(name: str, tmp_path: Pat
         assert table.rows
         assert {len(row) for row in table.rows} == {len(table.columns)}
     assert "| " in page([result], [("date", "today")])
+
+
+def test_edits_are_looked_for_whose_result_others_mean() -> None:
+    from benchmarks.decoder import changes
+
+    written = {
+        "I sing.": "(s / sing-01 :ARG0 (i / i))",
+        "I do not sing.": "(x / sing-01 :ARG0 (i / i) :polarity -)",
+        "Not me, I never sing.": "(s / sing-01 :polarity - :ARG0 (i2 / i))",
+        "I dance.": "(d / dance-01 :ARG0 (i / i))",
+        "Fish swim.": "(s / swim-01 :ARG0 (f / fish))",
+    }
+    sentences = {text: parse_graph(graph, text) for text, graph in written.items()}
+    found = {(one.kind, one.edited.text): one.texts for one in changes(sentences, 10)}
+    assert found == {
+        ("negate", "I sing."): ("I do not sing.", "Not me, I never sing."),
+        ("affirm", "I do not sing."): ("I sing.",),
+        ("affirm", "Not me, I never sing."): ("I sing.",),
+        ("word", "I sing."): ("I dance.",),
+        ("word", "I dance."): ("I sing.",),
+    }
+    assert len(list(changes(sentences, 1))) == 3
 
 
 def test_tables_of_one_title_are_merged() -> None:

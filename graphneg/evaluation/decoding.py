@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -100,27 +101,36 @@ def evaluate_decoder(
         written += [best[0] for best in decoder.n_best([graph for graph, _ in some])]
         bar.advance(len(some))
     bar.finish()
-    references = [Decoded(text) for _, text in pairs]
-    return DecoderScores(score_texts(written, pairs, trip), score_texts(references, pairs, trip), trip.parser)
+    graphs, references = [graph for graph, _ in pairs], [(text,) for _, text in pairs]
+    own = [Decoded(text) for _, text in pairs]
+    return DecoderScores(
+        score_texts(written, graphs, references, trip),
+        score_texts(own, graphs, references, trip),
+        trip.parser,
+    )
 
 
 def score_texts(
-    written: Sequence[Decoded], pairs: Sequence[tuple[AmrGraph, str]], trip: RoundTrip
+    written: Sequence[Decoded],
+    graphs: Sequence[AmrGraph],
+    references: Sequence[Sequence[str]],
+    trip: RoundTrip,
 ) -> TextScores:
-    """Texts against those of the pairs, and parsed back against their graphs.
+    """The texts of graphs against those that people wrote, one or several each, and parsed back.
 
     Raises `InputError`: the package ``sacrebleu`` or ``smatch`` is not installed.
     """
     check_packages()
     import sacrebleu
 
-    texts, references = [one.text or "" for one in written], [[text for _, text in pairs]]
-    tallies = trip.tallies([(graph, one.text) for (graph, _), one in zip(pairs, written, strict=True)])
+    texts = [one.text or "" for one in written]
+    streams = list(zip_longest(*references))  # the first of each, the second of each that has one, ...
+    tallies = trip.tallies([(graph, one.text) for graph, one in zip(graphs, written, strict=True)])
     return TextScores(
-        len(pairs),
+        len(graphs),
         # forced: the package would warn of texts that end in a blank and a full stop
-        sacrebleu.corpus_bleu(texts, references, force=True).score,
-        sacrebleu.corpus_chrf(texts, references).score,
+        sacrebleu.corpus_bleu(texts, streams, force=True).score,
+        sacrebleu.corpus_chrf(texts, streams).score,
         measured(tallies, RESAMPLES, 0),
         Counter((one.reason or "").partition(":")[0] for one in written if one.text is None),
     )

@@ -70,7 +70,7 @@ def meanings_of(
             for dialogue in read_dialogues(store, page)
             for turn in dialogue.turns
             if turn.amr is not None
-            and turn.text.strip()
+            and any(map(str.isalnum, turn.text))
             and not (gold_only and turn.amr != amr_id(f"{dialogue.id}#{turn.turn}", GOLD))
         }
         graphs = {graph.id: graph for graph in read_graphs(store, list(texts))}

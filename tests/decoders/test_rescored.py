@@ -1,0 +1,94 @@
+"""The rescored decoder: it takes the text that says the graph, whoever wrote it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+pytest.importorskip("torch", reason="the decoder needs the neural extra")
+pytest.importorskip("smatch", reason="Smatch needs the evaluation extra")
+
+from graphneg.amr.overlay import apply_edits
+from graphneg.amr.penman import parse_graph
+from graphneg.decoders.base import get_decoder
+from graphneg.decoders.rescored import RescoringDecoder
+from graphneg.decoders.t5 import T5Decoder
+from graphneg.errors import DecoderError, InputError
+from graphneg.model import Edit, EditedUtterance
+from tests.tiny_t5 import TinyT5, edited
+
+pytestmark = pytest.mark.slow
+TRAINS = parse_graph("(l / like-01~e.1 :ARG0 (i / i~e.0) :ARG1 (t / train~e.2))", "own/test/1#0@penman")
+
+
+def denied() -> EditedUtterance:
+    """``I like trains.``, denied: the model never learned anything like it, and ``surface`` can say it."""
+    edit = Edit("negate", "C-neg", "0", "add", TRAINS.id, 0, role="polarity", value="-")
+    after = apply_edits(TRAINS, [edit], {})
+    return EditedUtterance("own/test/1#0", "A", "I like trains.", TRAINS, after, (edit,))
+
+
+@pytest.fixture(scope="module")
+def decoder(tiny: TinyT5) -> Iterator[RescoringDecoder]:
+    decoder = RescoringDecoder(tiny.hugging_face, device="cpu")
+    yield decoder
+    decoder.close()
+
+
+def test_what_the_model_does_not_know_surface_says(decoder: RescoringDecoder, tiny: TinyT5) -> None:
+    [said] = get_decoder("surface").decode([denied()])
+    [written] = T5Decoder(tiny.hugging_face).decode([denied()])
+    assert said.text == "I do not like trains." != written.text
+    assert decoder.decode([denied()]) == [said]
+
+
+def test_what_surface_can_not_say_the_model_does(decoder: RescoringDecoder, tiny: TinyT5) -> None:
+    graph, text = tiny.pairs[0]
+    swapped = Edit("other", "C-irr", "0", "graft", "other", 0, from_amr="away", from_k=0)
+    item = replace(edited(graph, "Nobody said this."), edits=(swapped,))
+    [said] = get_decoder("surface").decode([item])
+    assert said.text is None and (said.reason or "").startswith("no-source: ")
+    assert decoder.decode([item])[0].text == text
+
+
+def test_the_original_is_taken_from_neither(decoder: RescoringDecoder, tiny: TinyT5) -> None:
+    graph, text = tiny.pairs[0]
+    [answer] = decoder.decode([edited(graph, text.upper())])
+    assert answer.text is None or answer.text.upper() != text.upper()
+
+
+def test_texts_do_not_depend_on_the_batch(decoder: RescoringDecoder, tiny: TinyT5) -> None:
+    items = [
+        denied(),
+        *(edited(graph, "Nobody said this.", f"own/{n}") for n, (graph, _) in enumerate(tiny.pairs)),
+    ]
+    together = decoder.decode(items)
+    assert decoder.decode(items[::-1]) == together[::-1]
+    assert [decoder.decode([item])[0] for item in items[:3]] == together[:3]
+    assert decoder.decode([]) == []
+
+
+def test_ctranslate2_finds_the_same_texts_likely(tiny: TinyT5) -> None:
+    pytest.importorskip("ctranslate2")
+    graphs, texts = zip(*tiny.pairs, strict=True)
+    pairs = [*zip(graphs, texts, strict=True), *zip(graphs, texts[::-1], strict=True)]
+    ours, theirs = (
+        T5Decoder(tiny.hugging_face, backend=backend, device="cpu").losses(pairs)
+        for backend in ("torch", "ctranslate2")
+    )
+    assert theirs == pytest.approx(ours, rel=0.1, abs=0.05)
+
+
+def test_a_graph_longer_than_the_model_reads_is_not_likely_at_all(tiny: TinyT5) -> None:
+    long = parse_graph(f"(a / and {' '.join(f':op{n} (t{n} / thing)' for n in range(1, 100))})")
+    infinite, known = T5Decoder(tiny.amrlib, offline=True).losses([(long, "Things."), tiny.pairs[0]])
+    assert infinite == float("inf") > known
+
+
+def test_what_it_needs_is_told(tiny: TinyT5) -> None:
+    with pytest.raises(DecoderError, match="needs a model, a folder or a hub id"):
+        get_decoder("rescored")
+    with pytest.raises(InputError, match="loss_weight -1: must not be below 0"):
+        get_decoder("rescored", model=tiny.hugging_face, loss_weight=-1)

@@ -1,0 +1,49 @@
+"""Texts parsed back: how far their graphs agree with those that they were written for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+pytest.importorskip("smatch", reason="Smatch needs the evaluation extra")
+
+from graphneg.amr.penman import parse_graph
+from graphneg.amr.smatch import Tally, score
+from graphneg.errors import ParserError
+from graphneg.parsers.round_trip import RoundTrip
+
+LIKES = parse_graph("(l / like-01 :ARG0 (i / i) :ARG1 (t / train))")
+DENIES = parse_graph("(l / like-01 :polarity - :ARG0 (i / i) :ARG1 (t / train))")
+
+
+@pytest.fixture(scope="module")
+def trip() -> Iterator[RoundTrip]:
+    with RoundTrip() as trip:
+        yield trip
+
+
+def test_a_text_that_says_the_graph_agrees_with_it_wholly(trip: RoundTrip) -> None:
+    assert [score(tally).f1 for tally in trip.tallies([(LIKES, "I like trains.")])] == [1.0]
+
+
+def test_the_nearer_a_text_the_more_of_the_graph_is_found(trip: RoundTrip) -> None:
+    pairs = [(DENIES, text) for text in ("I do not like trains.", "I like trains.", "Birds sing.")]
+    best, other, worst = (score(tally).f1 for tally in trip.tallies(pairs))
+    assert best == 1.0 > other > worst
+
+
+def test_where_there_is_no_text_nothing_of_the_graph_is_found(trip: RoundTrip) -> None:
+    assert trip.tallies([(LIKES, None), (LIKES, "")]) == [Tally(0, 0, 6)] * 2
+    assert trip.tallies([]) == []
+
+
+def test_what_a_pair_gets_does_not_depend_on_the_others(trip: RoundTrip) -> None:
+    pairs = [(graph, text) for graph in (LIKES, DENIES) for text in ("I like it.", "Trains like me.", "No.")]
+    together = trip.tallies(pairs * 40)
+    assert together == [trip.tallies([pair])[0] for pair in pairs] * 40
+
+
+def test_a_parser_that_is_none_is_told() -> None:
+    with pytest.raises(ParserError, match="no parser named 'none'"):
+        RoundTrip("none")
