@@ -152,6 +152,16 @@ LEAST_ROOM = 4_000_000
 """Bytes that are left of a disk which is as good as full: a page of each index and a part of the log."""
 REASON = re.compile(r"No space left on device|java\.lang\.OutOfMemoryError: [^\n]*")
 KEPT = "all that was acknowledged is kept"
+FULL = f"its disk is full: make room, then run the same command again; {KEPT}"
+
+
+def reason_of_end(directory: Path) -> str:
+    """Why a directory's last server ended, and what to do: its disk is full, or what its log says last."""
+    return FULL if _is_full(directory) else log_tail(directory)
+
+
+def _is_full(directory: Path) -> bool:
+    return shutil.disk_usage(directory).free < LEAST_ROOM
 
 
 def trouble(membership: Membership) -> str | None:
@@ -161,8 +171,8 @@ def trouble(membership: Membership) -> str | None:
     """
     directory = membership.directory
     try:
-        if shutil.disk_usage(directory).free < LEAST_ROOM:
-            return f"its disk is full: make room, then run the same command again; {KEPT}"
+        if _is_full(directory):
+            return FULL
         if membership.alive():
             return None
         log = (directory / supervisor.LOG).read_text(encoding="utf-8", errors="replace")
@@ -314,7 +324,7 @@ def join(directory: Path) -> Membership:
                     raise StoreError(f"the server of {directory} can't be started: {why}")
                 if ended >= 3:
                     raise StoreError(
-                        f"the server of {directory} ended while it started; {log_tail(directory)}"
+                        f"the server of {directory} ended while it started; {reason_of_end(directory)}"
                     )
                 starting = None
             if starting is None and _lock_is_free(directory):
@@ -375,7 +385,10 @@ def _lock_is_free(directory: Path) -> bool:
         with open(directory / supervisor.LOCK, "ab", opener=supervisor.private) as lock:
             return supervisor.lock_exclusively(lock)
     except OSError as error:
-        raise StoreError(f"can't lock {directory}: {error.strerror or error}") from error
+        raise StoreError(
+            f"can't lock {directory}: {error.strerror or error}; a store is written where it is opened: name "
+            "one that you may write, a copy of it say"
+        ) from error
 
 
 def is_served(directory: Path) -> bool:

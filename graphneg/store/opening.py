@@ -22,7 +22,7 @@ from graphneg.errors import StoreError
 from graphneg.hashing import fingerprint
 from graphneg.store import embedded
 from graphneg.store.connection import Store, ask, connect, explained, server_agent
-from graphneg.store.embedded import log_tail
+from graphneg.store.embedded import reason_of_end
 from graphneg.store.statements import cypher_text, send_text, statements
 
 SCHEMA_VERSION = 6
@@ -221,7 +221,7 @@ def open_embedded(directory: Path, upgrading: bool = False, keep_warm: int = 0) 
                 ensure_schema(store, upgrading)
                 resources.push(opened.pop_all())
                 return store
-    raise StoreError(f"the server of {directory} ended while it was opened; {log_tail(directory)}")
+    raise StoreError(f"the server of {directory} ended while it was opened; {reason_of_end(directory)}")
 
 
 def _answers(driver: Driver, membership: embedded.Membership) -> bool:
@@ -236,7 +236,7 @@ def _answers(driver: Driver, membership: embedded.Membership) -> bool:
             return False
         time.sleep(embedded.POLL_SECONDS)
     directory = membership.directory
-    raise StoreError(f"the server of {directory} does not answer; {log_tail(directory)}")
+    raise StoreError(f"the server of {directory} does not answer; {reason_of_end(directory)}")
 
 
 def server_version(agent: str, uri: str) -> str:

@@ -462,6 +462,18 @@ def test_a_full_disk_is_told_in_place_of_what_the_server_says(
                 store.query_write("UNWIND range(1, 9000) AS n CREATE (:Term {text: randomUUID(), n: n})")
 
 
+def test_a_full_disk_is_told_where_a_server_can_not_start(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A heap that is too small ends it, as what a full disk leaves no room for does."""
+    monkeypatch.setenv("GRAPHNEG_JAVA_HEAP", "1k")
+    with pytest.raises(StoreError, match=r"ended while it started; the end of its log:"):
+        open_store(directory)
+    monkeypatch.setattr(store_server, "LEAST_ROOM", 1 << 60)
+    with pytest.raises(StoreError, match=r"ended while it started; its disk is full: make room.* is kept$"):
+        open_store(directory)
+
+
 def test_why_a_server_has_ended_is_told(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRAPHNEG_JAVA_HEAP", "96m")
     with (
