@@ -39,7 +39,7 @@ API = (
     "graphneg.evaluation",
     "graphneg.nn",
 )
-STORE = ("store", "username", "password", "database")
+STORE = ("store", "username", "password", "database", "keep_warm")
 """Options that nearly all commands have: said once, in docs/cli.md."""
 MARKUP = re.compile(r"\[/?(?:bold|dim|italic|cyan|green|yellow|red)?\]")
 

@@ -8,6 +8,7 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -89,6 +90,7 @@ class StoreOptions:
 
         Raises `StoreError`: the name is no usable address, or has a password in it.
         """
+        _import_driver()
         from graphneg.store.opening import DEFAULT_DIRECTORY, check_target
 
         name = self.store or os.environ.get("NEO4J_URI") or f"./{DEFAULT_DIRECTORY}"
@@ -134,6 +136,19 @@ class StoreOptions:
             if chosen is not None:
                 chosen.require(graph)
             yield graph
+
+
+def _import_driver() -> None:
+    """Imports the driver, which imports pandas and pyarrow wherever they are installed, to take their values
+    as parameters: half a second for what no command passes."""
+    unused = [name for name in ("pandas", "pyarrow") if name not in sys.modules]
+    if "neo4j" not in sys.modules:
+        sys.modules.update(dict.fromkeys(unused))  # pyright: ignore[reportArgumentType, reportCallIssue]
+        try:
+            import_module("neo4j")
+        finally:
+            for name in unused:
+                del sys.modules[name]
 
 
 @dataclass(frozen=True)

@@ -49,6 +49,16 @@ class TestHelp:
         ).stdout
         assert not {"neo4j", "pandas", "torch", "penman"} & set(loaded.split())
 
+    def test_a_store_is_asked_without_what_only_data_frames_need(self, everyday: Path) -> None:
+        """The driver imports pandas and pyarrow where it finds them; later they can be imported as ever."""
+        code = (
+            "import sys; from graphneg.cli.app import main\n"
+            "try: main(['info', '--store', sys.argv[1]])\n"
+            "except SystemExit as ended: assert not ended.code\n"
+            "assert not {'pandas', 'pyarrow'} & set(sys.modules); import pandas, pyarrow"
+        )
+        subprocess.run([sys.executable, "-c", code, str(everyday)], check=True, capture_output=True)
+
     @pytest.mark.parametrize(
         "command", ["load", "negatives", "transforms", "cypher", "export", "info", "check"]
     )
@@ -86,7 +96,7 @@ class TestCompletion:
         ):
             script = (
                 f"source ~/.bashrc; COMP_WORDS=({typed}); COMP_CWORD={typed.count(' ')}; "
-                'function=$(complete -p graphneg); function=${function#*-F }; ${function% *} graphneg; '
+                "function=$(complete -p graphneg); function=${function#*-F }; ${function% *} graphneg; "
                 'printf "%s\\n" "${COMPREPLY[@]}"'
             )
             assert subprocess.run([bash, "-c", script], **settings).stdout.split() == completed
