@@ -239,6 +239,18 @@ class TestCrossEncoder:
         found = theirs.predict([("shall we swim", "now")], show_progress_bar=False)
         assert ours.score([["shall we swim"]], ["now"]) == pytest.approx([float(found[0])], abs=1e-5)
 
+    def test_a_folder_that_sentence_transformers_trained_on_keeps_its_order(
+        self, folder: Path, tmp_path: Path
+    ) -> None:
+        from graphneg.rankers.base import new_ranker
+        from graphneg.rankers.cross_encoder import CrossEncoder
+
+        sentence_transformers = pytest.importorskip("sentence_transformers")
+        new_ranker("cross-encoder", encoder_folder(tmp_path / "encoder")).save(tmp_path / "start")
+        theirs = sentence_transformers.CrossEncoder(str(tmp_path / "start"))
+        theirs.save_pretrained(str(tmp_path / "trained"))
+        assert CrossEncoder.from_pretrained(tmp_path / "trained").first == "response"
+
     def test_a_model_for_another_task_is_one_clear_line(self, tmp_path: Path) -> None:
         pytest.importorskip("torch")
         from graphneg.rankers.cross_encoder import CrossEncoder
