@@ -79,7 +79,7 @@ def sources(given: Sequence[Any], loader: str, fields: Fields, options: LoadOpti
 
 def _sources(given: Any, loader: str, fields: Fields, options: LoadOptions) -> Iterator[Source]:
     if not isinstance(given, Path):
-        yield from _of_object(given, fields)
+        yield from _of_object(given)
         return
     [path] = input_paths([given], loader)
     if path.is_dir():
@@ -372,26 +372,26 @@ def _cells_of(batch: Any, at: int) -> Any:
 
 
 def _row(place: str, number: int, cells: Callable[[], Any]) -> Item | Rejected:
-    """A row, the ``number`` from 1, without the cells that are empty."""
+    """A row, the ``number`` from 1, with its empty cells: what columns there are shows in the first one."""
     try:
-        row = _as_json(cells())
+        row = cells()
+        is_object = isinstance(row, Mapping)
+        value = {str(key): _as_json(cell) for key, cell in row.items()} if is_object else _as_json(row)
     except Refused as reason:
         return Rejected(place, str(reason))
-    if isinstance(row, dict):
-        row = {key: cell for key, cell in cast("dict[str, Any]", row).items() if cell is not None}
-    return Item(place, number - 1, "", row)
+    return Item(place, number - 1, "", value)
 
 
 # Objects of Python
 
 
-def _of_object(given: Any, fields: Fields) -> Iterator[Source]:
+def _of_object(given: Any) -> Iterator[Source]:
     """The sources of a list of dicts (or any iterable of them), a DataFrame, a data set, several by split."""
     if isinstance(given, Mapping):
         parts = cast("Mapping[Any, Any]", given)
         if parts and not any(isinstance(part, str | int | float | list | None) for part in parts.values()):
             for split, part in parts.items():
-                yield from (source._replace(split=str(split)) for source in _of_object(part, fields))
+                yield from (source._replace(split=str(split)) for source in _of_object(part))
             return
         given = [parts]
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):
@@ -423,7 +423,7 @@ def _frame_rows(frame: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def _as_json(value: Any) -> Any:
-    """A value as JSON has it; what is missing (NaN, NaT) is None.
+    """A value as JSON has it; what is missing (NaN, NaT) is None, and no member of an object.
 
     Raises `Refused`: it is something else.
     """
@@ -432,7 +432,8 @@ def _as_json(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
-        return {str(key): _as_json(one) for key, one in cast("Mapping[Any, Any]", value).items()}
+        members = ((str(key), _as_json(one)) for key, one in cast("Mapping[Any, Any]", value).items())
+        return {key: one for key, one in members if one is not None}
     if isinstance(value, list | tuple):
         return [_as_json(one) for one in cast("Sequence[Any]", value)]
     if isinstance(value, date | time):

@@ -199,26 +199,27 @@ def _dialogues_of_rows(
         rows(),
         "row",
         lambda first, row: row.value.dialogue != first.value.dialogue,
-        lambda number, rows: _of_rows(number, rows, known),
+        lambda number, rows: _of_rows(number, rows, known, fields),
         lambda _, first: f"dialogue {str(first.value.dialogue)[:60]!r}",
     )
 
 
-def _of_rows(number: int, rows: Sequence[Item], known: Mapping[str, str]) -> Item:
-    """The dialogue of rows that stand together, as a line of JSON would have it."""
+def _of_rows(number: int, rows: Sequence[Item], known: Mapping[str, str], fields: Fields) -> Item:
+    """The dialogue of rows that stand together, as a line of JSON would have it; some may lack keys."""
     name = _name(rows[0].value.dialogue)
     if "dialogue" in known and name is None:
         raise Refused(f"the column {known['dialogue']!r} is empty")
     split_key, turn_key = known.get("split", ""), known.get("turn")
     split = str(rows[0].value.cells.get(split_key) or "").strip()
-    used = {known[field] for field in _OWN_ROW if field in known}
+    used = {key for row in rows for field, key in fields.of(row.value.cells).items() if field in _OWN_ROW}
     turns: list[tuple[int, Item, dict[str, Any]]] = []
     for at, row in enumerate(rows):
         cells = cast("Value", row.value.cells)
         if str(cells.get(split_key) or "").strip() != split:
             raise Refused(f"another split at {row.place}")
+        said = _said(cells, fields.of(cells))
         turn = {key: cell for key, cell in cells.items() if key not in used and cell not in (None, "")}
-        turns.append((_number(cells.get(turn_key), row) if turn_key else at, row, turn | _said(cells, known)))
+        turns.append((_number(cells.get(turn_key), row) if turn_key else at, row, turn | said))
     turns.sort(key=lambda turn: turn[0])
     begin = 1 if turns[0][0] == 1 else 0
     for expected, (given, row, _) in enumerate(turns, begin):
@@ -303,7 +304,8 @@ def _of_object(entry: Item, fields: Fields, keys: set[str]) -> tuple[Any, str]:
         raise Refused(f"it has no turns ({wanted}); its keys are {_listed(map(repr, list(given)[:12]))}")
     if name is not None and name not in given:
         raise Refused(f"it has no {name!r}; its keys are {_listed(map(repr, list(given)[:12]))}")
-    result: dict[str, Any] = {key: one for key, one in given.items() if key not in (turns, name, split)}
+    others = ((key, one) for key, one in given.items() if key not in (turns, name, split))
+    result: dict[str, Any] = {key: one for key, one in others if one is not None}
     is_split = entry.key and split_of(Path(entry.key)) == entry.key.lower()
     if split and given[split] is not None:
         result["split"] = given[split]

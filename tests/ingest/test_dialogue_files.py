@@ -298,6 +298,14 @@ class TestTables:
             ("1", {"mood": "glad", "at": "2026-01-02T00:00:00"}),
         ]
 
+    def test_what_the_first_row_lacks_others_may_have(self, tmp_path: Path):
+        rows = [{"dialogue": "a", "text": "Hi.", "speaker": None}, {"dialogue": "a", "text": "Ho."}]
+        rows[1]["speaker"] = "Bo"
+        pq.write_table(pa.Table.from_pylist(rows), tmp_path / "t.parquet")
+        del rows[0]["speaker"]
+        for given in (tmp_path / "t.parquet", rows, pd.DataFrame(rows), written(tmp_path / "t", lines(rows))):
+            assert said(given) == {"a": [("A", "Hi."), ("Bo", "Ho.")]}
+
     def test_turns_by_columns_are_read(self):
         turns = {"speaker": ["0", "1"], "utterance": ["Hi.", "Ho."]}
         assert said([{"dialogue_id": "a", "turns": turns}]) == {"a": [("0", "Hi."), ("1", "Ho.")]}
